@@ -15,6 +15,7 @@ export const maskedFields = [
   'turn_id',
   'feedback',
   'logs',
+  'objects',
 ] as const
 
 /** What finds values by how they look. */
@@ -51,6 +52,8 @@ export const maskRules = z.object({
     .max(20)
     .default([]),
   content: z.enum(['keep', 'drop']).default('keep'),
+  /** Whether the rules reach objects and rows of tables, whose digests are then those of what is left. */
+  objects: z.boolean().default(false),
   /** Patterns of values that are left as they are. */
   allow: list(pattern).max(100).default([]),
   rules: list(maskRule).max(100).default([]),
@@ -60,7 +63,7 @@ export type MaskedField = (typeof maskedFields)[number]
 export type MaskRules = z.output<typeof maskRules>
 
 /** Fields whose value is an object always: no rule can put a string in its place. */
-const objectFields = ['inputs', 'attributes', 'summary', 'otel_dump', 'feedback', 'logs']
+const objectFields = ['inputs', 'attributes', 'summary', 'otel_dump', 'feedback', 'logs', 'objects']
 
 function isPath(path: string): boolean {
   const [first = '', ...rest] = path.split('.')
@@ -90,6 +93,7 @@ export const newMaskRules = z.strictObject({
   mode: z.enum(['on', 'dry_run', 'off']).default('on'),
   sets: list(z.enum(maskSetNames)).max(10).default([]),
   content: z.enum(['keep', 'drop']).default('keep'),
+  objects: z.boolean().default(false),
   allow: list(pattern).max(20).default([]),
   rules: list(newRule)
     .max(100)

@@ -140,11 +140,11 @@ const ingestRoutes = (deps: HandlerDeps): Route[] => {
       onRefused: (batch) => logger.warn(batch, 'items of a batch were refused'),
     }),
     ...createOtelRoutes({ log, split, clock, content, maskings, opObjects: createOpObjects({ log, clock }), config }),
-    ...createObjectWriteRoutes({ log, clock, binding, config }),
+    ...createObjectWriteRoutes({ log, clock, binding, maskings, config }),
     ...createFileWriteRoutes({ log, clock, blobs, maskings, config }),
     ...createCostWriteRoutes({ log, clock, audit }),
     ...createFeedbackWriteRoutes({ log, clock, maskings, config, annotationSchema, checkQueue }),
-    ...createTableWriteRoutes({ log, clock }),
+    ...createTableWriteRoutes({ log, clock, maskings }),
     ...createAnnotationQueueWriteRoutes({ log, clock }),
   ]
 }
@@ -152,6 +152,7 @@ const ingestRoutes = (deps: HandlerDeps): Route[] => {
 const queryRoutes = (deps: HandlerDeps): Route[] => {
   const { config, log, split, store, clock, blobs, freshness, lock, logger, directory, retention, audit, operator } =
     deps
+  const { maskings } = deps
   const { wirePrefix, wireAliases, feedbackPrefix, wordIndex } = config
   const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
   const onMissingRefs = (projectId: string, digests: string[]) =>
@@ -178,7 +179,7 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
     ...createFeedbackReadRoutes({ store, log, clock, freshness, config, audit }),
     ...createRefReadRoutes({ store, freshness }),
     ...createTableReadRoutes({ store, freshness }),
-    ...createTableUpdateRoutes({ store, log, clock, freshness }),
+    ...createTableUpdateRoutes({ store, log, clock, freshness, maskings }),
     ...createAnnotationQueueRoutes({ store, log, clock, freshness, lock, audit }),
     ...createLogReadRoutes({ store, freshness }),
     ...createProjectRoutes({ store, freshness, retention }),

@@ -44,6 +44,8 @@ function tableRow(jsonText: string): TableRow {
   return { val: oneLine(jsonText), digest: canonicalDigest(canonical), sizeBytes: canonical.length }
 }
 
+type RowMasker = { json(field: 'objects', json: string): { text: string } }
+
 export type NewTable = {
   projectId: ProjectId
   /** JSON texts of the rows to store. */
@@ -51,6 +53,8 @@ export type NewTable = {
   /** The digests of the table's rows, in order: of these, of stored ones, or of any. */
   list(rows: readonly TableRow[]): readonly string[]
   clock: Clock
+  /** What is masked of the rows before they get their digests. */
+  masker?: RowMasker | undefined
 }
 
 export type MadeTable = {
@@ -83,9 +87,9 @@ function createLines() {
   }
 }
 
-async function make({ projectId, texts, list, clock }: NewTable): Promise<MadeTable> {
+async function make({ projectId, texts, list, clock, masker }: NewTable): Promise<MadeTable> {
   const rows: TableRow[] = []
-  await forEachYielding(texts, (text) => rows.push(tableRow(text)))
+  await forEachYielding(texts, (text) => rows.push(tableRow(masker?.json('objects', text).text ?? text)))
   const rowDigests = list(rows)
   const sha = createTableDigest()
   await forEachYielding(chunksOf(rowDigests), (chunk) => sha.update(chunk))

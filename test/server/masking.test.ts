@@ -100,6 +100,45 @@ describe('rules of a project', () => {
     await put({})
   })
 
+  it('reach objects and rows of tables where they say so, whose digests are those of what is left', async () => {
+    const val = { who: 'ann@canary.org', n: 1.5 }
+    const object = { project_id, object_id: 'masked-object', val }
+    const rows = [{ of: 'bob@canary.org' }]
+    type Created = { digest: string; row_digests: string[] }
+    const objectDigest = async () => (await server.send<Created>('/obj/create', { obj: object })).digest
+    const table = async () => server.send<Created>('/table/create', { table: { project_id, rows } })
+    const plain = { object: await objectDigest(), table: await table() }
+    const rules = [{ id: 'mail', detect: 'email', action: 'mask' }]
+    await put({ rules })
+    expect([await objectDigest(), await table()]).toEqual([plain.object, plain.table])
+    await put({ rules, objects: true })
+    const [digest, made] = [await objectDigest(), await table()]
+    expect(digest).not.toBe(plain.object)
+    expect(await server.send('/obj/create', { obj: { ...object, expected_digest: digest } })).toMatchObject({ digest })
+    const refused = await post(server.now().url, '/obj/create', { obj: { ...object, expected_digest: plain.object } })
+    expect(refused.status).toBe(409)
+    const read = await server.send<{ obj: { val: unknown } }>('/obj/read', {
+      ...{ project_id, object_id: 'masked-object', digest },
+    })
+    expect(read.obj.val).toEqual({ who: '[email]', n: 1.5 })
+    const updates = [{ append: { row: { of: 'eve@canary.org' } } }]
+    const changed = await server.send<{ digest: string }>('/table/update', {
+      ...{ project_id, base_digest: made.digest, updates },
+    })
+    const found = await server.send<{ rows: { val: unknown }[] }>('/table/query', {
+      project_id,
+      digest: changed.digest,
+    })
+    expect(found.rows.map((row) => row.val)).toEqual([{ of: '[email]' }, { of: '[email]' }])
+    // By a path, and not in calls.
+    await put({ objects: true, rules: [{ id: 'who', path: 'objects.who', action: 'drop' }] })
+    const dropped = await server.send<{ obj: { val: unknown } }>('/obj/read', {
+      ...{ project_id, object_id: 'masked-object', digest: await objectDigest() },
+    })
+    expect(dropped.obj.val).toEqual({ who: '[dropped]', n: 1.5 })
+    await put({})
+  })
+
   it.each([
     [{ rules: [{ id: 'a', pattern: '(?=x)', action: 'mask' }] }, ['body', 'rules', 0, 'pattern']],
     [{ allow: ['('] }, ['body', 'allow', 0]],

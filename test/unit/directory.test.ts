@@ -106,7 +106,7 @@ describe('the state', () => {
     })
     expect(state.entities.get('acme')?.limits?.bytes_per_day).toBe(7)
     expect(state.masks.get('*')).toEqual({
-      ...{ version: 1, mode: 'on', sets: ['@credentials'], content: 'keep', allow: [], rules: [] },
+      ...{ version: 1, mode: 'on', sets: ['@credentials'], content: 'keep', objects: false, allow: [], rules: [] },
     })
     expect(state.masks.get('acme/app')?.rules).toHaveLength(1)
     expect([state.secrets.get('acme')?.get('KEY')?.sealed, state.secrets.get('acme/app')?.get('KEY')?.sealed]).toEqual([

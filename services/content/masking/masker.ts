@@ -21,6 +21,8 @@ type Masked = {
 export type Masker = {
   /** Extracted content is not stored, files are refused. */
   dropsContent: boolean
+  /** What is masked of objects and rows of tables; absent where rules leave them alone. */
+  objects?: Masker
   /** About how long a byte takes, against one that only detectors look at. */
   cost: number
   /** Some rule goes by names or paths, which a text alone does not tell. */

@@ -62,16 +62,24 @@ export function createMaskings(
     return Buffer.from(hkdfSync('sha256', master, Buffer.from(salt, 'base64'), `mask/${projectId}`, 32))
   }
 
-  function make(projectId: string): Masker | null {
-    const scopes = scopesOf(projectId).flatMap((scope) => source.scopes().get(scope) ?? [])
+  function maskerOf(projectId: string, scopes: readonly ScopeMask[], secret: Buffer | undefined): Masker {
     const [on = [], dry = []] = ['on', 'dry_run'].map((mode) => scopes.filter(({ rules }) => rules.mode === mode))
-    if (floor.length === 0 && on.length === 0 && dry.length === 0) return null
-    const options = { secret: secretOf(projectId, scopes), ...(onHits && { onHits }) }
+    const options = { secret, ...(onHits && { onHits }) }
     const masker = createMasker(on, {
       ...{ ...options, floor },
       ...(onFailure && { onFailure: (error: unknown) => onFailure(projectId, error) }),
     })
     return dry.length === 0 ? masker : withDryRun(masker, createMasker(dry, options))
+  }
+
+  function make(projectId: string): Masker | null {
+    const all = scopesOf(projectId).flatMap((scope) => source.scopes().get(scope) ?? [])
+    const scopes = all.filter(({ rules }) => rules.mode !== 'off')
+    if (floor.length === 0 && scopes.length === 0) return null
+    const secret = secretOf(projectId, all)
+    const ofObjects = scopes.filter(({ rules }) => rules.objects)
+    const masker = maskerOf(projectId, scopes, secret)
+    return ofObjects.length === 0 ? masker : { ...masker, objects: maskerOf(projectId, ofObjects, secret) }
   }
 
   return {

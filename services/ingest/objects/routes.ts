@@ -1,5 +1,6 @@
 // Writing versioned objects: POST /obj/create.
 import { objCreateRequest, objCreateResponse } from '../../../schemas/objects.ts'
+import { type Maskings, noMaskings } from '../../content/masking/maskings.ts'
 import type { NameBinding } from '../../content/name-binding.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { fault, invalid } from '../../core/http/errors.ts'
@@ -15,6 +16,7 @@ export type ObjectWriteDeps = {
   log: Pick<Log, 'append'>
   clock: Clock
   binding: NameBinding
+  maskings?: Maskings
   config: { allowPrivateNetworks: boolean }
 }
 
@@ -26,7 +28,8 @@ function valueText(body: Buffer): string {
   return text
 }
 
-export function createObjectWriteRoutes({ log, clock, binding, config }: ObjectWriteDeps): Route[] {
+export function createObjectWriteRoutes(deps: ObjectWriteDeps): Route[] {
+  const { log, clock, binding, maskings = noMaskings, config } = deps
   const classes = builtinClasses(config)
   return [
     route({
@@ -45,7 +48,7 @@ export function createObjectWriteRoutes({ log, clock, binding, config }: ObjectW
         const requested = obj.builtin_object_class ?? obj.set_base_object_class ?? null
         const { text, baseClass, leafClass, kind } = processClass(sent, obj.val, requested, classes)
         const refs = storedRefs(sent, obj.val)
-        const content = objectContent(text)
+        const content = objectContent(maskings.of(projectId)?.objects?.json('objects', text).text ?? text)
         if (typeof obj.expected_digest === 'string' && obj.expected_digest !== content.digest)
           throw fault(409, `expected_digest is ${obj.expected_digest.slice(0, 100)}, the value has ${content.digest}`)
         checkObjectName(obj.object_id)

@@ -5,6 +5,7 @@ import {
   tableFromDigestsRequest,
   tableFromDigestsResponse,
 } from '../../../schemas/tables.ts'
+import { type Maskings, noMaskings } from '../../content/masking/maskings.ts'
 import { refuseInternalRefs } from '../../content/refs.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { fault } from '../../core/http/errors.ts'
@@ -17,6 +18,7 @@ import { makeTable, type NewTable } from '../../events/tables.ts'
 export type TableWriteDeps = {
   log: Pick<Log, 'append'>
   clock: Clock
+  maskings?: Maskings
 }
 
 /** The rows' own texts, so that their numbers keep their spelling. */
@@ -25,7 +27,7 @@ function rowTexts(body: string): string[] {
   return items(members(table)?.get('rows') ?? '') ?? []
 }
 
-export function createTableWriteRoutes({ log, clock }: TableWriteDeps): Route[] {
+export function createTableWriteRoutes({ log, clock, maskings = noMaskings }: TableWriteDeps): Route[] {
   async function create(table: Omit<NewTable, 'clock'>, expected: string | null | undefined) {
     const { digest, rowDigests, record } = await makeTable({ ...table, clock })
     if (typeof expected === 'string' && expected !== digest)
@@ -47,7 +49,7 @@ export function createTableWriteRoutes({ log, clock }: TableWriteDeps): Route[] 
         const text = body.bytes.toString()
         refuseInternalRefs(text, input.table.rows)
         const table: Omit<NewTable, 'clock'> = {
-          ...{ projectId, texts: rowTexts(text) },
+          ...{ projectId, texts: rowTexts(text), masker: maskings.of(projectId)?.objects },
           list: (rows) => rows.map((row) => row.digest),
         }
         const { digest, rowDigests, headers } = await create(table, input.table.expected_digest)

@@ -1,5 +1,6 @@
 // Changing tables: POST /table/update. Served here, because the base list has to be read.
 import { type TableUpdate, tableUpdateRequest, tableUpdateResponse } from '../../../schemas/tables.ts'
+import { type Maskings, noMaskings } from '../../content/masking/maskings.ts'
 import { refuseInternalRefs } from '../../content/refs.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { TooLongHere } from '../../core/errors.ts'
@@ -18,6 +19,7 @@ export type TableUpdateDeps = {
   log: Pick<Log, 'append'>
   clock: Clock
   freshness: Freshness
+  maskings?: Maskings
 }
 
 /** Rows of the updates in their order, from the body's text, so that their numbers keep their spelling. */
@@ -94,7 +96,8 @@ function applyUpdates(
   return { list: list.all(), changed }
 }
 
-export function createTableUpdateRoutes({ store, log, clock, freshness }: TableUpdateDeps): Route[] {
+export function createTableUpdateRoutes(deps: TableUpdateDeps): Route[] {
+  const { store, log, clock, freshness, maskings = noMaskings } = deps
   return [
     route({
       name: 'tables.update',
@@ -121,7 +124,7 @@ export function createTableUpdateRoutes({ store, log, clock, freshness }: TableU
         if (input.updates.length === 0) return { json: { digest: input.base_digest, updated_row_digests: [] }, headers }
         let changed: string[] = []
         const { digest, record } = await makeTable({
-          ...{ projectId, texts, clock },
+          ...{ projectId, texts, clock, masker: maskings.of(projectId)?.objects },
           list(rows) {
             const updated = applyUpdates(base, input.updates, rows)
             changed = updated.changed

@@ -24,19 +24,30 @@ const modes: Record<Mode, string> = {
 }
 
 const contents = { keep: 'are stored', drop: 'are dropped, and uploads refused' }
+const objectChoices = { left: 'are left as they are', masked: 'are masked, which changes their digests' }
 
-type Draft = { mode: Mode; sets: readonly string[]; content: 'keep' | 'drop'; allow: string; rules: RuleDraft[] }
+type Draft = Pick<Required<Stored>, 'mode' | 'sets' | 'content' | 'objects'> & { allow: string; rules: RuleDraft[] }
 
 let lastKey = 0
-const draftOf = ({ mode = 'on', sets: chosen = [], content = 'keep', allow = [], rules = [] }: Stored): Draft => ({
-  ...{ mode, content, sets: chosen, allow: allow.join('\n') },
-  rules: rules.map((rule) => ({ ...emptyRule(++lastKey), ...textsOf(rule) })),
-})
+function draftOf({
+  mode = 'on',
+  sets: chosen = [],
+  content = 'keep',
+  objects = false,
+  allow = [],
+  rules = [],
+}: Stored): Draft {
+  return {
+    ...{ mode, content, objects, sets: chosen, allow: allow.join('\n') },
+    rules: rules.map((rule) => ({ ...emptyRule(++lastKey), ...textsOf(rule) })),
+  }
+}
 
 type Stored = {
   mode?: Mode
   sets?: readonly string[]
   content?: 'keep' | 'drop'
+  objects?: boolean
   allow?: readonly string[]
   rules?: readonly Rule[]
 }
@@ -48,9 +59,9 @@ function textsOf({ id, detect, keys, path, pattern, in: where = [], action }: Ru
   return { id, way, value, where: where.join(', '), action }
 }
 
-const rulesOf = ({ mode, sets: chosen, content, allow, rules }: Draft): Rules =>
+const rulesOf = ({ mode, sets: chosen, content, objects, allow, rules }: Draft): Rules =>
   ({
-    ...{ mode, content, sets: [...chosen] },
+    ...{ mode, content, objects, sets: [...chosen] },
     allow: allow.split('\n').filter((line) => line.trim() !== ''),
     rules: rules.map(ruleOf),
   }) as Rules
@@ -92,6 +103,12 @@ function Editor({ draft, floor, change }: EditorProps) {
           value={draft.content}
           of={contents}
           onChange={(content) => change({ content })}
+        />
+        <SelectField
+          label="Objects and tables"
+          value={draft.objects ? 'masked' : 'left'}
+          of={objectChoices}
+          onChange={(choice) => change({ objects: choice === 'masked' })}
         />
       </div>
       <Sets draft={draft} floor={floor} change={change} />
