@@ -54,7 +54,7 @@ export const rooms: readonly Room[] = [
   {
     folder: 'services/web/page/engine',
     rooms: ['services/web/page/api/routes.gen.ts'],
-    packages: [],
+    packages: ['diff'],
     isInBrowser: true,
   },
   // Types of the declared routes; zod itself would be half of the page.

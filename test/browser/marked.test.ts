@@ -53,6 +53,21 @@ async function rowsOf(name: string): Promise<unknown[]> {
   )
 }
 
+it('two marked calls are compared by what they say, and no other number of them', async () => {
+  const { page } = here
+  await mark()
+  const compare = page.getByRole('link', { name: 'Compare', exact: true })
+  await expect.poll(() => compare.count()).toBe(0)
+  await page.locator('.row input').first().uncheck()
+  await compare.click()
+  const inputs = page.getByRole('table', { name: 'Differences of inputs' }).locator('tbody tr')
+  await expect.poll(() => inputs.count()).toBe(3)
+  await expect.poll(() => inputs.nth(1).innerText()).toMatch(/^k\s+differs\s+1.5\s+2.5 \+1$/)
+  await expect.poll(() => page.locator('.differences img').count()).toBe(0)
+  await page.goBack()
+  await page.locator('.row .name').first().waitFor()
+})
+
 it('all marked calls take a reaction and a note', async () => {
   const { page } = here
   await mark()

@@ -54,6 +54,38 @@ it('objects show by their latest version, lead to it by keys and to all versions
   await expect.poll(() => rows('Ops').count()).toBe(1)
 })
 
+it('a version stands beside the others, takes tags and aliases, and shows what differs from another', async () => {
+  const { page } = here
+  await go(`${home}/prompt`)
+  await page.getByRole('table', { name: 'prompt' }).locator('.row a').first().click()
+  const versions = page.getByRole('navigation', { name: 'Versions' })
+  await expect.poll(() => versions.locator('li b').allInnerTexts()).toEqual(['v1', 'v0'])
+  const labels = page.getByRole('list', { name: 'Tags and aliases' })
+  await expect.poll(() => labels.innerText()).toContain('latest')
+  await expect.poll(() => labels.getByRole('button').count()).toBe(0)
+  for (const [kind, label] of [
+    ['tag', 'reviewed'],
+    ['alias', 'production'],
+  ] as const) {
+    await page.getByRole('button', { name: `Add ${kind}…` }).click()
+    await page.keyboard.type(label)
+    await page.keyboard.press('Enter')
+    await labels.getByText(label).waitFor()
+    await versions.getByText(label).waitFor()
+  }
+  await page.getByRole('button', { name: 'Remove tag reviewed' }).click()
+  await expect.poll(() => labels.innerText()).not.toContain('reviewed')
+  await page.getByRole('button', { name: 'Copy ref' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  await page.getByRole('link', { name: 'Compare v0 with v1' }).click()
+  const differing = page.getByRole('table', { name: 'Differences of value' }).locator('tbody tr')
+  await expect.poll(() => differing.allInnerTexts()).toEqual([expect.stringMatching(/^n\s+differs\s+0\s+1 \+1$/)])
+  await page.getByText('1 difference, 1 equal').waitFor()
+  await page.getByRole('button', { name: 'Swap' }).click()
+  await expect.poll(() => differing.allInnerTexts()).toEqual([expect.stringContaining('−1')])
+  expect(await page.evaluate('document.title')).toContain('Differences')
+})
+
 it('a hundred objects stand on a page, and the page is in the address', async () => {
   const { page } = here
   await go('/p/acme/many-objects/objects')
@@ -85,6 +117,9 @@ it('objects are for everybody: axe finds no fault in both themes, and 320 pixels
   for (const [path, selector] of [
     [home, '.row'],
     [`${home}/prompt`, '.row'],
+    [`${home}/prompt/v1`, '.labels .chip'],
+    [`/p/${world.project}/diff?a=object/prompt/v0&b=object/prompt/v1`, '.differences section'],
+    [`/p/${world.project}/diff`, 'main h1, .center, h2'],
     ['/p/acme/no-objects/objects', 'pre'],
   ] as const) {
     await page.goto(world.url + path)

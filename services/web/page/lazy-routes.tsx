@@ -12,6 +12,7 @@ import { Queues } from './annotation-queues/queues.tsx'
 import { Dashboard } from './dashboards/dashboard.tsx'
 import { Dataset } from './datasets/dataset.tsx'
 import { Table } from './datasets/table.tsx'
+import { DifferencesPage } from './differences/differences.tsx'
 import { CompareRuns } from './evaluations/compare.tsx'
 import { EvaluationRun } from './evaluations/run.tsx'
 import { EvaluationRuns } from './evaluations/runs.tsx'
@@ -57,5 +58,6 @@ export const datasetRoute = createLazyRoute('/signed-in/p/$entity/$project/datas
   component: Dataset,
 })
 export const tableRoute = createLazyRoute('/signed-in/p/$entity/$project/tables/$digest')({ component: Table })
+export const differencesRoute = createLazyRoute('/signed-in/p/$entity/$project/diff')({ component: DifferencesPage })
 export const settingsRoute = createLazyRoute('/signed-in/settings/$section')({ component: Settings })
 export const systemRoute = createLazyRoute('/signed-in/system')({ component: Settings })

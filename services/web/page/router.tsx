@@ -6,6 +6,7 @@ import { Calls } from './calls/calls.tsx'
 import { callsSearch } from './calls/search.ts'
 import { dashboardSearch } from './dashboards/search.ts'
 import { tableSearch } from './datasets/search.ts'
+import { differencesSearch } from './differences/search.ts'
 import { compareSearch, runSearch, runsSearch } from './evaluations/search.ts'
 import { NotFound } from './frame/not-found.tsx'
 import { Projects } from './projects/projects.tsx'
@@ -76,6 +77,12 @@ const object = createRoute({
     tz: text(search.tz),
   }),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.objectRoute))
+
+const differences = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/p/$entity/$project/diff',
+  validateSearch: differencesSearch,
+}).lazy(() => import('./lazy-routes.tsx').then((module) => module.differencesRoute))
 
 const evaluations = createRoute({
   getParentRoute: () => signedIn,
@@ -189,6 +196,7 @@ const routeTree = root.addChildren([
     versions,
     dataset,
     table,
+    differences,
     evaluations,
     evaluation,
     comparison,

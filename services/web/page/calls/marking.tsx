@@ -1,5 +1,6 @@
 // Rows that are marked, and what can be done with all of them at once.
 import { useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { type FormEvent, lazy, Suspense, useState } from 'react'
 import { baseUrl, json } from '../api/client.ts'
 import { mayAnnotate, mayWrite, useSession } from '../api/session.ts'
@@ -90,6 +91,7 @@ export function MarkBar({ projectId, marks, total, onChanged }: BarProps) {
       >
         <Icon name="copy" /> Copy ids
       </button>
+      {size === 2 && <CompareLink projectId={projectId} ids={[...marks.ids]} />}
       {acts.map((act) => (
         <button
           key={act.label}
@@ -132,6 +134,17 @@ export function MarkBar({ projectId, marks, total, onChanged }: BarProps) {
         />
       )}
     </div>
+  )
+}
+
+/** Two marked calls beside each other. */
+function CompareLink({ projectId, ids }: { projectId: string; ids: readonly string[] }) {
+  const [entity = '', project = ''] = projectId.split('/')
+  const [a, b] = ids.map((id) => `call/${id}`)
+  return (
+    <Link to="/p/$entity/$project/diff" params={{ entity, project }} search={{ a, b }} className="line">
+      Compare
+    </Link>
   )
 }
 

@@ -1,11 +1,11 @@
 // One row of a comparison: a cell by run, and all of it side by side in a dialog, differences by words.
 import { Link } from '@tanstack/react-router'
-import { diffWordsWithSpace } from 'diff'
 import type { ComparedCell, ComparedRow } from '../engine/comparison.ts'
 import { duration } from '../engine/format.ts'
 import { useProject } from '../frame/project-page.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { T } from '../parts/text.tsx'
+import { Words } from '../parts/words.tsx'
 import { Change, figure } from './figures.tsx'
 import { runLetter } from './search.ts'
 
@@ -13,31 +13,6 @@ import { runLetter } from './search.ts'
 const comparedText = 2_000
 const shownInRow = 160
 const shownScores = 3
-const maxEdits = 400
-
-/** The second text with what was taken out and put in against the first. */
-function Words({ before, now, max }: { before: string; now: string; max: number }) {
-  const changes = diffWordsWithSpace(before.slice(0, max), now.slice(0, max), { maxEditLength: maxEdits })
-  const kept = changes?.reduce(
-    (sum, { value, added, removed }) => sum + (added || removed ? 0 : value.trim().length),
-    0,
-  )
-  // Of texts with little in common the second one alone is read.
-  if (changes === undefined || (kept ?? 0) * 3 < Math.min(now.length, max)) return <T text={now} max={max} />
-  return (
-    <span className="words">
-      {changes.map(({ value, added, removed }, place) => {
-        const Tag = added ? 'ins' : removed ? 'del' : 'span'
-        return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text never move
-          <Tag key={place}>
-            <T text={value} max={max} />
-          </Tag>
-        )
-      })}
-    </span>
-  )
-}
 
 type CellProps = { cell: ComparedCell | null; first: ComparedCell | null; isLower: readonly boolean[] }
 

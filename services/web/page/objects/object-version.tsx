@@ -9,14 +9,19 @@ import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
+import { Copy } from '../settings/parts.tsx'
 import { ask } from '../worker/client.ts'
+import { Labels } from './labels.tsx'
+import { Versions } from './versions.tsx'
+import '../settings/settings.css'
 import '../traces/trace.css'
+import './objects.css'
 
 const JsonView = lazy(() => import('../parts/json-view.tsx').then((module) => ({ default: module.JsonView })))
 const route = '/signed-in/p/$entity/$project/objects/$objectId/$version'
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
-const listOf = (value: unknown): string => (Array.isArray(value) ? value.map(String).join(', ') : '')
+const listOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])
 
 export function ObjectVersion() {
   const { entity, project, objectId, version } = useParams({ from: route })
@@ -38,8 +43,6 @@ export function ObjectVersion() {
           ['Class', textOf(data.head.base_object_class)],
           ['Made', moment(textOf(data.head.created_at), zone)],
           ['By', textOf(data.head.platform_user_id ?? data.head.wb_user_id)],
-          ['Tags', listOf(data.head.tags)],
-          ['Aliases', listOf(data.head.aliases)],
           ['Size', bytes(data.bytes)],
           ['Digest', textOf(data.head.digest)],
         ]
@@ -63,56 +66,74 @@ export function ObjectVersion() {
       ) : error ? (
         <FaultBox error={error} onRetry={() => void refetch()} />
       ) : (
-        <article className="reader object-version" aria-label="Object">
-          <header>
-            <h1 className="name">
-              <T text={objectId} />
-            </h1>
-            <dl className="facts">
-              {facts
-                .filter(([, value]) => value !== '')
-                .map(([name, value]) => (
-                  <div key={name}>
-                    <dt>{name}</dt>
-                    <dd>
-                      <T text={value} max={200} />
-                    </dd>
-                  </div>
-                ))}
-            </dl>
-            {data?.head.base_object_class === 'Dataset' && (
-              <Link
-                to="/p/$entity/$project/datasets/$objectId/$version"
-                params={{ entity, project, objectId, version: textOf(data.head.digest) }}
-                search={search.tz ? { tz: search.tz } : {}}
-              >
-                Rows of this dataset
-              </Link>
-            )}
-            {search.op && (
-              <Link
-                to="/p/$entity/$project/calls"
-                params={{ entity, project }}
-                search={{ view: 'all', q: `op:${JSON.stringify(objectId)}` }}
-              >
-                Calls of this op
-              </Link>
-            )}
-          </header>
-          <Suspense fallback={<div className="scroll" />}>
-            {data?.value && (
-              <section aria-label="Value">
-                <h3>Value</h3>
-                <JsonView root={data.value} label="Value" name="val" />
-              </section>
-            )}
-            {data === undefined && (
-              <span className="hidden" role="status">
-                Loading the object
-              </span>
-            )}
-          </Suspense>
-        </article>
+        <div className="object-page">
+          <Versions {...{ projectId, objectId, version }} search={search} />
+          <article className="reader object-version" aria-label="Object">
+            <header>
+              <h1 className="name">
+                <T text={objectId} />
+              </h1>
+              <dl className="facts">
+                {facts
+                  .filter(([, value]) => value !== '')
+                  .map(([name, value]) => (
+                    <div key={name}>
+                      <dt>{name}</dt>
+                      <dd>
+                        <T text={value} max={200} />
+                      </dd>
+                    </div>
+                  ))}
+              </dl>
+              {data && (
+                <Labels
+                  {...{ projectId, objectId, digest: textOf(data.head.digest) }}
+                  tags={listOf(data.head.tags)}
+                  aliases={listOf(data.head.aliases)}
+                />
+              )}
+              {data && (
+                <div className="acts">
+                  <Copy
+                    label="Copy ref"
+                    text={`weave:///${projectId}/${search.op ? 'op' : 'object'}/${objectId}:${textOf(data.head.digest)}`}
+                  />
+                </div>
+              )}
+              {data?.head.base_object_class === 'Dataset' && (
+                <Link
+                  to="/p/$entity/$project/datasets/$objectId/$version"
+                  params={{ entity, project, objectId, version: textOf(data.head.digest) }}
+                  search={search.tz ? { tz: search.tz } : {}}
+                >
+                  Rows of this dataset
+                </Link>
+              )}
+              {search.op && (
+                <Link
+                  to="/p/$entity/$project/calls"
+                  params={{ entity, project }}
+                  search={{ view: 'all', q: `op:${JSON.stringify(objectId)}` }}
+                >
+                  Calls of this op
+                </Link>
+              )}
+            </header>
+            <Suspense fallback={<div className="scroll" />}>
+              {data?.value && (
+                <section aria-label="Value">
+                  <h3>Value</h3>
+                  <JsonView root={data.value} label="Value" name="val" />
+                </section>
+              )}
+              {data === undefined && (
+                <span className="hidden" role="status">
+                  Loading the object
+                </span>
+              )}
+            </Suspense>
+          </article>
+        </div>
       )}
     </Frame>
   )

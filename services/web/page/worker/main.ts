@@ -7,6 +7,7 @@ import { type FoundMedia, mediaIn } from '../engine/media.ts'
 import { cellOf, kindOf, opNameOf, type Row, rowOf, type SpanKind } from '../engine/rows.ts'
 import { type Spans, spansOf } from '../engine/tree.ts'
 import { callRows } from './call-rows.ts'
+import { differences } from './differences.ts'
 import * as documents from './documents.ts'
 import * as evaluations from './evaluations.ts'
 import * as tables from './tables.ts'
@@ -138,6 +139,8 @@ const methods = {
     const text = documents.jsonTextOf(value)
     return { head, value: text, members: tables.textDocument(text).cells }
   },
+
+  differences,
 
   evaluationRuns: evaluations.evaluationRuns,
   evaluationRows: evaluations.evaluationRows,

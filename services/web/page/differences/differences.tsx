@@ -1,0 +1,238 @@
+// Two calls, or two versions of objects: what differs, by path, with what it was before and what it is now.
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useRef } from 'react'
+import { baseUrl } from '../api/client.ts'
+import type { Difference } from '../engine/differences.ts'
+import { count, duration, moment, money } from '../engine/format.ts'
+import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
+import { useKeys } from '../keys.ts'
+import { FaultBox } from '../parts/fault.tsx'
+import { T } from '../parts/text.tsx'
+import { Words } from '../parts/words.tsx'
+import { useZone } from '../preferences.ts'
+import { ask } from '../worker/client.ts'
+import type { Compared, Side } from '../worker/differences.ts'
+import { sideOf } from './search.ts'
+import './differences.css'
+
+/** Characters that show of each side. */
+const shownText = 4_000
+
+const titles: Readonly<Record<string, string>> = {
+  ...{ inputs: 'Inputs', output: 'Output', attributes: 'Attributes', summary: 'Summary', exception: 'Exception' },
+  val: 'Value',
+}
+const kinds = { added: 'only in B', removed: 'only in A', changed: 'differs' } as const
+
+const numberText = (value: number): string => Number(value.toPrecision(6)).toString()
+
+function DifferenceRow({ difference }: { difference: Difference }) {
+  const { path, kind, before, now, change } = difference
+  return (
+    <tr className={kind} tabIndex={-1}>
+      <th scope="row">
+        <code>
+          <T text={path === '' ? 'the whole value' : path} max={300} />
+        </code>
+        <small className="second">{kinds[kind]}</small>
+      </th>
+      <td>{before === undefined ? <span className="dim">–</span> : <T text={before} max={shownText} />}</td>
+      <td>
+        {now === undefined ? (
+          <span className="dim">–</span>
+        ) : before === undefined || change !== undefined ? (
+          <T text={now} max={shownText} />
+        ) : (
+          <Words before={before} now={now} max={shownText} />
+        )}
+        {change !== undefined && change !== 0 && (
+          <span className="second num"> {`${change > 0 ? '+' : '−'}${numberText(Math.abs(change))}`}</span>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+/** Of all tables the same widths. */
+const Columns = () => (
+  <colgroup>
+    <col className="of-path" />
+    <col />
+    <col />
+  </colgroup>
+)
+
+type Fact = [name: string, a: string, b: string]
+
+/** Of two sides, what their heads say beside each other. */
+function factsOf({ heads }: Compared, zone: string): Fact[] {
+  const [a, b] = heads
+  const both = (name: string, of: (head: Compared['heads'][number] | undefined) => string): Fact => [name, of(a), of(b)]
+  const ofRow = (use: (row: NonNullable<Compared['heads'][number]['row']>) => string) => (head: typeof a) =>
+    head?.row ? use(head.row) : ''
+  const ofVersion = (name: string) => (head: typeof a) => String(head?.version?.[name] ?? '')
+  const facts = [
+    both(
+      'Status',
+      ofRow(({ status }) => status),
+    ),
+    both(
+      'Started',
+      ofRow(({ startedAt }) => moment(startedAt, zone)),
+    ),
+    both(
+      'Took',
+      ofRow(({ latencyMs }) => (latencyMs === null ? 'running' : duration(latencyMs))),
+    ),
+    both(
+      'Model',
+      ofRow(({ model }) => model ?? ''),
+    ),
+    both(
+      'Tokens',
+      ofRow(({ tokensIn, tokensOut }) => (tokensIn === null ? '' : `${count(tokensIn)} → ${count(tokensOut ?? 0)}`)),
+    ),
+    both(
+      'Cost',
+      ofRow(({ cost }) => (cost === null ? '' : money(cost))),
+    ),
+    both('Version', (head) => (head?.version ? `v${ofVersion('version_index')(head)}` : '')),
+    both('Class', ofVersion('base_object_class')),
+    both('Made', (head) => (head?.version ? moment(ofVersion('created_at')(head), zone) : '')),
+  ]
+  return facts.filter(([, one, other]) => one !== '' || other !== '')
+}
+
+function SideLink({ side, head }: { side: Side; head: Compared['heads'][number] | undefined }) {
+  const { entity, project } = useProject()
+  if ('call' in side)
+    return (
+      <Link to="/p/$entity/$project/calls/$id" params={{ entity, project, id: side.call }}>
+        <T text={head?.row?.name ?? side.call} max={80} />
+      </Link>
+    )
+  return (
+    <Link
+      to="/p/$entity/$project/objects/$objectId/$version"
+      params={{ entity, project, objectId: side.object, version: side.digest }}
+      search={{}}
+    >
+      <T text={`${side.object} ${head?.version ? `v${String(head.version.version_index)}` : ''}`} max={80} />
+    </Link>
+  )
+}
+
+export function DifferencesPage() {
+  const { projectId, entity, project } = useProject()
+  const search = useSearch({ strict: false }) as { a?: string; b?: string; tz?: string }
+  const zone = useZone(search.tz)
+  const navigate = useNavigate()
+  const box = useRef<HTMLDivElement>(null)
+  const [a, b] = [sideOf(search.a), sideOf(search.b)]
+  const { data, error, refetch } = useQuery({
+    queryKey: ['differences', projectId, search.a, search.b],
+    queryFn: ({ signal }) => ask('differences', [baseUrl, projectId, [a as Side, b as Side]], { signal }),
+    enabled: a !== undefined && b !== undefined,
+    staleTime: 60_000,
+  })
+  const step = (by: number) => {
+    const rows = [...(box.current?.querySelectorAll<HTMLElement>('tbody tr') ?? [])]
+    const at = rows.indexOf(document.activeElement as HTMLElement)
+    rows[Math.max(0, Math.min(rows.length - 1, at + by))]?.focus()
+  }
+  useKeys({ next: () => step(1), previous: () => step(-1) })
+  const shown = () => {
+    if (a === undefined || b === undefined)
+      return (
+        <Empty title="Nothing to compare">
+          <p className="second">Mark two calls in a list, or choose another version of an object.</p>
+        </Empty>
+      )
+    if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
+    if (data === undefined) return <Loading what="differences" />
+    const differing = data.parts.filter(({ differences }) => differences.found.length > 0 || differences.isCut)
+    const equal = data.parts.filter((part) => !differing.includes(part))
+    return (
+      <div className="differences" ref={box}>
+        <table aria-label="Compared">
+          <Columns />
+          <thead>
+            <tr>
+              <th scope="col">
+                <button
+                  type="button"
+                  className="line"
+                  onClick={() =>
+                    void navigate({
+                      to: '/p/$entity/$project/diff',
+                      params: { entity, project },
+                      search: { ...search, a: search.b, b: search.a },
+                    })
+                  }
+                >
+                  Swap
+                </button>
+              </th>
+              <th scope="col">
+                A <SideLink side={a} head={data.heads[0]} />
+              </th>
+              <th scope="col">
+                B <SideLink side={b} head={data.heads[1]} />
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {factsOf(data, zone).map(([name, one, other]) => (
+              <tr key={name} className={one === other ? 'same' : 'changed'} tabIndex={-1}>
+                <th scope="row">{name}</th>
+                <td>
+                  <T text={one} max={200} />
+                </td>
+                <td>
+                  <T text={other} max={200} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        {differing.map(({ name, differences }) => (
+          <section key={name} aria-label={titles[name]}>
+            <h2>{titles[name]}</h2>
+            <p className="second" role="status">
+              {differences.isCut
+                ? `Too different to be compared whole: the first ${count(differences.found.length)}.`
+                : `${count(differences.found.length)} ${differences.found.length === 1 ? 'difference' : 'differences'}, ${count(differences.equal)} equal`}
+            </p>
+            <table aria-label={`Differences of ${titles[name]?.toLowerCase()}`}>
+              <Columns />
+              <thead className="hidden">
+                <tr>
+                  <th scope="col">Path</th>
+                  <th scope="col">A</th>
+                  <th scope="col">B</th>
+                </tr>
+              </thead>
+              <tbody>
+                {differences.found.map((difference) => (
+                  <DifferenceRow key={`${difference.kind} ${difference.path}`} difference={difference} />
+                ))}
+              </tbody>
+            </table>
+          </section>
+        ))}
+        {equal.length > 0 && (
+          <p className="second" role="status">
+            {equal.map(({ name }) => titles[name]).join(', ')}: equal
+          </p>
+        )}
+      </div>
+    )
+  }
+  return (
+    <ProjectPage title="Differences">
+      <h1 className="hidden">Differences</h1>
+      {shown()}
+    </ProjectPage>
+  )
+}

@@ -1,0 +1,131 @@
+// What differs between two JSON values: by path, by structure, elements of lists matched where they are equal.
+import { diffArrays } from 'diff'
+
+export type Difference = {
+  path: string
+  kind: 'added' | 'removed' | 'changed'
+  /** Texts as they are, all else as JSON; undefined where there was nothing. */
+  before: string | undefined
+  now: string | undefined
+  /** Of two numbers, what was added. */
+  change: number | undefined
+}
+
+export type Differences = {
+  found: Difference[]
+  /** Members and elements that are equal, with all that they hold. */
+  equal: number
+  /** There are more differences, or the values are too different to be compared. */
+  isCut: boolean
+}
+
+/** A number as it is spelled: 1.0 differs from 1, and no digit is lost. */
+class Spelled {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown
+
+const parse = (text: string): unknown => {
+  const spelled: Reviver = (_, value, context) =>
+    typeof value === 'number' ? new Spelled(context?.source ?? String(value)) : value
+  return JSON.parse(text, spelled as (key: string, value: unknown) => unknown)
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Spelled)
+
+/** Members in the order of their names, so that the order in which they stand makes no difference. */
+function canonical(value: unknown): string {
+  if (value instanceof Spelled) return value.text
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (!isObject(value)) return JSON.stringify(value)
+  const names = Object.keys(value).sort()
+  return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(',')}}`
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : canonical(value))
+const plainName = /^[A-Za-z_$][\w$]*$/
+const memberPath = (path: string, name: string): string =>
+  plainName.test(name) ? (path === '' ? name : `${path}.${name}`) : `${path}[${JSON.stringify(name)}]`
+
+type Bounds = { most?: number; limitMs?: number }
+
+/** Edits of a list up to which its equal elements are looked for; beyond, elements are compared by their places. */
+const maxEdits = 2_000
+
+/** Why a comparison ends before all was compared. */
+class Cut extends Error {}
+
+/**
+ * @param bounds.most differences
+ * @throws SyntaxError when a text is no JSON
+ */
+export function differencesOf(before: string, now: string, { most = 500, limitMs = 2_000 }: Bounds = {}): Differences {
+  const found: Difference[] = []
+  let equal = 0
+  const untilMs = performance.now() + limitMs
+  const add = (path: string, kind: Difference['kind'], a: unknown, b: unknown): void => {
+    if (found.length === most || performance.now() > untilMs) throw new Cut()
+    const change = a instanceof Spelled && b instanceof Spelled ? Number(b.text) - Number(a.text) : Number.NaN
+    found.push({
+      ...{ path, kind },
+      before: kind === 'added' ? undefined : textOf(a),
+      now: kind === 'removed' ? undefined : textOf(b),
+      change: Number.isFinite(change) ? change : undefined,
+    })
+  }
+  const compareLists = (path: string, a: readonly unknown[], b: readonly unknown[]): void => {
+    const left = Math.max(0, untilMs - performance.now())
+    const runs = diffArrays(a.map(canonical), b.map(canonical), { maxEditLength: maxEdits, timeout: left })
+    let [inA, inB] = [0, 0]
+    let removed = 0
+    const settle = (added: number): void => {
+      // What was taken out and put in at one place is one element that changed.
+      const both = Math.min(removed, added)
+      for (let n = 0; n < both; n++) compare(`${path}[${inB + n}]`, a[inA + n], b[inB + n])
+      for (let n = both; n < removed; n++) add(`${path}[${inA + n}]`, 'removed', a[inA + n], undefined)
+      for (let n = both; n < added; n++) add(`${path}[${inB + n}]`, 'added', undefined, b[inB + n])
+      inA += removed
+      inB += added
+      removed = 0
+    }
+    for (const { count = 0, ...run } of runs ?? [
+      { count: a.length, removed: true, added: false },
+      { count: b.length, removed: false, added: true },
+    ]) {
+      if (run.removed) removed = count
+      else if (run.added) settle(count)
+      else {
+        if (removed > 0) settle(0)
+        equal += count
+        inA += count
+        inB += count
+      }
+    }
+    if (removed > 0) settle(0)
+  }
+  const compare = (path: string, a: unknown, b: unknown): void => {
+    if (isObject(a) && isObject(b)) {
+      for (const name of new Set([...Object.keys(a), ...Object.keys(b)])) {
+        const at = memberPath(path, name)
+        if (!Object.hasOwn(b, name)) add(at, 'removed', a[name], undefined)
+        else if (Object.hasOwn(a, name)) compare(at, a[name], b[name])
+        else add(at, 'added', undefined, b[name])
+      }
+    } else if (Array.isArray(a) && Array.isArray(b)) compareLists(path, a, b)
+    else if (canonical(a) === canonical(b)) equal++
+    else add(path, 'changed', a, b)
+  }
+  try {
+    compare('', parse(before), parse(now))
+  } catch (error) {
+    // Values that lie deeper than the stack reaches, too.
+    if (!(error instanceof Cut) && !(error instanceof RangeError)) throw error
+    return { found, equal, isCut: true }
+  }
+  return { found, equal, isCut: false }
+}

@@ -1,0 +1,81 @@
+// The versions of an object beside the one that shows, each with what differs from it.
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { json } from '../api/client.ts'
+import { sideText } from '../differences/search.ts'
+import { moment } from '../engine/format.ts'
+import { T } from '../parts/text.tsx'
+import { useZone } from '../preferences.ts'
+
+const shownVersions = 100
+
+type Props = {
+  projectId: string
+  objectId: string
+  /** Digest or alias of the address. */
+  version: string
+  search: { op?: '1' | undefined; tz?: string | undefined }
+}
+
+export function Versions({ projectId, objectId, version, search }: Props) {
+  const zone = useZone(search.tz)
+  const [entity = '', project = ''] = projectId.split('/')
+  const { data } = useQuery({
+    queryKey: ['objects', projectId, objectId, 'versions', search.op],
+    async queryFn({ signal }) {
+      const body = {
+        ...{ project_id: projectId, filter: { object_ids: [objectId], is_op: search.op === '1' } },
+        sort_by: [{ field: 'created_at', direction: 'desc' as const }],
+        ...{ limit: shownVersions, metadata_only: true, include_tags_and_aliases: true },
+      }
+      return (await json('objects.query', body, { signal })).objs
+    },
+    staleTime: 60_000,
+  })
+  const versions = data ?? []
+  const isShown = (one: (typeof versions)[number]) =>
+    one.digest === version || (one.aliases ?? []).includes(version) || `v${one.version_index}` === version
+  const at = versions.find(isShown)
+  return (
+    <nav className="versions" aria-label="Versions">
+      <ol>
+        {versions.map((one) => (
+          <li key={one.digest} aria-current={isShown(one) ? 'page' : undefined}>
+            <Link
+              to="/p/$entity/$project/objects/$objectId/$version"
+              params={{ entity, project, objectId, version: one.digest }}
+              search={search}
+            >
+              <b className="num">v{one.version_index}</b>{' '}
+              <span className="second" title={one.created_at}>
+                {moment(one.created_at, zone)}
+              </span>
+              <span className="second labels-of">
+                <T text={[...(one.tags ?? []), ...(one.aliases ?? [])].join(', ')} max={60} />
+              </span>
+            </Link>
+            {at !== undefined && at.digest !== one.digest && (
+              <Link
+                to="/p/$entity/$project/diff"
+                params={{ entity, project }}
+                search={{
+                  a: sideText({ object: objectId, digest: one.digest }),
+                  b: sideText({ object: objectId, digest: at.digest }),
+                }}
+                aria-label={`Compare v${one.version_index} with v${at.version_index}`}
+                className="second"
+              >
+                Compare
+              </Link>
+            )}
+          </li>
+        ))}
+      </ol>
+      {versions.length === shownVersions && (
+        <Link to="/p/$entity/$project/objects/$objectId" params={{ entity, project, objectId }} search={search}>
+          All versions
+        </Link>
+      )}
+    </nav>
+  )
+}

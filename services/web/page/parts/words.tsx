@@ -1,0 +1,31 @@
+// Two texts as one, with what was taken out and put in.
+import { diffWordsWithSpace } from 'diff'
+import { T } from './text.tsx'
+import './words.css'
+
+/** Edits up to which words are compared; the work grows with the square of them. */
+const maxEdits = 400
+
+/** The second text with what was taken out and put in against the first. */
+export function Words({ before, now, max }: { before: string; now: string; max: number }) {
+  const changes = diffWordsWithSpace(before.slice(0, max), now.slice(0, max), { maxEditLength: maxEdits })
+  const kept = changes?.reduce(
+    (sum, { value, added, removed }) => sum + (added || removed ? 0 : value.trim().length),
+    0,
+  )
+  // Of texts with little in common the second one alone is read.
+  if (changes === undefined || (kept ?? 0) * 3 < Math.min(now.length, max)) return <T text={now} max={max} />
+  return (
+    <span className="words">
+      {changes.map(({ value, added, removed }, place) => {
+        const Tag = added ? 'ins' : removed ? 'del' : 'span'
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text never move
+          <Tag key={place}>
+            <T text={value} max={max} />
+          </Tag>
+        )
+      })}
+    </span>
+  )
+}

@@ -1,0 +1,65 @@
+// Two calls, or two versions of objects, and what differs in them.
+import { ApiFault, send } from '../api/send.ts'
+import { type Differences, differencesOf } from '../engine/differences.ts'
+import { type Row, rowOf } from '../engine/rows.ts'
+import * as documents from './documents.ts'
+
+/** What is compared: a call, or a version of an object. */
+export type Side = { call: string } | { object: string; digest: string }
+
+export type Compared = {
+  /** Of a call its row, of an object what is known of the version. */
+  heads: { row: Row | null; version: Record<string, unknown> | null }[]
+  parts: { name: string; differences: Differences }[]
+}
+
+/** Larger payloads are not compared: a list of their differences would be none to read. */
+const maxBytes = 2 ** 24
+
+type Opened = { head: Compared['heads'][number]; texts: Map<string, string> }
+
+const partNames = ['inputs', 'output', 'attributes', 'summary', 'exception', 'val']
+
+async function opened(base: string, project_id: string, side: Side, signal: AbortSignal): Promise<Opened> {
+  const response =
+    'call' in side
+      ? await send(base, 'calls.read', { project_id, id: side.call, include_costs: true }, { signal })
+      : await send(
+          ...([base, 'objects.read', { project_id, object_id: side.object, digest: side.digest }, { signal }] as const),
+        )
+  const root = documents.openDocument(new Uint8Array(await response.arrayBuffer()))
+  const found = documents.memberRefs(root).get('call' in side ? 'call' : 'obj')
+  if (found?.kind !== 'object')
+    throw new ApiFault({
+      ...{ status: 404, reason: `${'call' in side ? `Call ${side.call}` : side.object} is not here` },
+      ...{ requestId: '', retryAfterS: 0, asked: 'calls.read' },
+    })
+  const members = documents.memberRefs(found)
+  const texts = new Map<string, string>()
+  const light: Record<string, unknown> = {}
+  for (const [name, ref] of members) {
+    const isPart = partNames.includes(name)
+    if (isPart && ref.end - ref.start <= maxBytes) texts.set(name, documents.jsonTextOf(ref))
+    if (name === 'summary' || !isPart) light[name] = JSON.parse(documents.jsonTextOf(ref))
+  }
+  const head = 'call' in side ? { row: rowOf(light), version: null } : { row: null, version: light }
+  return { head, texts }
+}
+
+export async function differences(
+  { signal }: { signal: AbortSignal },
+  base: string,
+  projectId: string,
+  sides: readonly [Side, Side],
+): Promise<Compared> {
+  const [a, b] = await Promise.all([
+    opened(base, projectId, sides[0], signal),
+    opened(base, projectId, sides[1], signal),
+  ])
+  const parts = partNames.flatMap((name) => {
+    const [before, now] = [a.texts.get(name), b.texts.get(name)]
+    if (before === undefined && now === undefined) return []
+    return [{ name, differences: differencesOf(before ?? 'null', now ?? 'null') }]
+  })
+  return { heads: [a.head, b.head], parts }
+}
