@@ -117,7 +117,7 @@ export async function benchOtlpWays(requests: SpanRequest[], perRequest: number,
   print('gRPC / HTTP', ratio('gRPC', 'HTTP'), '1.15')
   print('gRPC / HTTP, gzip', ratio('gRPC, gzip', 'HTTP, gzip'), '1.15')
   print('event-loop delay p99, gRPC / HTTP', ratio('gRPC', 'HTTP', delay), '1.2')
-  print('the same, log records / spans', ratio('log records, HTTP', 'HTTP', delay), '')
+  print('the same, log records / spans', ratio('log records, HTTP', 'HTTP', delay), '1.2')
   const bytes = (all: Buffer[]) => all.reduce((sum, { length }) => sum + length, 0)
   print('log record / span', ratio('log records, HTTP', 'HTTP'), '0.5')
   print('bytes of a log record / span', (bytes(logs) / bytes(bodies)).toFixed(2), '1')

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { encodeRequest } from '../../test/fixtures/otlp-proto.ts'
+import { benchOtlpJoins } from './otlp-joins.ts'
 import { benchOtlpWays, type SpanRequest } from './otlp-ways.ts'
 import { type BenchCall, createPayloads } from './payloads.ts'
 import { createClient, median, sendAll, startCallhouseServer } from './process.ts'
@@ -147,4 +148,5 @@ export async function benchOtlp(spans: number, rounds: number): Promise<void> {
   await server.stop()
   rmSync(dir, { recursive: true, force: true })
   await benchOtlpWays(requestsOf(900, 4 * perRequest), perRequest, rounds)
+  await benchOtlpJoins(requestsOf, perRequest, rounds)
 }

@@ -1,18 +1,21 @@
 // OTLP log records: sent in each encoding, stored once, found by every filter.
 import { ProtobufLogsSerializer } from '@opentelemetry/otlp-transformer'
 import { resourceFromAttributes } from '@opentelemetry/resources'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { noMaskings } from '../../services/content/masking/maskings.ts'
+import { createEventMapping } from '../../services/ingest/otel/join.ts'
 import { dropOldLogs } from '../../services/worker/cleanup/log-retention.ts'
+import { createJoiner } from '../../services/worker/logs/joiner.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
-import { flag, integer, text } from '../fixtures/otel.ts'
+import { aRequest, aSpan, flag, integer, text } from '../fixtures/otel.ts'
 import { encodeLogsRequest, LogsResponse } from '../fixtures/otlp-proto.ts'
 
 type Line = Record<string, unknown> & { id: string; cursor: string }
 
 let server: LiveServer
 beforeAll(async () => {
-  server = await startLiveServer(['--max-body-bytes', String(4 * 2 ** 20)])
+  server = await startLiveServer(['--max-body-bytes', String(4 * 2 ** 20), '--otel-logs-as-io', 'false'])
 })
 afterAll(() => server?.remove())
 
@@ -208,6 +211,33 @@ describe('log records', () => {
     const body = JSON.stringify({ project_id: 'acme/found', ...day, ...more })
     const headers = { authorization: basicAuth() }
     expect((await fetch(`${server.now().url}/logs/query`, { method: 'POST', headers, body })).status).toBe(status)
+  })
+
+  it('are part of no call where that is switched off', async () => {
+    const [project_id, count] = ['logs/apart', 30]
+    const idOf = (n: number) => n.toString(16).padStart(16, 'e')
+    const ids = Array.from({ length: count }, (_, n) => ({ traceId, spanId: idOf(n) }))
+    const eventName = 'gen_ai.client.inference.operation.details'
+    const attributes = [text('gen_ai.input.messages', '[{"content":"question"}]')]
+    await send(
+      project_id,
+      ids.map((own) => line(1, { ...own, eventName, attributes })),
+    )
+    await server.send('/otel/v1/traces', aRequest(ids.map((own) => aSpan(own))), { project_id })
+    expect(await bodies(project_id)).toHaveLength(count)
+    const call = await server.send<{ call: { inputs: object } }>('/call/read', { project_id, id: idOf(0) })
+    expect(call.call.inputs).toEqual({})
+    // Another joiner finds all of them still to be joined.
+    const { store, log } = server.now()
+    let joined = 0
+    const joiner = createJoiner({
+      ...{ store, log, mapping: createEventMapping(server.config, noMaskings), onError: () => {} },
+      onJoined: ({ calls }) => {
+        joined += calls
+      },
+    })
+    await vi.waitFor(() => expect(joined).toBe(count), 60_000)
+    await joiner.stop()
   })
 
   it('that are large are answered in several reads', async () => {

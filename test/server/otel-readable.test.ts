@@ -89,6 +89,25 @@ describe.each([
   })
 })
 
+it('an agent with its model calls is one turn of its conversation, whichever comes first', async () => {
+  const [project_id, traceId] = ['ent/turns', 'ab'.repeat(16)]
+  const spanOf = (n: number, operation: string, more: object = {}) =>
+    aSpan({
+      ...{ traceId, spanId: n.toString(16).padStart(16, 'f'), name: operation },
+      attributes: [text('gen_ai.operation.name', operation), text('gen_ai.conversation.id', 'talk')],
+      ...more,
+    })
+  const agent = spanOf(1, 'invoke_agent')
+  const below = [2, 3, 4].map((n) => spanOf(n, 'chat', { parentSpanId: (agent as { spanId: string }).spanId }))
+  const threads = () => server.list<Row>('/threads/stream_query', { project_id })
+  await server.send('/otel/v1/traces', aRequest(below), { project_id })
+  await server.send('/otel/v1/traces', aRequest([agent]), { project_id })
+  expect(await calls(project_id)).toHaveLength(4)
+  expect(await threads()).toMatchObject([{ thread_id: 'talk', turn_count: 1 }])
+  await server.send('/otel/v1/traces', aRequest([spanOf(5, 'chat', { traceId: 'cd'.repeat(16) })]), { project_id })
+  expect(await threads()).toMatchObject([{ thread_id: 'talk', turn_count: 2 }])
+})
+
 it('a batch that is sent again changes nothing', async () => {
   const attributes = [text('input.value', '{"big":12345678901234567890,"one":1.0}'), integer('n', '9007199254740993')]
   const span = aSpan({ attributes, events: [{ name: 'e', timeUnixNano: '1700000000000000001' }] })

@@ -185,7 +185,12 @@ describe('a call that is refused', () => {
       const answer = await call([ok()])
       expect(answer.status).toBe(14)
       const details = Buffer.from(String(answer.headers['grpc-status-details-bin']), 'base64')
-      expect(details.toString('latin1')).toContain('type.googleapis.com/google.rpc.RetryInfo')
+      const retryInfo = 'type.googleapis.com/google.rpc.RetryInfo'
+      expect(details.includes(retryInfo)).toBe(true)
+      // Three heads of fields later: the seconds of the delay.
+      const seconds = details[details.indexOf(retryInfo) + retryInfo.length + 5]
+      expect(seconds).toBeGreaterThanOrEqual(1)
+      expect(seconds).toBeLessThanOrEqual(30)
     } finally {
       lease.release()
     }
