@@ -1,0 +1,68 @@
+// What dashboards measure: metrics of an aggregate, how they show, and the series of its groups.
+import type { Shapes } from '../api/routes.gen.ts'
+import { count, duration, money, tokens } from '../engine/format.ts'
+import type { Series } from './chart.tsx'
+
+export type Aggregate = Shapes['calls.aggregate']['out']
+export type Group = Aggregate['groups'][number]
+
+export const sums = (...fields: string[]) => fields.map((field) => ({ field, as: 'sum' }))
+export const latencies = ['p50', 'p95', 'p99'].map((as) => ({ field: 'latency_ms', as }))
+
+/** Colours of groups, in the order of their size; all others together come last. */
+const colors = ['--llm', '--tool', '--agent', '--retrieval', '--evaluation', '--embedding', '--guardrail']
+/** Groups that are told apart. */
+export const maxGroups = colors.length
+
+export const numberOr0 = (value: number | null | undefined): number => value ?? 0
+
+export type Tile = { label: string; shownAs(value: number | null): string; of(group: Group): number | null }
+
+/** Providers need not report totals. */
+const tokensOf = (total: Group['total']): number | null => {
+  const [input, output] = [total['input_tokens.sum'] ?? null, total['output_tokens.sum'] ?? null]
+  return input === null && output === null ? null : numberOr0(input) + numberOr0(output)
+}
+
+export const share = (value: number | null): string =>
+  value === null ? '–' : `${(value * 100).toFixed(value < 0.1 ? 1 : 0)} %`
+export const countOf = (value: number | null): string => count(value ?? 0)
+const total = (name: string) => (group: Group) => group.total[name] ?? null
+
+export const tiles: readonly Tile[] = [
+  { label: 'Calls', shownAs: countOf, of: total('calls.sum') },
+  {
+    ...{ label: 'Error rate', shownAs: share },
+    of: ({ total }) => (total['calls.sum'] ? numberOr0(total['errors.sum']) / total['calls.sum'] : null),
+  },
+  { label: 'Latency p50', shownAs: duration, of: total('latency_ms.p50') },
+  { label: 'Latency p95', shownAs: duration, of: total('latency_ms.p95') },
+  { label: 'Tokens', shownAs: tokens, of: ({ total }) => tokensOf(total) },
+  { label: 'Cost', shownAs: money, of: total('total_cost.sum') },
+]
+
+const nameOf = ({ keys, is_rest }: Group): string => (is_rest ? 'all others' : keys[0] || 'unknown')
+
+/** The series of each group with anything to show. */
+export function byGroup(answer: Aggregate | undefined, ...metrics: string[]): Series[] {
+  const sumOf = (of: (metric: string) => number | null | undefined): number | null =>
+    metrics.every((metric) => (of(metric) ?? null) === null)
+      ? null
+      : metrics.reduce((sum, metric) => sum + numberOr0(of(metric)), 0)
+  return (answer?.groups ?? [])
+    .filter(({ total }) => numberOr0(sumOf((metric) => total[metric])) > 0)
+    .map((group, n) => ({
+      name: nameOf(group),
+      color: group.is_rest ? '--other' : (colors[n % colors.length] as string),
+      values: (answer?.buckets ?? []).map((_, at) => sumOf((metric) => group.series[metric]?.[at])),
+    }))
+}
+
+/** The figures of a ranked group. */
+export const figures: readonly Tile[] = [
+  { label: 'Calls', shownAs: countOf, of: total('calls.sum') },
+  { label: 'Errors', shownAs: countOf, of: total('errors.sum') },
+  { label: 'p95', shownAs: duration, of: total('latency_ms.p95') },
+  { label: 'Tokens', shownAs: tokens, of: ({ total }) => tokensOf(total) },
+  { label: 'Cost', shownAs: money, of: total('total_cost.sum') },
+]
