@@ -34,6 +34,8 @@ export const projectLimits = z.object({
 export const retentionRequest = z.strictObject({
   calls_days: days.optional(),
   payloads_days: days.optional(),
+  /** After these a file goes once nothing names it. */
+  files_days: days.optional(),
   stats_days: days.optional(),
 })
 
@@ -42,7 +44,7 @@ const instantOrNull = z.string().nullable()
 
 /** What retention hides now, and within how many days it is removed from the tables and from their files. */
 export const retentionResponse = z.object({
-  ...{ calls_days: daysOrNull, payloads_days: daysOrNull, stats_days: daysOrNull },
+  ...{ calls_days: daysOrNull, payloads_days: daysOrNull, files_days: daysOrNull, stats_days: daysOrNull },
   ...{ calls_before: instantOrNull, payloads_before: instantOrNull, stats_before: instantOrNull },
   held: z.boolean(),
   hidden_calls: z.int(),

@@ -9,7 +9,7 @@ import { createSharedSlots } from '../core/concurrency/slots.ts'
 import { expiredKeyEvents } from '../core/directory/audited.ts'
 import { isHeld } from '../core/directory/holds.ts'
 import { removalsOf } from '../core/directory/removed-projects.ts'
-import { countedAgain, createCutoffsOf, hiddenAfterMs } from '../core/directory/retention.ts'
+import { countedAgain, createCutoffsOf, fileCutoffs, hiddenAfterMs } from '../core/directory/retention.ts'
 import { createApp, type HttpServer } from '../core/http/app.ts'
 import { statusOf } from '../core/http/errors.ts'
 import { observeKeys } from '../core/http/key-metrics.ts'
@@ -204,7 +204,11 @@ export async function startCallhouse(
           endedKeys: (fromMs, toMs) => expiredKeyEvents(directory.state(), fromMs, toMs),
           countedAgain: () => countedAgain(retention),
           removedProjects: () => removalsOf(directory.state()),
-          purgeRules: { cutoffsOf, isHeld: (projectId) => isHeld(directory.state(), projectId) },
+          purgeRules: {
+            cutoffsOf,
+            isHeld: (projectId) => isHeld(directory.state(), projectId),
+            fileCutoffs: (nowMs) => fileCutoffs(retention, nowMs),
+          },
           onApplied: (topic) => topic === 'evaluation_jobs' && jobs?.touch(),
         })
       : undefined

@@ -36,6 +36,8 @@ import type { DeadLetters } from '../worker/dead-letters/dead-letters.ts'
 import { openFileDeadLetters } from '../worker/dead-letters/dead-letters-file.ts'
 import { createTableDeadLetters } from '../worker/dead-letters/dead-letters-table.ts'
 import { createErasing } from '../worker/erasure/erasures.ts'
+import { createFileRemoval } from '../worker/erasure/remove-files.ts'
+import { createRowRemoval } from '../worker/erasure/remove-rows.ts'
 import { Held } from '../worker/held.ts'
 import { createJoiner, type Joiner } from '../worker/logs/joiner.ts'
 import type { WorkerMetrics } from '../worker/metrics.ts'
@@ -108,7 +110,25 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => undefined)
   const merges = createMerges({ store, budget: { run: (piece) => worker.budget.run(piece) } })
+  /** Whatever may name what is to be removed is in the tables. */
+  const settled = async () =>
+    !(
+      staleHeader in
+      (await freshness.wait(latestOfLog(), ['calls', 'erasures', 'feedback', 'files', 'objects', 'tables']))
+    )
+  const budget = { run: <T>(piece: () => Promise<T>) => worker.budget.run(piece) }
+  const removal = createRowRemoval({
+    ...{ store, budget },
+    betweenDerivations: (job) => worker.fieldIndexRollups.exclusive(job),
+    recount: (range) => worker.recount(range),
+  })
+  const fileRemoval = createFileRemoval({ store, budget, log, blobs: deps.blobs, removeRows: removal.remove })
   const purge = createPurge({
+    async removeOldFiles(projectId, beforeMs) {
+      // A call that is not applied yet may name them.
+      if (!(await settled())) return 0
+      return (await fileRemoval.removeOld(projectId, beforeMs)).files
+    },
     ...{ store, rules: deps.purgeRules, roundDays: config.purgeDays },
     budget: { run: (piece) => worker.budget.run(piece) },
     record: (events) => Promise.all(events.map(deps.audit.record)),
@@ -210,10 +230,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     ...{ store, log, deadLetters, audit: deps.audit, clock: deps.clock, blobs: deps.blobs },
     ...{ isHeld: deps.purgeRules.isHeld, removedProjects: deps.removedProjects, eraseHours: config.eraseHours },
     logRetentionMs: config.logRetentionHours * 3_600_000,
-    budget: { run: (piece) => worker.budget.run(piece) },
-    betweenDerivations: (job) => worker.fieldIndexRollups.exclusive(job),
-    recount: (range) => worker.recount(range),
-    settled: async () => !(staleHeader in (await freshness.wait(latestOfLog(), ['calls', 'erasures']))),
+    ...{ removal, fileRemoval, settled },
     onDone: (done) => logger.info(done, 'erased'),
     onError: (error) => logger.warn({ error: error.message }, 'erasing failed, trying again'),
   })

@@ -6,6 +6,8 @@ import { topics } from '../../services/events/registry.ts'
 import { createRequestErasure } from '../../services/query/erasures/request.ts'
 import { unlimited } from '../../services/worker/cleanup/budget.ts'
 import { createErasing, type Erasing } from '../../services/worker/erasure/erasures.ts'
+import { createFileRemoval } from '../../services/worker/erasure/remove-files.ts'
+import { createRowRemoval } from '../../services/worker/erasure/remove-rows.ts'
 import { type CallWorld, complete, createCallWorld, project, start } from '../fixtures/call-world.ts'
 import { noAudit } from '../fixtures/no-audit.ts'
 
@@ -34,11 +36,14 @@ beforeAll(async () => {
 afterAll(() => world?.remove())
 beforeEach(async (context) => {
   isSettled = true
+  const of = { store: world.store, budget: unlimited }
+  const removal = createRowRemoval({ ...of, betweenDerivations: (job) => job(), recount: async () => {} })
+  const blobs = { remove: () => Promise.reject(new Error('there are none')) }
+  const fileRemoval = createFileRemoval({ ...of, log, blobs, removeRows: removal.remove })
   erasing = createErasing({
-    ...{ store: world.store, log, clock, eraseHours, logRetentionMs: hourMs, audit: noAudit, budget: unlimited },
+    ...{ store: world.store, log, clock, eraseHours, logRetentionMs: hourMs, audit: noAudit },
     ...{ isHeld: () => false, removedProjects: () => new Map(), settled: async () => isSettled },
-    ...{ betweenDerivations: (job) => job(), recount: async () => {}, deadLetters: { remove: async () => [] } },
-    blobs: { remove: () => Promise.reject(new Error('there are none')) },
+    ...{ removal, fileRemoval, deadLetters: { remove: async () => [] } },
     onDone() {},
     onError(error) {
       throw error

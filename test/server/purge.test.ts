@@ -1,9 +1,17 @@
 // What retention hides is removed: from every table, and out of the files.
 
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { AuditEvent } from '../../services/core/audit/chain.ts'
+import { createFolderBlobs } from '../../services/core/blobs/blobs.ts'
+import { fileCutoffs } from '../../services/core/directory/retention.ts'
 import type { Cutoffs } from '../../services/core/process/running-handler.ts'
+import { unlimited } from '../../services/worker/cleanup/budget.ts'
 import { createPurge, isPurgeDue } from '../../services/worker/cleanup/purge.ts'
+import { createFileRemoval } from '../../services/worker/erasure/remove-files.ts'
+import { createRowRemoval } from '../../services/worker/erasure/remove-rows.ts'
+import { basicAuth, post } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 let server: LiveServer
@@ -103,6 +111,61 @@ it('from every table, where others lie in the same month and where none do', asy
     rewritten: [],
   })
   expect(recorded.length).toBe(1)
+})
+
+it('files that came long ago and that nothing names any more, weekly, with their bytes in blob storage', async () => {
+  const project_id = 'ent/files'
+  const upload = async (bytes: string) => {
+    const body = new FormData()
+    body.set('project_id', project_id)
+    body.set('file', new Blob([bytes]), 'note')
+    const init = { method: 'POST', headers: { authorization: basicAuth() }, body }
+    return ((await (await fetch(`${server.now().url}/file/create`, init)).json()) as { digest: string }).digest
+  }
+  const hasFile = async (digest: string) =>
+    (await post(server.now().url, '/file/content', { project_id, digest })).status === 200
+  const [named, alone, large] = [await upload('named'), await upload('alone'), await upload('large '.repeat(70_000))]
+  const started_at = new Date().toISOString()
+  await server.send('/call/start', {
+    start: {
+      ...{ project_id, id: idOf(1), trace_id: idOf(1), op_name: 'op', started_at, attributes: {} },
+      inputs: { note: named },
+    },
+  })
+  const url = `${server.now().url}/v2/${project_id}`
+  const headers = { authorization: basicAuth(), 'content-type': 'application/json' }
+  const set = await fetch(`${url}/settings/retention`, { method: 'PUT', headers, body: '{"files_days": 30}' })
+  expect(set.status).toBe(200)
+  expect(await (await fetch(`${url}/retention`, { headers })).json()).toMatchObject({
+    files_days: 30,
+    calls_days: null,
+  })
+  await derived()
+  const { store, log } = server.now()
+  const of = { store, budget: unlimited }
+  const rows = createRowRemoval({ ...of, betweenDerivations: (job) => job(), recount: async () => {} })
+  const blobs = await createFolderBlobs({ dir: join(server.dataDir, 'blobs'), minFreeBytes: 0 })
+  const files = createFileRemoval({ ...of, log, blobs, removeRows: rows.remove })
+  const days = { projectIds: () => [project_id, 'ent/kept'], of: () => ({ files_days: 30 }), defaultDays: 0 }
+  const purged = createPurge({
+    ...{ store, roundDays: 35 },
+    rules: {
+      cutoffsOf: () => undefined,
+      isHeld: (id) => id === 'ent/kept',
+      fileCutoffs: (at) => fileCutoffs(days, at),
+    },
+    removeOldFiles: async (id, beforeMs) => (await files.removeOld(id, beforeMs)).files,
+  })
+  const stored = async () => Promise.all([named, alone, large].map(hasFile))
+  const week = async (fromMs: number) => {
+    for (let day = 0; day < 7; day++) await purged.run(fromMs + day * 86_400_000)
+  }
+  await week(Date.now() + 20 * 86_400_000)
+  expect(await stored()).toEqual([true, true, true])
+  await week(Date.now() + 31 * 86_400_000)
+  expect(await stored()).toEqual([true, false, false])
+  const left = await readdir(join(server.dataDir, 'blobs'), { recursive: true })
+  expect(left.filter((name) => name.endsWith(large))).toEqual([])
 })
 
 it('out of the files within a round of days, however few they are', async () => {

@@ -125,3 +125,6 @@ export function createClock(edge: () => number = () => 0, after = 0n): Clock {
   }
   return joinClock(shared, edge)
 }
+
+/** The least accept timestamp of a time: microseconds, with the number of the edge in the low bits. */
+export const clockOf = (ms: number): bigint => BigInt(Math.floor(ms * 1_000)) << 10n

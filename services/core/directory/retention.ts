@@ -23,8 +23,9 @@ const cutoffUs = (days: number | null | undefined, nowMs: number): number | unde
 /** Days that count for a project; null = for ever. */
 export function retentionOf({ of, defaultDays }: Pick<RetentionSource, 'of' | 'defaultDays'>, projectId: string) {
   const set = of(projectId) ?? {}
-  const { calls_days = defaultDays || null, payloads_days, stats_days = calls_days } = set
-  return { calls_days, payloads_days: payloads_days ?? calls_days, stats_days, removed: set.payloads_removed_us }
+  const { calls_days = defaultDays || null, payloads_days, files_days = null, stats_days = calls_days } = set
+  const removed = set.payloads_removed_us
+  return { calls_days, payloads_days: payloads_days ?? calls_days, files_days, stats_days, removed }
 }
 
 /** Whole hours, so that counters of hours can be left out as they are. */
@@ -72,6 +73,17 @@ export function countedAgain(
 }
 
 const dayMs = 24 * hourMs
+
+/** Projects whose files go once nothing names them, with the time in milliseconds up to which they came. */
+export function fileCutoffs(
+  source: Pick<RetentionSource, 'of' | 'projectIds' | 'defaultDays'>,
+  nowMs: number,
+): [projectId: string, beforeMs: number][] {
+  return [...source.projectIds()].flatMap((projectId) => {
+    const { files_days: days } = retentionOf(source, projectId)
+    return days === null ? [] : [[projectId, nowMs - days * dayMs]]
+  })
+}
 
 /** The age at which calls of some project are hidden; Infinity = none ever are. */
 export function hiddenAfterMs(source: RetentionSource): number {

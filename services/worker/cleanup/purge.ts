@@ -11,6 +11,8 @@ export type PurgeRules = {
   cutoffsOf(projectId: string): Cutoffs | undefined
   /** Whether something of the project must stay: then nothing of it is removed. */
   isHeld(projectId: string): boolean
+  /** Projects whose files go once nothing names them, with the time up to which they came. */
+  fileCutoffs?(nowMs: number): [projectId: string, beforeMs: number][]
 }
 
 type Aged = {
@@ -45,7 +47,12 @@ const agedTables: readonly Aged[] = [
   { table: 'payload_chunks', us: 'most', cutoff: payloads },
 ]
 
+/** Files lie in rows of their own, and leave only when nothing names them. */
+const fileTables = ['files', 'objects', 'object_events']
+
 const dayMs = 86_400_000
+/** Days from one look at a project's files to the next. */
+const fileRoundDays = 7
 /** Share of a month's rows, in percent, from which on removed rows are worth a rewrite of the rest. */
 const rewrittenPercent = 25
 /** Projects that one statement names. */
@@ -91,10 +98,12 @@ export function createPurge(deps: {
   rules: PurgeRules
   roundDays: number
   budget?: Budget
+  /** Removes files that came before a time and that nothing names. @returns how many */
+  removeOldFiles?(projectId: string, beforeMs: number): Promise<number>
   /** Told of what a run has removed, also of one that broke off: an event for each project. */
   record?(events: readonly AuditEvent[]): Promise<unknown>
 }): Purge {
-  const { store, rules, roundDays, budget = unlimited, record } = deps
+  const { store, rules, roundDays, budget = unlimited, record, removeOldFiles } = deps
   let isStopped = false
   const read = <Row>(name: string, sql: string, params: Record<string, unknown>): Promise<Row[]> =>
     budget.run(() => store.rows<Row>({ name, sql, params }, background))
@@ -197,14 +206,29 @@ export function createPurge(deps: {
     return rows
   }
 
+  /** A project's files, weekly: calls that retention removed name them no more. */
+  const purgeFiles = async (nowMs: number, removed: Removed): Promise<number> => {
+    let rows = 0
+    for (const [projectId, beforeMs] of rules.fileCutoffs?.(nowMs) ?? []) {
+      if (isStopped || removeOldFiles === undefined) break
+      if (rules.isHeld(projectId) || !isDay('files', projectId, fileRoundDays, nowMs)) continue
+      const files = await removeOldFiles(projectId, beforeMs)
+      if (files === 0) continue
+      removed.set(projectId, { ...removed.get(projectId), files })
+      rows += files
+    }
+    return rows
+  }
+
   const purgeAll = async (nowMs: number, removed: Removed): Promise<Purged> => {
     const purged: Purged = { rows: 0, rewritten: [] }
-    for (const aged of agedTables) {
-      const { table } = aged
-      for (const month of await monthsOf(table)) {
+    for (const aged of agedTables)
+      for (const month of await monthsOf(aged.table)) {
         if (isStopped) return purged
         purged.rows += await purgeMonth(aged, month, removed)
       }
+    purged.rows += await purgeFiles(nowMs, removed)
+    for (const table of [...agedTables.map((aged) => aged.table), ...fileTables]) {
       for (const month of await masked(table)) {
         if (isStopped) return purged
         if (!isMonth(month) || !(await isRewriteDue(table, month, nowMs))) continue

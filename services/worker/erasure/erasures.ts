@@ -2,7 +2,7 @@
 // list of them can be lost; an event per erasure says how far it is, and in the end what was removed: its receipt.
 import { createHash } from 'node:crypto'
 import type { Audit } from '../../core/audit/audit.ts'
-import type { Clock } from '../../core/clock/clock.ts'
+import { type Clock, clockOf } from '../../core/clock/clock.ts'
 import { canonicalJson } from '../../core/json/canonical.ts'
 import type { Log } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
@@ -16,18 +16,18 @@ import {
   receiptOf,
 } from '../../events/erasures.ts'
 import type { DeadLetters } from '../dead-letters/dead-letters.ts'
-import { createFileRemoval, type FileRemovalDeps, type NamedDigests } from './remove-files.ts'
-import { callsAtOnce, createRowRemoval, type RowRemovalDeps } from './remove-rows.ts'
+import type { FileRemoval, NamedDigests } from './remove-files.ts'
+import { callsAtOnce, type RowRemoval } from './remove-rows.ts'
 import { erasedProjectOf, rewriteFilesInLog, rewriteLog } from './rewrite-log.ts'
 
 const hourMs = 3_600_000
 const everyMs = 60_000
+/** So long after its deletes an erasure is in the log: what is younger may yet be asked for. */
+const askedWithinMs = 1_000
 const background = { pool: 'background' } as const
 /** Whatever there is. */
 const all = { has: () => true }
 
-/** Accept timestamps are microseconds with the number of the edge in the low bits. */
-const clockOf = (ms: number): bigint => BigInt(Math.floor(ms * 1_000)) << 10n
 const msOfClock = (clock: bigint): number => Number(clock >> 10n) / 1_000
 
 export type Erasing = {
@@ -36,25 +36,26 @@ export type Erasing = {
   stop(): Promise<void>
 }
 
-export type ErasingDeps = Omit<RowRemovalDeps, 'store'> &
-  Pick<FileRemovalDeps, 'blobs'> & {
-    store: Pick<Store, 'rows' | 'command'>
-    log: Pick<Log, 'append' | 'rewrite' | 'owns'>
-    clock: Clock
-    /** Whether the tables hold everything that the log held just now. */
-    settled(): Promise<boolean>
-    isHeld(projectId: string): boolean
-    /** Projects that were removed, with when: nothing of theirs stays, whatever comes late. */
-    removedProjects(): ReadonlyMap<string, number>
-    /** Within so many hours of its request an erasure is done; 0 = at once. */
-    eraseHours: number
-    /** How long what cannot be written again stays in the log. */
-    logRetentionMs: number
-    audit: Pick<Audit, 'record'>
-    deadLetters: Pick<DeadLetters, 'remove'>
-    onDone(done: { erasures: number }): void
-    onError(error: Error): void
-  }
+export type ErasingDeps = {
+  removal: RowRemoval
+  fileRemoval: Pick<FileRemoval, 'named' | 'remove' | 'removeBlobs'>
+  store: Pick<Store, 'rows' | 'command'>
+  log: Pick<Log, 'append' | 'rewrite' | 'owns'>
+  clock: Clock
+  /** Whether the tables hold everything that the log held just now. */
+  settled(): Promise<boolean>
+  isHeld(projectId: string): boolean
+  /** Projects that were removed, with when: nothing of theirs stays, whatever comes late. */
+  removedProjects(): ReadonlyMap<string, number>
+  /** Within so many hours of its request an erasure is done; 0 = at once. */
+  eraseHours: number
+  /** How long what cannot be written again stays in the log. */
+  logRetentionMs: number
+  audit: Pick<Audit, 'record'>
+  deadLetters: Pick<DeadLetters, 'remove'>
+  onDone(done: { erasures: number }): void
+  onError(error: Error): void
+}
 
 /** Those for which a condition holds, and the others. */
 function parted<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
@@ -76,9 +77,7 @@ const deletedCallsSql = `
   GROUP BY project_id, id HAVING countIf(kind != 'delete') > 0`
 
 export function createErasing(deps: ErasingDeps): Erasing {
-  const { store, log, clock, eraseHours, isHeld, removedProjects } = deps
-  const removal = createRowRemoval(deps)
-  const fileRemoval = createFileRemoval({ ...deps, removeRows: removal.remove })
+  const { store, log, clock, eraseHours, isHeld, removedProjects, removal, fileRemoval } = deps
   /** Half of the time is left for tries, and for files that others still read. */
   const dueMs = (eraseHours * hourMs) / 2
   let isStopped = false
@@ -313,17 +312,22 @@ export function createErasing(deps: ErasingDeps): Erasing {
   async function work(nowMs: number): Promise<number> {
     if (!log.owns('calls', 0)) return 0
     const isDue = (ms: number) => ms <= nowMs - dueMs
-    const [verifying, waiting] = parted(await freeErasures(isDue), ({ status }) => status === 'verifying')
-    const isRequestDue = waiting.some(({ requestedUs }) => isDue(requestedUs / 1_000))
+    const look = async () => {
+      const [verifying, waiting] = parted(await freeErasures(isDue), ({ status }) => status === 'verifying')
+      return { verifying, waiting, isRequestDue: waiting.some(({ requestedUs }) => isDue(requestedUs / 1_000)) }
+    }
+    const known = await look()
     // What was deleted in other ways, or came again, is looked for once an hour.
     const isHourly = nowMs - looked >= hourMs
-    if (!isRequestDue && !isHourly && verifying.length === 0) return 0
+    if (!known.isRequestDue && !isHourly && known.verifying.length === 0) return 0
     // An erasure may be read before the deletes that it follows: they are events of another topic.
     if (!(await deps.settled())) return 0
+    // Deletes that have come meanwhile are removed, too: what asked for them is told of it.
+    const { verifying, waiting, isRequestDue } = await look()
     if (isHourly) looked = nowMs
     const blocked = await blockedOf(verifying)
     const due = isRequestDue || isHourly ? await dueProjects() : new Map<string, bigint>()
-    if (isRequestDue || [...due.values()].some((oldest) => isDue(msOfClock(oldest)))) {
+    if (isRequestDue || [...due.values()].some((oldest) => isDue(msOfClock(oldest) + askedWithinMs))) {
       const round = [...waiting, ...blocked].sort((a, b) => (a.untilVer < b.untilVer ? -1 : 1))
       await removeDue(round, [...due.keys()])
       await change(round, 'verifying')

@@ -1,6 +1,7 @@
 // Takes files out of store, log and blob storage: those that erased calls name and nothing else does, with the objects that
 // were made of their long texts.
 import type { StoredBlobs } from '../../core/blobs/blobs.ts'
+import { clockOf } from '../../core/clock/clock.ts'
 import type { Log } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Budget } from '../cleanup/budget.ts'
@@ -37,6 +38,8 @@ export type FileRemoval = {
   named(projectId: string, calls: readonly { id: string; deleteVer: bigint }[], into: NamedDigests): Promise<void>
   /** Removes those of the named that nothing else names. @returns how many files, and their bytes */
   remove(projectId: string, named: NamedDigests): Promise<{ files: number; bytes: number }>
+  /** Removes what came before a time and nothing names. */
+  removeOld(projectId: string, beforeMs: number): Promise<{ files: number; bytes: number }>
   /** Removes what lies in blob storage of a project. */
   removeBlobs(projectId: string): Promise<void>
 }
@@ -151,6 +154,41 @@ export function createFileRemoval({ store, budget, log, blobs, removeRows }: Fil
       })
   }
 
+  async function remove(projectId: string, named: NamedDigests): Promise<{ files: number; bytes: number }> {
+    if (named.size === 0) return { files: 0, bytes: 0 }
+    const made = await madeObjects(projectId, [...named.keys()])
+    const wanted = new Map(named)
+    for (const { digest, files } of made)
+      for (const file of files) {
+        const ver = named.get(digest) ?? 0n
+        if (ver > (wanted.get(file) ?? -1n)) wanted.set(file, ver)
+      }
+    // What came once more after the delete is somebody's.
+    const isOlder = ({ digest, clock }: Kept) => clock < (wanted.get(digest) ?? 0n)
+    const candidates = made.filter(({ digest, ver }) => isOlder({ digest, clock: BigInt(ver) }))
+    const stays = await needed(
+      projectId,
+      [...wanted.keys()],
+      candidates.map(({ digest }) => digest),
+    )
+    const objects = new Set(candidates.map(({ digest }) => digest).filter((digest) => !stays.has(digest)))
+    for (const digest of await filesOfOthers(projectId, [...wanted.keys()], objects)) stays.add(digest)
+    const found = await filesOf(
+      projectId,
+      [...wanted.keys()].filter((digest) => !stays.has(digest)),
+    )
+    const files = found.filter(({ digest, ver }) => isOlder({ digest, clock: BigInt(ver) }))
+    if (files.length === 0 && objects.size === 0) return { files: 0, bytes: 0 }
+    const gone = { files: new Set(files.map(({ digest }) => digest)), objects }
+    await rewriteFilesInLog(log, new Map([[projectId, gone]]))
+    for (const file of files) for (const blob of file.blobs) await blobs.remove(blob)
+    // The rows by which they are found go last.
+    await rowsOf('object_events', projectId, [...objects])
+    await rowsOf('objects', projectId, [...objects])
+    await rowsOf('files', projectId, [...gone.files])
+    return { files: files.length, bytes: files.reduce((sum, { size }) => sum + Number(size), 0) }
+  }
+
   return {
     async named(projectId, calls, into) {
       const deletes = new Map(calls.map(({ id, deleteVer }) => [id, deleteVer]))
@@ -171,39 +209,18 @@ export function createFileRemoval({ store, budget, log, blobs, removeRows }: Fil
       }
     },
 
-    async remove(projectId, named) {
-      if (named.size === 0) return { files: 0, bytes: 0 }
-      const made = await madeObjects(projectId, [...named.keys()])
-      const wanted = new Map(named)
-      for (const { digest, files } of made)
-        for (const file of files) {
-          const ver = named.get(digest) ?? 0n
-          if (ver > (wanted.get(file) ?? -1n)) wanted.set(file, ver)
-        }
-      // What came once more after the delete is somebody's.
-      const isOlder = ({ digest, clock }: Kept) => clock < (wanted.get(digest) ?? 0n)
-      const candidates = made.filter(({ digest, ver }) => isOlder({ digest, clock: BigInt(ver) }))
-      const stays = await needed(
-        projectId,
-        [...wanted.keys()],
-        candidates.map(({ digest }) => digest),
+    remove,
+    async removeOld(projectId, beforeMs) {
+      const before = clockOf(beforeMs)
+      const rows = await read<{ digest: string }>(
+        'erasure.old-files',
+        `SELECT digest FROM callhouse.files WHERE project_id = {project:String}
+          GROUP BY digest HAVING max(clock) < {before:UInt64}
+          UNION DISTINCT SELECT digest FROM callhouse.objects WHERE project_id = {project:String} AND ${madeOfTexts}
+          GROUP BY digest HAVING max(clock) < {before:UInt64}`,
+        { project: projectId, before: String(before) },
       )
-      const objects = new Set(candidates.map(({ digest }) => digest).filter((digest) => !stays.has(digest)))
-      for (const digest of await filesOfOthers(projectId, [...wanted.keys()], objects)) stays.add(digest)
-      const found = await filesOf(
-        projectId,
-        [...wanted.keys()].filter((digest) => !stays.has(digest)),
-      )
-      const files = found.filter(({ digest, ver }) => isOlder({ digest, clock: BigInt(ver) }))
-      if (files.length === 0 && objects.size === 0) return { files: 0, bytes: 0 }
-      const gone = { files: new Set(files.map(({ digest }) => digest)), objects }
-      await rewriteFilesInLog(log, new Map([[projectId, gone]]))
-      for (const file of files) for (const blob of file.blobs) await blobs.remove(blob)
-      // The rows by which they are found go last.
-      await rowsOf('object_events', projectId, [...objects])
-      await rowsOf('objects', projectId, [...objects])
-      await rowsOf('files', projectId, [...gone.files])
-      return { files: files.length, bytes: files.reduce((sum, { size }) => sum + Number(size), 0) }
+      return remove(projectId, new Map(rows.map(({ digest }) => [digest, before])))
     },
 
     async removeBlobs(projectId) {

@@ -19,6 +19,7 @@ type Name = keyof Asked & keyof Now
 const names: Record<Name, { label: string; hint: string }> = {
   calls_days: { label: 'Calls', hint: 'Older ones are in no answer.' },
   payloads_days: { label: 'Payloads', hint: 'Inputs, output, attributes and summary of older calls read as empty.' },
+  files_days: { label: 'Files', hint: 'Older ones go once nothing names them; for ever unless told.' },
   stats_days: { label: 'Statistics', hint: 'How far back they go; as far as calls unless told.' },
 }
 const all = Object.keys(names) as Name[]
@@ -132,15 +133,15 @@ export function Retention({ projectId }: { projectId: string }) {
         json('projects.settings_read', undefined, options),
         json('projects.retention_read', undefined, options),
       ])
-      const { calls_days, payloads_days, stats_days } = retention
-      return { set: { calls_days, payloads_days, stats_days } as Asked, now }
+      const { calls_days, payloads_days, files_days, stats_days } = retention
+      return { set: { calls_days, payloads_days, files_days, stats_days } as Asked, now }
     },
   })
   return (
     <>
       <SectionHead title="Retention">
-        How long calls of {projectId} are seen after their start. Feedback, objects, tables and files stay until they
-        are deleted.
+        How long calls of {projectId} are seen after their start. Feedback, objects and tables stay until they are
+        deleted.
       </SectionHead>
       {error && data === undefined && <FaultBox error={error} onRetry={() => void refetch()} />}
       {!error && data === undefined && <div className="waiting" />}
