@@ -1,4 +1,5 @@
-// Spans and log records as the published instrumentation of OpenAI's client sent them, joined in both orders.
+// Spans and log records as the published instrumentation of OpenAI's client sent them, joined in both orders, and log
+// records of coding agents, with nothing left that tells of the machine.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
@@ -79,3 +80,39 @@ it.each(Object.entries(captures))('%s', async (capture, expected) => {
     )
   }
 })
+
+const prompt = 'Say hello'
+const agents = {
+  // 2.1.330, with OTEL_LOG_USER_PROMPTS=1
+  'claude-code': {
+    root: { op_name: 'claude_code.user_prompt', inputs: { prompt }, thread_id: '7724f0f8-caf5-482c-b976-f91def2489f6' },
+    model: { op_name: 'claude_code.api_request' },
+  },
+  // 0.61.0, with telemetry.logPrompts
+  'gemini-cli': {
+    root: { op_name: 'gemini_cli.user_prompt', inputs: { prompt }, thread_id: '977d6f95-71ab-4f4a-a924-0d9078cd1ebe' },
+    model: { op_name: 'gemini_cli.api_response', output: { response_text: expect.anything() } },
+  },
+} as const
+
+it.each(Object.entries(agents))(
+  'records of %s are a turn with its call of a model',
+  async (capture, { root, model }) => {
+    const project_id = `golden/${capture}`
+    const body = readFileSync(join(folder, `${capture}.logs.json`))
+    const type = { 'content-type': 'application/json', project_id }
+    expect((await post(server.now().url, '/v1/logs', body, type)).status).toBe(200)
+    const found = await server.list<Call & Record<string, unknown>>('/calls/stream_query', {
+      ...{ project_id, sort_by: [{ field: 'started_at', direction: 'asc' }] },
+    })
+    expect(found).toHaveLength(2)
+    const turn = found.find(({ op_name }) => op_name === root.op_name)
+    expect(turn).toMatchObject({ ...root, parent_id: null, turn_id: turn?.id, exception: null })
+    expect(found.find((call) => call !== turn)).toMatchObject({
+      ...{ ...model, parent_id: turn?.id, trace_id: turn?.trace_id, thread_id: root.thread_id, turn_id: null },
+      ...{ attributes: { kind: 'llm' }, exception: null },
+    })
+    const usage = Object.values(found.find((call) => call !== turn)?.summary.usage as Record<string, object>)
+    expect(usage).toMatchObject([{ input_tokens: 12, output_tokens: 3 }])
+  },
+)
