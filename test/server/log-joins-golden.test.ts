@@ -116,3 +116,20 @@ it.each(Object.entries(agents))(
     expect(usage).toMatchObject([{ input_tokens: 12, output_tokens: 3 }])
   },
 )
+
+// 0.169.0, with otel.log_user_prompt: names of places in its program are those of its events, and what a request took is
+// told when its stream ends.
+it('records of Codex are a trace of its session', async () => {
+  const project_id = 'golden/codex'
+  const body = readFileSync(join(folder, 'codex.logs.json'))
+  const type = { 'content-type': 'application/json', project_id }
+  expect((await post(server.now().url, '/v1/logs', body, type)).status).toBe(200)
+  const found = await server.list<Call & Record<string, unknown>>('/calls/stream_query', { project_id })
+  const named = new Map(found.map((call) => [call.op_name, call]))
+  expect(found).toHaveLength(3)
+  expect(new Set(found.map(({ trace_id, thread_id }) => `${trace_id} ${thread_id}`)).size).toBe(1)
+  expect(named.get('codex.user_prompt')).toMatchObject({ inputs: { prompt }, parent_id: null })
+  expect(named.get('codex.api_request')).toMatchObject({ attributes: { kind: 'llm' }, exception: null })
+  const ended = named.get('codex.sse_event')
+  expect(ended?.summary.usage).toMatchObject({ 'gpt-test': { input_tokens: 12, output_tokens: 3 } })
+})

@@ -5,6 +5,7 @@ import type { LogRow, WrittenRow } from '../../events/logs.ts'
 import type { UsageField } from './conventions.ts'
 import type { CompleteCall } from './map.ts'
 import { shortOpName } from './names.ts'
+import type { LogAttributes } from './spans.ts'
 import { type SpanUsage, summaryText, usageEntry } from './usage.ts'
 
 type Kind = 'llm' | 'tool' | 'prompt' | 'error'
@@ -17,6 +18,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   'claude_code.user_prompt': 'prompt',
   'codex.api_request': 'llm',
   'codex.api_error': 'error',
+  'codex.sse_event': 'llm',
   'codex.tool_result': 'tool',
   'codex.user_prompt': 'prompt',
   'gemini_cli.api_response': 'llm',
@@ -24,6 +26,9 @@ const kinds: Readonly<Record<string, Kind>> = {
   'gemini_cli.tool_call': 'tool',
   'gemini_cli.user_prompt': 'prompt',
 }
+
+/** Events that are calls only where they have this attribute: those of a stream, of which the last counts tokens. */
+const needed: Readonly<Record<string, string>> = { 'codex.sse_event': 'input_token_count' }
 
 /** Attributes of these events, the first present one counts. */
 const keys = {
@@ -74,17 +79,20 @@ function documentText(text: string, isJson: boolean): string {
   return quoted(text)
 }
 
-/** The kind of an agent's event; its full name may stand in the body, behind a short one; what came as bytes is longer. */
-export function agentEvent({
-  eventName,
-  body,
-  isBodyJson,
-  spanId,
-}: Pick<WrittenRow, 'eventName' | 'body' | 'isBodyJson' | 'spanId'>): { name: string; kind: Kind } | null {
+/**
+ * The kind of an agent's event. Its full name may stand in the body, behind a short one, or in an attribute, beside the name
+ * of a place in its program; what came as bytes is longer than a name.
+ */
+export function agentEvent(
+  { eventName, body, isBodyJson, spanId }: Pick<WrittenRow, 'eventName' | 'body' | 'isBodyJson' | 'spanId'>,
+  { keys: own, values }: LogAttributes,
+): { name: string; kind: Kind } | null {
   if (spanId !== '') return null
-  for (const name of isBodyJson || typeof body !== 'string' ? [eventName] : [eventName, body]) {
-    const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined
-    if (kind !== undefined) return { name, kind }
+  for (const name of [eventName, isBodyJson ? '' : body, values[own.lastIndexOf('event.name')]]) {
+    const kind = typeof name === 'string' && Object.hasOwn(kinds, name) ? kinds[name] : undefined
+    if (kind === undefined) continue
+    const need = needed[name as string]
+    return need === undefined || own.includes(need) ? { name: name as string, kind } : null
   }
   return null
 }

@@ -222,7 +222,7 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
         const found = expansion()
         const row = rowOf(record, shared, found)
         const time = isSet(record.time) ? row.at : '0'
-        const event = agentEvent(row)
+        const event = agentEvent(row, record.attributes)
         if (masker === undefined && event === null) {
           row.attributes = onceEach(record.attributes, found) ?? writtenTexts(textsOf(record.attributes, found))
           const ofText = (text: string): string => stored(text, false, found).text
