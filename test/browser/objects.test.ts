@@ -1,7 +1,7 @@
 // Objects and ops: the list, versions of one, by keys, by page, hostile names, for everybody.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
-import { everybodysFaults, type Opened, picture, startWorld, type World } from './world.ts'
+import { call, everybodysFaults, type Opened, picture, startWorld, type World } from './world.ts'
 
 let world: World
 let here: Opened
@@ -84,6 +84,44 @@ it('a version stands beside the others, takes tags and aliases, and shows what d
   await page.getByRole('button', { name: 'Swap' }).click()
   await expect.poll(() => differing.allInnerTexts()).toEqual([expect.stringContaining('−1')])
   expect(await page.evaluate('document.title')).toContain('Differences')
+})
+
+it('a version is the start of a new one, says which calls were given it, and is deleted', async () => {
+  const { page } = here
+  await make(world.project, 'edited', JSON.parse('{"system":"Be brief.","n":1}'))
+  const asked = { project_id: world.project, object_id: 'edited' }
+  const { obj } = await world.server.send<{ obj: { digest: string } }>('/obj/read', { ...asked, digest: 'v0' })
+  const ref = `weave:///${world.project}/object/edited:${obj.digest}`
+  await world.send([call(world.project, { inputs: { prompt: ref } })])
+  await go(`${home}/edited/v0`)
+  await page.getByRole('button', { name: 'Copy for Python' }).click()
+  await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toContain(`weave.ref("${ref}").get()`)
+  await page.getByRole('button', { name: 'New version…' }).click()
+  const value = page.getByRole('textbox', { name: 'Value' })
+  await expect.poll(() => value.inputValue()).toContain('"Be brief."')
+  expect(await everybodysFaults(page, 'a new version')).toEqual([])
+  const save = page.getByRole('button', { name: 'Save', exact: true })
+  await value.fill('{"system":')
+  await expect.poll(() => save.isDisabled()).toBe(true)
+  await value.fill('{"system":"Be kind.","n":1.0,"big":12345678901234567890}')
+  await save.click()
+  const versions = page.getByRole('navigation', { name: 'Versions' })
+  await expect.poll(() => versions.locator('li b').allInnerTexts()).toEqual(['v1', 'v0'])
+  await page.getByRole('tree', { name: 'Value' }).getByText('12345678901234567890').waitFor()
+  await go(`${home}/edited/v0`)
+  await page.getByRole('link', { name: 'Used by 1 call', exact: true }).click()
+  await expect.poll(() => page.getByRole('table', { name: 'Calls' }).locator('.row').count()).toBe(1)
+  await page.goBack()
+  await page.getByRole('button', { name: 'Delete…' }).click()
+  await page.getByText('Calls that were given it: 1.').waitFor()
+  await page.getByRole('button', { name: 'Delete it' }).click()
+  await page.waitForURL((to) => to.pathname === home)
+  await expect.poll(() => rows('Objects').allInnerTexts()).toContainEqual(expect.stringMatching(/edited[\s\S]*v1/))
+  await page.getByRole('link', { name: 'edited', exact: true }).click()
+  await expect.poll(() => versions.locator('li b').allInnerTexts()).toEqual(['v1'])
+  await page.getByRole('button', { name: 'Delete…' }).click()
+  await page.getByRole('button', { name: 'Delete it' }).click()
+  await expect.poll(() => rows('Objects').count()).toBe(2)
 })
 
 it('a hundred objects stand on a page, and the page is in the address', async () => {

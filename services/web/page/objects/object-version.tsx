@@ -9,9 +9,9 @@ import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
-import { Copy } from '../settings/parts.tsx'
 import { ask } from '../worker/client.ts'
 import { Labels } from './labels.tsx'
+import { VersionActs } from './version-acts.tsx'
 import { Versions } from './versions.tsx'
 import '../settings/settings.css'
 import '../traces/trace.css'
@@ -93,12 +93,12 @@ export function ObjectVersion() {
                 />
               )}
               {data && (
-                <div className="acts">
-                  <Copy
-                    label="Copy ref"
-                    text={`weave:///${projectId}/${search.op ? 'op' : 'object'}/${objectId}:${textOf(data.head.digest)}`}
-                  />
-                </div>
+                <VersionActs
+                  {...{ projectId, objectId, digest: textOf(data.head.digest), bytes: data.bytes }}
+                  key={textOf(data.head.digest)}
+                  isOp={search.op === '1'}
+                  isLatest={data.head.is_latest === 1}
+                />
               )}
               {data?.head.base_object_class === 'Dataset' && (
                 <Link

@@ -1,0 +1,178 @@
+// What is done with a version: its ref and code that reads it are copied, a new version is made of it, it is deleted;
+// and how many calls were given it.
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { baseUrl, json } from '../api/client.ts'
+import { mayWrite, useSession } from '../api/session.ts'
+import { createVersion } from '../datasets/versions.ts'
+import { count } from '../engine/format.ts'
+import { jsonFault, prettyJson } from '../engine/json-texts.ts'
+import { T } from '../parts/text.tsx'
+import { Confirm, Copy, Field, FormDialog } from '../settings/parts.tsx'
+import { ask } from '../worker/client.ts'
+
+type Props = {
+  projectId: string
+  objectId: string
+  digest: string
+  isOp: boolean
+  /** Whether there is no later version. */
+  isLatest: boolean
+  /** Of the value; longer ones are not edited in the page. */
+  bytes: number
+}
+
+const maxEdited = 65_536
+/** Calls above are said to be more. */
+const maxCounted = 10_001
+
+const snippets = (projectId: string, ref: string): Record<'Python' | 'Node', string> => ({
+  Python: `import weave\n\nweave.init(${JSON.stringify(projectId)})\nvalue = weave.ref(${JSON.stringify(ref)}).get()\n`,
+  Node: `import * as weave from 'weave'\n\nconst client = await weave.init(${JSON.stringify(projectId)})\nconst value = await client.get(weave.ObjectRef.fromUri(${JSON.stringify(ref)}))\n`,
+})
+
+const useUsers = (project_id: string, ref: string) =>
+  useQuery({
+    queryKey: ['object-users', project_id, ref],
+    queryFn: ({ signal }) =>
+      json('calls.query_stats', { project_id, filter: { input_refs: [ref] }, limit: maxCounted }, { signal }),
+    staleTime: 60_000,
+  })
+
+const countText = (calls: number) => (calls === maxCounted ? '10,000+' : count(calls))
+
+/** Everything that names objects is read again. */
+const useReadAgain = () => {
+  const client = useQueryClient()
+  return () => client.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith('object') })
+}
+
+function NewVersion({ projectId, objectId, digest, isLatest, onClose }: Props & { onClose(): void }) {
+  const [entity = '', project = ''] = projectId.split('/')
+  const navigate = useNavigate()
+  const readAgain = useReadAgain()
+  const [edited, setEdited] = useState<string>()
+  const { data: stored, error } = useQuery({
+    queryKey: ['object-text', projectId, objectId, digest],
+    queryFn: async ({ signal }) =>
+      prettyJson((await ask('objectTexts', [baseUrl, projectId, objectId, digest], { signal })).value),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const text = edited ?? stored ?? ''
+  const fault = stored === undefined ? undefined : jsonFault(text)
+  return (
+    <FormDialog
+      title="New version"
+      act="Save"
+      isReady={edited !== undefined && edited !== stored && fault === undefined}
+      run={async () => {
+        const version = await createVersion(projectId, objectId, text)
+        await readAgain()
+        void navigate({
+          to: '/p/$entity/$project/objects/$objectId/$version',
+          params: { entity, project, objectId, version },
+          search: {},
+        })
+      }}
+      onClose={onClose}
+    >
+      <p>
+        The version that shows stays as it is. {!isLatest && 'There is a later one: what it changed is not in here.'}
+      </p>
+      <Field
+        label="Value"
+        hint={(error ?? undefined)?.message ?? fault ?? 'JSON; numbers are stored as they are written'}
+      >
+        <textarea
+          rows={16}
+          spellCheck={false}
+          dir="auto"
+          value={text}
+          readOnly={stored === undefined}
+          onChange={({ target }) => setEdited(target.value)}
+        />
+      </Field>
+    </FormDialog>
+  )
+}
+
+function Deletion({
+  projectId,
+  objectId,
+  digest,
+  used,
+  onClose,
+}: Props & { used: number | undefined; onClose(): void }) {
+  const [entity = '', project = ''] = projectId.split('/')
+  const navigate = useNavigate()
+  const readAgain = useReadAgain()
+  return (
+    <Confirm
+      title="Delete the version"
+      act="Delete it"
+      run={async () => {
+        await json('objects.delete', { project_id: projectId, object_id: objectId, digests: [digest] })
+        await readAgain()
+        void navigate({ to: '/p/$entity/$project/objects', params: { entity, project }, search: {} })
+      }}
+      onClose={onClose}
+    >
+      <p>
+        This version of <T text={objectId} max={80} /> is deleted; others stay.
+        {used !== undefined && ` Calls that were given it: ${countText(used)}.`} Refs to it lead nowhere then.
+      </p>
+    </Confirm>
+  )
+}
+
+export function VersionActs(props: Props) {
+  const { projectId, objectId, digest, isOp, bytes } = props
+  const [entity = '', project = ''] = projectId.split('/')
+  const [open, setOpen] = useState<'edit' | 'delete'>()
+  const { data: session } = useSession()
+  const ref = `weave:///${projectId}/${isOp ? 'op' : 'object'}/${objectId}:${digest}`
+  const { data: used } = useUsers(projectId, ref)
+  const mayNot = mayWrite(session) ? undefined : 'This key may not write'
+  const tooLong = bytes > maxEdited ? 'Values above 64 KiB are not edited here' : undefined
+  const close = () => setOpen(undefined)
+  return (
+    <div className="acts">
+      <Copy label="Copy ref" text={ref} />
+      {Object.entries(snippets(projectId, ref)).map(([name, text]) => (
+        <Copy key={name} label={`Copy for ${name}`} text={text} />
+      ))}
+      {!isOp && (
+        <button
+          type="button"
+          className="line"
+          disabled={(mayNot ?? tooLong) !== undefined}
+          title={mayNot ?? tooLong}
+          onClick={() => setOpen('edit')}
+        >
+          New version…
+        </button>
+      )}
+      <button
+        type="button"
+        className="line danger"
+        disabled={mayNot !== undefined}
+        title={mayNot}
+        onClick={() => setOpen('delete')}
+      >
+        Delete…
+      </button>
+      {used !== undefined && used.count > 0 && (
+        <Link
+          to="/p/$entity/$project/calls"
+          params={{ entity, project }}
+          search={{ view: 'all', range: 'all', q: `ref:${JSON.stringify(ref)}` }}
+        >
+          Used by {countText(used.count)} {used.count === 1 ? 'call' : 'calls'}
+        </Link>
+      )}
+      {open === 'edit' && <NewVersion {...props} onClose={close} />}
+      {open === 'delete' && <Deletion {...props} used={used?.count} onClose={close} />}
+    </div>
+  )
+}
