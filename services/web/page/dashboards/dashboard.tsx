@@ -1,6 +1,6 @@
 // The dashboards of a project: how much, how fast, how often wrong and at what cost, over a range of time.
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useMemo, useState } from 'react'
 import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
@@ -19,7 +19,7 @@ import { type Board, boardNames, boards, type ChartPanel, type RankingPanel } fr
 import { Chart } from './chart.tsx'
 import { type Group, latencies, numberOr0, sums, tiles } from './figures.ts'
 import { Ranking } from './ranking.tsx'
-import { usualRange } from './search.ts'
+import { type DashboardSearch, usualRange } from './search.ts'
 import './dashboards.css'
 
 type Asked = Shapes['calls.aggregate']['in']
@@ -170,7 +170,7 @@ export function Dashboard() {
     },
   )
   const [group] = whole.data?.groups ?? []
-  const change = (next: { q?: string | undefined; range?: string | undefined }) => {
+  const change = (next: DashboardSearch) => {
     setAt(undefined)
     void navigate({ search: (old) => ({ ...old, ...next }) })
   }
@@ -221,19 +221,18 @@ export function Dashboard() {
   return (
     <ProjectPage title="Dashboard">
       <div className="bar">
-        <nav className="seg" aria-label="Dashboards">
+        <div className="seg" role="group" aria-label="Dashboards">
           {boardNames.map((name) => (
-            <Link
+            <button
               key={name}
-              to="/p/$entity/$project/dashboard"
-              params={{ entity, project }}
-              search={{ ...search, board: name === 'overview' ? undefined : name }}
-              aria-current={board === boards[name] ? 'page' : undefined}
+              type="button"
+              aria-pressed={board === boards[name]}
+              onClick={() => change({ board: name === 'overview' ? undefined : name })}
             >
               {boards[name].title}
-            </Link>
+            </button>
           ))}
-        </nav>
+        </div>
         <FilterLine
           key={q ?? ''}
           q={q ?? ''}
