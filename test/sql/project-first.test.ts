@@ -41,6 +41,8 @@ const acrossProjects = [
   // Of a scope, whatever project.
   'services/query/audit/events.ts',
   'services/query/audit/heads.ts',
+  // For the commands of operators.
+  'services/query/erasures/receipts.ts',
   'services/query/usage/stored.ts',
 ]
 
