@@ -1,6 +1,6 @@
 // The dashboard: its figures are those of the calls, its charts are read and zoomed by mouse, keys and as tables.
 import { text } from 'node:stream/consumers'
-import type { Page } from 'playwright-core'
+import type { Page, Request } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { call, everybodysFaults, type Opened, picture, startWorld, type World } from './world.ts'
 
@@ -45,6 +45,14 @@ const tile = (label: string) => page.locator('.tiles > div', { has: page.getByTe
 const chart = (title: string) => page.getByRole('region', { name: title })
 
 it('shows the figures of the last day, and how they differ from the day before', async () => {
+  const asked = new Set<unknown>()
+  let requests = 0
+  const count = (request: Request): void => {
+    if (!request.url().endsWith('/calls/aggregate')) return
+    requests++
+    asked.add(request.postData())
+  }
+  page.on('request', count)
   await open()
   await expect.poll(() => tile('Calls').locator('dd').allInnerTexts()).toEqual(['120', '+100 % vs the time before'])
   await expect.poll(() => tile('Error rate').locator('dd').first().innerText()).toBe('10 %')
@@ -56,6 +64,9 @@ it('shows the figures of the last day, and how they differ from the day before',
       ['search', '80', '8'],
       ['answer', '40', '4'],
     ])
+  // The whole with the day before, models, operations, users: nothing is asked for twice.
+  expect([requests, asked.size]).toEqual([4, 4])
+  page.off('request', count)
 })
 
 it('charts have their numbers as a table, and a legend that shows one series alone', async () => {

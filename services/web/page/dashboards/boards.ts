@@ -1,7 +1,7 @@
 // The dashboards that every project has: which panels each shows, and what is asked for them.
 import { duration, money, tokens } from '../engine/format.ts'
 import type { Series } from './chart.tsx'
-import { type Aggregate, byGroup, countOf, latencies, maxGroups, numberOr0, share, sums } from './figures.ts'
+import { type Aggregate, byGroup, countOf, maxGroups, numberOr0, share, sums } from './figures.ts'
 
 type Metric = { field: string; as: string }
 
@@ -9,8 +9,8 @@ export type ChartPanel = {
   title: string
   kind: 'bars' | 'lines' | 'stack'
   shownAs(value: number | null): string
-  /** What is asked for: panels that ask for the same share one request. */
-  asked: { metrics: Metric[]; group_by?: string[]; top?: number }
+  /** What is asked for, absent: what the head figures are of. Panels that ask for the same share one request. */
+  asked?: { metrics: Metric[]; group_by?: string[]; top?: number }
   /** A further term of the filter. */
   term?: string
   series(answer: Aggregate | undefined): Series[]
@@ -33,20 +33,19 @@ const own = (metrics: readonly (readonly [metric: string, name: string, color: s
   metrics.map(([metric, name, color]) => ({ name, color, values: answer?.groups[0]?.series[metric] ?? [] }))
 
 const costs = { metrics: sums('total_cost', 'input_tokens', 'output_tokens') }
-const whole = { metrics: [...sums('calls', 'errors', 'input_tokens', 'output_tokens', 'total_cost'), ...latencies] }
 const by = (key: string, asked: { metrics: Metric[] }) => ({ ...asked, group_by: [key], top: maxGroups })
 const [calls, errors, cost] = sums('calls', 'errors', 'total_cost') as [Metric, Metric, Metric]
 const p95 = { field: 'latency_ms', as: 'p95' }
 
 const callsAndErrors: ChartPanel = {
-  ...{ title: 'Calls and errors', kind: 'bars', shownAs: countOf, asked: whole },
+  ...{ title: 'Calls and errors', kind: 'bars', shownAs: countOf },
   series: own([
     ['calls.sum', 'calls', '--accent'],
     ['errors.sum', 'errors', '--danger'],
   ]),
 }
 const latency: ChartPanel = {
-  ...{ title: 'Latency', kind: 'lines', shownAs: duration, asked: whole },
+  ...{ title: 'Latency', kind: 'lines', shownAs: duration },
   series: own([
     ['latency_ms.p50', 'p50', '--success'],
     ['latency_ms.p95', 'p95', '--warning'],
@@ -83,7 +82,7 @@ export const boards = {
     title: 'Errors',
     charts: [
       {
-        ...{ title: 'Error rate', kind: 'lines', shownAs: share, asked: whole },
+        ...{ title: 'Error rate', kind: 'lines', shownAs: share },
         series: (answer) => {
           const { 'calls.sum': all = [], 'errors.sum': failed = [] } = answer?.groups[0]?.series ?? {}
           const values = all.map((value, n) => (value ? numberOr0(failed[n]) / value : null))

@@ -17,7 +17,7 @@ import { Icon } from '../parts/icon.tsx'
 import { useZone } from '../preferences.ts'
 import { type Board, boardNames, boards, type ChartPanel, type RankingPanel } from './boards.ts'
 import { Chart } from './chart.tsx'
-import { type Group, latencies, numberOr0, sums, tiles } from './figures.ts'
+import { type Aggregate, type Group, latencies, numberOr0, sums, tiles } from './figures.ts'
 import { Ranking } from './ranking.tsx'
 import { type DashboardSearch, usualRange } from './search.ts'
 import './dashboards.css'
@@ -113,12 +113,13 @@ function FilterLine({ q, fault, onChange }: { q: string; fault: string | undefin
 
 type RequestOf = NonNullable<ReturnType<typeof useTime>['requestOf']>
 type Shared = Pick<Parameters<typeof Chart>[0], 'zone' | 'at' | 'onAt' | 'onTake'>
-type PanelProps = { requestOf: RequestOf; zone: string; bucket: Asked['bucket'] }
+type PanelProps = { requestOf: RequestOf; bucket: Asked['bucket']; whole: Aggregate }
 
-function ShownChart({ panel, requestOf, bucket, ...shared }: PanelProps & Shared & { panel: ChartPanel }) {
+function ShownChart({ panel, requestOf, bucket, whole, ...shared }: PanelProps & Shared & { panel: ChartPanel }) {
   const { title, kind, shownAs, asked, term } = panel
-  const { data, error, refetch } = useAggregate({ ...requestOf(term), timezone: shared.zone, bucket, ...asked })
-  if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
+  const own = useAggregate(asked && { ...requestOf(term), timezone: shared.zone, bucket, ...asked })
+  const data = asked ? own.data : whole
+  if (own.error) return <FaultBox error={own.error} onRetry={() => void own.refetch()} />
   if (data === undefined) return <section className="chart" aria-label={title} aria-busy="true" />
   return <Chart {...{ ...shared, title, kind, shownAs }} buckets={data.buckets} series={panel.series(data)} />
 }
@@ -196,7 +197,7 @@ export function Dashboard() {
           <p className="second">Choose a longer range, or another filter.</p>
         </Empty>
       )
-    const asking = { requestOf, zone, bucket }
+    const asking = { requestOf, zone, bucket, whole: whole.data }
     return (
       <div className="scroll">
         <div className="dashboard">

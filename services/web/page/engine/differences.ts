@@ -1,5 +1,6 @@
 // What differs between two JSON values: by path, by structure, elements of lists matched where they are equal.
 import { diffArrays } from 'diff'
+import { parsedAsSpelled } from './conversation.ts'
 
 export type Difference = {
   path: string
@@ -19,28 +20,15 @@ export type Differences = {
   isCut: boolean
 }
 
-/** A number as it is spelled: 1.0 differs from 1, and no digit is lost. */
-class Spelled {
-  readonly text: string
-  constructor(text: string) {
-    this.text = text
-  }
-}
-
-type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown
-
-const parse = (text: string): unknown => {
-  const spelled: Reviver = (_, value, context) =>
-    typeof value === 'number' ? new Spelled(context?.source ?? String(value)) : value
-  return JSON.parse(text, spelled as (key: string, value: unknown) => unknown)
-}
+/** Numbers that are spelled otherwise than this language would: 1.0 differs from 1, and no digit is lost. */
+const { isRawJSON }: { isRawJSON?(value: unknown): boolean } = JSON as never
+const isNumber = (value: unknown): boolean => typeof value === 'number' || isRawJSON?.(value) === true
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Spelled)
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !isNumber(value)
 
 /** Members in the order of their names, so that the order in which they stand makes no difference. */
 function canonical(value: unknown): string {
-  if (value instanceof Spelled) return value.text
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (!isObject(value)) return JSON.stringify(value)
   const names = Object.keys(value).sort()
@@ -70,7 +58,7 @@ export function differencesOf(before: string, now: string, { most = 500, limitMs
   const untilMs = performance.now() + limitMs
   const add = (path: string, kind: Difference['kind'], a: unknown, b: unknown): void => {
     if (found.length === most || performance.now() > untilMs) throw new Cut()
-    const change = a instanceof Spelled && b instanceof Spelled ? Number(b.text) - Number(a.text) : Number.NaN
+    const change = isNumber(a) && isNumber(b) ? Number(canonical(b)) - Number(canonical(a)) : Number.NaN
     found.push({
       ...{ path, kind },
       before: kind === 'added' ? undefined : textOf(a),
@@ -121,7 +109,7 @@ export function differencesOf(before: string, now: string, { most = 500, limitMs
     else add(path, 'changed', a, b)
   }
   try {
-    compare('', parse(before), parse(now))
+    compare('', parsedAsSpelled(before), parsedAsSpelled(now))
   } catch (error) {
     // Values that lie deeper than the stack reaches, too.
     if (!(error instanceof Cut) && !(error instanceof RangeError)) throw error
