@@ -26,6 +26,16 @@ function escapeByte(c: u8, out: usize): usize {
   return out + 6
 }
 
+/** A bit for each of sixteen bytes that is written with an escape. */
+function specialOf(bytes: v128): i32 {
+  return i8x16.bitmask(
+    v128.or(
+      v128.or(i8x16.eq(bytes, i8x16.splat(34)), i8x16.eq(bytes, i8x16.splat(92))),
+      i8x16.lt_u(bytes, i8x16.splat(32)),
+    ),
+  )
+}
+
 /** Writes the bytes `from` to `end` to `to`; the position behind them. Up to 16 bytes behind both places are touched. */
 export function escapeBytes(from: usize, end: usize, to: usize): usize {
   let p = from
@@ -33,12 +43,7 @@ export function escapeBytes(from: usize, end: usize, to: usize): usize {
   while (p < end) {
     const bytes = v128.load(p)
     v128.store(out, bytes)
-    const special = i8x16.bitmask(
-      v128.or(
-        v128.or(i8x16.eq(bytes, i8x16.splat(34)), i8x16.eq(bytes, i8x16.splat(92))),
-        i8x16.lt_u(bytes, i8x16.splat(32)),
-      ),
-    )
+    const special = specialOf(bytes)
     const plain = special === 0 ? 16 : <usize>ctz(special)
     p += plain
     out += plain
@@ -92,12 +97,7 @@ export function escapeAndLook(from: usize, end: usize, to: usize, seen: usize): 
     v128.store(out, bytes)
     high = v128.or(high, bytes)
     spaced = v128.or(spaced, v128.and(i8x16.eq(bytes, i8x16.splat(58)), i8x16.le_u(v128.load(p - 1), i8x16.splat(32))))
-    const special = i8x16.bitmask(
-      v128.or(
-        v128.or(i8x16.eq(bytes, i8x16.splat(34)), i8x16.eq(bytes, i8x16.splat(92))),
-        i8x16.lt_u(bytes, i8x16.splat(32)),
-      ),
-    )
+    const special = specialOf(bytes)
     const plain = special === 0 ? 16 : <usize>ctz(special)
     p += plain
     out += plain
