@@ -1,9 +1,10 @@
 // Ways to ask for what only a process with the engines can do.
 import type { Config } from '../app/config.ts'
-import { hasEmbeddedStore, hasSharedLog } from '../app/drivers.ts'
+import { hasEmbeddedStore, hasSharedLog, openStore } from '../app/drivers.ts'
 import { startCallhouse } from '../app/server.ts'
-import { askOverSocket } from '../core/process/control-socket.ts'
+import { askOverSocket, type ControlHandler } from '../core/process/control-socket.ts'
 import { createLogger } from '../core/process/logger.ts'
+import type { Store } from '../core/store/store.ts'
 import { UsageError } from './command.ts'
 
 export type Ask = (command: string, args: string[]) => Promise<unknown>
@@ -28,6 +29,22 @@ export async function withServer<T>(config: Config, work: (ask: Ask) => Promise<
     })
   } finally {
     await own?.shutdown.run('command done')
+  }
+}
+
+/** Asks the engines themselves where any process may use them, else the server that has them. */
+export async function askingStore<T>(
+  config: Config,
+  handlerOf: (deps: { store: Store }) => ControlHandler,
+  work: (ask: Ask) => Promise<T>,
+): Promise<T> {
+  if (!isShared(config)) return withServer(config, work)
+  const store = await openStore(config, createLogger({ level: 'error' }).log, { statement() {} })
+  const handler = handlerOf({ store })
+  try {
+    return await work((command, args) => handler({ command, args }))
+  } finally {
+    await store.close()
   }
 }
 

@@ -3,24 +3,14 @@ import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import { type AuditLine, auditRequest } from '../../schemas/audit.ts'
 import type { Config } from '../app/config.ts'
 import { auditCommands } from '../app/control/audit.ts'
-import { openStore } from '../app/drivers.ts'
 import type { Verified } from '../core/audit/verify.ts'
-import { createLogger } from '../core/process/logger.ts'
-import { type Ask, isShared, withServer } from './ask.ts'
+import { type Ask, askingStore } from './ask.ts'
 import { print, UsageError } from './command.ts'
 
 type Flag = (name: string) => string
 
-async function asking<T>(config: Config, work: (ask: Ask) => Promise<T>): Promise<T> {
-  if (!isShared(config)) return withServer(config, work)
-  const store = await openStore(config, createLogger({ level: 'error' }).log, { statement() {} })
-  const handler = auditCommands({ store })
-  try {
-    return await work((command, args) => handler({ command, args }))
-  } finally {
-    await store.close()
-  }
-}
+const asking = <T>(config: Config, work: (ask: Ask) => Promise<T>): Promise<T> =>
+  askingStore(config, auditCommands, work)
 
 const filters = ['scope', 'from', 'to', 'actor', 'action', 'target'] as const
 

@@ -2,26 +2,16 @@
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import type { Config } from '../app/config.ts'
 import { deletesAtOnce, erasureCommands } from '../app/control/erasures.ts'
-import { openStore } from '../app/drivers.ts'
-import { createLogger } from '../core/process/logger.ts'
 import type { DeletedCall } from '../operations/backup/erased.ts'
 import type { receiptOfRow } from '../query/erasures/receipts.ts'
-import { type Ask, isShared, withServer } from './ask.ts'
+import { type Ask, askingStore } from './ask.ts'
 import { print, UsageError } from './command.ts'
 import { withDirectory } from './directory.ts'
 
 type Receipt = ReturnType<typeof receiptOfRow>
 
-async function asking<T>(config: Config, work: (ask: Ask) => Promise<T>): Promise<T> {
-  if (!isShared(config)) return withServer(config, work)
-  const store = await openStore(config, createLogger({ level: 'error' }).log, { statement() {} })
-  const handler = erasureCommands({ store })
-  try {
-    return await work((command, args) => handler({ command, args }))
-  } finally {
-    await store.close()
-  }
-}
+const asking = <T>(config: Config, work: (ask: Ask) => Promise<T>): Promise<T> =>
+  askingStore(config, erasureCommands, work)
 
 /** The newest last, as it is read on a terminal. @param project '' for all */
 export async function listErasures(config: Config, project: string): Promise<void> {
