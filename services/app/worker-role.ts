@@ -110,6 +110,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => undefined)
   const merges = createMerges({ store, budget: { run: (piece) => worker.budget.run(piece) } })
+  const freshness = createFreshness({ log, progress, boundMs: config.freshnessMs })
   /** Whatever may name what is to be removed is in the tables. */
   const settled = async () =>
     !(
@@ -225,7 +226,6 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     open.push({ name: 'joins of logs', limitMs: 30_000, close: joiner.stop })
   }
   const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
-  const freshness = createFreshness({ log, progress, boundMs: config.freshnessMs })
   const erasing = createErasing({
     ...{ store, log, deadLetters, audit: deps.audit, clock: deps.clock, blobs: deps.blobs },
     ...{ isHeld: deps.purgeRules.isHeld, removedProjects: deps.removedProjects, eraseHours: config.eraseHours },

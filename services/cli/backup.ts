@@ -53,11 +53,12 @@ export async function restoreBackup(config: Config, folder: string, from: string
   if (isShared(config)) {
     await restoreOnServer(config, resolve(folder), from, print)
     if (file !== undefined) await eraseAgainOnServer(config, file, print)
-  } else {
-    await restoreOnOneMachine(config, folder, from)
-    if (file !== undefined) await leaveErased(config.dataDir, file)
-  }
-  await removeProjects(config, removed)
+    await removeProjects(config, removed)
+  } else
+    await restoreOnOneMachine(config, folder, from, async () => {
+      if (file !== undefined) await leaveErased(config.dataDir, file)
+      await removeProjects(config, removed)
+    })
   if (file !== undefined) print(`what ${file} names is deleted again, and removed for good`)
   if (erasures === '')
     print(
@@ -84,10 +85,15 @@ async function removeProjects(config: Config, removed: readonly { projectId: str
   })
 }
 
-async function restoreOnOneMachine(config: Config, folder: string, from: string): Promise<void> {
+async function restoreOnOneMachine(
+  config: Config,
+  folder: string,
+  from: string,
+  before: () => Promise<void>,
+): Promise<void> {
   oneMachineOnly(config, 'callhouse restore')
   if (from !== '') throw new UsageError('--from is for the backup of a ClickHouse server')
-  await restore(resolve(folder), config.dataDir, print)
+  await restore(resolve(folder), config.dataDir, print, before)
   await copyMasterKey(resolve(folder), config.dataDir)
   // Not before: a backup is restored into an empty folder, in which a server finds the event.
   const audit = commandAudit(config, createLogger({ level: 'error' }).log)

@@ -19,9 +19,15 @@ import { unfinishedMark } from './unfinished.ts'
 
 /**
  * @param print told what is done
+ * @param before runs once all files are there, before the folder counts as restored
  * @throws Error with a line for the operator; before the first file is written when the backup is not whole
  */
-export async function restore(folder: string, dataDir: string, print: (line: string) => void): Promise<void> {
+export async function restore(
+  folder: string,
+  dataDir: string,
+  print: (line: string) => void,
+  before: () => Promise<void> = async () => {},
+): Promise<void> {
   const { manifest, files } = await readBackup(folder)
   const data = join(folder, dataName)
   await refuseFilled(dataDir)
@@ -48,7 +54,7 @@ export async function restore(folder: string, dataDir: string, print: (line: str
     // Somebody may have been faster while the files were checked.
     await refuseFilled(dataDir)
     await closeToOthers(dataDir, 'user')
-    await fill(dataDir, data, manifest.links, files, folder)
+    await fill(dataDir, data, manifest.links, files, folder, before)
   } finally {
     await lock.release()
   }
@@ -66,6 +72,7 @@ async function fill(
   links: BackupBody['links'],
   files: BackupFile[],
   folder: string,
+  before: () => Promise<void>,
 ): Promise<void> {
   const mark = join(dataDir, unfinishedMark)
   await writeFile(mark, folder, { flush: true })
@@ -79,6 +86,7 @@ async function fill(
     await symlink(target, join(dataDir, path))
   }
   await syncFolders(dataDir)
+  await before()
   await rm(mark)
   await nodeFs.syncDir(dataDir)
 }
