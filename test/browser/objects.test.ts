@@ -45,7 +45,7 @@ it('objects show by their latest version, lead to it by keys and to all versions
   await page.getByRole('table', { name: 'prompt' }).focus()
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
-  await page.getByText('v0', { exact: true }).waitFor()
+  await page.getByRole('article', { name: 'Object' }).getByText('v0', { exact: true }).waitFor()
   await page.goBack()
   await page.getByRole('link', { name: 'Objects' }).last().click()
   await page.getByRole('link', { name: 'Show ops' }).click()
