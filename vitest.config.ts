@@ -130,6 +130,8 @@ function browserProject(name: string, include: readonly string[], exclude: reado
         env,
         expect,
         globalSetup: ['test/browser/setup.ts'],
+        // A test that needs its second try is marked in the report.
+        retry: 1,
         ...limits,
       },
     },
