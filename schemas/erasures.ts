@@ -34,6 +34,8 @@ export const erasureResponse = z.object({
   deadline: z.iso.datetime(),
 })
 
+export type ErasureResponse = z.output<typeof erasureResponse>
+
 const time = z.iso.datetime().nullable()
 
 export const erasureReceipt = z.object({

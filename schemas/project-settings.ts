@@ -58,3 +58,4 @@ export const projectSettingsResponse = z.object({ retention: retentionSettings, 
 export type KeyLimits = z.output<typeof keyLimits>
 export type EntityLimits = z.output<typeof entityLimits>
 export type ProjectLimits = z.output<typeof projectLimits>
+export type ProjectSettingsResponse = z.output<typeof projectSettingsResponse>

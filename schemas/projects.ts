@@ -51,6 +51,7 @@ const projectEntry = z.object({
 })
 
 export const projectsQueryResponse = z.object({ projects: z.array(projectEntry), total: z.int() })
+export type ProjectsQueryResponse = z.output<typeof projectsQueryResponse>
 
 /** Who removes a project writes its whole name. */
 export const projectDeleteRequest = z.object({ confirm: z.string() })
@@ -61,3 +62,4 @@ export const projectDeleteResponse = z.object({
   erasure_id: z.string(),
   deadline: z.iso.datetime(),
 })
+export type ProjectDeleteResponse = z.output<typeof projectDeleteResponse>

@@ -7,6 +7,7 @@ export const keptSettings = {
   purgeHour: integer(3, 'hour of the day, UTC, from which on what retention hides is removed', 0, 23),
   purgeDays: integer(35, 'days within which the bytes of removed rows leave the files', 1, 3_650),
   eraseHours: integer(72, 'hours within which what is deleted is removed for good; 0 = at once', 0, 720),
+  receiptYears: integer(10, 'years that receipts of erasures are kept', 1, 100),
   logsDays: integer(30, 'days that OTLP log records are kept; a month goes as a whole, once all of it is older', 1),
   auditDays: integer(
     400,

@@ -24,7 +24,6 @@ import { type OpenedStore, openedOnly, recordedOnce, writtenOnce } from '../core
 import type { Store } from '../core/store/store.ts'
 import type { RequestThreads } from '../core/threads/pool.ts'
 import { evaluationWork } from '../evaluation/evaluate-model/evaluate-model.ts'
-import { type EvaluationJobs, startEvaluationJobs } from '../evaluation/evaluate-model/jobs.ts'
 import { evaluateModelRoute } from '../evaluation/evaluate-model/routes.ts'
 import { createEnsureOps } from '../evaluation/objects/ops.ts'
 import { createEvaluationObjectRoutes } from '../evaluation/objects/routes.ts'
@@ -262,16 +261,4 @@ export function routesOf(role: ServerRole, given: RouteDeps): { served: Route[];
   const all = [...ingest, ...query, ...workRoutes(deps, invoke), ...common, ...accessRoutes(deps), ...webRoutes(deps)]
   const isServed = (route: Route) => route.isInner !== true && (does(role, 'ingest') || !ingest.includes(route))
   return { served: all.filter(isServed), all }
-}
-
-/** Runs what /evaluations/evaluate_model asks for, by all routes of the product. */
-export function evaluationJobsOf(
-  { store, log, clock, config, threads }: RouteDeps & { log: Log },
-  all: readonly Route[],
-  logger: Pick<Logger, 'info' | 'warn'>,
-): EvaluationJobs {
-  return startEvaluationJobs({
-    ...{ store, log, clock, logger },
-    invoke: createInvoke({ routes: () => all, config, threads }),
-  })
 }

@@ -12,6 +12,7 @@ import { removalsOf } from '../core/directory/removed-projects.ts'
 import { countedAgain, createCutoffsOf, fileCutoffs, hiddenAfterMs } from '../core/directory/retention.ts'
 import { createApp, type HttpServer } from '../core/http/app.ts'
 import { statusOf } from '../core/http/errors.ts'
+import { createInvoke, type Invoke } from '../core/http/invoke.ts'
 import { observeKeys } from '../core/http/key-metrics.ts'
 import { createRefusals } from '../core/http/refusals.ts'
 import { createSessions } from '../core/http/session.ts'
@@ -30,7 +31,7 @@ import { packageVersion } from '../core/process/version.ts'
 import { createStoreMetrics } from '../core/store/metrics.ts'
 import { withReadLog } from '../core/store/read-log.ts'
 import type { Store } from '../core/store/store.ts'
-import { type EvaluationJobs, rowsAtOneTime } from '../evaluation/evaluate-model/jobs.ts'
+import { type EvaluationJobs, rowsAtOneTime, startEvaluationJobs } from '../evaluation/evaluate-model/jobs.ts'
 import { callSplitOf } from '../events/calls-writer.ts'
 import { openProviders } from '../inference/providers.ts'
 import { createSlots } from '../inference/slots.ts'
@@ -66,7 +67,7 @@ import { maskingsOf, masksOf } from './masks.ts'
 import { type OtlpPorts, openOtlpPorts } from './otlp-ports.ts'
 import { startRequestThreads } from './request-threads.ts'
 import { does, type ServerRole } from './roles.ts'
-import { evaluationJobsOf, routesOf } from './routes.ts'
+import { routesOf } from './routes.ts'
 import { ownSecrets, refuseUnopened } from './secrets.ts'
 import { retentionsOf, sharedRulesOf } from './shared-rules.ts'
 import { shownSettings } from './shown-settings.ts'
@@ -82,6 +83,8 @@ export type Callhouse = {
   /** Only where the log is applied. */
   worker: Worker | undefined
   http: HttpServer
+  /** Runs routes without a socket. */
+  invoke: Invoke
   /** The standard ports of OTLP; undefined where no writes are accepted. */
   otlp: OtlpPorts | undefined
   shutdown: Shutdown
@@ -198,6 +201,7 @@ export async function startCallhouse(
     if (role !== 'ingest') refuseUnopened(directory, { config, masterKey })
     const maskings = maskingsOf(masks, config, masterKey, logger, registry)
     let jobs: EvaluationJobs | undefined
+    let invoke: Invoke | undefined
     const applying = does(role, 'apply')
       ? await startApplying({
           ...{ config, ...engines, maskings, audit, logger, metrics: createWorkerMetrics(registry), open, applied },
@@ -209,6 +213,7 @@ export async function startCallhouse(
             isHeld: (projectId) => isHeld(directory.state(), projectId),
             fileCutoffs: (nowMs) => fileCutoffs(retention, nowMs),
           },
+          invoke: () => invoke,
           onApplied: (topic) => topic === 'evaluation_jobs' && jobs?.touch(),
         })
       : undefined
@@ -286,8 +291,11 @@ export async function startCallhouse(
       ...(web && { web }),
     }
     const { served: routes, all } = routesOf(role, routeDeps)
+    // Jobs and commands work through the routes that others serve, too.
+    const every = does(role, 'apply') && !does(role, 'query') ? routesOf('serve', routeDeps).all : all
+    invoke = createInvoke({ routes: () => every, config, threads })
     if (does(role, 'apply') && config.evaluateDispatch) {
-      jobs = evaluationJobsOf(routeDeps, does(role, 'query') ? all : routesOf('serve', routeDeps).all, logger)
+      jobs = startEvaluationJobs({ store: limits.store, log: limits.log, clock, logger, invoke })
       open.push({ name: 'evaluations', limitMs: 10_000, close: jobs.stop })
     }
     const page = assets && does(role, 'query') && { notFoundPage: createNotFoundPage(assets) }
@@ -348,7 +356,7 @@ export async function startCallhouse(
       })
     }
     const url = `http${tls ? 's' : ''}://${config.host}:${port}`
-    return { url, firstKey: first.text, log, store, worker, http, otlp, shutdown }
+    return { url, firstKey: first.text, log, store, worker, http, invoke, otlp, shutdown }
   } catch (error) {
     unshown()
     for (const { close } of open.toReversed()) await Promise.resolve(close()).catch(() => undefined)

@@ -5,6 +5,7 @@ import type { ProcessAudit } from '../core/audit/audit.ts'
 import type { AuditEvent } from '../core/audit/chain.ts'
 import type { StoredBlobs } from '../core/blobs/blobs.ts'
 import type { Clock } from '../core/clock/clock.ts'
+import type { Invoke } from '../core/http/invoke.ts'
 import { createFreshness, latestOfLog, staleHeader } from '../core/log/freshness.ts'
 import type { Log } from '../core/log/log.ts'
 import type { Progress } from '../core/log/progress.ts'
@@ -30,6 +31,7 @@ import { lookupRows } from '../worker/calls/merge-fragments.ts'
 import { dropOldAudit, recordEndedKeys, writeCheckpoint } from '../worker/cleanup/audit-housekeeping.ts'
 import { dropOldLogs } from '../worker/cleanup/log-retention.ts'
 import { createMerges } from '../worker/cleanup/merges.ts'
+import { dropOldReceipts } from '../worker/cleanup/old-receipts.ts'
 import { createPurge, isPurgeDue, type PurgeRules } from '../worker/cleanup/purge.ts'
 import { scheduleCleanup } from '../worker/cleanup/schedule.ts'
 import type { DeadLetters } from '../worker/dead-letters/dead-letters.ts'
@@ -53,6 +55,7 @@ import { costCommands } from './control/costs.ts'
 import { deadLetterCommands } from './control/dead-letters.ts'
 import { erasureCommands } from './control/erasures.ts'
 import { rebuildCommands } from './control/rebuild.ts'
+import { routeCommands } from './control/routes.ts'
 import { moveCommands } from './control/transfer.ts'
 import { examineStore } from './doctor.ts'
 import { hasEmbeddedStore, hasOwnEngine, hasSharedLog, openRecords, openStore, sharedServerOf } from './drivers.ts'
@@ -85,6 +88,8 @@ type ApplyingDeps = {
   endedKeys(fromMs: number, toMs: number): AuditEvent[]
   /** Told of what is applied. */
   applied: AppliedWatch
+  /** By which commands ask routes; undefined while the server starts. */
+  invoke(): Pick<Invoke, 'json'> | undefined
   /** Rows of a topic are in the tables. */
   onApplied?(topic: string): void
 }
@@ -140,6 +145,11 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     if (!isPurgeDue(config.purgeHour, purgedMs, nowMs)) return
     const purged = await purge.run(nowMs)
     purgedMs = nowMs
+    const receipts = await dropOldReceipts(store, config.receiptYears, nowMs)
+    if (receipts > 0) {
+      const details = { rows: receipts }
+      await deps.audit.record({ action: 'retention.purged', scope: '*', target: 'receipts', details })
+    }
     if (purged.rows > 0 || purged.rewritten.length > 0) logger.info(purged, 'what retention hides was removed')
   }
   const cleanup = scheduleCleanup({
@@ -240,6 +250,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     explainer: createCostExplainer({ store, prices }),
     freshness,
   })
+  const routes = routeCommands(deps.invoke)
   const letters = deadLetterCommands({ deadLetters, log })
   const isOneMachine = !hasSharedLog(config) && hasEmbeddedStore(config)
   // Where any process may use both engines the command does the work itself.
@@ -252,6 +263,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     if (/^(rebuild|replay)\./.test(message.command)) return rebuild(message)
     if (message.command.startsWith('move.')) return move(message)
     if (message.command.startsWith('audit.')) return audits(message)
+    if (message.command === 'routes.ask') return routes(message)
     if (message.command.startsWith('erasures.')) return erasures(message)
     return message.command.startsWith('costs.') ? costs(message) : letters(message)
   })

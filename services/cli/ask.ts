@@ -13,7 +13,7 @@ export type Ask = (command: string, args: string[]) => Promise<unknown>
 export const isShared = (config: Config): boolean => hasSharedLog(config) && !hasEmbeddedStore(config)
 
 /** A server that nobody but this command talks to. */
-const ownPort = { host: '127.0.0.1', port: 0, otlpGrpcPort: undefined, otlpHttpPort: undefined }
+export const ownPort = { host: '127.0.0.1', port: 0, otlpGrpcPort: undefined, otlpHttpPort: undefined }
 
 /** Over the socket of the running server; without one, inside a server that is started for the work alone. */
 export async function withServer<T>(config: Config, work: (ask: Ask) => Promise<T>): Promise<T> {

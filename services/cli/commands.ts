@@ -96,6 +96,32 @@ export const commands: readonly Command[] = [
     run: async ({ config, words }) => (await import('./users.ts')).grantRole(config, words),
   },
   {
+    name: 'projects list',
+    words: '[part-of-name]',
+    help: 'projects with calls or objects',
+    run: async ({ config, words: [search = ''] }) => (await import('./projects.ts')).printProjects(config, search),
+  },
+  {
+    name: 'projects show',
+    words: '<project>',
+    help: 'how long its data stays, its limits, and its rules of masking',
+    run: async ({ config, words: [project = ''] }) => (await import('./projects.ts')).showProject(config, project),
+  },
+  {
+    name: 'projects set',
+    words: '<project> <name=n ...>',
+    help: 'for how many days calls, payloads, files and statistics stay (calls_days=30; none = for ever), and its limits',
+    run: async ({ config, words }) => (await import('./projects.ts')).setProject(config, words),
+  },
+  {
+    name: 'projects remove',
+    words: '<project>',
+    flags: { confirm: '<project>' },
+    help: 'closes it for good and erases what is stored of it',
+    run: async ({ config, words: [project = ''], flag }) =>
+      (await import('./projects.ts')).removeProject(config, project, flag('confirm')),
+  },
+  {
     name: 'limits list',
     help: 'limits and quotas of entities, projects and keys',
     run: async ({ config }) => (await import('./limits.ts')).listLimits(config),
@@ -158,6 +184,14 @@ export const commands: readonly Command[] = [
     flags: { anchor: '<hash>' },
     help: 'whether no event was changed, added or taken away; the hash of a checkpoint in the log must be there',
     run: async ({ config, flag }) => (await import('./audit.ts')).verifyAudit(config, flag),
+  },
+  {
+    name: 'erase',
+    words: '<project>',
+    flags: { calls: '<id,...>', traces: '<id,...>', threads: '<id,...>', users: '<id,...>', reason: '<text>' },
+    help: 'deletes these calls with their descendants, and has all that is stored about them removed for good',
+    run: async ({ config, words: [project = ''], flag }) =>
+      (await import('./erase.ts')).eraseCalls(config, project, flag),
   },
   {
     name: 'erasures list',

@@ -2,9 +2,11 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createClock } from '../../services/core/clock/clock.ts'
 import type { Log } from '../../services/core/log/log.ts'
+import { erasureRecord } from '../../services/events/erasures.ts'
 import { topics } from '../../services/events/registry.ts'
 import { createRequestErasure } from '../../services/query/erasures/request.ts'
 import { unlimited } from '../../services/worker/cleanup/budget.ts'
+import { dropOldReceipts } from '../../services/worker/cleanup/old-receipts.ts'
 import { createErasing, type Erasing } from '../../services/worker/erasure/erasures.ts'
 import { createFileRemoval } from '../../services/worker/erasure/remove-files.ts'
 import { createRowRemoval } from '../../services/worker/erasure/remove-rows.ts'
@@ -137,4 +139,16 @@ it('nothing is called done while deletes that were accepted are not in the table
   isSettled = true
   await erasing.run(now + 3 * 60_000)
   expect([await stored('late'), await statusOf(id)]).toEqual([0, 'verifying'])
+})
+
+it('receipts go once they are old enough, with what was known before them, and erasures that go on stay', async () => {
+  const done = await erase(1)
+  const now = Date.now()
+  await log.append('erasures', [erasureRecord({ ...done, status: 'done', doneUs: now * 1_000 }, clock.next())])
+  const waiting = await erase(1)
+  expect([await statusOf(done.id), await statusOf(waiting.id)]).toEqual(['done', 'accepted'])
+  const years = (n: number) => now + n * 366 * 24 * hourMs
+  expect(await dropOldReceipts(world.store, 10, years(9))).toBe(0)
+  expect(await dropOldReceipts(world.store, 10, years(11))).toBe(1)
+  expect([await statusOf(done.id), await statusOf(waiting.id)]).toEqual(['none', 'accepted'])
 })

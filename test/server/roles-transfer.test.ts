@@ -45,6 +45,7 @@ it('an installation moves from one machine to many and back, with the same answe
   expect(await all(many)).toEqual(before)
 
   await callhouse(['export', join(folder, 'back')], installation.env)
+  expect(await callhouse(['projects', 'list', 'move/'], installation.env)).toMatch(/^move\/back .*\nmove\/there .*\n$/)
   const second = join(folder, 'second')
   const again = await startChildServer(second)
   await callhouse(['import', join(folder, 'back')], { CALLHOUSE_DATA_DIR: second })

@@ -1,0 +1,26 @@
+// What commands ask of a route: by its own rules, as the operator, without a key.
+import { actionsOf } from '../../core/directory/roles.ts'
+import { holderOf } from '../../core/http/holder.ts'
+import type { Invoke } from '../../core/http/invoke.ts'
+import type { ControlHandler } from '../../core/process/control-socket.ts'
+import { runAs } from '../../core/process/running-handler.ts'
+
+const userId = 'command'
+const caller = holderOf({ userId, entity: '', access: { '*': actionsOf('owner', '*') } })
+/** As audit events name it. */
+const request = { requestId: '', userId, keyId: undefined, address: () => '' }
+const runningFor = { route: userId, withoutProject: true, projects: new Set<string>(), work: undefined, request }
+
+/**
+ * The command `routes.ask` with the name of a route, and its body and parameters as JSON texts.
+ * @param invoke undefined until the server has its routes
+ * @throws Fault as the route would answer
+ */
+export const routeCommands =
+  (invoke: () => Pick<Invoke, 'json'> | undefined): ControlHandler =>
+  async ({ args: [name = '', body = '', params = '{}'] }) => {
+    const asked = invoke()
+    if (asked === undefined) throw new Error('the server is starting')
+    const { signal } = new AbortController()
+    return runAs(runningFor, () => asked.json(name, JSON.parse(body), { caller, signal }, JSON.parse(params)))
+  }
