@@ -1,5 +1,5 @@
 // The dashboard: its figures are those of the calls, its charts are read and zoomed by mouse, keys and as tables.
-import { text } from 'node:stream/consumers'
+import { buffer, text } from 'node:stream/consumers'
 import type { Page, Request } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { call, everybodysFaults, type Opened, picture, startWorld, type World } from './world.ts'
@@ -164,6 +164,76 @@ it('has boards for cost, errors and latency, which keep the filter and lead to t
   await tabs.getByRole('button', { name: 'Errors' }).click()
   await page.getByRole('region', { name: 'Most frequent errors' }).getByRole('link').click()
   await page.getByText(/of 12\b/).waitFor()
+})
+
+it('charts show the time before as dashed lines when they are asked to, and are saved as pictures', async () => {
+  await open()
+  const calls = chart('Calls and errors')
+  await expect.poll(() => calls.locator('path.dashed').count()).toBe(0)
+  await page.getByRole('button', { name: 'Compare' }).click()
+  await expect.poll(() => calls.locator('path.dashed').count()).toBe(2)
+  await calls.getByRole('button', { name: 'Table' }).click()
+  await expect
+    .poll(() => calls.locator('thead th').allInnerTexts())
+    .toEqual(['Time', 'calls', 'errors', 'calls before', 'errors before'])
+  const button = page.getByRole('button', { name: 'Latency as PNG' })
+  const [file] = await Promise.all([page.waitForEvent('download'), button.click()])
+  const bytes = await buffer(await file.createReadStream())
+  expect([file.suggestedFilename(), bytes.subarray(1, 4).toString()]).toEqual(['latency.png', 'PNG'])
+  expect([bytes.readUInt32BE(16), bytes.length > 5_000]).toEqual([1_200, true])
+})
+
+it('a dashboard is copied, gets charts of its own, which move and change, and is deleted', async () => {
+  await page.goto(`${world.url}${path}?board=errors`)
+  await chart('Errors by operation').waitFor()
+  const menu = () => page.getByRole('button', { name: 'Own dashboards' }).click()
+  await menu()
+  await page.getByRole('textbox', { name: 'Name of a copy of this dashboard' }).fill('Our <b>errors</b>')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Our <b>errors</b>', exact: true }).waitFor()
+  const titles = () => page.locator('.charts h2').allInnerTexts()
+  const first = ['Error rate', 'Errors by operation', 'Most frequent errors', 'Operations with most errors']
+  await expect.poll(titles).toEqual(first)
+  await page.getByRole('button', { name: 'Add a chart' }).click()
+  const form = page.getByRole('dialog', { name: 'New chart' })
+  await form.getByRole('textbox', { name: 'Title' }).fill('Answers')
+  await form.getByRole('combobox', { name: 'Shown as' }).selectOption('Number')
+  await form.getByRole('textbox', { name: 'Only calls with' }).fill('(op:answer')
+  await expect.poll(() => form.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true)
+  await form.getByRole('textbox', { name: 'Only calls with' }).fill('op:answer')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await expect.poll(() => chart('Answers').locator('.figure').innerText()).toBe('40')
+  const act = async (title: string, name: string) => {
+    await page.getByRole('button', { name: `Change ${title}` }).click()
+    await page.getByRole('button', { name, exact: true }).click()
+  }
+  await act('Answers', 'Move earlier')
+  await expect.poll(titles).toEqual([...first.slice(0, 3), 'Answers', first[3]])
+  await act('Most frequent errors', 'Remove')
+  await expect.poll(titles).toEqual([...first.slice(0, 2), 'Answers', first[3]])
+  await act('Answers', 'Edit')
+  const edited = page.getByRole('dialog', { name: 'Edit the chart' })
+  await edited.getByRole('combobox', { name: 'Shown as' }).selectOption('Lines')
+  await edited.getByRole('combobox', { name: 'What is measured' }).selectOption('A field')
+  await edited.getByRole('textbox', { name: 'Field', exact: true }).fill('summary.weave.latency_ms')
+  await edited.getByRole('combobox', { name: 'Put together as' }).selectOption('max')
+  await edited.getByRole('combobox', { name: 'Groups by' }).selectOption('Model')
+  await edited.getByRole('button', { name: 'Save' }).click()
+  await expect
+    .poll(async () => (await chart('Answers').locator('.legend li').allInnerTexts()).sort())
+    .toEqual(['model-a', 'model-b'])
+  await page.reload()
+  await expect.poll(titles).toEqual([...first.slice(0, 2), 'Answers', first[3]])
+  expect(await everybodysFaults(page, 'own dashboard')).toEqual([])
+  await menu()
+  await expect.poll(() => page.locator('.menu .item').allInnerTexts()).toEqual(['Our <b>errors</b>'])
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByRole('heading', { name: 'Calls and errors' }).waitFor()
+  expect(new URL(page.url()).search).toBe('')
+  await page.goto(`${world.url}${path}?board=dashboard-gone`)
+  await page.getByRole('heading', { name: 'There is no such dashboard' }).waitFor()
 })
 
 it('says that there are no calls in all time of a project without any', async () => {

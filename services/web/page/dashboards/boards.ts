@@ -1,121 +1,79 @@
-// The dashboards that every project has: which panels each shows, and what is asked for them.
-import { duration, money, tokens } from '../engine/format.ts'
-import type { Series } from './chart.tsx'
-import { type Aggregate, byGroup, countOf, maxGroups, numberOr0, share, sums } from './figures.ts'
+// The dashboards that every project has, and what a dashboard is made of.
 
-type Metric = { field: string; as: string }
+export const panelTypes = { lines: 'Lines', bars: 'Bars', stack: 'Stack', table: 'Table', number: 'Number' } as const
+export type PanelType = keyof typeof panelTypes
 
-export type ChartPanel = {
+export type Panel = {
   title: string
-  kind: 'bars' | 'lines' | 'stack'
-  shownAs(value: number | null): string
-  /** What is asked for, absent: what the head figures are of. Panels that ask for the same share one request. */
-  asked?: { metrics: Metric[]; group_by?: string[]; top?: number }
-  /** A further term of the filter. */
-  term?: string
-  series(answer: Aggregate | undefined): Series[]
+  type: PanelType
+  /** Of measures.ts, or `avg output.score`. */
+  measure: string
+  /** What tells groups apart: `op_name`, `model`, `user`, `exception`, `status`, or a field. */
+  by?: string | undefined
+  /** Terms of a filter beside that of the page. */
+  filter?: string | undefined
+  isWide?: boolean | undefined
 }
 
-export type RankingPanel = {
-  title: string
-  /** Of the column with the names. */
-  head: string
-  groupBy: 'op_name' | 'user' | 'model' | 'exception'
-  /** The greatest of it come first. */
-  first: Metric
-  term?: string
-}
+export type Board = { title: string; panels: readonly Panel[] }
 
-export type Board = { title: string; charts: readonly ChartPanel[]; rankings: readonly RankingPanel[] }
-
-/** One series of the whole: a metric under its name. */
-const own = (metrics: readonly (readonly [metric: string, name: string, color: string])[]) => (answer?: Aggregate) =>
-  metrics.map(([metric, name, color]) => ({ name, color, values: answer?.groups[0]?.series[metric] ?? [] }))
-
-const costs = { metrics: sums('total_cost', 'input_tokens', 'output_tokens') }
-const by = (key: string, asked: { metrics: Metric[] }) => ({ ...asked, group_by: [key], top: maxGroups })
-const [calls, errors, cost] = sums('calls', 'errors', 'total_cost') as [Metric, Metric, Metric]
-const p95 = { field: 'latency_ms', as: 'p95' }
-
-const callsAndErrors: ChartPanel = {
-  ...{ title: 'Calls and errors', kind: 'bars', shownAs: countOf },
-  series: own([
-    ['calls.sum', 'calls', '--accent'],
-    ['errors.sum', 'errors', '--danger'],
-  ]),
-}
-const latency: ChartPanel = {
-  ...{ title: 'Latency', kind: 'lines', shownAs: duration },
-  series: own([
-    ['latency_ms.p50', 'p50', '--success'],
-    ['latency_ms.p95', 'p95', '--warning'],
-    ['latency_ms.p99', 'p99', '--danger'],
-  ]),
-}
-const tokensByModel: ChartPanel = {
-  ...{ title: 'Tokens by model', kind: 'stack', shownAs: tokens, asked: by('model', costs) },
-  series: (answer) => byGroup(answer, 'input_tokens.sum', 'output_tokens.sum'),
-}
-const costBy = (what: string, key: string): ChartPanel => ({
-  ...{ title: `Cost by ${what}`, kind: 'stack', shownAs: money, asked: by(key, costs) },
-  series: (answer) => byGroup(answer, 'total_cost.sum'),
-})
+const latency: Panel = { title: 'Latency', type: 'lines', measure: 'latency' }
+const tokensByModel: Panel = { title: 'Tokens by model', type: 'stack', measure: 'tokens', by: 'model' }
+const costBy = (what: string, by: string): Panel => ({ title: `Cost by ${what}`, type: 'stack', measure: 'cost', by })
+const table = (title: string, measure: string, by: string): Panel => ({ title, type: 'table', measure, by })
+const ofErrors = { filter: 'status:error' }
 
 export const boards = {
   overview: {
     title: 'Overview',
-    charts: [callsAndErrors, latency, tokensByModel, costBy('model', 'model')],
-    rankings: [
-      { title: 'Operations with most calls', head: 'Operation', groupBy: 'op_name', first: calls },
-      { title: 'Users with most calls', head: 'User', groupBy: 'user', first: calls },
+    panels: [
+      { title: 'Calls and errors', type: 'bars', measure: 'calls_errors' },
+      latency,
+      tokensByModel,
+      costBy('model', 'model'),
+      table('Operations with most calls', 'calls', 'op_name'),
+      table('Users with most calls', 'calls', 'user'),
     ],
   },
   cost: {
     title: 'Cost',
-    charts: [costBy('model', 'model'), costBy('operation', 'op_name'), costBy('user', 'user'), tokensByModel],
-    rankings: [
-      { title: 'Operations with most cost', head: 'Operation', groupBy: 'op_name', first: cost },
-      { title: 'Users with most cost', head: 'User', groupBy: 'user', first: cost },
+    panels: [
+      ...[costBy('model', 'model'), costBy('operation', 'op_name'), costBy('user', 'user'), tokensByModel],
+      table('Operations with most cost', 'cost', 'op_name'),
+      table('Users with most cost', 'cost', 'user'),
     ],
   },
   errors: {
     title: 'Errors',
-    charts: [
-      {
-        ...{ title: 'Error rate', kind: 'lines', shownAs: share },
-        series: (answer) => {
-          const { 'calls.sum': all = [], 'errors.sum': failed = [] } = answer?.groups[0]?.series ?? {}
-          const values = all.map((value, n) => (value ? numberOr0(failed[n]) / value : null))
-          return [{ name: 'error rate', color: '--danger', values }]
-        },
-      },
-      {
-        ...{ title: 'Errors by operation', kind: 'stack', shownAs: countOf, term: 'status:error' },
-        asked: by('op_name', { metrics: [errors] }),
-        series: (answer) => byGroup(answer, 'errors.sum'),
-      },
-    ],
-    rankings: [
-      { title: 'Most frequent errors', head: 'Message', groupBy: 'exception', first: errors, term: 'status:error' },
-      { title: 'Operations with most errors', head: 'Operation', groupBy: 'op_name', first: errors },
+    panels: [
+      { title: 'Error rate', type: 'lines', measure: 'error_rate' },
+      { title: 'Errors by operation', type: 'stack', measure: 'errors', by: 'op_name', ...ofErrors },
+      { ...table('Most frequent errors', 'errors', 'exception'), ...ofErrors },
+      table('Operations with most errors', 'errors', 'op_name'),
     ],
   },
   latency: {
     title: 'Latency',
-    charts: [
+    panels: [
       latency,
-      {
-        ...{ title: 'Latency p95 by operation', kind: 'lines', shownAs: duration },
-        asked: by('op_name', { metrics: [p95] }),
-        series: (answer) => byGroup(answer, 'latency_ms.p95'),
-      },
-    ],
-    rankings: [
-      { title: 'Slowest operations', head: 'Operation', groupBy: 'op_name', first: p95 },
-      { title: 'Slowest models', head: 'Model', groupBy: 'model', first: p95 },
+      { title: 'Latency p95 by operation', type: 'lines', measure: 'p95', by: 'op_name' },
+      table('Slowest operations', 'p95', 'op_name'),
+      table('Slowest models', 'p95', 'model'),
     ],
   },
 } satisfies Readonly<Record<string, Board>>
 
 export type BoardName = keyof typeof boards
 export const boardNames = Object.keys(boards) as BoardName[]
+
+/** Of the boards that every project has; undefined for one of its own. */
+export const boardNamed = (name: string): Board | undefined =>
+  Object.hasOwn(boards, name) ? boards[name as BoardName] : undefined
+
+/** Whether it is the id of a dashboard of a project's own. */
+export const isOwnBoard = (id: string): boolean => /^dashboard-[\w.-]{1,110}$/.test(id)
+
+export function boardIdOf(title: string): string {
+  const words = title.replaceAll(/[^\w.-]+/g, '-').replaceAll(/^[-.]+|[-.]+$/g, '')
+  return `dashboard-${words.slice(0, 100) || crypto.randomUUID().slice(0, 8)}`
+}

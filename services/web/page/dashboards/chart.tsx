@@ -1,18 +1,22 @@
 // One chart over time: bars, lines or a stack of areas, read at one instant together with the other charts.
 import { type ReactNode, useId, useState } from 'react'
 import { moment } from '../engine/format.ts'
+import { T } from '../parts/text.tsx'
 import { TimeBrush } from '../parts/time-brush.tsx'
-import { CsvButton } from './panel-file.tsx'
-
-export type Series = { name: string; color: string; values: readonly (number | null)[] }
+import { numberOr0, type Series } from './figures.ts'
+import { CsvButton, type Drawn, PngButton } from './panel-file.tsx'
 
 type ChartProps = {
   title: string
   /** Bars and areas begin at zero; those of a stack stand on each other. */
   kind: 'bars' | 'lines' | 'stack'
   series: readonly Series[]
+  /** The same over the time before, dashed. */
+  before?: readonly Series[] | undefined
   buckets: readonly string[]
   zone: string
+  /** Stand behind those of every chart. */
+  acts?: ReactNode
   shownAs(value: number | null): string
   at: number | undefined
   onAt(at: number | undefined): void
@@ -53,17 +57,36 @@ const lineOf = (values: readonly (number | null)[], most: number): string =>
     })
     .join('')
 
-export function Chart({ title, kind, series, buckets, zone, shownAs, at, onAt, onTake }: ChartProps) {
+/** What is drawn, the dashed lines first. */
+function drawnOf({ kind, before }: Pick<ChartProps, 'kind' | 'before'>, shown: readonly Series[], size: number) {
+  const bases = basesOf(shown, kind === 'stack')
+  const earlier = (before ?? []).filter(({ name }) => shown.some((one) => one.name === name))
+  const most = Math.max(
+    0,
+    ...earlier.flatMap(({ values }) => values.slice(0, size).map(numberOr0)),
+    ...shown.flatMap(({ values }, place) => values.map((value, n) => (value ?? 0) + (bases[place]?.[n] ?? 0))),
+  )
+  const scale = most === 0 ? 1 : most
+  const drawn: Drawn[] = [
+    ...earlier.map(({ name, color, values }) => {
+      return { name: `${name} before`, color, path: lineOf(values.slice(0, size), scale), as: 'dashed' as const }
+    }),
+    ...shown.map(({ name, color, values }, n) =>
+      kind === 'lines'
+        ? { name, color, path: lineOf(values, scale), as: 'line' as const }
+        : { name, color, path: barsOf(values, bases[n] ?? [], scale), as: 'area' as const },
+    ),
+  ]
+  return { most, drawn }
+}
+
+export function Chart(props: ChartProps) {
+  const { title, series, before, buckets, zone, acts, shownAs, at, onAt, onTake } = props
   const id = useId()
   const [only, setOnly] = useState<string>()
   const [isTable, setTable] = useState(false)
   const shown = series.some(({ name }) => name === only) ? series.filter(({ name }) => name === only) : series
-  const bases = basesOf(shown, kind === 'stack')
-  const most = Math.max(
-    0,
-    ...shown.flatMap(({ values }, place) => values.map((value, n) => (value ?? 0) + (bases[place]?.[n] ?? 0))),
-  )
-  const scale = most === 0 ? 1 : most
+  const { most, drawn } = drawnOf(props, shown, buckets.length)
   const place = at === undefined ? undefined : buckets[at]
   const values = shown.map(({ name, values }) => `${name} ${shownAs(values[at ?? 0] ?? null)}`).join(', ')
   const told = place === undefined ? `${title}, at most ${shownAs(most)}` : `${moment(place, zone)}: ${values}`
@@ -71,7 +94,9 @@ export function Chart({ title, kind, series, buckets, zone, shownAs, at, onAt, o
   return (
     <section className="chart" aria-labelledby={id}>
       <header>
-        <h2 id={id}>{title}</h2>
+        <h2 id={id}>
+          <T text={title} max={100} />
+        </h2>
         <span className="second num">{place === undefined ? '' : when(place)}</span>
         <button type="button" className="quiet" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
           Table
@@ -80,19 +105,25 @@ export function Chart({ title, kind, series, buckets, zone, shownAs, at, onAt, o
           {...{ title, columns: ['time', ...series.map(({ name }) => name)] }}
           rows={() => buckets.map((time, n) => [time, ...series.map(({ values }) => values[n] ?? null)])}
         />
+        <PngButton
+          {...{ title, drawn, size: buckets.length, height }}
+          most={shownAs(most)}
+          ends={[when(buckets[0]), when(buckets.at(-1))]}
+        />
+        {acts}
       </header>
       {isTable ? (
-        <ChartTable {...{ title, series, buckets, shownAs }} when={when} />
+        <ChartTable {...{ title, buckets, shownAs, when }} series={[...series, ...earlierOf(before)]} />
       ) : (
         <>
           <p className="dim num top">{shownAs(most)}</p>
           <TimeBrush {...{ at, told, onAt, onTake }} label={title} size={buckets.length}>
             <svg viewBox={`0 0 ${Math.max(1, buckets.length)} ${height}`} preserveAspectRatio="none" aria-hidden="true">
-              {shown.map(({ name, color, values }, n) =>
-                kind === 'lines' ? (
-                  <path key={name} className="line" stroke={`var(${color})`} d={lineOf(values, scale)} />
+              {drawn.map(({ name, color, path, as }) =>
+                as === 'area' ? (
+                  <path key={name} fill={`var(${color})`} d={path} />
                 ) : (
-                  <path key={name} fill={`var(${color})`} d={barsOf(values, bases[n] ?? [], scale)} />
+                  <path key={name} className={`line ${as}`} stroke={`var(${color})`} d={path} />
                 ),
               )}
             </svg>
@@ -124,6 +155,10 @@ export function Chart({ title, kind, series, buckets, zone, shownAs, at, onAt, o
     </section>
   )
 }
+
+/** As they are told beside those of now. */
+const earlierOf = (before: readonly Series[] = []): Series[] =>
+  before.map((one) => ({ ...one, name: `${one.name} before` }))
 
 type TableProps = Pick<ChartProps, 'title' | 'series' | 'buckets' | 'shownAs'> & {
   when(time: string): ReactNode

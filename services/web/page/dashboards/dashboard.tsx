@@ -1,46 +1,23 @@
 // The dashboards of a project: how much, how fast, how often wrong and at what cost, over a range of time.
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useMemo, useState } from 'react'
-import { json } from '../api/client.ts'
-import type { Shapes } from '../api/routes.gen.ts'
 import { useFirstS } from '../calls/histogram.tsx'
 import { RangeMenu } from '../calls/range-menu.tsx'
 import { boundsOf, listRequest, parsed } from '../calls/search.ts'
-import { type Expression, literalText, queryText } from '../engine/query-text.ts'
-import { opNameOf } from '../engine/rows.ts'
 import { bucketFor, rangeOfBuckets } from '../engine/time-axis.ts'
 import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { useZone } from '../preferences.ts'
-import { type Board, boardNames, boards, type ChartPanel, type RankingPanel } from './boards.ts'
-import { Chart } from './chart.tsx'
-import { type Aggregate, type Group, latencies, numberOr0, sums, tiles } from './figures.ts'
-import { Ranking } from './ranking.tsx'
+import { BoardHead, PanelActs } from './board-acts.tsx'
+import { BoardMenu } from './board-menu.tsx'
+import { type Board, boardNamed, boardNames, boards } from './boards.ts'
+import { type Group, numberOr0, tiles } from './figures.ts'
+import { ChangeSince, narrowed, type Shared, ShownPanel, useAggregate, wholeMetrics } from './panel.tsx'
 import { type DashboardSearch, usualRange } from './search.ts'
+import { type OwnBoards, useOwnBoards } from './use-own-boards.ts'
 import './dashboards.css'
-
-type Asked = Shapes['calls.aggregate']['in']
-
-function useAggregate(asked: Asked | undefined) {
-  return useQuery({
-    queryKey: ['calls.aggregate', asked],
-    queryFn: ({ signal }) => json('calls.aggregate', asked as Asked, { signal }),
-    enabled: asked !== undefined,
-    placeholderData: keepPreviousData,
-    staleTime: 30_000,
-  })
-}
-
-/** How a value has changed against the time before, as a share of it. */
-function Change({ now, before }: { now: number | null; before: number | null }) {
-  if (now === null || before === null || before === 0) return <span className="dim">no earlier figure</span>
-  const change = now / before - 1
-  const text = `${change > 0 ? '+' : change < 0 ? '−' : '±'}${Math.abs(change * 100).toFixed(Math.abs(change) < 0.1 ? 1 : 0)} %`
-  return <span className="second num">{text} vs the time before</span>
-}
 
 const Tiles = ({ now, before }: { now: Group; before: Group | undefined }) => (
   <dl className="tiles">
@@ -49,19 +26,12 @@ const Tiles = ({ now, before }: { now: Group; before: Group | undefined }) => (
         <dt className="second">{label}</dt>
         <dd className="num">{shownAs(of(now))}</dd>
         <dd>
-          <Change now={of(now)} before={before === undefined ? null : of(before)} />
+          <ChangeSince now={of(now)} before={before === undefined ? null : of(before)} />
         </dd>
       </div>
     ))}
   </dl>
 )
-
-/** What a filter leaves, narrowed by one more term. */
-const narrowed = (filter: Expression, term: string): string => {
-  const [all = []] = filter
-  if (filter.length > 1) return `(${queryText(filter)}) ${term}`
-  return all.length === 0 ? term : `${queryText(filter)} ${term}`
-}
 
 /** The time that the address names, and what every request of the page has in common. */
 function useTime(projectId: string) {
@@ -111,46 +81,37 @@ function FilterLine({ q, fault, onChange }: { q: string; fault: string | undefin
   )
 }
 
-type RequestOf = NonNullable<ReturnType<typeof useTime>['requestOf']>
-type Shared = Pick<Parameters<typeof Chart>[0], 'zone' | 'at' | 'onAt' | 'onTake'>
-type PanelProps = { requestOf: RequestOf; bucket: Asked['bucket']; whole: Aggregate }
+type PanelsProps = Shared & { board: Board; boardId: string; own: OwnBoards; onGone(): void }
 
-function ShownChart({ panel, requestOf, bucket, whole, ...shared }: PanelProps & Shared & { panel: ChartPanel }) {
-  const { title, kind, shownAs, asked, term } = panel
-  const own = useAggregate(asked && { ...requestOf(term), timezone: shared.zone, bucket, ...asked })
-  const data = asked ? own.data : whole
-  if (own.error) return <FaultBox error={own.error} onRetry={() => void own.refetch()} />
-  if (data === undefined) return <section className="chart" aria-label={title} aria-busy="true" />
-  return <Chart {...{ ...shared, title, kind, shownAs }} buckets={data.buckets} series={panel.series(data)} />
-}
-
-const ranked = [
-  ...sums('calls', 'errors', 'input_tokens', 'output_tokens', 'total_cost'),
-  { field: 'latency_ms', as: 'p95' },
-]
-
-/** The term of a filter that a name of a ranking stands for. */
-const termOf: Readonly<Record<RankingPanel['groupBy'], (name: string) => string>> = {
-  op_name: (name) => `op:${literalText(opNameOf(name))}`,
-  user: (name) => `user:${literalText(name)}`,
-  model: (name) => `model:${literalText(name)}`,
-  exception: (name) => `error:${literalText(name)}`,
-}
-
-type RankingProps = { panel: RankingPanel; requestOf: RequestOf; within(term: string): string; range: string }
-
-function ShownRanking({ panel, requestOf, within, range }: RankingProps) {
-  const { title, head, groupBy, first, term } = panel
-  const metrics = [first, ...ranked.filter(({ field, as }) => field !== first.field || as !== first.as)]
-  const { data, error, refetch } = useAggregate({ ...requestOf(term), metrics, group_by: [groupBy], top: 10 })
-  if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
-  return (
-    <Ranking
-      {...{ title, head, answer: data, range, first: `${first.field}.${first.as}` }}
-      nameOf={groupBy === 'op_name' ? opNameOf : String}
-      query={(name) => within(termOf[groupBy](name))}
-    />
-  )
+/** Charts before tables; those of a project's own in the order that it has given them. */
+function Panels({ board, boardId, own, onGone, ...shared }: PanelsProps) {
+  const mine = own.boards?.find(({ id }) => id === boardId)
+  if (mine !== undefined)
+    return (
+      <>
+        <BoardHead key={mine.id} {...{ own, onGone }} board={mine} />
+        {mine.panels.length === 0 && mine.others.length === 0 && <p className="second">It has no charts yet.</p>}
+        <div className="charts">
+          {mine.panels.map((panel, place) => (
+            <ShownPanel
+              // biome-ignore lint/suspicious/noArrayIndexKey: two panels may be alike
+              key={`${place} ${panel.title}`}
+              {...{ ...shared, panel }}
+              acts={<PanelActs {...{ own, place }} board={mine} />}
+            />
+          ))}
+        </div>
+      </>
+    )
+  const isTable = ({ type }: Board['panels'][number]) => type === 'table'
+  const [charts, tables] = [board.panels.filter((panel) => !isTable(panel)), board.panels.filter(isTable)]
+  return [charts, tables].map((panels, place) => (
+    <div key={place === 0 ? 'charts' : 'tables'} className="charts">
+      {panels.map((panel) => (
+        <ShownPanel key={panel.title} {...{ ...shared, panel }} />
+      ))}
+    </div>
+  ))
 }
 
 export function Dashboard() {
@@ -162,12 +123,14 @@ export function Dashboard() {
   const [at, setAt] = useState<number>()
   const spanS = endS - startS
   const bucket = bucketFor(spanS, 90)
-  const board: Board = boards[search.board ?? 'overview']
+  const own = useOwnBoards(projectId)
+  const boardId = search.board ?? 'overview'
+  const board = boardNamed(boardId) ?? own.boards?.find(({ id }) => id === boardId)
+  const compare = startS >= spanS ? { start: startS - spanS, end: startS } : undefined
   const whole = useAggregate(
     requestOf && {
       ...{ ...requestOf(), timezone: zone, bucket },
-      metrics: [...sums('calls', 'errors', 'input_tokens', 'output_tokens', 'total_cost'), ...latencies],
-      ...(startS >= spanS && { compare: { start: startS - spanS, end: startS } }),
+      ...{ metrics: [...wholeMetrics], ...(compare && { compare }) },
     },
   )
   const [group] = whole.data?.groups ?? []
@@ -175,29 +138,37 @@ export function Dashboard() {
     setAt(undefined)
     void navigate({ search: (old) => ({ ...old, ...next }) })
   }
-  const onTake = (from: number, to: number) => {
+  const within = (term: string) => narrowed(query.expression, term)
+  const onTake = (from: number, to: number, filter: string | undefined) => {
+    const asked = filter === undefined ? q : within(filter)
     const taken = rangeOfBuckets(whole.data?.buckets ?? [], from, to, endS)
     // One instant leads to its calls, several are looked at more closely.
     if (from === to)
       void navigate({
         to: '/p/$entity/$project/calls',
         params: { entity, project },
-        search: { view: 'all', range: taken, ...(q && { q }) },
+        search: { view: 'all', range: taken, ...(asked && { q: asked }) },
       })
     else change({ range: taken })
   }
-  const within = (term: string) => narrowed(query.expression, term)
   const shown = () => {
     if (whole.error) return <FaultBox error={whole.error} onRetry={() => void whole.refetch()} />
     if (query.fault) return null
-    if (whole.data === undefined && !isEmpty) return <Loading what="the dashboard" />
+    if (board === undefined && own.boards !== undefined)
+      return (
+        <Empty title="There is no such dashboard">
+          <p className="second">Somebody may have deleted it.</p>
+        </Empty>
+      )
+    if (board === undefined || (whole.data === undefined && !isEmpty)) return <Loading what="the dashboard" />
     if (whole.data === undefined || !requestOf || group === undefined || numberOr0(group.total['calls.sum']) === 0)
       return (
         <Empty title="No calls in this time">
           <p className="second">Choose a longer range, or another filter.</p>
         </Empty>
       )
-    const asking = { requestOf, zone, bucket, whole: whole.data }
+    const shared = { requestOf, zone, bucket, whole: whole.data, compare, range, within, at, onTake, onAt: setAt }
+    const opened = { board, boardId, own, onGone: () => change({ board: undefined }) }
     return (
       <div className="scroll">
         <div className="dashboard">
@@ -205,16 +176,7 @@ export function Dashboard() {
             {board.title} of {projectId}
           </h1>
           <Tiles now={group} before={whole.data.previous?.groups[0]} />
-          <div className="charts">
-            {board.charts.map((panel) => (
-              <ShownChart key={panel.title} {...{ ...asking, panel, at, onTake }} onAt={setAt} />
-            ))}
-          </div>
-          <div className="charts">
-            {board.rankings.map((panel) => (
-              <ShownRanking key={panel.title} {...{ requestOf, panel, within, range }} />
-            ))}
-          </div>
+          <Panels {...{ ...shared, ...opened }} showsBefore={search.vs === 'before'} />
         </div>
       </div>
     )
@@ -227,13 +189,16 @@ export function Dashboard() {
             <button
               key={name}
               type="button"
-              aria-pressed={board === boards[name]}
+              aria-pressed={boardId === name}
               onClick={() => change({ board: name === 'overview' ? undefined : name })}
             >
               {boards[name].title}
             </button>
           ))}
         </div>
+        {board !== undefined && (
+          <BoardMenu {...{ own, shownId: boardId }} shown={board} onOpen={(id) => change({ board: id })} />
+        )}
         <FilterLine
           key={q ?? ''}
           q={q ?? ''}
@@ -245,6 +210,15 @@ export function Dashboard() {
           zone={zone}
           onChange={(next) => change({ range: next ?? 'all' })}
         />
+        <button
+          type="button"
+          className="line"
+          aria-pressed={search.vs === 'before'}
+          title="Charts show the time before as dashed lines"
+          onClick={() => change({ vs: search.vs === 'before' ? undefined : 'before' })}
+        >
+          Compare
+        </button>
         <button type="button" className="icon line" aria-label="Refresh" onClick={refresh}>
           <Icon name="refresh" />
         </button>

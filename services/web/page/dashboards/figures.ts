@@ -1,10 +1,17 @@
 // What dashboards measure: metrics of an aggregate, how they show, and the series of its groups.
 import type { Shapes } from '../api/routes.gen.ts'
 import { count, duration, money, tokens } from '../engine/format.ts'
-import type { Series } from './chart.tsx'
+
+/** One line, or one colour of a stack, over the buckets of a chart. */
+export type Series = { name: string; color: string; values: readonly (number | null)[] }
 
 export type Aggregate = Shapes['calls.aggregate']['out']
 export type Group = Aggregate['groups'][number]
+
+/** A metric of a group by its name, `calls.sum`. */
+export type MetricOf = (name: string) => number | null | undefined
+/** A value that is made of metrics. */
+export type Figure = (of: MetricOf) => number | null
 
 export const sums = (...fields: string[]) => fields.map((field) => ({ field, as: 'sum' }))
 export const latencies = ['p50', 'p95', 'p99'].map((as) => ({ field: 'latency_ms', as }))
@@ -18,16 +25,15 @@ export const numberOr0 = (value: number | null | undefined): number => value ?? 
 
 export type Tile = { label: string; shownAs(value: number | null): string; of(group: Group): number | null }
 
-/** Providers need not report totals. */
-const tokensOf = (total: Group['total']): number | null => {
-  const [input, output] = [total['input_tokens.sum'] ?? null, total['output_tokens.sum'] ?? null]
-  return input === null && output === null ? null : numberOr0(input) + numberOr0(output)
-}
-
 export const share = (value: number | null): string =>
   value === null ? '–' : `${(value * 100).toFixed(value < 0.1 ? 1 : 0)} %`
 export const countOf = (value: number | null): string => count(value ?? 0)
 const total = (name: string) => (group: Group) => group.total[name] ?? null
+/** Providers need not report totals. */
+const tokensOf = ({ total }: Group): number | null => {
+  const [input, output] = [total['input_tokens.sum'] ?? null, total['output_tokens.sum'] ?? null]
+  return input === null && output === null ? null : numberOr0(input) + numberOr0(output)
+}
 
 export const tiles: readonly Tile[] = [
   { label: 'Calls', shownAs: countOf, of: total('calls.sum') },
@@ -37,24 +43,20 @@ export const tiles: readonly Tile[] = [
   },
   { label: 'Latency p50', shownAs: duration, of: total('latency_ms.p50') },
   { label: 'Latency p95', shownAs: duration, of: total('latency_ms.p95') },
-  { label: 'Tokens', shownAs: tokens, of: ({ total }) => tokensOf(total) },
+  { label: 'Tokens', shownAs: tokens, of: tokensOf },
   { label: 'Cost', shownAs: money, of: total('total_cost.sum') },
 ]
 
 const nameOf = ({ keys, is_rest }: Group): string => (is_rest ? 'all others' : keys[0] || 'unknown')
 
 /** The series of each group with anything to show. */
-export function byGroup(answer: Aggregate | undefined, ...metrics: string[]): Series[] {
-  const sumOf = (of: (metric: string) => number | null | undefined): number | null =>
-    metrics.every((metric) => (of(metric) ?? null) === null)
-      ? null
-      : metrics.reduce((sum, metric) => sum + numberOr0(of(metric)), 0)
+export function byGroup(answer: Aggregate | undefined, value: Figure): Series[] {
   return (answer?.groups ?? [])
-    .filter(({ total }) => numberOr0(sumOf((metric) => total[metric])) > 0)
+    .filter(({ total }) => numberOr0(value((metric) => total[metric])) > 0)
     .map((group, n) => ({
       name: nameOf(group),
       color: group.is_rest ? '--other' : (colors[n % colors.length] as string),
-      values: (answer?.buckets ?? []).map((_, at) => sumOf((metric) => group.series[metric]?.[at])),
+      values: (answer?.buckets ?? []).map((_, at) => value((metric) => group.series[metric]?.[at])),
     }))
 }
 
@@ -63,6 +65,6 @@ export const figures: readonly Tile[] = [
   { label: 'Calls', shownAs: countOf, of: total('calls.sum') },
   { label: 'Errors', shownAs: countOf, of: total('errors.sum') },
   { label: 'p95', shownAs: duration, of: total('latency_ms.p95') },
-  { label: 'Tokens', shownAs: tokens, of: ({ total }) => tokensOf(total) },
+  { label: 'Tokens', shownAs: tokens, of: tokensOf },
   { label: 'Cost', shownAs: money, of: total('total_cost.sum') },
 ]

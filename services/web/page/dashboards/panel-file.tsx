@@ -1,10 +1,16 @@
-// What a panel shows as a file: its figures as they were answered, not as they are rounded for reading.
+// What a panel shows as a file: its figures as they were answered, not as they are rounded for reading, or its picture.
 import { csvLine } from '../engine/csv.ts'
 import { saveFile } from '../parts/save-file.ts'
 
 type Row = readonly (string | number | null)[]
 
 type Props = { title: string; columns: readonly string[]; rows(): readonly Row[] }
+
+const fileNameOf = (title: string): string =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+    .slice(0, 80)
 
 /** Numbers as they are, nothing for null. */
 const lineOf = (row: Row): string => csvLine(row.map((value) => (value === null ? '' : String(value))))
@@ -16,9 +22,81 @@ export const CsvButton = ({ title, columns, rows }: Props) => (
     aria-label={`${title} as CSV`}
     onClick={() => {
       const file = new Blob([csvLine(columns), ...rows().map(lineOf)], { type: 'text/csv' })
-      saveFile(file, `${title.toLowerCase().replaceAll(' ', '-')}.csv`)
+      saveFile(file, `${fileNameOf(title)}.csv`)
     }}
   >
     CSV
+  </button>
+)
+
+/** A path of a chart: `size` buckets wide and `height` high. */
+export type Drawn = { name: string; color: string; path: string; as: 'line' | 'dashed' | 'area' }
+
+type Picture = {
+  title: string
+  drawn: readonly Drawn[]
+  size: number
+  height: number
+  /** Of the scale, and of the times at both ends. */
+  most: string
+  ends: readonly string[]
+}
+
+const [width, tall, margin, row] = [1_200, 520, 32, 28] as const
+
+/** Draws a chart in the colours of the theme. */
+function draw(to: CanvasRenderingContext2D, { title, drawn, size, height, most, ends }: Picture): void {
+  const style = getComputedStyle(document.body)
+  const colorOf = (name: string) => style.getPropertyValue(name)
+  const write = (text: string, x: number, y: number, color = '--text-2', font = 16) => {
+    to.fillStyle = colorOf(color)
+    to.font = `${font}px ${style.fontFamily}`
+    to.fillText(text, x, y)
+  }
+  to.fillStyle = colorOf('--bg')
+  to.fillRect(0, 0, width, tall)
+  write(title, margin, margin + 12, '--text', 22)
+  write(most, margin, margin + 2 * row)
+  const top = margin + 2 * row + 12
+  const bottom = tall - margin - 2 * row
+  const place = new DOMMatrix()
+    .translateSelf(margin, top)
+    .scaleSelf((width - 2 * margin) / Math.max(1, size), (bottom - top) / height)
+  for (const { color, path, as } of drawn) {
+    const shape = new Path2D()
+    shape.addPath(new Path2D(path), place)
+    to.lineWidth = 2.5
+    to.setLineDash(as === 'dashed' ? [6, 6] : [])
+    to.strokeStyle = to.fillStyle = colorOf(color)
+    if (as === 'area') to.fill(shape)
+    else to.stroke(shape)
+  }
+  const [first = '', last = ''] = ends
+  write(first, margin, bottom + row)
+  write(last, width - margin - to.measureText(last).width, bottom + row)
+  let x: number = margin
+  for (const { name, color } of drawn) {
+    to.fillStyle = colorOf(color)
+    to.fillRect(x, tall - margin - 12, 12, 12)
+    write(name.slice(0, 40), x + 20, tall - margin)
+    x += 20 + to.measureText(name.slice(0, 40)).width + 24
+  }
+}
+
+export const PngButton = (picture: Picture) => (
+  <button
+    type="button"
+    className="quiet"
+    aria-label={`${picture.title} as PNG`}
+    onClick={() => {
+      const canvas = document.createElement('canvas')
+      Object.assign(canvas, { width, height: tall })
+      const context = canvas.getContext('2d')
+      if (context === null) return
+      draw(context, picture)
+      canvas.toBlob((file) => file && saveFile(file, `${fileNameOf(picture.title)}.png`), 'image/png')
+    }}
+  >
+    PNG
   </button>
 )

@@ -1,5 +1,6 @@
 // The greatest groups of a project's calls, each a way to its calls.
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { useProject } from '../frame/project-page.tsx'
 import { T } from '../parts/text.tsx'
 import { type Aggregate, figures, numberOr0 } from './figures.ts'
@@ -20,23 +21,28 @@ type ListProps = {
   nameOf(key: string): string
   query(key: string): string
   range: string
+  acts?: ReactNode
 }
 
-export function Ranking({ title, head, answer, first, nameOf, query, range }: ListProps) {
+export function Ranking({ title, head, answer, first, nameOf, query, range, acts }: ListProps) {
   const { entity, project } = useProject()
   const groups = (answer?.groups ?? []).filter(
     ({ keys, is_rest, total }) => !is_rest && keys[0] && numberOr0(total[first]) > 0,
   )
-  if (groups.length === 0) return null
+  if (groups.length === 0 && acts === undefined) return null
   const most = Math.max(...groups.map(({ total }) => numberOr0(total[first])))
   return (
     <section className="ranking" aria-label={title}>
       <header>
-        <h2>{title}</h2>
+        <h2>
+          <T text={title} max={100} />
+        </h2>
+        <span className="second" />
         <CsvButton
           {...{ title, columns: [head, ...figures.map(({ label }) => label)] }}
           rows={() => groups.map((group) => [group.keys[0] ?? '', ...figures.map(({ of }) => of(group))])}
         />
+        {acts}
       </header>
       <div className="numbers" tabIndex={0}>
         <table>

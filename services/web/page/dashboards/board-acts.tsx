@@ -1,0 +1,153 @@
+// What can be done with a dashboard of a project's own, and with each of its panels.
+import { type FormEvent, useState } from 'react'
+import { Icon } from '../parts/icon.tsx'
+import { Menu } from '../parts/menu.tsx'
+import { T } from '../parts/text.tsx'
+import type { Panel } from './boards.ts'
+import { maxPanels, maxTitle, type OwnBoard } from './own-boards.ts'
+import { PanelForm } from './panel-form.tsx'
+import type { OwnBoards } from './use-own-boards.ts'
+
+type HeadProps = { board: OwnBoard; own: OwnBoards; onGone(): void }
+
+/** Name, a new chart, a new name, deleting. */
+export function BoardHead({ board, own, onGone }: HeadProps) {
+  const [does, setDoes] = useState<'add' | 'rename' | 'delete'>()
+  const [typed, setTyped] = useState(board.title)
+  const isFixed = own.reason !== undefined
+  const done = () => setDoes(undefined)
+  const isFull = board.panels.length >= maxPanels
+  const rename = (event: FormEvent) => {
+    event.preventDefault()
+    if (typed.trim() !== '') own.save({ ...board, title: typed.trim() }, done)
+  }
+  return (
+    <header className="board-head">
+      {does === 'rename' ? (
+        <form onSubmit={rename}>
+          <input
+            type="text"
+            aria-label="New name of the dashboard"
+            maxLength={maxTitle}
+            value={typed}
+            autoFocus
+            onChange={({ target }) => setTyped(target.value)}
+          />
+          <button type="submit" className="line" disabled={typed.trim() === '' || own.isBusy}>
+            Rename
+          </button>
+          <button type="button" onClick={done}>
+            Keep
+          </button>
+        </form>
+      ) : (
+        <h2>
+          <T text={board.title} max={100} />
+        </h2>
+      )}
+      {does === 'delete' ? (
+        <>
+          <span>Delete it?</span>
+          <button
+            type="button"
+            className="line danger"
+            disabled={own.isBusy}
+            onClick={() => own.remove(board.id, onGone)}
+          >
+            Delete
+          </button>
+          <button type="button" onClick={done}>
+            Keep
+          </button>
+        </>
+      ) : (
+        <>
+          <button
+            type="button"
+            className="line"
+            disabled={isFixed || isFull}
+            title={own.reason ?? (isFull ? `${maxPanels} charts are the most` : undefined)}
+            onClick={() => setDoes('add')}
+          >
+            Add a chart
+          </button>
+          <button type="button" disabled={isFixed} title={own.reason} onClick={() => setDoes('rename')}>
+            Rename
+          </button>
+          <button type="button" disabled={isFixed} title={own.reason} onClick={() => setDoes('delete')}>
+            Delete
+          </button>
+        </>
+      )}
+      {board.others.length > 0 && (
+        <span className="second">{board.others.length} charts of it are of kinds that this page does not know</span>
+      )}
+      {own.fault && (
+        <span className="s-error" role="alert">
+          {own.fault.message.slice(0, 300)}
+        </span>
+      )}
+      {does === 'add' && (
+        <PanelForm
+          panel={undefined}
+          isBusy={own.isBusy}
+          onClose={done}
+          onSave={(panel) => own.save({ ...board, panels: [...board.panels, panel] }, done)}
+        />
+      )}
+    </header>
+  )
+}
+
+type PanelActsProps = { board: OwnBoard; place: number; own: OwnBoards }
+
+/** Editing, moving, widening and removing of one panel. */
+export function PanelActs({ board, place, own }: PanelActsProps) {
+  const [isEdited, setEdited] = useState(false)
+  const { panels } = board
+  const panel = panels[place] as Panel
+  const save = (next: readonly Panel[], onDone?: () => void) => own.save({ ...board, panels: next }, onDone)
+  const moved = (to: number) => panels.toSpliced(place, 1).toSpliced(to, 0, panel)
+  const acts: readonly (readonly [name: string, does: () => void, isOff?: boolean])[] = [
+    ['Edit', () => setEdited(true)],
+    ['Move earlier', () => save(moved(place - 1)), place === 0],
+    ['Move later', () => save(moved(place + 1)), place === panels.length - 1],
+    [
+      panel.isWide ? 'Half as wide' : 'Whole width',
+      () => save(panels.with(place, { ...panel, isWide: !panel.isWide })),
+    ],
+    ['Remove', () => save(panels.toSpliced(place, 1))],
+  ]
+  if (own.reason !== undefined) return null
+  return (
+    <>
+      <Menu label={`Change ${panel.title.slice(0, 60)}`} className="quiet icon" button={<Icon name="down" />}>
+        {(close) => (
+          <div className="views">
+            {acts.map(([name, does, isOff = false]) => (
+              <button
+                key={name}
+                type="button"
+                className="item"
+                disabled={isOff || own.isBusy}
+                onClick={() => {
+                  close()
+                  does()
+                }}
+              >
+                {name}
+              </button>
+            ))}
+          </div>
+        )}
+      </Menu>
+      {isEdited && (
+        <PanelForm
+          {...{ panel, isBusy: own.isBusy }}
+          onClose={() => setEdited(false)}
+          onSave={(next) => save(panels.with(place, next), () => setEdited(false))}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,128 @@
+// The menu of a project's own dashboards: opening one, and making one, empty or as a copy of what is shown.
+import { type FormEvent, useState } from 'react'
+import { Icon } from '../parts/icon.tsx'
+import { Menu } from '../parts/menu.tsx'
+import { T } from '../parts/text.tsx'
+import { type Board, boardIdOf } from './boards.ts'
+import { maxTitle } from './own-boards.ts'
+import type { OwnBoards } from './use-own-boards.ts'
+
+type MenuProps = {
+  own: OwnBoards
+  /** What is shown, of which a copy may be made. */
+  shown: Board
+  shownId: string
+  onOpen(id: string): void
+}
+
+export function BoardMenu({ own, shown, shownId, onOpen }: MenuProps) {
+  return (
+    <Menu
+      label="Own dashboards"
+      className="line"
+      button={
+        <>
+          Own <Icon name="down" />
+        </>
+      }
+    >
+      {(close) => (
+        <div className="views">
+          {own.boards?.length === 0 && <p className="dim">No dashboards of this project’s own yet.</p>}
+          <ul>
+            {own.boards?.map(({ id, title }) => (
+              <li key={id}>
+                <button
+                  type="button"
+                  className="item"
+                  aria-pressed={id === shownId}
+                  onClick={() => {
+                    close()
+                    onOpen(id)
+                  }}
+                >
+                  <T text={title} max={60} />
+                </button>
+              </li>
+            ))}
+          </ul>
+          <NewBoard
+            {...{ own }}
+            label="Name of a copy of this dashboard"
+            placeholder={`Copy ${shown.title.slice(0, 40)} to edit as…`}
+            act="Copy"
+            onName={(title, done) => {
+              const id = boardIdOf(title)
+              own.save({ id, title, panels: shown.panels, others: [] }, () => {
+                done()
+                close()
+                onOpen(id)
+              })
+            }}
+          />
+          <NewBoard
+            {...{ own }}
+            label="Name of a new dashboard"
+            placeholder="New dashboard…"
+            act="Make"
+            onName={(title, done) => {
+              const id = boardIdOf(title)
+              own.save({ id, title, panels: [], others: [] }, () => {
+                done()
+                close()
+                onOpen(id)
+              })
+            }}
+          />
+          {own.fault && (
+            <p className="s-error" role="alert">
+              {own.fault.message.slice(0, 300)}
+            </p>
+          )}
+        </div>
+      )}
+    </Menu>
+  )
+}
+
+type NameProps = {
+  own: OwnBoards
+  label: string
+  placeholder: string
+  act: string
+  onName(name: string, done: () => void): void
+}
+
+function NewBoard({ own, label, placeholder, act, onName }: NameProps) {
+  const [typed, setTyped] = useState('')
+  const name = typed.trim()
+  const isTaken = own.boards?.some(({ id, title }) => title === name || id === boardIdOf(name)) === true
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (name !== '' && !isTaken) onName(name, () => setTyped(''))
+  }
+  return (
+    <>
+      <form onSubmit={submit}>
+        <input
+          type="text"
+          aria-label={label}
+          placeholder={placeholder}
+          value={typed}
+          maxLength={maxTitle}
+          disabled={own.reason !== undefined}
+          title={own.reason}
+          onChange={({ target }) => setTyped(target.value)}
+        />
+        <button
+          type="submit"
+          className="line"
+          disabled={name === '' || isTaken || own.isBusy || own.boards === undefined}
+        >
+          {act}
+        </button>
+      </form>
+      {isTaken && <p className="second">There is a dashboard of this name</p>}
+    </>
+  )
+}

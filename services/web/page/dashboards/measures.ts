@@ -1,0 +1,120 @@
+// What panels measure: the metrics of an aggregate that are asked for, and the values that are made of them.
+import { count, duration, money, tokens } from '../engine/format.ts'
+import {
+  type Aggregate,
+  byGroup,
+  countOf,
+  type Figure,
+  type MetricOf,
+  numberOr0,
+  type Series,
+  share,
+  sums,
+} from './figures.ts'
+
+export type Metric = { field: string; as: string }
+
+export type Measure = {
+  label: string
+  /** What is asked for; panels that ask for the same share one request. */
+  asked: readonly Metric[]
+  /** Groups are told apart by it, and the greatest come first in a table. */
+  first: Metric
+  shownAs(value: number | null): string
+  /** One series each of the whole. */
+  lines: readonly (readonly [name: string, color: string, of: Figure])[]
+  /** The value of a group, and the single figure. */
+  main: Figure
+}
+
+const metric =
+  (name: string): Figure =>
+  (of: MetricOf) =>
+    of(name) ?? null
+
+/** The sum of those that there are; providers need not report all. */
+const sumOf =
+  (...names: string[]): Figure =>
+  (of) =>
+    names.every((name) => (of(name) ?? null) === null)
+      ? null
+      : names.reduce((sum, name) => sum + numberOr0(of(name)), 0)
+
+const errorRate: Figure = (of) => {
+  const calls = of('calls.sum')
+  return calls ? numberOr0(of('errors.sum')) / calls : null
+}
+
+const [calls, errors, cost] = sums('calls', 'errors', 'total_cost') as [Metric, Metric, Metric]
+const p95 = { field: 'latency_ms', as: 'p95' }
+/** Costs and tokens are asked for together. */
+const costs = sums('total_cost', 'input_tokens', 'output_tokens')
+const percentiles: readonly (readonly [as: string, color: string])[] = [
+  ['p50', '--success'],
+  ['p95', '--warning'],
+  ['p99', '--danger'],
+]
+
+const one = (label: string, first: Metric, shownAs: Measure['shownAs'], color: string, asked = [first]): Measure => {
+  const main = metric(`${first.field}.${first.as}`)
+  return { label, asked, first, shownAs, lines: [[label.toLowerCase(), color, main]], main }
+}
+
+export const measures = {
+  calls: one('Calls', calls, countOf, '--accent'),
+  errors: one('Errors', errors, countOf, '--danger'),
+  calls_errors: {
+    ...one('Calls and errors', calls, countOf, '--accent', [calls, errors]),
+    lines: [
+      ['calls', '--accent', metric('calls.sum')],
+      ['errors', '--danger', metric('errors.sum')],
+    ],
+  },
+  error_rate: {
+    ...{ label: 'Error rate', asked: [calls, errors], first: errors, shownAs: share, main: errorRate },
+    lines: [['error rate', '--danger', errorRate]],
+  },
+  latency: {
+    ...one('Latency p50, p95 and p99', p95, duration, '--warning'),
+    asked: percentiles.map(([as]) => ({ field: 'latency_ms', as })),
+    lines: percentiles.map(([as, color]) => [as, color, metric(`latency_ms.${as}`)] as const),
+  },
+  p95: one('Latency p95', p95, duration, '--warning'),
+  tokens: {
+    ...{ label: 'Tokens', asked: costs, first: costs[1] as Metric, shownAs: tokens },
+    lines: [
+      ['input', '--accent', metric('input_tokens.sum')],
+      ['output', '--success', metric('output_tokens.sum')],
+    ],
+    main: sumOf('input_tokens.sum', 'output_tokens.sum'),
+  },
+  cost: one('Cost', cost, money, '--accent', costs),
+} satisfies Readonly<Record<string, Measure>>
+
+export type MeasureName = keyof typeof measures
+export const measureNames = Object.keys(measures) as MeasureName[]
+
+/** How numbers of a field are put together. */
+export const fieldAggregates = ['avg', 'sum', 'min', 'max', 'p50', 'p95', 'count'] as const
+
+const isOf = <Name extends string>(names: readonly Name[], name: string): name is Name =>
+  (names as readonly string[]).includes(name)
+
+/** A measure by its name, or of a field: `avg output.score`; undefined where there is none. */
+export function measureNamed(name: string): Measure | undefined {
+  if (isOf(measureNames, name)) return measures[name]
+  const [, as = '', field = ''] = /^(\S+) (\S.{0,199})$/.exec(name) ?? []
+  if (!isOf(fieldAggregates, as)) return undefined
+  return one(`${field} ${as}`, { field, as }, (value) => (value === null ? '–' : count(value)), '--accent')
+}
+
+/** The series of a measure: of the whole, or one per group. */
+export function seriesOf({ lines, main }: Measure, answer: Aggregate | undefined, isGrouped: boolean): Series[] {
+  if (isGrouped) return byGroup(answer, main)
+  const { series = {} } = answer?.groups[0] ?? {}
+  return lines.map(([name, color, of]) => ({
+    name,
+    color,
+    values: (answer?.buckets ?? []).map((_, at) => of((metric) => series[metric]?.[at] ?? null)),
+  }))
+}

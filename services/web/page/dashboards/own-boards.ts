@@ -1,0 +1,55 @@
+// Dashboards of a project's own: objects of the class `CallhouseDashboard`, whose versions are what they were before.
+import { parsed } from '../calls/search.ts'
+import { type Board, type Panel, type PanelType, panelTypes } from './boards.ts'
+import { maxGroups } from './figures.ts'
+import { measureNamed } from './measures.ts'
+
+/** `others` are charts that this page cannot show: they stay in the object. */
+export type OwnBoard = Board & { id: string; others: readonly unknown[] }
+
+export const maxPanels = 30
+export const maxTitle = 100
+const className = 'CallhouseDashboard'
+
+const textOf = (value: unknown, max: number): string | undefined =>
+  typeof value === 'string' && value !== '' ? value.slice(0, max) : undefined
+
+/** A chart as it is stored; undefined where this page cannot show it. */
+function panelOf(stored: unknown): Panel | undefined {
+  const { title, type, measure, group_by, filter, size } = (stored ?? {}) as Record<string, unknown>
+  const [by] = Array.isArray(group_by) ? group_by : []
+  const known = textOf(measure, 220)
+  if (typeof type !== 'string' || !Object.hasOwn(panelTypes, type)) return undefined
+  if (known === undefined || measureNamed(known) === undefined) return undefined
+  // Without its filter it would show something else.
+  if (filter !== undefined && (typeof filter !== 'string' || parsed(filter).fault)) return undefined
+  return {
+    ...{ title: textOf(title, maxTitle) ?? 'Chart', type: type as PanelType, measure: known },
+    ...{ by: textOf(by, 200), filter: filter || undefined, isWide: size === 12 },
+  }
+}
+
+export function boardOf(id: string, value: unknown): OwnBoard {
+  const { label, charts } = (value ?? {}) as Record<string, unknown>
+  const all = (Array.isArray(charts) ? charts : []).map((stored) => ({ stored, panel: panelOf(stored) }))
+  const panels = all.flatMap(({ panel }) => panel ?? [])
+  const others = all.flatMap(({ stored, panel }) => (panel === undefined ? [stored] : []))
+  return { id, title: textOf(label, maxTitle) ?? id, panels, others }
+}
+
+/** With the request of each chart as POST /calls/aggregate takes it, for other programs. */
+export const storedBoard = ({ title, panels, others }: OwnBoard): object => ({
+  ...{ _type: className, _class_name: className, _bases: ['Object', 'BaseModel'], label: title },
+  charts: [
+    ...panels.map(({ title, type, measure, by, filter, isWide }) => ({
+      ...{ title, type, measure, group_by: by === undefined ? [] : [by], filter: filter ?? '', size: isWide ? 12 : 6 },
+      request: {
+        metrics: measureNamed(measure)?.asked ?? [],
+        ...(by !== undefined && { group_by: [by], top: type === 'table' ? 10 : maxGroups }),
+      },
+    })),
+    ...others,
+  ],
+})
+
+export const boardsFilter = { base_object_classes: [className], latest_only: true }

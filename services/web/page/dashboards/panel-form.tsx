@@ -1,0 +1,157 @@
+// What a panel of a dashboard shows: its title, what is measured, by what, and of which calls.
+import { type FormEvent, useState } from 'react'
+import { parsed } from '../calls/search.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { type Panel, type PanelType, panelTypes } from './boards.ts'
+import { fieldAggregates, measureNames, measures } from './measures.ts'
+import { maxTitle } from './own-boards.ts'
+
+const groups: readonly (readonly [by: string, name: string])[] = [
+  ['', 'Nothing'],
+  ['op_name', 'Operation'],
+  ['model', 'Model'],
+  ['user', 'User'],
+  ['status', 'Status'],
+  ['exception', 'Error'],
+  ['field', 'A field'],
+]
+const isListed = (by: string) => groups.some(([one]) => one === by && one !== 'field')
+
+type Draft = {
+  title: string
+  type: PanelType
+  /** `field` for one of the calls' own. */
+  measure: string
+  as: string
+  field: string
+  by: string
+  byField: string
+  filter: string
+}
+
+const emptyDraft: Draft = {
+  ...{ title: '', type: 'lines', measure: 'calls', as: 'avg', field: '', by: '', byField: '', filter: '' },
+}
+
+function draftOf(panel: Panel | undefined): Draft {
+  if (panel === undefined) return emptyDraft
+  const { title, type, measure, by = '', filter = '' } = panel
+  const named = Object.hasOwn(measures, measure)
+  const [, as = 'avg', field = ''] = /^(\S+) (.*)$/.exec(measure) ?? []
+  return {
+    ...{ title, type, filter, measure: named ? measure : 'field', as, field: named ? '' : field },
+    ...(isListed(by) ? { by, byField: '' } : { by: 'field', byField: by }),
+  }
+}
+
+/** A table has a row per group. */
+const needsGroup = ({ type, by }: Draft): boolean => type === 'table' && by === ''
+
+function panelOfDraft(draft: Draft, old: Panel | undefined): Panel {
+  const { title, type, measure, as, field, by, byField, filter } = draft
+  const group = by === 'field' ? byField.trim() : by
+  return {
+    ...{ title: title.trim(), type, measure: measure === 'field' ? `${as} ${field.trim()}` : measure },
+    by: group === '' || type === 'number' ? undefined : group,
+    ...{ filter: filter.trim() || undefined, isWide: old?.isWide },
+  }
+}
+
+/** Why it cannot be saved. */
+function faultOf(draft: Draft): string | undefined {
+  if (draft.title.trim() === '') return 'It needs a title'
+  if (draft.measure === 'field' && draft.field.trim() === '') return 'Which field is measured?'
+  if (draft.by === 'field' && draft.byField.trim() === '') return 'By which field?'
+  if (needsGroup(draft)) return 'A table needs groups'
+  return parsed(draft.filter).fault?.message
+}
+
+type Props = { panel: Panel | undefined; isBusy: boolean; onSave(panel: Panel): void; onClose(): void }
+
+export function PanelForm({ panel, isBusy, onSave, onClose }: Props) {
+  const [draft, setDraft] = useState(() => draftOf(panel))
+  const set = (next: Partial<Draft>) => setDraft({ ...draft, ...next })
+  const fault = faultOf(draft)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (fault === undefined) onSave(panelOfDraft(draft, panel))
+  }
+  const written = (name: 'title' | 'field' | 'byField' | 'filter', label: string, placeholder: string) => (
+    <label className="field wide">
+      <span>{label}</span>
+      <input
+        type="text"
+        value={draft[name]}
+        placeholder={placeholder}
+        maxLength={name === 'title' ? maxTitle : 200}
+        spellCheck={false}
+        onChange={({ target }) => set({ [name]: target.value })}
+      />
+    </label>
+  )
+  return (
+    <Dialog title={panel === undefined ? 'New chart' : 'Edit the chart'} onClose={onClose}>
+      <form className="stack" onSubmit={submit}>
+        {written('title', 'Title', 'Answers per hour')}
+        <Choice
+          label="Shown as"
+          value={draft.type}
+          options={Object.entries(panelTypes)}
+          onChange={(type) => set({ type: type as PanelType })}
+        />
+        <Choice
+          label="What is measured"
+          value={draft.measure}
+          options={[...measureNames.map((name) => [name, measures[name].label] as const), ['field', 'A field']]}
+          onChange={(measure) => set({ measure })}
+        />
+        {draft.measure === 'field' && (
+          <>
+            {written('field', 'Field', 'output.score')}
+            <Choice
+              label="Put together as"
+              value={draft.as}
+              options={fieldAggregates.map((as) => [as, as] as const)}
+              onChange={(as) => set({ as })}
+            />
+          </>
+        )}
+        {draft.type !== 'number' && (
+          <Choice label="Groups by" value={draft.by} options={groups} onChange={(by) => set({ by })} />
+        )}
+        {draft.type !== 'number' &&
+          draft.by === 'field' &&
+          written('byField', 'Field of the groups', 'inputs.language')}
+        {written('filter', 'Only calls with', 'op:answer  latency>2s')}
+        <div className="acts">
+          <button type="submit" className="line" disabled={fault !== undefined || isBusy}>
+            Save
+          </button>
+          <span className="second" role="status">
+            {fault}
+          </span>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+type ChoiceProps = {
+  label: string
+  value: string
+  options: readonly (readonly [value: string, name: string])[]
+  onChange(value: string): void
+}
+
+const Choice = ({ label, value, options, onChange }: ChoiceProps) => (
+  <label className="field wide">
+    <span>{label}</span>
+    <select value={value} onChange={({ target }) => onChange(target.value)}>
+      {options.map(([one, name]) => (
+        <option key={one} value={one}>
+          {name}
+        </option>
+      ))}
+    </select>
+  </label>
+)

@@ -1,0 +1,168 @@
+// One panel of a dashboard: a chart over time, a table of the greatest groups, or a single number.
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { type ReactNode, useId } from 'react'
+import { json } from '../api/client.ts'
+import type { Shapes } from '../api/routes.gen.ts'
+import { parsed } from '../calls/search.ts'
+import { type Expression, literalText, queryText } from '../engine/query-text.ts'
+import { opNameOf } from '../engine/rows.ts'
+import { FaultBox } from '../parts/fault.tsx'
+import { T } from '../parts/text.tsx'
+import type { Panel } from './boards.ts'
+import { Chart } from './chart.tsx'
+import { type Aggregate, type Group, latencies, maxGroups, sums } from './figures.ts'
+import { type Measure, type Metric, measureNamed, seriesOf } from './measures.ts'
+import { Ranking } from './ranking.tsx'
+
+type Asked = Shapes['calls.aggregate']['in']
+
+export function useAggregate(asked: Asked | undefined) {
+  return useQuery({
+    queryKey: ['calls.aggregate', asked],
+    queryFn: ({ signal }) => json('calls.aggregate', asked as Asked, { signal }),
+    enabled: asked !== undefined,
+    placeholderData: keepPreviousData,
+    staleTime: 30_000,
+  })
+}
+
+/** What is asked for the whole, of which most panels without groups are. */
+export const wholeMetrics: readonly Metric[] = [
+  ...sums('calls', 'errors', 'input_tokens', 'output_tokens', 'total_cost'),
+  ...latencies,
+]
+
+/** A filter and one more, as text. */
+export function narrowed(filter: Expression, more: string): string {
+  const { expression } = parsed(more)
+  const all = [filter, expression].filter(([first = []]) => first.length > 0)
+  return all.map((one) => (all.length > 1 && one.length > 1 ? `(${queryText(one)})` : queryText(one))).join(' ')
+}
+
+/** How a value has changed against the time before, as a share of it. */
+export function ChangeSince({ now, before }: { now: number | null; before: number | null }) {
+  if (now === null || before === null || before === 0) return <span className="dim">no earlier figure</span>
+  const change = now / before - 1
+  const text = `${change > 0 ? '+' : change < 0 ? '−' : '±'}${Math.abs(change * 100).toFixed(Math.abs(change) < 0.1 ? 1 : 0)} %`
+  return <span className="second num">{text} vs the time before</span>
+}
+
+/** What all panels of a page have in common. */
+export type Shared = Pick<Parameters<typeof Chart>[0], 'zone' | 'at' | 'onAt'> & {
+  /** The calls that are meant, narrowed by a term. */
+  requestOf(term?: string): Omit<Asked, 'metrics'>
+  bucket: Asked['bucket']
+  whole: Aggregate
+  compare: Asked['compare']
+  /** Whether charts show the time before, too. */
+  showsBefore: boolean
+  range: string
+  /** The filter of the page with one more term. */
+  within(term: string): string
+  /** Buckets of a chart were taken. @param filter of its panel */
+  onTake(from: number, to: number, filter: string | undefined): void
+}
+
+type Props = Shared & { panel: Panel; acts?: ReactNode }
+type Known = Props & { measure: Measure }
+
+export function ShownPanel(props: Props) {
+  const measure = measureNamed(props.panel.measure)
+  if (measure === undefined) return null
+  const { type, by } = props.panel
+  if (type === 'table' && by !== undefined) return <ShownRanking {...props} {...{ measure, by }} />
+  if (type === 'number') return <ShownNumber {...props} measure={measure} />
+  return <ShownChart {...props} measure={measure} />
+}
+
+const isOfWhole = ({ field, as }: Metric): boolean =>
+  wholeMetrics.some((metric) => metric.field === field && metric.as === as)
+
+/** The aggregate of a panel; that of the whole where it has what is asked for. */
+function useOwn({ panel: { by, filter }, measure: { asked }, requestOf, zone, bucket, whole, compare }: Known) {
+  const isWhole = by === undefined && filter === undefined && asked.every(isOfWhole)
+  const request = { timezone: zone, bucket, metrics: [...asked] }
+  const grouped = by === undefined ? { ...(compare && { compare }) } : { group_by: [by], top: maxGroups }
+  const own = useAggregate(isWhole ? undefined : { ...requestOf(filter), ...request, ...grouped })
+  return { ...own, data: isWhole ? whole : own.data, error: isWhole ? null : own.error }
+}
+
+function ShownChart(props: Known) {
+  const { panel, measure, acts, showsBefore, zone, at, onAt, onTake } = props
+  const { title, type, by, filter } = panel
+  const { data, error, refetch } = useOwn(props)
+  const isGrouped = by !== undefined
+  const before = showsBefore && !isGrouped && data?.previous
+  return (
+    <div className={panel.isWide ? 'panel wide' : 'panel'}>
+      {error !== null ? (
+        <FaultBox error={error} onRetry={() => void refetch()} />
+      ) : data === undefined ? (
+        <section className="chart" aria-label={title} aria-busy="true" />
+      ) : (
+        <Chart
+          {...{ title, zone, at, onAt, acts, buckets: data.buckets, shownAs: measure.shownAs }}
+          kind={type === 'bars' || type === 'stack' ? type : 'lines'}
+          series={seriesOf(measure, data, isGrouped)}
+          before={before ? seriesOf(measure, before, false) : undefined}
+          onTake={(from, to) => onTake(from, to, filter)}
+        />
+      )}
+    </div>
+  )
+}
+
+const figureOf = ({ main }: Measure, group: Group | undefined): number | null =>
+  group === undefined ? null : main((metric) => group.total[metric])
+
+function ShownNumber(props: Known) {
+  const { panel, measure, acts } = props
+  const id = useId()
+  const { data, error, refetch } = useOwn(props)
+  if (error !== null) return <FaultBox error={error} onRetry={() => void refetch()} />
+  const [now, before] = [figureOf(measure, data?.groups[0]), figureOf(measure, data?.previous?.groups[0])]
+  return (
+    <section className={panel.isWide ? 'chart number wide' : 'chart number'} aria-labelledby={id}>
+      <header>
+        <h2 id={id}>
+          <T text={panel.title} max={100} />
+        </h2>
+        <span className="second" />
+        {acts}
+      </header>
+      <p className="figure num">{data === undefined ? '' : measure.shownAs(now)}</p>
+      <ChangeSince {...{ now, before }} />
+    </section>
+  )
+}
+
+const ranked = [
+  ...sums('calls', 'errors', 'input_tokens', 'output_tokens', 'total_cost'),
+  { field: 'latency_ms', as: 'p95' },
+]
+
+/** What groups are called, and the field of a filter that finds them. */
+const groupsBy: Readonly<Record<string, { head: string; field: string }>> = {
+  op_name: { head: 'Operation', field: 'op' },
+  user: { head: 'User', field: 'user' },
+  model: { head: 'Model', field: 'model' },
+  status: { head: 'Status', field: 'status' },
+  exception: { head: 'Message', field: 'error' },
+}
+
+function ShownRanking({ panel, measure, by, requestOf, within, range, acts }: Known & { by: string }) {
+  const { title, filter } = panel
+  const { first } = measure
+  const nameOf = by === 'op_name' ? opNameOf : String
+  const { head, field } = groupsBy[by] ?? { head: by, field: by }
+  const metrics = [first, ...ranked.filter(({ field, as }) => field !== first.field || as !== first.as)]
+  const { data, error, refetch } = useAggregate({ ...requestOf(filter), metrics, group_by: [by], top: 10 })
+  if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
+  const own = (term: string) => within(filter === undefined ? term : narrowed(parsed(filter).expression, term))
+  return (
+    <Ranking
+      {...{ title, head, answer: data, range, acts, nameOf, first: `${first.field}.${first.as}` }}
+      query={(name) => own(`${field}:${literalText(nameOf(name))}`)}
+    />
+  )
+}
