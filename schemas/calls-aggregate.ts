@@ -17,7 +17,9 @@ export const callsAggregateRequest = z.object({
     .union([z.int().min(1).max(1e9), z.enum(['day', 'week', 'month'])])
     .nullish()
     .describe('seconds, or days of the time zone; none = totals only'),
-  group_by: withDefault(atMost(list(text()), 2), []).describe('op_name, model, status, user, thread_id or a field'),
+  group_by: withDefault(atMost(list(text()), 2), []).describe(
+    'op_name, model, status, user, thread_id, latency_range or a field',
+  ),
   top: bounded(1, 100, 10),
   metrics: atMost(
     list(

@@ -158,6 +158,12 @@ it('has boards for cost, errors and latency, which keep the filter and lead to t
   await tabs.getByRole('button', { name: 'Latency' }).click()
   await expect.poll(() => names('Slowest operations')).toEqual(['search', 'answer'])
   await expect.poll(async () => (await legend('Latency p95 by operation')).sort()).toEqual(['answer', 'search'])
+  const heat = chart('Latency over time')
+  await expect.poll(() => heat.locator('svg path').count()).toBeGreaterThan(1)
+  await heat.getByRole('button', { name: 'Table' }).click()
+  await expect
+    .poll(async () => (await heat.locator('tbody td').allInnerTexts()).reduce((sum, cell) => sum + Number(cell), 0))
+    .toBe(120)
   await page.reload()
   await chart('Latency p95 by operation').waitFor()
   expect(new URL(page.url()).searchParams.get('q')).toBe('-user:nobody')

@@ -252,6 +252,20 @@ describe('aggregates', () => {
     ])
   })
 
+  it('are grouped by ranges of latency, each of which begins at the milliseconds that name it', async () => {
+    const asked = { top: 100, metrics: metrics('calls.sum', 'latency_ms.min', 'latency_ms.max') }
+    const { groups } = await aggregate({ group_by: ['latency_range'], ...asked })
+    const found = groups.map(({ keys, total }) => ({ from: Number(keys[0]), total }))
+    expect(found.reduce((sum, { total }) => sum + (total['calls.sum'] ?? 0), 0)).toBe(30)
+    for (const { from, total } of found) {
+      expect(total['latency_ms.min']).toBeGreaterThanOrEqual(from)
+      expect(total['latency_ms.max']).toBeLessThan(Math.max(1, (from + 1) * Math.SQRT2))
+    }
+    expect(found.map(({ from }) => from).sort((a, b) => a - b)).toEqual([
+      0, 91, 182, 256, 363, 512, 725, 1024, 1449, 2048, 2897,
+    ])
+  })
+
   it('know filters, conditions on payloads, and an earlier time for the same groups', async () => {
     const query = { $expr: { $eq: [{ $getField: 'inputs.s' }, { $literal: 'word 1' }] } }
     const { groups } = await aggregate({ query, metrics: metrics('calls.sum') })

@@ -37,9 +37,17 @@ const keyFields: Readonly<Record<string, (userField: string) => string>> = {
   user: (userField) => userField,
 }
 
+/** The least whole milliseconds of the range that a latency lies in: each is 1.4 times the one before; '' = it runs. */
+const latencyRange = (ms: Sql): Sql =>
+  sql`multiIf(isNull(${ms}), '', ${ms} < 1, '0', toString(toUInt64(ceil(exp2(floor(log2(assumeNotNull(${ms})) * 2) / 2)))))`
+
 export function groupKey(name: string, fields: Fields, userField: string): Key {
   if (name === 'model') return 'model'
   if (name === 'op_name') return { sql: plainNameSql(ofHeader), columns: ['op_name'], documents: [] }
+  if (name === 'latency_range') {
+    const latency = readOf(fieldValue('summary.weave.latency_ms', fields), ofHeader)
+    return { ...latency, sql: latencyRange(latency.sql) }
+  }
   const read = readOf(fieldValue(keyFields[name]?.(userField) ?? name, fields), ofHeader)
   return { ...read, sql: sql`ifNull(toString(${read.sql}), '')` }
 }

@@ -1,6 +1,13 @@
 // The dashboards that every project has, and what a dashboard is made of.
 
-export const panelTypes = { lines: 'Lines', bars: 'Bars', stack: 'Stack', table: 'Table', number: 'Number' } as const
+export const panelTypes = {
+  lines: 'Lines',
+  bars: 'Bars',
+  stack: 'Stack',
+  heat: 'Heat map of latency',
+  table: 'Table',
+  number: 'Number',
+} as const
 export type PanelType = keyof typeof panelTypes
 
 export type Panel = {
@@ -56,6 +63,7 @@ export const boards = {
     title: 'Latency',
     panels: [
       latency,
+      { title: 'Latency over time', type: 'heat', measure: 'calls' },
       { title: 'Latency p95 by operation', type: 'lines', measure: 'p95', by: 'op_name' },
       table('Slowest operations', 'p95', 'op_name'),
       table('Slowest models', 'p95', 'model'),

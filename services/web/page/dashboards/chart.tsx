@@ -3,13 +3,14 @@ import { type ReactNode, useId, useState } from 'react'
 import { moment } from '../engine/format.ts'
 import { T } from '../parts/text.tsx'
 import { TimeBrush } from '../parts/time-brush.tsx'
-import { numberOr0, type Series } from './figures.ts'
-import { CsvButton, type Drawn, PngButton } from './panel-file.tsx'
+import { type Drawn, numberOr0, type Series } from './figures.ts'
+import { heatDrawn } from './heat.ts'
+import { CsvButton, PngButton } from './panel-file.tsx'
 
 type ChartProps = {
   title: string
   /** Bars and areas begin at zero; those of a stack stand on each other. */
-  kind: 'bars' | 'lines' | 'stack'
+  kind: 'bars' | 'lines' | 'stack' | 'heat'
   series: readonly Series[]
   /** The same over the time before, dashed. */
   before?: readonly Series[] | undefined
@@ -81,15 +82,18 @@ function drawnOf({ kind, before }: Pick<ChartProps, 'kind' | 'before'>, shown: r
 }
 
 export function Chart(props: ChartProps) {
-  const { title, series, before, buckets, zone, acts, shownAs, at, onAt, onTake } = props
+  const { title, kind, series, before, buckets, zone, acts, shownAs, at, onAt, onTake } = props
+  const isHeat = kind === 'heat'
   const id = useId()
   const [only, setOnly] = useState<string>()
   const [isTable, setTable] = useState(false)
   const shown = series.some(({ name }) => name === only) ? series.filter(({ name }) => name === only) : series
-  const { most, drawn } = drawnOf(props, shown, buckets.length)
+  const { most, drawn } = isHeat ? heatDrawn(shown, height) : drawnOf(props, shown, buckets.length)
+  const top = isHeat ? (shown.at(-1)?.name ?? '') : shownAs(most)
   const place = at === undefined ? undefined : buckets[at]
-  const values = shown.map(({ name, values }) => `${name} ${shownAs(values[at ?? 0] ?? null)}`).join(', ')
-  const told = place === undefined ? `${title}, at most ${shownAs(most)}` : `${moment(place, zone)}: ${values}`
+  const some = shown.filter(({ values }) => !isHeat || values[at ?? 0])
+  const values = some.map(({ name, values }) => `${name} ${shownAs(values[at ?? 0] ?? null)}`).join(', ')
+  const said = place === undefined ? `${title}, at most ${shownAs(most)}` : `${moment(place, zone)}: ${values}`
   const when = (time: string | undefined) => (time === undefined ? '' : moment(time, zone))
   return (
     <section className="chart" aria-labelledby={id}>
@@ -107,7 +111,7 @@ export function Chart(props: ChartProps) {
         />
         <PngButton
           {...{ title, drawn, size: buckets.length, height }}
-          most={shownAs(most)}
+          most={top}
           ends={[when(buckets[0]), when(buckets.at(-1))]}
         />
         {acts}
@@ -116,12 +120,12 @@ export function Chart(props: ChartProps) {
         <ChartTable {...{ title, buckets, shownAs, when }} series={[...series, ...earlierOf(before)]} />
       ) : (
         <>
-          <p className="dim num top">{shownAs(most)}</p>
-          <TimeBrush {...{ at, told, onAt, onTake }} label={title} size={buckets.length}>
+          <p className="dim num top">{top}</p>
+          <TimeBrush {...{ at, onAt, onTake }} told={said} label={title} size={buckets.length}>
             <svg viewBox={`0 0 ${Math.max(1, buckets.length)} ${height}`} preserveAspectRatio="none" aria-hidden="true">
-              {drawn.map(({ name, color, path, as }) =>
+              {drawn.map(({ name, color, path, as, opacity }) =>
                 as === 'area' ? (
-                  <path key={name} fill={`var(${color})`} d={path} />
+                  <path key={name} fill={`var(${color})`} fillOpacity={opacity} d={path} />
                 ) : (
                   <path key={name} className={`line ${as}`} stroke={`var(${color})`} d={path} />
                 ),
@@ -136,22 +140,28 @@ export function Chart(props: ChartProps) {
           </p>
         </>
       )}
-      <ul className="legend">
-        {series.map(({ name, color, values }) => (
-          <li key={name}>
-            <button
-              type="button"
-              aria-pressed={only === name}
-              title={only === name ? 'Show all' : 'Show this one alone'}
-              onClick={() => setOnly(only === name ? undefined : name)}
-            >
-              <i style={{ background: `var(${color})` }} />
-              <bdi>{name}</bdi>
-              {at !== undefined && <span className="num">{shownAs(values[at] ?? null)}</span>}
-            </button>
-          </li>
-        ))}
-      </ul>
+      {isHeat ? (
+        <p className="dim num">
+          {shown[0]?.name ?? ''} at the bottom; darkest: {shownAs(most)} calls
+        </p>
+      ) : (
+        <ul className="legend">
+          {series.map(({ name, color, values }) => (
+            <li key={name}>
+              <button
+                type="button"
+                aria-pressed={only === name}
+                title={only === name ? 'Show all' : 'Show this one alone'}
+                onClick={() => setOnly(only === name ? undefined : name)}
+              >
+                <i style={{ background: `var(${color})` }} />
+                <bdi>{name}</bdi>
+                {at !== undefined && <span className="num">{shownAs(values[at] ?? null)}</span>}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
     </section>
   )
 }

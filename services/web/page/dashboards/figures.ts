@@ -5,6 +5,9 @@ import { count, duration, money, tokens } from '../engine/format.ts'
 /** One line, or one colour of a stack, over the buckets of a chart. */
 export type Series = { name: string; color: string; values: readonly (number | null)[] }
 
+/** A path of a chart: `size` buckets wide and `height` high. */
+export type Drawn = { name: string; color: string; path: string; as: 'line' | 'dashed' | 'area'; opacity?: number }
+
 export type Aggregate = Shapes['calls.aggregate']['out']
 export type Group = Aggregate['groups'][number]
 

@@ -2,6 +2,7 @@
 import { parsed } from '../calls/search.ts'
 import { type Board, type Panel, type PanelType, panelTypes } from './boards.ts'
 import { maxGroups } from './figures.ts'
+import { heatAsked } from './heat.ts'
 import { measureNamed } from './measures.ts'
 
 /** `others` are charts that this page cannot show: they stay in the object. */
@@ -43,10 +44,13 @@ export const storedBoard = ({ title, panels, others }: OwnBoard): object => ({
   charts: [
     ...panels.map(({ title, type, measure, by, filter, isWide }) => ({
       ...{ title, type, measure, group_by: by === undefined ? [] : [by], filter: filter ?? '', size: isWide ? 12 : 6 },
-      request: {
-        metrics: measureNamed(measure)?.asked ?? [],
-        ...(by !== undefined && { group_by: [by], top: type === 'table' ? 10 : maxGroups }),
-      },
+      request:
+        type === 'heat'
+          ? heatAsked
+          : {
+              metrics: measureNamed(measure)?.asked ?? [],
+              ...(by !== undefined && { group_by: [by], top: type === 'table' ? 10 : maxGroups }),
+            },
     })),
     ...others,
   ],

@@ -1,6 +1,7 @@
 // What a panel shows as a file: its figures as they were answered, not as they are rounded for reading, or its picture.
 import { csvLine } from '../engine/csv.ts'
 import { saveFile } from '../parts/save-file.ts'
+import type { Drawn } from './figures.ts'
 
 type Row = readonly (string | number | null)[]
 
@@ -28,9 +29,6 @@ export const CsvButton = ({ title, columns, rows }: Props) => (
     CSV
   </button>
 )
-
-/** A path of a chart: `size` buckets wide and `height` high. */
-export type Drawn = { name: string; color: string; path: string; as: 'line' | 'dashed' | 'area' }
 
 type Picture = {
   title: string
@@ -62,7 +60,8 @@ function draw(to: CanvasRenderingContext2D, { title, drawn, size, height, most, 
   const place = new DOMMatrix()
     .translateSelf(margin, top)
     .scaleSelf((width - 2 * margin) / Math.max(1, size), (bottom - top) / height)
-  for (const { color, path, as } of drawn) {
+  for (const { color, path, as, opacity = 1 } of drawn) {
+    to.globalAlpha = opacity
     const shape = new Path2D()
     shape.addPath(new Path2D(path), place)
     to.lineWidth = 2.5
@@ -71,11 +70,14 @@ function draw(to: CanvasRenderingContext2D, { title, drawn, size, height, most, 
     if (as === 'area') to.fill(shape)
     else to.stroke(shape)
   }
+  to.globalAlpha = 1
   const [first = '', last = ''] = ends
   write(first, margin, bottom + row)
   write(last, width - margin - to.measureText(last).width, bottom + row)
   let x: number = margin
-  for (const { name, color } of drawn) {
+  for (const { name, color, opacity } of drawn) {
+    // Shades are no series.
+    if (opacity !== undefined) continue
     to.fillStyle = colorOf(color)
     to.fillRect(x, tall - margin - 12, 12, 12)
     write(name.slice(0, 40), x + 20, tall - margin)

@@ -44,6 +44,8 @@ function draftOf(panel: Panel | undefined): Draft {
   }
 }
 
+const isGrouped = (type: PanelType): boolean => type !== 'number' && type !== 'heat'
+
 /** A table has a row per group. */
 const needsGroup = ({ type, by }: Draft): boolean => type === 'table' && by === ''
 
@@ -51,8 +53,12 @@ function panelOfDraft(draft: Draft, old: Panel | undefined): Panel {
   const { title, type, measure, as, field, by, byField, filter } = draft
   const group = by === 'field' ? byField.trim() : by
   return {
-    ...{ title: title.trim(), type, measure: measure === 'field' ? `${as} ${field.trim()}` : measure },
-    by: group === '' || type === 'number' ? undefined : group,
+    ...{
+      title: title.trim(),
+      type,
+      measure: type === 'heat' ? 'calls' : measure === 'field' ? `${as} ${field.trim()}` : measure,
+    },
+    by: group === '' || !isGrouped(type) ? undefined : group,
     ...{ filter: filter.trim() || undefined, isWide: old?.isWide },
   }
 }
@@ -60,8 +66,8 @@ function panelOfDraft(draft: Draft, old: Panel | undefined): Panel {
 /** Why it cannot be saved. */
 function faultOf(draft: Draft): string | undefined {
   if (draft.title.trim() === '') return 'It needs a title'
-  if (draft.measure === 'field' && draft.field.trim() === '') return 'Which field is measured?'
-  if (draft.by === 'field' && draft.byField.trim() === '') return 'By which field?'
+  if (draft.type !== 'heat' && draft.measure === 'field' && draft.field.trim() === '') return 'Which field is measured?'
+  if (isGrouped(draft.type) && draft.by === 'field' && draft.byField.trim() === '') return 'By which field?'
   if (needsGroup(draft)) return 'A table needs groups'
   return parsed(draft.filter).fault?.message
 }
@@ -99,13 +105,15 @@ export function PanelForm({ panel, isBusy, onSave, onClose }: Props) {
           options={Object.entries(panelTypes)}
           onChange={(type) => set({ type: type as PanelType })}
         />
-        <Choice
-          label="What is measured"
-          value={draft.measure}
-          options={[...measureNames.map((name) => [name, measures[name].label] as const), ['field', 'A field']]}
-          onChange={(measure) => set({ measure })}
-        />
-        {draft.measure === 'field' && (
+        {draft.type !== 'heat' && (
+          <Choice
+            label="What is measured"
+            value={draft.measure}
+            options={[...measureNames.map((name) => [name, measures[name].label] as const), ['field', 'A field']]}
+            onChange={(measure) => set({ measure })}
+          />
+        )}
+        {draft.type !== 'heat' && draft.measure === 'field' && (
           <>
             {written('field', 'Field', 'output.score')}
             <Choice
@@ -116,7 +124,7 @@ export function PanelForm({ panel, isBusy, onSave, onClose }: Props) {
             />
           </>
         )}
-        {draft.type !== 'number' && (
+        {isGrouped(draft.type) && (
           <Choice label="Groups by" value={draft.by} options={groups} onChange={(by) => set({ by })} />
         )}
         {draft.type !== 'number' &&

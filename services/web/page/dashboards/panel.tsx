@@ -10,7 +10,8 @@ import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
 import type { Panel } from './boards.ts'
 import { Chart } from './chart.tsx'
-import { type Aggregate, type Group, latencies, maxGroups, sums } from './figures.ts'
+import { type Aggregate, countOf, type Group, latencies, maxGroups, sums } from './figures.ts'
+import { heatAsked, heatSeries } from './heat.ts'
 import { type Measure, type Metric, measureNamed, seriesOf } from './measures.ts'
 import { Ranking } from './ranking.tsx'
 
@@ -79,11 +80,13 @@ const isOfWhole = ({ field, as }: Metric): boolean =>
   wholeMetrics.some((metric) => metric.field === field && metric.as === as)
 
 /** The aggregate of a panel; that of the whole where it has what is asked for. */
-function useOwn({ panel: { by, filter }, measure: { asked }, requestOf, zone, bucket, whole, compare }: Known) {
-  const isWhole = by === undefined && filter === undefined && asked.every(isOfWhole)
+function useOwn({ panel: { type, by, filter }, measure: { asked }, requestOf, zone, bucket, whole, compare }: Known) {
+  const isHeat = type === 'heat'
+  const isWhole = !isHeat && by === undefined && filter === undefined && asked.every(isOfWhole)
   const request = { timezone: zone, bucket, metrics: [...asked] }
   const grouped = by === undefined ? { ...(compare && { compare }) } : { group_by: [by], top: maxGroups }
-  const own = useAggregate(isWhole ? undefined : { ...requestOf(filter), ...request, ...grouped })
+  const more = isHeat ? heatAsked : grouped
+  const own = useAggregate(isWhole ? undefined : { ...requestOf(filter), ...request, ...more })
   return { ...own, data: isWhole ? whole : own.data, error: isWhole ? null : own.error }
 }
 
@@ -92,7 +95,8 @@ function ShownChart(props: Known) {
   const { title, type, by, filter } = panel
   const { data, error, refetch } = useOwn(props)
   const isGrouped = by !== undefined
-  const before = showsBefore && !isGrouped && data?.previous
+  const isHeat = type === 'heat'
+  const before = showsBefore && !isGrouped && !isHeat && data?.previous
   return (
     <div className={panel.isWide ? 'panel wide' : 'panel'}>
       {error !== null ? (
@@ -101,9 +105,10 @@ function ShownChart(props: Known) {
         <section className="chart" aria-label={title} aria-busy="true" />
       ) : (
         <Chart
-          {...{ title, zone, at, onAt, acts, buckets: data.buckets, shownAs: measure.shownAs }}
-          kind={type === 'bars' || type === 'stack' ? type : 'lines'}
-          series={seriesOf(measure, data, isGrouped)}
+          {...{ title, zone, at, onAt, acts, buckets: data.buckets }}
+          shownAs={isHeat ? countOf : measure.shownAs}
+          kind={type === 'table' || type === 'number' ? 'lines' : type}
+          series={isHeat ? heatSeries(data) : seriesOf(measure, data, isGrouped)}
           before={before ? seriesOf(measure, before, false) : undefined}
           onTake={(from, to) => onTake(from, to, filter)}
         />
