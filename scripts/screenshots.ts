@@ -13,25 +13,53 @@ const project = 'acme/demo'
 /** The README is read over slow lines, too. */
 const maxBytes = 1_000_000
 
-type Picture = { name: string; path: string; theme?: 'light' | 'dark'; ready(page: Page): Promise<unknown> }
+type Theme = 'light' | 'dark'
+type Picture = { name: string; path: string; ready(page: Page): Promise<unknown> }
 
 const heading = (name: string) => (page: Page) => page.getByRole('heading', { name }).first().waitFor()
 
+/** The six main pages. */
 const pictures: readonly Picture[] = [
-  { name: 'dashboard', path: '/dashboard', ready: heading('Cost by model') },
+  { name: 'calls', path: '/calls?q=-op:answer', ready: (page) => page.locator('.row .name').first().waitFor() },
   {
-    ...{ name: 'trace', path: '/calls?q=-op:answer', theme: 'dark' },
+    ...{ name: 'trace', path: '/calls?q=-op:answer' },
     async ready(page) {
       await page.locator('.row .name', { hasText: 'invoke_agent' }).first().click()
       await page.locator('.span .label', { hasText: 'chat' }).first().click()
     },
   },
-  { name: 'calls', path: '/calls?q=-op:answer', ready: (page) => page.locator('.row .name').first().waitFor() },
+  { name: 'dashboard', path: '/dashboard', ready: heading('Cost by model') },
+  {
+    ...{ name: 'thread', path: '/threads' },
+    async ready(page) {
+      await page.locator('a[href*="/threads/"]').first().click()
+      await page.locator('.message, .turn').first().waitFor()
+    },
+  },
+  {
+    ...{ name: 'evaluations', path: '/evaluations' },
+    async ready(page) {
+      await page.getByText('support-large on support questions').first().waitFor()
+      await page.getByRole('table', { name: 'Evaluation runs' }).focus()
+      for (const key of ['x', 'j', 'x', 'c']) await page.keyboard.press(key)
+      await page.waitForURL(/compare/)
+      await page.locator('.row .compared').first().waitFor()
+    },
+  },
+  {
+    ...{ name: 'queue', path: '/queues' },
+    async ready(page) {
+      await page.locator('a[href*="/queues/"]').first().click()
+      await page.locator('a[href*="/items/"]').first().click()
+      await page.locator('.asked').first().waitFor()
+    },
+  },
 ]
+const themes: readonly Theme[] = ['light', 'dark']
 
-async function take(browser: Browser, url: string, { name, path, theme = 'light', ready }: Picture): Promise<number> {
+async function take(browser: Browser, url: string, { name, path, ready }: Picture, theme: Theme): Promise<number> {
   const context = await browser.newContext({
-    ...{ viewport: { width: 1280, height: 760 }, colorScheme: theme, timezoneId: 'UTC', locale: 'en-GB' },
+    ...{ viewport: { width: 1100, height: 560 }, colorScheme: theme, timezoneId: 'UTC', locale: 'en-GB' },
   })
   const page = await context.newPage()
   await page.goto(`${url}/sign-in#key=bench-key`)
@@ -39,7 +67,7 @@ async function take(browser: Browser, url: string, { name, path, theme = 'light'
   await page.goto(`${url}/p/${project}${path}`)
   await ready(page)
   await page.waitForLoadState('networkidle')
-  const file = join(folder, `${name}.png`)
+  const file = join(folder, `${name}-${theme}.png`)
   await page.screenshot({ path: file })
   await context.close()
   return statSync(file).size
@@ -61,9 +89,9 @@ async function run(): Promise<void> {
     browser = await chromium.launch(chromiumOptions(executable))
     mkdirSync(folder, { recursive: true })
     let bytes = 0
-    for (const picture of pictures) bytes += await take(browser, url, picture)
+    for (const picture of pictures) for (const theme of themes) bytes += await take(browser, url, picture, theme)
     if (bytes > maxBytes) throw new Error(`The pictures have ${bytes} bytes: ${maxBytes} are enough`)
-    process.stdout.write(`${pictures.length} pictures, ${Math.round(bytes / 1024)} KiB, in ${folder}\n`)
+    process.stdout.write(`${pictures.length * themes.length} pictures, ${Math.round(bytes / 1024)} KiB, in ${folder}\n`)
   } finally {
     await browser?.close()
     await server?.stop()
