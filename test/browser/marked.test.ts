@@ -68,6 +68,33 @@ it('two marked calls are compared by what they say, and no other number of them'
   await page.locator('.row .name').first().waitFor()
 })
 
+it('two traces are compared span by span, in the order of their trees or the greatest difference first', async () => {
+  const { page } = here
+  const project = `${world.project}-traces`
+  const startMs = Date.now() - 30_000
+  const traces = ['one', 'two'].map((trace, n) => {
+    const root = call(project, { name: 'agent', startMs, ms: 1_000 + n * 500 })
+    const of = { trace: root.trace_id as string, parent: root.id as string }
+    const below = [
+      call(project, { name: 'chat', startMs, ms: 300 + n * 400, ...of }),
+      call(project, { name: `<b>${trace}</b>`, startMs: startMs + 800, ms: 10, ...of }),
+    ]
+    return { root, below }
+  })
+  const batch = traces.flatMap(({ root, below }) => [root, ...below])
+  await world.server.send(`/v2/${project}/calls/complete`, { batch })
+  const [a, b] = traces.map(({ root }) => root.id)
+  await page.goto(`${world.url}/p/${project}/diff?a=call/${a}&b=call/${b}`)
+  const rows = page.getByRole('table', { name: 'Differences of spans' }).locator('tbody tr')
+  const names = () => rows.locator('th').allInnerTexts()
+  await expect.poll(names).toEqual(['agent', 'chat', '<b>one</b>\nonly in A', '<b>two</b>\nonly in B'])
+  await expect.poll(() => rows.nth(1).innerText()).toMatch(/chat\s+300 ms\s+700 ms \+400 ms/)
+  await page.getByRole('button', { name: 'Largest first' }).click()
+  await expect.poll(async () => (await names()).slice(0, 2)).toEqual(['agent', 'chat'])
+  await rows.nth(2).getByRole('link').click()
+  await page.getByRole('treegrid').waitFor()
+})
+
 it('all marked calls take a reaction and a note', async () => {
   const { page } = here
   await mark()

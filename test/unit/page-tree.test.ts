@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cellOf, kindOf, rowOf } from '../../services/web/page/engine/rows.ts'
+import { changeOfPair, matchedSpans } from '../../services/web/page/engine/trace-differences.ts'
 import { spansOf, treeOf, visibleLines } from '../../services/web/page/engine/tree.ts'
 import { runs } from '../fixtures/runs.ts'
 
@@ -51,6 +52,69 @@ describe('a trace', () => {
       }),
       { numRuns },
     )
+  })
+
+  it('is matched with another by name and order, level by level; what is in one alone stands where it was', () => {
+    const before = treeOfRecords([
+      record('agent', null, 0, 100),
+      record('chat', 'agent', 0, 40, 10),
+      record('tool', 'agent', 40, 20),
+      record('search', 'tool', 41, 10),
+      record('answer', 'agent', 60, 40),
+    ])
+    const now = treeOfRecords([
+      record('agent', null, 0, 150),
+      record('chat', 'agent', 0, 90, 25),
+      record('check', 'agent', 90, 10),
+      record('below', 'check', 91, 5),
+      record('answer', 'agent', 100, 50),
+    ])
+    const { pairs, isCut } = matchedSpans([before, 0], [now, 0])
+    const shown = pairs.map((pair) => [
+      pair.depth,
+      pair.name,
+      pair.a?.ms ?? null,
+      pair.b?.ms ?? null,
+      changeOfPair(pair),
+    ])
+    expect([isCut, shown]).toEqual([
+      false,
+      [
+        [0, 'agent', 100, 150, 50],
+        [1, 'chat', 40, 90, 50],
+        [1, 'tool', 20, null, -20],
+        [2, 'search', 10, null, -10],
+        [1, 'check', null, 10, 10],
+        [2, 'below', null, 5, 5],
+        [1, 'answer', 40, 50, 10],
+      ],
+    ])
+    expect(pairs.map(({ a, b }) => [a?.tokens ?? null, b?.tokens ?? null]).slice(0, 2)).toEqual([
+      [10, 25],
+      [10, 25],
+    ])
+    expect(matchedSpans([before, 0], [now, 0], { most: 3 })).toMatchObject({ isCut: true, pairs: { length: 3 } })
+    // From a span within a trace on.
+    expect(matchedSpans([before, 2], [before, 2]).pairs.map(({ name }) => name)).toEqual(['tool', 'search'])
+  })
+
+  it('holds every span of two traces once when they are matched, however deep they are', () => {
+    const parents = fc.array(fc.nat(14), { minLength: 1, maxLength: 15 })
+    const made = (list: number[]) =>
+      treeOfRecords(list.map((parent, n) => record(`s${n}`, n === 0 ? null : `s${parent % n}`, n, 5)))
+    fc.assert(
+      fc.property(parents, parents, (one, other) => {
+        const { pairs } = matchedSpans([made(one), 0], [made(other), 0])
+        const sorted = (ids: (string | undefined)[]) => ids.filter((id) => id !== undefined).sort()
+        expect(sorted(pairs.map(({ a }) => a?.id))).toEqual(sorted(one.map((_, n) => `s${n}`)))
+        expect(sorted(pairs.map(({ b }) => b?.id))).toEqual(sorted(other.map((_, n) => `s${n}`)))
+      }),
+      { numRuns },
+    )
+    const deep = treeOfRecords(
+      Array.from({ length: 20_000 }, (_, n) => record(`s${n}`, n === 0 ? null : `s${n - 1}`, 0, 5)),
+    )
+    expect(matchedSpans([deep, 0], [deep, 0], { most: 30_000, limitMs: 60_000 }).pairs).toHaveLength(20_000)
   })
 
   it('has a critical path, own times, and shows matches with what is above them', () => {

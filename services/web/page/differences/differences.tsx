@@ -12,8 +12,9 @@ import { T } from '../parts/text.tsx'
 import { Words } from '../parts/words.tsx'
 import { useZone } from '../preferences.ts'
 import { ask } from '../worker/client.ts'
-import type { Compared, Side } from '../worker/differences.ts'
+import type { Compared, Side, SpanOf } from '../worker/differences.ts'
 import { sideOf } from './search.ts'
+import { SpanDifferences } from './spans.tsx'
 import './differences.css'
 
 /** Characters that show of each side. */
@@ -24,6 +25,8 @@ const titles: Readonly<Record<string, string>> = {
   val: 'Value',
 }
 const kinds = { added: 'only in B', removed: 'only in A', changed: 'differs' } as const
+
+const spanOf = ({ id, traceId }: SpanOf): SpanOf => ({ id, traceId })
 
 const numberText = (value: number): string => Number(value.toPrecision(6)).toString()
 
@@ -152,6 +155,7 @@ export function DifferencesPage() {
     if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
     if (data === undefined) return <Loading what="differences" />
     const differing = data.parts.filter(({ differences }) => differences.found.length > 0 || differences.isCut)
+    const [rowA, rowB] = data.heads.map(({ row }) => row)
     const equal = data.parts.filter((part) => !differing.includes(part))
     return (
       <div className="differences" ref={box}>
@@ -221,6 +225,7 @@ export function DifferencesPage() {
             </table>
           </section>
         ))}
+        {rowA && rowB && <SpanDifferences spans={[spanOf(rowA), spanOf(rowB)]} />}
         {equal.length > 0 && (
           <p className="second" role="status">
             {equal.map(({ name }) => titles[name]).join(', ')}: equal

@@ -1,7 +1,10 @@
 // Two calls, or two versions of objects, and what differs in them.
+import type { Shapes } from '../api/routes.gen.ts'
 import { ApiFault, send } from '../api/send.ts'
 import { type Differences, differencesOf } from '../engine/differences.ts'
 import { type Row, rowOf } from '../engine/rows.ts'
+import { matchedSpans, type TraceDifferences } from '../engine/trace-differences.ts'
+import { spansOf, type Tree, treeOf } from '../engine/tree.ts'
 import * as documents from './documents.ts'
 
 /** What is compared: a call, or a version of an object. */
@@ -62,4 +65,23 @@ export async function differences(
     return [{ name, differences: differencesOf(before ?? 'null', now ?? 'null') }]
   })
   return { heads: [a.head, b.head], parts }
+}
+
+/** A call of a trace. */
+export type SpanOf = { id: string; traceId: string }
+
+/** What differs between two calls with all below them; nothing where one of them is not in its trace. */
+export async function traceDifferences(
+  { signal }: { signal: AbortSignal },
+  base: string,
+  project_id: string,
+  spans: readonly [SpanOf, SpanOf],
+): Promise<TraceDifferences> {
+  const found = async ({ id, traceId: trace_id }: SpanOf): Promise<readonly [Tree, number]> => {
+    const response = await send(base, 'traces.tree', { project_id, trace_id }, { signal })
+    const tree = treeOf(spansOf((await response.json()) as Shapes['traces.tree']['out']))
+    return [tree, tree.lineOf[tree.spans.ids.indexOf(id)] ?? -1]
+  }
+  const [a, b] = await Promise.all([found(spans[0]), found(spans[1])])
+  return a[1] < 0 || b[1] < 0 ? { pairs: [], isCut: false } : matchedSpans(a, b)
 }

@@ -7,7 +7,7 @@ import { type FoundMedia, mediaIn } from '../engine/media.ts'
 import { cellOf, kindOf, opNameOf, type Row, rowOf, type SpanKind } from '../engine/rows.ts'
 import { type Spans, spansOf } from '../engine/tree.ts'
 import { callRows } from './call-rows.ts'
-import { differences } from './differences.ts'
+import { differences, traceDifferences } from './differences.ts'
 import * as documents from './documents.ts'
 import * as evaluations from './evaluations.ts'
 import * as tables from './tables.ts'
@@ -141,6 +141,7 @@ const methods = {
   },
 
   differences,
+  traceDifferences,
 
   evaluationRuns: evaluations.evaluationRuns,
   evaluationRows: evaluations.evaluationRows,

@@ -1,0 +1,106 @@
+// The spans below two calls beside each other, in the order of their trees or the greatest difference first.
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { baseUrl } from '../api/client.ts'
+import { count, duration } from '../engine/format.ts'
+import { changeOfPair, type SpanPair, type SpanSide } from '../engine/trace-differences.ts'
+import { useProject } from '../frame/project-page.tsx'
+import { FaultBox } from '../parts/fault.tsx'
+import { T } from '../parts/text.tsx'
+import { ask } from '../worker/client.ts'
+import type { SpanOf } from '../worker/differences.ts'
+
+/** Of a pair that is there twice. */
+const changesOf = ({ a, b }: SpanPair): string[] => {
+  if (a === undefined || b === undefined) return []
+  const signed = (change: number, shown: (value: number) => string) =>
+    change === 0 ? [] : [`${change > 0 ? '+' : '−'}${shown(Math.abs(change))}`]
+  const time = a.ms === null || b.ms === null ? [] : signed(b.ms - a.ms, duration)
+  const tokens = a.tokens === null || b.tokens === null ? [] : signed(b.tokens - a.tokens, count)
+  return [...time, ...tokens.map((text) => `${text} tokens`)]
+}
+
+function Side({ side, changes }: { side: SpanSide | undefined; changes: readonly string[] }) {
+  const { entity, project } = useProject()
+  if (side === undefined) return <td className="dim">–</td>
+  const facts = [
+    side.ms === null ? 'running' : duration(side.ms),
+    ...(side.tokens === null ? [] : [`${count(side.tokens)} tokens`]),
+  ]
+  return (
+    <td>
+      <Link to="/p/$entity/$project/calls/$id" params={{ entity, project, id: side.id }} className="num">
+        {facts.join(' · ')}
+      </Link>
+      {side.status === 'error' && <span className="s-error"> error</span>}
+      {changes.length > 0 && <span className="second num"> {changes.join(', ')}</span>}
+    </td>
+  )
+}
+
+const kindOfPair = ({ a, b }: SpanPair): { kind: string; words: string } => {
+  if (a === undefined) return { kind: 'added', words: 'only in B' }
+  return b === undefined ? { kind: 'removed', words: 'only in A' } : { kind: 'both', words: '' }
+}
+
+export function SpanDifferences({ spans }: { spans: readonly [SpanOf, SpanOf] }) {
+  const { projectId } = useProject()
+  const [isLargest, setLargest] = useState(false)
+  const { data, error, refetch } = useQuery({
+    queryKey: ['trace-differences', projectId, ...spans.map(({ id }) => id)],
+    queryFn: ({ signal }) => ask('traceDifferences', [baseUrl, projectId, spans], { signal }),
+    staleTime: 60_000,
+  })
+  const shown = useMemo(() => {
+    const pairs = data?.pairs ?? []
+    return isLargest
+      ? pairs.toSorted((one, other) => Math.abs(changeOfPair(other)) - Math.abs(changeOfPair(one)))
+      : pairs
+  }, [data, isLargest])
+  if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
+  // A call without any below it is what the other tables compare.
+  if (data === undefined || data.pairs.length < 2) return null
+  const alone = data.pairs.filter(({ a, b }) => a === undefined || b === undefined).length
+  return (
+    <section aria-label="Spans">
+      <h2>Spans</h2>
+      <p className="second" role="status">
+        {count(data.pairs.length - alone)} in both, {count(alone)} in one of them
+        {data.isCut ? '; there are more, or they are too different to be matched' : ''}
+      </p>
+      <button type="button" className="line" aria-pressed={isLargest} onClick={() => setLargest(!isLargest)}>
+        Largest first
+      </button>
+      <table aria-label="Differences of spans">
+        <colgroup>
+          <col className="of-path" />
+          <col />
+          <col />
+        </colgroup>
+        <thead className="hidden">
+          <tr>
+            <th scope="col">Span</th>
+            <th scope="col">A</th>
+            <th scope="col">B</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((pair) => {
+            const { kind, words } = kindOfPair(pair)
+            return (
+              <tr key={`${pair.a?.id} ${pair.b?.id}`} className={kind} tabIndex={-1}>
+                <th scope="row" style={isLargest ? {} : { paddingLeft: `${1.2 + Math.min(20, pair.depth) * 1.2}rem` }}>
+                  <T text={pair.name} max={120} />
+                  {words !== '' && <small className="second">{words}</small>}
+                </th>
+                <Side side={pair.a} changes={[]} />
+                <Side side={pair.b} changes={changesOf(pair)} />
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </section>
+  )
+}
