@@ -86,7 +86,10 @@ it('sends messages with variables to several models, by keys alone, and keeps th
 
 it('takes a recorded call with its parameters, and shows what a provider refuses', async () => {
   await page.goto(`${world.url}/p/${world.project}/calls/${recorded}`)
+  await page.getByText('There.', { exact: true }).first().waitFor()
+  await page.waitForLoadState('networkidle')
   await page.getByRole('link', { name: 'Open in playground' }).click()
+  await page.waitForURL(/playground/)
   await expect.poll(() => page.getByLabel('Message 2', { exact: true }).inputValue()).toBe('Where is it?')
   await expect.poll(() => page.getByLabel('Name of model 1').inputValue()).toBe('model-a')
   await expect.poll(() => page.getByLabel('Temperature of model 1').inputValue()).toBe('0.3')
@@ -117,4 +120,9 @@ it('answers calls of tools, and saves messages as a prompt', async () => {
   await page.keyboard.press('Enter')
   await page.getByRole('dialog').getByRole('link', { name: 'kind' }).click()
   await page.getByText('MessagesPrompt').first().waitFor()
+  // The call without a text is no message of the prompt.
+  await page.getByRole('link', { name: 'Try this prompt' }).click()
+  await expect.poll(() => page.getByLabel('Message 3', { exact: true }).inputValue()).toBe('found')
+  await page.getByLabel('Message 3', { exact: true }).fill('Say {what}')
+  await page.getByRole('group', { name: 'Variables' }).getByLabel('what').fill('hello')
 })

@@ -8,6 +8,7 @@ import {
   emptyDraft,
   emptyMessage,
   messagesOf,
+  messagesOfPrompt,
   variablesOf,
 } from '../../services/web/page/playground/draft.ts'
 import { runs } from '../fixtures/runs.ts'
@@ -116,5 +117,32 @@ describe('a draft', () => {
       },
       { role: 'tool', content: 'found', tool_call_id: 'c1' },
     ])
+  })
+})
+
+describe('a prompt', () => {
+  const shown = (value: unknown) => messagesOfPrompt(value)?.map(({ role, text }) => [role, text])
+
+  it('becomes messages, whichever way it was published, and nothing else does', () => {
+    const messages = [
+      { role: 'system', content: 'Be {tone}.' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Why' },
+          { type: 'text', text: 'not?' },
+        ],
+      },
+      { role: 'narrator', content: 7 },
+      null,
+    ]
+    expect(shown({ messages })).toEqual([
+      ['system', 'Be {tone}.'],
+      ['user', 'Why\nnot?'],
+      ['user', ''],
+      ['user', ''],
+    ])
+    expect(shown({ content: 'Say {what}' })).toEqual([['user', 'Say {what}']])
+    for (const value of [null, 'text', [], {}, { messages: {} }, { messages: [] }]) expect(shown(value)).toBeUndefined()
   })
 })

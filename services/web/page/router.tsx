@@ -112,7 +112,9 @@ const queueItem = createRoute({
 const playground = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/playground',
-  validateSearch: (search: Record<string, unknown>): { call?: string | undefined } => ({ call: text(search.call) }),
+  validateSearch: (search: Record<string, unknown>): { call?: string | undefined; prompt?: string | undefined } => ({
+    ...{ call: text(search.call), prompt: text(search.prompt) },
+  }),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.playgroundRoute))
 
 const dashboard = createRoute({

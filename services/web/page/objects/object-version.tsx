@@ -23,6 +23,8 @@ const route = '/signed-in/p/$entity/$project/objects/$objectId/$version'
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 const listOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])
 
+const isPrompt = (name: unknown): boolean => ['Prompt', 'MessagesPrompt', 'StringPrompt'].includes(textOf(name))
+
 export function ObjectVersion() {
   const { entity, project, objectId, version } = useParams({ from: route })
   const search = useSearch({ from: route })
@@ -99,6 +101,15 @@ export function ObjectVersion() {
                   isOp={search.op === '1'}
                   isLatest={data.head.is_latest === 1}
                 />
+              )}
+              {isPrompt(data?.head.base_object_class) && (
+                <Link
+                  to="/p/$entity/$project/playground"
+                  params={{ entity, project }}
+                  search={{ prompt: `${objectId}/${textOf(data?.head.digest)}` }}
+                >
+                  Try this prompt
+                </Link>
               )}
               {data?.head.base_object_class === 'Dataset' && (
                 <Link

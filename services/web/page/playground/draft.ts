@@ -89,6 +89,23 @@ export function messagesOf(recorded: readonly Message[]): DraftMessage[] {
   })
 }
 
+const textOfContent = (content: unknown): string => {
+  if (typeof content === 'string') return content
+  const parts = Array.isArray(content) ? content : []
+  return parts.map((part) => (part as { text?: unknown } | null)?.text ?? '').join('\n')
+}
+
+/** The value of a prompt as messages, those of `MessagesPrompt` or the text of `StringPrompt`; null when it is neither. */
+export function messagesOfPrompt(value: unknown): DraftMessage[] | null {
+  const { messages, content } = (value ?? {}) as Record<string, unknown>
+  if (typeof content === 'string') return [emptyMessage('user', content)]
+  if (!Array.isArray(messages) || messages.length === 0) return null
+  return messages.map((one) => {
+    const { role, content } = (one ?? {}) as Record<string, unknown>
+    return emptyMessage(roles.find((known) => known === role) ?? 'user', textOfContent(content))
+  })
+}
+
 /** @throws Error with what is wrong, in words for a reader */
 function jsonOf(text: string, what: string): unknown {
   try {

@@ -1,8 +1,9 @@
-// The playground: messages with variables, sent to one to four models side by side; from a recorded call, or saved as a prompt.
+// The playground: messages with variables, sent to one to four models side by side; from a recorded call or a prompt, or
+// saved as a prompt.
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { baseUrl } from '../api/client.ts'
+import { baseUrl, json } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
 import { ProjectPage, useProject } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
@@ -21,6 +22,7 @@ import {
   keepDraft,
   maxColumns,
   messagesOf,
+  messagesOfPrompt,
   readDraft,
   roleNames,
   variablesOf,
@@ -62,6 +64,20 @@ function useRecorded(projectId: string, id: string | undefined) {
   })
 }
 
+/** A version of a prompt, `<object id>/<digest>`, as a draft; null when it holds no messages. */
+const usePrompt = (project_id: string, prompt: string | undefined) =>
+  useQuery({
+    queryKey: ['playground prompt', project_id, prompt],
+    enabled: prompt !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    async queryFn({ signal }): Promise<Draft | null> {
+      const [, object_id = '', digest = ''] = /^(.*)\/([^/]*)$/.exec(prompt as string) ?? []
+      const { obj } = await json('objects.read', { project_id, object_id, digest }, { signal })
+      const messages = messagesOfPrompt(obj.val)
+      return messages && { ...emptyDraft(), messages }
+    },
+  })
+
 /** Names of the models that the project may use; typed ones are taken all the same. */
 const useModels = (projectId: string) =>
   useQuery({
@@ -79,29 +95,35 @@ const useModels = (projectId: string) =>
 
 export function Playground() {
   const { projectId } = useProject()
-  const { call } = useSearch({ from: route })
-  const recorded = useRecorded(projectId, call)
-  if (call !== undefined && recorded.error)
+  const { call, prompt } = useSearch({ from: route })
+  const ofCall = useRecorded(projectId, call)
+  const ofPrompt = usePrompt(projectId, prompt)
+  const [asked, recorded] = call === undefined ? [prompt, ofPrompt] : [call, ofCall]
+  if (asked !== undefined && recorded.error)
     return (
       <ProjectPage title="Playground">
         <FaultBox error={recorded.error} onRetry={() => void recorded.refetch()} />
       </ProjectPage>
     )
-  if (call !== undefined && recorded.data === undefined)
+  if (asked !== undefined && recorded.data === undefined)
     return (
       <ProjectPage title="Playground">
         <div className="center">
           <span className="hidden" role="status">
-            Loading the call
+            Loading the messages
           </span>
         </div>
       </ProjectPage>
     )
   return (
     <Bench
-      key={`${projectId} ${call ?? ''}`}
+      key={`${projectId} ${asked ?? ''}`}
       first={recorded.data ?? undefined}
-      notice={recorded.data === null ? 'This call is not here, or holds no messages to a model.' : undefined}
+      notice={
+        recorded.data === null
+          ? `This ${call === undefined ? 'prompt' : 'call'} is not here, or holds no messages to a model.`
+          : undefined
+      }
     />
   )
 }
