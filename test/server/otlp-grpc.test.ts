@@ -6,7 +6,6 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-grpc'
 import { NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openOtlpPorts } from '../../services/app/otlp-ports.ts'
-import { createGrpcServer } from '../../services/core/grpc/server.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
 import type { Logger } from '../../services/core/process/logger.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
@@ -364,33 +363,4 @@ it('calls with wrong keys are counted among the refusals', async () => {
   for (let n = 0; n < 3; n++)
     expect((await call([framed(requestOf(n))], { authorization: 'Bearer not-a-key' })).status).toBe(16)
   expect(await refusals()).toBe(before + 3)
-})
-
-it('a call in flight ends in order when the server ends, and a new one is refused', async () => {
-  const methods = { '/a.B/Slow': { name: 'slow', answer: () => slow.promise } }
-  const slow = Promise.withResolvers<{ message: Buffer }>()
-  const log = { warn() {}, info() {}, debug() {}, error() {} } as unknown as Logger
-  const metrics = { observe: () => {}, started: () => {}, ended: () => {} }
-  const grpc = createGrpcServer({
-    ...{
-      ...server.now().http.shared,
-      log,
-      metrics,
-      methods,
-      maxBodyBytes: 1024,
-      requestTimeoutMs: 60_000,
-    },
-    ...{ hint: () => '', isShuttingDown: () => false },
-  })
-  const own = connectH2(`http://127.0.0.1:${await grpc.listen(0, '127.0.0.1')}`)
-  const pending = call([framed(Buffer.alloc(0))], {}, '/a.B/Slow', own)
-  const goaway = new Promise((resolve) => own.once('goaway', resolve))
-  await new Promise((resolve) => own.once('remoteSettings', resolve))
-  await vi.waitFor(() => expect(own.state.nextStreamID).toBeGreaterThan(1))
-  await own.ping(() => undefined)
-  const closing = grpc.close(10_000)
-  await goaway
-  slow.resolve({ message: Buffer.from('x') })
-  expect((await pending).status).toBe(0)
-  expect(await closing).toBe(true)
 })

@@ -54,6 +54,8 @@ export type GrpcServerDeps = {
   metrics: GrpcMetrics
   /** What somebody is told who speaks HTTP/1.1 here. */
   hint(): string
+  /** After so long without a frame a connection is closed: five minutes. */
+  idleMs?: number
   isShuttingDown(): boolean
   /** With it the port speaks TLS only. */
   tls?: Tls | undefined
@@ -67,7 +69,7 @@ export type GrpcServer = {
 }
 
 const maxConnections = 1_000
-const idleMs = 300_000
+const usualIdleMs = 300_000
 /** A connection that does not say what it speaks. */
 const prefaceMs = 10_000
 const preface = Buffer.from('PRI * HTTP/2.0')
@@ -96,7 +98,7 @@ const isGrpc = (headers: IncomingHttpHeaders): boolean =>
   /^application\/grpc(?:$|[+;])/.test(headers['content-type'] ?? '')
 
 export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
-  const { methods, log, metrics } = deps
+  const { methods, log, metrics, idleMs = usualIdleMs } = deps
   const sessions = new Set<ServerHttp2Session>()
   const sockets = new Set<Socket>()
 
