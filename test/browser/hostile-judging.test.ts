@@ -224,3 +224,30 @@ it('threads: messages, roles, tools, reactions and a turn beside them', async ()
   await expect.poll(() => page.locator('.feedback li').count()).toBe(everyText.length * 3)
   expect(await faultsOf('feedback')).toEqual([])
 })
+
+it('dashboards: names, titles and groups of a project’s own, in every form', async () => {
+  const types = ['lines', 'bars', 'stack', 'table', 'number', 'heat']
+  const charts = everyText.map((text, n) => ({
+    ...{ title: text, type: types[n % types.length], measure: n % 2 === 0 ? 'calls' : 'tokens' },
+    ...{ group_by: [['model', 'exception', 'op_name'][n % 3]], filter: '', size: n % 2 === 0 ? 12 : 6 },
+  }))
+  const val = {
+    ...{ _type: 'CallhouseDashboard', _class_name: 'CallhouseDashboard', _bases: ['Object', 'BaseModel'] },
+    ...{ label: everyText.join(' '), charts: [...charts, { title: texts[0], type: texts[1], measure: texts[2] }] },
+  }
+  const obj = { project_id: project, object_id: 'dashboard-hostile', val }
+  await world.server.send('/obj/create', { obj })
+  await open('/dashboard?board=dashboard-hostile', '.charts section')
+  await page.getByText('1 charts of it are of kinds').waitFor()
+  expect(await faultsOf('a dashboard')).toEqual([])
+  await page.getByRole('button', { name: 'Own dashboards' }).click()
+  await page.locator('.menu .item').first().waitFor()
+  expect(await faultsOf('the menu of dashboards')).toEqual([])
+})
+
+it('differences of two traces, span by span', async () => {
+  await open(`/diff?a=call/${runA}&b=call/${runB}`, 'section[aria-label=Spans] tbody tr')
+  expect(await faultsOf('differences')).toEqual([])
+  await page.getByRole('button', { name: 'Largest first' }).click()
+  expect(await faultsOf('the largest differences')).toEqual([])
+})
