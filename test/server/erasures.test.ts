@@ -38,6 +38,8 @@ it('removes calls with their descendants from every place, and what others have 
   const { status, body } = await erase(server, asked)
   expect([status, body]).toMatchObject([202, { status: 'accepted', calls: 2, missing: 1 }])
   await removed(server, project, body.erasure_id)
+  // What is derived anew after a removal is due with the next call.
+  await sendCall(server, 'ent/later', 1, 'later')
   await derive(server)
   for (const word of ['canary-one', 'canary-two']) expect(await placesOf(server, word)).toEqual([])
   expect(await placesOf(server, 'stays-here')).toEqual(before)
