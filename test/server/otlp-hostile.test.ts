@@ -168,6 +168,10 @@ const overGrpc: Record<string, { chunks: Buffer[]; headers?: Record<string, stri
   'nothing at all': { chunks: [], is: [3, 13] },
 }
 
+/** Messages that each come out as the most that one may be, on many streams: together far more than there is room for. */
+const swelling = gzipSync(zeros.subarray(0, maxBodyBytes))
+const swellingAtOneTime = 80
+
 /** A connection whose calls stay open: half of them say nothing, half a byte now and then. */
 function slowGrpc(until: Promise<unknown>): void {
   const session = connectH2(`http://127.0.0.1:${grpcPort}`)
@@ -261,6 +265,13 @@ async function attack(): Promise<string[]> {
     ...Object.entries(overGrpc).map(async ([what, { chunks, headers, is }]) => {
       const { status } = await callOver(session, exportPath, chunks, { ...grpcHeaders, ...headers })
       if (!is.includes(status) && status !== 14) faults.push(`gRPC, ${what}: ${status}`)
+    }),
+    ...Array.from({ length: swellingAtOneTime }, async () => {
+      const headers = { ...grpcHeaders, 'grpc-encoding': 'gzip' }
+      const { status } = await callOver(session, exportPath, [framed(swelling, 1)], headers)
+      if (status !== 3 && status !== 14) faults.push(`gRPC, swelling: ${status}`)
+      const answer = await talk(httpPort, whole(swelling, 'Content-Encoding: gzip'), 15_000)
+      if (!/^(400|429|503)$/.test(statusOf(answer))) faults.push(`HTTP, swelling: ${statusOf(answer)}`)
     }),
     ...Object.values(raw).map((chunks) => talk(grpcPort, chunks)),
   ])

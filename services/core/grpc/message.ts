@@ -1,8 +1,7 @@
 // The one message of a unary call: five bytes of frame, then the message, inflated within the limit of bodies.
 import type { ServerHttp2Stream } from 'node:http2'
-import { promisify } from 'node:util'
-import { gunzip, zstdDecompress } from 'node:zlib'
 import { Refusal } from '../errors.ts'
+import { inflateBody } from '../http/inflate.ts'
 import type { ByteLease } from '../http/limits.ts'
 import type { BufferPool } from '../memory/buffer-pool.ts'
 import { createGathering } from '../memory/gathering.ts'
@@ -16,8 +15,6 @@ const roomMs = 2_000
 const recheckMs = 20
 /** A sender whose message does not come on for so long is given up. */
 const idleMs = 60_000
-
-const inflaters = { gzip: promisify(gunzip), zstd: promisify(zstdDecompress) }
 
 /** A frame around a message, not compressed. */
 export function frameOf(message: Buffer): Buffer {
@@ -90,7 +87,7 @@ export async function readMessage(
   },
 ): Promise<Buffer> {
   const { encoding = 'identity', maxBytes, lease, pool, onReceived } = options
-  if (encoding !== 'identity' && !Object.hasOwn(inflaters, encoding))
+  if (encoding !== 'identity' && encoding !== 'gzip' && encoding !== 'zstd')
     throw new GrpcError(grpcStatus.unimplemented, `Unknown grpc-encoding; accepted are ${acceptedEncodings}`)
   const bytes = await collect(stream, maxBytes, lease, pool, onReceived)
   if (bytes.length < frameBytes) throw invalid('There is no whole message')
@@ -103,15 +100,7 @@ export async function readMessage(
   if (flag === 0) return message
   if (flag !== 1) throw invalid('The compressed flag is neither 0 nor 1')
   if (encoding === 'identity') throw invalid('The message is compressed, and grpc-encoding does not say how')
-  if (message.length === 0) throw invalid(`Message is not valid ${encoding} data`)
-  try {
-    const inflated = await inflaters[encoding as keyof typeof inflaters](message, { maxOutputLength: maxBytes })
-    lease.take(inflated.length)
-    pool.give(bytes)
-    return inflated
-  } catch (error) {
-    if (error instanceof Refusal) throw error
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge()
-    throw invalid(`Message is not valid ${encoding} data`)
-  }
+  const inflated = await inflateBody(encoding, message, maxBytes, lease, pool)
+  pool.give(bytes)
+  return inflated
 }

@@ -1,22 +1,11 @@
 // Request bodies: read within a size limit, inflated within the same limit, and discarded when no one reads them.
 import type { IncomingMessage } from 'node:http'
 import { type Readable, Transform } from 'node:stream'
-import {
-  brotliDecompress,
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  createZstdDecompress,
-  gunzip,
-  inflate,
-  inflateRaw,
-  type ZlibOptions,
-  zstdDecompress,
-} from 'node:zlib'
 import { tooLarge } from '../errors.ts'
 import type { BufferPool } from '../memory/buffer-pool.ts'
 import { createGathering } from '../memory/gathering.ts'
 import { fault } from './errors.ts'
+import { type Compression, inflateBody, inflaters, notValid } from './inflate.ts'
 import type { ByteLease } from './limits.ts'
 
 export type ReadLimits = {
@@ -36,7 +25,7 @@ export class ClientGone extends Error {}
 /** Bodies up to this size are copied into one buffer as they come. */
 const gatherBytes = 1024 * 1024
 
-type Coding = 'identity' | 'gzip' | 'deflate' | 'br' | 'zstd'
+type Coding = 'identity' | Compression
 
 /** Content-Encoding of a request; 415 for what cannot be undone. */
 function codingOf(request: IncomingMessage, takesZstd = false): Coding {
@@ -46,8 +35,6 @@ function codingOf(request: IncomingMessage, takesZstd = false): Coding {
   if (header === 'gzip' || header === 'deflate' || header === 'br' || (header === 'zstd' && takesZstd)) return header
   throw fault(415, 'Unsupported Content-Encoding; use gzip, deflate, br or none')
 }
-
-const unreadable = (coding: Coding) => fault(400, `Body is not valid ${coding} data`)
 
 /** Collects the bytes of a request; rejects with 413, 429 or ClientGone and leaves the rest unread. */
 function collect(
@@ -90,46 +77,6 @@ function collect(
   })
 }
 
-type Inflater = (bytes: Buffer, options: ZlibOptions, done: (error: Error | null, result: Buffer) => void) => void
-
-/** Deflate means zlib data (RFC 9110), but raw deflate is sent under that name as well. */
-const isZlib = (bytes: Buffer) =>
-  ((bytes[0] ?? 0) & 0x0f) === 8 && (((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0)) % 31 === 0
-
-const inflaters: Record<Exclude<Coding, 'identity'>, Inflater> = {
-  gzip: gunzip,
-  deflate: inflate,
-  br: brotliDecompress,
-  zstd: (bytes, { maxOutputLength, chunkSize }, done) => zstdDecompress(bytes, { maxOutputLength, chunkSize }, done),
-}
-const inflateStreams = {
-  gzip: createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-  zstd: createZstdDecompress,
-}
-
-function undo(coding: Exclude<Coding, 'identity'>, bytes: Buffer, maxBytes: number, lease: ByteLease): Promise<Buffer> {
-  const inflater: Inflater = coding === 'deflate' && !isZlib(bytes) ? inflateRaw : inflaters[coding]
-  // Each output chunk is a trip to the thread pool: few for a usual ratio of 6, and still small steps for a bomb.
-  const chunkSize = Math.min(1024 * 1024, Math.max(16 * 1024, bytes.length * 6))
-  return new Promise((resolve, reject) => {
-    inflater(bytes, { maxOutputLength: maxBytes, chunkSize }, (error, result) => {
-      if (error !== null) {
-        const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
-        reject(isTooLarge ? tooLarge() : unreadable(coding))
-        return
-      }
-      try {
-        lease.take(result.length)
-        resolve(result)
-      } catch (refused) {
-        reject(refused)
-      }
-    })
-  })
-}
-
 /** The whole body, inflated. The caller may give it back to the pool once no one reads it. */
 export async function readBody(
   request: IncomingMessage,
@@ -139,7 +86,10 @@ export async function readBody(
 ): Promise<Buffer> {
   const coding = codingOf(request, limits.takesZstd)
   const bytes = await collect(request, limits, lease, pool)
-  return coding === 'identity' || bytes.length === 0 ? bytes : undo(coding, bytes, limits.maxBytes, lease)
+  if (coding === 'identity' || bytes.length === 0) return bytes
+  const inflated = await inflateBody(coding, bytes, limits.maxBytes, lease, pool)
+  pool.give(bytes)
+  return inflated
 }
 
 /** The unread body of a route that reads by itself: inflated, and ended with 413 above the limit. */
@@ -149,7 +99,7 @@ export function bodyStream(
 ): Readable {
   const coding = codingOf(request)
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
-  const inflated = coding === 'identity' ? undefined : inflateStreams[coding]()
+  const inflated = coding === 'identity' ? undefined : inflaters[coding]()
   const onClose = () => {
     if (!request.complete) bounded.destroy(new ClientGone('went away while sending'))
   }
@@ -168,7 +118,7 @@ export function bodyStream(
       done(error)
     },
   })
-  inflated?.on('error', () => bounded.destroy(unreadable(coding)))
+  inflated?.on('error', () => bounded.destroy(notValid(coding as Compression)))
   request.on('close', onClose).on('error', onClose)
   // Not pipeline(): it would destroy the request, and with it the connection that the answer must go out on.
   const source = inflated === undefined ? request : request.pipe(inflated)
