@@ -2,7 +2,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createGrpcServer, type GrpcServerDeps } from '../core/grpc/server.ts'
-import { createHttpServer, type Tls } from '../core/http/tls.ts'
+import { closeHttpServer, createHttpServer } from '../core/http/http-server.ts'
+import type { Tls } from '../core/http/tls.ts'
 import type { Logger } from '../core/process/logger.ts'
 import type { Config } from './config.ts'
 
@@ -95,7 +96,7 @@ export async function openOtlpPorts(deps: OtlpPortsDeps): Promise<OtlpPorts> {
       JSON.stringify({ detail: `Not Found: this port takes OTLP alone; everything else is on ${mainAddress}` }),
     )
   }
-  const http = createHttpServer(tls, {}, taking('request'))
+  const http = createHttpServer(tls, taking('request'))
   http.on('checkContinue', taking('checkContinue'))
   const hasHttp = await listen(
     'http',
@@ -114,19 +115,7 @@ export async function openOtlpPorts(deps: OtlpPortsDeps): Promise<OtlpPorts> {
   const close = async (limitMs: number): Promise<boolean> => {
     const outcomes: Promise<boolean>[] = []
     if (open.grpc !== undefined) outcomes.push(grpc.close(limitMs))
-    if (hasHttp) {
-      outcomes.push(
-        new Promise((resolve) => {
-          const closing = setInterval(() => http.closeIdleConnections(), 50)
-          const limit = setTimeout(() => http.closeAllConnections(), limitMs)
-          http.close(() => {
-            clearInterval(closing)
-            clearTimeout(limit)
-            resolve(true)
-          })
-        }),
-      )
-    }
+    if (hasHttp) outcomes.push(closeHttpServer(http, limitMs))
     return (await Promise.all(outcomes)).every(Boolean)
   }
   try {

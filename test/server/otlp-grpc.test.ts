@@ -3,6 +3,8 @@ import { type ClientHttp2Session, connect as connectH2, constants } from 'node:h
 import { connect, type Socket } from 'node:net'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-grpc'
+import { JsonMetricsSerializer, ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer'
+import { resourceFromAttributes } from '@opentelemetry/resources'
 import { NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openOtlpPorts } from '../../services/app/otlp-ports.ts'
@@ -20,17 +22,8 @@ const port = () => Number(server.now().otlp?.grpc?.split(':').at(-1))
 
 beforeAll(async () => {
   server = await startLiveServer([
-    ...[
-      '--otlp-grpc-port',
-      '0',
-      '--otlp-http-port',
-      '0',
-      '--max-body-bytes',
-      '65536',
-      '--max-inflight-bytes',
-      '131072',
-    ],
-    ...['--otel-project-attribute', 'service.name'],
+    ...['--otlp-grpc-port', '0', '--otlp-http-port', '0', '--otel-project-attribute', 'service.name'],
+    ...['--max-body-bytes', '65536', '--max-inflight-bytes', '131072'],
   ])
   session = connectH2(`http://127.0.0.1:${port()}`)
 })
@@ -63,7 +56,6 @@ describe('a call that is taken', () => {
     vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', `authorization=Bearer%20${key}`)
     const exporter = new OTLPTraceExporter({ url: `http://127.0.0.1:${port()}` })
     vi.unstubAllEnvs()
-    const { resourceFromAttributes } = await import('@opentelemetry/resources')
     const provider = new NodeTracerProvider({
       resource: resourceFromAttributes({ 'service.name': 'my shop/api' }),
       spanProcessors: [new SimpleSpanProcessor(exporter)],
@@ -274,14 +266,31 @@ describe('the HTTP port', () => {
     expect(await rows('acme/port')).toHaveLength(3)
   })
 
-  it('answers for metrics that they are not stored, and how many they were', async () => {
-    const metrics = {
-      resourceMetrics: [{ scopeMetrics: [{ metrics: [{ name: 'a', sum: { dataPoints: [{}, {}] } }] }] }],
-    }
-    const json = await post('/v1/metrics', Buffer.from(JSON.stringify(metrics)), { 'content-type': 'application/json' })
-    expect(await json.json()).toEqual({
-      partialSuccess: { rejectedDataPoints: '2', errorMessage: 'metrics are not stored' },
+  it('answers for metrics that they are not stored, and how many they were, in each encoding', async () => {
+    const points = (count: number) => Array.from({ length: count }, () => ({ value: 1, attributes: {}, ...times }))
+    const times = { startTime: [1_772_712_000, 0], endTime: [1_772_712_000, 0] }
+    const [gauge, sum] = [2, 3]
+    const metric = (dataPointType: number, count: number) => ({
+      ...{ descriptor: { name: 'a', description: '', unit: '', valueType: 1 }, aggregationTemporality: 1 },
+      ...{ dataPointType, isMonotonic: true, dataPoints: points(count) },
     })
+    const metrics = [metric(gauge, 2), metric(sum, 3)]
+    const request = { resource: resourceFromAttributes({}), scopeMetrics: [{ scope: { name: 's' }, metrics }] }
+    const partialSuccess = { rejectedDataPoints: '5', errorMessage: 'metrics are not stored' }
+    const text = JsonMetricsSerializer.serializeRequest(request as never) as Uint8Array
+    const json = await post('/v1/metrics', text, { 'content-type': 'application/json' })
+    expect(await json.json()).toEqual({ partialSuccess })
+    const body = ProtobufMetricsSerializer.serializeRequest(request as never) as Uint8Array
+    const shown = (bytes: Uint8Array) => ProtobufMetricsSerializer.deserializeResponse(bytes)
+    const expected = { partialSuccess: { ...partialSuccess, rejectedDataPoints: 5 } }
+    const http = await post('/v1/metrics', body)
+    expect([http.status, shown(new Uint8Array(await http.arrayBuffer()))]).toEqual([200, expected])
+    const path = exportPath.replace('trace.v1.Trace', 'metrics.v1.Metrics')
+    const grpc = await call([framed(body)], {}, path)
+    expect([grpc.status, shown(grpc.bytes.subarray(5))]).toEqual([0, expected])
+    const nothing = await call([framed(Buffer.alloc(0))], {}, path)
+    expect([nothing.status, nothing.bytes]).toEqual([0, Buffer.alloc(5)])
+    expect((await call([framed(Buffer.from([10, 200]))], {}, path)).status).toBe(3)
   })
 
   it('takes logs over gRPC as over HTTP', async () => {
@@ -295,6 +304,26 @@ describe('the HTTP port', () => {
       ...{ project_id: 'acme/grpc-logs', start: '2026-03-05T00:00:00Z', end: '2026-03-06T00:00:00Z' },
     })
     expect(found).toEqual([expect.objectContaining({ body: 'over gRPC', time_unix_nano: '1772712000000000000' })])
+  })
+
+  it('speaks HTTP as the main port does: room for headers, connections that are kept, what is no request', async () => {
+    const raw = (send: string) =>
+      new Promise<string>((resolve, reject) => {
+        const socket = connect(Number(server.now().otlp?.http?.split(':').at(-1)), '127.0.0.1', () =>
+          socket.write(send),
+        )
+        let answer = ''
+        socket.on('data', (chunk) => {
+          answer += chunk
+          // The body of each of these answers comes with its head.
+          socket.destroy()
+        })
+        socket.on('close', () => resolve(answer)).on('error', reject)
+      })
+    const get = (headers: string) => raw(`GET /ready HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}\r\n`)
+    expect(await get(`X-Long: ${'x'.repeat(100_000)}\r\n`)).toMatch(/^HTTP\/1\.1 200 .*\r\nKeep-Alive: timeout=75\r\n/s)
+    expect(await get(`X-Long: ${'x'.repeat(200_000)}\r\n`)).toMatch(/^HTTP\/1\.1 431 .*"reason":"Malformed request"/s)
+    expect(await raw('nonsense\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 .*"reason":"Malformed request"/s)
   })
 
   it('answers readiness, and refers everything else to the main port', async () => {

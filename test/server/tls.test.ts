@@ -10,7 +10,8 @@ import { NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trac
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { loadConfig } from '../../services/app/config.ts'
 import { examineMachine } from '../../services/app/doctor.ts'
-import { createHttpServer, openTls } from '../../services/core/http/tls.ts'
+import { createHttpServer } from '../../services/core/http/http-server.ts'
+import { openTls } from '../../services/core/http/tls.ts'
 import { type Certificates, makeCertificates } from '../fixtures/certificates.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
@@ -150,7 +151,7 @@ describe('files of a certificate', () => {
     const renewed = vi.fn()
     const deps = { certFile: files.cert, keyFile: files.key, pollMs: 20 }
     const tls = openTls({ ...deps, onBroken: (reason) => void faults.push(reason), onRenewed: renewed })
-    const listening = createHttpServer(tls, {}, (_, response) => response.end('yes'))
+    const listening = createHttpServer(tls, (_, response) => response.end('yes'))
     await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => {
       tls.close()
@@ -189,7 +190,7 @@ describe('certificates of clients', () => {
       ...{ certFile: made.cert, keyFile: made.key, clientCaFile: made.ca },
       ...{ onBroken: () => undefined, onRenewed: () => undefined },
     })
-    const listening = createHttpServer(tls, {}, (_, response) => response.end('taken')).listen(0, '127.0.0.1')
+    const listening = createHttpServer(tls, (_, response) => response.end('taken')).listen(0, '127.0.0.1')
     onTestFinished(() => {
       tls.close()
       listening.close()

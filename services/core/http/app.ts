@@ -13,6 +13,7 @@ import { Fault, fault, retryLater } from './errors.ts'
 import { beginExchange, type Exchange } from './exchange.ts'
 import { isStillHeld } from './held-replies.ts'
 import { createHostCheck, type HostCheck } from './host.ts'
+import { closeHttpServer, createHttpServer } from './http-server.ts'
 import type { Keys } from './keys.ts'
 import { createByteBudget } from './limits.ts'
 import { openapiDocument } from './openapi.ts'
@@ -22,7 +23,7 @@ import { type Reply, type Route, route } from './route.ts'
 import { securityHeaders } from './security-headers.ts'
 import { askerOf, type HandlerDeps, type ServeDeps, serveRoute } from './serve.ts'
 import type { Sessions } from './session.ts'
-import { createHttpServer, type Tls } from './tls.ts'
+import type { Tls } from './tls.ts'
 import { createVia, type Via } from './via.ts'
 
 type HttpConfig = {
@@ -76,10 +77,6 @@ export type HttpServer = {
   close(limitMs: number): Promise<boolean>
 }
 
-/** Room for the query of a DELETE with a thousand ids. */
-const maxHeaderBytes = 128 * 1024
-const headersTimeoutMs = 60_000
-const keepAliveTimeoutMs = 75_000
 /** How long the rest of a refused body is read, so that its sender gets to see the refusal. */
 const discardMs = 30_000
 
@@ -249,13 +246,7 @@ export function createApp(deps: AppDeps): HttpServer {
   app.use('/traces', router)
   app.use(notFound, broken)
 
-  const server = createHttpServer(deps.tls, {
-    maxHeaderSize: maxHeaderBytes,
-    headersTimeout: headersTimeoutMs,
-    keepAliveTimeout: keepAliveTimeoutMs,
-    // Bodies are bounded by the time between their bytes: a big file over a slow line is no attack.
-    requestTimeout: 0,
-  })
+  const server = createHttpServer(deps.tls)
   server.on('listening', () => {
     ownPort = (server.address() as AddressInfo).port
   })
@@ -270,13 +261,6 @@ export function createApp(deps: AppDeps): HttpServer {
     waiting.add(request)
     beginInTurn(request, response)
   })
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy()
-    const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request'
-    const body = '{"reason":"Malformed request"}'
-    const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`
-    socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`)
-  })
 
   return {
     server,
@@ -290,20 +274,6 @@ export function createApp(deps: AppDeps): HttpServer {
           resolve((server.address() as AddressInfo).port)
         })
       }),
-    close: (limitMs) =>
-      new Promise((resolve) => {
-        let isOrderly = true
-        // Connections that were busy when closing began become idle later, and would stay open for the next request.
-        const closing = setInterval(() => server.closeIdleConnections(), 50)
-        const limit = setTimeout(() => {
-          isOrderly = false
-          server.closeAllConnections()
-        }, limitMs)
-        server.close(() => {
-          clearInterval(closing)
-          clearTimeout(limit)
-          resolve(isOrderly)
-        })
-      }),
+    close: (limitMs) => closeHttpServer(server, limitMs),
   }
 }

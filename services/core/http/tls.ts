@@ -1,7 +1,5 @@
 // TLS of the server's own ports: certificate and key from files, which are read again when they change.
 import { readFileSync, type StatWatcher, unwatchFile, watchFile } from 'node:fs'
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
-import { createServer as createSecureServer } from 'node:https'
 import { createSecureContext, type SecureContextOptions, type TlsOptions, type Server as TlsServer } from 'node:tls'
 
 /** @property clientCaFile authorities whose certificates every client must have */
@@ -62,12 +60,4 @@ export function openTls({ certFile, keyFile, clientCaFile, onBroken, onRenewed, 
       for (const file of files) unwatchFile(file, look)
     },
   }
-}
-
-/** A server of HTTP/1.1, with TLS when there is a certificate. */
-export function createHttpServer(tls: Tls | undefined, options: ServerOptions, onRequest?: RequestListener): Server {
-  if (tls === undefined) return createServer(options, onRequest)
-  const server = createSecureServer({ ...options, ...tls.options() }, onRequest)
-  tls.renews(server)
-  return server
 }

@@ -1,0 +1,46 @@
+// HTTP/1.1 as every port of the server speaks it: the same limits, the same answer to what is no request, the same end.
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import type { Tls } from './tls.ts'
+
+const limits = {
+  /** Room for the query of a DELETE with a thousand ids. */
+  maxHeaderSize: 128 * 1024,
+  headersTimeout: 60_000,
+  /** Longer than a gateway keeps a connection that it sends the next request over. */
+  keepAliveTimeout: 75_000,
+  /** Bodies are bounded by the time between their bytes: a big file over a slow line is no attack. */
+  requestTimeout: 0,
+}
+
+/** With TLS when there is a certificate. */
+export function createHttpServer(tls: Tls | undefined, onRequest?: RequestListener): Server {
+  const server = tls ? createSecureServer({ ...limits, ...tls.options() }, onRequest) : createServer(limits, onRequest)
+  if (tls) tls.renews(server as ReturnType<typeof createSecureServer>)
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy()
+    const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request'
+    const body = '{"reason":"Malformed request"}'
+    const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`
+    socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`)
+  })
+  return server
+}
+
+/** Stops accepting and waits for requests in flight; cuts what is left after the limit. False when it had to. */
+export function closeHttpServer(server: Server, limitMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    let isOrderly = true
+    // Connections that were busy when closing began become idle later, and would stay open for the next request.
+    const closing = setInterval(() => server.closeIdleConnections(), 50)
+    const limit = setTimeout(() => {
+      isOrderly = false
+      server.closeAllConnections()
+    }, limitMs)
+    server.close(() => {
+      clearInterval(closing)
+      clearTimeout(limit)
+      resolve(isOrderly)
+    })
+  })
+}
