@@ -66,7 +66,8 @@ describe('start', () => {
     expect(failed.stderr).toBe(
       `callhouse: port ${port} of 127.0.0.1 is in use by another process; --port chooses another one\n`,
     )
-    const again = callhouse(['serve', '--port', '0', '--data-dir', dataDir])
+    const ports = ['--otlp-grpc-port', 'off', '--otlp-http-port', '0']
+    const again = callhouse(['serve', '--port', '0', '--data-dir', dataDir, ...ports])
     const url = await again.listening
     // The next one waits for the end of this one, and starts then.
     const third = callhouse(['serve', '--port', '0', '--data-dir', dataDir])
@@ -77,6 +78,13 @@ describe('start', () => {
     expect(stdout).toContain(`listens on ${url}`)
     const key = firstKey.exec(stdout)?.[1] as string
     expect(key).toMatch(/^chk_[0-9A-Za-z]{50}$/)
+    // What an exporter reads from its environment, with the port that was opened.
+    const otlp = /^OTLP: (127\.0\.0\.1:\d+) \(HTTP\), and (\S+)\/v1\/traces$/m.exec(stdout)
+    expect(otlp?.[2]).toBe(url)
+    expect(stdout).toContain(
+      `\n  export OTEL_EXPORTER_OTLP_ENDPOINT=http://${otlp?.[1]}\n  export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf\n` +
+        '  export OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20<key>,project_id=<entity>/<project>"\n',
+    )
     // The key is stored: another start makes no further one.
     const answer = await fetch(`${await third.listening}/calls/query_stats`, {
       method: 'POST',
@@ -85,7 +93,9 @@ describe('start', () => {
     })
     expect(answer.status).toBe(200)
     third.child.kill('SIGTERM')
-    expect((await third.ended).stdout).not.toMatch(firstKey)
+    const later = (await third.ended).stdout
+    expect(later).not.toMatch(firstKey)
+    expect(later).not.toContain('OTEL_EXPORTER')
   })
 
   it('says at once who holds the data folder, and gives up after ten seconds', async () => {
