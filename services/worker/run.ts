@@ -73,11 +73,18 @@ export function startWorker(deps: WorkerDeps): Worker {
   const committedCalls = async () => (log.owns('calls', 0) ? log.committed('calls') : [])
   let lastBatchMs = 0
   const budget = createBudget(() => Date.now() - lastBatchMs < busyMs, signal)
+  const derivedSlots = () => slotsOf(log.partitions('calls'), (partition) => log.owns('calls', partition))
+  const fieldIndex = createFieldIndex({
+    ...{ store, budget },
+    lateness: () => fieldIndexRollups.lateness(),
+    isSoleDeriver: () => derivedSlots() === null,
+  })
   const applier = createApplier({
     ...{ store, log, deadLetters: deps.deadLetters, committedCalls, budget },
     logJoins: deps.logJoins,
     newCalls: {
       joined: deps.logJoins?.projects,
+      gathered: fieldIndex.gathered,
       known: deps.ownsTables
         ? createKnownCalls({
             ...{ store, budget, signal },
@@ -94,7 +101,7 @@ export function startWorker(deps: WorkerDeps): Worker {
     ...{ store, verify },
     committed: async () => progress.readable(await log.committed('calls')),
     assignment: () => ({
-      slots: slotsOf(log.partitions('calls'), (partition) => log.owns('calls', partition)),
+      slots: derivedSlots(),
       isLeader: log.owns('calls', 0),
     }),
   }
@@ -102,7 +109,6 @@ export function startWorker(deps: WorkerDeps): Worker {
     ...{ ...derived, budget, countedAgain: deps.countedAgain },
     onError: (error) => deps.onRetry?.('calls', error, 0),
   })
-  const fieldIndex = createFieldIndex({ store, budget, lateness: () => fieldIndexRollups.lateness() })
   const fieldIndexRollups = createRollups({
     ...{ ...derived, table: [fieldIndex.rollup], isSlow: true },
     onError: (error) => void (signal.aborted || deps.onRetry?.('calls', error, 0)),
@@ -127,6 +133,7 @@ export function startWorker(deps: WorkerDeps): Worker {
       const beganMs = Date.now()
       const deadLetters = await commitBatch(batch)
       if (deadLetters === undefined) return
+      fieldIndex.gathered.committed(batch)
       for (const { partition, lastOffset: offset } of batchMembers(batch))
         progress.applied({ topic, partition, offset })
       if (topic === 'calls') onDirty()

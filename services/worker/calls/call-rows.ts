@@ -11,8 +11,11 @@ export type CallRow = {
   /** As bytes of UTF-8, one per character. */
   project: string
   id: string
+  /** As a decimal number. */
+  clock: string
   startedUs: number
   isFinished: boolean
+  text: Buffer
 }
 
 export type RowsByCall = {
@@ -27,7 +30,7 @@ export type RowsByCall = {
 
 /** How the writer of calls begins a row; the record header stands before it in the first row of a record. */
 const beginning =
-  /^\{(?:"_record":"[^"\\]*",)?"kind":"(\w+)","project_id":"([^"\\]*)","id":"([^"\\]*)","clock":\d+(?:,"started_us":(\d+))?[,}]/
+  /^\{(?:"_record":"[^"\\]*",)?"kind":"(\w+)","project_id":"([^"\\]*)","id":"([^"\\]*)","clock":(\d+)(?:,"started_us":(\d+))?[,}]/
 /** The same where project or id has escapes. The writer never writes a text with them once and without them once more. */
 const escaped =
   /^\{(?:"_record":"[^"\\]*",)?"kind":"\w+","project_id":"(?:[^"\\]|\\.)*","id":"(?:[^"\\]|\\.)*","clock":\d+/
@@ -66,7 +69,7 @@ export async function rowsByCall(rows: Iterable<SegmentRow>): Promise<RowsByCall
   let isBilled = false
   await forEachYielding(rows, (row) => {
     rowCount++
-    const [, kind, project, id, us] = beginningOf(row.text) ?? []
+    const [, kind, project, id, clock = '', us] = beginningOf(row.text) ?? []
     if (project === undefined || id === undefined) {
       isUnsure ||= !escaped.test(row.text.toString('latin1'))
       return
@@ -75,7 +78,8 @@ export async function rowsByCall(rows: Iterable<SegmentRow>): Promise<RowsByCall
     const isFinished = kind === 'complete'
     const begins = us !== undefined && (isFinished || kind === 'start') && !isNamed(row.text)
     isBilled ||= isFinished && mayBeBilled(row.text)
-    const call = () => ({ partition: row.partition, key, project, id, startedUs: Number(us), isFinished })
+    const { partition, text } = row
+    const call = () => ({ partition, key, project, id, clock, startedUs: Number(us), isFinished, text })
     calls.set(key, begins && !calls.has(key) ? call() : null)
   })
   return { calls, rowCount, isUnsure, mayBeBilled: isBilled }

@@ -4,6 +4,7 @@ import type { Batch } from '../../core/log/log.ts'
 import type { Query, Store } from '../../core/store/store.ts'
 import { callsTopic, newCallsLandings } from '../../events/calls.ts'
 import { batchMembers } from '../combined-batch.ts'
+import type { GatheredFieldValues } from '../field-index/gathered.ts'
 import { type SegmentRow, sourceOf, sourceRows } from '../split/segment-rows.ts'
 import { isRefusal } from '../split/split-batch.ts'
 import { statement } from '../statements.ts'
@@ -27,9 +28,14 @@ export type NewCallsDeps = {
   joined?: (() => readonly string[]) | undefined
   /** Absent where other processes write the tables too: each call is looked up there. */
   known?: KnownCalls | undefined
+  /** Takes the field values of the calls meanwhile. */
+  gathered?: Pick<GatheredFieldValues, 'read' | 'hold'> | undefined
 }
 
-export function createNewCallsInsert(store: Store, { joined = () => [], known }: NewCallsDeps): NewCallsInsert {
+export function createNewCallsInsert(
+  store: Store,
+  { joined = () => [], known, gathered }: NewCallsDeps,
+): NewCallsInsert {
   /** Whether nothing is stored of any of the calls, no fragment either. */
   const areNew = async (suspects: readonly CallRow[]): Promise<boolean> => {
     if (suspects.length === 0) return true
@@ -76,11 +82,12 @@ export function createNewCallsInsert(store: Store, { joined = () => [], known }:
       const marked = store.command(await markDirty(batch, calls), { beside: true })
       marked.catch(() => undefined)
       try {
-        const { rowsRead } = await store.insert(
-          { ...callsTopic, landing: landingOf(calls, byCall) },
-          some ? sourceOf(some) : batch.source,
-        )
+        const [{ rowsRead }, values] = await Promise.all([
+          store.insert({ ...callsTopic, landing: landingOf(calls, byCall) }, some ? sourceOf(some) : batch.source),
+          some ? null : gathered?.read(calls),
+        ])
         if (rowsRead !== byCall.rowCount) return false
+        if (values) gathered?.hold(batch, values)
       } catch (error) {
         // The other way finds out which row it is.
         if (isRefusal(error)) return false

@@ -5,7 +5,9 @@ import { type Store, StoreError } from '../../core/store/store.ts'
 import { type Budget, unlimited } from '../cleanup/budget.ts'
 import type { Rollup } from '../rollups/rollups.ts'
 import { statement } from '../statements.ts'
+import { createGatheredFieldValues, type GatheredFieldValues, type Positions, writtenBytes } from './gathered.ts'
 import { createFieldValueGroups, type FieldValueGroups, type PayloadKey } from './groups.ts'
+import { maxPayloadBytes } from './row-values.ts'
 import { decodePayloadRows, type PayloadRow } from './rows.ts'
 import { type FieldValue, fieldValuesOf } from './scan.ts'
 
@@ -16,10 +18,8 @@ const pageBytes = 8 * 2 ** 20
 const rowsBetweenYields = 50
 /** First page of a range: indexed rows are looked up for the whole of it, so it should not be large. */
 const firstPageUs = 3_600_000_000
-/** Bytes of field values that are written at once: few large groups are read faster than many small ones. */
-const writtenBytes = 2 * 2 ** 20
-/** Larger payload rows are not indexed. */
-const maxPayloadBytes = 128 * 1024
+/** Values that wait are written before long lest readers look for them in many payloads. */
+const soonBytes = 2 ** 20
 const aside = { background: true }
 
 const parts = ['both', 'start', 'end'] as const
@@ -27,6 +27,8 @@ const parts = ['both', 'start', 'end'] as const
 export type FieldIndex = {
   /** Indexes the payloads of dirty minutes; a run leaves out what an earlier one wrote. */
   rollup: Rollup & Required<Pick<Rollup, 'derive'>>
+  /** Values of batches that need not be read back. */
+  gathered: GatheredFieldValues
   stop(): void
 }
 
@@ -50,9 +52,16 @@ function fieldValuesOfRow(row: PayloadRow, part: PayloadKey['part']): FieldValue
 /**
  * @param deps.budget runs each page of rows
  * @param deps.lateness of the rollup, as a job of the budget says it
+ * @param deps.isSoleDeriver whether this process derives all projects, from what it applies itself too
  */
-export function createFieldIndex(deps: { store: Store; budget?: Budget; lateness?: () => number }): FieldIndex {
-  const { store, budget = unlimited, lateness = () => 0 } = deps
+export function createFieldIndex(deps: {
+  store: Store
+  budget?: Budget
+  lateness?: () => number
+  isSoleDeriver?: () => boolean
+}): FieldIndex {
+  const { store, budget = unlimited, lateness = () => 0, isSoleDeriver = () => false } = deps
+  const gathered = createGatheredFieldValues(isSoleDeriver)
   let isStopping = false
   let lastGroup = 0
 
@@ -119,7 +128,8 @@ export function createFieldIndex(deps: { store: Store; budget?: Budget; lateness
     }
   }
 
-  const derive = async (range: Record<string, unknown>): Promise<void> => {
+  /** Reads back the payloads of minutes that are dirty since some positions. */
+  const walkAll = async (range: Record<string, unknown>): Promise<void> => {
     const spans = await store.rows<Span>(statement('field-index-due', range), { pool: 'background' })
     const groups = createFieldValueGroups()
     for (const span of spans) {
@@ -130,13 +140,29 @@ export function createFieldIndex(deps: { store: Store; budget?: Budget; lateness
     if (isStopping) throw new Error('stopped before all payloads were indexed')
   }
 
+  const derive = async (range: Record<string, unknown>): Promise<void> => {
+    const { values, missing } = gathered.take(range as Positions)
+    try {
+      for (const groups of values) await budget.run(() => write(groups), { isUrgent: true, lateness })
+      if (missing.partitions.length > 0)
+        await walkAll({ ...range, ...missing, minCovered: Math.min(...missing.covered) })
+    } catch (error) {
+      gathered.forget()
+      throw error
+    }
+    gathered.drop(range as Positions)
+  }
+
   return {
     rollup: {
       name: fieldIndexRollup,
       statements: [],
       markAllStatement: 'dirty-buckets-of-payloads',
       derive,
+      forget: gathered.forget,
+      isMuchDue: () => gathered.bytes() >= soonBytes,
     },
+    gathered,
     stop() {
       isStopping = true
     },

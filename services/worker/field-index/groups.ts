@@ -3,14 +3,14 @@ import { doubleText } from '../../core/json/number-text.ts'
 import type { FieldValue } from './scan.ts'
 
 /** What identifies a payload row. Times in microseconds. */
-export type PayloadKey = { projectId: string; part: 'both' | 'start' | 'end'; us: number; clock: bigint }
+export type PayloadKey = { projectId: string; part: 'both' | 'start' | 'end'; us: number; clock: bigint | string }
 
 type Column = { path: string; kind: FieldValue['kind']; at: number[]; values: string[] }
 type Group = {
   projectId: string
   part: PayloadKey['part']
   at: number[]
-  clocks: bigint[]
+  clocks: (bigint | string)[]
   columns: Map<string, Column>
 }
 
@@ -20,11 +20,19 @@ export type FieldValueGroups = {
   /** About how many bytes `take` will return. */
   bytes(): number
   add(key: PayloadKey, fieldValues: readonly FieldValue[]): void
+  /** Adds what others hold, which may not be used afterwards. */
+  absorb(others: FieldValueGroups): void
+  all(): ReadonlyMap<string, Group>
   /** Returns JSON lines for the two tables and empties the groups. @param first number of the first group */
   take(first: number): { values: string; groups: string; count: number }
 }
 
-const list = (values: readonly (number | bigint)[]): string => `[${values.join(',')}]`
+const list = (values: readonly (number | bigint | string)[]): string => `[${values.join(',')}]`
+
+/** As many at once as there are would not fit on the stack. */
+function addAll<Value>(to: Value[], values: readonly Value[]): void {
+  for (const value of values) to.push(value)
+}
 
 function bounds(at: readonly number[]): string {
   let min = Number.POSITIVE_INFINITY
@@ -49,6 +57,27 @@ export function createFieldValueGroups(): FieldValueGroups {
 
   return {
     bytes: () => bytes,
+    all: () => groups,
+    absorb(others) {
+      for (const [key, from] of others.all()) {
+        const group = groups.get(key)
+        if (group === undefined) {
+          groups.set(key, from)
+          continue
+        }
+        addAll(group.at, from.at)
+        addAll(group.clocks, from.clocks)
+        for (const [name, { at, values, ...column }] of from.columns) {
+          const own = group.columns.get(name)
+          if (own === undefined) group.columns.set(name, { ...column, at, values })
+          else {
+            addAll(own.at, at)
+            addAll(own.values, values)
+          }
+        }
+      }
+      bytes += others.bytes()
+    },
     add({ projectId, part, us, clock }, fieldValues) {
       bytes += 40
       const key = `${part} ${Math.floor(us / hourUs)} ${projectId}`

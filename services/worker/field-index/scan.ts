@@ -14,7 +14,10 @@ const maxFieldValues = 64
 /** Bytes that are looked at one by one before native code searches for the closing quote. */
 const nearBytes = 40
 
-type Bytes = Buffer & { latin1Slice(start: number, end: number): string; utf8Slice(start: number, end: number): string }
+export type Bytes = Buffer & {
+  latin1Slice(start: number, end: number): string
+  utf8Slice(start: number, end: number): string
+}
 
 const tooMany = new Error('more field values than are indexed')
 
@@ -57,6 +60,13 @@ function containerEnd(b: Bytes, at: number): number {
     }
   }
   return b.length
+}
+
+/** Index after the value that starts at `at`. */
+export function valueEnd(b: Bytes, at: number): number {
+  const c = b[at]
+  if (c === 34) return stringEnd(b, at)
+  return c === 123 || c === 91 ? containerEnd(b, at) : wordEnd(b, at)
 }
 
 /** Index after the number or word that starts at `at`. */
@@ -111,7 +121,13 @@ function ofText(path: string, str: string): FieldValue {
  * valid JSON, as the edge checks it.
  */
 export function fieldValuesOf(document: Buffer, root: string): FieldValue[] {
-  const b = document as Bytes
+  const fieldValues: FieldValue[] = []
+  if (document.length > 0) scanDocument(document as Bytes, skipSpace(document as Bytes, 0), root, fieldValues)
+  return fieldValues
+}
+
+/** Adds the field values of the document that starts at `begin`; returns the index after it. */
+export function scanDocument(b: Bytes, begin: number, root: string, all: FieldValue[]): number {
   const fieldValues: FieldValue[] = []
   const keep = (fieldValue: FieldValue): void => {
     if (fieldValues.length >= maxFieldValues) throw tooMany
@@ -165,12 +181,13 @@ export function fieldValuesOf(document: Buffer, root: string): FieldValue[] {
     return i + 1
   }
 
-  if (b.length === 0) return fieldValues
   try {
-    value(skipSpace(b, 0), root, 0)
-    return fieldValues
+    const end = value(begin, root, 0)
+    for (const fieldValue of fieldValues) all.push(fieldValue)
+    return end
   } catch (error) {
     if (error !== tooMany) throw error
-    return [{ path: root, kind: 'opaque' }]
+    all.push({ path: root, kind: 'opaque' })
+    return valueEnd(b, begin)
   }
 }

@@ -26,6 +26,10 @@ export type Rollup = {
   layout?: string
   /** Further work on what is due, after the statements and with the same parameters. */
   derive?(range: Record<string, unknown>): Promise<void>
+  /** Before other work on its tables: what it holds in memory is not of these tables any more. */
+  forget?(): void
+  /** Whether a slow rollup should not wait for its time. */
+  isMuchDue?(): boolean
 }
 
 /** Name of the rollup that stands for deduplicated calls. */
@@ -263,15 +267,27 @@ export function createRollups(deps: {
 
   const refresh = (within: Budget): Promise<boolean> => queue.run(() => recomputeAll(within))
 
+  /** Whether a slow rollup waits for more that is due. */
+  const mayWait = (): boolean =>
+    isSlow &&
+    !stopped &&
+    Math.max(...lag().map(({ lagMs }) => lagMs)) < slowMs &&
+    !table.some(({ isMuchDue }) => isMuchDue?.())
+
   const schedule = (afterMs: number): void => {
     if (timer || stopped) return
     timer = setTimeout(async () => {
+      if (mayWait()) {
+        timer = undefined
+        schedule(quietMs)
+        return
+      }
       const isDone = await refresh(budget).catch((error: unknown) => {
         deps.onError(error instanceof Error ? error : new Error(String(error)))
         return true
       })
       timer = undefined
-      if (isDone) schedule(isSlow ? slowMs : quietMs)
+      if (isDone) schedule(quietMs)
     }, afterMs)
     timer.unref()
   }
@@ -280,7 +296,7 @@ export function createRollups(deps: {
     onDirty() {
       dirtiedMs = Date.now()
       for (const { name } of table) if (!lacking.has(name)) lacking.set(name, dirtiedMs)
-      schedule(isSlow ? slowMs : quietMs)
+      schedule(quietMs)
     },
     lag,
     lateness,
@@ -291,7 +307,11 @@ export function createRollups(deps: {
         await refresh(unlimited)
       } while (isFirstCount)
     },
-    exclusive: queue.run,
+    exclusive: (job) =>
+      queue.run(() => {
+        for (const { forget } of table) forget?.()
+        return job()
+      }),
     async stop() {
       stopped = true
       clearTimeout(timer)

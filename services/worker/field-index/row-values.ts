@@ -1,0 +1,83 @@
+// Reads the short field values of a call from its row on the way into the tables, as reading its payloads back would.
+import { type Bytes, type FieldValue, fieldValuesOf, scanDocument, valueEnd } from './scan.ts'
+
+/** Larger payload rows are not indexed. */
+export const maxPayloadBytes = 128 * 1024
+
+const roots = ['attributes', 'inputs', 'output', 'summary'] as const
+const leads = roots.map((root) => Buffer.from(`,"${root}":`))
+const startBytesLead = Buffer.from(',"start_bytes":')
+const endBytesLead = Buffer.from(',"end_bytes":')
+const nonNativeLead = Buffer.from(',"odd":1')
+
+/** The payloads that a row of a kind has a place for. */
+const rootsOf = (isFinished: boolean): readonly string[] => (isFinished ? roots : roots.slice(0, 2))
+
+function isAt(text: Buffer, at: number, lead: Buffer): boolean {
+  for (let i = 0; i < lead.length; i++) if (text[at + i] !== lead[i]) return false
+  return true
+}
+
+/** Index after the number that follows a lead. */
+function afterCount(text: Buffer, at: number, lead: Buffer): number {
+  let i = at + lead.length
+  while ((text[i] as number) >= 48 && (text[i] as number) <= 57) i++
+  return i
+}
+
+/** Objects and arrays stand in a row as they are, everything else as a string that holds its JSON text. */
+const documentOf = (text: Buffer, at: number, end: number): Buffer =>
+  text[at] === 34 ? Buffer.from(JSON.parse(text.toString('utf8', at, end)) as string) : text.subarray(at, end)
+
+/** Whether the payloads from `at` on are together too long to be indexed. */
+function isTooLong(text: Buffer, at: number): boolean {
+  let bytes = 0
+  let i = at
+  for (const lead of leads)
+    if (isAt(text, i, lead)) {
+      const from = i + lead.length
+      i = valueEnd(text as Bytes, from)
+      bytes += documentOf(text, from, i).length
+    }
+  return bytes > maxPayloadBytes
+}
+
+/**
+ * Returns the field values of a row of a finished call or of a start, as the writer of calls writes it: payloads last, in
+ * the order of the columns. Null when it is not written in this way.
+ */
+export function fieldValuesOfRow(text: Buffer, isFinished: boolean): FieldValue[] | null {
+  try {
+    return valuesIn(text, isFinished)
+  } catch {
+    // No JSON: the engine will refuse it.
+    return null
+  }
+}
+
+function valuesIn(text: Buffer, isFinished: boolean): FieldValue[] | null {
+  // The last columns before the payloads. In a value its quotes would be escaped.
+  const counted = text.indexOf(startBytesLead)
+  if (counted === -1) return null
+  let at = afterCount(text, counted, startBytesLead)
+  if (isFinished) {
+    if (!isAt(text, at, endBytesLead)) return null
+    at = afterCount(text, at, endBytesLead)
+  }
+  const isNonNative = isAt(text, at, nonNativeLead)
+  if (isNonNative) at += nonNativeLead.length
+  if (isNonNative || (text.length > maxPayloadBytes && isTooLong(text, at)))
+    return rootsOf(isFinished).map((path) => ({ path, kind: 'opaque' }))
+  const found: FieldValue[] = []
+  for (const [n, lead] of leads.entries()) {
+    if (!isAt(text, at, lead)) continue
+    const from = at + lead.length
+    const root = roots[n] as string
+    if (text[from] === 34) {
+      at = valueEnd(text as Bytes, from)
+      found.push(...fieldValuesOf(documentOf(text, from, at), root))
+    } else at = scanDocument(text as Bytes, from, root, found)
+  }
+  // What follows is the dump of a span, or the end.
+  return text[at] === 125 || text[at] === 44 ? found : null
+}
