@@ -1,5 +1,6 @@
-// `npm run bench <name>`: ingest [calls] [rounds], fairness [writes], reads [calls] [repetitions] [folder to keep], readers [calls] [calls per second], restart [calls] [repetitions] [folder to keep], sustained [seconds] [calls per second], kafka [calls] [rounds], workers [calls] [rounds], objects [rows of the long table], safety, page [calls] [repetitions].
+// `npm run bench <name>`: ingest [calls] [rounds], fairness [writes], growth [calls], reads [calls] [repetitions] [folder to keep], readers [calls] [calls per second], restart [calls] [repetitions] [folder to keep], sustained [seconds] [calls per second], kafka [calls] [rounds], workers [calls] [rounds], objects [rows of the long table], safety, page [calls] [repetitions].
 import { benchFairness } from './fairness.ts'
+import { benchGrowth } from './growth.ts'
 import { benchIngest } from './ingest.ts'
 import { benchKafka } from './kafka.ts'
 import { benchKafkaClients } from './kafka-clients.ts'
@@ -17,6 +18,7 @@ const [name, size, times, folder] = process.argv.slice(2)
 const benches: Record<string, () => Promise<void>> = {
   ingest: () => benchIngest(Number(size ?? 20_000), Number(times ?? 3)),
   fairness: () => benchFairness(Number(size ?? 60)),
+  growth: () => benchGrowth(Number(size ?? 50_000_000)),
   otlp: () => benchOtlp(Number(size ?? 20_000), Number(times ?? 3)),
   reads: () => benchReads(Number(size ?? 1_000_000), Number(times ?? 15), folder),
   kafka: () => benchKafka(Number(size ?? 20_000), Number(times ?? 3)),

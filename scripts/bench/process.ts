@@ -67,6 +67,9 @@ export const startCallhouseServer = (dir: string, env: Record<string, string> = 
     CALLHOUSE_DATA_DIR: dir,
     CALLHOUSE_KEYS: 'bench:bench-key',
     CALLHOUSE_LOG_LEVEL: 'warn',
+    // Another server may have the usual ports.
+    CALLHOUSE_OTLP_GRPC_PORT: 'off',
+    CALLHOUSE_OTLP_HTTP_PORT: 'off',
     ...env,
   })
 

@@ -12,7 +12,7 @@ const connections = 6
 const sampleMs = 5_000
 const readsPerSample = 7
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Bodies of 200 calls of about 350 bytes, start and end together; `output.r` has many distinct values. */
 export function createSmallCalls(projectOf: (call: number) => string = () => project) {
@@ -83,7 +83,12 @@ async function timesOf(send: Post): Promise<Record<string, number>> {
 type Load = { calls: number; refused: number }
 
 /** Sends for a while, again what is refused. @param rate calls per second; absent: as fast as it goes */
-async function load(send: Post, bodyOf: () => string, forMs: number, rate = Number.POSITIVE_INFINITY): Promise<Load> {
+export async function load(
+  send: Post,
+  bodyOf: () => string,
+  forMs: number,
+  rate = Number.POSITIVE_INFINITY,
+): Promise<Load> {
   const beganMs = performance.now()
   let bodies = 0
   let refused = 0

@@ -9,8 +9,8 @@ export type Fingerprints = {
 }
 
 const firstSlots = 2 ** 18
-/** 32 bits per slot: 128 MiB. */
-const maxSlotsTogether = 2 ** 25
+/** 32 bits per slot: 512 MiB, for 100 million calls; only as many as are needed are there. */
+const maxSlotsTogether = 2 ** 27
 /** Above it look-ups go through many slots. */
 const maxFilled = 0.75
 
