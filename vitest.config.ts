@@ -32,6 +32,7 @@ const deepOnly = [
   'compat/python-objects',
   'crash/backup',
   'crash/backup-logs',
+  'crash/batch-steps',
   'crash/broken-parts',
   'crash/broker-gone',
   'crash/clickhouse-gone',

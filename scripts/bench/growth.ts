@@ -2,12 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { fieldIndexRollup } from '../../services/content/field-paths.ts'
 import { createEmbeddedStore } from '../../services/core/store/chdb/chdb-store.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import { createRollups, deduplicationRollup } from '../../services/worker/rollups/rollups.ts'
 import { type BenchServer, createClient, median, type Post, quantile, startCallhouseServer } from './process.ts'
-import { createSmallCalls, load, pause } from './sustained.ts'
+import { createSmallCalls, load } from './sustained.ts'
 
 const project = 'bench/growth'
 /** Calls of one insert of the fill. */
@@ -214,7 +215,7 @@ export async function benchGrowth(calls: number): Promise<void> {
       figures.set('CPU of a call until it is readable, us', ((server.cpuSeconds() - cpu) / sent) * 1e6)
       figures.set('resident MB', server.residentMb())
       const loadedCpu = server.cpuSeconds()
-      await pause(settleMs)
+      await setTimeout(settleMs)
       figures.set(
         `CPU of a call in the ${settleMs / 1000} s after that (merges, deriving), us`,
         ((server.cpuSeconds() - loadedCpu) / sent) * 1e6,

@@ -12,7 +12,7 @@ const connections = 6
 const sampleMs = 5_000
 const readsPerSample = 7
 
-export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Bodies of 200 calls of about 350 bytes, start and end together; `output.r` has many distinct values. */
 export function createSmallCalls(projectOf: (call: number) => string = () => project) {
