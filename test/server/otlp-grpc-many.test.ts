@@ -1,10 +1,9 @@
-// The gRPC port with many connections and streams, silent ones, faults of the server, and its end.
+// The gRPC port with many connections and streams, silent ones, and faults of the server.
 import { type ClientHttp2Session, connect as connectH2, constants } from 'node:http2'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { createGrpcServer, type GrpcServer, type GrpcServerDeps } from '../../services/core/grpc/server.ts'
 import type { Logger } from '../../services/core/process/logger.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
-import { callOver, exportPath, framed } from '../fixtures/grpc.ts'
+import { callOver, exportPath, framed, grpcBeside } from '../fixtures/grpc.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan } from '../fixtures/otel.ts'
 import { encodeRequest } from '../fixtures/otlp-proto.ts'
@@ -34,15 +33,7 @@ const requestOf = (n: number): Uint8Array =>
   )
 const rows = (project: string) => server.list<{ id: string }>('/calls/stream_query', { project_id: project })
 
-/** A server of its own, with the guards of the one that runs. */
-function grpcWith(own: Pick<GrpcServerDeps, 'methods'> & Partial<GrpcServerDeps>): GrpcServer {
-  const log = { warn() {}, info() {}, debug() {}, error() {} } as unknown as Logger
-  const metrics = { observe: () => {}, started: () => {}, ended: () => {} }
-  return createGrpcServer({
-    ...{ ...server.now().http.shared, log, metrics, maxBodyBytes: 1024, requestTimeoutMs: 60_000 },
-    ...{ hint: () => '', isShuttingDown: () => false, ...own },
-  })
-}
+const grpcWith = (own: Parameters<typeof grpcBeside>[1]) => grpcBeside(server.now(), own)
 
 describe('many at one time', () => {
   it('a hundred calls on one connection are all taken, each as its own', async () => {
@@ -122,21 +113,4 @@ it('a fault of the server itself is told as internal, without what it was, and i
   )
   own.close()
   expect(await grpc.close(10_000)).toBe(true)
-})
-
-it('a call in flight ends in order when the server ends, and a new one is refused', async () => {
-  const methods = { '/a.B/Slow': { name: 'slow', answer: () => slow.promise } }
-  const slow = Promise.withResolvers<{ message: Buffer }>()
-  const grpc = grpcWith({ methods })
-  const own = connectH2(`http://127.0.0.1:${await grpc.listen(0, '127.0.0.1')}`)
-  const pending = call([framed(Buffer.alloc(0))], {}, '/a.B/Slow', own)
-  const goaway = new Promise((resolve) => own.once('goaway', resolve))
-  await new Promise((resolve) => own.once('remoteSettings', resolve))
-  await vi.waitFor(() => expect(own.state.nextStreamID).toBeGreaterThan(1))
-  await own.ping(() => undefined)
-  const closing = grpc.close(10_000)
-  await goaway
-  slow.resolve({ message: Buffer.from('x') })
-  expect((await pending).status).toBe(0)
-  expect(await closing).toBe(true)
 })

@@ -11,7 +11,7 @@ import { openOtlpPorts } from '../../services/app/otlp-ports.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
 import type { Logger } from '../../services/core/process/logger.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
-import { callOver, exportPath, framed } from '../fixtures/grpc.ts'
+import { callOver, exportPath, framed, retrySeconds } from '../fixtures/grpc.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan, text } from '../fixtures/otel.ts'
 import { encodeLogsRequest, encodeRequest } from '../fixtures/otlp-proto.ts'
@@ -175,11 +175,7 @@ describe('a call that is refused', () => {
     try {
       const answer = await call([ok()])
       expect(answer.status).toBe(14)
-      const details = Buffer.from(String(answer.headers['grpc-status-details-bin']), 'base64')
-      const retryInfo = 'type.googleapis.com/google.rpc.RetryInfo'
-      expect(details.includes(retryInfo)).toBe(true)
-      // Three heads of fields later: the seconds of the delay.
-      const seconds = details[details.indexOf(retryInfo) + retryInfo.length + 5]
+      const seconds = retrySeconds(answer)
       expect(seconds).toBeGreaterThanOrEqual(1)
       expect(seconds).toBeLessThanOrEqual(30)
     } finally {

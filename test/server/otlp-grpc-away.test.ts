@@ -1,0 +1,214 @@
+// OTLP over gRPC while something is away: the log, the keys, the server itself, the sender's patience. What may be sent
+// again is answered so, with a time, and what was begun is stored.
+import { type ClientHttp2Session, connect as connectH2, constants } from 'node:http2'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { openSharedDirectory } from '../../services/core/directory/shared.ts'
+import { createAuthenticate } from '../../services/core/http/auth.ts'
+import { createKeys } from '../../services/core/http/keys.ts'
+import type { Log } from '../../services/core/log/log.ts'
+import { createOtelGrpcMethods } from '../../services/ingest/otel/grpc.ts'
+import { basicAuth } from '../fixtures/child-server.ts'
+import { callOver, exportPath, framed, grpcBeside, retrySeconds } from '../fixtures/grpc.ts'
+import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import { aRequest, aSpan } from '../fixtures/otel.ts'
+import { encodeRequest } from '../fixtures/otlp-proto.ts'
+
+const healthPath = '/grpc.health.v1.Health/Check'
+let server: LiveServer
+beforeAll(async () => {
+  server = await startLiveServer(['--otlp-grpc-port', '0'])
+})
+afterAll(async () => {
+  await server?.remove()
+})
+const sessions: ClientHttp2Session[] = []
+afterEach(() => {
+  vi.restoreAllMocks()
+  for (const session of sessions.splice(0)) session.destroy()
+})
+function sessionTo(address: string): ClientHttp2Session {
+  const session = connectH2(`http://${address}`)
+  session.on('error', () => undefined)
+  sessions.push(session)
+  return session
+}
+const toServer = () => sessionTo(server.now().otlp?.grpc as string)
+
+const call = (on: ClientHttp2Session, n: number, headers: Record<string, string> = {}, path = exportPath) => {
+  const span = aSpan({ spanId: (0xb0000000n + BigInt(n)).toString(16).padStart(16, '0') })
+  const all = { authorization: basicAuth(), project_id: 'acme/away', ...headers }
+  return callOver(on, path, [framed(encodeRequest(aRequest([span])))], all)
+}
+const ids = async (project: string) =>
+  (await server.list<{ id: string }>('/calls/stream_query', { project_id: project })).map(({ id }) => id)
+
+/** From now on appends of calls wait at the door of the log. */
+function holdAppends(): { begun: Promise<void>; release(): void } {
+  const { log } = server.now()
+  const append = log.append.bind(log)
+  const begun = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  vi.spyOn(log, 'append').mockImplementation(async (...given: Parameters<Log['append']>) => {
+    if (given[0] === 'calls') {
+      begun.resolve()
+      await gate.promise
+    }
+    return append(...given)
+  })
+  return { begun: begun.promise, release: () => gate.resolve() }
+}
+
+describe('a deadline that passes', () => {
+  it('after the append began is told, and the append goes on: the spans are there', async () => {
+    const held = holdAppends()
+    const answer = call(toServer(), 1, { project_id: 'acme/late', 'grpc-timeout': '500m' })
+    await held.begun
+    expect(await answer).toMatchObject({ http: 200, status: 4 })
+    expect(retrySeconds(await answer)).toBeUndefined()
+    expect(await ids('acme/late')).toEqual([])
+    held.release()
+    await expect.poll(() => ids('acme/late'), { timeout: 20_000 }).toEqual([expect.stringContaining('b0000001')])
+  })
+
+  it('in the middle of the message ends the call, and nothing of it is stored', async () => {
+    const session = toServer()
+    const body = framed(encodeRequest(aRequest([aSpan({})])))
+    const status = await new Promise((resolve, reject) => {
+      const stream = session.request({
+        ...{ ':method': 'POST', ':path': exportPath, 'content-type': 'application/grpc', te: 'trailers' },
+        ...{ authorization: basicAuth(), project_id: 'acme/half', 'grpc-timeout': '300m' },
+      })
+      stream.on('response', (headers) => resolve(headers['grpc-status'])).on('error', reject)
+      stream.write(body.subarray(0, 20))
+    })
+    expect(status).toBe('4')
+    expect((await call(session, 2, { project_id: 'acme/half' })).status).toBe(0)
+    expect(await ids('acme/half')).toEqual([expect.stringContaining('b0000002')])
+    await vi.waitFor(() => expect(server.now().http.shared.budget.heldBytes()).toBe(0))
+  })
+
+  it('of a client that goes away after the append began keeps nothing back either', async () => {
+    const held = holdAppends()
+    const session = toServer()
+    const gone = call(session, 3, { project_id: 'acme/gone' }).catch(() => undefined)
+    await held.begun
+    session.destroy()
+    await gone
+    held.release()
+    await expect.poll(() => ids('acme/gone'), { timeout: 20_000 }).toEqual([expect.stringContaining('b0000003')])
+  })
+})
+
+it('a log that takes nothing: unavailable with a time, and taken once it does again', async () => {
+  const { minFreeBytes } = server.config
+  // No disk has so much.
+  Object.assign(server.config, { minFreeBytes: 2 ** 52 })
+  await server.restart()
+  try {
+    const answer = await call(toServer(), 1)
+    expect(answer).toMatchObject({ http: 200, status: 14, message: expect.stringContaining('Disk space is low') })
+    expect(retrySeconds(answer)).toBeGreaterThanOrEqual(1)
+    expect(retrySeconds(answer)).toBeLessThanOrEqual(30)
+    expect(await ids('acme/away')).toEqual([])
+  } finally {
+    Object.assign(server.config, { minFreeBytes })
+    await server.restart()
+  }
+  expect((await call(toServer(), 1)).status).toBe(0)
+  expect(await ids('acme/away')).toEqual([expect.stringContaining('b0000001')])
+})
+
+describe('keys', () => {
+  it('that cannot be known are unavailable with a time, not unknown; those that can be go on', async () => {
+    let isAway = false
+    let nowMs = 0
+    const directory = await openSharedDirectory({
+      staleMs: 1_000,
+      now: () => nowMs,
+      pauseMs: 5,
+      log: {
+        append: async () => 0,
+        ends: async () => ({ first: 0, next: 0 }),
+        close: async () => undefined,
+        async read() {
+          await new Promise((resolve) => setTimeout(resolve, 5))
+          if (isAway) throw new Error('nobody answers')
+          return { records: [], next: 0 }
+        },
+      },
+    })
+    const keys = createKeys(directory, { configured: ['tester:test-key'], arrives: directory.arrives })
+    const methods = createOtelGrpcMethods({ routes: server.now().http.routes, isShuttingDown: () => false })
+    const grpc = grpcBeside(server.now(), { methods, authenticate: createAuthenticate(keys, []) })
+    const session = sessionTo(`127.0.0.1:${await grpc.listen(0, '127.0.0.1')}`)
+    const status = async (authorization: string) => (await call(session, 4, { authorization })).status
+    expect(await status('Bearer somebody')).toBe(16)
+    isAway = true
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    nowMs = 1_001
+    const answer = await call(session, 5, { authorization: 'Bearer somebody' })
+    expect(answer).toMatchObject({ status: 14, message: 'Keys cannot be checked at the moment' })
+    // As many as the answer over HTTP says.
+    expect(retrySeconds(answer)).toBe(2)
+    expect(await status(basicAuth())).toBe(0)
+    isAway = false
+    await expect.poll(() => status('Bearer somebody')).toBe(16)
+    session.close()
+    expect(await grpc.close(10_000)).toBe(true)
+    await directory.close()
+  })
+})
+
+describe('a server that ends', () => {
+  it('is gone for connections that it had, and for new ones', async () => {
+    const address = server.now().otlp?.grpc as string
+    const session = sessionTo(address)
+    expect((await call(session, 8)).status).toBe(0)
+    await server.restart()
+    await expect(call(session, 9)).rejects.toThrow()
+    await expect(call(sessionTo(address), 10)).rejects.toThrow('ECONNREFUSED')
+  })
+
+  it('answers calls that come before its goodbye as unavailable with a time, and probes with NOT_SERVING', async () => {
+    let isShuttingDown = false
+    const deps = { isShuttingDown: () => isShuttingDown }
+    const methods = createOtelGrpcMethods({ routes: server.now().http.routes, ...deps })
+    const grpc = grpcBeside(server.now(), { methods, ...deps })
+    const session = sessionTo(`127.0.0.1:${await grpc.listen(0, '127.0.0.1')}`)
+    const probe = async () => {
+      const answer = await callOver(session, healthPath, [framed(Buffer.alloc(0))], {})
+      return [answer.status, ...answer.bytes.subarray(5)]
+    }
+    expect([(await call(session, 6, { project_id: 'acme/ending' })).status, await probe()]).toEqual([0, [0, 8, 1]])
+    isShuttingDown = true
+    const answer = await call(session, 7, { project_id: 'acme/ending' })
+    expect(answer).toMatchObject({ http: 200, status: 14, message: 'Server is shutting down' })
+    expect(retrySeconds(answer)).toBe(1)
+    expect(await probe()).toEqual([0, 8, 2])
+    expect(await ids('acme/ending')).toEqual([expect.stringContaining('b0000006')])
+    session.close()
+    expect(await grpc.close(10_000)).toBe(true)
+  })
+
+  it('lets a call in flight end, while new ones on its connection and new connections are refused', async () => {
+    const slow = Promise.withResolvers<{ message: Buffer }>()
+    const called = Promise.withResolvers<void>()
+    const answer = () => {
+      called.resolve()
+      return slow.promise
+    }
+    const grpc = grpcBeside(server.now(), { methods: { '/a.B/Slow': { name: 'slow', answer } } })
+    const address = `127.0.0.1:${await grpc.listen(0, '127.0.0.1')}`
+    const session = sessionTo(address)
+    const pending = callOver(session, '/a.B/Slow', [framed(Buffer.alloc(0))], {})
+    await called.promise
+    const goodbye = new Promise<number>((resolve) => session.once('goaway', resolve))
+    const closing = grpc.close(10_000)
+    expect(await goodbye).toBe(constants.NGHTTP2_NO_ERROR)
+    await expect(callOver(session, '/a.B/Slow', [framed(Buffer.alloc(0))], {})).rejects.toThrow('GOAWAY')
+    await expect(callOver(sessionTo(address), '/a.B/Slow', [], {})).rejects.toThrow('ECONNREFUSED')
+    slow.resolve({ message: Buffer.from('x') })
+    expect((await pending).status).toBe(0)
+    expect(await closing).toBe(true)
+  })
+})
