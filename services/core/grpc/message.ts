@@ -1,5 +1,6 @@
 // The one message of a unary call: five bytes of frame, then the message, inflated within the limit of bodies.
 import type { ServerHttp2Stream } from 'node:http2'
+import type { Shares } from '../concurrency/shares.ts'
 import { Refusal } from '../errors.ts'
 import { inflateBody } from '../http/inflate.ts'
 import type { ByteLease } from '../http/limits.ts'
@@ -28,68 +29,94 @@ export function frameOf(message: Buffer): Buffer {
 const invalid = (what: string): GrpcError => new GrpcError(grpcStatus.invalidArgument, what)
 const tooLarge = (): GrpcError => new GrpcError(grpcStatus.resourceExhausted, 'Message too large')
 
-/** Takes bytes of the budget; waits a little for others to give theirs back. */
-async function takeWhenFree(lease: ByteLease, bytes: number): Promise<void> {
-  for (const until = Date.now() + roomMs; ; ) {
+/** What a sender may send of a call before it is read. */
+export const streamWindowBytes = 2 ** 20
+
+/**
+ * What calls that wait for room may hold of memory, by connection; beyond its bound calls are refused at once. The window
+ * of a connection does not bound it: Node opens that again for whatever has come, read or not.
+ */
+type WaitingRoom = Pick<Shares<object>, 'refusal' | 'take' | 'give'>
+
+/** Takes bytes of the budget; where there is a place to wait in, it waits a little for others to give theirs back. */
+async function takeWhenFree(
+  stream: ServerHttp2Stream,
+  { lease, waiting }: { lease: ByteLease; waiting: WaitingRoom },
+  bytes: number,
+  unreadBytes: number,
+): Promise<void> {
+  const refusal = (): Refusal | undefined => {
     try {
       lease.take(bytes)
-      return
+      return undefined
     } catch (error) {
-      if (!(error instanceof Refusal && error.kind === 'over_limit') || Date.now() > until) throw error
+      if (error instanceof Refusal && error.kind === 'over_limit') return error
+      throw error
+    }
+  }
+  let refused = refusal()
+  if (refused === undefined) return
+  const held = bytes + unreadBytes
+  const place = [[stream.session ?? stream, held]] as const
+  if (waiting.refusal(held, place) !== null) throw refused
+  waiting.take(held, place)
+  try {
+    for (const until = Date.now() + roomMs; refused !== undefined; refused = refusal()) {
+      if (Date.now() > until || stream.closed) throw refused
       await new Promise((resolve) => setTimeout(resolve, recheckMs))
     }
+  } finally {
+    waiting.give(held, place)
   }
 }
 
 /** The bytes of the stream, in the order of arrival; nothing more is read while the last piece waits for room. */
-async function collect(
-  stream: ServerHttp2Stream,
-  maxBytes: number,
-  lease: ByteLease,
-  pool: BufferPool,
-  onReceived: (bytes: number) => void,
-): Promise<Buffer> {
+async function collect(stream: ServerHttp2Stream, options: Omit<ReadOptions, 'encoding'>): Promise<Buffer> {
+  const { maxBytes, pool, onReceived } = options
   const gathering = createGathering(pool)
   let total = 0
+  let expected = Number.POSITIVE_INFINITY
   stream.setTimeout(idleMs, () => stream.destroy(new GrpcError(grpcStatus.deadlineExceeded, 'The sender stopped')))
   // Left early it stays open: the refusal goes out on it.
   for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     onReceived(chunk.length)
     total += chunk.length
     if (total > maxBytes + frameBytes) throw tooLarge()
-    await takeWhenFree(lease, chunk.length)
+    if (total === chunk.length && total >= frameBytes) {
+      // The length is known with the first bytes: what is too long is refused before it comes.
+      const length = chunk.readUInt32BE(1)
+      if (length > maxBytes) throw tooLarge()
+      expected = frameBytes + length
+      gathering.expect(expected)
+    }
+    await takeWhenFree(stream, options, chunk.length, Math.max(0, Math.min(streamWindowBytes, expected - total)))
     gathering.add(chunk)
-    if (total !== chunk.length || chunk.length < frameBytes) continue
-    // The length is known with the first bytes: what is too long is refused before it comes.
-    const length = chunk.readUInt32BE(1)
-    if (length > maxBytes) throw tooLarge()
-    gathering.expect(frameBytes + length)
   }
   stream.setTimeout(0)
   return gathering.whole()
+}
+
+type ReadOptions = {
+  encoding: string | undefined
+  maxBytes: number
+  lease: ByteLease
+  waiting: WaitingRoom
+  /** The caller may give the message back to it, once no one reads it. */
+  pool: BufferPool
+  onReceived(bytes: number): void
 }
 
 /**
  * @param encoding the header `grpc-encoding`
  * @throws GrpcError 3 when this is not one whole message, 8 when it is larger than `maxBytes` as it came or inflated,
  * 12 for an encoding that is not known
- * @throws Refusal `over_limit` when the budget of bodies stays used up
+ * @throws Refusal `over_limit` when the budget of bodies stays used up, or too many wait for it
  */
-export async function readMessage(
-  stream: ServerHttp2Stream,
-  options: {
-    encoding: string | undefined
-    maxBytes: number
-    lease: ByteLease
-    /** The caller may give the message back to it, once no one reads it. */
-    pool: BufferPool
-    onReceived(bytes: number): void
-  },
-): Promise<Buffer> {
-  const { encoding = 'identity', maxBytes, lease, pool, onReceived } = options
+export async function readMessage(stream: ServerHttp2Stream, options: ReadOptions): Promise<Buffer> {
+  const { encoding = 'identity', maxBytes, lease, pool } = options
   if (encoding !== 'identity' && encoding !== 'gzip' && encoding !== 'zstd')
     throw new GrpcError(grpcStatus.unimplemented, `Unknown grpc-encoding; accepted are ${acceptedEncodings}`)
-  const bytes = await collect(stream, maxBytes, lease, pool, onReceived)
+  const bytes = await collect(stream, options)
   if (bytes.length < frameBytes) throw invalid('There is no whole message')
   const length = bytes.readUInt32BE(1)
   if (length > maxBytes) throw tooLarge()

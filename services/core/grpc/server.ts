@@ -8,6 +8,7 @@ import {
 } from 'node:http2'
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
+import { createShares } from '../concurrency/shares.ts'
 import type { Authenticate } from '../http/auth.ts'
 import { asFault } from '../http/errors.ts'
 import { anonymous } from '../http/handler.ts'
@@ -23,7 +24,7 @@ import { uuidv7 } from '../ids.ts'
 import type { BufferPool } from '../memory/buffer-pool.ts'
 import type { Logger } from '../process/logger.ts'
 import type { GrpcMetrics } from '../process/metrics.ts'
-import { acceptedEncodings, frameOf, readMessage } from './message.ts'
+import { acceptedEncodings, frameOf, readMessage, streamWindowBytes } from './message.ts'
 import { codeName, GrpcError, grpcStatus, toGrpcError, trailersOf } from './status.ts'
 
 /** What a call is answered; trailers beside the status. */
@@ -77,11 +78,13 @@ const preface = Buffer.from('PRI * HTTP/2.0')
 const maxResetsPerSecond = 100
 const settings = {
   maxConcurrentStreams: 100,
-  initialWindowSize: 2 ** 20,
+  initialWindowSize: streamWindowBytes,
   maxHeaderListSize: 16 * 1024,
   enablePush: false,
 }
 const sessionWindowBytes = 8 * 2 ** 20
+/** All calls together that wait for room hold so much of memory at most, one connection as much as its window. */
+const maxWaitingBytes = 4 * sessionWindowBytes
 
 const unitMs: Record<string, number> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 }
 
@@ -101,6 +104,7 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
   const { methods, log, metrics, idleMs = usualIdleMs } = deps
   const sessions = new Set<ServerHttp2Session>()
   const sockets = new Set<Socket>()
+  const waiting = createShares<object>({ boundBytes: maxWaitingBytes, minBytes: sessionWindowBytes })
 
   async function answer(
     stream: ServerHttp2Stream,
@@ -138,7 +142,7 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
       const bytes = await readMessage(stream, {
         encoding: first(headers['grpc-encoding']),
         maxBytes: deps.maxBodyBytes,
-        lease,
+        ...{ lease, waiting },
         pool: deps.pool,
         onReceived(received) {
           bytesIn += received
@@ -254,7 +258,8 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
         const now = Math.floor(performance.now() / 1000)
         resets = now === second ? resets + 1 : 1
         second = now
-        if (resets > maxResetsPerSecond) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM)
+        if (resets > maxResetsPerSecond)
+          session.destroy(new Error('too many calls were taken back'), constants.NGHTTP2_ENHANCE_YOUR_CALM)
       }),
     )
   })
