@@ -102,7 +102,7 @@ it('a kill at any status of an erasure loses nothing of it, and nothing of other
       async () => {
         const status = await statusOf()
         // At the first sight of each status, and some times more at any moment.
-        if (status !== 'done' && (!killedAt.has(status) || kills++ < runs(3, 12))) {
+        if (status !== 'done' && (!killedAt.has(status) || kills++ < runs(3, 20))) {
           killedAt.add(status)
           await restart()
         }

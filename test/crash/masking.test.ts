@@ -151,7 +151,7 @@ it('what rules mask is in no file, table or line of the log of a process that wa
   const rules = { sets: ['@credentials'], rules: [{ id: 'mail', detect: 'email', action: 'mask' }] }
   await send(`/v2/${project_id}/masking`, { method: 'PUT', body: rules })
   for (const write of Object.values(writes)) await write()
-  for (let round = 0; round < runs(1, 10); round++) {
+  for (let round = 0; round < runs(1, 20); round++) {
     const names = Object.keys(writes)
     const sending = Array.from({ length: 40 }, (_, n) => writes[names[(n + round) % names.length] as string]?.())
     const settled = Promise.allSettled(sending)

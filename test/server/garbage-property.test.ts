@@ -60,7 +60,7 @@ describe('generated garbage', () => {
     const failed: string[] = []
     for (const [n, route] of routes().entries()) {
       const requests = fc.sample(garbageFor(route), {
-        numRuns: route.body.type === 'none' ? runs(4, 16) : runs(12, 48),
+        numRuns: route.body.type === 'none' ? runs(4, 40) : runs(12, 160),
         seed: 1000 + n,
       })
       // Routes that are not served say so, and nothing else.
