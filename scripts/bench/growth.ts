@@ -32,14 +32,32 @@ type Key = { id: string; trace_id: string; parent_id: string }
 const open = (dir: string): Promise<Store> =>
   createEmbeddedStore({ dir, memoryCapBytes: memoryBytes, queryTimeoutMs: 600_000, queryMemoryBytes: memoryBytes })
 
-/** @param position of these calls in the partition of the fill, one more each time */
-async function fill(store: Store, position: number, from: number, upTo: number, calls: number): Promise<void> {
+async function fill(store: Store, from: number, upTo: number, calls: number): Promise<void> {
   const firstUs = (Date.now() - 3_600_000 - spanDays * 86_400_000) * 1000
   const everyUs = Math.floor((spanDays * 86_400e6) / calls)
   const command = (sql: string, params: Record<string, unknown> = {}) =>
     store.command({ name: 'bench.fill', sql, params })
+  let position = from / step
+  const rollups = createRollups({
+    store,
+    committed: async () => [{ topic: 'calls', partition: fillPartition, offset: position }],
+    onError(error) {
+      throw error
+    },
+  })
+  // What the index of fields would take of fifty million payloads is the rate of `bench sustained`, not growth.
+  for (const name of [fieldIndexRollup, deduplicationRollup])
+    for (const [partition, covered] of [
+      [0, 0],
+      [fillPartition, 1e9],
+    ])
+      await command(
+        `INSERT INTO callhouse.rollups (name, partition, position) SELECT {name:String}, {partition:UInt32}, {covered:UInt64}`,
+        { name, partition, covered },
+      )
   for (let n = from; n < upTo; n += step) {
     const count = Math.min(step, upTo - n)
+    position++
     await command(
       `INSERT INTO callhouse.unbilled_calls_in
 SELECT '' AS _record, 'complete' AS kind, '${project}' AS project_id, ${idOf('n', '7')} AS id,
@@ -57,36 +75,19 @@ FROM (SELECT {from:UInt64} + number AS n FROM numbers({count:UInt64}))
 SETTINGS max_partitions_per_insert_block = 0, max_block_size = 100000, min_insert_block_size_rows = 500000`,
       { from: n, count, firstUs, everyUs },
     )
+    await command(
+      `INSERT INTO callhouse.call_marks (project_id, partition, position, minute)
+        SELECT '${project}', {partition:UInt32}, {position:UInt64}, fromUnixTimestamp(intDiv({fromUs:Int64}, 60000000) * 60 + number * 60)
+        FROM numbers({minutes:UInt64})`,
+      {
+        ...{ partition: fillPartition, position, fromUs: firstUs + n * everyUs },
+        minutes: Math.ceil((count * everyUs) / 60e6) + 1,
+      },
+    )
+    await rollups.refresh()
     process.stderr.write(`\rfilled ${n + count} of ${upTo}`)
   }
   process.stderr.write('\n')
-  await command(
-    `INSERT INTO callhouse.call_marks (project_id, partition, position, minute)
-      SELECT '${project}', {partition:UInt32}, {position:UInt64}, fromUnixTimestamp(intDiv({fromUs:Int64}, 60000000) * 60 + number * 60)
-      FROM numbers({minutes:UInt64})`,
-    {
-      ...{ partition: fillPartition, position, fromUs: firstUs + from * everyUs },
-      minutes: Math.ceil(((upTo - from) * everyUs) / 60e6) + 1,
-    },
-  )
-  // What the index of fields would take of fifty million payloads is the rate of `bench sustained`, not growth.
-  for (const name of [fieldIndexRollup, deduplicationRollup])
-    for (const partition of [0, fillPartition])
-      await command(
-        `INSERT INTO callhouse.rollups (name, partition, position) SELECT {name:String}, {partition:UInt32}, {position:UInt64}`,
-        {
-          ...{ name, partition },
-          position: partition === 0 ? 0 : position,
-        },
-      )
-  const rollups = createRollups({
-    store,
-    committed: async () => [{ topic: 'calls', partition: fillPartition, offset: position }],
-    onError(error) {
-      throw error
-    },
-  })
-  await rollups.refresh()
 }
 
 /** Calls from all over what is stored. */
@@ -191,7 +192,7 @@ export async function benchGrowth(calls: number): Promise<void> {
       const began = performance.now()
       const store = await open(dir)
       await store.migrate()
-      await fill(store, measured.length, filled, size, calls)
+      await fill(store, filled, size, calls)
       filled = size
       const keys = await sample(store)
       await store.close()
