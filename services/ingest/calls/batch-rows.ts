@@ -208,8 +208,9 @@ export function recordsOf({ items, userId, clock, split, pool, bodyBytes, ...by 
     const masker = by.maskings.of(projectId)
     const extraction = maskedExtraction(masker, by.extraction, by.content)
     const owner: PayloadOwner = { projectId, userId, extraction, masker }
+    const before = masker?.hits() ?? 0
     const fragment = fragmentOf(part, clock.next(), owner)
-    writer.add(masker === undefined ? fragment : withMaskedHead(masker, fragment))
+    writer.add(masker === undefined ? fragment : withMaskedHead(masker, fragment, before))
   }
   return writer.take()
 }

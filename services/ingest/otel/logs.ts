@@ -219,6 +219,7 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
       return (record) => {
         if (isSet(record.time) && !isAcceptable(roundedUs(record.time), nowMs))
           return 'its time is before 2000 or in the future'
+        const hitsBefore = masker?.hits() ?? 0
         const found = expansion()
         const row = rowOf(record, shared, found)
         const time = isSet(record.time) ? row.at : '0'
@@ -234,7 +235,9 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
         const written = { ...masked, attributes: writtenTexts(masked.attributes) }
         const id = writer.add(projectId, written, time, deps.clock.next())
         const of = { projectId, userId, id, odd: found.isNonNative }
-        if (event !== null) calls.add(agentCall(event, masked, { ...of, clock: deps.clock.next() }))
+        if (event === null) return null
+        const call = agentCall(event, masked, { ...of, clock: deps.clock.next() })
+        calls.add(masker ? { ...call, masking: { version: masker.version, hits: masker.hits() - hitsBefore } } : call)
         return null
       }
     },
