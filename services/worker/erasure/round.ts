@@ -10,10 +10,10 @@ import { callsAtOnce, type RowRemoval } from './remove-rows.ts'
 import {
   type ErasedOf,
   erasedProjectOf,
-  everything,
   LogNotRewritten,
   rewriteFilesInLog,
   rewriteLog,
+  wholeProject,
 } from './rewrite-log.ts'
 
 export type RoundDeps = {
@@ -116,7 +116,7 @@ export function createRound(deps: RoundDeps): Round {
   /** Everything of a project that was removed. */
   async function removeWhole(projectId: string, erasures: readonly Erasure[]): Promise<void> {
     await deps.onBegin(erasures)
-    const places = await rewriteFilesInLog(log, new Map([[projectId, everything]]))
+    const places = await rewriteFilesInLog(log, new Map([[projectId, wholeProject]]))
     await fileRemoval.removeBlobs(projectId)
     const rows = await removal.removeProject(projectId)
     const [first] = erasures
@@ -147,7 +147,7 @@ export function createRound(deps: RoundDeps): Round {
       })
     const sets = new Map<string, ErasedOf>()
     for (const [projectId, one] of found) if (one.ids.length > 0 || one.feedback.size > 0) sets.set(projectId, one)
-    for (const projectId of whole) sets.set(projectId, everything)
+    for (const projectId of whole) sets.set(projectId, wholeProject)
     const letters = new Map<string, number>()
     if (sets.size > 0) {
       await attempt(sets.keys(), 'records of the log', async () => {
