@@ -1,4 +1,5 @@
 -- Notes spans of a batch as due that have log records: those whose records came first, and spans that are sent again.
+-- Evaluations are due one by one.
 INSERT INTO callhouse.log_joins
 SELECT due.project_id, due.trace_id, due.span_id, due.id, due.at, due.event_name, now()
 FROM callhouse.logs_by_span AS due
@@ -9,4 +10,4 @@ WHERE due.event_name IN {events:Array(String)}
         WHERE kind = 'complete' AND project_id IN {projects:Array(String)}
     )
 ORDER BY due.at, due.id
-LIMIT 1 BY due.project_id, due.trace_id, due.span_id
+LIMIT 1 BY due.project_id, due.trace_id, due.span_id, if(due.event_name = {evaluation:String}, due.id, '')

@@ -1,14 +1,15 @@
--- Spans with log records that are not part of their calls yet, among those that arrived lately or whose spans did.
+-- Spans with log records that are not counted in their calls yet, among those that arrived lately or whose spans did.
 WITH due AS
 (
     SELECT DISTINCT project_id, trace_id, span_id FROM callhouse.log_joins
     WHERE arrived >= now() - {seconds:UInt32} AND span_id != '' AND event_name IN {events:Array(String)}
+        AND (empty({slots:Array(UInt8)}) OR has({slots:Array(UInt8)}, CRC32(project_id) % 64))
 )
 SELECT
     stored.project_id AS project_id, stored.trace_id AS trace_id, stored.id AS id,
     toString(toUnixTimestamp64Micro(stored.started_at)) AS started_us, toString(stored.start_ver) AS clock,
-    toString(joined.base) AS base, toString(joined.clock) AS joined_clock, toUInt32(sent.events) AS events,
-    stored.bytes AS bytes
+    toString(joined.base) AS base, toString(joined.clock) AS joined_clock, toUInt32(joined.events) AS joined_events,
+    toUInt32(sent.events) AS events, stored.bytes AS bytes
 FROM
 (
     SELECT project_id, trace_id, started_at, id, start_ver, toUInt32(least(start_bytes + end_bytes, 4000000000)) AS bytes
@@ -23,7 +24,7 @@ FROM
 ) AS stored
 INNER JOIN
 (
-    SELECT project_id, trace_id, span_id, least(uniqExact(id), {maxEvents:UInt32}) AS events
+    SELECT project_id, trace_id, span_id, uniqExact(id) AS events
     FROM callhouse.logs_by_span
     WHERE (project_id, trace_id, span_id) IN (SELECT project_id, trace_id, span_id FROM due)
         AND event_name IN {events:Array(String)}

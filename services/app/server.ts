@@ -48,7 +48,6 @@ import type { Worker } from '../worker/run.ts'
 import { openAudit, readAuditOf, serverAudit } from './audit.ts'
 import { openBlobs } from './blobs.ts'
 import type { Config } from './config.ts'
-import { replayDeadLetters } from './control/dead-letters.ts'
 import {
   checkEngines,
   hasEmbeddedStore,
@@ -64,7 +63,7 @@ import {
 import { healthOf } from './health.ts'
 import { keepKeyUses, openKeysWith } from './keys.ts'
 import { openLimits } from './limits.ts'
-import { hitCounter, maskingsOf, masksOf } from './masks.ts'
+import { maskingsOf, masksOf } from './masks.ts'
 import { type OtlpPorts, openOtlpPorts } from './otlp-ports.ts'
 import { startRequestThreads } from './request-threads.ts'
 import { does, type ServerRole } from './roles.ts'
@@ -200,8 +199,7 @@ export async function startCallhouse(
     const masks = masksOf(directory)
     const secrets = ownSecrets(() => directory.state().secrets, { config, masterKey })
     if (role !== 'ingest') refuseUnopened(directory, { config, masterKey })
-    const onMasked = hitCounter(registry)
-    const maskings = maskingsOf(masks, config, masterKey, logger, onMasked)
+    const maskings = maskingsOf(masks, config, masterKey, logger, registry)
     let jobs: EvaluationJobs | undefined
     let invoke: Invoke | undefined
     const applying = does(role, 'apply')
@@ -266,14 +264,12 @@ export async function startCallhouse(
       rowSlots,
       rules: sharedRulesOf(directory, masks),
       audit,
-      onMasked,
     }
     const sessions = createSessions({ keys, masterKey, directory, config })
     const assets = config.page ? openAssets(builtPage) : undefined
     const web = assets && { assets, sessions, keys, audit, masterKey, server: { version, config } }
     const threads = startRequestThreads({ config, role, split, clock }, ports, registry)
     open.push({ name: 'threads', limitMs: 5_000, close: threads.close })
-    const deadLetters = applying?.deadLetters ?? createTableDeadLetters(store)
     const routeDeps = {
       ...ports,
       secrets,
@@ -289,11 +285,7 @@ export async function startCallhouse(
       service,
       operator: {
         settings: () => shownSettings(config),
-        deadLetters: {
-          list: () => deadLetters.list(),
-          show: (id: string) => deadLetters.show(id),
-          replay: (id: string) => replayDeadLetters({ deadLetters, log }, id),
-        },
+        deadLetters: applying?.deadLetters ?? createTableDeadLetters(store),
       },
       threads,
       ...(web && { web }),

@@ -1,5 +1,6 @@
 // The part of a process that applies the log to the store: worker, dead letters, commands, hourly housekeeping.
 import { join } from 'node:path'
+import { slotsOf } from '../content/hash-slots.ts'
 import type { Maskings } from '../content/masking/maskings.ts'
 import type { ProcessAudit } from '../core/audit/audit.ts'
 import type { AuditEvent } from '../core/audit/chain.ts'
@@ -41,7 +42,7 @@ import { createErasing } from '../worker/erasure/erasures.ts'
 import { createFileRemoval } from '../worker/erasure/remove-files.ts'
 import { createRowRemoval } from '../worker/erasure/remove-rows.ts'
 import { Held } from '../worker/held.ts'
-import { createJoiner, type Joiner } from '../worker/logs/joiner.ts'
+import { createJoiner } from '../worker/logs/joiner.ts'
 import type { WorkerMetrics } from '../worker/metrics.ts'
 import type { CountedAgain } from '../worker/rollups/rollups.ts'
 import { startWorker, type Worker } from '../worker/run.ts'
@@ -181,7 +182,19 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   const viewing = setInterval(lookAtViews, viewsEveryMs)
   viewing.unref()
   open.push({ name: 'views', limitMs: 1_000, close: () => clearInterval(viewing) })
-  let joiner: Joiner | undefined
+  const onJoinError = (error: Error) =>
+    logger.warn({ error: error.message }, 'log records are not joined, trying again')
+  const joiner = config.otelLogsAsIo
+    ? createJoiner({
+        ...{ store, log, mapping: createEventMapping(config, deps.maskings), onError: onJoinError },
+        slots: () => slotsOf(log.partitions('calls'), (partition) => log.owns('calls', partition)),
+        onJoined(counts) {
+          metrics.onJoined(counts)
+          logger.info(counts, 'log records joined')
+        },
+      })
+    : undefined
+  await joiner?.learn().catch(onJoinError)
   const worker = startWorker({
     views,
     log: {
@@ -192,7 +205,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
       },
     },
     verify: applied.verify,
-    logJoins: { projects: () => joiner?.projects() ?? [], onSpans: () => joiner?.onApplied() },
+    logJoins: joiner && { ...joiner, onSpans: joiner.onApplied },
     ownsTables: hasEmbeddedStore(config),
     ...{ store, countedAgain: deps.countedAgain },
     progress,
@@ -224,15 +237,8 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     if (again !== undefined) logger.info({ calls: again }, 'what was erased since the backup is deleted again')
     await Promise.race([worker.caughtUp(), failed.promise])
   }
-  if (config.otelLogsAsIo) {
-    joiner = createJoiner({
-      ...{ store, log, mapping: createEventMapping(config, deps.maskings) },
-      onJoined(counts) {
-        metrics.onJoined(counts)
-        logger.info(counts, 'log records joined')
-      },
-      onError: (error) => logger.warn({ error: error.message }, 'log records are not joined, trying again'),
-    })
+  if (joiner) {
+    joiner.start()
     open.push({ name: 'joins of logs', limitMs: 30_000, close: joiner.stop })
   }
   const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
@@ -240,7 +246,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     ...{ store, log, deadLetters, audit: deps.audit, clock: deps.clock, blobs: deps.blobs },
     ...{ isHeld: deps.purgeRules.isHeld, removedProjects: deps.removedProjects, eraseHours: config.eraseHours },
     logRetentionMs: config.logRetentionHours * 3_600_000,
-    ...{ removal, fileRemoval, settled, onOpen: metrics.onOpenErasures },
+    ...{ removal, fileRemoval, settled },
     onDone: (done) => logger.info(done, 'erased'),
     onError: (error) => logger.warn({ error: error.message }, 'erasing failed, trying again'),
   })

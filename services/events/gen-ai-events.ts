@@ -9,10 +9,31 @@ export const joinedEvents = {
   messages: ['gen_ai.system.message', 'gen_ai.user.message', 'gen_ai.assistant.message', 'gen_ai.tool.message'],
 } as const
 
+/** What coding agents tell, by the full names of their events (releases of November 2026). So does a view of log_joins. */
+export const agentEventKinds = {
+  'claude_code.api_request': 'llm',
+  'claude_code.api_error': 'error',
+  'claude_code.tool_result': 'tool',
+  'claude_code.user_prompt': 'prompt',
+  'codex.api_request': 'llm',
+  'codex.api_error': 'error',
+  'codex.sse_event': 'llm',
+  'codex.tool_result': 'tool',
+  'codex.user_prompt': 'prompt',
+  'gemini_cli.api_response': 'llm',
+  'gemini_cli.api_error': 'error',
+  'gemini_cli.tool_call': 'tool',
+  'gemini_cli.user_prompt': 'prompt',
+} as const
+
 export const joinedEventNames: readonly string[] = [
   ...[joinedEvents.details, joinedEvents.exception, joinedEvents.choice],
   ...joinedEvents.messages,
+  ...Object.keys(agentEventKinds),
 ]
+
+/** An event that becomes feedback of a call instead. */
+export const evaluationEvent = 'gen_ai.evaluation.result'
 
 /** A record as the table holds it: texts, and the names of those that are JSON texts. */
 export type StoredLogRecord = {

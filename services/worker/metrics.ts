@@ -1,27 +1,25 @@
 // Metrics of the worker in the registry that /metrics shows.
 import type { Registry } from 'prom-client'
 import { metricsIn } from '../core/process/metrics-in.ts'
+import type { JoinedCounts } from './logs/look.ts'
 import type { BatchReport } from './run.ts'
 
 export type WorkerMetrics = {
   onBatch(report: BatchReport): void
   onRetry(topic: string): void
-  /** Number of calls that log records became part of, and of feedback made of log records. */
-  onJoined(counts: { calls: number; feedback: number }): void
-  /** Number of erasures that are not done by their deadline, and of those that failed. */
-  onOpenErasures(counts: { overdue: number; failed: number }): void
+  onJoined(counts: JoinedCounts): void
   /** Publishes how far rollups lag behind the rows. */
   watchRollupLag(lags: () => { name: string; lagMs: number }[]): void
 }
 
 export function createWorkerMetrics(registry: Registry): WorkerMetrics {
-  const { counter, gauge, histogram, looked } = metricsIn(registry)
+  const { counter, histogram, looked } = metricsIn(registry)
   const rows = counter('callhouse_rows_applied_total', 'Rows applied to the tables', 'topic')
   const dead = counter('callhouse_dead_letters_total', 'Rows kept as dead letters', 'topic')
   const retries = counter('callhouse_batch_retries_total', 'Batches tried again after an outage', 'topic')
   const joins = counter(
     'callhouse_log_joins_total',
-    'Calls that log records became part of, and feedback that they became',
+    'Calls that log records became part of, feedback that they became, and those beyond the bound of a span',
     'kind',
   )
   const took = histogram(
@@ -36,7 +34,6 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     [0.05, 0.1, 0.2, 0.4, 1, 2, 5, 15, 60],
     'topic',
   )
-  const open = gauge('callhouse_erasures_open', 'Erasures that are overdue, and those that failed', 'state')
   return {
     onBatch(report) {
       rows.labels(report.topic).inc(report.rows)
@@ -46,9 +43,6 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     },
     onJoined(counts) {
       for (const [kind, count] of Object.entries(counts)) joins.labels(kind).inc(count)
-    },
-    onOpenErasures(counts) {
-      for (const [state, count] of Object.entries(counts)) open.labels(state).set(count)
     },
     onRetry: (topic) => retries.labels(topic).inc(),
     watchRollupLag(lags) {

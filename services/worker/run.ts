@@ -32,7 +32,7 @@ export type WorkerDeps = Omit<CommitDeps, 'applier' | 'signal'> & {
   progress: Progress
   /** What the log still holds: rows that went in before tell bad rows from tables that take nothing. */
   keptRecords?: KeptRecords
-  logJoins?: LogJoins
+  logJoins?: LogJoins | undefined
   /** From when on minutes of statistics may be counted again. */
   countedAgain?(): CountedAgain
   /** Whether no other process writes the tables. */

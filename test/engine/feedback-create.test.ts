@@ -12,7 +12,6 @@ import { createAnnotationSchema } from '../../services/query/feedback/annotation
 import { createFeedbackReadRoutes } from '../../services/query/feedback/routes.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'
 import { noAudit } from '../fixtures/no-audit.ts'
-import { noErasures } from '../fixtures/no-erasures.ts'
 import { type Call, createCall } from '../fixtures/route-call.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
@@ -37,7 +36,7 @@ beforeAll(async () => {
       annotationSchema: createAnnotationSchema({ store, freshness }),
       checkQueue: createQueueCheck({ store, freshness }),
     }),
-    ...createFeedbackReadRoutes({ store, log, clock, freshness, config, audit: noAudit }, noErasures),
+    ...createFeedbackReadRoutes({ store, log, clock, freshness, config, audit: noAudit }),
   ])
 })
 afterAll(() => remove())

@@ -16,7 +16,6 @@ import { createRefReadRoutes } from '../../services/query/refs/routes.ts'
 import { createTableReadRoutes } from '../../services/query/tables/routes.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'
 import { noAudit } from '../fixtures/no-audit.ts'
-import { noErasures } from '../fixtures/no-erasures.ts'
 import { type Call, createCall } from '../fixtures/route-call.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
@@ -49,7 +48,7 @@ beforeAll(async () => {
       annotationSchema: async () => ({}),
       checkQueue: async () => undefined,
     }),
-    ...createFeedbackReadRoutes({ store, log, clock, freshness, config, audit: noAudit }, noErasures),
+    ...createFeedbackReadRoutes({ store, log, clock, freshness, config, audit: noAudit }),
     ...createAnnotationQueueRoutes({ store, log, clock, freshness, lock: createKeyedLock(), audit: noAudit }),
   ])
 })

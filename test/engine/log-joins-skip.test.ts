@@ -25,7 +25,11 @@ const watched: Store = {
     return store.command(query, options)
   },
 }
-const materializer = createCallMaterializer(watched, { projects: () => known, onSpans: () => void told++ })
+const materializer = createCallMaterializer(watched, {
+  projects: () => known,
+  evaluated: () => known,
+  onSpans: () => void told++,
+})
 const run = (sql: string) => store.command({ name: 'test', sql, params: {} })
 
 let offset = 0

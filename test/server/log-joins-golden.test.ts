@@ -76,7 +76,7 @@ it.each(Object.entries(captures))('%s', async (capture, expected) => {
         })
         expect(call?.summary.usage).toMatchObject({ 'gpt-test-1': { input_tokens: 21, output_tokens: 8 } })
       },
-      { timeout: 30_000, interval: 100 },
+      { timeout: 90_000, interval: 100 },
     )
   }
 })

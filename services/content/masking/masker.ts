@@ -19,10 +19,6 @@ type Masked = {
 }
 
 export type Masker = {
-  /** How often the rules that reach the project were changed: rows carry it; 0 = none masks anything. */
-  version: number
-  /** Values that were masked since the masker was made: what a call adds to them is its own. */
-  hits(): number
   /** Extracted content is not stored, files are refused. */
   dropsContent: boolean
   /** What is masked of objects and rows of tables; absent where rules leave them alone. */
@@ -151,8 +147,7 @@ type Place = { name: string; paths: readonly PathProgress[] }
 /**
  * Every scope is taken as it is, whatever its mode.
  * @param scopes the widest first
- * @param options.version of the rules
- * @param options.onHits told of each rule that was hit, and how often; `detector`: what found the values
+ * @param options.onHits told of each rule that was hit, and how often
  * @param options.onFailure told of a fault of ours: what it left is not stored
  */
 export function createMasker(
@@ -160,13 +155,11 @@ export function createMasker(
   options: {
     floor?: readonly string[]
     secret?: Buffer | undefined
-    version?: number
-    onHits?(rule: string, hits: number, detector: string): void
+    onHits?(rule: string, hits: number): void
     onFailure?(error: unknown): void
   } = {},
 ): Masker {
-  const { floor = [], version = 0, onHits, onFailure } = options
-  let allHits = 0
+  const { floor = [], onHits, onFailure } = options
   const rules = [
     ...scopes.flatMap(({ rules: own }, scope) => own.rules.map((rule) => compileRule(rule, rule.id, scope))),
     ...[...setsOf(scopes, floor)].flatMap(([name, scope]) => compiledSet(name, scope)),
@@ -192,11 +185,11 @@ export function createMasker(
 
   /** One look at one value; counts what it hits. */
   function lookIn(field: MaskedField): { visitor: Visitor<Place>; tell: () => Omit<Masked, 'text'>; place: Place } {
-    const counted = new Map<Rule, number>()
+    const counted = new Map<string, number>()
     let isByPath = false
-    const count = (rule: Rule): void => {
-      isByPath ||= rule.path !== undefined
-      counted.set(rule, (counted.get(rule) ?? 0) + 1)
+    const count = ({ id, path }: Rule): void => {
+      isByPath ||= path !== undefined
+      counted.set(id, (counted.get(id) ?? 0) + 1)
     }
     const ownPaths = byPath.filter((rule) => rule.isIn(field))
     const ownPlaces = byPlace.filter((rule) => rule.isIn(field))
@@ -267,10 +260,7 @@ export function createMasker(
       visitor,
       place: { name: normalName(field), paths: ownPaths.map(({ path }) => beginPath(path as Path, field)) },
       tell() {
-        for (const [{ id, kind }, hits] of counted) {
-          allHits += hits
-          onHits?.(id, hits, kind)
-        }
+        for (const [rule, hits] of counted) onHits?.(rule, hits)
         return { isByPath }
       },
     }
@@ -288,8 +278,6 @@ export function createMasker(
   }
 
   return {
-    version,
-    hits: () => allHits,
     dropsContent: scopes.some(({ rules: own }) => own.content === 'drop'),
     cost: 1 + finding.filter(({ anchor }) => anchor === 0).length,
     hasPlaces: byPlace.length > 0,

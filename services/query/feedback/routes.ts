@@ -17,7 +17,6 @@ import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import type { Store } from '../../core/store/store.ts'
 import { purgedRecord } from '../../events/feedback.ts'
 import { nonNegative } from '../calls/routes.ts'
-import { erasureHeader, type RequestErasure } from '../erasures/request.ts'
 import { listReply } from '../list-reply.ts'
 import { type KeyedList, listRows } from '../list-rows.ts'
 import { purgedIds } from '../purge-ids.ts'
@@ -51,8 +50,7 @@ function countsOf(fields: readonly string[] | undefined): string[] | null {
   return [...new Set(counts)]
 }
 
-/** @param requestErasure has the texts of what is purged removed, too */
-export function createFeedbackReadRoutes(deps: FeedbackReadDeps, requestErasure: RequestErasure): Route[] {
+export function createFeedbackReadRoutes(deps: FeedbackReadDeps): Route[] {
   const { store, log, clock, freshness, config, audit } = deps
   const names: FeedbackWireNames = { prefix: config.wirePrefix, aliases: config.wireAliases }
   return [
@@ -110,7 +108,7 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps, requestErasure:
       summary: 'Removes items of feedback for good',
       body: { type: 'json', schema: feedbackPurgeRequest, check: 'schema' },
       response: feedbackPurgeResponse,
-      topics: ['feedback', 'erasures'],
+      topics: ['feedback'],
       tables: ['feedback'],
       async handle(context) {
         const { input, signal } = context
@@ -130,9 +128,7 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps, requestErasure:
         const position = await audited(audit, [event], () =>
           log.append('feedback', [purgedRecord(projectId, ids, clock)]),
         )
-        const { id } = await requestErasure(context, projectId, { calls: 0 })
-        const written = { [positionHeader]: formatPositions([position]), [erasureHeader]: id }
-        return { json: {}, headers: { ...headers, ...written } }
+        return { json: {}, headers: { ...headers, [positionHeader]: formatPositions([position]) } }
       },
     }),
   ]

@@ -1,7 +1,7 @@
 // Materializes the topic calls: inserts rows, merges the fragments of affected calls, marks changed minutes as dirty.
 import type { Batch, Position } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
-import { joinedEventNames } from '../../events/gen-ai-events.ts'
+import { evaluationEvent, joinedEventNames } from '../../events/gen-ai-events.ts'
 import { type DirtyPositions, dirtyAt, dirtyPositionsOf } from '../combined-batch.ts'
 import type { Materializer } from '../materializer.ts'
 import { failureOf, monthsAtOnce } from '../split/split-batch.ts'
@@ -39,6 +39,8 @@ export type CallMaterializer = Materializer & {
 /** Projects whose spans have log records that become part of their calls. */
 export type LogJoins = {
   projects(): readonly string[]
+  /** Those of them with evaluations that name the response of a call. */
+  evaluated(): readonly string[]
   /** A batch had spans of these projects. */
   onSpans(): void
 }
@@ -46,7 +48,7 @@ export type LogJoins = {
 /** What a batch without patches needs besides its rows. */
 type Probed = { hasPartsElsewhere: boolean; wasStored: boolean; mayJoin: boolean }
 
-const noLogJoins: LogJoins = { projects: () => [], onSpans: () => {} }
+const noLogJoins: LogJoins = { projects: () => [], evaluated: () => [], onSpans: () => {} }
 
 export function createCallMaterializer(store: Store, logJoins = noLogJoins): CallMaterializer {
   /** Scratch tables that may hold rows of the previous batch; all of them after a start. */
@@ -130,7 +132,12 @@ export function createCallMaterializer(store: Store, logJoins = noLogJoins): Cal
       await mark()
     }
     if (!mayJoin) return
-    await store.command(statement('log-joins-again', { projects, events: joinedEventNames }))
+    const evaluation = evaluationEvent
+    const events = [...joinedEventNames, evaluation]
+    await store.command(statement('log-joins-again', { projects, events, evaluation }))
+    const evaluated = logJoins.evaluated()
+    if (evaluated.length > 0)
+      await store.command(statement('log-joins-again-responses', { projects: evaluated, evaluation }))
     logJoins.onSpans()
   }
 

@@ -1,30 +1,37 @@
 // Joins log records of generative AI with the calls of their spans, whichever comes first: what fits is appended as an
 // ordinary complete row of the same call with a newer clock.
 
-import { spliced } from '../../content/span-dump.ts'
+import { everySlot } from '../../content/hash-slots.ts'
 import { pause } from '../../core/concurrency/pause.ts'
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Log } from '../../core/log/log.ts'
 import { type Store, StoreError } from '../../core/store/store.ts'
-import type { UsageEntry } from '../../events/calls.ts'
 import { appendCalls, callSplitOf, createCallWriter } from '../../events/calls-writer.ts'
-import { createdRecords, type FeedbackRow, storedPayload } from '../../events/feedback.ts'
 import {
   type EventMapping,
+  evaluationEvent,
   joinedEventNames,
   type StoredLogRecord,
-  type StoredSpan,
 } from '../../events/gen-ai-events.ts'
 import { halves, splitBatch } from '../split/split-batch.ts'
 import { statement } from '../statements.ts'
+import { createEvaluations } from './evaluations.ts'
+import type { Done, JoinedCounts, KeepJoined, Look } from './look.ts'
+import { type SpanRow, spanOf } from './span-rows.ts'
 
 export type Joiner = {
   /** Rows of calls or logs are in the tables: some of them may be due. */
   onApplied(): void
   /** Projects with records that may be joined: only their calls are looked at when they come. */
   projects(): readonly string[]
+  /** Those of them with evaluations that name the response of a call. */
+  evaluated(): readonly string[]
+  /** Reads which projects these are, of all records that are kept: before the first calls are applied. */
+  learn(): Promise<void>
   /** Joins everything that arrived in the last seconds; resolves once it is in the log. */
   look(seconds: number): Promise<number>
+  /** Looks from now on: through the last day, then at what arrives. */
+  start(): void
   stop(): Promise<void>
 }
 
@@ -41,10 +48,6 @@ const maxSpans = 1_000
 const maxBytes = 16 * 2 ** 20
 /** Rows of a look; the rest comes with the next one. */
 const maxDue = 2_000
-/** A response is looked for among the calls that began so long before its evaluation, and so long after it. */
-const [beforeUs, afterUs] = [3_600_000_000, 300_000_000]
-/** The system's own: nobody sent this feedback. */
-const author = 'otel'
 
 type Due = {
   project_id: string
@@ -54,108 +57,30 @@ type Due = {
   clock: string
   base: string
   joined_clock: string
+  joined_events: number
   events: number
   bytes: number
 }
-type Evaluation = StoredLogRecord & { project_id: string; id: string; at_us: string; span_id: string }
-type Counts = Record<'requests' | 'input' | 'output' | 'total' | 'cache_read' | 'cache_write', string[]>
-type SpanRow = {
-  [column in
-    | 'project_id'
-    | 'id'
-    | 'clock'
-    | 'trace_id'
-    | 'started_us'
-    | 'ended_us'
-    | 'parent_id'
-    | 'thread_id'
-    | 'turn_id'
-    | 'op_name'
-    | 'exception'
-    | 'user_id'
-    | 'run_id'
-    | 'run_step'
-    | 'run_step_end'
-    | 'attributes'
-    | 'inputs'
-    | 'output'
-    | 'summary'
-    | 'otel_dump']: string
-} & {
-  input_refs: string[]
-  output_refs: string[]
-  error_count: number
-  odd: number
-  mask: number
-  mask_hits: number
-  usage_model: string[]
-} & { [name in keyof Counts as `usage_${name}`]: string[] }
-
-type Done = { project: string; trace: string; span: string; log: string; base: string; clock: string; events: number }
 
 const keyOf = (project: string, trace: string, span: string): string => `${project}\n${trace}\n${span}`
-
-const stepOf = (step: string): number | null => (Number(step) < 0 ? null : Number(step))
-
-function usageOf(row: SpanRow): UsageEntry[] {
-  const count = (list: string[], n: number) => Number(list[n] ?? 0)
-  return row.usage_model.map((model, n) => ({
-    model,
-    requests: count(row.usage_requests, n),
-    input: count(row.usage_input, n),
-    output: count(row.usage_output, n),
-    total: count(row.usage_total, n),
-    cacheRead: count(row.usage_cache_read, n),
-    cacheWrite: count(row.usage_cache_write, n),
-  }))
-}
-
-function spanOf(row: SpanRow): StoredSpan {
-  const { attributes, inputs, output } = row
-  const texts = { attributes: Buffer.from(attributes), inputs: Buffer.from(inputs), output: Buffer.from(output) }
-  return {
-    projectId: row.project_id,
-    id: row.id,
-    odd: Number(row.odd) === 1,
-    masking: { version: Number(row.mask), hits: Number(row.mask_hits) },
-    startedUs: Number(row.started_us),
-    endedUs: Number(row.ended_us),
-    traceId: row.trace_id,
-    parentId: row.parent_id,
-    threadId: row.thread_id,
-    turnId: row.turn_id,
-    opName: row.op_name,
-    exception: row.exception,
-    userId: row.user_id,
-    runId: row.run_id,
-    runStep: stepOf(row.run_step),
-    runStepEnd: stepOf(row.run_step_end),
-    inputRefs: row.input_refs,
-    outputRefs: row.output_refs,
-    errorCount: Number(row.error_count),
-    usage: usageOf(row),
-    ...{ attributes, inputs, output, summary: row.summary },
-    otelDump: spliced(Buffer.from(row.otel_dump), texts).toString(),
-  }
-}
-
-/** 32 hex digits in the form of ids. */
-const idOf = (digits: string): string => digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 
 export function createJoiner(deps: {
   store: Pick<Store, 'rows' | 'command'>
   log: Log
   mapping: EventMapping
-  onJoined?(joined: { calls: number; feedback: number }): void
+  /** Hash slots of the projects that this process joins; null or absent = all. */
+  slots?(): readonly number[] | null
+  onJoined?(joined: JoinedCounts): void
   onError(error: Error): void
 }): Joiner {
   const { store, log, mapping } = deps
   const stopping = new AbortController()
   const projects = new Set<string>()
+  const evaluated = new Set<string>()
   const background = { pool: 'background' } as const
   const events = joinedEventNames
 
-  const keep = async (done: readonly Done[]): Promise<void> => {
+  const keep: KeepJoined = async (done) => {
     if (done.length === 0) return
     const of = <Key extends keyof Done>(key: Key) => done.map((one) => one[key])
     const params = {
@@ -164,6 +89,7 @@ export function createJoiner(deps: {
     }
     await store.command(statement('log-joined-insert', params), { background: true })
   }
+  const joinEvaluations = createEvaluations({ store, log, mapping, keep })
 
   /** What cannot be mapped (too much of it, a raw span that is none) must not hold up the others: it stays as it is. */
   const mapped = (row: SpanRow, own: readonly StoredLogRecord[], clock: bigint) => {
@@ -239,126 +165,90 @@ export function createJoiner(deps: {
     return count
   }
 
-  const joinSpans = async (seconds: number): Promise<number> => {
+  /** A call that holds all that it may: its further events are counted alone. */
+  const isFull = ({ clock, base, joined_clock, joined_events }: Due): boolean =>
+    joined_events >= maxEvents && (clock === base || clock === joined_clock)
+
+  const joinSpans = async (look: Look): Promise<Omit<JoinedCounts, 'feedback'>> => {
     let count = 0
+    let beyond = 0
     for (;;) {
-      const query = statement('log-joins-due', { seconds, events, maxEvents, limit: maxDue })
-      const due = await store.rows<Due>(query, background)
+      const rows = await store.rows<Due>(statement('log-joins-due', { ...look, events, limit: maxDue }), background)
+      const due = rows.map((row) => ({
+        ...row,
+        ...{ events: Number(row.events), joined_events: Number(row.joined_events) },
+      }))
+      const full = due.filter(isFull)
+      await keep(
+        full.map((one) => ({
+          ...{ project: one.project_id, trace: one.trace_id, span: one.id, log: '' },
+          ...{ base: one.base, clock: one.joined_clock, events: one.events },
+        })),
+      )
       let some: Due[] = []
       let bytes = 0
       for (const one of due) {
+        beyond += Math.max(0, one.events - Math.max(maxEvents, one.joined_events))
+        if (isFull(one)) continue
         if (some.length > 0 && (some.length === maxSpans || bytes + Number(one.bytes) > maxBytes)) {
           count += await joinAll(some)
           some = []
           bytes = 0
         }
-        some.push({ ...one, events: Number(one.events) })
+        some.push(one)
         bytes += Number(one.bytes)
       }
       if (some.length > 0) count += await joinAll(some)
-      if (due.length < maxDue || stopping.signal.aborted) return count
+      if (due.length < maxDue || stopping.signal.aborted) return { calls: count, beyond }
     }
   }
 
-  /** Calls by the ids of their responses, for records without a span. */
-  const callsOf = async (
-    wanted: readonly { project: string; atUs: number; responseId: string }[],
-  ): Promise<Map<string, string>> => {
-    const calls = new Map<string, string>()
-    for (const [project, own] of Map.groupBy(wanted, (one) => one.project)) {
-      const times = own.map(({ atUs }) => atUs)
-      const rows = await store.rows<{ id: string; response_id: string }>(
-        statement('log-joins-responses', {
-          ...{ project, responses: own.map(({ responseId }) => responseId) },
-          ...{ from: Math.min(...times) - beforeUs, upTo: Math.max(...times) + afterUs },
-        }),
-        background,
-      )
-      for (const { id, response_id: response } of rows) calls.set(`${project}\n${response}`, id)
+  /** @param seconds 0 = of all records that are kept */
+  const learnOf = async (seconds: number): Promise<boolean> => {
+    const query = statement('log-joins-projects', { seconds, events, evaluation: evaluationEvent })
+    const rows = await store.rows<{ project_id: string; responses: number }>(query, background)
+    for (const { project_id: project, responses } of rows) {
+      projects.add(project)
+      if (Number(responses) === 1) evaluated.add(project)
     }
-    return calls
-  }
-
-  const joinEvaluations = async (seconds: number): Promise<number> => {
-    const rows = await store.rows<Evaluation>(
-      statement('log-joins-evaluations', { seconds, limit: maxDue }),
-      background,
-    )
-    const found = rows.flatMap((row) => {
-      const result = mapping.evaluation(row)
-      return result === null ? [] : [{ row, result, atUs: Number(row.at_us) }]
-    })
-    const calls = await callsOf(
-      found.flatMap(({ row, result, atUs }) =>
-        row.span_id === '' && result.responseId !== ''
-          ? [{ project: row.project_id, atUs, responseId: result.responseId }]
-          : [],
-      ),
-    )
-    const feedback: FeedbackRow[] = []
-    const done: Done[] = []
-    for (const { row, result, atUs } of found) {
-      const call = row.span_id || calls.get(`${row.project_id}\n${result.responseId}`)
-      if (call === undefined) continue
-      // Its clock follows from the record, so that it is the same feedback however often it is made.
-      const clock = BigInt(atUs) * 1024n
-      feedback.push({
-        ...{
-          project_id: row.project_id,
-          id: idOf(row.id),
-          clock,
-          weave_ref: `weave:///${row.project_id}/call/${call}`,
-        },
-        ...{ user_id: author, creator: null, feedback_type: result.feedbackType, annotation_ref: null },
-        ...{ runnable_ref: null, call_ref: null, trigger_ref: null, queue_id: null, scorer_tags: [] },
-        ...{ scorer_tag_reasons: {}, scorer_rating_reasons: {}, scorer_tag_confidences: {}, scorer_ratings: {} },
-        ...{ scorer_rating_confidences: {}, span_agent_name: '', span_agent_version: '', span_conversation_id: '' },
-        ...{ span_trace_id: '', scorer_trace_id: '', span_status_code: '', payload: storedPayload(result.payload) },
-      })
-      done.push({
-        ...{ project: row.project_id, trace: '', span: '', log: row.id },
-        ...{ base: String(clock), clock: String(clock), events: 1 },
-      })
-    }
-    if (feedback.length > 0) await log.append('feedback', createdRecords(feedback))
-    await keep(done)
-    return feedback.length
-  }
-
-  const learn = async (seconds: number): Promise<boolean> => {
-    const rows = await store.rows<{ project_id: string }>(
-      {
-        name: 'log-joins.projects',
-        sql: `SELECT DISTINCT project_id FROM callhouse.log_joins WHERE arrived >= now() - {seconds:UInt32}`,
-        params: { seconds },
-      },
-      background,
-    )
-    for (const { project_id: project } of rows) projects.add(project)
     return rows.length > 0
   }
+  let hasLearned = false
+  const learn = async (): Promise<void> => {
+    await learnOf(0)
+    hasLearned = true
+  }
 
+  const held = (): readonly number[] => deps.slots?.() ?? everySlot
   const queue = createSerialQueue()
-  const look = (seconds: number): Promise<number> =>
+  const lookThrough = (seconds: number, slots: readonly number[]): Promise<number> =>
     queue.run(async () => {
-      if (!(await learn(seconds))) return 0
-      const joined = { calls: await joinSpans(seconds), feedback: await joinEvaluations(seconds) }
-      if (joined.calls + joined.feedback > 0) deps.onJoined?.(joined)
+      if (!hasLearned) await learn()
+      if (!(await learnOf(seconds)) || slots.length === 0) return 0
+      const own = { seconds, slots: slots.length === everySlot.length ? [] : slots }
+      const spans = await joinSpans(own)
+      const joined = { ...spans, feedback: await joinEvaluations(own, stopping.signal) }
+      if (joined.calls + joined.feedback + joined.beyond > 0) deps.onJoined?.(joined)
       return joined.calls + joined.feedback
     })
 
   let wake = Promise.withResolvers<void>()
   const loop = async (): Promise<void> => {
     const { signal } = stopping
-    let seconds = daySeconds
+    /** Slots of which the last day was looked through: also what another process left undone. */
+    let covered: ReadonlySet<number> = new Set()
+    let seconds = 0
     let lookedMs = Date.now()
     let lookedAtMs = lookedMs
     while (!signal.aborted) {
       const beganMs = Date.now()
       try {
-        await look(seconds)
+        const slots = held()
+        const isOwn = slots.every((slot) => covered.has(slot))
+        await lookThrough(isOwn ? seconds : daySeconds, slots)
+        covered = new Set(slots)
         lookedMs = beganMs
-        if (seconds >= longLookSeconds) lookedAtMs = beganMs
+        if (!isOwn || seconds >= longLookSeconds) lookedAtMs = beganMs
         // A look takes at most half of the time.
         await pause(Date.now() - beganMs, signal)
       } catch (error) {
@@ -372,12 +262,17 @@ export function createJoiner(deps: {
       seconds = Date.now() - lookedAtMs >= longLookEveryMs ? Math.max(longLookSeconds, since) : since
     }
   }
-  const looping = loop()
+  let looping: Promise<void> | undefined
 
   return {
     onApplied: () => wake.resolve(),
     projects: () => [...projects],
-    look,
+    evaluated: () => [...evaluated],
+    learn,
+    look: (seconds) => lookThrough(seconds, held()),
+    start() {
+      looping ??= loop()
+    },
     async stop() {
       stopping.abort()
       await looping

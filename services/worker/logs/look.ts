@@ -1,0 +1,13 @@
+// What one look for due log records is about, and what comes of it.
+
+/** Which records one look is about: of projects of some hash slots, none = all. */
+export type Look = { seconds: number; slots: readonly number[] }
+
+/** Calls that events became part of, feedback that they became, events beyond the bound of a span. */
+export type JoinedCounts = { calls: number; feedback: number; beyond: number }
+
+/** A span by its ids, or an evaluation by the id of its record. */
+export type Done = { project: string; trace: string; span: string; log: string; base: string; clock: string; events: number }
+
+/** Notes what was joined, once it is in the log. */
+export type KeepJoined = (done: readonly Done[]) => Promise<void>
