@@ -208,9 +208,8 @@ export function recordsOf({ items, userId, clock, split, pool, bodyBytes, ...by 
     const masker = by.maskings.of(projectId)
     const extraction = maskedExtraction(masker, by.extraction, by.content)
     const owner: PayloadOwner = { projectId, userId, extraction, masker }
-    const before = masker?.hits() ?? 0
     const fragment = fragmentOf(part, clock.next(), owner)
-    writer.add(masker === undefined ? fragment : withMaskedHead(masker, fragment, before))
+    writer.add(masker === undefined ? fragment : withMaskedHead(masker, fragment))
   }
   return writer.take()
 }

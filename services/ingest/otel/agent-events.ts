@@ -1,31 +1,20 @@
-// Coding agents tell what they do in log records without spans: which event is which call, as data.
+// Coding agents tell what they do in log records: which event is which call, or which part of the call of its span, as data.
 import { hash } from 'node:crypto'
 import { quoted } from '../../events/declaration.ts'
+import { agentEventKinds } from '../../events/gen-ai-events.ts'
 import type { LogRow, WrittenRow } from '../../events/logs.ts'
 import type { UsageField } from './conventions.ts'
+import { textOf } from './find.ts'
 import type { CompleteCall } from './map.ts'
 import { shortOpName } from './names.ts'
 import type { LogAttributes } from './spans.ts'
 import { type SpanUsage, summaryText, usageEntry } from './usage.ts'
+import type { Value } from './values.ts'
 
-type Kind = 'llm' | 'tool' | 'prompt' | 'error'
+type Kind = (typeof agentEventKinds)[keyof typeof agentEventKinds]
 
-/** By the full name of the event: Claude Code, Codex, Gemini CLI (their releases of November 2026). */
-const kinds: Readonly<Record<string, Kind>> = {
-  'claude_code.api_request': 'llm',
-  'claude_code.api_error': 'error',
-  'claude_code.tool_result': 'tool',
-  'claude_code.user_prompt': 'prompt',
-  'codex.api_request': 'llm',
-  'codex.api_error': 'error',
-  'codex.sse_event': 'llm',
-  'codex.tool_result': 'tool',
-  'codex.user_prompt': 'prompt',
-  'gemini_cli.api_response': 'llm',
-  'gemini_cli.api_error': 'error',
-  'gemini_cli.tool_call': 'tool',
-  'gemini_cli.user_prompt': 'prompt',
-}
+const isNamed = (name: unknown): name is keyof typeof agentEventKinds =>
+  typeof name === 'string' && Object.hasOwn(agentEventKinds, name)
 
 /** Events that are calls only where they have this attribute: those of a stream, of which the last counts tokens. */
 const needed: Readonly<Record<string, string>> = { 'codex.sse_event': 'input_token_count' }
@@ -58,6 +47,28 @@ const contents: Readonly<Record<Kind, { inputs: readonly string[]; output: reado
   error: { inputs: [], output: [] },
 }
 
+/** What the contents and counts are called among the attributes of a span, of which a record with a span fills what is missing. */
+const spanKeys = {
+  contents: {
+    prompt: { inputs: 'gen_ai.prompt', output: '' },
+    llm: { inputs: 'gen_ai.prompt', output: 'gen_ai.completion' },
+    tool: { inputs: 'gen_ai.tool.call.arguments', output: 'gen_ai.tool.call.result' },
+    error: { inputs: '', output: '' },
+  },
+  usage: {
+    input_tokens: 'gen_ai.usage.input_tokens',
+    output_tokens: 'gen_ai.usage.output_tokens',
+    total_tokens: 'llm.usage.total_tokens',
+    cache_read_input_tokens: 'gen_ai.usage.cache_read.input_tokens',
+    cache_creation_input_tokens: 'gen_ai.usage.cache_creation.input_tokens',
+  } as Partial<Record<UsageField, string>>,
+  model: 'gen_ai.request.model',
+  cost: 'operation.cost',
+  tool: 'gen_ai.tool.name',
+  session: 'gen_ai.conversation.id',
+  kind: 'openinference.span.kind',
+} as const
+
 const shownKind: Readonly<Record<Kind, string>> = { prompt: 'agent', llm: 'llm', tool: 'tool', error: 'llm' }
 
 const digest = (...parts: string[]): string => hash('sha256', JSON.stringify(parts), 'hex').slice(0, 32)
@@ -84,17 +95,43 @@ function documentText(text: string, isJson: boolean): string {
  * of a place in its program; what came as bytes is longer than a name.
  */
 export function agentEvent(
-  { eventName, body, isBodyJson, spanId }: Pick<WrittenRow, 'eventName' | 'body' | 'isBodyJson' | 'spanId'>,
+  { eventName, body, isBodyJson }: Pick<WrittenRow, 'eventName' | 'body' | 'isBodyJson'>,
   { keys: own, values }: LogAttributes,
 ): { name: string; kind: Kind } | null {
-  if (spanId !== '') return null
   for (const name of [eventName, isBodyJson ? '' : body, values[own.lastIndexOf('event.name')]]) {
-    const kind = typeof name === 'string' && Object.hasOwn(kinds, name) ? kinds[name] : undefined
-    if (kind === undefined) continue
-    const need = needed[name as string]
-    return need === undefined || own.includes(need) ? { name: name as string, kind } : null
+    if (!isNamed(name)) continue
+    const need = needed[name]
+    return need === undefined || own.includes(need) ? { name, kind: agentEventKinds[name] } : null
   }
   return null
+}
+
+/** What an agent's record says of its span: attributes as a span would have them, and how it failed; null for other events. */
+export function agentMembers(
+  eventName: string,
+  members: ReadonlyMap<string, Value>,
+): { attributes: Map<string, Value>; exception: string } | null {
+  if (!isNamed(eventName)) return null
+  const kind = agentEventKinds[eventName]
+  const of = (names: readonly string[]): Value =>
+    names.map((name) => members.get(name)).find((value) => value !== undefined && value !== '') ?? ''
+  const attributes = new Map<string, Value>([[spanKeys.kind, shownKind[kind]]])
+  const add = (key: string, names: readonly string[]): void => {
+    const value = of(names)
+    if (key !== '' && value !== '') attributes.set(key, value)
+  }
+  add(spanKeys.session, keys.session)
+  add(spanKeys.contents[kind].inputs, contents[kind].inputs)
+  add(spanKeys.contents[kind].output, contents[kind].output)
+  if (kind === 'tool') add(spanKeys.tool, keys.tool)
+  if (kind === 'llm' || kind === 'error') add(spanKeys.model, keys.model)
+  if (kind === 'llm') {
+    const cost = Number(of(keys.cost) || Number.NaN)
+    if (Number.isFinite(cost)) attributes.set(spanKeys.cost, cost)
+    for (const [field, names] of Object.entries(usageKeys)) add(spanKeys.usage[field as UsageField] ?? '', names)
+  }
+  const isFailed = kind === 'error' || String(of(keys.success)) === 'false'
+  return { attributes, exception: isFailed ? textOf(of(keys.error)) || 'ERROR' : '' }
 }
 
 export type AgentSurroundings = {

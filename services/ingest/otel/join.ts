@@ -7,6 +7,7 @@ import {
   type StoredLogRecord,
   type StoredSpan,
 } from '../../events/gen-ai-events.ts'
+import { agentMembers } from './agent-events.ts'
 import { createDecodeBudget } from './budget.ts'
 import { createConventions } from './conventions.ts'
 import { type Expansion, expand } from './expand.ts'
@@ -83,7 +84,12 @@ function extraOf(records: readonly StoredLogRecord[], found: Expansion): Extra {
     } else if (record.event_name === joinedEvents.exception)
       exception ||=
         textOf(members.get('exception.message')) || textOf(members.get('exception.type')) || record.event_name
-    else for (const [key, value] of members) if (key.startsWith('gen_ai.') && !details.has(key)) details.set(key, value)
+    else {
+      const agent = agentMembers(record.event_name, members)
+      exception ||= agent?.exception ?? ''
+      for (const [key, value] of agent?.attributes ?? members)
+        if ((agent !== null || key.startsWith('gen_ai.')) && !details.has(key)) details.set(key, value)
+    }
   }
   return { root: expand(asAttributes(details), found, true) as Branch, events, exception }
 }
@@ -107,8 +113,6 @@ function merged(span: StoredSpan, alone: CompleteCall, joined: CompleteCall): Co
     ...{ runStep: span.runStep, runStepEnd: span.runStepEnd, errorCount: span.errorCount, runId: span.runId },
     odd: span.odd || joined.odd,
     otelDump: span.otelDump,
-    // Log records were masked when they came.
-    ...(span.masking && { masking: span.masking }),
     ...(kept.attributes && { attributes: span.attributes }),
     ...(kept.inputs && { inputs: span.inputs, inputRefs: span.inputRefs }),
     ...(kept.output && { output: span.output, outputRefs: span.outputRefs }),

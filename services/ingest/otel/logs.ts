@@ -219,11 +219,13 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
       return (record) => {
         if (isSet(record.time) && !isAcceptable(roundedUs(record.time), nowMs))
           return 'its time is before 2000 or in the future'
-        const hitsBefore = masker?.hits() ?? 0
         const found = expansion()
         const row = rowOf(record, shared, found)
         const time = isSet(record.time) ? row.at : '0'
         const event = agentEvent(row, record.attributes)
+        const hasSpan = row.traceId !== '' && row.spanId !== ''
+        // By its full name the worker finds what is part of the call of its span.
+        if (event !== null && hasSpan) row.eventName = event.name
         if (masker === undefined && event === null) {
           row.attributes = onceEach(record.attributes, found) ?? writtenTexts(textsOf(record.attributes, found))
           const ofText = (text: string): string => stored(text, false, found).text
@@ -235,9 +237,7 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
         const written = { ...masked, attributes: writtenTexts(masked.attributes) }
         const id = writer.add(projectId, written, time, deps.clock.next())
         const of = { projectId, userId, id, odd: found.isNonNative }
-        if (event === null) return null
-        const call = agentCall(event, masked, { ...of, clock: deps.clock.next() })
-        calls.add(masker ? { ...call, masking: { version: masker.version, hits: masker.hits() - hitsBefore } } : call)
+        if (event !== null && !hasSpan) calls.add(agentCall(event, masked, { ...of, clock: deps.clock.next() }))
         return null
       }
     },

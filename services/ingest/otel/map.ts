@@ -208,7 +208,6 @@ export function callOf(
 ): CompleteCall | Rejected {
   const invalid = invalidId(span)
   if (invalid !== null) return invalid
-  const hitsBefore = around.masker?.hits() ?? 0
   const found: Expansion = {
     extract: around.extract,
     isNonNative: around.resourceIsNonNative,
@@ -279,5 +278,5 @@ export function callOf(
       scope: around.scope,
     }),
   }
-  return around.masker === undefined ? call : maskedCall(around.masker, call, hitsBefore)
+  return around.masker === undefined ? call : maskedCall(around.masker, call)
 }
