@@ -1,22 +1,30 @@
--- Recomputes the counts of dirty minutes: those marked past the position that the rollup covers, up to `upTo`.
-INSERT INTO callhouse.call_counts
+-- Counts some minutes from the calls. A minute with many calls is told by its seconds from now on. The bounds are times of
+-- the column's own type: against a `DateTime` the index leaves out what begins within the last second.
+INSERT INTO callhouse.call_counts (project_id, minute, calls, roots, position, calls_by_second, roots_by_second)
 WITH due AS
 (
-    SELECT DISTINCT project_id, minute FROM callhouse.call_marks
-    WHERE position > {minCovered:Int64} AND arrayExists((p, c, u) -> partition = p AND position > c AND position <= u,
-        {partitions:Array(UInt32)}, {covered:Array(Int64)}, {upTo:Array(Int64)})
-    AND (empty({slots:Array(UInt8)}) OR has({slots:Array(UInt8)}, CRC32(project_id) % 64))
+    SELECT one.1 AS project_id, toDateTime(one.2, 'UTC') AS minute
+    FROM (SELECT arrayJoin(arrayZip({projects:Array(String)}, {buckets:Array(UInt32)})) AS one)
 )
-SELECT d.project_id, d.minute, c.calls, c.roots, {revision:UInt64}
+SELECT
+    d.project_id, d.minute, arraySum(c.n), arraySum(c.r), {revision:UInt64},
+    if(arraySum(c.n) < {manyCalls:UInt64}, [], arrayMap(s -> c.n[indexOf(c.seconds, s)], range(60))),
+    if(arraySum(c.n) < {manyCalls:UInt64}, [], arrayMap(s -> c.r[indexOf(c.seconds, s)], range(60)))
 FROM due AS d
 LEFT JOIN
 (
-    SELECT project_id, toStartOfMinute(started_at) AS minute, count() AS calls, countIf(parent_id = '') AS roots
-    FROM callhouse.calls FINAL
-    WHERE delete_ver = 0 AND moved = 0
-        AND started_at >= (SELECT min(minute) FROM due)
-        AND started_at < (SELECT max(minute) + INTERVAL 1 MINUTE FROM due)
-        AND (project_id, toStartOfMinute(started_at)) IN (SELECT project_id, minute FROM due)
+    SELECT project_id, minute, groupArray(second) AS seconds, groupArray(calls) AS n, groupArray(roots) AS r
+    FROM
+    (
+        SELECT
+            project_id, toStartOfMinute(started_at) AS minute, toSecond(started_at) AS second,
+            toUInt32(count()) AS calls, toUInt32(countIf(parent_id = '')) AS roots
+        FROM callhouse.calls FINAL
+        WHERE delete_ver = 0 AND moved = 0
+            AND started_at >= toDateTime64({from:Int64}, 6, 'UTC') AND started_at < toDateTime64({before:Int64}, 6, 'UTC')
+            AND (project_id, toStartOfMinute(started_at)) IN (SELECT project_id, minute FROM due)
+        GROUP BY project_id, minute, second
+    )
     GROUP BY project_id, minute
 ) AS c ON c.project_id = d.project_id AND c.minute = d.minute
 SETTINGS do_not_merge_across_partitions_select_final = 1

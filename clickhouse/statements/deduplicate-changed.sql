@@ -16,7 +16,7 @@ WHERE moved = 0 AND (project_id, started_at, id) IN
     (
         SELECT project_id, id
         FROM callhouse.calls
-        WHERE started_at >= (SELECT min(minute) FROM due) AND started_at < (SELECT max(minute) + INTERVAL 1 MINUTE FROM due)
+        WHERE started_at >= (SELECT min(minute) FROM due) AND started_at < toDateTime64((SELECT max(minute) + INTERVAL 1 MINUTE FROM due), 6, 'UTC')
             AND (project_id, toStartOfMinute(started_at)) IN (SELECT project_id, minute FROM due)
     )
     GROUP BY project_id, key

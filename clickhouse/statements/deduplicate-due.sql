@@ -7,6 +7,6 @@ WITH due AS
 )
 SELECT toFloat64(count()) AS n
 FROM callhouse.calls
-WHERE started_at >= (SELECT min(minute) FROM due) AND started_at < (SELECT max(minute) + INTERVAL 1 MINUTE FROM due)
+WHERE started_at >= (SELECT min(minute) FROM due) AND started_at < toDateTime64((SELECT max(minute) + INTERVAL 1 MINUTE FROM due), 6, 'UTC')
     AND (project_id, toStartOfMinute(started_at)) IN (SELECT project_id, minute FROM due)
 SETTINGS max_threads = 1

@@ -221,7 +221,10 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
       if (report.topic === 'calls' && report.rows > lookupRows) cleanup.onLargeBatch()
       if (report.topic === 'logs') joiner?.onApplied()
     },
-    onLookUps: (reason) => logger.warn({ reason }, 'each new call is looked up in the tables until the next start'),
+    onLookUps(reason) {
+      metrics.onLookUps(reason)
+      logger.warn({ reason }, 'each new call is looked up in the tables until the next start')
+    },
     onRetry(topic, error, retryMs) {
       metrics.onRetry(topic)
       if (error instanceof Held)

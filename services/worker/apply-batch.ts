@@ -80,10 +80,32 @@ export function createApplier(deps: ApplierDeps): Applier {
       : { topic, beforeInsert: async () => {}, afterInsert: async () => {} }
   /** Greatest offset of partition 0 of the calls that was taken from the log: it may be applied and not yet committed. */
   let lastTaken = 0
+  /** By partition: positions up to which dirty buckets may be there; one that is written again replaces them. */
+  let markedUpTo: Map<number, number> | undefined
+
+  /** Whether seconds may be marked under the batch's positions: nothing else was or will be, and nobody else writes there. */
+  const isBySecond = async (batch: Batch, rows: SegmentRow[] | undefined): Promise<boolean> => {
+    if (batch.topic !== 'calls' || rows !== undefined || !deps.newCalls?.known) return false
+    if (markedUpTo === undefined) {
+      const found = await store.rows<{ partition: number; position: number }>({
+        name: 'dirty-buckets.last',
+        sql: 'SELECT partition, toFloat64(max(position)) AS position FROM callhouse.call_marks GROUP BY partition',
+        params: {},
+      })
+      markedUpTo = new Map(found.map(({ partition, position }) => [Number(partition), Number(position)]))
+    }
+    const marked = markedUpTo
+    const members = batchMembers(batch)
+    const isNew = members.every(({ partition, lastOffset }) => lastOffset > (marked.get(partition) ?? 0))
+    if (isNew) for (const { partition, lastOffset } of members) marked.set(partition, lastOffset)
+    return isNew
+  }
 
   const next = async (topic: string): Promise<Position> => {
     const committed = (await log.committed(topic)).find(({ partition }) => partition === 0)?.offset ?? 0
-    return { topic, partition: 0, offset: Math.max(committed, topic === 'calls' ? lastTaken : 0) + 1 }
+    const offset = Math.max(committed, topic === 'calls' ? lastTaken : 0) + 1
+    if (topic === 'calls') markedUpTo?.set(0, Math.max(markedUpTo.get(0) ?? 0, offset))
+    return { topic, partition: 0, offset }
   }
   const nextCalls = () => next('calls')
   const deduplication = createDeduplication({
@@ -116,10 +138,11 @@ export function createApplier(deps: ApplierDeps): Applier {
       const batch = rows ? withRows(whole, rows) : whole
       try {
         dead += await queue.run(async () => {
-          if (await insertNew?.(batch, rows)) return 0
+          const bySecond = await isBySecond(batch, rows)
+          if (await insertNew?.(batch, rows, bySecond)) return 0
           await beforeInsert(batch)
           const refused = await insert(batch, rows)
-          await afterInsert(batch)
+          await afterInsert(batch, bySecond)
           return refused
         })
         return []

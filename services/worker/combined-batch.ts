@@ -43,6 +43,8 @@ export type DirtyPositions = {
   projects: string[]
   /** The set of each project; one that is not listed has the first. */
   set_of: number[]
+  /** 1: seconds are marked; 0: whole minutes, where other rows may come under the same positions. */
+  by_second: 0 | 1
 }
 
 /** The same positions for every project. */
@@ -52,11 +54,15 @@ export const dirtyAt = (at: Pick<Batch, 'partition' | 'lastOffset'>[]): DirtyPos
   sets: [at.map((_, i) => i + 1)],
   projects: [],
   set_of: [],
+  by_second: 0,
 })
 
 /** Positions of a batch of calls: for each project only partitions that hold rows of it, where the rows show it. */
-export function dirtyPositionsOf(batch: Pick<Batch, 'partition' | 'lastOffset'> | CombinedBatch): DirtyPositions {
-  const marked = dirtyAt(batchMembers(batch))
+export function dirtyPositionsOf(
+  batch: Pick<Batch, 'partition' | 'lastOffset'> | CombinedBatch,
+  isBySecond = false,
+): DirtyPositions {
+  const marked: DirtyPositions = { ...dirtyAt(batchMembers(batch)), by_second: isBySecond ? 1 : 0 }
   if (!('members' in batch)) return marked
   const { sets, projects, set_of } = marked
   const known = new Map<string, number>([[String(sets[0]), 1]])

@@ -6,7 +6,8 @@ import type { SegmentRow } from './split/segment-rows.ts'
 export type Materializer = {
   topic: string
   /** Takes `some` or all rows of the batch in place of the insert and the other steps, where they need none; returns whether it did. */
-  insertNew?(batch: Batch, some: SegmentRow[] | undefined): Promise<boolean>
+  insertNew?(batch: Batch, some: SegmentRow[] | undefined, isBySecond: boolean): Promise<boolean>
   beforeInsert(batch: Batch): Promise<void>
-  afterInsert(batch: Batch): Promise<void>
+  /** @param isBySecond whether seconds may be marked as dirty instead of minutes */
+  afterInsert(batch: Batch, isBySecond?: boolean): Promise<void>
 }

@@ -7,6 +7,8 @@ import type { BatchReport } from './run.ts'
 export type WorkerMetrics = {
   onBatch(report: BatchReport): void
   onRetry(topic: string): void
+  /** Each new call is looked up in the tables from now on. */
+  onLookUps(reason: string): void
   onJoined(counts: JoinedCounts): void
   /** Publishes how far rollups lag behind the rows. */
   watchRollupLag(lags: () => { name: string; lagMs: number }[]): void
@@ -21,6 +23,11 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     'callhouse_log_joins_total',
     'Calls that log records became part of, feedback that they became, and those beyond the bound of a span',
     'kind',
+  )
+  const ended = counter(
+    'callhouse_fingerprints_ended_total',
+    'Processes that look each new call up in the tables: fingerprints have no room for more, or met a row of another build',
+    'reason',
   )
   const took = histogram(
     'callhouse_batch_seconds',
@@ -45,6 +52,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
       for (const [kind, count] of Object.entries(counts)) joins.labels(kind).inc(count)
     },
     onRetry: (topic) => retries.labels(topic).inc(),
+    onLookUps: (reason) => ended.labels(reason).inc(),
     watchRollupLag(lags) {
       looked(
         'callhouse_rollup_lag_seconds',

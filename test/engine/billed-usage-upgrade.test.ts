@@ -32,8 +32,9 @@ const ended = {
 
 beforeAll(async () => {
   mkdirSync(migrationsDir)
-  // The table of keys too: the worker of today reads it.
-  for (const file of readdirSync(shipped).filter((one) => one < added || one.endsWith('_call_keys.sql')))
+  // The table of keys and seconds of dirty buckets too: the worker of today reads and writes them.
+  const ofToday = (file: string) => file.endsWith('_call_keys.sql') || file.endsWith('_dirty_seconds.sql')
+  for (const file of readdirSync(shipped).filter((one) => one < added || ofToday(one)))
     cpSync(join(shipped, file), join(migrationsDir, file))
   store = await createEmbeddedStore({
     ...{ dir, memoryCapBytes: 2 ** 30, queryTimeoutMs: 20_000, queryMemoryBytes: 2 ** 28, migrationsDir },

@@ -47,7 +47,7 @@ describe('indexing', () => {
     })
     await store.command({
       name: 'test',
-      sql: 'INSERT INTO callhouse.call_marks SELECT project_id, 1, toStartOfMinute(at), 0 FROM callhouse.payloads',
+      sql: 'INSERT INTO callhouse.call_marks (project_id, position, minute, partition) SELECT project_id, 1, toStartOfMinute(at), 0 FROM callhouse.payloads',
       params: {},
     })
     const range = { partitions: [0], covered: [-1], upTo: [1], minCovered: -1, slots: [] }
@@ -149,7 +149,7 @@ describe('an order in which thousands share the first value', () => {
     })
     await world.store.command({
       name: 'test',
-      sql: `INSERT INTO callhouse.call_marks SELECT DISTINCT '${big}', 1000000, toStartOfMinute(started_at), 0
+      sql: `INSERT INTO callhouse.call_marks (project_id, position, minute, partition) SELECT DISTINCT '${big}', 1000000, toStartOfMinute(started_at), 0
         FROM callhouse.calls WHERE project_id = '${big}'`,
       params: {},
     })
@@ -190,7 +190,7 @@ describe('an order in which thousands share the first value', () => {
     })
     await world.store.command({
       name: 'test',
-      sql: `INSERT INTO callhouse.call_marks SELECT DISTINCT '${big}', 1000001, toStartOfMinute(started_at), 0
+      sql: `INSERT INTO callhouse.call_marks (project_id, position, minute, partition) SELECT DISTINCT '${big}', 1000001, toStartOfMinute(started_at), 0
         FROM callhouse.calls WHERE project_id = '${big}' AND startsWith(id, 'new')`,
       params: {},
     })

@@ -138,7 +138,7 @@ describe('rows of calls that go in without a merge where they are new', () => {
       }
     }
     const merge = async (): Promise<void> => {
-      const table = random.pick(['calls', 'call_patches', 'payloads'])
+      const table = random.pick(['calls', 'call_patches', 'payloads', 'call_marks'])
       await store.command({ name: 'merge', sql: `OPTIMIZE TABLE callhouse.${table} FINAL`, params: {} })
     }
     for (let round = 0; all.some((h) => h.applied < h.parts.length); round++) {
@@ -158,12 +158,14 @@ describe('rows of calls that go in without a merge where they are new', () => {
     return { alone }
   }
 
-  /** Every minute that a call begins in is marked for the counters. */
+  /** Every second that a call begins in is marked for the counters, itself or with its minute. */
   const dirtyMinutesHold = async (ids: ReadonlySet<string>): Promise<void> => {
     const unmarked = await store.rows<{ id: string }>({
       name: 'unmarked',
-      sql: `SELECT DISTINCT id FROM callhouse.calls WHERE project_id = {project:String}
-        AND toStartOfMinute(started_at) NOT IN (SELECT minute FROM callhouse.call_marks WHERE project_id = {project:String})`,
+      sql: `SELECT DISTINCT c.id AS id FROM callhouse.calls AS c
+        LEFT JOIN (SELECT minute, if(min(seconds) = 0, bitNot(toUInt64(0)), groupBitOr(seconds)) AS mask
+          FROM callhouse.call_marks WHERE project_id = {project:String} GROUP BY minute) AS m ON m.minute = toStartOfMinute(c.started_at)
+        WHERE c.project_id = {project:String} AND NOT bitTest(m.mask, toSecond(c.started_at))`,
       params: { project },
     })
     expect(unmarked.filter(({ id }) => ids.has(id))).toEqual([])

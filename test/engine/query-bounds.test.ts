@@ -146,7 +146,7 @@ describe('minutes whose payloads are not indexed yet', () => {
   const mark = (count: number, from: number) =>
     world.store.command({
       name: 'test',
-      sql: `INSERT INTO callhouse.call_marks SELECT '${project_id}', 1000000, toDateTime(60 * (number + ${from}), 'UTC'), 0
+      sql: `INSERT INTO callhouse.call_marks (project_id, position, minute, partition) SELECT '${project_id}', 1000000, toDateTime(60 * (number + ${from}), 'UTC'), 0
         FROM numbers(${count})`,
       params: {},
     })

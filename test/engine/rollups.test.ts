@@ -107,12 +107,94 @@ it.each([
   expect(await hour()).toEqual({ counts: 3, stats: 3 })
 })
 
+it('counts what begins within the last second of the last minute', async () => {
+  const run = (sql: string) => store.command({ name: 'test', sql, params: {} })
+  const [minute, before] = [30_800_000, await count()]
+  const calls = 40_000
+  await run(`INSERT INTO callhouse.calls_in (kind, project_id, id, clock, started_us, ended_us, trace_id)
+    SELECT 'complete', '${projectId}', 'late' || toString(number), 1, ${(minute + 1) * 60_000_000 - 1_000_000} + 20 * number, 0, 't'
+    FROM numbers(${calls})`)
+  await run(`INSERT INTO callhouse.call_marks (project_id, partition, position, minute)
+    SELECT '${projectId}', 0, ${(committed[0] as Position).offset + 1}, toDateTime(${minute * 60}, 'UTC')`)
+  expect(await count()).toBe(before + calls)
+  ;(committed[0] as Position).offset++
+  await recomputer().refresh()
+  expect(await count()).toBe(before + calls)
+  const [row] = await store.rows<{ n: number }>({
+    name: 'test',
+    sql: `SELECT toUInt32(sum(calls)) AS n FROM callhouse.call_stats FINAL
+      WHERE seconds = 60 AND bucket = toDateTime(${minute * 60}, 'UTC')`,
+    params: {},
+  })
+  expect(row?.n).toBe(calls)
+})
+
+it('counts only the dirty seconds of a minute with many calls, and all of them where nothing tells which', async () => {
+  const minute = 30_900_000
+  const run = (sql: string) => store.command({ name: 'test', sql, params: {} })
+  const add = async (second: number, calls: number, seconds: number | null) => {
+    await run(`INSERT INTO callhouse.calls_in (kind, project_id, id, clock, started_us, ended_us, trace_id, parent_id)
+      SELECT 'complete', '${projectId}', toString(${next} + number), 1, ${(minute * 60 + second) * 1_000_000 + 999_999},
+        ${(minute * 60 + second + 1) * 1_000_000 + 999_999}, 't', if(number % 2 = 0, '', 'p')
+      FROM numbers(${calls})`)
+    next += calls
+    if (seconds === null) return
+    const position = committed[0] as Position
+    await run(`INSERT INTO callhouse.call_marks (project_id, partition, position, minute, seconds)
+      SELECT '${projectId}', 0, ${++position.offset}, toDateTime(${minute * 60}, 'UTC'), toUInt64(${seconds})`)
+  }
+  const recompute = () =>
+    createRollups({
+      store,
+      committed: async () => committed.map((position) => ({ ...position })),
+      manyCalls: 10,
+      onError(error) {
+        throw error
+      },
+    }).refresh()
+  const stored = async () => {
+    const [row] = await store.rows<Record<string, number>>({
+      name: 'test',
+      sql: `SELECT toUInt32(c.calls) AS calls, toUInt32(c.roots) AS roots, toUInt32(s.calls) AS in_stats, toUInt32(s.timed) AS timed
+        FROM (SELECT calls, roots FROM callhouse.call_counts FINAL WHERE minute = toDateTime(${minute * 60}, 'UTC')) AS c,
+          (SELECT sum(calls) AS calls, sum(length(latencies)) AS timed FROM callhouse.call_stats FINAL
+            WHERE seconds = 60 AND bucket = toDateTime(${minute * 60}, 'UTC')) AS s`,
+      params: {},
+    })
+    return row
+  }
+  const before = await count()
+  await add(59, 20, 2 ** 59)
+  expect(await count()).toBe(before + 20)
+  await recompute()
+  expect(await stored()).toEqual({ calls: 20, roots: 10, in_stats: 20, timed: 20 })
+  // Statistics are made of seconds from the next recompute on.
+  await add(7, 4, 2 ** 7)
+  await recompute()
+  expect(await stored()).toEqual({ calls: 24, roots: 12, in_stats: 24, timed: 24 })
+  // What no bucket tells of is not seen.
+  await add(30, 6, null)
+  await add(8, 2, 2 ** 8)
+  expect(await count()).toBe(before + 26)
+  await recompute()
+  expect(await stored()).toEqual({ calls: 26, roots: 13, in_stats: 26, timed: 26 })
+  expect(await count()).toBe(before + 26)
+  await add(8, 2, 0)
+  expect(await count()).toBe(before + 34)
+  await recompute()
+  expect(await stored()).toEqual({ calls: 34, roots: 17, in_stats: 34, timed: 34 })
+  await add(9, 2, 2 ** 9)
+  await recompute()
+  expect(await stored()).toEqual({ calls: 36, roots: 18, in_stats: 36, timed: 36 })
+  expect(await count()).toBe(before + 36)
+})
+
 it('a new rollup counts the calls that were there before it', async () => {
   const rollups = createRollups({
     store,
     committed: async () => committed,
     onError() {},
-    table: [{ name: 'late', statements: ['call-counts'] }],
+    table: [{ name: 'late', recomputed: { due: 'call-counts-due', minutes: 'call-counts' } }],
   })
   for (const table of ['call_counts', 'call_marks'])
     await store.command({ name: 'test', sql: `TRUNCATE TABLE callhouse.${table}`, params: {} })
@@ -122,7 +204,7 @@ it('a new rollup counts the calls that were there before it', async () => {
     sql: `SELECT toString(sum(calls)) AS n FROM callhouse.call_counts FINAL WHERE project_id = '${projectId}'`,
     params: {},
   })
-  expect(row?.n).toBe('28')
+  expect(Number(row?.n)).toBe(await count())
 })
 
 it('counts rows that are applied again at covered positions, once a worker has lowered these', async () => {
@@ -227,4 +309,39 @@ it('a combined batch without known projects makes minutes dirty for every partit
     { partition: 0, position: 900 },
     { partition: 2, position: 40 },
   ])
+})
+
+it('drops covered dirty buckets, with a statement for each million of positions that has some', async () => {
+  const offset = 40_000_000
+  for (const name of ['payload_leaves', 'call_sweep'])
+    await store.command({
+      name: 'test',
+      sql: `INSERT INTO callhouse.rollups (name, partition, position) VALUES ('${name}', 0, ${offset})`,
+      params: {},
+    })
+  for (const position of [7_000_001, 39_999_999, offset])
+    await store.command({
+      name: 'test',
+      sql: `INSERT INTO callhouse.call_marks (project_id, position, minute) VALUES ('${projectId}', ${position}, 60)`,
+      params: {},
+    })
+  const dropped: string[] = []
+  const watched: Store = {
+    ...store,
+    async command(query, options) {
+      if (query.name === 'rollups.drop-marks') dropped.push(query.sql)
+      return store.command(query, options)
+    },
+  }
+  await recomputer(watched, [{ topic: 'calls', partition: 0, offset }]).refresh()
+  expect(dropped.map((sql) => Number(/call_marks DROP PARTITION (\d+)/.exec(sql)?.[1])).filter((n) => n > 0)).toEqual(
+    expect.arrayContaining([7, 39]),
+  )
+  expect(dropped.length).toBeLessThan(6)
+  const left = await store.rows<{ n: number }>({
+    name: 'test',
+    sql: 'SELECT toUInt32(position) AS n FROM callhouse.call_marks',
+    params: {},
+  })
+  expect(left).toEqual([{ n: offset }])
 })

@@ -1239,7 +1239,9 @@ SETTINGS max_threads = 1
 
 -- minutes that lag (calls.dirty-minutes)
 -- {"v0":"ent/proj","v1":["call_counts","call_counts/0"]}
-SELECT toUnixTimestamp(minute)
+SELECT
+    toUnixTimestamp(minute),
+    toString(if(min(seconds) = 0, 0, groupBitOr(seconds)))
 FROM callhouse.call_marks
 WHERE (project_id = {v0:String}) AND ((position > (
     SELECT if(max(partition) = 0, max(position), 0)
@@ -1261,7 +1263,7 @@ GROUP BY minute
 SETTINGS max_threads = 1
 
 -- hours counted live (calls.live-hours)
--- {"v0":"ent/proj","v1":[3600,3660],"v2":[3600]}
+-- {"v0":"ent/proj","v1":3600,"v2":3720,"v3":"1152921504606846975","v4":[3600,3660],"v5":["1152921504606846975","5"],"v6":[3600]}
 SELECT
     toUInt32(h),
     toString(sum(n)),
@@ -1274,10 +1276,81 @@ FROM
         countIf(parent_id = '') AS r
     FROM callhouse.calls
     FINAL
-    WHERE (project_id = {v0:String}) AND ((toStartOfMinute(started_at) IN (
-        SELECT toDateTime(arrayJoin({v1:Array(Int64)}), 'UTC')
+    WHERE (project_id = {v0:String}) AND ((started_at >= toDateTime64({v1:Int64}, 6, 'UTC')) AND (started_at < toDateTime64({v2:Int64}, 6, 'UTC')) AND (toDateTime(started_at, 'UTC') IN (
+        SELECT minute + s
+        FROM
+        (
+            SELECT
+                a.minute AS minute,
+                if(k.is_told = 1, a.mask, {v3:UInt64}) AS mask,
+                arrayMap(s -> (NOT bitTest(mask, s)), range(60)) AS is_clean,
+                k.n AS n,
+                k.r AS r
+            FROM
+            (
+                SELECT
+                    one.1 AS minute,
+                    one.2 AS mask
+                FROM
+                (
+                    SELECT arrayJoin(arrayZip(arrayMap(s -> toDateTime(s, 'UTC'), {v4:Array(Int64)}), {v5:Array(UInt64)})) AS one
+                )
+            ) AS a
+            LEFT JOIN
+            (
+                SELECT
+                    minute,
+                    1 AS is_told,
+                    calls_by_second AS n,
+                    roots_by_second AS r
+                FROM callhouse.call_counts
+                FINAL
+                WHERE (project_id = {v0:String}) AND ((minute IN (
+                    SELECT toDateTime(arrayJoin({v4:Array(Int64)}), 'UTC')
+                )) AND (length(calls_by_second) = 60))
+            ) AS k ON k.minute = a.minute
+        )
+        ARRAY JOIN arrayFilter(s -> bitTest(mask, s), range(60)) AS s
     )) AND (delete_ver = 0) AND (moved = 0))
     GROUP BY h
+    UNION ALL
+    SELECT
+        toUnixTimestamp(toStartOfHour(minute)) AS h,
+        arraySum((x, clean) -> (x * clean), n, is_clean),
+        arraySum((x, clean) -> (x * clean), r, is_clean)
+    FROM
+    (
+        SELECT
+            a.minute AS minute,
+            if(k.is_told = 1, a.mask, {v3:UInt64}) AS mask,
+            arrayMap(s -> (NOT bitTest(mask, s)), range(60)) AS is_clean,
+            k.n AS n,
+            k.r AS r
+        FROM
+        (
+            SELECT
+                one.1 AS minute,
+                one.2 AS mask
+            FROM
+            (
+                SELECT arrayJoin(arrayZip(arrayMap(s -> toDateTime(s, 'UTC'), {v4:Array(Int64)}), {v5:Array(UInt64)})) AS one
+            )
+        ) AS a
+        LEFT JOIN
+        (
+            SELECT
+                minute,
+                1 AS is_told,
+                calls_by_second AS n,
+                roots_by_second AS r
+            FROM callhouse.call_counts
+            FINAL
+            WHERE (project_id = {v0:String}) AND ((minute IN (
+                SELECT toDateTime(arrayJoin({v4:Array(Int64)}), 'UTC')
+            )) AND (length(calls_by_second) = 60))
+        ) AS k ON k.minute = a.minute
+    )
+    WHERE notEmpty(n)
     UNION ALL
     SELECT
         toUnixTimestamp(toStartOfHour(minute)) AS h,
@@ -1286,9 +1359,9 @@ FROM
     FROM callhouse.call_counts
     FINAL
     WHERE (project_id = {v0:String}) AND ((toStartOfHour(minute) IN (
-        SELECT toDateTime(arrayJoin({v2:Array(Int64)}), 'UTC')
+        SELECT toDateTime(arrayJoin({v6:Array(Int64)}), 'UTC')
     )) AND (minute NOT IN (
-        SELECT toDateTime(arrayJoin({v1:Array(Int64)}), 'UTC')
+        SELECT toDateTime(arrayJoin({v4:Array(Int64)}), 'UTC')
     )))
     GROUP BY h
 )

@@ -168,7 +168,10 @@ const queries: Record<string, Query> = {
     ...{ range: window, direction: 'asc', counter: 'calls', calls: 50 },
   }),
   'minutes that lag': dirtyQuery(projectId),
-  'hours counted live': liveHoursQuery(projectId, [3_600, 3_660]),
+  'hours counted live': liveHoursQuery(projectId, [
+    { minute: 3_600, seconds: '0' },
+    { minute: 3_660, seconds: '5' },
+  ]),
   'all other hours': totalQuery(projectId, [3_600]),
   'whether counters lag': dirtyBucketsQuery(projectId, [{ partition: 0, position: '7' }]),
   'whether counters of two partitions lag': dirtyBucketsQuery(projectId, [

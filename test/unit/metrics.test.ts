@@ -111,6 +111,7 @@ it('counts batches, dead letters, retries and failed statements', async () => {
   worker.onBatch({ topic: 'calls', rows: 10, records: 2, deadLetters: 1, tookMs: 150, lagMs: 900 })
   worker.onBatch({ topic: 'calls', rows: 5, records: 1, deadLetters: 0, tookMs: 50, lagMs: 100 })
   worker.onRetry('calls')
+  worker.onLookUps('too many calls')
   worker.watchRollupLag(() => [{ name: 'call_counts', lagMs: 2_500 }])
   const { statement } = createStoreMetrics(registry)
   statement({ name: 'calls.page', pool: 'interactive', ms: 10, outcome: 'ok' })

@@ -4,8 +4,8 @@ import type { Store } from '../../core/store/store.ts'
 import { createCallMaterializer } from '../../worker/calls/merge-fragments.ts'
 import { createFieldIndex } from '../../worker/field-index/field-index.ts'
 import { readHourRanges } from '../../worker/rollups/hours.ts'
+import { recomputeDirty } from '../../worker/rollups/recompute.ts'
 import { allCountedAgain, type Rollup, rollupTable } from '../../worker/rollups/rollups.ts'
-import { statement } from '../../worker/statements.ts'
 import { fromLog } from './from-log.ts'
 import type { KindDeps, RebuildKind, RebuildTask } from './kind.ts'
 import { copyOfCalls, type Lineage } from './lineage.ts'
@@ -98,7 +98,7 @@ function fromDirtyBuckets({ store, log, worker, server }: KindDeps, name: string
     const stop = () => fieldIndex?.stop()
     task.signal.addEventListener('abort', stop)
     try {
-      for (const file of rollup.statements) await through.command(statement(file, range), aside)
+      if (rollup.recomputed) await recomputeDirty(through, rollup.recomputed, range)
       await rollup.derive?.(range)
     } finally {
       task.signal.removeEventListener('abort', stop)

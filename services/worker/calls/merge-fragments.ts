@@ -27,7 +27,7 @@ type At = Pick<Position, 'partition' | 'offset'>
 export type NextPosition = () => Promise<At>
 
 export type CallMaterializer = Materializer & {
-  afterInsert(batch: AppliedBatch): Promise<void>
+  afterInsert(batch: AppliedBatch, isBySecond?: boolean): Promise<void>
   /** The same steps for rows that were applied before. */
   reapplied(next: NextPosition): Materializer
   /** Merges calls that large batches brought whole under two start times. */
@@ -144,8 +144,8 @@ export function createCallMaterializer(store: Store, logJoins = noLogJoins): Cal
   return {
     topic: 'calls',
     beforeInsert: before,
-    afterInsert(batch) {
-      const marked = dirtyPositionsOf(batch)
+    afterInsert(batch, isBySecond) {
+      const marked = dirtyPositionsOf(batch, isBySecond)
       return finish(batch, async () => marked)
     },
     reapplied: (next) => ({

@@ -57,7 +57,6 @@ export function createDeduplication(deps: {
 
   const rollup: Rollup = {
     name: deduplicationRollup,
-    statements: [],
     markAllStatement: null,
     async derive(range) {
       // Nothing is covered yet in an installation without these dirty buckets.

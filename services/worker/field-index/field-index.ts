@@ -156,7 +156,6 @@ export function createFieldIndex(deps: {
   return {
     rollup: {
       name: fieldIndexRollup,
-      statements: [],
       markAllStatement: 'dirty-buckets-of-payloads',
       derive,
       forget: gathered.forget,

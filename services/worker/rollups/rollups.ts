@@ -7,16 +7,12 @@ import { type Budget, unlimited } from '../cleanup/budget.ts'
 import { statement } from '../statements.ts'
 import { type Assignment, type Coverage, readCoverage, wholeAssignment, writeCoverage } from './coverage.ts'
 import { type HourRange, readHourRanges } from './hours.ts'
+import { type Recomputed, recomputeDirty } from './recompute.ts'
 
-/**
- * A rollup: statements (files of clickhouse/statements) that recompute dirty minutes, run in order. Their parameters:
- * dirty buckets with `position > minCovered` and, per partition, `covered < position <= upTo` are due (arrays
- * `partitions`, `covered`, `upTo`), of projects in `slots` (none = of all); the rows they write carry `revision`, which
- * grows with every recompute. Minutes of `agedProjects` before `countedFrom` (seconds) keep the statistics that they have.
- */
+/** A rollup of calls, or of what follows from them: recomputed by statements, or derived. */
 export type Rollup = {
   name: string
-  statements: string[]
+  recomputed?: Recomputed
   /**
    * Statement that marks all minutes as dirty in an installation without the rollup, null = none; absent: everything is
    * counted hour by hour, between the recomputes of new changes.
@@ -24,7 +20,7 @@ export type Rollup = {
   markAllStatement?: string | null
   /** Name that is covered once every row has today's columns; until then all are counted again in the same way. */
   layout?: string
-  /** Further work on what is due, after the statements and with the same parameters. */
+  /** Derives what is due, in another way; the parameters are those of `Recomputed.due`. */
   derive?(range: Record<string, unknown>): Promise<void>
   /** Before other work on its tables: what it holds in memory is not of these tables any more. */
   forget?(): void
@@ -36,8 +32,25 @@ export type Rollup = {
 export const deduplicationRollup = 'call_sweep'
 
 export const rollupTable: readonly Rollup[] = [
-  { name: 'call_counts', statements: ['call-counts', 'call-counts-hourly'] },
-  { name: 'call_stats', statements: ['call-stats', 'call-stats-hourly'], layout: 'call_stats_billed' },
+  {
+    name: 'call_counts',
+    recomputed: {
+      due: 'call-counts-due',
+      minutes: 'call-counts',
+      bits: 'call-counts-seconds',
+      hours: 'call-counts-hourly',
+    },
+  },
+  {
+    name: 'call_stats',
+    recomputed: {
+      due: 'call-stats-due',
+      minutes: 'call-stats',
+      seconds: ['call-stats', 'call-stats-merge'],
+      hours: 'call-stats-merge',
+    },
+    layout: 'call_stats_billed',
+  },
 ]
 
 /** Minutes before these times, in seconds, are not counted again: by project. */
@@ -71,6 +84,13 @@ const aside = { background: true }
 /** Log positions per partition of the table of dirty buckets; a partition is dropped once all of them are covered. */
 const positionsPerPartition = 1_000_000
 
+/** Those that are there: earlier processes have dropped most. */
+const coveredPartitions = (table: string, before: number) => ({
+  name: 'rollups.covered-marks',
+  sql: `SELECT DISTINCT toUInt32(intDiv(position, ${positionsPerPartition})) AS n FROM callhouse.${table} WHERE position < {before:UInt64}`,
+  params: { before: before * positionsPerPartition },
+})
+
 /** Partition of the first count's own dirty buckets: no log has so many, and every position is past theirs. */
 const ownPartition = 2 ** 32 - 2
 
@@ -94,6 +114,8 @@ export function createRollups(deps: {
   table?: readonly Rollup[]
   /** For slow rollups: they wait longer, and leave dropping of dirty buckets to the others. */
   isSlow?: boolean
+  /** Calls from which on a minute is told by its seconds. */
+  manyCalls?: number
   /** Limits scheduled recomputes, not `refresh`; readers compute minutes that are still dirty themselves. */
   budget?: Budget
 }): Rollups {
@@ -130,12 +152,13 @@ export function createRollups(deps: {
       revision: 0,
       ...(deps.countedAgain?.() ?? allCountedAgain),
     }
+    const { recomputed } = rollup
     const recompute = async (): Promise<void> => {
       // Of two processes that recompute at the same time, the one that began to read later wins.
       range.revision = Math.max(Date.now() * 1_000, state.revision + 1)
-      for (const file of rollup.statements) await store.command(statement(file, range), aside)
+      if (recomputed) await recomputeDirty(store, recomputed, range, { manyCalls: deps.manyCalls })
     }
-    if (rollup.statements.length > 0) await within.run(recompute, { isUrgent: !isSlow, lateness })
+    if (recomputed) await within.run(recompute, { isUrgent: !isSlow, lateness })
     else range.revision = Math.max(Date.now() * 1_000, state.revision + 1)
     await rollup.derive?.(range)
     state.revision = range.revision
@@ -234,12 +257,14 @@ export function createRollups(deps: {
     if (Math.floor(minOf(table.map(({ name }) => states.get(name))) / positionsPerPartition) <= dropped) return
     const names = [...table.map(({ name }) => name), fieldIndexRollup, deduplicationRollup]
     const min = minOf(await Promise.all(names.map((name) => readCoverage(store, name, null))))
-    for (; dropped < Math.floor(min / positionsPerPartition); dropped++)
-      for (const table of ['call_marks', 'call_unswept'])
+    const before = Math.floor(min / positionsPerPartition)
+    for (const table of ['call_marks', 'call_unswept'])
+      for (const { n } of await store.rows<{ n: number }>(coveredPartitions(table, before), { pool: 'background' }))
         await store.command(
-          { name: 'rollups.drop-marks', sql: `ALTER TABLE callhouse.${table} DROP PARTITION ${dropped}`, params: {} },
+          { name: 'rollups.drop-marks', sql: `ALTER TABLE callhouse.${table} DROP PARTITION ${n}`, params: {} },
           aside,
         )
+    dropped = before
   }
 
   /** Returns whether anything was due. */

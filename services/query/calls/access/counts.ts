@@ -138,23 +138,47 @@ const pastRollup = (name: string, projectId: ProjectId): Sql => {
       FROM (SELECT partition, max(position) AS p ${rows} GROUP BY partition))[partition]`
 }
 
-/** Minutes that the counters do not cover yet. */
-export const dirtyQuery = (projectId: ProjectId): Query =>
+/** Minutes that the counters do not cover yet; `seconds` of them as bits, '0' = all. */
+export type DirtyMinute = { minute: number; seconds: string }
+
+/** @param past dirty buckets that are not covered yet, and perhaps others */
+export const dirtyQuery = (projectId: ProjectId, past = pastRollup('call_counts', projectId)): Query =>
   projectQuery('calls.dirty-minutes', projectId, (project) => {
-    return sql`SELECT toUnixTimestamp(minute) ${project.from('call_marks', { where: pastRollup('call_counts', projectId) })} GROUP BY minute
-    SETTINGS max_threads = 1`
+    return sql`SELECT toUnixTimestamp(minute), toString(if(min(seconds) = 0, 0, groupBitOr(seconds)))
+    ${project.from('call_marks', { where: past })} GROUP BY minute SETTINGS max_threads = 1`
   })
 
 const times = (seconds: number[]): Sql => sql`(SELECT toDateTime(arrayJoin(${param('Array(Int64)', seconds)}), 'UTC'))`
 
-/** The hours of some minutes: those minutes counted from the calls, the other minutes from their counters. */
-export const liveHoursQuery = (projectId: ProjectId, minutes: number[]): Query =>
+const everySecond = (2n ** 60n - 1n).toString()
+
+/**
+ * The hours of some minutes: dirty seconds counted from the calls, the others and the other minutes from their counters. A
+ * minute that is not told by its seconds is counted whole.
+ */
+export const liveHoursQuery = (projectId: ProjectId, dirty: readonly DirtyMinute[]): Query =>
   projectQuery('calls.live-hours', projectId, (project) => {
+    const minutes = dirty.map(({ minute }) => minute)
     const listed = times(minutes)
     const hours = times(hoursOf(minutes))
+    const bits = dirty.map(({ seconds }) => (seconds === '0' ? everySecond : seconds))
+    const asked = sql`(SELECT one.1 AS minute, one.2 AS mask FROM (SELECT arrayJoin(arrayZip(
+      arrayMap(s -> toDateTime(s, 'UTC'), ${param('Array(Int64)', minutes)}), ${param('Array(UInt64)', bits)})) AS one))`
+    const told = project.from('call_counts', {
+      final: true,
+      where: sql`minute IN ${listed} AND length(calls_by_second) = 60`,
+    })
+    const masks = sql`(SELECT a.minute AS minute, if(k.is_told = 1, a.mask, ${param('UInt64', everySecond)}) AS mask,
+        arrayMap(s -> NOT bitTest(mask, s), range(60)) AS is_clean, k.n AS n, k.r AS r
+      FROM ${asked} AS a LEFT JOIN (SELECT minute, 1 AS is_told, calls_by_second AS n, roots_by_second AS r ${told}) AS k ON k.minute = a.minute)`
+    const second = sql`(SELECT minute + s FROM ${masks} ARRAY JOIN arrayFilter(s -> bitTest(mask, s), range(60)) AS s)`
+    const from = param('Int64', minOf(minutes))
+    const before = param('Int64', maxOf(minutes) + 60)
     const calls = project.from('calls', {
       final: true,
-      where: sql`toStartOfMinute(started_at) IN ${listed} AND delete_ver = 0 AND moved = 0`,
+      // Bounds of the column's own type: against a DateTime the index leaves out what begins within the last second.
+      where: sql`started_at >= toDateTime64(${from}, 6, 'UTC') AND started_at < toDateTime64(${before}, 6, 'UTC')
+        AND toDateTime(started_at, 'UTC') IN ${second} AND delete_ver = 0 AND moved = 0`,
     })
     const others = project.from('call_counts', {
       final: true,
@@ -164,9 +188,15 @@ export const liveHoursQuery = (projectId: ProjectId, minutes: number[]): Query =
     (
       SELECT toUnixTimestamp(toStartOfHour(started_at)) AS h, count() AS n, countIf(parent_id = '') AS r ${calls} GROUP BY h
       UNION ALL
+      SELECT toUnixTimestamp(toStartOfHour(minute)) AS h, arraySum((x, clean) -> x * clean, n, is_clean),
+        arraySum((x, clean) -> x * clean, r, is_clean) FROM ${masks} WHERE notEmpty(n)
+      UNION ALL
       SELECT toUnixTimestamp(toStartOfHour(minute)) AS h, sum(calls) AS n, sum(roots) AS r ${others} GROUP BY h
     ) GROUP BY h`
   })
+
+const minOf = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.min(a, b))
+const maxOf = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.max(a, b))
 
 /** Sum over the hours that are not counted live. */
 export const totalQuery = (projectId: ProjectId, liveHours: number[]): Query =>
@@ -230,22 +260,26 @@ export async function readCovered(
 const hoursOf = (minutes: number[]): number[] => [...new Set(minutes.map((minute) => minute - (minute % 3600)))]
 
 /** Must be read before the counters: a minute that it does not name is covered by every later read of them. */
-async function readDirty(store: Pick<Store, 'bytes'>, projectId: ProjectId, options: QueryOptions): Promise<number[]> {
+async function readDirty(
+  store: Pick<Store, 'bytes'>,
+  projectId: ProjectId,
+  options: QueryOptions,
+): Promise<DirtyMinute[]> {
   const answer = await store.bytes(dirtyQuery(projectId), 'JSONCompactEachRow', options)
-  return compactRows<[number]>(answer).map(([minute]) => minute)
+  return compactRows<[number, string]>(answer).map(([minute, seconds]) => ({ minute, seconds }))
 }
 
 async function readLiveHours(
   store: Pick<Store, 'bytes'>,
   projectId: ProjectId,
-  minutes: number[],
+  dirty: readonly DirtyMinute[],
   options: QueryOptions,
 ): Promise<LiveHours> {
-  const answer = await store.bytes(liveHoursQuery(projectId, minutes), 'JSONCompactEachRow', options)
+  const answer = await store.bytes(liveHoursQuery(projectId, dirty), 'JSONCompactEachRow', options)
   const counted = new Map(
     compactRows<[number, string, string]>(answer).map(([hour, n, r]) => [hour, [+n, +r] as const]),
   )
-  const hours = hoursOf(minutes)
+  const hours = hoursOf(dirty.map(({ minute }) => minute))
   return {
     hours,
     calls: hours.map((hour) => counted.get(hour)?.[0] ?? 0),
@@ -286,11 +320,15 @@ export async function countProject(
   ])
   if (onlyRow<[number]>(marks)[0] === 0) return total[counter]
   // Whichever of two readers sets it last sets a lower bound.
-  cache.covered.set(slotOf(projectId), await readCovered(store, projectId, 'call_counts', options))
-  const minutes = await readDirty(store, projectId, options)
+  const [covered, dirty] = await Promise.all([
+    readCovered(store, projectId, 'call_counts', options),
+    readDirty(store, projectId, options),
+  ])
+  cache.covered.set(slotOf(projectId), covered)
+  const hours = hoursOf(dirty.map(({ minute }) => minute))
   const [live, rest] = await Promise.all([
-    minutes.length === 0 ? null : readLiveHours(store, projectId, minutes, options),
-    readTotal(store, totalQuery(projectId, hoursOf(minutes)), options),
+    dirty.length === 0 ? null : readLiveHours(store, projectId, dirty, options),
+    readTotal(store, totalQuery(projectId, hours), options),
   ])
   return rest[counter] + (live ? live[counter].reduce((sum, n) => sum + n, 0) : 0)
 }
