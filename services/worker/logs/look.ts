@@ -7,7 +7,15 @@ export type Look = { seconds: number; slots: readonly number[] }
 export type JoinedCounts = { calls: number; feedback: number; beyond: number }
 
 /** A span by its ids, or an evaluation by the id of its record. */
-export type Done = { project: string; trace: string; span: string; log: string; base: string; clock: string; events: number }
+export type Done = {
+  project: string
+  trace: string
+  span: string
+  log: string
+  base: string
+  clock: string
+  events: number
+}
 
 /** Notes what was joined, once it is in the log. */
 export type KeepJoined = (done: readonly Done[]) => Promise<void>
