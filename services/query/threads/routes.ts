@@ -48,18 +48,15 @@ const ofListed = (page: ThreadsPage): Sql[] =>
 
 /**
  * Keys (`started_at`, `id`) of turns whose parent is a turn of the same thread: every span of a conversation carries its
- * id, and they are one exchange. A turn may come before its parent, so this is decided here. Children of turns begin when
- * `call_keys` says, and their headers say whose children they are.
+ * id, and they are one exchange. A turn may come before its parent, so this is decided here: the headers of the turns say
+ * whose children they are.
  */
 const innerTurns = (page: ThreadsPage, project: ProjectScope): Sql => {
-  const turns = project.from('turns', { where: allOf(ofListed(page)) })
-  const children = [sql`kind = 'parent_id'`, sql`key IN (SELECT id ${turns})`, ...timesOf(page)]
   const parents = project.from('turns', { final: true, where: allOf([...ofListed(page), sql`hidden = 0`]) })
   return sql`SELECT started_at, id ${project.from('calls', {
     final: true,
     where: allOf([
       ...timesOf(page),
-      sql`started_at IN (SELECT started_at ${project.from('call_keys', { where: allOf(children) })})`,
       sql`(started_at, id) IN (SELECT started_at, id ${project.from('turns', { where: allOf([...ofListed(page), ...timesOf(page)]) })})`,
       sql`turn_id = id AND parent_id != id AND (thread_id, parent_id) IN (SELECT thread_id, id ${parents})`,
     ]),
@@ -240,7 +237,7 @@ export function createThreadRoutes({ store, freshness }: ThreadDeps): Route[] {
       body: { type: 'json', schema: threadsQueryRequest, check: 'schema' },
       response: null,
       responseType: 'application/x-ndjson',
-      tables: ['turns', 'calls', 'call_keys'],
+      tables: ['turns', 'calls'],
       handle: streamQuery,
     }),
   ]
