@@ -1,5 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, expect, it } from 'vitest'
-import { createLoopTurns, inTurn } from '../../services/core/concurrency/loop-turns.ts'
+import { createLoopTurns, inPieces, inTurn } from '../../services/core/concurrency/loop-turns.ts'
 
 const [one, other] = [{}, {}]
 
@@ -59,4 +60,75 @@ it('a promise made in turn settles as the work does', async () => {
     }),
   ).rejects.toThrow('broken')
   expect(await inTurn(turns, one, async () => 8)).toBe(8)
+})
+
+describe('work in pieces', () => {
+  function* steps(count: number, ms: number, onStep = () => {}): Generator<void> {
+    for (let n = 0; n < count; n++) {
+      spend(ms)
+      onStep()
+      yield
+    }
+  }
+
+  it('is done at once when it is short', async () => {
+    let done = 0
+    const ended = inPieces(
+      createLoopTurns(),
+      one,
+      steps(3, 0, () => done++),
+    )
+    expect(done).toBe(3)
+    await ended
+  })
+
+  it('of many adds up to no longer pause than that of one', async () => {
+    const turns = createLoopTurns()
+    let inRound = 0
+    let longest = 0
+    const onStep = () => {
+      inRound++
+      longest = Math.max(longest, inRound)
+    }
+    const begun = Array.from({ length: 8 }, () => inTurn(turns, one, () => inPieces(turns, one, steps(20, 1, onStep))))
+    let isOver = false
+    const all = Promise.all(begun).then(() => {
+      isOver = true
+    })
+    let rounds = 0
+    for (; !isOver; rounds++) {
+      await new Promise((resolve) => setImmediate(resolve))
+      inRound = 0
+    }
+    await all
+    expect(rounds).toBeGreaterThan(10)
+    // Ten milliseconds of pieces, the last of which may begin at the end of them.
+    expect(longest).toBeLessThan(16)
+  })
+
+  it('goes on in the context that it began in, and fails as its steps do', async () => {
+    const context = new AsyncLocalStorage<string>()
+    const turns = createLoopTurns()
+    const seen = new Set<string>()
+    const of = (name: string) =>
+      context.run(name, () =>
+        inPieces(
+          turns,
+          one,
+          steps(10, 1, () => seen.add(`${name} in ${context.getStore()}`)),
+        ),
+      )
+    await Promise.all([of('a'), of('b')])
+    expect([...seen].sort()).toEqual(['a in a', 'b in b'])
+    let taken = 0
+    await expect(
+      inPieces(
+        turns,
+        one,
+        steps(10, 1, () => {
+          if (++taken > 5) throw new Error('broken')
+        }),
+      ),
+    ).rejects.toThrow('broken')
+  })
 })

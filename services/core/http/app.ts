@@ -2,7 +2,7 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express'
-import { createLoopTurns } from '../concurrency/loop-turns.ts'
+import { loopTurns } from '../concurrency/loop-turns.ts'
 import { createBufferPool } from '../memory/buffer-pool.ts'
 import type { Logger } from '../process/logger.ts'
 import type { Metrics } from '../process/metrics.ts'
@@ -163,7 +163,7 @@ export function createApp(deps: AppDeps): HttpServer {
     cutoffsOf: deps.cutoffsOf,
     isHeld: (holder) => isStillHeld(holder, deps.keys),
     budget,
-    bodyTurns: createLoopTurns(),
+    bodyTurns: loopTurns,
     pool: createBufferPool(),
     maxBodyBytes: config.maxBodyBytes,
     maxFileBytes: config.maxFileBytes,
@@ -250,7 +250,7 @@ export function createApp(deps: AppDeps): HttpServer {
   server.on('listening', () => {
     ownPort = (server.address() as AddressInfo).port
   })
-  const requestTurns = createLoopTurns()
+  const requestTurns = loopTurns
   const beginInTurn: RequestListener = (request, response) =>
     requestTurns(undefined, () => {
       // Whoever went away before the turn came reads no answer.

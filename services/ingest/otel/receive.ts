@@ -1,5 +1,5 @@
 // What all OTLP signals share: decoding, the project of each resource, room for other requests, and the answer.
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { inPieces, loopTurns } from '../../core/concurrency/loop-turns.ts'
 import { tooLarge } from '../../core/errors.ts'
 import { fault } from '../../core/http/errors.ts'
 import type { Reply, RouteContext } from '../../core/http/route.ts'
@@ -46,8 +46,6 @@ export type Signal<Item> = {
   begin(context: RouteContext, budget: DecodeBudget): Writer<Item>
 }
 
-/** Milliseconds after which other requests get their turn while a large body is worked on. */
-const turnMs = 8
 /** Items between two looks at the time. */
 const itemsPerLook = 16
 
@@ -80,6 +78,30 @@ function routed<Item>(
     })
 }
 
+const withoutProject = () => 'its resource names no project'
+
+/** Takes all items, and stops after some of them. */
+function* taking<Item>(
+  signal: Signal<Item>,
+  writer: Writer<Item>,
+  resources: Resource<Item>[],
+  rejections: Rejections,
+): Generator<void> {
+  let itemsLeft = itemsPerLook
+  for (const { decoded, routed } of resources) {
+    for (const { scope, items } of decoded.scopes) {
+      const take = routed === null ? withoutProject : writer.scope(routed, scope, items.length)
+      for (const item of items) {
+        const reason = take(item)
+        if (reason !== null) reject(rejections, `${signal.titleOf(item)}: ${reason}`)
+        if (--itemsLeft > 0) continue
+        itemsLeft = itemsPerLook
+        yield
+      }
+    }
+  }
+}
+
 async function write<Item>(
   signal: Signal<Item>,
   context: RouteContext,
@@ -94,25 +116,8 @@ async function write<Item>(
       `No project: send the header ${projectHeader}: <entity>/<project>, the resource attributes <vendor>.entity and <vendor>.project, or a key of one project${hintsForSender((name) => context.header(name))}`,
     )
   const writer = signal.begin(context, budget)
-  const withoutProject = () => 'its resource names no project'
-  let turnEnds = performance.now() + turnMs
-  let itemsLeft = itemsPerLook
-  for (const { decoded, routed } of resources) {
-    for (const { scope, items } of decoded.scopes) {
-      const take = routed === null ? withoutProject : writer.scope(routed, scope, items.length)
-      for (const item of items) {
-        const reason = take(item)
-        if (reason !== null) reject(rejections, `${signal.titleOf(item)}: ${reason}`)
-        if (--itemsLeft === 0) {
-          itemsLeft = itemsPerLook
-          if (performance.now() > turnEnds) {
-            await nextTurn()
-            turnEnds = performance.now() + turnMs
-          }
-        }
-      }
-    }
-  }
+  // Other requests have their turn while a large body is worked on.
+  await inPieces(loopTurns, context.caller, taking(signal, writer, resources, rejections))
   return writer.append()
 }
 
