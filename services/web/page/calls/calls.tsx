@@ -1,4 +1,5 @@
 // The list of calls: what the address says, in rows that are read as they come into view.
+import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
 import { type KeyboardEvent, lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
 import { count } from '../engine/format.ts'
@@ -20,7 +21,7 @@ import { RangeMenu } from './range-menu.tsx'
 import { rememberList } from './remembered.ts'
 import { CallRow, GhostRow, Head } from './row.tsx'
 import { type CallsSearch, callsSearch, columnsOf, hasText, listRequest, parsed } from './search.ts'
-import { pageRows, useCalls, useCells, usePreviews } from './use-calls.ts'
+import { loadedRows, pageRows, useCalls, useCells, usePreviews } from './use-calls.ts'
 import { maxNew, useLive } from './use-live.ts'
 
 const ColumnChooser = lazy(() => import('../lazy-routes.tsx').then(({ ColumnChooser }) => ({ default: ColumnChooser })))
@@ -32,6 +33,7 @@ export function Calls() {
   const search = useSearch({ from: '/signed-in/p/$entity/$project/calls' })
   const router = useRouter()
   const navigate = useNavigate()
+  const client = useQueryClient()
   const projectId = `${entity}/${project}`
   const zone = useZone(search.tz)
   const height = useRowHeight()
@@ -104,10 +106,9 @@ export function Calls() {
   const hrefOf = (row: Row): string => router.buildLocation(target(row)).href
   const open = (row: Row | undefined) => {
     if (row === undefined) return
-    rememberList(
-      visible.map(({ traceId }) => traceId),
-      router.state.location.href,
-    )
+    const rows = calls.isKept ? visible : loadedRows(client, request, at)
+    const ids = rows.map(({ traceId }) => traceId)
+    rememberList(projectId, ids, router.state.location.href, row.traceId)
     void navigate(target(row))
   }
   const onKey = (event: KeyboardEvent): boolean => {

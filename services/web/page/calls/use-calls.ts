@@ -1,5 +1,5 @@
 // Pages of a list of calls, as far as they are in view; cells of inputs and output for the rows that are seen.
-import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, type QueryClient, useQueries, useQuery } from '@tanstack/react-query'
 import { useMemo, useRef } from 'react'
 import { baseUrl, json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
@@ -12,6 +12,18 @@ export const pageRows = 100
 /** Payloads of larger calls are not read for a row; their size is shown instead. */
 const cellBytes = 262_144
 const countBound = 10_001
+
+/** All rows of a list that are here and stand together with the row at hand. */
+export function loadedRows(client: QueryClient, request: ListRequest | undefined, at: number): Row[] {
+  const rowsOf = (page: number) =>
+    client.getQueryData<Awaited<ReturnType<ReturnType<typeof pageQuery>['queryFn']>>>(pageQuery(request, page).queryKey)
+      ?.rows
+  let first = Math.floor(at / pageRows)
+  while (first > 0 && rowsOf(first - 1) !== undefined) first--
+  const all: Row[] = []
+  for (let page = first, rows = rowsOf(page); rows !== undefined; rows = rowsOf(++page)) all.push(...rows)
+  return all
+}
 
 type Range = { from: number; to: number }
 
@@ -64,6 +76,8 @@ export function useCalls(request: ListRequest | undefined, hasText: boolean, ran
     isBounded: hasText && total === countBound,
     isLoading,
     isFirst: isFirst && kept === undefined,
+    /** What shows is of the question before. */
+    isKept: kept !== undefined,
     error: results.find(({ error }) => error !== null)?.error ?? null,
     staleMs: Math.max(0, ...results.map(({ data }) => data?.staleMs ?? 0)),
     refetch: () => {

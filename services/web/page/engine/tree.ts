@@ -89,6 +89,14 @@ function kindsOf({ kinds, ops, models, kind, op, model }: TreeAnswer): number[] 
   })
 }
 
+/** When something came last: the latest start or end, microseconds after `baseUs`. */
+export function lastChange({ start, duration }: Spans): number {
+  let last = 0
+  for (let span = 0; span < start.length; span++)
+    last = Math.max(last, (start[span] as number) + Math.max(0, duration[span] as number))
+  return last
+}
+
 export const textOf = ({ texts, places }: Texts, span: number): string => texts[places[span] as number] ?? ''
 
 export const kindOfSpan = (spans: Spans, span: number): SpanKind => spanKinds[spans.kind[span] ?? 7] ?? 'other'

@@ -1,5 +1,5 @@
 // An error as the page tells it: what was asked, what the server said, and what to do now.
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { ApiFault } from '../api/send.ts'
 
 const advice: Record<number, string> = {
@@ -9,18 +9,31 @@ const advice: Record<number, string> = {
   504: 'A shorter time range or fewer conditions take less time.',
 }
 
+/** Seconds until it is asked again by itself; 0 = it is not. Every refusal counts anew, also the one of a repetition. */
+function useCountdown(error: unknown, onRetry: () => void): number {
+  const [state, setState] = useState({ of: undefined as unknown, left: 0 })
+  const retry = useRef(onRetry)
+  retry.current = onRetry
+  useEffect(() => {
+    const values = error instanceof ApiFault ? error.values : undefined
+    if (values === undefined || (values.status !== 429 && values.status !== 503)) return
+    let left = Math.max(1, Math.ceil(values.retryAfterS) || 1)
+    setState({ of: error, left })
+    const timer = setInterval(() => {
+      left--
+      setState({ of: error, left })
+      if (left > 0) return
+      clearInterval(timer)
+      retry.current()
+    }, 1_000)
+    return () => clearInterval(timer)
+  }, [error])
+  return state.of === error ? state.left : 0
+}
+
 export function FaultBox({ error, onRetry }: { error: unknown; onRetry(): void }) {
   const values = error instanceof ApiFault ? error.values : undefined
-  const repeats = values !== undefined && (values.status === 429 || values.status === 503)
-  const [left, setLeft] = useState(repeats ? Math.max(1, values.retryAfterS) : 0)
-  useEffect(() => {
-    if (left <= 0) return
-    const timer = setTimeout(() => {
-      setLeft(left - 1)
-      if (left === 1) onRetry()
-    }, 1_000)
-    return () => clearTimeout(timer)
-  }, [left, onRetry])
+  const left = useCountdown(error, onRetry)
   return (
     <div className="center">
       <div className="fault" role="alert">

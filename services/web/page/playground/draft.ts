@@ -35,14 +35,42 @@ export const emptyDraft = (): Draft => ({
   ...{ tools: '', schema: '', columns: [emptyColumn()], keeps: true },
 })
 
+const isText = (value: unknown): value is string => typeof value === 'string'
+const membersOf = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
+const listOf = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value.map(membersOf) : [])
+const orEmpty = (value: unknown): string => (isText(value) ? value : '')
+
+/** A draft of what was kept; undefined when it is none, as another version may have written it. */
+export function draftOf(value: unknown): Draft | undefined {
+  const kept = membersOf(value)
+  const messages = listOf(kept.messages).flatMap(({ role, text, toolCallId, toolCalls }): DraftMessage[] => {
+    const known = roles.find((one) => one === role)
+    if (known === undefined || !isText(text)) return []
+    return [
+      { ...emptyMessage(known, text), toolCallId: orEmpty(toolCallId), ...(toolCalls !== undefined && { toolCalls }) },
+    ]
+  })
+  const columns = listOf(kept.columns).flatMap(({ model, temperature, maxTokens }): ModelColumn[] =>
+    isText(model) ? [{ ...emptyColumn(model), temperature: orEmpty(temperature), maxTokens: orEmpty(maxTokens) }] : [],
+  )
+  if (messages.length === 0 || columns.length === 0) return undefined
+  const variables = Object.create(null) as Record<string, string>
+  for (const [name, text] of Object.entries(membersOf(kept.variables))) if (isText(text)) variables[name] = text
+  return {
+    ...{ messages, variables, columns: columns.slice(0, maxColumns), keeps: kept.keeps !== false },
+    ...{ tools: orEmpty(kept.tools), schema: orEmpty(kept.schema) },
+  }
+}
+
 const place = (projectId: string): string => `callhouse.playground ${projectId}`
 
 export function readDraft(projectId: string): Draft {
   try {
     const stored = sessionStorage.getItem(place(projectId))
     if (stored !== null) {
-      const draft = JSON.parse(stored) as Draft
-      return { ...emptyDraft(), ...draft }
+      const draft = draftOf(JSON.parse(stored))
+      if (draft) return draft
     }
   } catch {
     // What another version has kept, or storage that is closed.

@@ -1,4 +1,6 @@
 // A call or trace that is not there: asked for again for half a minute, then how to look for it.
+
+import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { Icon } from '../parts/icon.tsx'
 
@@ -23,7 +25,12 @@ export function NotHere({ what, onRetry }: { what: 'call' | 'trace' | 'evaluatio
       <p className="second" style={{ maxWidth: 460 }}>
         {seconds < patienceS
           ? 'Looking again every two seconds.'
-          : `It may have been deleted, or the program has not sent it: end the program, or call its SDK’s flush(). /health tells how far the server is behind.`}
+          : 'It may have been deleted, or the program has not sent it: end the program, or call its SDK’s flush(). '}
+        {seconds >= patienceS && (
+          <>
+            <Link to="/system">/system</Link> tells how far the server is behind.
+          </>
+        )}
       </p>
     </div>
   )

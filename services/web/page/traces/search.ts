@@ -13,10 +13,24 @@ export type TraceSearch = {
   kind?: SpanKind | undefined
   critical?: '1' | undefined
   min?: '2' | undefined
+  /** What the timeline shows, microseconds after the start of the trace: `<from>-<to>`; none = all of it. */
+  zoom?: string | undefined
   tz?: string | undefined
 }
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+
+export function zoomOf(zoom: string | undefined): { from: number; to: number } | undefined {
+  const [, from, to] = /^(\d{1,15})-(\d{1,15})$/.exec(zoom ?? '') ?? []
+  return Number(from) < Number(to) ? { from: Number(from), to: Number(to) } : undefined
+}
+
+/** None for what is the whole trace. */
+export function zoomText(zoom: { from: number; to: number } | undefined, endUs = 0): string | undefined {
+  if (zoom === undefined || (zoom.from <= 0 && zoom.to >= endUs)) return undefined
+  const from = Math.max(0, Math.floor(zoom.from))
+  return `${from}-${Math.max(from + 1, Math.ceil(zoom.to))}`
+}
 
 export function traceSearch(search: Record<string, unknown>): TraceSearch {
   const found: TraceSearch = {}
@@ -29,6 +43,7 @@ export function traceSearch(search: Record<string, unknown>): TraceSearch {
   if ((spanKinds as readonly unknown[]).includes(search.kind)) found.kind = search.kind as SpanKind
   if (search.critical === '1') found.critical = '1'
   if (search.min === '2') found.min = '2'
+  if (zoomOf(text(search.zoom))) found.zoom = search.zoom as string
   if (tz) found.tz = tz
   return found
 }

@@ -1,10 +1,10 @@
 // A trace: minimap, tree with bars, and the reader of the chosen span.
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { type RefObject, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
+import { type RefObject, useDeferredValue, useEffect, useMemo, useRef } from 'react'
 import { listHref, neighbours } from '../calls/remembered.ts'
-import { count, duration, money, tokens } from '../engine/format.ts'
-import { lineOf, matches, type Tree, textOf, type View } from '../engine/tree.ts'
+import { count, duration, moment, money, tokens } from '../engine/format.ts'
+import { lastChange, lineOf, matches, type Tree, textOf, type View } from '../engine/tree.ts'
 import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
 import { useKeys } from '../keys.ts'
 import { FaultBox, Stale } from '../parts/fault.tsx'
@@ -18,11 +18,14 @@ import { Minimap } from './minimap.tsx'
 import { NotHere } from './not-here.tsx'
 import { OtherTraces } from './other-traces.tsx'
 import { Reader } from './reader.tsx'
-import { type TraceSearch, traceSearch } from './search.ts'
+import { type TraceSearch, traceSearch, zoomOf, zoomText } from './search.ts'
 import './trace.css'
 import { openQuery } from './trace-query.ts'
 import { type TreeHandle, TreeView } from './tree-view.tsx'
 import { useTrace } from './use-trace.ts'
+
+/** A running trace of which nothing has come for so long says so. */
+const quietUs = 60_000_000
 
 const route = '/p/$entity/$project/traces/$traceId' as const
 
@@ -32,11 +35,11 @@ export function Trace() {
   const navigate = useNavigate()
   const projectId = `${entity}/${project}`
   const zone = useZone(search.tz)
-  const { trace, error, refetch } = useTrace(projectId, traceId)
+  const { trace, error, refetch, watch } = useTrace(projectId, traceId)
   const tree = trace?.tree
   const handle = useRef<TreeHandle>(null)
   const finder = useRef<HTMLInputElement>(null)
-  const [zoom, setZoom] = useState<Window | undefined>()
+  const zoom = useMemo(() => zoomOf(search.zoom), [search.zoom])
   const window = useMemo(() => zoom ?? { from: 0, to: Math.max(1, tree?.endUs ?? 1) }, [zoom, tree])
   const find = useDeferredValue(search.find ?? '')
 
@@ -47,6 +50,7 @@ export function Trace() {
       search: traceSearch({ ...search, ...next }),
       replace,
     })
+  const setZoom = (next: Window | undefined) => change({ zoom: zoomText(next, tree?.endUs) })
   const line = useMemo(() => lineOf(tree, search.call), [tree, search.call])
   const root = tree?.order[0]
   const id = search.call ?? (root === undefined ? undefined : tree?.spans.ids[root])
@@ -67,7 +71,6 @@ export function Trace() {
     if (tree) setZoom(scaledWindow(tree, window, zoom === undefined ? line : null, factor))
   }
   const toTrace = (other: string | undefined) => {
-    setZoom(undefined)
     if (other)
       void navigate({
         to: route,
@@ -75,6 +78,7 @@ export function Trace() {
         search: search.tz ? { tz: search.tz } : {},
       })
   }
+  const beside = neighbours(projectId, traceId)
   useKeys({
     next: () => goTo(1, isMatch),
     previous: () => goTo(-1, isMatch),
@@ -85,8 +89,8 @@ export function Trace() {
     zoomIn: () => scaled(0.5),
     zoomOut: () => scaled(2),
     zoomAll: () => setZoom(undefined),
-    previousTrace: () => toTrace(neighbours(traceId).previous),
-    nextTrace: () => toTrace(neighbours(traceId).next),
+    previousTrace: () => toTrace(beside.previous),
+    nextTrace: () => toTrace(beside.next),
     raw: () => change({ tab: search.tab === 'raw' ? undefined : 'raw' }),
     search: () => finder.current?.focus(),
     filter: () => finder.current?.focus(),
@@ -107,7 +111,7 @@ export function Trace() {
           </span>
         </ProjectCrumbs>
       }
-      acts={<OtherTraces of={neighbours(traceId)} onTrace={toTrace} />}
+      acts={<OtherTraces of={beside} onTrace={toTrace} />}
     >
       <h1 className="hidden">Trace {name.slice(0, 200)}</h1>
       <Stale ms={trace?.staleMs ?? 0} />
@@ -160,7 +164,7 @@ export function Trace() {
               <span className="hidden">Loading the trace</span>
             </div>
           )}
-          {tree && <Sums tree={tree} runs={trace.runs} />}
+          {tree && <Sums {...{ tree, zone, watch }} runs={trace?.runs ?? false} nowUs={trace?.nowUs ?? 0} />}
         </Split>
       )}
     </Frame>
@@ -242,7 +246,7 @@ function slowestChild(tree: Tree, line: number): number {
 }
 
 function BackToList({ entity, project }: { entity: string; project: string }) {
-  const href = listHref()
+  const href = listHref(`${entity}/${project}`)
   const query = href.includes('?') ? Object.fromEntries(new URLSearchParams(href.slice(href.indexOf('?')))) : {}
   return (
     <Link to="/p/$entity/$project/calls" params={{ entity, project }} search={query}>
@@ -251,7 +255,28 @@ function BackToList({ entity, project }: { entity: string; project: string }) {
   )
 }
 
-function Sums({ tree, runs }: { tree: Tree; runs: boolean }) {
+/** That it runs, since when nothing came of it, and a button once it is not read again by itself. */
+function Running({ tree, nowUs, zone, watch }: Omit<SumsProps, 'runs'>) {
+  const lastUs = useMemo(() => lastChange(tree.spans), [tree])
+  const isQuiet = nowUs - lastUs > quietUs
+  return (
+    <>
+      <span className="s-running">
+        running
+        {isQuiet && `; nothing came since ${moment(new Date((tree.spans.baseUs + lastUs) / 1000).toISOString(), zone)}`}
+      </span>
+      {watch.isOver && (
+        <button type="button" className="line" onClick={watch.again} title="After ten minutes it is not read by itself">
+          Read again
+        </button>
+      )}
+    </>
+  )
+}
+
+type SumsProps = { tree: Tree; runs: boolean; nowUs: number; zone: string; watch: ReturnType<typeof useTrace>['watch'] }
+
+function Sums({ tree, runs, nowUs, zone, watch }: SumsProps) {
   const { spans } = tree
   const sums = useMemo(() => {
     const all = { errors: 0, tokens: 0, cost: 0 }
@@ -279,7 +304,7 @@ function Sums({ tree, runs }: { tree: Tree; runs: boolean }) {
       {tree.orphans > 0 && <span className="s-descendant_error">{count(tree.orphans)} without their parent here</span>}
       <span className="grow" />
       {spans.isCut && <span role="status">the first {count(spans.count)} spans; it has more</span>}
-      {runs && <span className="s-running">running</span>}
+      {runs && <Running {...{ tree, nowUs, zone, watch }} />}
     </footer>
   )
 }

@@ -1,6 +1,7 @@
-// A trace; one that runs is read again every five seconds while it is looked at.
+// A trace; one that runs is read again every five seconds while it is looked at, and its bars grow whether or not a
+// read succeeds.
 import { useQuery } from '@tanstack/react-query'
-import { useMemo } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { type Tree, treeOf } from '../engine/tree.ts'
 import { traceQuery } from './trace-query.ts'
 
@@ -10,22 +11,37 @@ const watchedMs = 600_000
 export type LoadedTrace = { tree: Tree; nowUs: number; staleMs: number; runs: boolean }
 
 export function useTrace(projectId: string, traceId: string) {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the time is that of the trace
-  const openedMs = useMemo(() => Date.now(), [traceId])
+  const [watch, setWatch] = useState({ traceId, sinceMs: Date.now() })
+  if (watch.traceId !== traceId) setWatch({ traceId, sinceMs: Date.now() })
+  const [nowMs, setNowMs] = useState(0)
   const query = useQuery({
     ...traceQuery(projectId, traceId),
     refetchInterval: ({ state }) => {
       const spans = state.data?.spans
       const runs = spans?.duration.some((length) => length < 0) ?? false
-      return runs && Date.now() - openedMs < watchedMs ? againMs : false
+      return runs && Date.now() - watch.sinceMs < watchedMs ? againMs : false
     },
   })
-  const { data, dataUpdatedAt } = query
+  const { data, dataUpdatedAt, refetch } = query
+  const runs = useMemo(() => data?.spans.duration.some((length) => length < 0) ?? false, [data])
+  const isOver = runs && Math.max(nowMs, dataUpdatedAt) - watch.sinceMs >= watchedMs
+  useEffect(() => {
+    if (!runs || isOver) return
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') setNowMs(Date.now())
+    }, againMs)
+    return () => clearInterval(timer)
+  }, [runs, isOver])
+  // A running span ends where the clock is; of a trace that has ended nothing depends on it.
+  const atMs = runs ? Math.max(nowMs, dataUpdatedAt) : dataUpdatedAt
   const trace = useMemo((): LoadedTrace | undefined => {
     if (data === undefined) return undefined
-    const nowUs = Math.max(0, dataUpdatedAt * 1000 - data.spans.baseUs)
-    const runs = data.spans.duration.some((length) => length < 0)
+    const nowUs = Math.max(0, atMs * 1000 - data.spans.baseUs)
     return { tree: treeOf(data.spans, nowUs), nowUs, staleMs: data.staleMs, runs }
-  }, [data, dataUpdatedAt])
-  return { ...query, trace }
+  }, [data, atMs, runs])
+  const again = () => {
+    setWatch({ traceId, sinceMs: Date.now() })
+    void refetch()
+  }
+  return { ...query, trace, watch: { isOver, again } }
 }

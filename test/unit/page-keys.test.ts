@@ -1,0 +1,58 @@
+// Keys one after the other, and what of the address and of what the browser has kept counts.
+import { describe, expect, it } from 'vitest'
+import { sequences } from '../../services/web/page/engine/key-sequences.ts'
+import { draftOf, emptyDraft } from '../../services/web/page/playground/draft.ts'
+import { traceSearch, zoomOf, zoomText } from '../../services/web/page/traces/search.ts'
+
+describe('keys one after the other', () => {
+  const typed = (...keys: [key: string, ms: number][]) => {
+    const next = sequences(['g c', 'g d', 'c', 'j'])
+    return keys.map(([key, ms]) => next(key, ms))
+  }
+
+  it('are a sequence when the second one comes in time', () => {
+    expect(typed(['g', 0], ['c', 900], ['c', 950])).toEqual(['g', 'g c', 'c'])
+    expect(typed(['g', 0], ['c', 1_100])).toEqual(['g', 'c'])
+  })
+
+  it('count by themselves behind a first key that they do not belong to', () => {
+    expect(typed(['g', 0], ['j', 100], ['c', 200])).toEqual(['g', 'j', 'c'])
+    expect(typed(['g', 0], ['g', 100], ['d', 200])).toEqual(['g', 'g', 'g d'])
+  })
+})
+
+describe('what the timeline shows', () => {
+  it('is in the address, unless it is the whole trace', () => {
+    expect(zoomText({ from: 10.4, to: 20.2 }, 100)).toBe('10-21')
+    expect(zoomText({ from: 0, to: 100 }, 100)).toBeUndefined()
+    expect(zoomOf('10-21')).toEqual({ from: 10, to: 21 })
+    for (const wrong of ['21-10', '-1-5', 'a-b', '1-', '5-5', '1e3-2e9', `1-${'9'.repeat(20)}`])
+      expect(traceSearch({ zoom: wrong }), wrong).toEqual({})
+  })
+})
+
+describe('a draft that the browser has kept', () => {
+  const { messages, columns } = emptyDraft()
+
+  it('comes back as it was', () => {
+    const draft = { ...emptyDraft(), variables: { name: 'x' }, tools: '[]', keeps: false }
+    const back = draftOf(JSON.parse(JSON.stringify(draft)))
+    const without = ({ key: _, ...rest }: { key: number }) => rest
+    expect(back?.messages.map(without)).toEqual(draft.messages.map(without))
+    expect(back?.columns.map(without)).toEqual(draft.columns.map(without))
+    expect(back).toMatchObject({ tools: '[]', schema: '', keeps: false })
+    expect({ ...back?.variables }).toEqual({ name: 'x' })
+  })
+
+  it('is none when another version has written it in another form', () => {
+    for (const wrong of [null, 1, 'x', [], {}, { messages: 3, columns }, { messages, columns: [{ model: 1 }] }])
+      expect(draftOf(wrong), JSON.stringify(wrong)).toBeUndefined()
+    const odd = draftOf({ messages, columns, variables: [1], tools: 7, schema: null, keeps: 'x' })
+    expect(odd).toMatchObject({ tools: '', schema: '', keeps: true })
+    const many = Array.from({ length: 9 }, () => columns[0])
+    expect(draftOf({ messages: [...messages, { role: 'robot', text: 'x' }], columns: many })).toMatchObject({
+      messages: [{ role: 'system' }, { role: 'user' }],
+      columns: { length: 4 },
+    })
+  })
+})
