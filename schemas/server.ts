@@ -30,5 +30,8 @@ export const deadLettersResponse = z.object({
   total: z.int(),
 })
 
+/** `remaining`: those that were not sent again because one request sends so many. */
+export const deadLetterReplayResponse = z.object({ replayed: z.int(), remaining: z.int() })
+
 /** `row` is its text as it stood in the log. */
 export const deadLetterResponse = z.object({ ...deadLetter, row: z.string() })

@@ -48,6 +48,7 @@ import type { Worker } from '../worker/run.ts'
 import { openAudit, readAuditOf, serverAudit } from './audit.ts'
 import { openBlobs } from './blobs.ts'
 import type { Config } from './config.ts'
+import { replayDeadLetters } from './control/dead-letters.ts'
 import {
   checkEngines,
   hasEmbeddedStore,
@@ -270,6 +271,7 @@ export async function startCallhouse(
     const web = assets && { assets, sessions, keys, audit, masterKey, server: { version, config } }
     const threads = startRequestThreads({ config, role, split, clock }, ports, registry)
     open.push({ name: 'threads', limitMs: 5_000, close: threads.close })
+    const deadLetters = applying?.deadLetters ?? createTableDeadLetters(store)
     const routeDeps = {
       ...ports,
       secrets,
@@ -285,7 +287,11 @@ export async function startCallhouse(
       service,
       operator: {
         settings: () => shownSettings(config),
-        deadLetters: applying?.deadLetters ?? createTableDeadLetters(store),
+        deadLetters: {
+          list: () => deadLetters.list(),
+          show: (id: string) => deadLetters.show(id),
+          replay: (id: string) => replayDeadLetters({ deadLetters, log }, id),
+        },
       },
       threads,
       ...(web && { web }),

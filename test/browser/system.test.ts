@@ -74,6 +74,18 @@ it('shows refused rows with their reason, their place and what they hold, which 
   await dialog.getByRole('button', { name: 'Copied' }).waitFor()
   expect(await page.evaluate('navigator.clipboard.readText()')).toContain('\u202e')
   expect(await everybodysFaults(page, 'a dead letter')).toEqual([])
+  const sent: string[] = []
+  await context.route('**/server/deadletters/*/replay', (route) => {
+    sent.push(new URL(route.request().url()).pathname.split('/').at(-2) ?? '')
+    return route.fulfill({ json: { replayed: 50, remaining: 1 } })
+  })
+  await page.getByRole('button', { name: 'Send it again' }).click()
+  await page.getByRole('button', { name: 'Sent again' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Send all again…' }).click()
+  await page.getByRole('button', { name: 'Send them' }).click()
+  await page.getByText('50 sent, 1 remain').waitFor()
+  expect(sent).toEqual(['letter-50', 'all'])
   expect(faults).toEqual([])
   await context.close()
 })

@@ -134,6 +134,13 @@ describe('a poison row among ten thousand', () => {
       headers: { authorization: basicAuth() },
     })
     expect(JSON.parse(((await answer.json()) as { row: string }).row)).toMatchObject({ id: idOf(poisoned) })
+    const replay = await fetch(`${server.now().url}/server/deadletters/nothing/replay`, {
+      ...{ method: 'POST', headers: { authorization: basicAuth() } },
+    })
+    expect([replay.status, await replay.text()]).toEqual([
+      404,
+      expect.stringContaining('There is no dead letter nothing'),
+    ])
   })
 
   it('is listed and shown by the command line while the server runs', async () => {
@@ -149,7 +156,8 @@ describe('a poison row among ten thousand', () => {
   })
 
   it('is refused again when it is sent again, as a dead letter of its own', async () => {
-    expect(await ask('replay', letter.id)).toEqual({ replayed: 1 })
+    const answer = await server.send(`/server/deadletters/${letter.id}/replay`, {})
+    expect(answer).toEqual({ replayed: 1, remaining: 0 })
     expect(await count()).toBe(total - 1)
     const letters = await ask<DeadLetterSummary[]>('list')
     expect(letters.map(({ replayedAt }) => replayedAt !== undefined)).toEqual([true, false])
@@ -167,6 +175,7 @@ describe('a poison row among ten thousand', () => {
     expect(JSON.parse((await cli('replay', 'all')).stdout)).toEqual({ replayed: 1 })
     expect(JSON.parse((await cli('replay', 'all')).stdout)).toEqual({ replayed: 0 })
     await server.restart()
+    expect(await server.send('/server/deadletters/all/replay', {})).toEqual({ replayed: 0, remaining: 0 })
     expect(await count()).toBe(total)
     const { call } = await server.send<{ call: object }>('/call/read', { project_id: project, id: idOf(poisoned) })
     expect(call).toMatchObject({ id: idOf(poisoned), inputs: { n: poisoned, marker } })

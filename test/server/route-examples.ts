@@ -83,6 +83,7 @@ export const examples: Record<string, Example> = {
   'server.settings': () => ({}),
   'server.dead_letters': () => ({ body: {} }),
   'server.dead_letter': () => ({ params: { id: 'none' } }),
+  'server.dead_letter_replay': () => ({ params: { id: 'none' } }),
   'web.page': () => ({ params: { path: 'calls' } }),
   'web.asset': () => ({ params: { file: 'none.js' } }),
   'web.call_link': ({ calls }) => ({ params: { id: calls.root } }),

@@ -70,7 +70,7 @@ const routesByRight = {
     ...['secrets.list', 'secrets.set', 'secrets.delete'],
   ],
   owner: ['holds.delete', 'projects.delete'],
-  'metrics+owner': ['server.settings', 'server.dead_letters', 'server.dead_letter'],
+  'metrics+owner': ['server.settings', 'server.dead_letters', 'server.dead_letter', 'server.dead_letter_replay'],
 } as const
 
 export type NeededRight = keyof typeof routesByRight
@@ -130,6 +130,7 @@ export const otherAnswers: ReadonlyMap<string, number> = new Map([
   // No provider signs in there.
   ...(['auth.login', 'auth.callback', 'auth.backchannel_logout'] as const).map((name) => [name, 404] as const),
   ['server.dead_letter', 404],
+  ['server.dead_letter_replay', 404],
   ['web.asset', 404],
   ['erasures.create', 202],
   ['projects.delete', 422],

@@ -27,6 +27,7 @@ beforeAll(async () => {
   const deadLetters = {
     list: async () => letters.map((one) => ({ ...one, sizeBytes: row.length })),
     show: async (id: string) => letters.filter((one) => one.id === id).map((one) => ({ ...one, row }))[0],
+    replay: async (id: string) => ({ replayed: id === 'all' ? 2 : 1, remaining: 0 }),
   }
   server = await startServer(createServerRoutes({ settings: () => shownSettings(loaded.config), deadLetters }))
 })
@@ -61,4 +62,11 @@ it('lists refused rows, the latest first, a page at a time, and shows one as it 
   const one = await send(server.port, '/server/deadletters/letter-1')
   expect(json(one)).toMatchObject({ reason: 'no 1', row: '{"n":1.0,"text":"\u2028"}' })
   expect((await send(server.port, '/server/deadletters/none')).status).toBe(404)
+})
+
+it('sends one row again, or all of them', async () => {
+  const replay = (id: string) => send(server.port, `/server/deadletters/${id}/replay`, { method: 'POST' })
+  expect(json(await replay('letter-1'))).toEqual({ replayed: 1, remaining: 0 })
+  expect(json(await replay('all'))).toEqual({ replayed: 2, remaining: 0 })
+  expect((await replay('none')).status).toBe(404)
 })

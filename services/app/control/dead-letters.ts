@@ -29,8 +29,40 @@ async function replay(letter: DeadLetter, log: Pick<Log, 'append'>): Promise<voi
   ])
 }
 
-export function deadLetterCommands(deps: { deadLetters: DeadLetters; log: Pick<Log, 'append'> }): ControlHandler {
-  const { deadLetters, log } = deps
+type ReplayDeps = { deadLetters: DeadLetters; log: Pick<Log, 'append'> }
+
+/** Sends the rows of dead letters again, one after the other. What is not there any more is passed over. */
+async function replayEach({ deadLetters, log }: ReplayDeps, ids: readonly string[]): Promise<number> {
+  let replayed = 0
+  for (const id of ids) {
+    const letter = await deadLetters.show(id)
+    if (letter === undefined) continue
+    await replay(letter, log)
+    await deadLetters.markReplayed(id)
+    replayed++
+  }
+  return replayed
+}
+
+/** Ids of those that were not sent again yet. */
+const unsent = async ({ deadLetters }: ReplayDeps): Promise<string[]> =>
+  (await deadLetters.list()).filter((one) => !one.replayedAt).map(({ id }) => id)
+
+/** Rows that one request sends again: a request is answered in seconds. */
+const maxReplayed = 1_000
+
+/** @param id of a dead letter, or `all` for those that were not sent again yet */
+export async function replayDeadLetters(
+  deps: ReplayDeps,
+  id: string,
+): Promise<{ replayed: number; remaining: number }> {
+  const ids = id === 'all' ? await unsent(deps) : [id]
+  const replayed = await replayEach(deps, ids.slice(0, maxReplayed))
+  return { replayed, remaining: Math.max(0, ids.length - maxReplayed) }
+}
+
+export function deadLetterCommands(deps: ReplayDeps): ControlHandler {
+  const { deadLetters } = deps
   const find = async (id: string): Promise<DeadLetter> => {
     const letter = await deadLetters.show(id)
     if (!letter) throw new Error(`There is no dead letter ${id}`)
@@ -41,12 +73,8 @@ export function deadLetterCommands(deps: { deadLetters: DeadLetters; log: Pick<L
     if (command === 'deadletters.list') return deadLetters.list()
     if (command === 'deadletters.show' && id) return find(id)
     if (command === 'deadletters.replay' && id) {
-      const chosen = id === 'all' ? (await deadLetters.list()).filter((one) => !one.replayedAt) : [await find(id)]
-      for (const { id: one } of chosen) {
-        await replay(await find(one), log)
-        await deadLetters.markReplayed(one)
-      }
-      return { replayed: chosen.length }
+      const ids = id === 'all' ? await unsent(deps) : [(await find(id)).id]
+      return { replayed: await replayEach(deps, ids) }
     }
     throw new Error(`Unknown command ${command} ${args.join(' ')}`)
   }

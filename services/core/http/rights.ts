@@ -89,6 +89,7 @@ const rightOfRoute = {
   ...only('metrics', 'service.metrics'),
   // Of the server itself, with rows of every project: for owners of everything.
   ...only({ all: ['metrics', 'owner'] }, 'server.settings', 'server.dead_letters', 'server.dead_letter'),
+  ...only({ all: ['metrics', 'owner'] }, 'server.dead_letter_replay'),
 } as const satisfies Record<string, NeededRight>
 
 export type RouteName = keyof typeof rightOfRoute

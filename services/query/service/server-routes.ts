@@ -1,6 +1,8 @@
-// What owners of everything read of the server itself: its settings, never its secrets, and the rows that the store refused.
+// What owners of everything read of the server itself: its settings, never its secrets, and the rows that the store
+// refused, which they send again.
 import type { z } from 'zod'
 import {
+  deadLetterReplayResponse,
   deadLetterResponse,
   deadLettersRequest,
   deadLettersResponse,
@@ -29,6 +31,8 @@ export type OperatorDeps = {
     /** Those found first come first. */
     list(): Promise<(Found & { sizeBytes: number })[]>
     show(id: string): Promise<(Found & { row: string }) | undefined>
+    /** @param id `all`: those that were not sent again yet */
+    replay(id: string): Promise<z.output<typeof deadLetterReplayResponse>>
   }
 }
 
@@ -86,6 +90,21 @@ export function createServerRoutes({ settings, deadLetters }: OperatorDeps): Rou
         const found = await deadLetters.show(id)
         if (found === undefined) throw fault(404, `There is no dead letter ${id}`)
         return { json: { ...shapeOf(found), row: found.row } }
+      },
+    }),
+    route({
+      name: 'server.dead_letter_replay',
+      method: 'POST',
+      path: '/server/deadletters/{id}/replay',
+      summary: 'Sends a row that the store refused to its topic again; `all`: each that was not sent again yet',
+      withoutProject: true,
+      body: { type: 'none' },
+      response: deadLetterReplayResponse,
+      async handle({ params: { id = '' }, caller }) {
+        throwUnlessOwner(caller)
+        if (id !== 'all' && (await deadLetters.show(id)) === undefined)
+          throw fault(404, `There is no dead letter ${id}`)
+        return { json: await deadLetters.replay(id) }
       },
     }),
   ]

@@ -165,6 +165,7 @@ export type Shapes = {
   'secrets.list': { in: undefined; out: z.output<typeof secrets.secretsResponse>; line: never }
   'secrets.set': { in: z.input<typeof secrets.newSecret>; out: z.output<typeof secrets.shownSecret>; line: never }
   'server.dead_letter': { in: undefined; out: z.output<typeof server.deadLetterResponse>; line: never }
+  'server.dead_letter_replay': { in: undefined; out: z.output<typeof server.deadLetterReplayResponse>; line: never }
   'server.dead_letters': { in: z.input<typeof server.deadLettersRequest>; out: z.output<typeof server.deadLettersResponse>; line: never }
   'server.settings': { in: undefined; out: z.output<typeof server.serverSettingsResponse>; line: never }
   'service.geolocate': { in: undefined; out: z.output<typeof service.geolocateResponse>; line: never }
@@ -321,6 +322,7 @@ export const routes = {
   'secrets.list': ['GET', '/v2/{entity}/{project}/secrets'],
   'secrets.set': ['PUT', '/v2/{entity}/{project}/secrets/{name}'],
   'server.dead_letter': ['GET', '/server/deadletters/{id}'],
+  'server.dead_letter_replay': ['POST', '/server/deadletters/{id}/replay'],
   'server.dead_letters': ['POST', '/server/deadletters/query'],
   'server.settings': ['GET', '/server/settings'],
   'service.geolocate': ['GET', '/geolocate'],

@@ -1,5 +1,5 @@
 // Rows that the store refused: why, where they stand in the log, and what they hold.
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
@@ -9,7 +9,7 @@ import { FaultBox } from '../parts/fault.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
-import { Copy, RowButton, Sheet, type SheetColumn } from '../settings/parts.tsx'
+import { Confirm, Copy, Fault, RowButton, Sheet, type SheetColumn } from '../settings/parts.tsx'
 
 type Letter = Shapes['server.dead_letters']['out']['dead_letters'][number]
 
@@ -19,12 +19,54 @@ const shownText = 20_000
 
 const placeOf = ({ partition, offset, row_index }: Letter): string => `${partition} / ${offset} / ${row_index}`
 
+/** Sends rows again; the list is read anew, where a row that is refused again stands as another one. */
+function useReplay() {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (id: string) => json('server.dead_letter_replay', undefined, { params: { id } }),
+    onSettled: () => client.invalidateQueries({ queryKey: ['system'] }),
+  })
+}
+
+function ReplayAll() {
+  const [asks, setAsks] = useState(false)
+  const [told, setTold] = useState('')
+  const replay = useReplay()
+  return (
+    <div className="acts">
+      <button type="button" className="line" onClick={() => setAsks(true)}>
+        Send all again…
+      </button>
+      <span className="second" role="status">
+        {told}
+      </span>
+      {asks && (
+        <Confirm
+          title="Send refused rows again"
+          act="Send them"
+          run={async () => {
+            const { replayed, remaining } = await replay.mutateAsync('all')
+            setTold(`${count(replayed)} sent${remaining > 0 ? `, ${count(remaining)} remain` : ''}`)
+          }}
+          onClose={() => setAsks(false)}
+        >
+          <p>
+            Every row that was not sent again yet goes to its topic once more. Rows whose cause is not mended are
+            refused again, as dead letters of their own.
+          </p>
+        </Confirm>
+      )}
+    </div>
+  )
+}
+
 function LetterReader({ letter, onClose }: { letter: Letter; onClose(): void }) {
   const { data, error, refetch } = useQuery({
     queryKey: ['system', 'dead letter', letter.id],
     queryFn: ({ signal }) => json('server.dead_letter', undefined, { params: { id: letter.id }, signal }),
     staleTime: 60_000,
   })
+  const replay = useReplay()
   return (
     <Dialog title={`Refused row of ${letter.topic}`} onClose={onClose} className="wide">
       <p className="s-error">
@@ -39,8 +81,16 @@ function LetterReader({ letter, onClose }: { letter: Letter; onClose(): void }) 
           {data.row.length > shownText && <p className="dim">Cut here: copying takes all of it.</p>}
           <div className="acts">
             <Copy text={data.row} label="Copy the row" />
-            <Copy text={`npx callhouse deadletters replay ${letter.id}`} label="Copy the command that sends it again" />
+            <button
+              type="button"
+              className="line"
+              disabled={replay.isPending || replay.isSuccess}
+              onClick={() => replay.mutate(letter.id)}
+            >
+              {replay.isSuccess ? 'Sent again' : 'Send it again'}
+            </button>
           </div>
+          <Fault error={replay.error} />
         </>
       )}
     </Dialog>
@@ -75,6 +125,7 @@ export function DeadLetterList() {
   ]
   return (
     <>
+      {data !== undefined && data.total > 0 && <ReplayAll />}
       <Sheet
         label="Dead letters"
         columns={columns}
