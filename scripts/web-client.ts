@@ -12,7 +12,7 @@ export const generatedFile = join(root, 'services/web/page/api/routes.gen.ts')
 const isForPrograms = ({ name, body }: Route): boolean =>
   body.type === 'raw' ||
   body.type === 'stream' ||
-  (body.type === 'json' && body.check === 'bytes') ||
+  (body.type === 'json' && body.check === 'bytes' && name !== 'calls.update') ||
   ['otel.', 'web.', 'inference.'].some((family) => name.startsWith(family))
 
 /** Exports of schemas/, by identity. */

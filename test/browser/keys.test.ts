@@ -229,6 +229,20 @@ describe('keys', () => {
       },
     ])
     tries.push([
+      ['acts', 'mode'],
+      async () => {
+        await press('.')
+        await page.getByRole('button', { name: 'Copy as curl' }).waitFor()
+        await press('Escape')
+        for (const mode of ['start', 'messages', 'paths']) {
+          await press('v')
+          await page.waitForURL((to) => to.searchParams.get('mode') === mode)
+        }
+        await press('v')
+        await page.waitForURL((to) => !to.searchParams.has('mode'))
+      },
+    ])
+    tries.push([
       ['zoomIn', 'zoomOut', 'zoomAll'],
       async () => {
         const zoomed = page.locator('.minimap .window')

@@ -1,8 +1,10 @@
 // The page of a trace beyond what its tree and reader show: its place in the list, its zoom, what runs, what is asked again.
+import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { openKeys } from '../../services/core/http/keys.ts'
 import { type Filled, startFilled } from './filled.ts'
-import { newId, newTrace, type Opened, picture } from './world.ts'
+import { call, everybodysFaults, newId, newTrace, type Opened, picture } from './world.ts'
 
 const project = 'acme/trace'
 let world: Filled
@@ -31,7 +33,7 @@ describe('a trace', () => {
     await table.focus()
     for (const key of ['PageDown', 'PageDown', 'PageDown', 'PageDown', 'PageDown', 'PageDown'])
       await page.keyboard.press(key)
-    await page.locator('.row .name', { hasText: 'many' }).first().waitFor()
+    await page.locator('.rows .row.at .name', { hasText: 'many' }).waitFor()
     await page.keyboard.press('Enter')
     await page.waitForURL(/traces/)
     const place = page.getByText(/^\d+ \/ \d+$/)
@@ -74,6 +76,146 @@ describe('a trace', () => {
     expect(await took()).toContain('slow')
     await page.unroute('**/trace/tree')
     here.faults.splice(0, Number.POSITIVE_INFINITY, ...here.faults.filter((line) => !line.includes('ERR_FAILED')))
+  })
+
+  it('stands in the order of starts, as calls of models alone, and by the path of its names', async () => {
+    await go(traceHref(world.trace, '?mode=start'))
+    const labels = page.locator('.span .label')
+    const names = () => labels.allInnerTexts().then((texts) => texts.map((text) => text.split(' Error')[0]))
+    const all = ['support_agent', 'chat first', 'execute_tool search', 'fetch', 'chat second']
+    await expect.poll(names).toEqual(all)
+    await page.getByRole('button', { name: 'by start' }).click()
+    await expect.poll(names).toEqual(['chat first', 'chat second'])
+    expect(await everybodysFaults(page, 'calls of models')).toEqual([])
+    await page.getByRole('button', { name: 'calls of models' }).click()
+    const paths = page.getByRole('table', { name: 'Spans by the path of their names' })
+    await expect.poll(() => paths.getByRole('row').count()).toBe(6)
+    expect(await everybodysFaults(page, 'by path')).toEqual([])
+    await paths.focus()
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.waitForURL((to) => to.searchParams.has('call') && !to.searchParams.has('mode'))
+  })
+
+  it('is filtered by status and model, and searched in payloads', async () => {
+    await go(traceHref(world.trace))
+    const labels = page.locator('.span .label')
+    await expect.poll(() => labels.count()).toBe(5)
+    await page.getByLabel('Status of span').selectOption({ label: 'Error' })
+    await expect.poll(() => labels.count()).toBe(2)
+    await page.getByLabel('Status of span').selectOption('')
+    await page.getByLabel('Model of span').selectOption('model-a')
+    await expect.poll(() => labels.count()).toBe(3)
+    await page.getByLabel('Model of span').selectOption('')
+    await page.getByLabel('Find in this trace').fill('ON ITS WAY')
+    await expect.poll(() => labels.count()).toBe(0)
+    await page.getByRole('button', { name: 'payloads' }).click()
+    await page.getByText('1 by payload').waitFor()
+    await expect.poll(() => labels.allInnerTexts()).toEqual(['support_agent', 'chat second'])
+    await page.reload()
+    await page.getByText('1 by payload').waitFor()
+    await expect.poll(() => labels.count()).toBe(2)
+  })
+
+  it('has acts of a call: another name, a queue, copies, a file, a comparison, deletion', async () => {
+    const trace = newTrace()
+    const [root, one, other] = [newId(), newId(), newId()]
+    await world.send([
+      call(project, { id: root, trace, name: 'acts', startMs: Date.now() - 50_000 }),
+      call(project, {
+        id: one,
+        trace,
+        parent: root,
+        name: 'same',
+        startMs: Date.now() - 49_000,
+        inputs: { it: "s's" },
+      }),
+      call(project, { id: other, trace, parent: root, name: 'same', startMs: Date.now() - 48_000 }),
+    ])
+    await go(traceHref(trace, `?call=${one}`))
+    const act = async (name: string) => {
+      await page.getByRole('button', { name: 'Actions of the call' }).click()
+      await page.getByRole('button', { name, exact: true }).click()
+    }
+    const clipboard = () => page.evaluate<string>('navigator.clipboard.readText()')
+    await page.getByRole('button', { name: 'Actions of the call' }).click()
+    await page.getByRole('button', { name: 'Rename…' }).waitFor()
+    expect(await everybodysFaults(page, 'acts')).toEqual([])
+    await page.keyboard.press('Escape')
+    await act('Copy as curl')
+    await page.getByText('Command copied').waitFor()
+    expect(await clipboard()).toBe(
+      `curl -sS -X POST '${world.url}/call/read' -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '${JSON.stringify({ project_id: project, id: one })}'`,
+    )
+    await act('Copy as JSON line')
+    await page.getByText('Record copied').waitFor()
+    expect(JSON.parse(await clipboard())).toMatchObject({ id: one, inputs: { it: "s's" } })
+    const [download] = await Promise.all([page.waitForEvent('download'), act('Save trace as JSON Lines')])
+    const lines = (await text(await download.createReadStream())).trim().split('\n')
+    expect(lines.map((line) => (JSON.parse(line) as { id: string }).id).sort()).toEqual([root, one, other].sort())
+    await act('Rename…')
+    await page.getByLabel('Name', { exact: true }).fill('<b>renamed</b>')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: '<b>renamed</b>' }).waitFor()
+    await page.locator('.span .label', { hasText: '<b>renamed</b>' }).waitFor()
+    await act('Add to queue…')
+    await page.getByRole('dialog', { name: 'Add 1 call to a queue' }).waitFor()
+    await page.keyboard.press('Escape')
+    await act('Compare with…')
+    await page.getByRole('dialog').getByRole('list').getByRole('button', { name: /same/ }).first().click()
+    await page.waitForURL(
+      (to) => to.searchParams.get('a') === `call/${one}` && to.searchParams.get('b') === `call/${other}`,
+    )
+    await page.goBack()
+    await act('Delete…')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByRole('dialog').getByText('1 deleted').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
+    await expect.poll(() => page.locator('.span .label').allInnerTexts()).toEqual(['acts', 'same'])
+  })
+
+  it('changes nothing for a key that reads only', async () => {
+    const keys = openKeys({ dataDir: world.server.dataDir, configured: [] })
+    const { text: key } = keys.create({ userId: 'reader', role: 'read', grants: ['acme'] })
+    const { page: fresh, context, faults } = await world.open({ key })
+    await fresh.goto(world.url + traceHref(world.trace))
+    await fresh.getByRole('button', { name: 'Actions of the call' }).click()
+    for (const name of ['Rename…', 'Add to queue…', 'Delete…'])
+      expect(await fresh.getByRole('button', { name }).isDisabled(), name).toBe(true)
+    expect(await fresh.getByRole('button', { name: 'Copy as curl' }).isDisabled()).toBe(false)
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  it('tells what a call cost and shows the code of its op', async () => {
+    const [priced, trace] = [newId(), newTrace()]
+    const { send } = world.server
+    const code = 'def ask(question):\n    return "<b>" + question\n'
+    const { object_id, digest } = await send<{ object_id: string; digest: string }>(`/v2/${project}/ops`, {
+      ...{ name: 'ask', source_code: code },
+    })
+    const cost = { prompt_token_cost: 0.000002, completion_token_cost: 0.00001, effective_date: '2020-01-01T00:00:00Z' }
+    await send('/cost/create', { project_id: project, costs: { 'priced-model': cost } })
+    const usage = {
+      'priced-model': { prompt_tokens: 1_500, completion_tokens: 20, requests: 1 },
+      'free <b>model': { prompt_tokens: 1, requests: 1 },
+    }
+    await world.send([
+      { ...call(project, { id: priced, trace, usage }), op_name: `weave:///${project}/op/${object_id}:${digest}` },
+    ])
+    await go(traceHref(trace))
+    await page.getByRole('tab', { name: 'Cost' }).click()
+    const bill = page.getByRole('group', { name: 'Cost of this call' })
+    await expect.poll(() => bill.getByRole('row', { name: 'Input' }).innerText()).toMatch(/1,500\s+\$2\.00\s+\$0\.003/)
+    await bill.getByText('Without a price: free <b>model').waitFor()
+    expect(await everybodysFaults(page, 'cost')).toEqual([])
+    await page.getByRole('tab', { name: 'Code' }).click()
+    const shown = page.getByRole('group', { name: 'Code of the op' })
+    await expect.poll(() => shown.locator('pre').textContent()).toBe(code)
+    expect(await everybodysFaults(page, 'code')).toEqual([])
+    await page.reload()
+    await shown.getByRole('link', { name: object_id }).click()
+    await page.waitForURL(/objects/)
   })
 
   it('asks again each time that the server is too busy, not once', async () => {

@@ -1,9 +1,10 @@
 // The tree of a trace in the page: its order, own times, critical path, totals, and what of a call its rows are made of.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { namePaths } from '../../services/web/page/engine/name-paths.ts'
 import { cellOf, kindOf, rowOf } from '../../services/web/page/engine/rows.ts'
 import { changeOfPair, matchedSpans } from '../../services/web/page/engine/trace-differences.ts'
-import { spansOf, treeOf, visibleLines } from '../../services/web/page/engine/tree.ts'
+import { lastChange, spansOf, textOf, treeOf, visibleLines } from '../../services/web/page/engine/tree.ts'
 import { runs } from '../fixtures/runs.ts'
 
 const numRuns = runs(200, 5_000)
@@ -52,6 +53,27 @@ describe('a trace', () => {
       }),
       { numRuns },
     )
+  })
+
+  it('stands in the order of starts, and by the path of names with what all calls of one took', () => {
+    const tree = treeOfRecords([
+      record('root', null, 0, 100),
+      record('late', 'root', 50, 10),
+      record('early', 'root', 10, 20),
+      record('inner', 'late', 5, 5),
+    ])
+    const view = { collapsed: new Uint8Array(4), query: '', onlyCritical: false, kind: '', minShare: 0 } as const
+    const shown = [...visibleLines(tree, { ...view, mode: 'start' })]
+    expect(shown.map((line) => textOf(tree.spans.names, tree.order[line] as number))).toEqual([
+      ...['root', 'inner', 'early', 'late'],
+    ])
+    expect(lastChange(tree.spans)).toBe(100_000)
+    expect(namePaths(tree).paths.map(({ name, depth, calls, totalUs }) => [name, depth, calls, totalUs])).toEqual([
+      ['root', 0, 1, 100_000],
+      ['early', 1, 1, 20_000],
+      ['late', 1, 1, 10_000],
+      ['inner', 2, 1, 5_000],
+    ])
   })
 
   it('is matched with another by name and order, level by level; what is in one alone stands where it was', () => {

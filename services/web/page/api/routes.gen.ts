@@ -5,6 +5,7 @@ import type * as annotationQueues from '../../../../schemas/annotation-queues.ts
 import type * as audit from '../../../../schemas/audit.ts'
 import type * as callStats from '../../../../schemas/call-stats.ts'
 import type * as callValues from '../../../../schemas/call-values.ts'
+import type * as calls from '../../../../schemas/calls.ts'
 import type * as callsAggregate from '../../../../schemas/calls-aggregate.ts'
 import type * as callsRead from '../../../../schemas/calls-read.ts'
 import type * as costs from '../../../../schemas/costs.ts'
@@ -62,6 +63,7 @@ export type Shapes = {
   'calls.score': { in: z.input<typeof notServed.callsScoreRequest>; out: z.output<typeof notServed.callsScoreResponse>; line: never }
   'calls.stats': { in: z.input<typeof callStats.callsStatsRequest>; out: z.output<typeof callStats.callsStatsResponse>; line: never }
   'calls.stream_query': { in: z.input<typeof callsRead.callsQueryRequest>; out: null; line: z.output<typeof callsRead.callRecord> }
+  'calls.update': { in: z.input<typeof calls.updateSchema>; out: z.output<typeof calls.emptySchema>; line: never }
   'calls.usage': { in: z.input<typeof usage.callsUsageRequest>; out: z.output<typeof usage.usageResponse>; line: never }
   'calls.values': { in: z.input<typeof callValues.callsValuesRequest>; out: z.output<typeof callValues.callsValuesResponse>; line: never }
   'completions.create': { in: z.input<typeof inference.completionsCreateRequest>; out: z.output<typeof inference.completionsCreateResponse>; line: never }
@@ -219,6 +221,7 @@ export const routes = {
   'calls.score': ['POST', '/calls/score'],
   'calls.stats': ['POST', '/calls/stats'],
   'calls.stream_query': ['POST', '/calls/stream_query'],
+  'calls.update': ['POST', '/call/update'],
   'calls.usage': ['POST', '/calls/usage'],
   'calls.values': ['POST', '/calls/values'],
   'completions.create': ['POST', '/completions/create'],

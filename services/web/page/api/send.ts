@@ -1,4 +1,5 @@
 // One request to a declared route, from the page or its worker: the session's header, and faults as errors.
+import { curlOf } from '../engine/curl.ts'
 import { routes, type Shapes } from './routes.gen.ts'
 
 export type RouteName = keyof Shapes
@@ -10,7 +11,15 @@ export type Sending = {
   fresh?: 'any' | undefined
 }
 
-export type FaultValues = { status: number; reason: string; requestId: string; retryAfterS: number; asked: string }
+export type FaultValues = {
+  status: number
+  reason: string
+  requestId: string
+  retryAfterS: number
+  asked: string
+  /** The request as a line for a shell; absent where its body is long. */
+  curl?: string | undefined
+}
 
 /** What the server refused, or that it could not be reached (status 0). */
 export class ApiFault extends Error {
@@ -42,6 +51,14 @@ export class JsonText {
   }
 }
 
+/** Longer bodies are no line to copy. */
+const maxShown = 8_192
+
+function shownRequest(address: URL, method: string, body: unknown): string | undefined {
+  const text = body instanceof JsonText ? body.text : JSON.stringify(body)
+  return (text?.length ?? 0) > maxShown ? undefined : curlOf(address, method, text)
+}
+
 /** @param base address that every path is below, with a slash at its end */
 export async function send(base: string, name: RouteName, body: unknown, options: Sending = {}): Promise<Response> {
   const [method, path] = routes[name]
@@ -52,6 +69,7 @@ export async function send(base: string, name: RouteName, body: unknown, options
   if (body !== undefined) headers['Content-Type'] = 'application/json'
   if (options.fresh !== undefined) headers['X-Callhouse-Freshness'] = options.fresh
   const asked = `${method} ${path}`
+  const curl = () => shownRequest(address, method, body)
   let response: Response
   try {
     response = await fetch(address, {
@@ -61,7 +79,8 @@ export async function send(base: string, name: RouteName, body: unknown, options
     })
   } catch (error) {
     if (options.signal?.aborted) throw error
-    throw new ApiFault({ status: 0, reason: 'The server cannot be reached', requestId: '', retryAfterS: 0, asked })
+    const reason = 'The server cannot be reached'
+    throw new ApiFault({ ...{ status: 0, reason, requestId: '', retryAfterS: 0, asked }, curl: curl() })
   }
   if (response.ok) return response
   throw new ApiFault({
@@ -70,6 +89,7 @@ export async function send(base: string, name: RouteName, body: unknown, options
     requestId: response.headers.get('x-request-id') ?? '',
     retryAfterS: Number(response.headers.get('retry-after') ?? 0),
     asked,
+    curl: curl(),
   })
 }
 

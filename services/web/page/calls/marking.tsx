@@ -151,7 +151,7 @@ function CompareLink({ projectId, ids }: { projectId: string; ids: readonly stri
 type DeleteProps = { projectId: string; ids: readonly string[]; onClose(isDone: boolean): void }
 type Progress = { asked: number; deleted: number; faults: string[]; isOver: boolean }
 
-function DeleteDialog({ projectId, ids, onClose }: DeleteProps) {
+export function DeleteDialog({ projectId, ids, onClose }: DeleteProps) {
   const client = useQueryClient()
   const [typed, setTyped] = useState('')
   const [progress, setProgress] = useState<Progress>()

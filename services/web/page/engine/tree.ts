@@ -4,7 +4,7 @@ import { kindOf, microsOf, opNameOf, type SpanKind, type Status, spanKinds } fro
 
 type TreeAnswer = Shapes['traces.tree']['out']
 
-const statuses: readonly Status[] = ['success', 'error', 'running', 'descendant_error']
+export const statuses: readonly Status[] = ['success', 'error', 'running', 'descendant_error']
 
 /** A text per span: distinct texts, and the place of each span's, -1 = none. */
 type Texts = { texts: readonly string[]; places: Int32Array }
@@ -261,26 +261,45 @@ function measure(tree: Tree, firstChild: Int32Array, next: Int32Array, nowUs: nu
   }
 }
 
+/** Beside the tree: every span by itself in the order of their starts; those that hold messages alone. */
+export type TraceMode = 'start' | 'messages'
+
 export type View = {
   collapsed: Uint8Array
   query: string
   onlyCritical: boolean
   kind: SpanKind | ''
+  /** None = any. */
+  status?: Status | undefined
+  model?: string | undefined
   minShare: number
+  /** Ids of calls whose payloads hold the text. */
+  inPayloads?: ReadonlySet<string> | undefined
+  /** None = as a tree. */
+  mode?: TraceMode | undefined
 }
 
-/** Lines that match, and those of their ancestors; undefined when nothing is asked for. */
-function matchingLines(tree: Tree, { query, onlyCritical, kind, minShare }: View): Uint8Array | undefined {
-  const { spans, order, depth, critical } = tree
-  const needle = query.toLowerCase()
-  if (needle === '' && !onlyCritical && kind === '' && minShare <= 0) return undefined
+/** Which spans match; undefined when nothing is asked for. */
+function matcherOf(tree: Tree, view: View): ((span: number) => boolean) | undefined {
+  const { onlyCritical, kind, status, model, minShare, inPayloads } = view
+  const { spans, critical } = tree
+  const needle = view.query.toLowerCase()
+  if (needle === '' && !onlyCritical && kind === '' && status === undefined && model === undefined && minShare <= 0)
+    return undefined
   const least = tree.endUs * minShare
   const wanted = kind === '' ? -1 : spanKinds.indexOf(kind)
-  const isMatch = (span: number): boolean =>
+  const ended = status === undefined ? -1 : statuses.indexOf(status)
+  return (span) =>
     (!onlyCritical || critical[span] !== 0) &&
     (wanted === -1 || spans.kind[span] === wanted) &&
     (least <= 0 || (spans.duration[span] as number) >= least) &&
-    (needle === '' || matches(spans, span, needle))
+    (ended === -1 || spans.status[span] === ended) &&
+    (model === undefined || textOf(spans.models, span) === model) &&
+    (needle === '' || matches(spans, span, needle) || inPayloads?.has(spans.ids[span] as string) === true)
+}
+
+/** Lines that match, and those of their ancestors; undefined when nothing is asked for. */
+function matchingLines({ spans, order, depth }: Tree, isMatch: (span: number) => boolean): Uint8Array {
   const shown = new Uint8Array(spans.count)
   const above = new Int32Array(65_536)
   for (let line = 0; line < spans.count; line++) {
@@ -292,11 +311,28 @@ function matchingLines(tree: Tree, { query, onlyCritical, kind, minShare }: View
   return shown
 }
 
+const llm = spanKinds.indexOf('llm')
+
+/** Lines of single spans that match, in the order of their starts. */
+function flatLines(tree: Tree, isMatch: ((span: number) => boolean) | undefined, mode: TraceMode): Int32Array {
+  const { spans, order } = tree
+  const lines: number[] = []
+  for (let line = 0; line < spans.count; line++) {
+    const span = order[line] as number
+    if ((mode === 'messages' && spans.kind[span] !== llm) || isMatch?.(span) === false) continue
+    lines.push(line)
+  }
+  const startOf = (line: number) => spans.start[order[line] as number] as number
+  return Int32Array.from(lines.sort((a, b) => startOf(a) - startOf(b) || a - b))
+}
+
 /** Lines that are shown: what matches with its ancestors, without what is collapsed. */
 export function visibleLines(tree: Tree, view: View): Int32Array {
   const { end, spans } = tree
-  const { collapsed } = view
-  const shown = matchingLines(tree, view)
+  const { collapsed, mode } = view
+  const isMatch = matcherOf(tree, view)
+  if (mode !== undefined) return flatLines(tree, isMatch, mode)
+  const shown = isMatch && matchingLines(tree, isMatch)
   const lines = new Int32Array(spans.count)
   let length = 0
   for (let line = 0; line < spans.count; line++) {

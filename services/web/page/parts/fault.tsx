@@ -49,6 +49,16 @@ export function FaultBox({ error, onRetry }: { error: unknown; onRetry(): void }
           <button type="button" className="line" onClick={onRetry}>
             {left > 0 ? `Try again (${left})` : 'Try again'}
           </button>
+          {values?.curl !== undefined && (
+            <button
+              type="button"
+              className="line"
+              title="With $KEY in place of the key"
+              onClick={() => void navigator.clipboard.writeText(values.curl ?? '')}
+            >
+              Copy as curl
+            </button>
+          )}
         </div>
       </div>
     </div>

@@ -1,9 +1,12 @@
 // The bar above the tree: text to find, and which spans are shown.
 import type { RefObject } from 'react'
+import { statusNames } from '../calls/row.tsx'
 import { count } from '../engine/format.ts'
 import { spanKinds } from '../engine/rows.ts'
-import type { Tree } from '../engine/tree.ts'
-import type { TraceSearch } from './search.ts'
+import { plainOf } from '../engine/safe-text.ts'
+import { statuses, type Tree } from '../engine/tree.ts'
+import { modeNames, nextMode, type TraceSearch } from './search.ts'
+import type { PayloadSearch } from './use-payload-search.ts'
 
 type FindBarProps = {
   finder: RefObject<HTMLInputElement | null>
@@ -11,10 +14,67 @@ type FindBarProps = {
   search: TraceSearch
   onChange: (next: TraceSearch) => void
   onEnter: () => void
+  payloads: PayloadSearch
+}
+
+/** Models that a menu holds; a trace with more is filtered by text. */
+const maxModels = 500
+
+type Change = FindBarProps['onChange']
+
+/** Which spans are shown by how they ended and by their model, and how they stand. */
+function Choices({ tree, search, onChange }: { tree: Tree | undefined; search: TraceSearch; onChange: Change }) {
+  const models = tree?.spans.models.texts.slice(0, maxModels) ?? []
+  return (
+    <>
+      <select
+        aria-label="Status of span"
+        value={search.status ?? ''}
+        onChange={({ target }) => onChange({ status: target.value as TraceSearch['status'] })}
+      >
+        <option value="">any status</option>
+        {statuses.map((status) => (
+          <option key={status} value={status}>
+            {statusNames[status]}
+          </option>
+        ))}
+      </select>
+      {(models.length > 0 || search.model !== undefined) && (
+        <select
+          aria-label="Model of span"
+          value={search.model ?? ''}
+          onChange={({ target }) => onChange({ model: target.value })}
+        >
+          <option value="">all models</option>
+          {[...new Set([...models, ...(search.model ? [search.model] : [])])].map((model) => (
+            <option key={model} value={model}>
+              {plainOf(model, 60)}
+            </option>
+          ))}
+        </select>
+      )}
+      <button
+        type="button"
+        className="line"
+        title="How spans stand: as a tree, in the order of their starts, calls of models alone, by the path of names (v)"
+        onClick={() => onChange({ mode: nextMode(search.mode) })}
+      >
+        {modeNames[search.mode ?? 'tree']}
+      </button>
+    </>
+  )
+}
+
+/** What became of looking in payloads. */
+function PayloadsState({ found, isLooking, isCut, fault }: PayloadSearch) {
+  if (fault !== '') return <span className="s-error">{fault}</span>
+  if (isLooking) return <span className="dim">looking…</span>
+  if (found === undefined) return null
+  return <span className="dim num">{`${count(found.size)}${isCut ? '+' : ''} by payload`}</span>
 }
 
 /** What is looked for in the trace, and which spans the tree shows. */
-export function FindBar({ finder, tree, search, onChange, onEnter }: FindBarProps) {
+export function FindBar({ finder, tree, search, onChange, onEnter, payloads }: FindBarProps) {
   return (
     <div className="bar" role="search">
       <input
@@ -30,6 +90,16 @@ export function FindBar({ finder, tree, search, onChange, onEnter }: FindBarProp
           else if (event.key === 'Escape') event.currentTarget.blur()
         }}
       />
+      <button
+        type="button"
+        className="line"
+        aria-pressed={search.in === 'payloads'}
+        title="Look in inputs and outputs, too"
+        onClick={() => onChange({ in: search.in ? undefined : 'payloads' })}
+      >
+        payloads
+      </button>
+      <span role="status">{search.in === 'payloads' && <PayloadsState {...payloads} />}</span>
       <select
         aria-label="Kind of span"
         value={search.kind ?? ''}
@@ -49,6 +119,7 @@ export function FindBar({ finder, tree, search, onChange, onEnter }: FindBarProp
       >
         &gt; 2 %
       </button>
+      <Choices {...{ tree, search, onChange }} />
       <button
         type="button"
         className="line"

@@ -2,9 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
-import { mayWrite, useSession } from '../api/session.ts'
 import { statusNames } from '../calls/row.tsx'
-import { AddToDataset } from '../datasets/add-to-dataset.tsx'
 import { bytes, count, duration, moment, money } from '../engine/format.ts'
 import type { Row } from '../engine/rows.ts'
 import type { Tree } from '../engine/tree.ts'
@@ -14,7 +12,10 @@ import { MarkdownSwitch } from '../parts/markdown.tsx'
 import { MediaList } from '../parts/media.tsx'
 import { T } from '../parts/text.tsx'
 import type { NodeRef } from '../worker/documents.ts'
+import { CallActs } from './call-acts.tsx'
+import { Code, opVersionOf } from './code.tsx'
 import { Conversation } from './conversation.tsx'
+import { Cost } from './cost.tsx'
 import { Feedback } from './feedback.tsx'
 import { type Tab, type TraceSearch, tabNames } from './search.ts'
 import { openQuery } from './trace-query.ts'
@@ -26,6 +27,8 @@ const labels: Record<Tab, string> = {
   io: 'Input / Output',
   attributes: 'Attributes',
   feedback: 'Feedback',
+  cost: 'Cost',
+  code: 'Code',
   raw: 'Raw',
 }
 
@@ -39,14 +42,25 @@ type ReaderProps = {
   tree: Tree | undefined
   line: number
   acts?: ReactNode
+  /** The call was deleted, with those below it. */
+  onDeleted?(): void
 }
 
-export function Reader({ projectId, id, zone, tab, onTab, tree, line, acts }: ReaderProps) {
+const nothing = () => undefined
+
+export function Reader(props: ReaderProps) {
+  const { projectId, id, zone, tab, onTab, tree, line, acts, onDeleted = nothing } = props
   const { data, error, refetch } = useQuery(openQuery(projectId, id))
   const messages = data?.conversation ?? null
+  const op = data ? opVersionOf(projectId, data.row.opName) : undefined
   const first: Tab = messages === null ? 'io' : 'conversation'
-  const shown: Tab = tab === undefined || (tab === 'conversation' && messages === null) ? first : tab
-  const tabs = tabNames.filter((name) => name !== 'conversation' || messages !== null)
+  const has: Partial<Record<Tab, boolean>> = {
+    conversation: messages !== null,
+    cost: data !== undefined && data !== null && data.bills.length + data.unpriced.length > 0,
+    code: op !== undefined,
+  }
+  const shown: Tab = tab === undefined || has[tab] === false ? first : tab
+  const tabs = tabNames.filter((name) => has[name] !== false)
   if (error)
     return (
       <FaultBox
@@ -89,7 +103,7 @@ export function Reader({ projectId, id, zone, tab, onTab, tree, line, acts }: Re
           </button>
         ))}
       </div>
-      {data && <CallActs projectId={projectId} id={id} />}
+      {data && <CallActs key={id} {...{ projectId, zone, onDeleted }} row={data.row} record={data.sections.raw} />}
       <div className="body" role="tabpanel" aria-label={labels[shown]}>
         <Suspense fallback={<div className="scroll" />}>
           {shown === 'conversation' && messages !== null && (
@@ -98,6 +112,8 @@ export function Reader({ projectId, id, zone, tab, onTab, tree, line, acts }: Re
               <Conversation {...{ projectId, messages }} />
             </>
           )}
+          {data && shown === 'cost' && <Cost bills={data.bills} unpriced={data.unpriced} />}
+          {op && shown === 'code' && <Code {...{ projectId, op }} />}
           {shown === 'feedback' && <Feedback key={id} {...{ projectId, id, zone }} />}
           {data && shown === 'io' && (
             <>
@@ -116,27 +132,6 @@ export function Reader({ projectId, id, zone, tab, onTab, tree, line, acts }: Re
         </Suspense>
       </div>
     </>
-  )
-}
-
-/** What can be made of the call. */
-function CallActs({ projectId, id }: { projectId: string; id: string }) {
-  const { data: session } = useSession()
-  const [isAdding, setAdding] = useState(false)
-  const whyNot = mayWrite(session) ? undefined : 'This key may not write'
-  return (
-    <div className="acts call-acts">
-      <button
-        type="button"
-        className="line"
-        disabled={whyNot !== undefined}
-        title={whyNot}
-        onClick={() => setAdding(true)}
-      >
-        Add to dataset…
-      </button>
-      {isAdding && <AddToDataset projectId={projectId} ids={[id]} onClose={() => setAdding(false)} />}
-    </div>
   )
 }
 

@@ -1,8 +1,25 @@
 // What the address of a trace says.
-import { type SpanKind, spanKinds } from '../engine/rows.ts'
+import { type SpanKind, type Status, spanKinds } from '../engine/rows.ts'
+import { statuses, type TraceMode } from '../engine/tree.ts'
 
-export const tabNames = ['conversation', 'io', 'attributes', 'feedback', 'raw'] as const
+export const tabNames = ['conversation', 'io', 'attributes', 'feedback', 'cost', 'code', 'raw'] as const
 export type Tab = (typeof tabNames)[number]
+
+/** How the spans stand, in the order of the key that goes on. */
+export const modeNames = {
+  ...{ tree: 'as a tree', start: 'by start', messages: 'calls of models', paths: 'by path of names' },
+} as const
+type Mode = keyof typeof modeNames
+const modes = Object.keys(modeNames) as Mode[]
+export type SpansMode = Exclude<Mode, 'tree'>
+
+export function nextMode(mode: SpansMode | undefined): SpansMode | undefined {
+  const next = modes[(modes.indexOf(mode ?? 'tree') + 1) % modes.length]
+  return next === 'tree' ? undefined : next
+}
+
+/** Of the tree's own lines; the spans by path are another table. */
+export const treeMode = (mode: SpansMode | undefined): TraceMode | undefined => (mode === 'paths' ? undefined : mode)
 
 export type TraceSearch = {
   /** Span in the reader; none = the first root. */
@@ -11,6 +28,12 @@ export type TraceSearch = {
   tab?: Tab | undefined
   find?: string | undefined
   kind?: SpanKind | undefined
+  /** Text is looked for in inputs and outputs, too. */
+  in?: 'payloads' | undefined
+  status?: Status | undefined
+  model?: string | undefined
+  /** How spans stand; none = as a tree. */
+  mode?: SpansMode | undefined
   critical?: '1' | undefined
   min?: '2' | undefined
   /** What the timeline shows, microseconds after the start of the trace: `<from>-<to>`; none = all of it. */
@@ -41,6 +64,12 @@ export function traceSearch(search: Record<string, unknown>): TraceSearch {
   if ((tabNames as readonly unknown[]).includes(search.tab)) found.tab = search.tab as Tab
   if (find) found.find = find
   if ((spanKinds as readonly unknown[]).includes(search.kind)) found.kind = search.kind as SpanKind
+  if (search.in === 'payloads') found.in = 'payloads'
+  if ((statuses as readonly unknown[]).includes(search.status)) found.status = search.status as Status
+  const model = text(search.model)
+  if (model) found.model = model
+  if (search.mode !== 'tree' && (modes as readonly unknown[]).includes(search.mode))
+    found.mode = search.mode as SpansMode
   if (search.critical === '1') found.critical = '1'
   if (search.min === '2') found.min = '2'
   if (zoomOf(text(search.zoom))) found.zoom = search.zoom as string

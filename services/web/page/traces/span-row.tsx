@@ -11,16 +11,18 @@ type SpanProps = {
   isAt: boolean
   isOpen: boolean
   isMatch: boolean
+  /** By itself, without what is above and below it. */
+  isFlat: boolean
   onToggle(): void
 }
 
 const maxGuides = 24
 
-export function SpanRow({ tree, line, index, isAt, isOpen, isMatch, onToggle }: SpanProps) {
+export function SpanRow({ tree, line, index, isAt, isOpen, isMatch, isFlat, onToggle }: SpanProps) {
   const { spans, order, depth, end } = tree
   const span = order[line] as number
-  const level = depth[line] as number
-  const hasChildren = (end[line] as number) > line + 1
+  const level = isFlat ? 0 : (depth[line] as number)
+  const hasChildren = !isFlat && (end[line] as number) > line + 1
   const kind = kindOfSpan(spans, span)
   const status = statusOfSpan(spans, span)
   const took = spans.duration[span] as number

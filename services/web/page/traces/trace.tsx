@@ -1,7 +1,7 @@
 // A trace: minimap, tree with bars, and the reader of the chosen span.
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { type RefObject, useDeferredValue, useEffect, useMemo, useRef } from 'react'
+import { type ComponentProps, type RefObject, useDeferredValue, useEffect, useMemo, useRef } from 'react'
 import { listHref, neighbours } from '../calls/remembered.ts'
 import { count, duration, moment, money, tokens } from '../engine/format.ts'
 import { lastChange, lineOf, matches, type Tree, textOf, type View } from '../engine/tree.ts'
@@ -12,17 +12,19 @@ import { Icon } from '../parts/icon.tsx'
 import { Split } from '../parts/split.tsx'
 import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
+import { ByPath } from './by-path.tsx'
 import type { Window } from './draw.ts'
 import { FindBar } from './find-bar.tsx'
 import { Minimap } from './minimap.tsx'
 import { NotHere } from './not-here.tsx'
 import { OtherTraces } from './other-traces.tsx'
 import { Reader } from './reader.tsx'
-import { type TraceSearch, traceSearch, zoomOf, zoomText } from './search.ts'
+import { nextMode, type TraceSearch, traceSearch, treeMode, zoomOf, zoomText } from './search.ts'
 import './trace.css'
 import { openQuery } from './trace-query.ts'
 import { type TreeHandle, TreeView } from './tree-view.tsx'
-import { useTrace } from './use-trace.ts'
+import { usePayloadSearch } from './use-payload-search.ts'
+import { type LoadedTrace, useTrace } from './use-trace.ts'
 
 /** A running trace of which nothing has come for so long says so. */
 const quietUs = 60_000_000
@@ -66,7 +68,11 @@ export function Trace() {
     if (found !== undefined) handle.current?.show(found)
   }
   const isError = (span: number) => tree?.spans.status[span] === 1
-  const isMatch = (span: number) => !!tree && find !== '' && matches(tree.spans, span, find.toLowerCase())
+  const payloads = usePayloadSearch(projectId, traceId, search.in === 'payloads' ? find : '')
+  const isMatch = (span: number) =>
+    !!tree &&
+    find !== '' &&
+    (matches(tree.spans, span, find.toLowerCase()) || payloads.found?.has(tree.spans.ids[span] as string) === true)
   const scaled = (factor: number) => {
     if (tree) setZoom(scaledWindow(tree, window, zoom === undefined ? line : null, factor))
   }
@@ -91,6 +97,7 @@ export function Trace() {
     zoomAll: () => setZoom(undefined),
     previousTrace: () => toTrace(beside.previous),
     nextTrace: () => toTrace(beside.next),
+    mode: () => change({ mode: nextMode(search.mode) }),
     raw: () => change({ tab: search.tab === 'raw' ? undefined : 'raw' }),
     search: () => finder.current?.focus(),
     filter: () => finder.current?.focus(),
@@ -133,6 +140,10 @@ export function Trace() {
                 onTab={(tab) => change({ tab })}
                 tree={tree}
                 line={line}
+                onDeleted={() => {
+                  change({ call: undefined })
+                  void refetch()
+                }}
                 acts={
                   <button
                     type="button"
@@ -148,22 +159,14 @@ export function Trace() {
           }
         >
           {tree && <Minimap tree={tree} window={window} onWindow={setZoom} />}
-          <FindBar finder={finder} tree={tree} search={search} onChange={change} onEnter={() => goTo(1, isMatch)} />
-          {trace && tree ? (
-            <TreeView
-              handle={handle}
-              tree={tree}
-              nowUs={trace.nowUs}
-              view={viewOf(search, find)}
-              window={window}
-              line={line}
-              onLine={setLine}
-            />
-          ) : (
-            <div className="spans" role="status">
-              <span className="hidden">Loading the trace</span>
-            </div>
-          )}
+          <FindBar {...{ finder, tree, search, payloads }} onChange={change} onEnter={() => goTo(1, isMatch)} />
+          <Spans
+            {...{ trace, handle, window, line }}
+            isByPath={search.mode === 'paths'}
+            onSpan={(span) => change({ call: tree?.spans.ids[span], mode: undefined })}
+            view={viewOf(search, find, payloads.found)}
+            onLine={setLine}
+          />
           {tree && <Sums {...{ tree, zone, watch }} runs={trace?.runs ?? false} nowUs={trace?.nowUs ?? 0} />}
         </Split>
       )}
@@ -171,9 +174,31 @@ export function Trace() {
   )
 }
 
+type SpansProps = Omit<ComponentProps<typeof TreeView>, 'tree' | 'nowUs'> & {
+  /** Undefined while it is on its way. */
+  trace: LoadedTrace | undefined
+  isByPath: boolean
+  onSpan(span: number): void
+}
+
+function Spans({ trace, isByPath, onSpan, ...rest }: SpansProps) {
+  if (trace === undefined)
+    return (
+      <div className="spans" role="status">
+        <span className="hidden">Loading the trace</span>
+      </div>
+    )
+  const { tree, nowUs } = trace
+  return isByPath ? <ByPath {...{ tree, onSpan }} /> : <TreeView {...{ tree, nowUs }} {...rest} />
+}
+
 /** Which spans the tree shows. */
-const viewOf = ({ critical, kind, min }: TraceSearch, query: string): Omit<View, 'collapsed'> => ({
-  query,
+const viewOf = (
+  { critical, kind, min, status, model, mode }: TraceSearch,
+  query: string,
+  inPayloads: View['inPayloads'],
+): Omit<View, 'collapsed'> => ({
+  ...{ query, inPayloads, status, model, mode: treeMode(mode) },
   onlyCritical: critical === '1',
   kind: kind ?? '',
   minShare: min ? 0.02 : 0,

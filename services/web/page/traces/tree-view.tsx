@@ -42,7 +42,7 @@ export function TreeView({ tree, nowUs, view, window, line, onLine, handle }: Tr
   const axis = useRef<HTMLDivElement>(null)
   const [place, setPlace] = useState({ left: 0, width: 0 })
   const theme = usePreference('theme')
-  const { query, onlyCritical, kind, minShare } = view
+  const { query, onlyCritical, kind, status, model, minShare, inPayloads, mode } = view
   const collapsed = useMemo(() => {
     const marks = new Uint8Array(tree.order.length)
     // Spans are known by their ids: lines move when a running trace grows.
@@ -52,10 +52,12 @@ export function TreeView({ tree, nowUs, view, window, line, onLine, handle }: Tr
     return marks
   }, [tree, closed])
   const lines = useMemo(
-    () => visibleLines(tree, { collapsed, query, onlyCritical, kind, minShare }),
-    [tree, collapsed, query, onlyCritical, kind, minShare],
+    () => visibleLines(tree, { collapsed, query, onlyCritical, kind, status, model, minShare, inPayloads, mode }),
+    [tree, collapsed, query, onlyCritical, kind, status, model, minShare, inPayloads, mode],
   )
   const at = useMemo(() => {
+    // Lines of a tree stand in its order.
+    if (mode !== undefined) return lines.indexOf(line)
     let low = 0
     let high = lines.length - 1
     while (low <= high) {
@@ -66,7 +68,7 @@ export function TreeView({ tree, nowUs, view, window, line, onLine, handle }: Tr
       else high = middle - 1
     }
     return -1
-  }, [lines, line])
+  }, [lines, line, mode])
 
   const setOpen = (one: number, isOpen: boolean) => {
     const id = tree.spans.ids[tree.order[one] as number] as string
@@ -94,6 +96,7 @@ export function TreeView({ tree, nowUs, view, window, line, onLine, handle }: Tr
   useImperativeHandle(handle, () => ({ lines: () => lines, show, focus: () => rows.current?.focus() }))
 
   const onKey = (event: KeyboardEvent): boolean => {
+    if (mode !== undefined) return event.key === 'ArrowRight' || event.key === 'ArrowLeft'
     if (event.key === 'ArrowRight' && at !== -1) {
       if (!hasChildren(line)) return true
       if (isOpen(line)) onLine(line + 1)
@@ -148,6 +151,8 @@ export function TreeView({ tree, nowUs, view, window, line, onLine, handle }: Tr
     [tree],
   )
   const needle = query.toLowerCase()
+  const isFound = (span: number) =>
+    matches(tree.spans, span, needle) || inPayloads?.has(tree.spans.ids[span] as string) === true
   const scale = place.width / Math.max(1, window.to - window.from)
   return (
     <div ref={box} className={isBare ? 'spans bare' : 'spans'}>
@@ -193,9 +198,9 @@ export function TreeView({ tree, nowUs, view, window, line, onLine, handle }: Tr
           const one = lines[index] as number
           return (
             <SpanRow
-              {...{ tree, line: one, index, isAt }}
+              {...{ tree, line: one, index, isAt, isFlat: mode !== undefined }}
               isOpen={isOpen(one)}
-              isMatch={needle !== '' && matches(tree.spans, tree.order[one] as number, needle)}
+              isMatch={needle !== '' && isFound(tree.order[one] as number)}
               onToggle={() => setOpen(one, !isOpen(one))}
             />
           )

@@ -2,6 +2,7 @@
 import { eachLine } from '../api/lines.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { ApiFault, type FaultValues, type RouteName, send, staleMsOf } from '../api/send.ts'
+import { type Bill, billsOf, unpricedOf } from '../engine/bill.ts'
 import { conversationOf, type Message, parsedAsSpelled } from '../engine/conversation.ts'
 import { type FoundMedia, mediaIn } from '../engine/media.ts'
 import { cellOf, kindOf, opNameOf, type Row, rowOf, type SpanKind } from '../engine/rows.ts'
@@ -21,6 +22,9 @@ export type Opened = {
   bytes: number
   conversation: Message[] | null
   media: FoundMedia[]
+  bills: Bill[]
+  /** Models whose usage has no price. */
+  unpriced: string[]
 } | null
 
 type Context = { signal: AbortSignal }
@@ -119,7 +123,8 @@ const methods = {
       if (ref !== undefined) sections[name] = ref
     }
     const light = shortMembers(members, ['inputs', 'output'])
-    return { sections, row: rowOf(light), bytes: bytes.length, ...contentsOf(sections) }
+    const cost = { bills: billsOf(light.summary), unpriced: unpricedOf(light.summary) }
+    return { sections, row: rowOf(light), bytes: bytes.length, ...cost, ...contentsOf(sections) }
   },
 
   async object({ signal }: Context, base: string, project_id: string, object_id: string, digest: string) {

@@ -1,0 +1,59 @@
+// The spans of a trace by the path of their names: a line for all calls of one, with what they took together.
+import { useMemo, useState } from 'react'
+import { count, duration } from '../engine/format.ts'
+import { type NamePath, namePaths } from '../engine/name-paths.ts'
+import type { Tree } from '../engine/tree.ts'
+import { type Column, Grid } from '../parts/grid.tsx'
+import { T } from '../parts/text.tsx'
+import { scaled } from '../text-scale.ts'
+
+const maxIndent = 24
+
+/** @param onSpan shows the longest call of a path */
+export function ByPath({ tree, onSpan }: { tree: Tree; onSpan(span: number): void }) {
+  const { paths, isCut } = useMemo(() => namePaths(tree), [tree])
+  const [at, setAt] = useState(0)
+  const most = Math.max(1, ...paths.filter(({ depth }) => depth === 0).map(({ totalUs }) => totalUs))
+  const time = (us: number) => <span title={`${us} µs`}>{duration(us / 1000)}</span>
+  const columns: Column<NamePath>[] = [
+    {
+      ...{ name: 'name', head: 'Name', width: 'minmax(18rem, 3fr)' },
+      cell: ({ name, depth }) => (
+        <span style={{ paddingLeft: Math.min(depth, maxIndent) * 14 }}>
+          <T text={name} max={160} />
+        </span>
+      ),
+    },
+    { ...{ name: 'calls', head: 'Calls', width: '7rem', isNumber: true }, cell: ({ calls }) => count(calls) },
+    {
+      ...{ name: 'errors', head: 'Errors', width: '7rem', isNumber: true },
+      cell: ({ errors }) => (errors === 0 ? '' : <span className="s-error">{count(errors)}</span>),
+    },
+    { ...{ name: 'time', head: 'Time', width: '9rem', isNumber: true }, cell: ({ totalUs }) => time(totalUs) },
+    { ...{ name: 'own', head: 'Own', width: '9rem', isNumber: true }, cell: ({ ownUs }) => time(ownUs) },
+    {
+      ...{ name: 'share', head: 'Share', width: 'minmax(8rem, 2fr)' },
+      cell: ({ totalUs, ownUs }) => (
+        <span className="share" aria-hidden="true">
+          <i style={{ width: `${Math.min(100, (totalUs / most) * 100)}%` }} />
+          <b style={{ width: `${Math.min(100, (ownUs / most) * 100)}%` }} />
+        </span>
+      ),
+    },
+  ]
+  return (
+    <>
+      <Grid
+        label="Spans by the path of their names"
+        columns={columns}
+        items={paths}
+        minWidth={560}
+        height={scaled(24)}
+        at={Math.min(at, paths.length - 1)}
+        onAt={setAt}
+        onOpen={({ span }) => onSpan(span)}
+      />
+      {isCut && <p className="notice">There are more paths than these {count(paths.length)}.</p>}
+    </>
+  )
+}
