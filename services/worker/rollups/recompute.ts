@@ -35,7 +35,7 @@ const aside = { background: true }
 type DirtyMinute = { project_id: string; minute: number; seconds: string }
 type Bucket = Pick<DirtyMinute, 'project_id' | 'minute'>
 
-function* portions<Item>(items: readonly Item[], size: number): Generator<Item[]> {
+function* batchesOf<Item>(items: readonly Item[], size: number): Generator<Item[]> {
   for (let i = 0; i < items.length; i += size) yield items.slice(i, i + size)
 }
 
@@ -80,17 +80,17 @@ export async function recomputeDirty(
     store.command(statement(file, { ...params, revision, manyCalls }), aside)
 
   const whole = dirty.filter((one) => one.seconds === '0')
-  for (const portion of portions(whole, maxBuckets)) await run(minutes, bucketsOf(portion, 60))
+  for (const batch of batchesOf(whole, maxBuckets)) await run(minutes, bucketsOf(batch, 60))
   const hot = dirty.filter((one) => one.seconds !== '0')
-  for (const portion of portions(hot, maxHotMinutes)) {
-    const each = portion.flatMap((minute) => [...secondsIn(minute)])
+  for (const batch of batchesOf(hot, maxHotMinutes)) {
+    const each = batch.flatMap((minute) => [...secondsIn(minute)])
     const { from, before } = bucketsOf(each, 1)
-    const ofMinutes = bucketsOf(portion, 1, 60)
-    if (bits) await run(bits, { ...ofMinutes, from, before, seconds: portion.map((one) => one.seconds) })
+    const ofMinutes = bucketsOf(batch, 1, 60)
+    if (bits) await run(bits, { ...ofMinutes, from, before, seconds: batch.map((one) => one.seconds) })
     if (seconds) {
       await run(seconds[0], bucketsOf(each, 1))
       await run(seconds[1], ofMinutes)
     }
   }
-  if (hours) for (const portion of portions(hoursOf(dirty), maxBuckets)) await run(hours, bucketsOf(portion, 60, 3600))
+  if (hours) for (const batch of batchesOf(hoursOf(dirty), maxBuckets)) await run(hours, bucketsOf(batch, 60, 3600))
 }

@@ -164,13 +164,13 @@ export const liveHoursQuery = (projectId: ProjectId, dirty: readonly DirtyMinute
     const bits = dirty.map(({ seconds }) => (seconds === '0' ? everySecond : seconds))
     const asked = sql`(SELECT one.1 AS minute, one.2 AS mask FROM (SELECT arrayJoin(arrayZip(
       arrayMap(s -> toDateTime(s, 'UTC'), ${param('Array(Int64)', minutes)}), ${param('Array(UInt64)', bits)})) AS one))`
-    const told = project.from('call_counts', {
+    const bySecond = project.from('call_counts', {
       final: true,
       where: sql`minute IN ${listed} AND length(calls_by_second) = 60`,
     })
     const masks = sql`(SELECT a.minute AS minute, if(k.is_told = 1, a.mask, ${param('UInt64', everySecond)}) AS mask,
         arrayMap(s -> NOT bitTest(mask, s), range(60)) AS is_clean, k.n AS n, k.r AS r
-      FROM ${asked} AS a LEFT JOIN (SELECT minute, 1 AS is_told, calls_by_second AS n, roots_by_second AS r ${told}) AS k ON k.minute = a.minute)`
+      FROM ${asked} AS a LEFT JOIN (SELECT minute, 1 AS is_told, calls_by_second AS n, roots_by_second AS r ${bySecond}) AS k ON k.minute = a.minute)`
     const second = sql`(SELECT minute + s FROM ${masks} ARRAY JOIN arrayFilter(s -> bitTest(mask, s), range(60)) AS s)`
     const from = param('Int64', minOf(minutes))
     const before = param('Int64', maxOf(minutes) + 60)
