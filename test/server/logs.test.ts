@@ -4,13 +4,15 @@ import { resourceFromAttributes } from '@opentelemetry/resources'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { slotCount, slotOf } from '../../services/content/hash-slots.ts'
 import { noMaskings } from '../../services/content/masking/maskings.ts'
+import { bytesField, textField } from '../../services/core/protobuf.ts'
 import { createEventMapping } from '../../services/ingest/otel/join.ts'
+import { maxValueDepth } from '../../services/ingest/otel/spans.ts'
 import { dropOldLogs } from '../../services/worker/cleanup/log-retention.ts'
 import { createJoiner } from '../../services/worker/logs/joiner.ts'
-import { basicAuth } from '../fixtures/child-server.ts'
+import { basicAuth, post } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan, flag, integer, text } from '../fixtures/otel.ts'
-import { encodeLogsRequest, LogsResponse } from '../fixtures/otlp-proto.ts'
+import { encodeLogsRequest, LogsRequest, LogsResponse } from '../fixtures/otlp-proto.ts'
 
 type Line = Record<string, unknown> & { id: string; cursor: string }
 
@@ -186,6 +188,58 @@ describe('log records', () => {
         expect.objectContaining({ body: long, attributes: { long, file: ref } }),
         expect.objectContaining({ body: ref }),
       ])
+    }
+  })
+
+  it('hold values of every type, nested to the bound; deeper ones are refused', async () => {
+    type Nested = { sent: object; shown: unknown; bytes: Buffer }
+    const sent = {
+      kvlistValue: {
+        values: [
+          ...[text('text', 'x'), integer('whole', 7), flag('flag', true), { key: 'none', value: {} }],
+          ...[
+            { key: 'double', value: { doubleValue: 0.5 } },
+            { key: 'bytes', value: { bytesValue: 'AAEC' } },
+          ],
+        ],
+      },
+    }
+    const AnyValue = LogsRequest.root.lookupType('opentelemetry.proto.common.v1.AnyValue')
+    const leaves: Nested = {
+      sent,
+      // protobufjs gives up before the bound: what lies around the leaves is written here.
+      bytes: Buffer.from(AnyValue.encode(AnyValue.fromObject(sent)).finish()),
+      shown: { text: 'x', whole: 7, flag: true, double: 0.5, bytes: 'AAEC' },
+    }
+    const member = (key: string, value: Buffer) => Buffer.concat([textField(1, key), bytesField(2, value)])
+    const around = ({ sent, shown, bytes }: Nested, n: number): Nested =>
+      n % 2 === 0
+        ? { sent: { arrayValue: { values: [sent] } }, shown: [shown], bytes: bytesField(5, bytesField(1, bytes)) }
+        : {
+            ...{ sent: { kvlistValue: { values: [{ key: 'a', value: sent }] } }, shown: { a: shown } },
+            bytes: bytesField(6, bytesField(1, member('a', bytes))),
+          }
+    const nested = (levels: number) => Array.from({ length: levels }, (_, n) => n).reduce(around, leaves)
+    const encodings = {
+      json: async (project: string, { sent }: Nested) => {
+        const request = requestOf([line(1, { body: sent, attributes: [{ key: 'deep', value: sent }] })])
+        return (await post(server.now().url, '/otel/v1/logs', request, { project_id: project })).status
+      },
+      protobuf: async (project: string, { bytes: value }: Nested) => {
+        const at = Buffer.alloc(9, 9)
+        at.writeBigUInt64LE(BigInt(ns(1)), 1)
+        const record = Buffer.concat([at, bytesField(5, value), bytesField(6, member('deep', value))])
+        return (await bytes(project, bytesField(1, bytesField(2, bytesField(2, record))))).status
+      },
+    }
+    // The members of the innermost value are a level of their own.
+    const levels = maxValueDepth - 2
+    for (const [encoding, sendOne] of Object.entries(encodings)) {
+      const project = `acme/deep-${encoding}`
+      expect([encoding, await sendOne(project, nested(levels))]).toEqual([encoding, 200])
+      expect([encoding, await sendOne(project, nested(levels + 1))]).toEqual([encoding, 413])
+      const { shown } = nested(levels)
+      expect(await query(project)).toEqual([expect.objectContaining({ body: shown, attributes: { deep: shown } })])
     }
   })
 
