@@ -116,6 +116,8 @@ export const maskingResponse = z.object({
   ...{ scope: scopeName, version: z.int(), rules: maskRules },
   /** Sets that are always on here, whatever the rules say. */
   floor: list(z.string()),
+  /** Of a project: what calls that are written now show as `masking.version`; 0 = nothing is masked. */
+  rows_version: z.int().optional(),
 })
 
 export const maskingPreviewRequest = z.strictObject({

@@ -16,7 +16,7 @@ SELECT
     arrayMap(n -> toString(n), c.usage_cache_read) AS usage_cache_read,
     arrayMap(n -> toString(n), c.usage_cache_write) AS usage_cache_write,
     p.odd AS odd, p.attributes AS attributes, p.inputs AS inputs, p.output AS output, p.summary AS summary,
-    p.otel_dump AS otel_dump
+    p.otel_dump AS otel_dump, p.mask AS mask, p.mask_hits AS mask_hits
 FROM
 (
     SELECT * FROM callhouse.calls FINAL
@@ -25,7 +25,7 @@ FROM
 ) AS c
 INNER JOIN
 (
-    SELECT project_id, at, id, clock, odd, attributes, inputs, output, summary, otel_dump FROM callhouse.payloads
+    SELECT project_id, at, id, clock, odd, attributes, inputs, output, summary, otel_dump, mask, mask_hits FROM callhouse.payloads
     WHERE part = 'both' AND otel_dump != ''
         AND (project_id, at, id) IN (SELECT project_id, started_at, id FROM wanted)
     LIMIT 1 BY project_id, at, id, clock

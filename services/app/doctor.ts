@@ -281,6 +281,24 @@ async function records(store: Pick<Store, 'rows'>, tables: readonly { name: stri
   return missing === undefined ? ok('records', 'none is known to be missing') : fail('records', missing)
 }
 
+/** What was to be removed by now, and is not. */
+async function erasures(store: Pick<Store, 'rows'>, tables: readonly { name: string }[]): Promise<Finding> {
+  if (!tables.some(({ name }) => name === 'erasures')) return ok('erasures', 'the tables are of an older version')
+  const [row] = await store.rows<{ failed: number; overdue: number; why: string }>({
+    name: 'doctor.erasures',
+    sql: `SELECT toUInt32(countIf(status = 'failed')) AS failed, anyIf(problem, status = 'failed') AS why,
+        toUInt32(countIf(status != 'failed' AND deadline_us < toUnixTimestamp64Micro(now64(6)) - 3600000000)) AS overdue
+      FROM callhouse.erasures FINAL WHERE status NOT IN ('done', 'held')`,
+    params: {},
+  })
+  const { failed = 0, overdue = 0, why = '' } = row ?? {}
+  if (failed > 0)
+    return fail('erasures', `${failed} failed and are tried again each hour: ${why} (callhouse erasures list)`)
+  return overdue > 0
+    ? warn('erasures', `${overdue} are not done by their deadline (callhouse erasures list)`)
+    : ok('erasures', 'none is overdue')
+}
+
 /** Views without which rows do not reach every table. */
 async function views(store: Pick<Store, 'rows'>, tables: readonly unknown[]): Promise<Finding> {
   if (tables.length === 0) return ok('views', 'not made yet')
@@ -321,6 +339,7 @@ export async function examineStore(config: Config, store: Pick<Store, 'rows'>): 
   return [
     await records(store, tables),
     await views(store, tables),
+    await erasures(store, tables),
     engineVersion(about?.version ?? '', about?.zone ?? ''),
     ...(await disks(store)),
     ...(hasEmbeddedStore(config) ? [] : await serverSettings(config, store)),

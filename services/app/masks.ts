@@ -1,9 +1,16 @@
 // The rules of masking in a process: as the directory has them, and in its threads.
 import type { Registry } from 'prom-client'
-import { createMaskings, type Maskings, type MaskSource, type ScopeMask } from '../content/masking/maskings.ts'
+import {
+  createMaskings,
+  type MaskHits,
+  type Maskings,
+  type MaskSource,
+  type ScopeMask,
+} from '../content/masking/maskings.ts'
 import type { Directory } from '../core/directory/directory.ts'
 import type { Logger } from '../core/process/logger.ts'
 import { metricsIn } from '../core/process/metrics-in.ts'
+import { runningAccount } from '../core/process/running-handler.ts'
 import type { Config } from './config.ts'
 
 type Scopes = ReadonlyMap<string, ScopeMask>
@@ -22,7 +29,7 @@ export function masksOf(directory: Directory): MaskSource {
     if (masks.size === known.size && [...masks].every(([scope, value]) => known.get(scope) === value)) return scopes
     known = new Map(masks)
     version++
-    scopes = new Map([...masks].map(([scope, { version: _, salt, ...rules }]) => [scope, { rules, salt }]))
+    scopes = new Map([...masks].map(([scope, { version, salt, ...rules }]) => [scope, { rules, version, salt }]))
     return scopes
   }
   return {
@@ -36,31 +43,31 @@ export function masksOf(directory: Directory): MaskSource {
 
 const maxLabels = 200
 
-/** Hits by rule; rules beyond the first two hundred count together. */
-function hitCounter(registry: Registry): (rule: string, hits: number) => void {
+/** Counts hits by rule, those beyond the first two hundred together, and to the account of the request that runs. */
+export function hitCounter(registry: Registry): (hits: MaskHits) => void {
   const counter = metricsIn(registry).counter(
-    'callhouse_masked_values_total',
-    'Values that rules of masking hit, in dry runs too, by rule',
-    'rule',
+    'callhouse_masked_total',
+    'Values that rules of masking hit, by what found them and by rule; of a dry run: mode="dry_run"',
+    ...(['detector', 'rule', 'mode'] as const),
   )
   const known = new Set<string>()
-  return (rule, hits) => {
-    if (known.size < maxLabels) known.add(rule)
-    counter.inc({ rule: known.has(rule) ? rule : 'other' }, hits)
+  return ({ projectId, rule, detector, hits, isDry }) => {
+    if (known.size < maxLabels) known.add(`${detector} ${rule}`)
+    const labels = known.has(`${detector} ${rule}`) ? { detector, rule } : { detector: 'other', rule: 'other' }
+    counter.inc({ ...labels, mode: isDry ? 'dry_run' : 'on' }, hits)
+    if (!isDry) runningAccount()?.masked(projectId, hits)
   }
 }
 
-/** @param registry absent in threads, whose hits are not counted */
 export function maskingsOf(
   source: MaskSource,
   config: Config,
   masterKey: () => Buffer | undefined,
   logger: Pick<Logger, 'warn'>,
-  registry?: Registry,
+  onHits: (hits: MaskHits) => void,
 ): Maskings {
-  const onHits = registry && hitCounter(registry)
   return createMaskings(source, {
-    ...{ floor: config.maskFloor, masterKey, ...(onHits && { onHits }) },
+    ...{ floor: config.maskFloor, masterKey, onHits },
     // The text of an error may quote what was to be masked.
     onFailure: (projectId, error) =>
       logger.warn(

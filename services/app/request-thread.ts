@@ -34,7 +34,7 @@ const { all } = routesOf(does(role, 'apply') ? 'serve' : role, {
   masterKey,
   secrets: ownSecrets(rules.secrets, { config, masterKey }),
   retention: rules.retention,
-  maskings: maskingsOf(rules.masks, config, masterKey, ports.logger),
+  maskings: maskingsOf(rules.masks, config, masterKey, ports.logger, ports.onMasked),
 })
 const readAudit = readAuditOf(ports.audit, config, ports.logger)
 const routes = new Map(all.map((route) => [route.name, route]))

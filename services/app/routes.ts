@@ -175,7 +175,7 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
     ...createObjectLabelRoutes({ store, log, clock, freshness }),
     ...createFileReadRoutes({ store, freshness, blobs }),
     ...createCostReadRoutes({ store, log, clock, freshness, audit }),
-    ...createFeedbackReadRoutes({ store, log, clock, freshness, config, audit }),
+    ...createFeedbackReadRoutes({ store, log, clock, freshness, config, audit }, requestErasure),
     ...createRefReadRoutes({ store, freshness }),
     ...createTableReadRoutes({ store, freshness }),
     ...createTableUpdateRoutes({ store, log, clock, freshness, maskings }),

@@ -64,7 +64,7 @@ import {
 import { healthOf } from './health.ts'
 import { keepKeyUses, openKeysWith } from './keys.ts'
 import { openLimits } from './limits.ts'
-import { maskingsOf, masksOf } from './masks.ts'
+import { hitCounter, maskingsOf, masksOf } from './masks.ts'
 import { type OtlpPorts, openOtlpPorts } from './otlp-ports.ts'
 import { startRequestThreads } from './request-threads.ts'
 import { does, type ServerRole } from './roles.ts'
@@ -200,7 +200,8 @@ export async function startCallhouse(
     const masks = masksOf(directory)
     const secrets = ownSecrets(() => directory.state().secrets, { config, masterKey })
     if (role !== 'ingest') refuseUnopened(directory, { config, masterKey })
-    const maskings = maskingsOf(masks, config, masterKey, logger, registry)
+    const onMasked = hitCounter(registry)
+    const maskings = maskingsOf(masks, config, masterKey, logger, onMasked)
     let jobs: EvaluationJobs | undefined
     let invoke: Invoke | undefined
     const applying = does(role, 'apply')
@@ -265,6 +266,7 @@ export async function startCallhouse(
       rowSlots,
       rules: sharedRulesOf(directory, masks),
       audit,
+      onMasked,
     }
     const sessions = createSessions({ keys, masterKey, directory, config })
     const assets = config.page ? openAssets(builtPage) : undefined

@@ -249,7 +249,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     ...{ store, log, deadLetters, audit: deps.audit, clock: deps.clock, blobs: deps.blobs },
     ...{ isHeld: deps.purgeRules.isHeld, removedProjects: deps.removedProjects, eraseHours: config.eraseHours },
     logRetentionMs: config.logRetentionHours * 3_600_000,
-    ...{ removal, fileRemoval, settled },
+    ...{ removal, fileRemoval, settled, onOpen: metrics.onOpenErasures },
     onDone: (done) => logger.info(done, 'erased'),
     onError: (error) => logger.warn({ error: error.message }, 'erasing failed, trying again'),
   })

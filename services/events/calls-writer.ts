@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer'
 import { createJsonBuffer, type JsonBuffer } from '../core/json/row-writer.ts'
 import type { Log, Position, RecordInput, RecordSplit } from '../core/log/log.ts'
 import type { BufferPool } from '../core/memory/buffer-pool.ts'
-import type { CallFragment, callsTopic, EndFields, JsonText, StartFields, UsageEntry } from './calls.ts'
+import type { CallFragment, callsTopic, EndFields, JsonText, Masking, StartFields, UsageEntry } from './calls.ts'
 
 export type CallWriter = {
   /** Writes one row. Payload texts must be valid JSON without line breaks between tokens. */
@@ -42,6 +42,8 @@ const prefixes = {
   output: lead('output'),
   summary: lead('summary'),
   otelDump: lead('otel_dump'),
+  mask: lead('mask'),
+  maskHits: lead('mask_hits'),
 }
 
 const heads: Record<CallFragment['kind'], Uint8Array> = {
@@ -215,6 +217,14 @@ function payloads(rows: JsonBuffer, part: CallFragment): void {
     payload(rows, prefixes.summary, part.summary)
   }
   if (part.kind !== 'end') payload(rows, prefixes.otelDump, part.otelDump)
+  if (part.masking !== undefined) maskingColumns(rows, part.masking)
+}
+
+const maxHits = 65_535
+
+function maskingColumns(rows: JsonBuffer, { version, hits }: Masking): void {
+  if (version !== 0) integerColumn(rows, prefixes.mask, version)
+  if (hits !== 0) integerColumn(rows, prefixes.maskHits, Math.min(hits, maxHits))
 }
 
 /** FNV-1a of a text behind the one that `hash` stands for. */

@@ -55,6 +55,8 @@ export const callsTopic = declareTopic({
     output: json,
     summary: json,
     otel_dump: json,
+    mask: number('UInt32'),
+    mask_hits: number('UInt16'),
   },
 })
 
@@ -109,17 +111,23 @@ export type EndFields = {
   summary: JsonText
 }
 
+/** How often the rules that masked a payload had been changed, and how many values they hit. */
+export type Masking = { version: number; hits: number }
+
 /** Identity of a part: the call it belongs to and when it was accepted. */
 type FragmentId = { projectId: string; id: string; clock: bigint }
+
+/** `masking`: absent where no rules reach the project. */
+type PayloadFacts = { odd: boolean; masking?: Masking }
 
 /**
  * One part of a call. `odd` = a payload holds something that the engine's JSON functions cannot read (an integer outside
  * 64 bits, a number outside double range): queries then evaluate it in this process.
  */
 export type CallFragment =
-  | ({ kind: 'complete'; odd: boolean } & FragmentId & StartFields & EndFields)
-  | ({ kind: 'start'; odd: boolean } & FragmentId & StartFields)
+  | ({ kind: 'complete' } & FragmentId & PayloadFacts & StartFields & EndFields)
+  | ({ kind: 'start' } & FragmentId & PayloadFacts & StartFields)
   /** payloadUs: where its payload is stored in time: the client's started_at hint, else ended_at. */
-  | ({ kind: 'end'; odd: boolean; payloadUs: number } & FragmentId & EndFields)
+  | ({ kind: 'end'; payloadUs: number } & FragmentId & PayloadFacts & EndFields)
   | ({ kind: 'name'; displayName: string } & FragmentId)
   | ({ kind: 'delete' } & FragmentId)

@@ -37,7 +37,7 @@ export const textMap: TopicColumn<Readonly<Record<string, string>>> = { kind: 'm
 export const numberMap: TopicColumn<Readonly<Record<string, number>>> = { kind: 'map', type: 'Map(String, Float64)' }
 export const jsonMap: TopicColumn<string> = { kind: 'jsonMap', type: 'Map(String, String)' }
 
-type NumberType = 'UInt8' | 'UInt32' | 'UInt64' | 'Int64' | 'Float64'
+type NumberType = 'UInt8' | 'UInt16' | 'UInt32' | 'UInt64' | 'Int64' | 'Float64'
 
 /** @param fallback the default when it is not 0 */
 export const number = <Value extends number | bigint | string = number>(

@@ -37,7 +37,7 @@ export function usageRecords(minutes: readonly UsageMinute[], process: string, c
       ...{ project_id: projectId, minute_s: one.minuteMs / 1000, key_id: one.keyId, process, clock: clock() },
       ...{ requests: one.requests, refused: one.refused, calls: one.calls },
       ...{ bytes_in: one.bytesIn, bytes_stored: one.bytesStored },
-      ...{ reads: one.reads, read_ms: one.readMs, read_bytes: one.readBytes },
+      ...{ reads: one.reads, read_ms: one.readMs, read_bytes: one.readBytes, masked: one.masked },
     }))
     return recordOfRows(usageTopic, rows)
   })

@@ -10,12 +10,14 @@ export type WorkerMetrics = {
   /** Each new call is looked up in the tables from now on. */
   onLookUps(reason: string): void
   onJoined(counts: JoinedCounts): void
+  /** Number of erasures that are not done by their deadline, and of those that failed. */
+  onOpenErasures(counts: { overdue: number; failed: number }): void
   /** Publishes how far rollups lag behind the rows. */
   watchRollupLag(lags: () => { name: string; lagMs: number }[]): void
 }
 
 export function createWorkerMetrics(registry: Registry): WorkerMetrics {
-  const { counter, histogram, looked } = metricsIn(registry)
+  const { counter, gauge, histogram, looked } = metricsIn(registry)
   const rows = counter('callhouse_rows_applied_total', 'Rows applied to the tables', 'topic')
   const dead = counter('callhouse_dead_letters_total', 'Rows kept as dead letters', 'topic')
   const retries = counter('callhouse_batch_retries_total', 'Batches tried again after an outage', 'topic')
@@ -41,6 +43,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     [0.05, 0.1, 0.2, 0.4, 1, 2, 5, 15, 60],
     'topic',
   )
+  const open = gauge('callhouse_erasures_open', 'Erasures that are overdue, and those that failed', 'state')
   return {
     onBatch(report) {
       rows.labels(report.topic).inc(report.rows)
@@ -50,6 +53,9 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     },
     onJoined(counts) {
       for (const [kind, count] of Object.entries(counts)) joins.labels(kind).inc(count)
+    },
+    onOpenErasures(counts) {
+      for (const [state, count] of Object.entries(counts)) open.labels(state).set(count)
     },
     onRetry: (topic) => retries.labels(topic).inc(),
     onLookUps: (reason) => ended.labels(reason).inc(),

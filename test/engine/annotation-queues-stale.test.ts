@@ -16,6 +16,7 @@ import { createObjectDeleteRoutes } from '../../services/query/objects/delete.ts
 import { createObjectLabelRoutes } from '../../services/query/objects/label-routes.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'
 import { noAudit } from '../fixtures/no-audit.ts'
+import { noErasures } from '../fixtures/no-erasures.ts'
 import { type Call, createCall } from '../fixtures/route-call.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
@@ -37,7 +38,7 @@ beforeAll(async () => {
     ...createCallDeleteRoutes(deps, createRequestErasure({ log, clock, config: { eraseHours: 72 } })),
     ...createObjectDeleteRoutes(deps),
     ...createObjectLabelRoutes(deps),
-    ...createFeedbackReadRoutes({ ...deps, config: { wirePrefix: 'wb', wireAliases: true } }),
+    ...createFeedbackReadRoutes({ ...deps, config: { wirePrefix: 'wb', wireAliases: true } }, noErasures),
     ...createFeedbackWriteRoutes({
       maskings: noMaskings,
       ...{ log, clock, config: { wirePrefix: 'wb', feedbackPrefix: 'wandb' } },

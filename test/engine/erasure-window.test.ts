@@ -9,7 +9,7 @@ import { unlimited } from '../../services/worker/cleanup/budget.ts'
 import { dropOldReceipts } from '../../services/worker/cleanup/old-receipts.ts'
 import { createErasing, type Erasing } from '../../services/worker/erasure/erasures.ts'
 import { createFileRemoval } from '../../services/worker/erasure/remove-files.ts'
-import { createRowRemoval } from '../../services/worker/erasure/remove-rows.ts'
+import { createRowRemoval, erasedTables } from '../../services/worker/erasure/remove-rows.ts'
 import { type CallWorld, complete, createCallWorld, project, start } from '../fixtures/call-world.ts'
 import { noAudit } from '../fixtures/no-audit.ts'
 
@@ -19,6 +19,10 @@ let world: CallWorld
 let erasing: Erasing
 let isSettled = true
 let rewrites = 0
+/** Places of the log that cannot be written again. */
+let damaged: string[] = []
+let told = { overdue: 0, failed: 0 }
+let errors: string[] = []
 /** Events that are in the log and not in the tables; undefined = they come at once. */
 let held: (() => Promise<unknown>)[] | undefined
 const clock = createClock()
@@ -30,14 +34,21 @@ const log = {
     return { topic, partition: 0, offset: 0 }
   },
   owns: () => true,
-  async rewrite() {
+  async rewrite(topic: string) {
     rewrites++
-    return 0
+    return topic === 'calls' ? damaged : []
   },
 } as unknown as Log
 
 beforeAll(async () => {
   world = await createCallWorld()
+  // Files that are replaced stay for minutes otherwise.
+  for (const table of erasedTables)
+    await world.store.command({
+      ...{ name: 'test', params: {} },
+      sql: `ALTER TABLE callhouse.${table} MODIFY SETTING old_parts_lifetime = 1, cleanup_delay_period = 1,
+        max_cleanup_delay_period = 1, cleanup_delay_period_random_add = 0`,
+    })
 })
 afterAll(() => world?.remove())
 beforeEach(async (context) => {
@@ -51,11 +62,12 @@ beforeEach(async (context) => {
     ...{ isHeld: () => false, removedProjects: () => new Map(), settled },
     ...{ removal, fileRemoval, deadLetters: { remove: async () => [] } },
     onDone() {},
-    onError(error) {
-      throw error
+    onOpen(open) {
+      told = open
     },
+    onError: (error) => errors.push(error.message),
   })
-  rewrites = 0
+  ;[rewrites, damaged, errors] = [0, [], []]
   context.onTestFinished(() => erasing.stop())
 })
 
@@ -152,3 +164,64 @@ it('receipts go once they are old enough, with what was known before them, and e
   expect(await dropOldReceipts(world.store, 10, years(11))).toBe(1)
   expect([await statusOf(done.id), await statusOf(waiting.id)]).toEqual(['none', 'accepted'])
 })
+
+const problemOf = async (id: string): Promise<string> => {
+  const sql = `SELECT problem FROM callhouse.erasures FINAL WHERE id = {id:String}`
+  const [row] = await world.store.rows<{ problem: string }>({ name: 'test', sql, params: { id } })
+  return row?.problem ?? ''
+}
+
+it('a log that cannot be written again fails an erasure by name, and it is tried again each hour', async () => {
+  await world.apply([complete('damaged')])
+  await deleted('damaged')
+  const { id } = await erase(1)
+  const now = Date.now() + 37 * hourMs
+  damaged = ['log segment calls/1.jsonl is damaged at byte 5']
+  await erasing.run(now)
+  expect([await statusOf(id), await problemOf(id)]).toEqual([
+    'failed',
+    'what the kept log holds of it stays: log segment calls/1.jsonl is damaged at byte 5',
+  ])
+  expect(errors[0]).toContain('calls/1.jsonl')
+  // By its own row it is found again; all else is gone.
+  const payloads = `SELECT toUInt32(count()) AS n FROM callhouse.payloads WHERE id = 'damaged'`
+  expect(await world.store.rows({ name: 'test', sql: payloads, params: {} })).toEqual([{ n: 0 }])
+  expect(await stored('damaged')).toBe(1)
+  await erasing.run(now + 60_000)
+  expect([told.failed > 0, told.overdue]).toEqual([true, 0])
+  await erasing.run(now + 73 * hourMs)
+  expect([told.failed > 0, told.overdue > 0]).toEqual([true, true])
+  damaged = []
+  rewrites = 0
+  await erasing.run(now + 73 * hourMs + 60_000)
+  await erasing.run(now + 75 * hourMs)
+  expect([rewrites > 0, await stored('damaged'), await statusOf(id), await problemOf(id)]).toEqual([
+    ...[true, 0, 'verifying', ''],
+  ])
+})
+
+it('is not done while a table holds something that nothing leads to, and says so', async () => {
+  await world.apply([complete('stray')])
+  await deleted('stray')
+  const { id } = await erase(1)
+  const now = Date.now() + 37 * hourMs
+  await erasing.run(now)
+  expect(await statusOf(id)).toBe('verifying')
+  const insert = `INSERT INTO callhouse.turns (project_id, thread_id, started_at, id) VALUES ('${project}', 't', now(), 'stray')`
+  await world.store.command({ name: 'test', sql: insert, params: {} })
+  const reaches = (status: string, ms: number) =>
+    expect
+      .poll(
+        async () => {
+          await erasing.run(ms)
+          return statusOf(id)
+        },
+        { timeout: 60_000, interval: 500 },
+      )
+      .toBe(status)
+  await reaches('failed', now + 60_000)
+  expect(await problemOf(id)).toBe('rows are left in turns')
+  await reaches('done', now + 40 * hourMs)
+  const left = `SELECT toUInt32(count()) AS n FROM callhouse.turns WHERE id = 'stray' SETTINGS apply_deleted_mask = 0`
+  expect(await world.store.rows({ name: 'test', sql: left, params: {} })).toEqual([{ n: 0 }])
+}, 120_000)

@@ -12,6 +12,7 @@ import { createAnnotationSchema } from '../../services/query/feedback/annotation
 import { createFeedbackReadRoutes } from '../../services/query/feedback/routes.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'
 import { noAudit } from '../fixtures/no-audit.ts'
+import { noErasures } from '../fixtures/no-erasures.ts'
 import { type Call, createCall } from '../fixtures/route-call.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
@@ -36,7 +37,7 @@ beforeAll(async () => {
       annotationSchema: createAnnotationSchema({ store, freshness }),
       checkQueue: createQueueCheck({ store, freshness }),
     }),
-    ...createFeedbackReadRoutes({ store, log, clock, freshness, config, audit: noAudit }),
+    ...createFeedbackReadRoutes({ store, log, clock, freshness, config, audit: noAudit }, noErasures),
   ])
 })
 afterAll(() => remove())

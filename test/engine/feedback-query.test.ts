@@ -8,6 +8,7 @@ import { createFeedbackWriteRoutes } from '../../services/ingest/feedback/routes
 import { createFeedbackReadRoutes } from '../../services/query/feedback/routes.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'
 import { noAudit } from '../fixtures/no-audit.ts'
+import { noErasures } from '../fixtures/no-erasures.ts'
 import { type Call, createCall } from '../fixtures/route-call.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
@@ -47,7 +48,7 @@ beforeAll(async () => {
       annotationSchema: async () => true,
       checkQueue: async () => {},
     }),
-    ...createFeedbackReadRoutes({ store, log, clock, freshness, config, audit: noAudit }),
+    ...createFeedbackReadRoutes({ store, log, clock, freshness, config, audit: noAudit }, noErasures),
   ])
   await put([
     { id: 'a', weave_ref: ref(1), payload: { n: 5, s: 'apple', list: [10, { x: 'y' }], 'a.b': 'dotted', t: true } },

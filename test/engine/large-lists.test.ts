@@ -16,6 +16,7 @@ import { createRefReadRoutes } from '../../services/query/refs/routes.ts'
 import { createTableReadRoutes } from '../../services/query/tables/routes.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'
 import { noAudit } from '../fixtures/no-audit.ts'
+import { noErasures } from '../fixtures/no-erasures.ts'
 import { type Call, createCall } from '../fixtures/route-call.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
@@ -48,7 +49,7 @@ beforeAll(async () => {
       annotationSchema: async () => ({}),
       checkQueue: async () => undefined,
     }),
-    ...createFeedbackReadRoutes({ store, log, clock, freshness, config, audit: noAudit }),
+    ...createFeedbackReadRoutes({ store, log, clock, freshness, config, audit: noAudit }, noErasures),
     ...createAnnotationQueueRoutes({ store, log, clock, freshness, lock: createKeyedLock(), audit: noAudit }),
   ])
 })

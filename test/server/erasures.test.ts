@@ -1,5 +1,6 @@
 // What is deleted is also removed: from every table and the kept log; what others have stays.
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { post } from '../fixtures/child-server.ts'
 import {
   derive,
   erase,
@@ -54,6 +55,30 @@ it('removes calls with their descendants from every place, and what others have 
       log_rows: hasOwnLog(server) ? 6 : 0,
       dead_letters: 0,
     },
+  })
+})
+
+it('feedback that is purged goes from tables and log, and what was said besides stays', async () => {
+  const purged = 'ent/purged'
+  await sendCall(server, purged, 1, 'stays-call')
+  const say = (note: string) =>
+    server.send<{ id: string }>('/feedback/create', {
+      ...{ project_id: purged, weave_ref: `weave:///${purged}/call/${erasedId(1)}`, feedback_type: 'note' },
+      payload: { note },
+    })
+  const [gone] = [await say('canary-said'), await say('stays-said')]
+  await derive(server)
+  expect(await placesOf(server, 'canary-said')).toEqual(await placesOf(server, 'stays-said'))
+  const query = { $expr: { $eq: [{ $getField: 'id' }, { $literal: gone.id }] } }
+  const { status, headers } = await post(server.now().url, '/feedback/purge', { project_id: purged, query })
+  expect(status).toBe(200)
+  const id = headers.get('x-callhouse-erasure') as string
+  await removed(server, purged, id)
+  expect(await placesOf(server, 'canary-said')).toEqual([])
+  expect(await placesOf(server, 'stays-said')).toContain('feedback')
+  expect(await placesOf(server, 'stays-call')).toContain('payloads')
+  expect(await readErasure(server, purged, id)).toMatchObject({
+    counts: { calls: 0, payload_rows: 0, feedback: 1, log_rows: hasOwnLog(server) ? 1 : 0 },
   })
 })
 

@@ -73,7 +73,9 @@ describe('rules of a project', () => {
       inputs: { a: 'card [card …1111] of x@y.de' },
     })
     const metrics = await fetch(`${server.now().url}/metrics`, { headers: { authorization: basicAuth() } })
-    expect(await metrics.text()).toMatch(/^callhouse_masked_values_total\{rule="@contact:email"\} [1-9]/m)
+    expect(await metrics.text()).toMatch(
+      /^callhouse_masked_total\{detector="email",rule="@contact:email",mode="dry_run"\} [1-9]/m,
+    )
   })
 
   it('mask feedback', async () => {

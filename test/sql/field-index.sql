@@ -1,5 +1,5 @@
 -- one condition (calls.field-index-candidates)
--- {"v0":"e/p","v1":"inputs.a\\.b.c","v2":-3599000000,"v3":1000000,"v4":9000000,"v5":"x","v6":"inputs.a\\.b.c.","v7":["inputs","inputs.a\\.b"],"v8":100}
+-- {"v0":"e/p","v1":"inputs.a\\.b.c","v2":"inputs.a\\.b.c.","v3":["inputs","inputs.a\\.b"],"v4":-3599000000,"v5":1000000,"v6":9000000,"v7":"x","v8":["x"],"v9":100}
 SELECT us
 FROM
 (
@@ -9,32 +9,25 @@ FROM
         SELECT
             0 AS part_of,
             chunk,
-            arrayFilter((us, n) -> ifNull(false, false), at, num) AS ats
-        FROM callhouse.payload_leaves
-        WHERE (project_id = {v0:String}) AND ((path = {v1:String}) AND (kind = 'number') AND (part IN ('both', 'start')) AND (least > {v2:Int64}) AND (most >= {v3:Int64}) AND (least < {v4:Int64}))
-        UNION ALL
-        SELECT
-            0 AS part_of,
-            chunk,
-            arrayFilter((us, s) -> ifNull((s = {v5:String}), false), at, str) AS ats
-        FROM callhouse.payload_leaves
-        WHERE (project_id = {v0:String}) AND ((path = {v1:String}) AND (kind IN ('text', 'numeral')) AND (part IN ('both', 'start')) AND (least > {v2:Int64}) AND (most >= {v3:Int64}) AND (least < {v4:Int64}))
-        UNION ALL
-        SELECT
-            0 AS part_of,
-            chunk,
             at AS ats
         FROM callhouse.payload_leaves
-        WHERE (project_id = {v0:String}) AND ((((path = {v1:String}) AND (kind IN ('long', 'hollow', 'opaque'))) OR (startsWith(path, {v6:String})) OR ((path IN ({v7:Array(String)})) AND (kind = 'opaque'))) AND (part IN ('both', 'start')) AND (least > {v2:Int64}) AND (most >= {v3:Int64}) AND (least < {v4:Int64}))
+        WHERE (project_id = {v0:String}) AND ((((path = {v1:String}) AND (kind IN ('long', 'hollow', 'opaque'))) OR (startsWith(path, {v2:String})) OR ((path IN ({v3:Array(String)})) AND (kind = 'opaque'))) AND (part IN ('both', 'start')) AND (least > {v4:Int64}) AND (most >= {v5:Int64}) AND (least < {v6:Int64}))
+        UNION ALL
+        SELECT
+            0 AS part_of,
+            chunk,
+            arrayFilter((us, s) -> ifNull((s = {v7:String}), false), at, str) AS ats
+        FROM callhouse.payload_leaves
+        WHERE (project_id = {v0:String}) AND ((path = {v1:String}) AND (kind IN ('text', 'numeral')) AND hasAny(str, {v8:Array(String)}) AND (part IN ('both', 'start')) AND (least > {v4:Int64}) AND (most >= {v5:Int64}) AND (least < {v6:Int64}))
     )
 )
-WHERE (us >= {v3:Int64}) AND (us < {v4:Int64})
+WHERE (us >= {v5:Int64}) AND (us < {v6:Int64})
 ORDER BY us DESC
-LIMIT {v8:UInt64}
+LIMIT {v9:UInt64}
  WITH TIES
 
 -- two conditions on ends (calls.field-index-candidates)
--- {"v2":"e/p","v0":0,"v1":1,"v3":"output.label","v4":"bad","v5":"output.label.","v6":["output"],"v7":0.5,"v8":"output.score","v9":"output.score.","v10":100}
+-- {"v2":"e/p","v0":0,"v1":1,"v3":"output.label","v4":"output.label.","v5":["output"],"v6":"bad","v7":["bad"],"v8":"output.score","v9":"output.score.","v10":0.5,"v11":100}
 SELECT us
 FROM
 (
@@ -44,54 +37,47 @@ FROM
         SELECT
             {v0:UInt8} AS part_of,
             chunk,
-            arrayFilter((us, n) -> ifNull(false, false), at, num) AS ats
-        FROM callhouse.payload_leaves
-        WHERE (project_id = {v2:String}) AND ((path = {v3:String}) AND (kind = 'number') AND (part = 'both'))
-        UNION ALL
-        SELECT
-            {v0:UInt8} AS part_of,
-            chunk,
-            arrayFilter((us, s) -> ifNull((s = {v4:String}), false), at, str) AS ats
-        FROM callhouse.payload_leaves
-        WHERE (project_id = {v2:String}) AND ((path = {v3:String}) AND (kind IN ('text', 'numeral')) AND (part = 'both'))
-        UNION ALL
-        SELECT
-            {v0:UInt8} AS part_of,
-            chunk,
             at AS ats
         FROM callhouse.payload_leaves
-        WHERE (project_id = {v2:String}) AND ((((path = {v3:String}) AND (kind IN ('long', 'hollow', 'opaque'))) OR (startsWith(path, {v5:String})) OR ((path IN ({v6:Array(String)})) AND (kind = 'opaque'))) AND (part = 'both'))
+        WHERE (project_id = {v2:String}) AND ((((path = {v3:String}) AND (kind IN ('long', 'hollow', 'opaque'))) OR (startsWith(path, {v4:String})) OR ((path IN ({v5:Array(String)})) AND (kind = 'opaque'))) AND (part = 'both'))
+        UNION ALL
+        SELECT
+            {v0:UInt8} AS part_of,
+            chunk,
+            arrayFilter((us, s) -> ifNull((s = {v6:String}), false), at, str) AS ats
+        FROM callhouse.payload_leaves
+        WHERE (project_id = {v2:String}) AND ((path = {v3:String}) AND (kind IN ('text', 'numeral')) AND hasAny(str, {v7:Array(String)}) AND (part = 'both'))
         UNION ALL
         SELECT
             {v1:UInt8} AS part_of,
             chunk,
-            arrayFilter((us, n) -> ifNull((n > {v7:Float64}), false), at, num) AS ats
+            at AS ats
+        FROM callhouse.payload_leaves
+        WHERE (project_id = {v2:String}) AND ((((path = {v8:String}) AND (kind IN ('long', 'hollow', 'opaque'))) OR (startsWith(path, {v9:String})) OR ((path IN ({v5:Array(String)})) AND (kind = 'opaque'))) AND (part = 'both'))
+        UNION ALL
+        SELECT
+            {v1:UInt8} AS part_of,
+            chunk,
+            arrayFilter((us, n) -> ifNull((n > {v10:Float64}), false), at, num) AS ats
         FROM callhouse.payload_leaves
         WHERE (project_id = {v2:String}) AND ((path = {v8:String}) AND (kind = 'number') AND (part = 'both'))
         UNION ALL
         SELECT
             {v1:UInt8} AS part_of,
             chunk,
-            arrayFilter((us, s) -> ifNull((ifNotFinite(toFloat64OrNull(s), NULL) > {v7:Float64}), false), at, str) AS ats
+            arrayFilter((us, s) -> ifNull((ifNotFinite(toFloat64OrNull(s), NULL) > {v10:Float64}), false), at, str) AS ats
         FROM callhouse.payload_leaves
         WHERE (project_id = {v2:String}) AND ((path = {v8:String}) AND (kind IN ('text', 'numeral')) AND (part = 'both'))
-        UNION ALL
-        SELECT
-            {v1:UInt8} AS part_of,
-            chunk,
-            at AS ats
-        FROM callhouse.payload_leaves
-        WHERE (project_id = {v2:String}) AND ((((path = {v8:String}) AND (kind IN ('long', 'hollow', 'opaque'))) OR (startsWith(path, {v9:String})) OR ((path IN ({v6:Array(String)})) AND (kind = 'opaque'))) AND (part = 'both'))
     )
     GROUP BY chunk
 )
 WHERE 1
 ORDER BY us ASC
-LIMIT {v10:UInt64}
+LIMIT {v11:UInt64}
  WITH TIES
 
 -- ends that came alone (calls.field-index-ends)
--- {"v0":"e/p","v1":"id","v2":[5],"v3":"output.n","v4":"output.n.","v5":["output"],"v6":[60],"v7":60,"v8":9}
+-- {"v0":"e/p","v1":"id","v2":"output.n","v3":"output.n.","v4":["output"],"v5":[5],"v6":[60],"v7":60,"v8":9}
 SELECT DISTINCT toUnixTimestamp64Micro(started_at)
 FROM
 (
@@ -110,23 +96,23 @@ FROM
                     SELECT
                         0 AS part_of,
                         chunk,
-                        arrayFilter((us, n) -> ifNull((accurateCastOrNull(n, 'Int64') IN ({v2:Array(Int64)})), false), at, num) AS ats
-                    FROM callhouse.payload_leaves
-                    WHERE (project_id = {v0:String}) AND ((path = {v3:String}) AND (kind = 'number') AND (part = 'end'))
-                    UNION ALL
-                    SELECT
-                        0 AS part_of,
-                        chunk,
-                        arrayFilter((us, s) -> ifNull((toInt64OrNull(s) IN ({v2:Array(Int64)})), false), at, str) AS ats
-                    FROM callhouse.payload_leaves
-                    WHERE (project_id = {v0:String}) AND ((path = {v3:String}) AND (kind IN ('text', 'numeral')) AND (part = 'end'))
-                    UNION ALL
-                    SELECT
-                        0 AS part_of,
-                        chunk,
                         at AS ats
                     FROM callhouse.payload_leaves
-                    WHERE (project_id = {v0:String}) AND ((((path = {v3:String}) AND (kind IN ('long', 'hollow', 'opaque'))) OR (startsWith(path, {v4:String})) OR ((path IN ({v5:Array(String)})) AND (kind = 'opaque'))) AND (part = 'end'))
+                    WHERE (project_id = {v0:String}) AND ((((path = {v2:String}) AND (kind IN ('long', 'hollow', 'opaque'))) OR (startsWith(path, {v3:String})) OR ((path IN ({v4:Array(String)})) AND (kind = 'opaque'))) AND (part = 'end'))
+                    UNION ALL
+                    SELECT
+                        0 AS part_of,
+                        chunk,
+                        arrayFilter((us, n) -> ifNull((accurateCastOrNull(n, 'Int64') IN ({v5:Array(Int64)})), false), at, num) AS ats
+                    FROM callhouse.payload_leaves
+                    WHERE (project_id = {v0:String}) AND ((path = {v2:String}) AND (kind = 'number') AND (part = 'end'))
+                    UNION ALL
+                    SELECT
+                        0 AS part_of,
+                        chunk,
+                        arrayFilter((us, s) -> ifNull((toInt64OrNull(s) IN ({v5:Array(Int64)})), false), at, str) AS ats
+                    FROM callhouse.payload_leaves
+                    WHERE (project_id = {v0:String}) AND ((path = {v2:String}) AND (kind IN ('text', 'numeral')) AND (part = 'end'))
                 )
             )
         )))

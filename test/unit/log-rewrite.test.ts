@@ -1,15 +1,18 @@
 // Rows of the kept log are exchanged for those that hide what they were about: numbers, clocks and age stay.
-import { readdir, readFile, stat, utimes } from 'node:fs/promises'
+import { readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { readSegments } from '../../services/core/log/segments/read.ts'
 import type { EmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
-import { rewriteLog } from '../../services/worker/erasure/rewrite-log.ts'
+import { type Erased, rewriteLog, spanKey } from '../../services/worker/erasure/rewrite-log.ts'
 import { applyRows, openLog, recordOf, temporaryFolder } from '../fixtures/log.ts'
 
 const rowOf = (kind: string, project: string, id: string, clock: number, word: string): string =>
   `{"kind":"${kind}","project_id":"${project}","id":"${id}","clock":${clock},"inputs":{"\\"id\\":\\"b\\"":"${word}"}}\n`
+
+const erasedOf = (calls: string[], spans: string[] = [], feedback: [string, bigint][] = []): Erased =>
+  new Map([['p', { calls: new Set(calls), spans: new Set(spans), feedback: new Map(feedback) }]])
 
 async function append(log: EmbeddedLog, topic: string, ...rows: string[]): Promise<void> {
   const patchCount = topic === 'calls' ? rows.filter((row) => !row.startsWith('{"kind":"complete"')).length : 0
@@ -51,7 +54,7 @@ test('rows of erased calls become deletes in archives and plain segments, all ot
   const old = new Date(Date.now() - 1_000_000)
   await utimes(join(dir, 'calls', file as string), old, old)
 
-  expect(await rewriteLog(log, new Map([['p', new Set(['a', 'none'])]]))).toEqual(new Map([['p', 3]]))
+  expect(await rewriteLog(log, erasedOf(['a', 'none']))).toEqual({ counts: new Map([['p', 3]]), places: [] })
   const now = await texts(dir, 'calls')
   expect(now).not.toContain('gone')
   expect(now.match(/\{[^{]*"stays"\}\}/g)).toEqual(others)
@@ -63,7 +66,7 @@ test('rows of erased calls become deletes in archives and plain segments, all ot
     before.map((header) => (header.offset === 2 ? { ...header, patchCount: header.patchCount + 1 } : header)),
   )
   expect((await stat(join(dir, 'calls', file as string))).mtimeMs).toBe(old.getTime())
-  expect(await rewriteLog(log, new Map([['p', new Set(['a'])]]))).toEqual(new Map())
+  expect(await rewriteLog(log, erasedOf(['a']))).toEqual({ counts: new Map(), places: [] })
   await log.close()
   const again = await openLog(dir)
   expect(await headers(dir, 'calls')).toHaveLength(3)
@@ -77,15 +80,26 @@ test('feedback about them becomes its purge, and their log records lose what the
   const said = (id: string, of: string, word: string) =>
     `${head(id, 5)},"event":"created","weave_ref":"weave:///p/call/${of}","payload":{"note":"${word}"}}\n`
   await append(log, 'feedback', said('f1', 'a', 'gone'), said('f2', 'b', 'stays'), said('f3', 'a/b', 'stays'))
-  await applyRows(log, 'feedback', 3)
-  const record = (id: string, span: string, word: string) =>
-    `${head(id, 12345678901234)},"at_ns":1767614400000000001,"trace_id":"t","span_id":"${span}","body":"${word}"}\n`
+  // Purged by themselves: one that was made anew since stays.
+  await append(log, 'feedback', said('f4', 'c', 'gone'), said('f5', 'c', 'stays'))
+  await applyRows(log, 'feedback', 5)
+  const record = (id: string, span: string, word: string, trace = 't') =>
+    `${head(id, 12345678901234)},"at_ns":1767614400000000001,"trace_id":"${trace}","span_id":"${span}","body":"${word}"}\n`
   await append(log, 'logs', record('l1', 'a', 'gone'), record('l2', 'b', 'stays'), record('a', '', 'gone'))
-  await applyRows(log, 'logs', 3)
-  expect(await rewriteLog(log, new Map([['p', new Set(['a'])]]))).toEqual(new Map([['p', 3]]))
+  await append(log, 'logs', record('l3', 'a', 'stays', 'other'))
+  await applyRows(log, 'logs', 4)
+  const erased = erasedOf(
+    ['a'],
+    [spanKey('t', 'a')],
+    [
+      ['f4', 5n],
+      ['f5', 4n],
+    ],
+  )
+  expect(await rewriteLog(log, erased)).toEqual({ counts: new Map([['p', 4]]), places: [] })
   const all = (await texts(dir, 'feedback')) + (await texts(dir, 'logs'))
   expect(all).not.toContain('gone')
-  expect(all.match(/stays/g)).toHaveLength(3)
+  expect(all.match(/stays/g)).toHaveLength(5)
   expect(all).toContain('"id":"f1","clock":5,"event":"purged"}')
   expect(all).toContain('"id":"l1","clock":12345678901234,"at_ns":1767614400000000001}')
   await log.close()
@@ -97,7 +111,7 @@ test('what is not applied yet is left alone, and however old the rest is, it is 
   await append(log, 'calls', rowOf('start', 'p', 'a', 5, 'applied'))
   await applyRows(log, 'calls', 1)
   await append(log, 'calls', rowOf('end', 'p', 'a', 6, 'waits'))
-  const erased = new Map([['p', new Set(['a'])]])
+  const erased = erasedOf(['a'])
   const old = new Date(Date.now() - 1_000_000)
   for (const name of (await readdir(join(dir, 'calls'))).filter((one) => one.endsWith('.jsonl')))
     await utimes(join(dir, 'calls', name), old, old)
@@ -106,5 +120,37 @@ test('what is not applied yet is left alone, and however old the rest is, it is 
   expect(await texts(dir, 'calls')).not.toContain('applied')
   expect(await texts(dir, 'calls')).toContain('waits')
   expect(await rewriteLog({}, erased)).toBeUndefined()
+  await log.close()
+})
+
+test('a damaged segment is named and left alone, all others are rewritten, and it goes when it is too old', async () => {
+  const dir = await temporaryFolder()
+  const log = await openLog(dir)
+  for (const [n, word] of ['gone-first', 'damaged', 'gone-last', 'newest'].entries()) {
+    await append(log, 'calls', rowOf('complete', 'p', n === 3 ? 'b' : 'a', 5 + n, word))
+    await applyRows(log, 'calls', 1)
+  }
+  const folder = join(dir, 'calls')
+  const holding = async (word: string): Promise<string[]> => {
+    const names = (await readdir(folder)).filter((name) => name.endsWith('.jsonl'))
+    const files = await Promise.all(
+      names.map(async (name) => ({ name, text: await readFile(join(folder, name), 'utf8') })),
+    )
+    return files.filter(({ text }) => text.includes(word)).map(({ name }) => name)
+  }
+  const [name = ''] = await holding('damaged')
+  const path = join(folder, name)
+  await writeFile(path, (await readFile(path, 'utf8')).replace('damaged', 'dAmaged'))
+  const place = `log segment calls/${name} is damaged at byte 0`
+  for (const when of ['as it is', 'after a merge']) {
+    const { places } = (await rewriteLog(log, erasedOf(['a']))) ?? {}
+    expect([when, places]).toEqual([when, [place]])
+    expect(await texts(dir, 'calls')).not.toContain('gone')
+    expect(await texts(dir, 'calls')).toContain('dAmaged')
+    await log.tidy()
+  }
+  // An operator took it away.
+  await rm(path)
+  expect(await rewriteLog(log, erasedOf(['a']))).toEqual({ counts: new Map(), places: [] })
   await log.close()
 })

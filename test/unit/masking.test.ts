@@ -126,7 +126,7 @@ describe('rules', () => {
     const counted: Record<string, number> = {}
     const known = new Map(Object.entries(scopes).map(([scope, rules]) => [scope, { rules: rulesOf(rules) }]))
     const source = { version: () => 1, scopes: () => known }
-    const onHits = (rule: string, hits: number) => {
+    const onHits = ({ rule, hits }: { rule: string; hits: number }) => {
       counted[rule] = (counted[rule] ?? 0) + hits
     }
     return { masker: createMaskings(source, { floor, onHits }).of('e/p'), counted }

@@ -269,6 +269,7 @@ describe('what is counted', () => {
       reads: 0,
       readMs: 0,
       readBytes: 0,
+      masked: 0,
     }
     expect(first).toEqual({ projectId: project, keyId: 'k1', minuteMs: at, ...counts })
     expect(meter.take()).toEqual([])

@@ -3,8 +3,28 @@ import type { CallFragment } from '../../events/calls.ts'
 import type { LogRow } from '../../events/logs.ts'
 import type { Masker } from './masker.ts'
 
-/** The call with its short texts masked: the names and ids that SDKs choose, and the exception. */
-export function withMaskedHead<Fragment extends CallFragment>(masker: Masker, fragment: Fragment): Fragment {
+/**
+ * The call, which says what masked it.
+ * @param before hits of the masker before it saw anything of the call
+ */
+export const saidMasked = <Fragment extends CallFragment>(
+  masker: Masker | undefined,
+  call: Fragment,
+  before: number,
+): Fragment => (masker ? { ...call, masking: { version: masker.version, hits: masker.hits() - before } } : call)
+
+/** Hits of a masker so far. */
+export const hitsOf = (masker: Masker | undefined): number => masker?.hits() ?? 0
+
+/**
+ * The call with its short texts masked: the names and ids that SDKs choose, and the exception.
+ * @param before hits of the masker before it saw anything of the call
+ */
+export function withMaskedHead<Fragment extends CallFragment>(
+  masker: Masker,
+  fragment: Fragment,
+  before: number,
+): Fragment {
   if (fragment.kind === 'delete' || fragment.kind === 'name') return fragment
   const head =
     fragment.kind === 'end'
@@ -15,7 +35,7 @@ export function withMaskedHead<Fragment extends CallFragment>(masker: Masker, fr
           turnId: masker.text('turn_id', fragment.turnId).text,
         }
   const end = fragment.kind === 'start' ? {} : { exception: masker.text('exception', fragment.exception).text }
-  return { ...fragment, ...head, ...end }
+  return saidMasked(masker, { ...fragment, ...head, ...end }, before)
 }
 
 type Complete = Extract<CallFragment, { kind: 'complete' }>
@@ -23,8 +43,9 @@ type Complete = Extract<CallFragment, { kind: 'complete' }>
 /**
  * A call whose payloads are texts, masked. Where a rule goes by a path, the span as it came has a copy of the value that
  * the path does not name: it is left out.
+ * @param before hits of the masker before it saw anything of the call
  */
-export function maskedCall(masker: Masker, call: Complete): Complete {
+export function maskedCall(masker: Masker, call: Complete, before: number): Complete {
   let hasCopies = false
   const masked = (field: 'inputs' | 'output' | 'attributes' | 'summary' | 'otel_dump', json: unknown): string => {
     if (json === '') return ''
@@ -39,7 +60,7 @@ export function maskedCall(masker: Masker, call: Complete): Complete {
     summary: masked('summary', call.summary),
   }
   const otelDump = hasCopies ? '' : masked('otel_dump', call.otelDump)
-  return { ...withMaskedHead(masker, call), ...texts, otelDump }
+  return { ...withMaskedHead(masker, call, before), ...texts, otelDump }
 }
 
 /** A log record with its body and attributes masked. */

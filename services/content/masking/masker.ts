@@ -19,6 +19,10 @@ type Masked = {
 }
 
 export type Masker = {
+  /** How often the rules that reach the project were changed: rows carry it; 0 = none masks anything. */
+  version: number
+  /** Values that were masked since the masker was made: what a call adds to them is its own. */
+  hits(): number
   /** Extracted content is not stored, files are refused. */
   dropsContent: boolean
   /** What is masked of objects and rows of tables; absent where rules leave them alone. */
@@ -147,7 +151,8 @@ type Place = { name: string; paths: readonly PathProgress[] }
 /**
  * Every scope is taken as it is, whatever its mode.
  * @param scopes the widest first
- * @param options.onHits told of each rule that was hit, and how often
+ * @param options.version of the rules
+ * @param options.onHits told of each rule that was hit, and how often; `detector`: what found the values
  * @param options.onFailure told of a fault of ours: what it left is not stored
  */
 export function createMasker(
@@ -155,11 +160,13 @@ export function createMasker(
   options: {
     floor?: readonly string[]
     secret?: Buffer | undefined
-    onHits?(rule: string, hits: number): void
+    version?: number
+    onHits?(rule: string, hits: number, detector: string): void
     onFailure?(error: unknown): void
   } = {},
 ): Masker {
-  const { floor = [], onHits, onFailure } = options
+  const { floor = [], version = 0, onHits, onFailure } = options
+  let allHits = 0
   const rules = [
     ...scopes.flatMap(({ rules: own }, scope) => own.rules.map((rule) => compileRule(rule, rule.id, scope))),
     ...[...setsOf(scopes, floor)].flatMap(([name, scope]) => compiledSet(name, scope)),
@@ -185,11 +192,11 @@ export function createMasker(
 
   /** One look at one value; counts what it hits. */
   function lookIn(field: MaskedField): { visitor: Visitor<Place>; tell: () => Omit<Masked, 'text'>; place: Place } {
-    const counted = new Map<string, number>()
+    const counted = new Map<Rule, number>()
     let isByPath = false
-    const count = ({ id, path }: Rule): void => {
-      isByPath ||= path !== undefined
-      counted.set(id, (counted.get(id) ?? 0) + 1)
+    const count = (rule: Rule): void => {
+      isByPath ||= rule.path !== undefined
+      counted.set(rule, (counted.get(rule) ?? 0) + 1)
     }
     const ownPaths = byPath.filter((rule) => rule.isIn(field))
     const ownPlaces = byPlace.filter((rule) => rule.isIn(field))
@@ -260,7 +267,10 @@ export function createMasker(
       visitor,
       place: { name: normalName(field), paths: ownPaths.map(({ path }) => beginPath(path as Path, field)) },
       tell() {
-        for (const [rule, hits] of counted) onHits?.(rule, hits)
+        for (const [{ id, kind }, hits] of counted) {
+          allHits += hits
+          onHits?.(id, hits, kind)
+        }
         return { isByPath }
       },
     }
@@ -278,6 +288,8 @@ export function createMasker(
   }
 
   return {
+    version,
+    hits: () => allHits,
     dropsContent: scopes.some(({ rules: own }) => own.content === 'drop'),
     cost: 1 + finding.filter(({ anchor }) => anchor === 0).length,
     hasPlaces: byPlace.length > 0,

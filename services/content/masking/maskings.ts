@@ -3,8 +3,8 @@ import { hkdfSync } from 'node:crypto'
 import type { ContentStore, Extraction } from '../content-port.ts'
 import { createMasker, type Masker, type ScopeRules } from './masker.ts'
 
-/** Rules with what makes hashes of a project its own: without the salt nobody can tell them again. */
-export type ScopeMask = ScopeRules & { salt?: string | undefined }
+/** Rules with how often they were changed, and what makes hashes of a project its own: without the salt nobody can tell them again. */
+export type ScopeMask = ScopeRules & { version?: number; salt?: string | undefined }
 
 /** The rules as they are known here; `version` grows with every change of them. */
 export type MaskSource = { version(): number; scopes(): ReadonlyMap<string, ScopeMask> }
@@ -14,8 +14,11 @@ export type Maskings = {
   of(projectId: string): Masker | undefined
 }
 
+/** `detector`: what found the values, or the rule that names their places. `isDry`: they were left as they are. */
+export type MaskHits = { projectId: string; rule: string; detector: string; hits: number; isDry: boolean }
+
 export type MaskingEvents = {
-  onHits?(rule: string, hits: number): void
+  onHits?(hits: MaskHits): void
   onFailure?(projectId: string, error: unknown): void
 }
 
@@ -40,6 +43,15 @@ const maxKnown = 10_000
 export const scopesOf = (projectId: string): string[] => ['*', projectId.slice(0, projectId.indexOf('/')), projectId]
 
 /**
+ * What the rows of a project say of the rules that masked them: it grows with every change of one of its scopes; 0 = none
+ * masks anything.
+ */
+export const maskVersion = (scopes: readonly ScopeMask[], floor: readonly string[]): number =>
+  floor.length === 0 && scopes.every(({ rules }) => rules.mode !== 'on')
+    ? 0
+    : scopes.reduce((sum, { version = 1 }) => sum + version, Math.min(floor.length, 1))
+
+/**
  * @param floor sets that no scope can switch off
  * @param masterKey of which the secrets of hashes are made; asked for when a rule needs one
  */
@@ -62,24 +74,33 @@ export function createMaskings(
     return Buffer.from(hkdfSync('sha256', master, Buffer.from(salt, 'base64'), `mask/${projectId}`, 32))
   }
 
-  function maskerOf(projectId: string, scopes: readonly ScopeMask[], secret: Buffer | undefined): Masker {
+  function maskerOf(
+    projectId: string,
+    scopes: readonly ScopeMask[],
+    { secret, version }: { secret: Buffer | undefined; version: number },
+  ): Masker {
     const [on = [], dry = []] = ['on', 'dry_run'].map((mode) => scopes.filter(({ rules }) => rules.mode === mode))
-    const options = { secret, ...(onHits && { onHits }) }
+    const optionsOf = (isDry: boolean) => ({
+      secret,
+      ...(onHits && {
+        onHits: (rule: string, hits: number, detector: string) => onHits({ projectId, rule, detector, hits, isDry }),
+      }),
+    })
     const masker = createMasker(on, {
-      ...{ ...options, floor },
+      ...{ ...optionsOf(false), floor, version },
       ...(onFailure && { onFailure: (error: unknown) => onFailure(projectId, error) }),
     })
-    return dry.length === 0 ? masker : withDryRun(masker, createMasker(dry, options))
+    return dry.length === 0 ? masker : withDryRun(masker, createMasker(dry, optionsOf(true)))
   }
 
   function make(projectId: string): Masker | null {
     const all = scopesOf(projectId).flatMap((scope) => source.scopes().get(scope) ?? [])
     const scopes = all.filter(({ rules }) => rules.mode !== 'off')
     if (floor.length === 0 && scopes.length === 0) return null
-    const secret = secretOf(projectId, all)
+    const of = { secret: secretOf(projectId, all), version: maskVersion(all, floor) }
     const ofObjects = scopes.filter(({ rules }) => rules.objects)
-    const masker = maskerOf(projectId, scopes, secret)
-    return ofObjects.length === 0 ? masker : { ...masker, objects: maskerOf(projectId, ofObjects, secret) }
+    const masker = maskerOf(projectId, scopes, of)
+    return ofObjects.length === 0 ? masker : { ...masker, objects: maskerOf(projectId, ofObjects, of) }
   }
 
   return {

@@ -156,10 +156,11 @@ export type Log = {
   /** Every partition of every topic. */
   lag(): Lag[]
   /**
-   * Exchanges rows of all that is kept of a topic: as many rows, under the same numbers. What is not applied yet stays.
-   * Absent where records cannot be written again.
+   * Exchanges rows of all that is kept of a topic: as many rows, under the same numbers. What is not applied yet stays, and
+   * so does a segment that is damaged. Absent where records cannot be written again.
+   * @returns where it is damaged
    */
-  rewrite?(topic: string, change: ChangeRows): Promise<void>
+  rewrite?(topic: string, change: ChangeRows): Promise<string[]>
   /** Finishes appends in flight, syncs and releases the lock. */
   close(): Promise<void>
 }

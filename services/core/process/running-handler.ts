@@ -21,6 +21,8 @@ export type Account = {
    * @throws Fault 429 or 403 when a limit would be passed
    */
   append(amounts: ReadonlyMap<string, Amount>): (isAppended: boolean) => void
+  /** Values of a project were masked. */
+  masked(projectId: string, hits: number): void
   /** A statement is about to be run. @throws Fault 429 when too many requests read at one time */
   read(projectId: ProjectId, pool: 'interactive' | 'export' | 'background'): void
 }

@@ -29,7 +29,11 @@ export type Ports = {
   logger: Pick<Logger, 'info' | 'warn'>
   rules: SharedRules
   audit: Audit
+  onMasked(hits: Masked): void
 }
+
+/** Values that a rule of masking hit. */
+export type Masked = { projectId: string; rule: string; detector: string; hits: number; isDry: boolean }
 
 /** An event as it travels: whose request it belongs to is told beside it. */
 export type SentEvent = Omit<AuditEvent, 'by'> & {
@@ -65,6 +69,7 @@ export type PortRequests = {
   auditBegin: { events: SentEvent[] }
   auditEnd: { begun: number; outcome: 'done' | 'failed' }
   tell: { level: 'info' | 'warn'; line: unknown[] }
+  masked: { hits: Masked[]; request: number | undefined }
 }
 
 /** Things of this thread that another one holds by a number. */
@@ -118,7 +123,7 @@ export function servePorts(
     accountOf(request: number): Account | undefined
   },
 ): { answers: Record<keyof PortRequests, Answer>; release(): void } {
-  const { log, clock, store, blobs, freshness, lock, slots, rowSlots, logger, rules, audit } = ports
+  const { log, clock, store, blobs, freshness, lock, slots, rowSlots, logger, rules, audit, onMasked } = ports
   const releases = createHeld<() => void>()
   const uploads = createHeld<BlobUpload>()
   const begun = createHeld<AuditEnd>()
@@ -227,6 +232,11 @@ export function servePorts(
     async tell({ value }) {
       const { level, line } = value as PortRequests['tell']
       logger[level](...(line as [string]))
+      return {}
+    },
+    async masked({ value }) {
+      const { hits, request } = value as PortRequests['masked']
+      runFor(request === undefined ? undefined : of.accountOf(request), () => hits.forEach(onMasked))
       return {}
     },
   }

@@ -9,7 +9,7 @@ import { parseRows } from '../store/rows.ts'
 import type { Query, QueryOptions, Store } from '../store/store.ts'
 import type { Channel, Received } from './channel.ts'
 import { chunksOf } from './chunks.ts'
-import type { PortRequests, Ports, SentEvent } from './ports.ts'
+import type { Masked, PortRequests, Ports, SentEvent } from './ports.ts'
 
 export type RemotePorts = Omit<Ports, 'store' | 'clock'> & {
   store: Pick<Store, 'bytes' | 'rows'>
@@ -23,6 +23,27 @@ export type RunningRequest = { number: number; answer?: LongAnswer | undefined }
 /** With the request that runs here: the other thread does not know it. */
 function sentEvent({ by = runningRequest(), ...event }: AuditEvent): SentEvent {
   return { ...event, by: by && { ...by, address: by.address() } }
+}
+
+/** Tells of what is masked in one turn at once: a batch may hold a value in each of its calls. */
+function tellMasked(tell: (masked: PortRequests['masked']) => void): (hits: Masked) => void {
+  const pending = new Map<number | undefined, Map<string, Masked>>()
+  return (one) => {
+    const request = runningAccount()?.number
+    if (pending.size === 0)
+      setImmediate(() => {
+        const all = [...pending]
+        pending.clear()
+        for (const [number, hits] of all) tell({ hits: [...hits.values()], request: number })
+      })
+    const ofRequest = pending.get(request) ?? new Map<string, Masked>()
+    pending.set(request, ofRequest)
+    const { projectId, detector, rule, isDry } = one
+    const key = JSON.stringify([projectId, detector, rule, isDry])
+    const known = ofRequest.get(key)
+    if (known === undefined) ofRequest.set(key, { ...one })
+    else known.hits += one.hits
+  }
 }
 
 export function remotePorts(
@@ -68,6 +89,7 @@ export function remotePorts(
       // Not waited for: what comes after it is refused when this is.
       open: (projectId) => void ask('open', { projectId, request: number }).catch(() => undefined),
       append: () => () => undefined,
+      masked: () => undefined,
       read: () => undefined,
     }),
     log: {
@@ -143,5 +165,6 @@ export function remotePorts(
       },
     },
     logger: { info: tell('info'), warn: tell('warn') },
+    onMasked: tellMasked((masked) => void ask('masked', masked).catch(() => undefined)),
   }
 }

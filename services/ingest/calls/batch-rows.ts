@@ -2,7 +2,7 @@
 
 import type { ContentStore, Extraction } from '../../content/content-port.ts'
 import type { Slice } from '../../content/json-scan.ts'
-import { withMaskedHead } from '../../content/masking/mask-call.ts'
+import { hitsOf, withMaskedHead } from '../../content/masking/mask-call.ts'
 import { type Maskings, maskedExtraction } from '../../content/masking/maskings.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import type { RecordInput, RecordSplit } from '../../core/log/log.ts'
@@ -208,8 +208,9 @@ export function recordsOf({ items, userId, clock, split, pool, bodyBytes, ...by 
     const masker = by.maskings.of(projectId)
     const extraction = maskedExtraction(masker, by.extraction, by.content)
     const owner: PayloadOwner = { projectId, userId, extraction, masker }
+    const before = hitsOf(masker)
     const fragment = fragmentOf(part, clock.next(), owner)
-    writer.add(masker === undefined ? fragment : withMaskedHead(masker, fragment))
+    writer.add(masker === undefined ? fragment : withMaskedHead(masker, fragment, before))
   }
   return writer.take()
 }

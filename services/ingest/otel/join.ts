@@ -113,6 +113,8 @@ function merged(span: StoredSpan, alone: CompleteCall, joined: CompleteCall): Co
     ...{ runStep: span.runStep, runStepEnd: span.runStepEnd, errorCount: span.errorCount, runId: span.runId },
     odd: span.odd || joined.odd,
     otelDump: span.otelDump,
+    // Log records were masked when they came.
+    ...(span.masking && { masking: span.masking }),
     ...(kept.attributes && { attributes: span.attributes }),
     ...(kept.inputs && { inputs: span.inputs, inputRefs: span.inputRefs }),
     ...(kept.output && { output: span.output, outputRefs: span.outputRefs }),

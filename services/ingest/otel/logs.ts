@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 
 import { type ContentStore, inlineTextLength } from '../../content/content-port.ts'
-import { maskedLog } from '../../content/masking/mask-call.ts'
+import { hitsOf, maskedLog, saidMasked } from '../../content/masking/mask-call.ts'
 import { type Maskings, maskedExtraction, maskedTexts, takesLong } from '../../content/masking/maskings.ts'
 import { mayBeSensitiveKey, mayHoldSensitiveKey, redacted } from '../../content/redact.ts'
 import type { Clock } from '../../core/clock/clock.ts'
@@ -219,6 +219,7 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
       return (record) => {
         if (isSet(record.time) && !isAcceptable(roundedUs(record.time), nowMs))
           return 'its time is before 2000 or in the future'
+        const hitsBefore = hitsOf(masker)
         const found = expansion()
         const row = rowOf(record, shared, found)
         const time = isSet(record.time) ? row.at : '0'
@@ -237,7 +238,9 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
         const written = { ...masked, attributes: writtenTexts(masked.attributes) }
         const id = writer.add(projectId, written, time, deps.clock.next())
         const of = { projectId, userId, id, odd: found.isNonNative }
-        if (event !== null && !hasSpan) calls.add(agentCall(event, masked, { ...of, clock: deps.clock.next() }))
+        if (event === null || hasSpan) return null
+        const call = agentCall(event, masked, { ...of, clock: deps.clock.next() })
+        calls.add(saidMasked(masker, call, hitsBefore))
         return null
       }
     },

@@ -1,6 +1,6 @@
 // Turns one decoded span into the complete call that it becomes (specification: OTLP, sections 2 to 7).
 
-import { maskedCall } from '../../content/masking/mask-call.ts'
+import { hitsOf, maskedCall } from '../../content/masking/mask-call.ts'
 import type { Masker } from '../../content/masking/masker.ts'
 import { extractRefs } from '../../content/refs.ts'
 import { references } from '../../content/span-dump.ts'
@@ -208,6 +208,7 @@ export function callOf(
 ): CompleteCall | Rejected {
   const invalid = invalidId(span)
   if (invalid !== null) return invalid
+  const hitsBefore = hitsOf(around.masker)
   const found: Expansion = {
     extract: around.extract,
     isNonNative: around.resourceIsNonNative,
@@ -278,5 +279,5 @@ export function callOf(
       scope: around.scope,
     }),
   }
-  return around.masker === undefined ? call : maskedCall(around.masker, call)
+  return around.masker === undefined ? call : maskedCall(around.masker, call, hitsBefore)
 }

@@ -54,6 +54,7 @@ const endColumns = [
   ...['exception', 'run_step_end', 'output_refs', 'error_count', 'usage_model', 'usage_requests', 'usage_input'],
   ...['usage_output', 'usage_total', 'usage_cache_read', 'usage_cache_write', 'end_bytes'],
 ]
+const maskColumns = ['mask', 'mask_hits']
 const us = (column: string): string => `toUnixTimestamp64Micro(${column})`
 const of = (alias: string, columns: readonly string[]): Record<string, string> =>
   Object.fromEntries(columns.map((name) => [name, `${alias}.${name}`]))
@@ -69,7 +70,7 @@ const completeLine = (side: string, clock: string, startedAt: string): string =>
     ended_us: us('c.ended_at'),
     ...of('c', startColumns),
     ...of('c', endColumns),
-    ...of(side, ['odd', 'attributes', 'inputs', 'output', 'summary', 'otel_dump']),
+    ...of(side, ['odd', 'attributes', 'inputs', 'output', 'summary', 'otel_dump', ...maskColumns]),
   })
 
 /** Rows of payloads; `found` is 1 where there is one. Those that came twice may lie there twice. */
@@ -96,7 +97,7 @@ const calls: ExportedTable = {
           clock: 'c.start_ver',
           started_us: us('c.started_at'),
           ...of('c', startColumns),
-          ...of('s', ['odd', 'attributes', 'inputs', 'otel_dump']),
+          ...of('s', ['odd', 'attributes', 'inputs', 'otel_dump', ...maskColumns]),
         })})),
       if(c.end_ver = 0 OR c.end_ver = c.start_ver, '', concat(if(e.found = 0, '!', ''),
         if(e.found = 1 AND e.part = 'both', ${completeLine('e', 'c.end_ver', 'c.output_at')},
@@ -105,7 +106,7 @@ const calls: ExportedTable = {
           ended_us: us('c.ended_at'),
           payload_us: us('c.output_at'),
           ...of('c', endColumns),
-          ...of('e', ['odd', 'output', 'summary']),
+          ...of('e', ['odd', 'output', 'summary', ...maskColumns]),
         })})))])) AS line
     FROM (${rows}) AS c
     LEFT JOIN (${payloads(`part != 'end'`, `${scope} AND ${places('started_at')}`)}) AS s
@@ -136,7 +137,7 @@ const patches: ExportedTable = {
         ended_us: us('c.ended_at'),
         payload_us: us('c.output_at'),
         ...of('c', endColumns),
-        ...of('e', ['odd', 'output', 'summary']),
+        ...of('e', ['odd', 'output', 'summary', ...maskColumns]),
       })})) AS line
     FROM (${rows}) AS c
     LEFT JOIN (${payloads(

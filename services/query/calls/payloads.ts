@@ -26,6 +26,9 @@ const derived: Partial<Record<PayloadColumn, { side: Side; text: Sql }>> = {
       'Array(Tuple(String, Float64, Float64, Float64, Float64, Float64, Float64))')))`,
   },
   counts_cached: { side: 'start', text: sql`if(counts_cached = 1, 'true', '')` },
+  // The clock tells whether both sides were read from one row.
+  mask_start: { side: 'start', text: sql`concat(mask::String, ' ', mask_hits::String, ' ', clock::String)` },
+  mask_end: { side: 'end', text: sql`concat(mask::String, ' ', mask_hits::String, ' ', clock::String)` },
 }
 const sideOfColumn = (column: PayloadColumn): Side => derived[column]?.side ?? sideOf(column as Document)
 

@@ -120,6 +120,15 @@ function writeAttributes(stored: Buffer | undefined, span: Buffer | undefined, o
   else out.push('{"otel_span":', span, '}')
 }
 
+/** Which rules masked the payload, and how many values they hit; of a start and an end that came apart the older ones. */
+function maskingText({ mask_start: start, mask_end: end }: CallDocuments): string {
+  const [one, other] = [start, end].map((text) => String(text ?? '').split(' '))
+  const parts = [one, other].filter((part, n) => part && part.length === 3 && (n === 0 || part[2] !== one?.[2]))
+  const numbers = (at: number): number[] => parts.map((part) => Number(part?.[at]))
+  const version = parts.length === 0 ? 0 : Math.min(...numbers(0))
+  return `{"version":${version},"hits":${numbers(1).reduce((sum, hits) => sum + hits, 0)}}`
+}
+
 /** One record: pieces of a JSON object, to be written one after the other. */
 export function writeRecord(shape: RecordShape, row: CallHeader, payload: CallDocuments, out: Piece[]): void {
   const { columns, prefix } = shape
@@ -146,6 +155,7 @@ export function writeRecord(shape: RecordShape, row: CallHeader, payload: CallDo
   writeAttributes(payload.attributes, payload.otel_dump, out)
   out.push(',"inputs":', payload.inputs ?? '{}', ',"output":', payload.output ?? 'null', ',"summary":')
   writeSummary(shape, row, payload, out)
+  if (columns?.has('masking')) out.push(`,"masking":${maskingText(payload)}`)
   out.push('}')
 }
 
@@ -155,6 +165,8 @@ export function documentsForColumns(columns: ReadonlySet<string> | null): Docume
   const documents: Document[] = []
   if (shows('attributes')) documents.push('attributes', 'otel_dump')
   for (const name of ['inputs', 'output', 'summary'] as const) if (shows(name)) documents.push(name)
+  // Shown only where it is asked for.
+  if (columns?.has('masking')) documents.push('mask_start', 'mask_end')
   return documents
 }
 

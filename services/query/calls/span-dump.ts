@@ -29,4 +29,7 @@ function splicedSql(): Sql {
 }
 
 /** A document as an expression over the columns of one row of payloads. */
-export const documentSql = (document: Document): Sql => (document === 'otel_dump' ? splicedSql() : identifier(document))
+export function documentSql(document: Document): Sql {
+  if (document === 'mask_start' || document === 'mask_end') return sql`mask`
+  return document === 'otel_dump' ? splicedSql() : identifier(document)
+}

@@ -17,6 +17,7 @@ import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import type { Store } from '../../core/store/store.ts'
 import { purgedRecord } from '../../events/feedback.ts'
 import { nonNegative } from '../calls/routes.ts'
+import { erasureHeader, type RequestErasure } from '../erasures/request.ts'
 import { listReply } from '../list-reply.ts'
 import { type KeyedList, listRows } from '../list-rows.ts'
 import { purgedIds } from '../purge-ids.ts'
@@ -50,7 +51,8 @@ function countsOf(fields: readonly string[] | undefined): string[] | null {
   return [...new Set(counts)]
 }
 
-export function createFeedbackReadRoutes(deps: FeedbackReadDeps): Route[] {
+/** @param requestErasure has the texts of what is purged removed, too */
+export function createFeedbackReadRoutes(deps: FeedbackReadDeps, requestErasure: RequestErasure): Route[] {
   const { store, log, clock, freshness, config, audit } = deps
   const names: FeedbackWireNames = { prefix: config.wirePrefix, aliases: config.wireAliases }
   return [
@@ -108,7 +110,7 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps): Route[] {
       summary: 'Removes items of feedback for good',
       body: { type: 'json', schema: feedbackPurgeRequest, check: 'schema' },
       response: feedbackPurgeResponse,
-      topics: ['feedback'],
+      topics: ['feedback', 'erasures'],
       tables: ['feedback'],
       async handle(context) {
         const { input, signal } = context
@@ -128,7 +130,9 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps): Route[] {
         const position = await audited(audit, [event], () =>
           log.append('feedback', [purgedRecord(projectId, ids, clock)]),
         )
-        return { json: {}, headers: { ...headers, [positionHeader]: formatPositions([position]) } }
+        const { id } = await requestErasure(context, projectId, { calls: 0 })
+        const written = { [positionHeader]: formatPositions([position]), [erasureHeader]: id }
+        return { json: {}, headers: { ...headers, ...written } }
       },
     }),
   ]

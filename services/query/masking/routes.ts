@@ -12,7 +12,7 @@ import {
   scopeMaskRules,
 } from '../../../schemas/mask-rules.ts'
 import { createMasker, type ScopeRules } from '../../content/masking/masker.ts'
-import { scopesOf } from '../../content/masking/maskings.ts'
+import { maskVersion, scopesOf } from '../../content/masking/maskings.ts'
 import { patternFaults } from '../../content/masking/patterns.ts'
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Directory } from '../../core/directory/directory.ts'
@@ -70,7 +70,13 @@ export function createMaskingRoutes({ directory, config, masterKey, invoke }: Ma
 
   const answerOf = (scope: string) => {
     const { version, salt: _, ...rules }: Value<'mask'> = itemOf(scope) ?? { ...noRules, version: 0 }
-    return { scope, version, rules, floor: [...config.maskFloor] }
+    const { masks } = directory.state()
+    const scopes = scopesOf(scope).flatMap((one) => {
+      const { version: of, ...own } = masks.get(one) ?? {}
+      return of === undefined ? [] : [{ version: of, rules: own as MaskRules }]
+    })
+    const ofRows = scope.includes('/') && { rows_version: maskVersion(scopes, config.maskFloor) }
+    return { scope, version, rules, floor: [...config.maskFloor], ...ofRows }
   }
 
   const queue = createSerialQueue(() => unavailable('The server is shutting down'))

@@ -6,7 +6,7 @@ import type { Log } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Budget } from '../cleanup/budget.ts'
 import type { RowRemoval } from './remove-rows.ts'
-import { rewriteFilesInLog } from './rewrite-log.ts'
+import { LogNotRewritten, rewriteFilesInLog } from './rewrite-log.ts'
 
 /** Names of one statement. */
 const namesAtOnce = 5_000
@@ -180,7 +180,9 @@ export function createFileRemoval({ store, budget, log, blobs, removeRows }: Fil
     const files = found.filter(({ digest, ver }) => isOlder({ digest, clock: BigInt(ver) }))
     if (files.length === 0 && objects.size === 0) return { files: 0, bytes: 0 }
     const gone = { files: new Set(files.map(({ digest }) => digest)), objects }
-    await rewriteFilesInLog(log, new Map([[projectId, gone]]))
+    const places = await rewriteFilesInLog(log, new Map([[projectId, gone]]))
+    // Found again by their rows, once the log can be written.
+    if (places.length > 0) throw new LogNotRewritten(places)
     for (const file of files) for (const blob of file.blobs) await blobs.remove(blob)
     // The rows by which they are found go last.
     await rowsOf('object_events', projectId, [...objects])

@@ -2,6 +2,7 @@
 import type { Store } from '../../core/store/store.ts'
 import type { Budget } from '../cleanup/budget.ts'
 import type { TimeRange } from '../time-range.ts'
+import { spanKey } from './rewrite-log.ts'
 
 /** Calls of one project whose rows one statement names. */
 export const callsAtOnce = 5_000
@@ -11,6 +12,8 @@ type Named = Record<string, readonly string[]>
 type Place = { table: string; where: string }
 
 const byId = 'id IN {ids:Array(String)}'
+/** A span id is one within its trace alone. */
+const ofSpan = `(trace_id IN {traces:Array(String)} AND concat(trace_id, ' ', span_id) IN {spans:Array(String)}) OR ${byId}`
 const places: readonly Place[] = [
   { table: 'payloads', where: byId },
   { table: 'call_keys', where: "kind = 'id' AND key IN {ids:Array(String)}" },
@@ -19,14 +22,8 @@ const places: readonly Place[] = [
   { table: 'feedback_by_ref', where: 'weave_ref IN {refs:Array(String)}' },
   { table: 'annotation_queue_items', where: 'call_id IN {ids:Array(String)}' },
   { table: 'annotation_queue_progress', where: 'call_id IN {ids:Array(String)}' },
-  {
-    table: 'logs',
-    where: `(trace_id IN {traces:Array(String)} AND span_id IN {ids:Array(String)}) OR ${byId}`,
-  },
-  {
-    table: 'logs_by_span',
-    where: `(trace_id IN {traces:Array(String)} AND span_id IN {ids:Array(String)}) OR ${byId}`,
-  },
+  { table: 'logs', where: ofSpan },
+  { table: 'logs_by_span', where: ofSpan },
 ]
 /**
  * By these rows deleted calls are found: an end that came again may be all there is of one. Deletes stay: a part that comes
@@ -35,6 +32,21 @@ const places: readonly Place[] = [
 const findable: readonly Place[] = [
   { table: 'call_patches', where: `${byId} AND kind != 'delete'` },
   { table: 'calls', where: byId },
+]
+
+/** By which column a row of a table belongs to a call, removed rows included: where it tells of no other. */
+const traced: readonly { table: string; id: string; where?: string }[] = [
+  { table: 'payloads', id: 'payloads.id' },
+  { table: 'call_keys', id: 'call_keys.key', where: "kind = 'id'" },
+  { table: 'turns', id: 'turns.id' },
+  {
+    ...{ table: 'feedback', id: `substring(weave_ref, length({project:String}) + ${'weave:////call/'.length + 1})` },
+    where: `startsWith(weave_ref, concat('weave:///', {project:String}, '/call/')) AND clock <= {until:UInt64}`,
+  },
+  { table: 'annotation_queue_items', id: 'annotation_queue_items.call_id', where: 'clock <= {until:UInt64}' },
+  { table: 'annotation_queue_progress', id: 'annotation_queue_progress.call_id', where: 'clock <= {until:UInt64}' },
+  { table: 'calls', id: 'calls.id' },
+  { table: 'call_patches', id: 'call_patches.id', where: "kind != 'delete'" },
 ]
 
 /** Groups of indexed values. */
@@ -70,16 +82,20 @@ export type RowRemoval = {
   removeParts(
     projectId: string,
     ids: readonly string[],
-  ): Promise<{ feedback: Map<string, number>; payloads: Map<string, number> }>
+  ): Promise<{ feedback: Map<string, number>; payloads: Map<string, number>; spans: string[] }>
+  /** Items of feedback that were purged, and not made anew since. @returns how many rows of each */
+  removePurged(projectId: string, purged: ReadonlyMap<string, bigint>): Promise<Map<string, number>>
+  /** What is stored of calls that were deleted up to an accept timestamp, and whose own rows are gone. */
+  strays(projectId: string, untilVer: bigint): Promise<{ tables: string[]; ids: string[] }>
   /** The rows in `calls` and the parts in `call_patches`, last. */
   removeCalls(projectId: string, ids: readonly string[]): Promise<void>
-  /** Tables with rows of projects that were removed. */
-  tablesWith(projectIds: readonly string[]): Promise<Map<string, string[]>>
+  /** Tables with rows of projects that were removed. @param inFiles also rows that are removed and still in a file */
+  tablesWith(projectIds: readonly string[], inFiles?: boolean): Promise<Map<string, string[]>>
   /** Everything of a project, in whichever table. @returns rows by table */
   removeProject(projectId: string): Promise<ReadonlyMap<string, number>>
   /** Rewrites the files that hold removed rows. @param isWhole also of tables that hold none of calls */
   rewriteFiles(isWhole: boolean): Promise<void>
-  /** Files that were replaced up to a time and are still there. */
+  /** Files that were replaced up to a time and are still there, and those from before it that hold removed rows. */
   filesLeft(untilMs: number, isWhole: boolean): Promise<number>
 }
 
@@ -102,13 +118,14 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
     return found.map(({ name }) => name)
   }
 
-  async function tablesWith(projectIds: readonly string[]): Promise<Map<string, string[]>> {
+  async function tablesWith(projectIds: readonly string[], inFiles = false): Promise<Map<string, string[]>> {
     const found = new Map<string, string[]>()
     if (projectIds.length === 0) return found
     for (const table of await projectTables()) {
       const rows = await read<{ project_id: string }>(
         'erasure.of-removed',
-        `SELECT DISTINCT project_id FROM callhouse.${table} WHERE project_id IN {projects:Array(String)}`,
+        `SELECT DISTINCT project_id FROM callhouse.${table} WHERE project_id IN {projects:Array(String)}
+          SETTINGS apply_deleted_mask = ${inFiles ? 0 : 1}`,
         { projects: projectIds },
       )
       for (const { project_id } of rows) found.set(project_id, [...(found.get(project_id) ?? []), table])
@@ -159,17 +176,26 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
     for (const hour of hours) await recount({ fromUs: hour * 3_600e6, beforeExclusiveUs: (hour + 1) * 3_600e6 })
   }
 
-  const named = (projectId: string, ids: readonly string[], traces: readonly string[] = []) => ({
-    ...{ ids, traces, refs: ids.map((id) => refOf(projectId, id)) },
+  const named = (projectId: string, ids: readonly string[], of: readonly { trace_id: string; id: string }[] = []) => ({
+    ...{ ids, refs: ids.map((id) => refOf(projectId, id)) },
+    ...{ traces: [...new Set(of.map(({ trace_id }) => trace_id))] },
+    spans: of.map(({ trace_id, id }) => spanKey(trace_id, id)),
   })
 
   return {
     remove,
     async removeParts(projectId, ids) {
       const params = { project: projectId, ids }
-      const traces = await read<{ trace_id: string }>(
+      // Of some calls there are parts alone.
+      const traces = await read<{ trace_id: string; id: string }>(
         'erasure.traces',
-        `SELECT DISTINCT trace_id FROM callhouse.calls WHERE project_id = {project:String} AND ${byId}`,
+        `SELECT DISTINCT trace_id, id FROM
+          (
+            SELECT trace_id, id FROM callhouse.calls WHERE project_id = {project:String} AND ${byId}
+            UNION ALL
+            SELECT trace_id, id FROM callhouse.call_patches WHERE project_id = {project:String} AND ${byId}
+          )
+          WHERE trace_id != ''`,
         params,
       )
       // Also what an earlier try has removed already: its indexed values may be left.
@@ -179,11 +205,7 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
           WHERE project_id = {project:String} AND ${byId} SETTINGS apply_deleted_mask = 0`,
         params,
       )
-      const all = named(
-        projectId,
-        ids,
-        traces.map(({ trace_id }) => trace_id),
-      )
+      const all = named(projectId, ids, traces)
       const feedback = await read<{ weave_ref: string; n: string }>(
         'erasure.feedback',
         `SELECT weave_ref, toString(uniqExact(id)) AS n FROM callhouse.feedback
@@ -197,7 +219,60 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
       const counts = new Map<string, number>()
       for (const { id } of payloads) counts.set(id, (counts.get(id) ?? 0) + 1)
       const idOf = (ref: string) => ref.slice(refOf(projectId, '').length)
-      return { feedback: new Map(feedback.map(({ weave_ref, n }) => [idOf(weave_ref), Number(n)])), payloads: counts }
+      return {
+        feedback: new Map(feedback.map(({ weave_ref, n }) => [idOf(weave_ref), Number(n)])),
+        ...{ payloads: counts, spans: all.spans },
+      }
+    },
+    async removePurged(projectId, purged) {
+      const counts = new Map<string, number>()
+      const ids = [...purged.keys()]
+      for (let i = 0; i < ids.length; i += callsAtOnce) {
+        const some = ids.slice(i, i + callsAtOnce)
+        const rows = await read<{ id: string; clock: string }>(
+          'erasure.purged',
+          `SELECT id, toString(clock) AS clock FROM callhouse.feedback
+            WHERE project_id = {project:String} AND ${byId} AND purged = 0`,
+          { project: projectId, ids: some },
+        )
+        const gone = rows.filter(({ id, clock }) => BigInt(clock) <= (purged.get(id) ?? 0n))
+        if (gone.length === 0) continue
+        const where = `${byId} AND purged = 0 AND concat(id, ' ', toString(clock)) IN {rows:Array(String)}`
+        await remove({ table: 'feedback', where }, projectId, {
+          ids: gone.map(({ id }) => id),
+          rows: gone.map(({ id, clock }) => `${id} ${clock}`),
+        })
+        for (const { id } of gone) counts.set(id, 1)
+      }
+      return counts
+    },
+    async strays(projectId, untilVer) {
+      const tables: string[] = []
+      const ids = new Set<string>()
+      for (const { table, id, where = '1' } of traced) {
+        const rows = await read<{ id: string }>(
+          'erasure.strays',
+          `SELECT DISTINCT ${id} AS id FROM callhouse.${table}
+            WHERE project_id = {project:String} AND (${where}) AND ${id} IN
+              (
+                SELECT id FROM callhouse.call_patches
+                WHERE project_id = {project:String} AND kind = 'delete' AND clock <= {until:UInt64}
+              )
+              AND ${id} NOT IN
+              (
+                SELECT id FROM callhouse.calls
+                WHERE project_id = {project:String} AND delete_ver > 0 AND _row_exists = 1
+                UNION ALL
+                SELECT id FROM callhouse.call_patches
+                WHERE project_id = {project:String} AND kind != 'delete' AND _row_exists = 1
+              )
+            LIMIT ${callsAtOnce} SETTINGS apply_deleted_mask = 0`,
+          { project: projectId, until: String(untilVer) },
+        )
+        if (rows.length > 0) tables.push(table)
+        for (const row of rows) ids.add(row.id)
+      }
+      return { tables, ids: [...ids].slice(0, callsAtOnce) }
     },
     async removeCalls(projectId, ids) {
       for (const place of findable) await remove(place, projectId, named(projectId, ids))
@@ -225,8 +300,12 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
       const [row] = await read<{ n: string }>(
         'erasure.files',
         `SELECT toString(count()) AS n FROM system.parts WHERE database = currentDatabase() AND table IN {tables:Array(String)}
-          AND NOT active AND toUnixTimestamp(remove_time) <= {until:Int64}`,
-        { tables: isWhole ? await projectTables() : erasedTables, until: Math.ceil(untilMs / 1_000) },
+          AND if(active, has_lightweight_delete AND toUnixTimestamp(modification_time) < {from:Int64},
+            toUnixTimestamp(remove_time) <= {until:Int64})`,
+        {
+          tables: isWhole ? await projectTables() : erasedTables,
+          ...{ from: Math.floor(untilMs / 1_000), until: Math.ceil(untilMs / 1_000) },
+        },
       )
       return Number(row?.n ?? 0)
     },

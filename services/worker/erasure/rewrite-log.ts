@@ -9,8 +9,29 @@ import { logsTopic } from '../../events/logs.ts'
 import { objectsTopic } from '../../events/objects.ts'
 import { isPatch, rowsOfBytes } from '../split/segment-rows.ts'
 
-/** Ids of erased calls by project. */
-export type ErasedCalls = ReadonlyMap<string, Pick<ReadonlySet<string>, 'has'>>
+type Has = Pick<ReadonlySet<string>, 'has'>
+
+/** What is erased of a project: ids of calls, their spans as `spanKey` names them, ids of feedback with when it was purged. */
+export type ErasedOf = { calls: Has; spans: Has; feedback: Pick<ReadonlyMap<string, bigint>, 'get' | 'size'> }
+export type Erased = ReadonlyMap<string, ErasedOf>
+
+/** A span id is one within its trace alone. */
+export const spanKey = (traceId: string, spanId: string): string => `${traceId} ${spanId}`
+
+const always: Has = { has: () => true }
+/** Whatever there is. */
+export const wholeProject = {
+  ...{ calls: always, spans: always, files: always, objects: always },
+  feedback: new Map<string, bigint>(),
+}
+
+/** Segments that are damaged may hold what was to be taken out: they were left as they are. */
+export class LogNotRewritten extends Error {
+  constructor(places: readonly string[]) {
+    const more = places.length > 3 ? `, and ${places.length - 3} more` : ''
+    super(`what the kept log holds of it stays: ${places.slice(0, 3).join(', ')}${more}`)
+  }
+}
 
 /** What a row begins with: its project, its id and its clock, whose 64 bits are exact in the text alone. */
 const head = /^\{(?:"kind":"(\w+)",)?"project_id":("(?:[^"\\]|\\.)*"),"id":("(?:[^"\\]|\\.)*"),"clock":(\d+)/
@@ -22,23 +43,23 @@ type Row = { line: Buffer; kind: string | undefined; projectId: string; id: stri
 const valuesOf = (line: Buffer): Record<string, unknown> => JSON.parse(line.toString()) as Record<string, unknown>
 
 /** What stands in the place of a row, null = it stays: of each topic whose rows hold texts of calls. */
-const exchanges: Record<string, (row: Row, ids: Pick<ReadonlySet<string>, 'has'>) => Buffer | string | null> = {
-  calls({ kind, projectId, id, clock }, ids) {
-    if (kind === 'delete' || !ids.has(id)) return null
+const exchanges: Record<string, (row: Row, erased: ErasedOf) => Buffer | string | null> = {
+  calls({ kind, projectId, id, clock }, { calls }) {
+    if (kind === 'delete' || !calls.has(id)) return null
     const writer = createCallWriter({ sizeHintBytes: 200 })
     writer.add({ kind: 'delete', projectId, id, clock })
     return writer.take()[0]?.rows ?? null
   },
-  feedback({ line, projectId, id, clock }, ids) {
+  feedback({ line, projectId, id, clock }, { calls, feedback }) {
     const { event, weave_ref: ref } = valuesOf(line)
     const lead = `weave:///${projectId}/call/`
-    if (event === 'purged' || typeof ref !== 'string' || !ref.startsWith(lead) || !ids.has(ref.slice(lead.length)))
-      return null
+    const isOfCall = typeof ref === 'string' && ref.startsWith(lead) && calls.has(ref.slice(lead.length))
+    if (event === 'purged' || !(isOfCall || clock <= (feedback.get(id) ?? 0n))) return null
     return rowText(feedbackTopic, { project_id: projectId, id, clock, event: 'purged' })
   },
-  logs({ line, projectId, id, clock }, ids) {
-    const { span_id: span } = valuesOf(line)
-    if (!ids.has(id) && !(typeof span === 'string' && ids.has(span))) return null
+  logs({ line, projectId, id, clock }, { calls, spans }) {
+    const { trace_id: trace = '', span_id: span = '' } = valuesOf(line)
+    if (!calls.has(id) && !spans.has(spanKey(String(trace), String(span)))) return null
     const at_ns = timeForm.exec(line.toString())?.[1] ?? '0'
     return rowText(logsTopic, { project_id: projectId, id, clock, at_ns })
   },
@@ -51,14 +72,10 @@ function rowOf(line: Buffer): Row | null {
 }
 
 /** What stands in the place of a row of a topic, null = it stays. */
-function exchanged(
-  topic: string,
-  line: Buffer,
-  erased: ErasedCalls,
-): { projectId: string; row: Buffer | string } | null {
+function exchanged(topic: string, line: Buffer, erased: Erased): { projectId: string; row: Buffer | string } | null {
   const row = rowOf(line)
-  const ids = row && erased.get(row.projectId)
-  const other = row && ids ? exchanges[topic]?.(row, ids) : null
+  const of = row && erased.get(row.projectId)
+  const other = row && of ? exchanges[topic]?.(row, of) : null
   return row && other ? { projectId: row.projectId, row: other } : null
 }
 
@@ -68,33 +85,33 @@ const projectForm = /^\{(?:"kind":"\w+",)?"project_id":("(?:[^"\\]|\\.)*")/
  * The project of a row that is about an erased call, else null.
  * @param whole projects of which every row is erased
  */
-export function erasedProjectOf(
-  topic: string,
-  row: string,
-  erased: ErasedCalls,
-  whole: readonly string[],
-): string | null {
+export function erasedProjectOf(topic: string, row: string, erased: Erased, whole: readonly string[]): string | null {
   const named = whole.length === 0 ? undefined : projectForm.exec(row)?.[1]
   const projectId = named === undefined ? undefined : (JSON.parse(named) as string)
   if (projectId !== undefined && whole.includes(projectId)) return projectId
   return exchanged(topic, Buffer.from(row), erased)?.projectId ?? null
 }
 
-/** Exchanges rows of all that is kept of a topic. @param counts of exchanged rows by project, which are added to */
+/**
+ * Exchanges rows of all that is kept of a topic.
+ * @param counts of exchanged rows by project, which are added to
+ * @returns places that could not be written again
+ */
 async function rewriteTopic(
   log: Required<Pick<Log, 'rewrite'>>,
   topic: string,
   exchange: (line: Buffer) => { projectId: string; row: Buffer | string } | null,
   counts: Map<string, number>,
-): Promise<void> {
-  await log.rewrite(topic, (rows) => {
+): Promise<string[]> {
+  return log.rewrite(topic, (rows) => {
     let isChanged = false
     const lines = rowsOfBytes(rows).map((line): Buffer => {
       const other = exchange(line)
-      if (other === null) return line
+      const text = other === null ? line : Buffer.from(other.row).subarray(0, -1)
+      if (other === null || text.equals(line)) return line
       isChanged = true
       counts.set(other.projectId, (counts.get(other.projectId) ?? 0) + 1)
-      return Buffer.from(other.row).subarray(0, -1)
+      return text
     })
     if (!isChanged) return null
     const newline = Buffer.from('\n')
@@ -109,21 +126,22 @@ const canRewrite = (log: Pick<Log, 'rewrite'>): log is Required<Pick<Log, 'rewri
 
 /**
  * All that is kept: a row that a later one replaced, a log record or a note may be much older than what is stored of a call.
- * @returns how many rows were exchanged by project; undefined where the log cannot be written again
+ * @returns how many rows were exchanged by project, and places that stay; undefined where the log cannot be written again
  */
 export async function rewriteLog(
   log: Pick<Log, 'rewrite'>,
-  erased: ErasedCalls,
-): Promise<Map<string, number> | undefined> {
+  erased: Erased,
+): Promise<{ counts: Map<string, number>; places: string[] } | undefined> {
   if (!canRewrite(log)) return undefined
   const counts = new Map<string, number>()
+  const places: string[] = []
   for (const topic of Object.keys(exchanges))
-    await rewriteTopic(log, topic, (line) => exchanged(topic, line, erased), counts)
-  return counts
+    places.push(...(await rewriteTopic(log, topic, (line) => exchanged(topic, line, erased), counts)))
+  return { counts, places }
 }
 
 /** Digests of files, and of objects. */
-type ErasedFiles = { files: Pick<ReadonlySet<string>, 'has'>; objects: Pick<ReadonlySet<string>, 'has'> }
+type ErasedFiles = { files: Has; objects: Has }
 
 const text = String.raw`("(?:[^"\\]|\\.)*")`
 const fileHead = new RegExp(String.raw`^\{"project_id":${text},"digest":${text},"clock":(\d+)(?:,"chunk_index":(\d+))?`)
@@ -153,12 +171,16 @@ const fileExchanges: Record<
   },
 }
 
-/** The same for files and objects, by project. */
+/** The same for files and objects, by project. @returns places that stay */
 export async function rewriteFilesInLog(
   log: Pick<Log, 'rewrite'>,
   erased: ReadonlyMap<string, ErasedFiles>,
-): Promise<void> {
-  if (!canRewrite(log)) return
-  for (const [topic, exchange] of Object.entries(fileExchanges))
-    await rewriteTopic(log, topic, (line) => exchange(line.toString('utf8', 0, headBytes), erased), new Map())
+): Promise<string[]> {
+  if (!canRewrite(log)) return []
+  const places: string[] = []
+  for (const [topic, exchange] of Object.entries(fileExchanges)) {
+    const one = (line: Buffer) => exchange(line.toString('utf8', 0, headBytes), erased)
+    places.push(...(await rewriteTopic(log, topic, one, new Map())))
+  }
+  return places
 }

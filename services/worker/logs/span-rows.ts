@@ -31,6 +31,8 @@ export type SpanRow = {
   output_refs: string[]
   error_count: number
   odd: number
+  mask: number
+  mask_hits: number
   usage_model: string[]
 } & { [name in keyof Counts as `usage_${name}`]: string[] }
 
@@ -56,6 +58,7 @@ export function spanOf(row: SpanRow): StoredSpan {
     projectId: row.project_id,
     id: row.id,
     odd: Number(row.odd) === 1,
+    masking: { version: Number(row.mask), hits: Number(row.mask_hits) },
     startedUs: Number(row.started_us),
     endedUs: Number(row.ended_us),
     traceId: row.trace_id,

@@ -193,6 +193,9 @@ export function createAccounts(deps: AccountDeps): Accounts {
           }
         },
         append: (amounts) => appendFor(keyId, route, amounts, low),
+        masked(projectId, hits) {
+          meter.of(projectId, keyId).masked += hits
+        },
         read(projectId, pool) {
           const kind = pool === 'export' ? 'exports' : 'reads'
           const name = `${kind} ${projectId}`

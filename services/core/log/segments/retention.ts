@@ -4,7 +4,7 @@ import { constants, zstdCompress } from 'node:zlib'
 import { createSerialQueue } from '../../concurrency/serial-queue.ts'
 import type { ChangeRows } from '../log.ts'
 import { walk } from '../record.ts'
-import { ignoreMissing, type LogFs, writeWhole } from './disk.ts'
+import { errorCode, ignoreMissing, type LogFs, writeWhole } from './disk.ts'
 import { rewritten } from './rewrite.ts'
 import { archivePath, LogDamage, readStored, type SegmentFile } from './segment.ts'
 import type { LogLogger } from './writer.ts'
@@ -27,9 +27,9 @@ export type Retention = {
   tidy(): Promise<void>
   /**
    * Exchanges rows of applied segments; they keep their age.
-   * @throws LogDamage for one that is not intact
+   * @returns places of those that are not intact, which stay as they are
    */
-  rewrite(change: ChangeRows): Promise<void>
+  rewrite(change: ChangeRows): Promise<string[]>
   stop(): Promise<void>
 }
 
@@ -52,6 +52,8 @@ export function createRetention(options: {
   const archives = [...options.archives]
   // The newest one stays as it is: offsets and the clock go on from it after a restart.
   const plain = options.applied.map(({ path, first }) => ({ path, first, sizeBytes: 0, sinceMs: 0 }))
+  /** Not intact: they stay apart until they are too old. */
+  const damaged: (SegmentFile & { upTo: number })[] = []
   let plainBytes = 0
   let timer: NodeJS.Timeout | null = null
   let timerDue = 0
@@ -67,7 +69,7 @@ export function createRetention(options: {
   const mayMergeNow = (): boolean => isMergeDue() && (plainBytes >= backlogBytes || !options.isBusy())
 
   function schedule(): void {
-    if (stopped || (plain.length < 2 && archives.length === 0)) return
+    if (stopped || (plain.length < 2 && archives.length === 0 && damaged.length === 0)) return
     let delayMs = expiryCheckMs
     if (isMergeDue()) delayMs = settleMs
     else if (plain.length > 1) delayMs = Math.max(settleMs, (plain[0]?.sinceMs ?? 0) + mergeAfterMs - Date.now())
@@ -95,8 +97,17 @@ export function createRetention(options: {
       .finally(schedule)
   }
 
+  async function expireDamaged(before: number): Promise<void> {
+    for (const file of [...damaged]) {
+      if (file.upTo > options.removable() || (await fs.modifiedMs(file.path)) > before) continue
+      await fs.unlink(file.path).catch(ignoreMissing)
+      damaged.splice(damaged.indexOf(file), 1)
+    }
+  }
+
   async function expire(): Promise<void> {
     const before = Date.now() - Math.min(retentionMs, hiddenAfterMs())
+    await expireDamaged(before)
     while (!stopped) {
       const fromPlain = archives.length === 0
       const oldest = fromPlain ? plain[0] : archives[0]
@@ -124,7 +135,10 @@ export function createRetention(options: {
       if (problem !== null) {
         const damage = new LogDamage(file.path, wholeBytes, problem.what)
         logger?.error({ file: file.path, err: damage }, 'an applied log segment is damaged')
-        if (parts.length === 0) forget(1)
+        // An archive ends before it, and the next begins behind it.
+        if (parts.length > 0) break
+        damaged.push({ path: file.path, first: file.first, last: null, upTo: (plain[1]?.first as number) - 1 })
+        forget(1)
         break
       }
       parts.push(bytes)
@@ -138,17 +152,32 @@ export function createRetention(options: {
     for (const { path } of forget(parts.length)) await fs.unlink(path).catch(ignoreMissing)
   }
 
-  async function rewrite(change: ChangeRows): Promise<void> {
-    const files = [...archives, ...plain.map(({ path, first }) => ({ path, first, last: null }))]
-    for (const file of files) {
+  async function rewriteFile(file: SegmentFile, change: ChangeRows): Promise<void> {
+    const modifiedMs = await fs.modifiedMs(file.path)
+    const parts = rewritten(file.path, await readStored(fs, file), file.first, change)
+    if (parts === null) return
+    const bytes = file.last === null ? parts : [await compress(Buffer.concat(parts), level)]
+    await writeWhole(fs, file.path, bytes, modifiedMs)
+    if (rewritten(file.path, await readStored(fs, file), file.first, change) !== null)
+      throw new LogDamage(file.path, 0, 'it was written again, and what was taken out of it is there')
+  }
+
+  async function rewrite(change: ChangeRows): Promise<string[]> {
+    const places: string[] = []
+    for (const file of [...archives, ...damaged, ...plain.map(({ path, first }) => ({ path, first, last: null }))]) {
       if (stopped) break
-      const modifiedMs = await fs.modifiedMs(file.path)
-      const parts = rewritten(file.path, await readStored(fs, file), file.first, change)
-      if (parts === null) continue
-      const bytes = file.last === null ? parts : [await compress(Buffer.concat(parts), level)]
-      await writeWhole(fs, file.path, bytes, modifiedMs)
+      try {
+        await rewriteFile(file, change)
+      } catch (error) {
+        // Whoever took it away has taken away what it held.
+        if (errorCode(error) === 'ENOENT') continue
+        if (!(error instanceof LogDamage)) throw error
+        logger?.error({ file: file.path, err: error }, 'an applied log segment is damaged and cannot be written again')
+        places.push(error.place)
+      }
     }
     if (stopped) throw new Error('The log is closing')
+    return places
   }
 
   function forget(count: number) {

@@ -1,5 +1,5 @@
 // Segments of a topic: their file names, what is known about each, and reading one back with its checks.
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { zstdDecompress } from 'node:zlib'
 import type { RecordHeader } from '../log.ts'
@@ -45,8 +45,11 @@ export const archivePath = (folder: string, first: number, last: number): string
 
 /** Damage that no crash explains. The start fails with it; an operator decides. */
 export class LogDamage extends Error {
+  /** The same for who must not see the paths of this machine. */
+  readonly place: string
   constructor(file: string, atByte: number, what: string) {
     super(`Log segment ${file} is damaged at byte ${atByte}: ${what}`)
+    this.place = `log segment ${basename(dirname(file))}/${basename(file)} is damaged at byte ${atByte}`
   }
 }
 

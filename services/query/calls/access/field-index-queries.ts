@@ -53,16 +53,20 @@ const withoutOrder = (place: FieldPath): Sql =>
 
 /** Rows (chunk, ats): times of payload rows for which one of the tests may hold. */
 function hits(project: ProjectScope, tests: FieldTests, within: Sql[], label: Sql): Sql {
-  const rows = tests.flatMap((test) => {
-    const from = (where: Sql[]) => project.from('payload_leaves', { where: allOf([...where, ...within]) })
-    const path = sql`path = ${param('String', test.path)}`
+  const rows = tests.flatMap(({ number, text, texts, ...place }) => {
+    const select = (ats: Sql, where: Sql[]) =>
+      sql`SELECT ${label} AS part_of, chunk, ${ats} AS ats ${project.from('payload_leaves', { where: allOf([...where, ...within]) })}`
+    const path = sql`path = ${param('String', place.path)}`
     const matching = (value: Sql, values: Sql, holds: Sql) =>
       sql`arrayFilter((us, ${value}) -> ifNull(${holds}, false), at, ${values})`
-    return [
-      sql`SELECT ${label} AS part_of, chunk, ${matching(identifier('n'), sql`num`, test.number)} AS ats ${from([path, sql`kind = 'number'`])}`,
-      sql`SELECT ${label} AS part_of, chunk, ${matching(identifier('s'), sql`str`, test.text)} AS ats ${from([path, sql`kind IN ('text', 'numeral')`])}`,
-      sql`SELECT ${label} AS part_of, chunk, at AS ats ${from([notIndexedAt(test)])}`,
-    ]
+    const found = [select(sql`at`, [notIndexedAt(place)])]
+    if (number) found.push(select(matching(identifier('n'), sql`num`, number), [path, sql`kind = 'number'`]))
+    if (text) {
+      // Most rows hold none of a few texts: of these the times stay unread.
+      const any = texts ? [sql`hasAny(str, ${param('Array(String)', texts)})`] : []
+      found.push(select(matching(identifier('s'), sql`str`, text), [path, sql`kind IN ('text', 'numeral')`, ...any]))
+    }
+    return found
   })
   return join(rows, ' UNION ALL ')
 }

@@ -16,8 +16,11 @@ export type FieldPath = {
   around: string[]
 }
 
-/** A condition on one field, as the field index tests it: `number` of `n`, `text` of `s`. Calls without the field do not meet it. */
-type FieldTest = FieldPath & { number: Sql; text: Sql }
+/**
+ * A condition on one field, as the field index tests it: `number` of `n`, `text` of `s`, null where no value meets it.
+ * Calls without the field do not meet it. `texts`: all texts that do, where they are known.
+ */
+type FieldTest = FieldPath & { number: Sql | null; text: Sql | null; texts: string[] | null }
 
 /** A condition that holds only where one of these does. */
 export type FieldTests = FieldTest[]
@@ -121,14 +124,36 @@ function onFieldValue(node: Condition, form: Form): Condition {
 
 const none = () => identifier('none')
 
+/** Whether a condition is constantly false. */
+function isNever(condition: Condition): boolean {
+  if (condition.is === 'constant') return condition.value !== true
+  if (condition.is === 'and') return condition.of.some(isNever)
+  return condition.is === 'or' && condition.of.every(isNever)
+}
+
+/** Rows of values are looked through for each of them. */
+const maxTexts = 8
+
+/** The texts that a field must be for a condition on it to hold, if it names few. */
+function textsOf(condition: Condition): string[] | null {
+  if (condition.is === 'in' && condition.left.is === 'json' && condition.kind === 'string')
+    return condition.values.length <= maxTexts ? (condition.values as string[]) : null
+  if (condition.is !== 'compare' || condition.op !== 'eq' || condition.left.is !== 'json') return null
+  const { right } = condition
+  return right.is === 'literal' && typeof right.value === 'string' ? [right.value] : null
+}
+
 /** Tests of which one holds wherever the condition does; null when there are none. */
 function testsOf(condition: Condition): FieldTests | null {
   const field = onlyField(condition)
   if (field !== null) {
     const place = fieldPath(field)
     if (place === null || evaluateCondition(condition, {}) === true) return null
-    const compiled = (form: Form) => compileCondition(onFieldValue(condition, form), none)
-    return [{ ...place, number: compiled('number'), text: compiled('text') }]
+    const compiled = (form: Form) => {
+      const test = onFieldValue(condition, form)
+      return isNever(test) ? null : compileCondition(test, none)
+    }
+    return [{ ...place, number: compiled('number'), text: compiled('text'), texts: textsOf(condition) }]
   }
   if (condition.is === 'or') {
     const all = condition.of.map(testsOf)

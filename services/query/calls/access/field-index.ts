@@ -132,13 +132,19 @@ async function openFieldIndex(reader: CallReader): Promise<FieldIndex | null> {
     async newest(range, direction, limit) {
       const beforeUs = range.beforeUs ?? Date.now() * 1_000
       const wholeUs = range.fromUs === null ? Number.POSITIVE_INFINITY : beforeUs - range.fromUs
+      const found: number[] = []
+      let left = range
       let spanUs = direction === 'desc' ? firstSpanUs : wholeUs
       for (let isFirst = true; spanUs < wholeUs; isFirst = false) {
-        const found = await read({ ...range, fromUs: Math.floor(beforeUs - spanUs) }, direction, limit)
+        const fromUs = Math.floor(beforeUs - spanUs)
+        found.push(...(await read({ ...left, fromUs }, direction, limit - found.length)))
         if (found.length >= limit) return inOrder(found, range, direction, limit)
+        // What is found already is not looked for again.
+        left = { ...left, beforeUs: fromUs }
         spanUs *= isFirst && found.length > 0 ? (margin * limit) / found.length : Number.POSITIVE_INFINITY
       }
-      return inOrder(await read(range, direction, limit), range, direction, limit)
+      found.push(...(await read(left, direction, limit - found.length)))
+      return inOrder(found, range, direction, limit)
     },
   }
 }

@@ -7,7 +7,7 @@ import type { ColumnSql } from '../../language/types.ts'
 import { allOf, rangeConditions, type Scope, scopeConditions, timeConditions } from '../access/scope.ts'
 import { documentSql } from '../span-dump.ts'
 import { type DerivedTexts, isOfOneTable, preFilterCondition, withDerivedFields } from './derived-fields.ts'
-import { isDocument } from './fields.ts'
+import { isComputed, isDocument } from './fields.ts'
 import type { CompiledCallsQuery, CompiledCondition, DerivedField, Document, HeaderColumn } from './types.ts'
 
 // No condition goes to PREWHERE under FINAL: it would be tested before versions merge, and every column but the key may
@@ -16,7 +16,7 @@ import type { CompiledCallsQuery, CompiledCondition, DerivedField, Document, Hea
 /** Documents that come with a start, and with an end. */
 export type Side = 'start' | 'end'
 
-const endDocuments: ReadonlySet<Document> = new Set<Document>(['output', 'summary'])
+const endDocuments: ReadonlySet<Document> = new Set<Document>(['output', 'summary', 'mask_end'])
 
 export const sideOf = (document: Document): Side => (endDocuments.has(document) ? 'end' : 'start')
 
@@ -203,7 +203,7 @@ function withDocuments(
   // A column and an expression of it cannot go by one name.
   const called = (name: Document): Sql => identifier(name === 'otel_dump' ? 'raw_span' : name)
   const texts = join(
-    documents.map((name) => (name === 'otel_dump' ? sql`${documentSql(name)} AS ${called(name)}` : identifier(name))),
+    documents.map((name) => (isComputed(name) ? sql`${documentSql(name)} AS ${called(name)}` : identifier(name))),
     ', ',
   )
   const added = join(

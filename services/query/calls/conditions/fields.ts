@@ -112,6 +112,20 @@ const traceName: Column = {
   read: (row) => text(row, 'display_name') || (opRef.exec(text(row, 'op_name'))?.[1] ?? text(row, 'op_name')),
 }
 
+/** Which rules masked the call; of a start and an end that came apart the older ones. */
+const maskingVersion: Column = {
+  name: 'masking.version',
+  kind: 'int',
+  nullable: false,
+  reads: ['mask_start', 'mask_end', 'end_ver'],
+  sql: (of) => sql`if(${of('end_ver')} = 0, ${of('mask_start')}, least(${of('mask_start')}, ${of('mask_end')}))`,
+  read(row) {
+    const start = BigInt(Number(row.mask_start ?? 0))
+    const end = BigInt(Number(row.mask_end ?? 0))
+    return isRunning(row) || start < end ? start : end
+  },
+}
+
 const columns = new Map<string, Column>(
   [
     plain('id'),
@@ -197,6 +211,7 @@ export function callFields(
     const document = first.endsWith('_dump') ? first.slice(0, -5) : first
     if (documents.has(document))
       return document === 'summary' ? summaryField(rest, name, expansions) : jsonField(document, rest, name, expansions)
+    if (name === maskingVersion.name) return { is: 'column', column: maskingVersion }
     if (rest.length === 0) {
       const column = columns.get(neutral(first, names))
       if (column !== undefined) return { is: 'column', column }
@@ -206,7 +221,11 @@ export function callFields(
   }
 }
 
-export const isDocument = (column: string): column is Document => documents.has(column) || column === 'otel_dump'
+const computed = new Set<string>(['otel_dump', 'mask_start', 'mask_end'])
+
+/** Whether it is read by an expression over other columns, and by no name of its own in a request. */
+export const isComputed = (column: string): boolean => computed.has(column)
+export const isDocument = (column: string): column is Document => documents.has(column) || isComputed(column)
 
 /** Columns by where they are read from. */
 export const readsBySource = (reads: readonly string[]) => ({

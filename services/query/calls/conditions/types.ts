@@ -2,8 +2,8 @@
 import type { Sql } from '../../../core/store/sql.ts'
 import type { ColumnSql, Condition, JsonField, PathSegment, Row, Value } from '../../language/types.ts'
 
-/** JSON texts of a call that live in the payload table. */
-export type Document = 'attributes' | 'inputs' | 'output' | 'summary' | 'otel_dump'
+/** What of a call lives in the payload table: JSON texts, and which rules masked those of its start and of its end. */
+export type Document = 'attributes' | 'inputs' | 'output' | 'summary' | 'otel_dump' | 'mask_start' | 'mask_end'
 
 /** Texts that are made for a row from elsewhere: from feedback, from queues, or from behind a ref of a document. */
 export type DerivedField = `feedback_${number}` | `ref_${number}` | 'queues'

@@ -1,0 +1,185 @@
+// One round of removal: everything that is due of some projects goes out of tables, log, blob storage and dead letters. A
+// project or a place that cannot be written keeps the others from nothing.
+import type { Audit } from '../../core/audit/audit.ts'
+import type { Log } from '../../core/log/log.ts'
+import type { Erasure } from '../../events/erasures.ts'
+import type { DeadLetters } from '../dead-letters/dead-letters.ts'
+import { type Due, parted } from './due.ts'
+import type { FileRemoval, NamedDigests } from './remove-files.ts'
+import { callsAtOnce, type RowRemoval } from './remove-rows.ts'
+import {
+  type ErasedOf,
+  erasedProjectOf,
+  LogNotRewritten,
+  rewriteFilesInLog,
+  rewriteLog,
+  wholeProject,
+} from './rewrite-log.ts'
+
+export type RoundDeps = {
+  due: Pick<Due, 'calls' | 'feedback'>
+  removal: RowRemoval
+  fileRemoval: Pick<FileRemoval, 'named' | 'remove' | 'removeBlobs'>
+  log: Pick<Log, 'rewrite'>
+  deadLetters: Pick<DeadLetters, 'remove'>
+  audit: Pick<Audit, 'record'>
+  removedProjects(): ReadonlyMap<string, number>
+  isStopped(): boolean
+  /** Says of erasures that they are being removed. */
+  onBegin(erasures: readonly Erasure[]): Promise<void>
+  onError(error: Error): void
+}
+
+/**
+ * Removes what is due of some projects.
+ * @param erasures that say so; their counts are added to
+ * @returns by project what could not be removed, and stays due
+ */
+export type Round = (erasures: readonly Erasure[], projectIds: readonly string[]) => Promise<Map<string, string>>
+
+const stopping = () => new Error('The worker is stopping')
+
+/** What a receipt says of a fault; its own words may name what is erased, and stand in the server's log. */
+const problemOf = (place: string, error: unknown): string =>
+  error instanceof LogNotRewritten ? error.message : `${place} could not be removed: the log of the server says why`
+
+/** What was found of a project. */
+type Found = ErasedOf & { ids: string[] }
+
+export function createRound(deps: RoundDeps): Round {
+  const { due, removal, fileRemoval, log, removedProjects, isStopped } = deps
+
+  /** Adds what was removed of a call to the first erasure that asked for it. */
+  const countOf = (erasures: readonly Erasure[], deleteVer: bigint, counts: Partial<Erasure['counts']>): void => {
+    const erasure = erasures.find(({ untilVer }) => deleteVer <= untilVer)
+    if (erasure === undefined) return
+    for (const [name, count] of Object.entries(counts)) erasure.counts[name as keyof Erasure['counts']] += count
+  }
+
+  /** Removes files that nothing but deleted calls of a project names: while their payloads are there, which name them. */
+  async function removeFiles(projectId: string): Promise<void> {
+    const named: NamedDigests = new Map()
+    for (let after = ''; !isStopped(); ) {
+      const calls = await due.calls(projectId, after)
+      if (calls.length === 0) break
+      await fileRemoval.named(projectId, calls, named)
+      after = calls.at(-1)?.id as string
+    }
+    if (isStopped()) throw stopping()
+    const { files, bytes } = await fileRemoval.remove(projectId, named)
+    if (files > 0)
+      await deps.audit.record({ action: 'erasure.files_removed', scope: projectId, details: { files, bytes } })
+  }
+
+  /** Removes feedback that was purged. @returns its ids, with when */
+  async function removeFeedback(projectId: string, erasures: readonly Erasure[]): Promise<Map<string, bigint>> {
+    const purged = await due.feedback(projectId, erasures)
+    const rows = await removal.removePurged(projectId, purged)
+    for (const [id, items] of rows) countOf(erasures, purged.get(id) ?? 0n, { feedback: items })
+    return purged
+  }
+
+  /** What is left of calls that were removed: rows that nothing led to. */
+  async function removeStrays(projectId: string, erasures: readonly Erasure[]): Promise<string[]> {
+    const [untilVer] = erasures.map((one) => one.untilVer).sort((a, b) => (a < b ? 1 : -1))
+    if (untilVer === undefined) return []
+    const { ids } = await removal.strays(projectId, untilVer)
+    if (ids.length > 0) await removal.removeParts(projectId, ids)
+    return ids
+  }
+
+  /** Removes the parts of all deleted calls of a project. */
+  async function removeProject(projectId: string, erasures: readonly Erasure[]): Promise<Found> {
+    const failed = erasures.filter(({ status }) => status === 'failed')
+    await deps.onBegin(erasures)
+    await removeFiles(projectId)
+    const ids = await removeStrays(projectId, failed)
+    const spans = new Set<string>()
+    for (let after = ''; !isStopped(); ) {
+      const calls = await due.calls(projectId, after)
+      if (calls.length === 0)
+        return { ids, calls: new Set(ids), spans, feedback: await removeFeedback(projectId, erasures) }
+      const some = calls.map(({ id }) => id)
+      const removed = await removal.removeParts(projectId, some)
+      for (const { id, deleteVer } of calls)
+        countOf(erasures, deleteVer, {
+          payload_rows: removed.payloads.get(id) ?? 0,
+          feedback: removed.feedback.get(id) ?? 0,
+        })
+      for (const span of removed.spans) spans.add(span)
+      ids.push(...some)
+      after = some.at(-1) as string
+    }
+    throw stopping()
+  }
+
+  /** Everything of a project that was removed. */
+  async function removeWhole(projectId: string, erasures: readonly Erasure[]): Promise<void> {
+    await deps.onBegin(erasures)
+    const places = await rewriteFilesInLog(log, new Map([[projectId, wholeProject]]))
+    await fileRemoval.removeBlobs(projectId)
+    const rows = await removal.removeProject(projectId)
+    const [first] = erasures
+    if (first !== undefined) {
+      first.counts.payload_rows += rows.get('payloads') ?? 0
+      first.counts.feedback += rows.get('feedback') ?? 0
+    }
+    if (places.length > 0) throw new LogNotRewritten(places)
+  }
+
+  return async (erasures, projectIds) => {
+    const open = Map.groupBy(erasures, ({ projectId }) => projectId)
+    const problems = new Map<string, string>()
+    const attempt = async (some: Iterable<string>, place: string, job: () => Promise<void>): Promise<void> => {
+      try {
+        await job()
+      } catch (error) {
+        if (isStopped()) throw error
+        deps.onError(error instanceof Error ? error : new Error(String(error)))
+        for (const projectId of some) problems.set(projectId, problemOf(place, error))
+      }
+    }
+    const [whole, others] = parted(projectIds, (projectId) => removedProjects().has(projectId))
+    const found = new Map<string, Found>()
+    for (const projectId of others)
+      await attempt([projectId], 'rows and files', async () => {
+        found.set(projectId, await removeProject(projectId, open.get(projectId) ?? []))
+      })
+    const sets = new Map<string, ErasedOf>()
+    for (const [projectId, one] of found) if (one.ids.length > 0 || one.feedback.size > 0) sets.set(projectId, one)
+    for (const projectId of whole) sets.set(projectId, wholeProject)
+    const letters = new Map<string, number>()
+    if (sets.size > 0) {
+      await attempt(sets.keys(), 'records of the log', async () => {
+        const rewritten = await rewriteLog(log, sets)
+        for (const [projectId, rows] of rewritten?.counts ?? []) {
+          const [first] = open.get(projectId) ?? []
+          if (first !== undefined) first.counts.log_rows += rows
+        }
+        if (rewritten !== undefined && rewritten.places.length > 0) throw new LogNotRewritten(rewritten.places)
+      })
+      await attempt(sets.keys(), 'dead letters', async () => {
+        await deps.deadLetters.remove(({ topic, row }) => {
+          const projectId = erasedProjectOf(topic, row, sets, whole)
+          if (projectId !== null) letters.set(projectId, (letters.get(projectId) ?? 0) + 1)
+          return projectId !== null
+        })
+      })
+    }
+    for (const [projectId, count] of letters) {
+      const [first] = open.get(projectId) ?? []
+      if (first !== undefined) first.counts.dead_letters += count
+    }
+    // The rows by which all of it is found go last: a try that breaks off begins anew, and so does one that failed.
+    for (const [projectId, { ids }] of found)
+      if (!problems.has(projectId))
+        await attempt([projectId], 'rows of calls', async () => {
+          for (let i = 0; i < ids.length; i += callsAtOnce)
+            await removal.removeCalls(projectId, ids.slice(i, i + callsAtOnce))
+        })
+    for (const projectId of whole)
+      await attempt([projectId], 'rows of the project', () => removeWhole(projectId, open.get(projectId) ?? []))
+    await attempt(projectIds, 'files of removed rows', () => removal.rewriteFiles(whole.length > 0))
+    return problems
+  }
+}
