@@ -5,7 +5,9 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { unavailable } from '../../services/core/errors.ts'
+import type { Log } from '../../services/core/log/log.ts'
 import { makeCertificates } from '../fixtures/certificates.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { processEnv } from '../fixtures/process-env.ts'
@@ -118,6 +120,15 @@ async function stored(project: string, table: 'calls' | 'logs'): Promise<string[
 }
 const refusals = () => server.lines.filter((line) => /"grpc":14,|"status":(?:429|503),/.test(line)).length
 
+/** From now on every append goes through this, which gets what the log would do. */
+function onAppend(around: (append: () => ReturnType<Log['append']>) => ReturnType<Log['append']>): void {
+  const { log } = server.now()
+  const append = log.append.bind(log)
+  vi.spyOn(log, 'append').mockImplementation((...given: Parameters<Log['append']>) =>
+    given[0] === 'usage' ? append(...given) : around(() => append(...given)),
+  )
+}
+
 const cases = clients.flatMap((client) => protocols.map((protocol) => [client.name, protocol, client] as const))
 
 describe('exporters set up by the variables of OpenTelemetry', () => {
@@ -157,6 +168,57 @@ describe('exporters set up by the variables of OpenTelemetry', () => {
       lease.release()
     }
   })
+})
+
+/** Those that a log which is away or slow was tried with. */
+const tried = cases.filter(([name]) => name !== 'Rust')
+
+describe('exporters of a server whose log is away or slow', () => {
+  beforeAll(() => start())
+  afterEach(() => vi.restoreAllMocks())
+  afterAll(remove)
+
+  it.each(tried.filter(([, protocol, { retries }]) => retries.includes(protocol)))(
+    '%s sends again over %s what was refused while the log was away',
+    async (_, protocol, client) => {
+      const project = `${projectOf(client, protocol)}-away`
+      let left = 2
+      onAppend(async (append) => {
+        if (left-- > 0) throw unavailable('The log is away')
+        return append()
+      })
+      const before = refusals()
+      const { errors, ids } = await send(client, protocol, project, `http://${addressOf(protocol)}`)
+      expect(refusals() - before).toBe(2)
+      expect(errors).toEqual([])
+      expect(await stored(project, 'calls')).toEqual(ids.sort())
+      expect(await stored(project, 'logs')).toHaveLength(count)
+    },
+  )
+
+  it.each(tried)(
+    '%s gives up at its deadline over %s, and what had begun is there once',
+    async (_, protocol, client) => {
+      const project = `${projectOf(client, protocol)}-late`
+      const gate = Promise.withResolvers<void>()
+      let begun = 0
+      onAppend(async (append) => {
+        begun++
+        await gate.promise
+        return append()
+      })
+      // The specification says milliseconds; Python reads seconds.
+      const env = { OTEL_EXPORTER_OTLP_TIMEOUT: client.name === 'Python' ? '1' : '1000' }
+      const { ids } = await send(client, protocol, project, `http://${addressOf(protocol)}`, env)
+      // It has ended, and nothing was answered.
+      expect(begun).toBeGreaterThan(0)
+      expect(await stored(project, 'calls')).toEqual([])
+      gate.resolve()
+      await vi.waitFor(async () => expect(await stored(project, 'calls')).not.toEqual([]), 30_000)
+      const got = await stored(project, 'calls')
+      expect(got).toEqual(ids.filter((id) => got.includes(id)).sort())
+    },
+  )
 })
 
 describe('exporters that are told of an authority by a variable', () => {
