@@ -55,6 +55,14 @@ describe(`the Python exporter ${version} over gRPC`, () => {
     expect(ids).toHaveLength(1000)
   })
 
+  it('sends metrics, which are not stored, without a word of complaint', async () => {
+    const env = { HOME: dir, OTEL_EXPORTER_OTLP_CERTIFICATE: made.ca }
+    const address = server.now().otlp?.grpc as string
+    const report = await runProgram<object>(python, 'otlp_metrics.py', [address, 'python/metrics'], env)
+    expect(report).toEqual({ flushed: true, lines: [] })
+    expect(server.lines.filter((line) => /MetricsService\/Export","grpc":0,/.test(line)).length).toBeGreaterThan(0)
+  })
+
   it('sends again what back pressure refused, after the time that it is told', async () => {
     const lease = server.now().http.shared.budget.lease({})
     lease.take(inflightBytes)
