@@ -63,6 +63,29 @@ describe('calls', () => {
     await page.locator('.row').getByText('8812', { exact: true }).first().waitFor()
   })
 
+  it('show their size and what was said of them', async () => {
+    const weave_ref = `weave:///acme/list/call/${world.root}`
+    const item = { project_id: 'acme/list', weave_ref }
+    const batch = [
+      { ...item, feedback_type: 'wandb.reaction.1', payload: { emoji: '👍' } },
+      { ...item, feedback_type: 'wandb.note.1', payload: { note: 'late' } },
+      { ...item, feedback_type: 'quality', payload: { said: '<b>' } },
+    ]
+    await world.server.send('/feedback/batch/create', { batch })
+    await go(`${home}?q=op:support_agent`)
+    await page.getByRole('button', { name: 'Columns' }).click()
+    const chooser = page.getByRole('dialog', { name: 'Columns' })
+    await chooser.getByLabel('Feedback', { exact: true }).check()
+    await chooser.getByLabel('Size', { exact: true }).check()
+    await page.keyboard.press('Escape')
+    await page.waitForURL((to) => to.searchParams.get('cols') === 'inputs,output,feedback,size')
+    await page.locator('.row').getByText('👍 1 · 1 note · quality: {"said":"<b>"}').waitFor()
+    await page
+      .locator('.row')
+      .getByTitle(/^\d+ bytes$/)
+      .waitFor()
+  })
+
   it('use the whole width of a wide window, however short their texts are', async () => {
     await page.setViewportSize({ width: 2400, height: 800 })
     await go(`${home}?view=all&cols=-`)

@@ -12,6 +12,7 @@ import { Rows, type RowsHandle } from '../parts/rows.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
 import { openedS } from '../read-ahead.ts'
 import { scaled } from '../text-scale.ts'
+import { useFeedback } from '../traces/use-feedback.ts'
 import { ViewsMenu } from '../views/views-menu.tsx'
 import { Chips, FilterLine } from './filter-line.tsx'
 import { Histogram } from './histogram.tsx'
@@ -84,6 +85,7 @@ export function Calls() {
   const columns = useMemo(() => columnsOf(search.cols), [search.cols])
   const previews = usePreviews(projectId, visible, !calls.isLoading)
   const cellOf = useCells(projectId, visible, columns, !calls.isLoading)
+  const said = useFeedback(projectId, columns.includes('feedback') ? visible.map(({ id }) => id) : [])
   const longestMs = useMemo(() => {
     const known = visible.flatMap(({ latencyMs }) => (latencyMs === null ? [] : [latencyMs])).sort((a, b) => a - b)
     return Math.max(1, known[Math.floor(known.length * 0.95)] ?? known.at(-1) ?? 1)
@@ -179,6 +181,7 @@ export function Calls() {
               >
                 <CallRow
                   {...{ row, index, isAt, zone, longestMs, height, columns, cellOf }}
+                  feedbackOf={(id) => said.data?.of(id)}
                   isMarked={marks.ids.has(row.id)}
                   onMark={(isRange) => (isRange ? marks.range(index) : marks.toggle(index))}
                   preview={previews.get(row.id)}

@@ -8,10 +8,10 @@ import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 import { columnName } from './row.tsx'
-import { usualColumns } from './search.ts'
+import { madeColumns, usualColumns } from './search.ts'
 
 /** Columns of the call itself, beside what payloads hold. */
-const plain = ['thread_id', 'platform_user_id', 'id', 'trace_id', 'inputs', 'output']
+const plain = ['thread_id', 'platform_user_id', 'id', 'trace_id', 'inputs', 'output', ...madeColumns]
 const maxListed = 200
 
 type ChooserProps = {

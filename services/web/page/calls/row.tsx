@@ -1,4 +1,5 @@
 // One row of the list of calls, and the head above it.
+import { type FeedbackItem, summaryOf } from '../engine/feedback.ts'
 import { age, bytes, count, duration, moment, money, tokens } from '../engine/format.ts'
 import type { Row, Status } from '../engine/rows.ts'
 import { plainOf } from '../engine/safe-text.ts'
@@ -27,6 +28,7 @@ function tableOf(chosen: readonly string[]) {
 /** Fields that go by a name; others by their path. */
 const columnNames: Readonly<Record<string, string>> = {
   ...{ inputs: 'Inputs', output: 'Output', thread_id: 'Thread', platform_user_id: 'User', id: 'Id', trace_id: 'Trace' },
+  ...{ feedback: 'Feedback', size: 'Size' },
 }
 export const columnName = (path: string): string =>
   (Object.hasOwn(columnNames, path) ? columnNames[path] : undefined) ?? path
@@ -88,6 +90,8 @@ type RowProps = {
   preview: Preview | undefined
   columns: readonly string[]
   cellOf(id: string, path: string): Cell | null
+  /** Undefined while it is on its way. */
+  feedbackOf(id: string): FeedbackItem[] | undefined
   index: number
   isAt: boolean
   isMarked: boolean
@@ -119,9 +123,27 @@ function CellText({ cell }: { cell: Cell }) {
   return <span className={type === 'number' ? 'num' : type === 'null' ? 'dim' : ''}>{shown}</span>
 }
 
-type ShownProps = Pick<RowProps, 'row' | 'preview' | 'cellOf'> & { path: string }
+/** Signs with how many gave them, notes, and the latest of each annotation and score. */
+function FeedbackText({ items }: { items: readonly FeedbackItem[] | undefined }) {
+  const { reactions, values, notes } = summaryOf(items ?? [])
+  const parts = [
+    ...reactions.map(([sign, times]) => `${sign} ${count(times)}`),
+    ...(notes > 0 ? [`${count(notes)} ${notes === 1 ? 'note' : 'notes'}`] : []),
+    ...values.map(([name, text]) => `${name}: ${text.slice(0, 60)}`),
+  ]
+  return parts.length === 0 ? <span className="dim">{items && '–'}</span> : <T text={parts.join(' · ')} />
+}
 
-function Shown({ row, preview, cellOf, path }: ShownProps) {
+type ShownProps = Pick<RowProps, 'row' | 'preview' | 'cellOf' | 'feedbackOf'> & { path: string }
+
+function Shown({ row, preview, cellOf, feedbackOf, path }: ShownProps) {
+  if (path === 'size')
+    return row.size === null ? (
+      <span className="dim">–</span>
+    ) : (
+      <span title={`${row.size} bytes`}>{bytes(row.size)}</span>
+    )
+  if (path === 'feedback') return <FeedbackText items={feedbackOf(row.id)} />
   if (path === 'output' && row.exception !== null)
     return (
       <span className="s-error">
@@ -138,6 +160,7 @@ export function CallRow({
   preview,
   columns,
   cellOf,
+  feedbackOf,
   index,
   isAt,
   isMarked,
@@ -205,7 +228,7 @@ export function CallRow({
       {columns.map((path) =>
         path === '-' ? null : (
           <span key={path} role="cell" className="second">
-            <Shown {...{ row, preview, cellOf, path }} />
+            <Shown {...{ row, preview, cellOf, feedbackOf, path }} />
           </span>
         ),
       )}

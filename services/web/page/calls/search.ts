@@ -18,6 +18,8 @@ export type CallsSearch = {
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
 export const usualColumns: readonly string[] = ['inputs', 'output']
+/** Columns that are no fields: the page makes them itself. */
+export const madeColumns: readonly string[] = ['feedback', 'size']
 const maxColumns = 20
 
 /** Paths of the columns that stand behind the fixed ones. `-` = none. */

@@ -6,7 +6,7 @@ import type { Shapes } from '../api/routes.gen.ts'
 import type { Row } from '../engine/rows.ts'
 import { ask } from '../worker/client.ts'
 import type { Preview } from '../worker/main.ts'
-import { type ListRequest, usualColumns } from './search.ts'
+import { type ListRequest, madeColumns, usualColumns } from './search.ts'
 
 export const pageRows = 100
 /** Payloads of larger calls are not read for a row; their size is shown instead. */
@@ -105,7 +105,7 @@ export type Cell = NonNullable<Shapes['calls.cells']['out']['cells'][string][num
 
 /** Cells of the chosen columns, by path; of large calls those of inputs and output too, which have no preview. */
 export function useCells(project: string, rows: readonly Row[], columns: readonly string[], isOn: boolean) {
-  const paths = columns.filter((path) => path !== '-' && !usualColumns.includes(path))
+  const paths = columns.filter((path) => path !== '-' && ![...usualColumns, ...madeColumns].includes(path))
   const large = rows.some(({ size }) => (size ?? 0) > cellBytes)
   const asked = large ? [...paths, ...usualColumns] : paths
   const ids = rows.filter(({ size }) => paths.length > 0 || (size ?? 0) > cellBytes).map(({ id }) => id)
