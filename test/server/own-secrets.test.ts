@@ -225,6 +225,16 @@ it('another master key stops the start, and one of before opens them until they 
   expect(command(['secrets', 'rotate'], '', { CALLHOUSE_MASTER_KEYS_OLD: before }).text).toMatch(/^3 secrets/)
   await world.server.restart()
   expect(await sentFor('openai/m')).toBe(`Bearer ${own}`)
+  const rotated = async () => {
+    const { worker, store } = world.server.now()
+    await worker?.caughtUp()
+    return store.rows({
+      name: 'test',
+      sql: "SELECT DISTINCT target FROM callhouse.audit_events WHERE action = 'secret.rotated'",
+      params: {},
+    })
+  }
+  await expect.poll(rotated, { timeout: 10_000 }).toHaveLength(3)
 })
 
 it('projects do without the secrets of the operator where these are not shared', async () => {

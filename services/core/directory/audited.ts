@@ -134,7 +134,7 @@ const described: { [Of in Kind]: (changed: Changed<Of>) => AuditEvent[] } = {
   secret: ({ id, rest, before, after }) => {
     const slash = rest.lastIndexOf('/')
     const scope = scopeOf(id, rest.slice(0, Math.max(slash, 0)))
-    const action = after === null ? 'secret.removed' : 'secret.set'
+    const action = after === null ? 'secret.removed' : after.is_rotated ? 'secret.rotated' : 'secret.set'
     const details = { version: (after ?? before)?.version }
     return [{ action, scope, target: rest.slice(slash + 1), details }]
   },

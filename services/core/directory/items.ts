@@ -72,6 +72,8 @@ const values = {
     ...{ version: z.int().min(1), sealed: z.string(), last4: z.string().max(4).optional() },
     /** Where it may be sent; absent = to providers of the operator. */
     origins: z.array(baseAddress).min(1).optional(),
+    /** The same value, sealed by a new master key. */
+    is_rotated: z.boolean().optional(),
   }),
   /** `hold/<id>`: what it names is not removed. */
   hold: z.object({

@@ -68,7 +68,8 @@ export function sealedAnew(state: DirectoryState, keys: SecretKeys & { master: B
   return [...state.secrets].flatMap(([scope, own]) =>
     [...own].map(([name, stored]) => {
       const value = openSecret(keys, scope, name, stored) as string
-      return secretChange(state, { scope, name, value, origins: stored.origins }, keys.master)
+      const { key, value: sealed } = secretChange(state, { scope, name, value, origins: stored.origins }, keys.master)
+      return { key, value: { ...(sealed as StoredSecret), is_rotated: true } }
     }),
   )
 }
