@@ -50,6 +50,7 @@ const limits =
   ofProjects &&
   (await openLimits({
     ...{ directory, log: segments, clock, config, logger, registry: metrics.registry },
+    audit: { record: async () => undefined },
     // No quota is set: nothing is read.
     store: {} as Store,
   }))

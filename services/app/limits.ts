@@ -1,7 +1,9 @@
 // Limits and usage of this process: accounts of requests, the ports that charge them, and what is written every minute.
 import type { Registry } from 'prom-client'
 import type { EntityLimits } from '../../schemas/project-settings.ts'
+import type { Audit } from '../core/audit/audit.ts'
 import type { Clock } from '../core/clock/clock.ts'
+import { createSerialQueue } from '../core/concurrency/serial-queue.ts'
 import type { Directory } from '../core/directory/directory.ts'
 import { limitsOfKey } from '../core/directory/state.ts'
 import { type Accounts, createAccounts, type LimitSettings } from '../core/http/rates/accounts.ts'
@@ -28,8 +30,9 @@ type LimitDeps = {
     Config,
     'edges' | 'quotaStatus' | 'metricsProjects' | 'queryTimeoutMs' | 'queryMemoryBytes' | 'queryRows'
   >
-  logger: Logger
+  logger: Pick<Logger, 'warn'>
   registry: Registry
+  audit: Pick<Audit, 'record'>
 }
 
 export type ProcessLimits = {
@@ -60,7 +63,7 @@ const least = (own: number | undefined, ofServer: number): number | undefined =>
   own ? (ofServer === 0 ? own : Math.min(own, ofServer)) : undefined
 
 export async function openLimits(deps: LimitDeps): Promise<ProcessLimits> {
-  const { directory, log, store, clock, config, logger, registry } = deps
+  const { directory, log, store, clock, config, logger, registry, audit } = deps
   const settings: LimitSettings = {
     ofKey: (id) => limitsOfKey(directory.state(), id),
     ofProject: (id) => directory.state().projects.get(id)?.limits,
@@ -77,7 +80,12 @@ export async function openLimits(deps: LimitDeps): Promise<ProcessLimits> {
     ofScope,
     dayBytes: (scope, sinceMinuteMs) => acceptedBytes(store, scope, { process, sinceMinuteMs }),
     storedBytes: (scope) => storedBytesOf(store, scope),
-    onNear: (scope, kind) => logger.warn({ scope, quota: kind }, 'four fifths of a quota are used'),
+    onNear(scope, kind) {
+      logger.warn({ scope, quota: kind }, 'four fifths of a quota are used')
+      audit
+        .record({ action: 'quota.near', scope, target: scope, details: { quota: kind } })
+        .catch((error: unknown) => logger.warn({ error: String(error) }, 'a quota that is near was not recorded'))
+    },
     onError: (error) => logger.warn({ error: error.message }, 'what is used of a quota was not read'),
   })
   const accounts = createAccounts({
@@ -101,9 +109,14 @@ export async function openLimits(deps: LimitDeps): Promise<ProcessLimits> {
     }
   }
   await quotas.refresh()
-  let working = Promise.resolve()
+  const queue = createSerialQueue()
   const work = (): void => {
-    working = working.then(write).then(quotas.refresh)
+    queue
+      .run(async () => {
+        await write()
+        await quotas.refresh()
+      })
+      .catch((error: unknown) => logger.warn({ error: String(error) }, 'usage or quotas failed, trying again'))
   }
   const timer = setInterval(work, everyMs)
   timer.unref()
@@ -152,7 +165,7 @@ export async function openLimits(deps: LimitDeps): Promise<ProcessLimits> {
     },
     async close() {
       clearInterval(timer)
-      await working
+      await queue.close()
       await write()
     },
   }

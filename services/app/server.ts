@@ -248,7 +248,7 @@ export async function startCallhouse(
     open.push({ name: 'uses of keys', limitMs: 5_000, close: writing.close })
     observeProcess(registry, { version, role, dataDir }, service.health)
     const split = callSplitOf(log)
-    const limits = await openLimits({ directory, log, store, clock, config, logger, registry })
+    const limits = await openLimits({ directory, log, store, clock, config, logger, registry, audit })
     open.push({ name: 'usage', limitMs: 10_000, close: limits.close })
     const slots = createSlots(
       config.inferenceConcurrency,
