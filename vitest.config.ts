@@ -23,6 +23,7 @@ const limits = { testTimeout: 120_000, hookTimeout: 240_000 }
 const deepOnly = [
   'browser/hostile',
   'browser/hostile-judging',
+  'browser/hostile-objects',
   'browser/new-user',
   'browser/roles',
   'compat/go-otlp',
