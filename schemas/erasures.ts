@@ -4,6 +4,8 @@ import { list } from './collections.ts'
 import { expressionQuery } from './query.ts'
 
 const ids = list(z.string().min(1).max(500)).min(1).max(1_000).optional()
+/** Told, so that nobody believes in a choice that there is not. */
+const always = (why: string) => z.literal(true, `${why}: only true, or nothing`).optional()
 const selectors = ['call_ids', 'trace_ids', 'thread_ids', 'user_ids', 'query'] as const
 
 export const erasureRequest = z
@@ -13,8 +15,14 @@ export const erasureRequest = z
     /** As `query` of `/calls/stream_query`. */
     query: expressionQuery.optional(),
     /** What is kept of a call is neither its descendants nor what was said about it, nor files that it alone names. */
-    ...{ descendants: z.literal(true).optional(), feedback: z.literal(true).optional() },
-    files: z.literal(true).optional(),
+    descendants: always('calls go with their descendants'),
+    feedback: always('feedback about calls goes with them'),
+    files: always('files that erased calls alone name go with them'),
+    digests: z
+      .never(
+        'objects and tables are not erased by digests: delete objects with POST /obj/delete, or remove the project',
+      )
+      .optional(),
     reason: z.string().min(1).max(1_000),
   })
   .refine(

@@ -37,6 +37,8 @@ export const retentionRequest = z.strictObject({
   /** After these a file goes once nothing names it. */
   files_days: days.optional(),
   stats_days: days.optional(),
+  /** Whether what was said of a call goes with it, which is the default. */
+  feedback: z.enum(['with_calls', 'keep']).optional(),
 })
 
 const daysOrNull = z.int().nullable()
@@ -45,6 +47,7 @@ const instantOrNull = z.string().nullable()
 /** What retention hides now, and within how many days it is removed from the tables and from their files. */
 export const retentionResponse = z.object({
   ...{ calls_days: daysOrNull, payloads_days: daysOrNull, files_days: daysOrNull, stats_days: daysOrNull },
+  feedback: z.enum(['with_calls', 'keep']),
   ...{ calls_before: instantOrNull, payloads_before: instantOrNull, stats_before: instantOrNull },
   held: z.boolean(),
   hidden_calls: z.int(),

@@ -9,7 +9,7 @@ import { createSharedSlots } from '../core/concurrency/slots.ts'
 import { expiredKeyEvents } from '../core/directory/audited.ts'
 import { isHeld } from '../core/directory/holds.ts'
 import { removalsOf } from '../core/directory/removed-projects.ts'
-import { countedAgain, createCutoffsOf, fileCutoffs, hiddenAfterMs } from '../core/directory/retention.ts'
+import { countedAgain, createCutoffsOf, fileCutoffs, hiddenAfterMs, retentionOf } from '../core/directory/retention.ts'
 import { createApp, type HttpServer } from '../core/http/app.ts'
 import { statusOf } from '../core/http/errors.ts'
 import { createInvoke, type Invoke } from '../core/http/invoke.ts'
@@ -213,6 +213,7 @@ export async function startCallhouse(
           purgeRules: {
             cutoffsOf,
             isHeld: (projectId) => isHeld(directory.state(), projectId),
+            keepsFeedback: (projectId) => retentionOf(retention, projectId).feedback === 'keep',
             fileCutoffs: (nowMs) => fileCutoffs(retention, nowMs),
           },
           invoke: () => invoke,

@@ -43,11 +43,12 @@ export async function showProject(config: Config, project: string): Promise<void
   })
 }
 
-/** `calls_days=30`, or `none` for ever. */
-function daysFrom(word: string): [name: string, days: number | null] {
+/** `calls_days=30`, `none` for ever, or what becomes of feedback. */
+function daysFrom(word: string): [name: string, days: number | string | null] {
+  if (word === 'feedback=keep' || word === 'feedback=with_calls') return ['feedback', word.slice('feedback='.length)]
   const [, name = '', value = ''] = /^(\w+)=(\d{1,5}|none)$/.exec(word) ?? []
-  if (!retentionNames.includes(name))
-    throw new UsageError(`${JSON.stringify(word)} is not <name>=<days> or <name>=none`)
+  if (!retentionNames.includes(name) || name === 'feedback')
+    throw new UsageError(`${JSON.stringify(word)} is not <name>=<days>, <name>=none or feedback=keep|with_calls`)
   return [name, value === 'none' ? null : Number(value)]
 }
 
@@ -63,8 +64,7 @@ export async function setProject(config: Config, [project = '', ...words]: strin
   )
   await withRoutes(config, async (ask) => {
     const set = await ask<ProjectSettingsResponse>('projects.settings_read', null, params)
-    const { feedback: _, ...kept } = set.retention
-    if (Object.keys(days).length > 0) await ask('projects.retention_update', { ...kept, ...days }, params)
+    if (Object.keys(days).length > 0) await ask('projects.retention_update', { ...set.retention, ...days }, params)
     if (Object.keys(limits).length > 0) await ask('projects.limits_update', { ...set.limits, ...limits }, params)
     printJson(await ask('projects.settings_read', null, params))
   })

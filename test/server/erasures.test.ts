@@ -91,5 +91,9 @@ it('refuses what names nothing, or two things', async () => {
     { project_id: project, call_ids: [erasedId(1)], descendants: false, reason: 'not without them' },
   ]
   for (const asked of refused) expect((await erase(server, asked)).status).toBe(422)
+  const told = { ...{ project_id: project, call_ids: [erasedId(1)], reason: 'part' }, files: false, digests: ['abc'] }
+  const { status, body } = await erase(server, told)
+  expect([status, JSON.stringify(body)]).toEqual([422, expect.stringContaining('files that erased calls alone name')])
+  expect(JSON.stringify(body)).toContain('not erased by digests')
   expect(JSON.stringify(await readErasure(server, project, 'none'))).toContain('There is no erasure none')
 })

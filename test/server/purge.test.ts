@@ -269,6 +269,68 @@ it('parts of calls that came alone: starts by their time, others by when they we
   expect(await parts()).toEqual(['delete 1'])
 })
 
+it('feedback with its calls, or by its own age where they are gone, unless it is to stay', async () => {
+  const said = async (project: string, n: number, note: string): Promise<string> => {
+    const weave_ref = `weave:///${project}/call/${idOf(n)}`
+    const asked = { project_id: project, weave_ref, feedback_type: 'note', payload: { note } }
+    return (await server.send<{ id: string }>('/feedback/create', asked)).id
+  }
+  const notes = async (project: string): Promise<unknown[]> => {
+    const query = {
+      project_id: project,
+      fields: ['payload.note'],
+      sort_by: [{ field: 'payload.note', direction: 'asc' }],
+    }
+    const { result } = await server.send<{ result: Record<string, unknown>[] }>('/feedback/query', query)
+    return result.map((row) => row['payload.note'])
+  }
+  const projects = ['ent/said', 'ent/said-kept', 'ent/said-held']
+  for (const project of projects) {
+    await send(project, 1, '2025-08-10T12:00:00Z')
+    await send(project, 2, '2025-08-20T12:00:00Z')
+    for (const [n, note] of [
+      [1, 'of an old call'],
+      [2, 'of a new call'],
+      [3, 'of none'],
+    ] as const)
+      await said(project, n, note)
+    const weave_ref = `weave:///${project}/object/name:abc`
+    await server.send('/feedback/create', {
+      project_id: project,
+      weave_ref,
+      feedback_type: 'note',
+      payload: { note: 'of an object' },
+    })
+  }
+  await derived()
+  const callsUs = us('2025-08-15T00:00:00Z')
+  const purgeFrom = (beforeUs: number) =>
+    createPurge({
+      store: server.now().store,
+      roundDays: 35,
+      rules: {
+        cutoffsOf: (id) => (projects.includes(id) ? { callsUs: beforeUs } : undefined),
+        keepsFeedback: (id) => id === 'ent/said-kept',
+        isHeld: (id) => id === 'ent/said-held',
+      },
+    })
+  const all = ['of a new call', 'of an object', 'of an old call', 'of none']
+  expect(await notes('ent/said')).toEqual(all)
+  await purgeFrom(callsUs).run()
+  expect(await notes('ent/said')).toEqual(['of a new call', 'of an object', 'of none'])
+  for (const project of projects.slice(1)) expect(await notes(project)).toEqual(all)
+  // Everything that was said until now is too old.
+  await purgeFrom(Date.now() * 1_000 + 1e9).run()
+  expect(await notes('ent/said')).toEqual(['of an object'])
+  for (const project of projects.slice(1)) expect(await notes(project)).toEqual(all)
+  const left = await server.now().store.rows<{ n: string }>({
+    name: 'test.left',
+    sql: `SELECT toString(count()) AS n FROM callhouse.feedback_by_ref WHERE project_id = 'ent/said'`,
+    params: {},
+  })
+  expect(left).toEqual([{ n: '1' }])
+})
+
 it('not at all while something of the project is held', async () => {
   const project = 'ent/held'
   await send(project, 1, '2025-05-10T12:00:00Z')

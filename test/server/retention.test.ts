@@ -164,7 +164,7 @@ describe('calls past the days of their project', () => {
     expect([answer.status, await answer.json()]).toEqual([
       200,
       {
-        ...{ calls_days: 30, payloads_days: 30, files_days: null, stats_days: 30 },
+        ...{ calls_days: 30, payloads_days: 30, files_days: null, stats_days: 30, feedback: 'with_calls' },
         ...{ calls_before, payloads_before: calls_before, stats_before: calls_before },
         ...{ held: false, hidden_calls: expect.any(Number), removed_within_days: 1, bytes_within_days: 36 },
       },

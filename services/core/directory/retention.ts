@@ -25,7 +25,8 @@ export function retentionOf({ of, defaultDays }: Pick<RetentionSource, 'of' | 'd
   const set = of(projectId) ?? {}
   const { calls_days = defaultDays || null, payloads_days, files_days = null, stats_days = calls_days } = set
   const removed = set.payloads_removed_us
-  return { calls_days, payloads_days: payloads_days ?? calls_days, files_days, stats_days, removed }
+  const { feedback = 'with_calls' } = set
+  return { calls_days, payloads_days: payloads_days ?? calls_days, files_days, stats_days, feedback, removed }
 }
 
 /** Whole hours, so that counters of hours can be left out as they are. */

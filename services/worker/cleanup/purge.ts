@@ -5,12 +5,15 @@ import type { AuditEvent } from '../../core/audit/chain.ts'
 import type { Cutoffs } from '../../core/process/running-handler.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type Budget, unlimited } from './budget.ts'
+import { createFeedbackPurge } from './purge-feedback.ts'
 
 export type PurgeRules = {
   /** What is hidden of a project now; undefined = nothing. */
   cutoffsOf(projectId: string): Cutoffs | undefined
   /** Whether something of the project must stay: then nothing of it is removed. */
   isHeld(projectId: string): boolean
+  /** Whether feedback stays when its calls go. */
+  keepsFeedback?(projectId: string): boolean
   /** Projects whose files go once nothing names them, with the time up to which they came. */
   fileCutoffs?(nowMs: number): [projectId: string, beforeMs: number][]
 }
@@ -47,8 +50,8 @@ const agedTables: readonly Aged[] = [
   { table: 'payload_chunks', us: 'most', cutoff: payloads },
 ]
 
-/** Files lie in rows of their own, and leave only when nothing names them. */
-const fileTables = ['files', 'objects', 'object_events']
+/** Files lie in rows of their own, and leave only when nothing names them; feedback leaves with its call. */
+const otherTables = ['files', 'objects', 'object_events', 'feedback', 'feedback_by_ref']
 
 const dayMs = 86_400_000
 /** Days from one look at a project's files to the next. */
@@ -104,6 +107,7 @@ export function createPurge(deps: {
   record?(events: readonly AuditEvent[]): Promise<unknown>
 }): Purge {
   const { store, rules, roundDays, budget = unlimited, record, removeOldFiles } = deps
+  const feedback = createFeedbackPurge({ store, budget })
   let isStopped = false
   const read = <Row>(name: string, sql: string, params: Record<string, unknown>): Promise<Row[]> =>
     budget.run(() => store.rows<Row>({ name, sql, params }, background))
@@ -220,15 +224,29 @@ export function createPurge(deps: {
     return rows
   }
 
+  /** Feedback about calls that are hidden, while it is known when they start: before anything of these goes. */
+  const purgeFeedback = async (removed: Removed): Promise<number> => {
+    let rows = 0
+    for (const projectId of await feedback.projects()) {
+      const beforeUs = rules.cutoffsOf(projectId)?.callsUs
+      if (beforeUs === undefined || rules.keepsFeedback?.(projectId)) continue
+      const items = await feedback.purge(projectId, beforeUs, () => !isStopped && !rules.isHeld(projectId))
+      if (items === 0) continue
+      removed.set(projectId, { ...removed.get(projectId), feedback: items })
+      rows += items
+    }
+    return rows
+  }
+
   const purgeAll = async (nowMs: number, removed: Removed): Promise<Purged> => {
-    const purged: Purged = { rows: 0, rewritten: [] }
+    const purged: Purged = { rows: await purgeFeedback(removed), rewritten: [] }
     for (const aged of agedTables)
       for (const month of await monthsOf(aged.table)) {
         if (isStopped) return purged
         purged.rows += await purgeMonth(aged, month, removed)
       }
     purged.rows += await purgeFiles(nowMs, removed)
-    for (const table of [...agedTables.map((aged) => aged.table), ...fileTables]) {
+    for (const table of [...agedTables.map((aged) => aged.table), ...otherTables]) {
       for (const month of await masked(table)) {
         if (isStopped) return purged
         if (!isMonth(month) || !(await isRewriteDue(table, month, nowMs))) continue

@@ -14,7 +14,7 @@ import { RemoveProject } from './remove-project.tsx'
 
 type Asked = Shapes['projects.retention_update']['in']
 type Now = Shapes['projects.retention_read']['out']
-type Name = keyof Asked & keyof Now
+type Name = Exclude<keyof Asked & keyof Now, 'feedback'>
 
 const names: Record<Name, { label: string; hint: string }> = {
   calls_days: { label: 'Calls', hint: 'Older ones are in no answer.' },
@@ -111,14 +111,29 @@ function Facts({ now, zone }: { now: Now; zone: string }) {
 
 function Form({ projectId, set, now }: { projectId: string; set: Asked; now: Now }) {
   const [typed, setTyped] = useState(() => typedOf(set, now))
+  const [feedback, setFeedback] = useState(now.feedback)
+  const asked = { ...askedOf(typed), ...(feedback === 'keep' && { feedback }) }
   return (
     <SaveForm
       act="Save"
-      run={() => json('projects.retention_update', askedOf(typed), { params: partsOf(projectId) })}
-      isChanged={JSON.stringify(askedOf(typed)) !== JSON.stringify(askedOf(typedOf(set, now)))}
+      run={() => json('projects.retention_update', asked, { params: partsOf(projectId) })}
+      isChanged={
+        feedback !== now.feedback || JSON.stringify(askedOf(typed)) !== JSON.stringify(askedOf(typedOf(set, now)))
+      }
       hint="Holds from the next request on."
     >
       <Days typed={typed} onTyped={setTyped} />
+      <fieldset className="set-group">
+        <legend>Feedback</legend>
+        <select
+          aria-label="Feedback about hidden calls"
+          value={feedback}
+          onChange={({ target }) => setFeedback(target.value as Now['feedback'])}
+        >
+          <option value="with_calls">goes with its calls</option>
+          <option value="keep">stays</option>
+        </select>
+      </fieldset>
     </SaveForm>
   )
 }
@@ -140,8 +155,7 @@ export function Retention({ projectId }: { projectId: string }) {
   return (
     <>
       <SectionHead title="Retention">
-        How long calls of {projectId} are seen after their start. Feedback, objects and tables stay until they are
-        deleted.
+        How long calls of {projectId} are seen after their start. Objects and tables stay until they are deleted.
       </SectionHead>
       {error && data === undefined && <FaultBox error={error} onRetry={() => void refetch()} />}
       {!error && data === undefined && <div className="waiting" />}

@@ -1,0 +1,97 @@
+// Feedback goes with the calls that it is about: with those that retention hides, and with its own age where its call is
+// not known any more.
+import type { Store } from '../../core/store/store.ts'
+import type { Budget } from './budget.ts'
+
+/** Items that are looked at, and removed, at once. */
+const itemsAtOnce = 5_000
+const background = { pool: 'background' } as const
+
+type Item = { id: string; call: string; weave_ref: string; isOld: number }
+
+type FeedbackPurge = {
+  /** Projects of which there is feedback. */
+  projects(): Promise<string[]>
+  /** @param beforeUs from which hour on calls are seen @returns how many items were removed */
+  purge(projectId: string, beforeUs: number, goesOn: () => boolean): Promise<number>
+}
+
+export function createFeedbackPurge({ store, budget }: { store: Pick<Store, 'rows' | 'command'>; budget: Budget }) {
+  const read = <Row>(name: string, sql: string, params: Record<string, unknown>): Promise<Row[]> =>
+    budget.run(() => store.rows<Row>({ name, sql, params }, background))
+
+  /** The next items about calls, in the order of their ids. */
+  const itemsOf = (projectId: string, after: string, beforeUs: number): Promise<Item[]> =>
+    read<Item>(
+      'purge.feedback',
+      `SELECT id, any(weave_ref) AS weave_ref, substring(weave_ref, length({lead:String}) + 1) AS call,
+          toUInt8(max(toUnixTimestamp64Micro(created_at)) < {before:Int64}) AS isOld
+        FROM callhouse.feedback
+        WHERE project_id = {project:String} AND purged = 0 AND startsWith(feedback.weave_ref, {lead:String})
+          AND id > {after:String}
+        GROUP BY id ORDER BY id LIMIT ${itemsAtOnce}`,
+      { project: projectId, lead: `weave:///${projectId}/call/`, after, before: beforeUs },
+    )
+
+  /** When calls start that are stored. */
+  const startsOf = async (projectId: string, ids: readonly string[]): Promise<Map<string, number>> => {
+    const rows = await read<{ id: string; us: string }>(
+      'purge.feedback-calls',
+      `SELECT key AS id, toString(max(toUnixTimestamp64Micro(started_at))) AS us FROM callhouse.call_keys
+        WHERE project_id = {project:String} AND kind = 'id' AND key IN {ids:Array(String)} GROUP BY id`,
+      { project: projectId, ids: [...new Set(ids)] },
+    )
+    return new Map(rows.map(({ id, us }) => [id, Number(us)]))
+  }
+
+  const remove = (table: string, projectId: string, items: readonly Item[]): Promise<void> =>
+    budget.run(() =>
+      store.command(
+        {
+          name: 'purge.feedback-rows',
+          sql: `DELETE FROM callhouse.${table} WHERE project_id = {project:String} AND id IN {ids:Array(String)}
+            AND weave_ref IN {refs:Array(String)}`,
+          params: {
+            project: projectId,
+            ids: items.map(({ id }) => id),
+            refs: [...new Set(items.map(({ weave_ref }) => weave_ref))],
+          },
+        },
+        { background: true },
+      ),
+    )
+
+  return {
+    async projects() {
+      const rows = await read<{ project_id: string }>(
+        'purge.feedback-projects',
+        'SELECT DISTINCT project_id FROM callhouse.feedback WHERE purged = 0',
+        {},
+      )
+      return rows.map(({ project_id }) => project_id)
+    },
+    async purge(projectId, beforeUs, goesOn) {
+      let count = 0
+      for (let after = ''; goesOn(); ) {
+        const items = await itemsOf(projectId, after, beforeUs)
+        if (items.length === 0) break
+        const starts = await startsOf(
+          projectId,
+          items.map(({ call }) => call),
+        )
+        const gone = items.filter(({ call, isOld }) => {
+          const us = starts.get(call)
+          return us === undefined ? isOld === 1 : us < beforeUs
+        })
+        if (gone.length > 0 && goesOn()) {
+          // The rows by which they are found go last.
+          await remove('feedback_by_ref', projectId, gone)
+          await remove('feedback', projectId, gone)
+          count += gone.length
+        }
+        after = items.at(-1)?.id as string
+      }
+      return count
+    },
+  } satisfies FeedbackPurge
+}
