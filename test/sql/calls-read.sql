@@ -1427,15 +1427,7 @@ FROM
             id
         FROM callhouse.calls
         FINAL
-        WHERE (project_id = {v0:String}) AND ((started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (started_at IN (
-            SELECT started_at
-            FROM callhouse.call_keys
-            WHERE (project_id = {v0:String}) AND ((kind = 'parent_id') AND (key IN (
-                SELECT id
-                FROM callhouse.turns
-                WHERE (project_id = {v0:String}) AND (thread_id IN ({v3:Array(String)}))
-            )) AND (started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')))
-        )) AND ((started_at, id) IN (
+        WHERE (project_id = {v0:String}) AND ((started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND ((started_at, id) IN (
             SELECT
                 started_at,
                 id
@@ -1499,15 +1491,7 @@ FROM
             id
         FROM callhouse.calls
         FINAL
-        WHERE (project_id = {v0:String}) AND ((started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (started_at IN (
-            SELECT started_at
-            FROM callhouse.call_keys
-            WHERE (project_id = {v0:String}) AND ((kind = 'parent_id') AND (key IN (
-                SELECT id
-                FROM callhouse.turns
-                WHERE (project_id = {v0:String}) AND (thread_id IN ({v3:Array(String)}))
-            )) AND (started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')))
-        )) AND ((started_at, id) IN (
+        WHERE (project_id = {v0:String}) AND ((started_at > fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND ((started_at, id) IN (
             SELECT
                 started_at,
                 id
