@@ -13,7 +13,10 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 /** A process with a quota of a thousand bytes a day for `acme/app`. */
-async function opened({ audit = async (_: AuditEvent): Promise<void> => undefined, broken = (): boolean => false } = {}) {
+async function opened({
+  audit = async (_: AuditEvent): Promise<void> => undefined,
+  broken = (): boolean => false,
+} = {}) {
   const state = emptyState()
   state.projects.set('acme/app', { limits: { bytes_per_day: 1_000 } })
   const lines: string[] = []

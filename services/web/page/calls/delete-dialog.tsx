@@ -1,0 +1,90 @@
+// Deletes calls, with all below them, once somebody is sure; many in several requests.
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { json } from '../api/client.ts'
+import { count } from '../engine/format.ts'
+import { Dialog } from '../parts/dialog.tsx'
+
+/** Ids of one request, as the server takes them. */
+const batchRows = 1_000
+/** From here on the number has to be typed. */
+const typedAbove = 100
+
+type DeleteProps = { projectId: string; ids: readonly string[]; onClose(isDone: boolean): void }
+type Progress = { asked: number; deleted: number; faults: string[]; isOver: boolean }
+
+export function DeleteDialog({ projectId, ids, onClose }: DeleteProps) {
+  const client = useQueryClient()
+  const [typed, setTyped] = useState('')
+  const [progress, setProgress] = useState<Progress>()
+  const [control] = useState(() => new AbortController())
+  const isSure = ids.length <= typedAbove || typed.replaceAll(/\D/g, '') === String(ids.length)
+  const close = () => {
+    control.abort()
+    onClose(progress !== undefined)
+  }
+  const run = async (event: FormEvent) => {
+    event.preventDefault()
+    if (!isSure || progress !== undefined) return
+    const now: Progress = { asked: 0, deleted: 0, faults: [], isOver: false }
+    setProgress(now)
+    for (let from = 0; from < ids.length && !control.signal.aborted; from += batchRows) {
+      const call_ids = ids.slice(from, from + batchRows)
+      try {
+        const { num_deleted } = await json(
+          'calls.delete',
+          { project_id: projectId, call_ids },
+          { signal: control.signal },
+        )
+        now.deleted += num_deleted
+      } catch (error) {
+        if (control.signal.aborted) break
+        now.faults.push(`${count(call_ids.length)} calls: ${error instanceof Error ? error.message : 'failed'}`)
+      }
+      now.asked = from + call_ids.length
+      setProgress({ ...now })
+    }
+    setProgress({ ...now, isOver: true })
+    await client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
+  }
+  return (
+    <Dialog title={`Delete ${count(ids.length)} ${ids.length === 1 ? 'call' : 'calls'}`} onClose={close}>
+      {progress === undefined ? (
+        <form onSubmit={(event) => void run(event)} className="delete-calls">
+          <p>All calls below them go too. This cannot be undone.</p>
+          {ids.length > typedAbove && (
+            <label>
+              Type {ids.length} to go on{' '}
+              <input type="text" inputMode="numeric" value={typed} onChange={(event) => setTyped(event.target.value)} />
+            </label>
+          )}
+          <div className="acts">
+            <button type="submit" className="line" disabled={!isSure}>
+              Delete
+            </button>
+            <button type="button" className="line" onClick={close}>
+              Cancel
+            </button>
+          </div>
+        </form>
+      ) : (
+        <div role="status" className="delete-calls">
+          <p>
+            {progress.isOver ? '' : `${count(progress.asked)} of ${count(ids.length)} sent. `}
+            {count(progress.deleted)} deleted, those below them included.
+          </p>
+          {progress.faults.map((fault) => (
+            <p key={fault} className="s-error">
+              {fault}
+            </p>
+          ))}
+          <div className="acts">
+            <button type="button" className="line" onClick={close}>
+              {progress.isOver ? 'Done' : 'Stop'}
+            </button>
+          </div>
+        </div>
+      )}
+    </Dialog>
+  )
+}
