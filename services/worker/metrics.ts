@@ -44,6 +44,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     'topic',
   )
   const open = gauge('callhouse_erasures_open', 'Erasures that are overdue, and those that failed', 'state')
+  for (const state of ['overdue', 'failed']) open.labels(state).set(0)
   return {
     onBatch(report) {
       rows.labels(report.topic).inc(report.rows)
