@@ -5,7 +5,11 @@ import { expressionQuery } from './query.ts'
 
 const ids = list(z.string().min(1).max(500)).min(1).max(1_000).optional()
 /** Told, so that nobody believes in a choice that there is not. */
-const always = (why: string) => z.literal(true, `${why}: only true, or nothing`).optional()
+const always = (why: string) =>
+  z
+    .boolean()
+    .refine((value) => value, `${why}: only true, or nothing`)
+    .optional()
 const selectors = ['call_ids', 'trace_ids', 'thread_ids', 'user_ids', 'query'] as const
 
 export const erasureRequest = z
@@ -19,7 +23,9 @@ export const erasureRequest = z
     feedback: always('feedback about calls goes with them'),
     files: always('files that erased calls alone name go with them'),
     digests: z
-      .never(
+      .unknown()
+      .refine(
+        (value) => value === undefined,
         'objects and tables are not erased by digests: delete objects with POST /obj/delete, or remove the project',
       )
       .optional(),

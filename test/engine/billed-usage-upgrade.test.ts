@@ -32,7 +32,7 @@ const ended = {
 
 beforeAll(async () => {
   mkdirSync(migrationsDir)
-  // The table of keys and seconds of dirty buckets too: the worker of today reads and writes them.
+  // The table of keys, seconds of dirty buckets and columns of masking too: the worker of today reads and writes them.
   const ofToday = (file: string) => file.endsWith('_call_keys.sql') || file.endsWith('_dirty_seconds.sql')
   for (const file of readdirSync(shipped).filter((one) => one < added || ofToday(one)))
     cpSync(join(shipped, file), join(migrationsDir, file))
@@ -40,6 +40,7 @@ beforeAll(async () => {
     ...{ dir, memoryCapBytes: 2 ** 30, queryTimeoutMs: 20_000, queryMemoryBytes: 2 ** 28, migrationsDir },
   })
   await store.migrate()
+  await run('ALTER TABLE callhouse.calls_in ADD COLUMN mask UInt32, ADD COLUMN mask_hits UInt16')
   const remove = async () => {
     await store.close()
     rmSync(dir, { recursive: true, force: true })

@@ -13,8 +13,9 @@ let during = async (): Promise<void> => {}
 const start = (committed: () => Position[] = () => [{ topic: 'calls', partition: 0, offset: ++offset }]): void => {
   during = async () => {}
   const store: Partial<Store> = {
-    rows: async <T>({ params }: { params: Record<string, unknown> }) => [
-      { name: params.name, partition: 0, position: 0, revision: 0 } as T,
+    // What is covered, or the minutes that are dirty.
+    rows: async <T>({ params: { name } }: { params: Record<string, unknown> }) => [
+      (name ? { name, partition: 0, position: 0, revision: 0 } : { project_id: 'a/b', minute: 60, seconds: '0' }) as T,
     ],
     command: () => during(),
   }
