@@ -222,9 +222,11 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
       body,
       settings: { ...readingSettings, input_format_parallel_parsing: 0 },
     })
+    // By name: a later version of the process may have added columns to the landing table.
+    const columns = ['_record', ...Object.keys(topic.columns)].join(', ')
     const [counted] = await Promise.all([
       write(`${name}.count`, `SELECT toUInt32(count()) AS n FROM ${stage} FORMAT JSONEachRow`),
-      write(`${name}.land`, `INSERT INTO ${database}.${topic.landing} SELECT * FROM ${stage}`, {
+      write(`${name}.land`, `INSERT INTO ${database}.${topic.landing} (${columns}) SELECT ${columns} FROM ${stage}`, {
         settings: blockSettings,
       }),
     ])
