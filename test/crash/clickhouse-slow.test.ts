@@ -40,7 +40,7 @@ it('while ClickHouse is slow the unapplied bytes stay bounded, and writes are ta
   const load = createLoad('faults/slow', 20260111, 200)
   expect((await load.send(ingest.url))?.status).toBe(200)
   await load.check(query.url)
-  proxy.hold('callhouse.calls_in (')
+  proxy.hold('calls_in (')
   let taken = 0
   const fill = async () => {
     for (;;) {
