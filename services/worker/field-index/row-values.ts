@@ -3,6 +3,8 @@ import { type Bytes, type FieldValue, fieldValuesOf, scanDocument, valueEnd } fr
 
 /** Larger payload rows are not indexed. */
 export const maxPayloadBytes = 128 * 1024
+/** Longer rows would hold the event loop while it is found where their payloads end: they are read back. */
+const maxRowBytes = 4 * maxPayloadBytes
 
 const roots = ['attributes', 'inputs', 'output', 'summary'] as const
 const leads = roots.map((root) => Buffer.from(`,"${root}":`))
@@ -56,6 +58,7 @@ export function fieldValuesOfRow(text: Buffer, isFinished: boolean): FieldValue[
 }
 
 function valuesIn(text: Buffer, isFinished: boolean): FieldValue[] | null {
+  if (text.length > maxRowBytes) return null
   // The last columns before the payloads. In a value its quotes would be escaped.
   const counted = text.indexOf(startBytesLead)
   if (counted === -1) return null
