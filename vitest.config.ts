@@ -36,7 +36,6 @@ const deepOnly = [
   'compat/python-objects',
   'compat/python-openai-events',
   'compat/python-otlp-grpc',
-  'crash/audit',
   'crash/backup',
   'crash/backup-logs',
   'crash/batch-steps',
