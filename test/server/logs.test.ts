@@ -259,6 +259,7 @@ describe('log records', () => {
     expect(await bodies('acme/found', { event_names: ['one', 'two'] })).toEqual(['line 2', 'line 3'])
     expect(await bodies('acme/found', { event_names: [] })).toEqual([])
     expect(await bodies('acme/found', { min_severity: 13 })).toEqual(['line 3', 'line 4'])
+    expect(await bodies('acme/found', { min_severity: 2 ** 53 })).toEqual([])
     expect(await bodies('acme/found', { contains: 'needle' })).toEqual(['line 4'])
     expect(await bodies('acme/found', { contains: 'line 2' })).toEqual(['line 2'])
     expect(await bodies('acme/other')).toEqual([])

@@ -12,6 +12,9 @@ import { linesType } from '../calls/routes.ts'
 import { started } from '../calls/stream.ts'
 import { ifSmall, type KeyedList, listRows } from '../list-rows.ts'
 
+/** Greater than each severity number of OpenTelemetry. */
+const beyondSeverities = 25
+
 export type LogReadDeps = { store: Pick<Store, 'bytes'>; freshness: Freshness }
 
 /** In the order of `columns`; times are nanoseconds as text. */
@@ -66,7 +69,7 @@ function conditionOf(input: LogsQueryRequest, project: ProjectScope): Sql {
     all.push(sql`(at, id) IN (SELECT at, id ${project.from('logs_by_span', { where })})`)
   } else if (spanId) all.push(sql`span_id = ${param('String', spanId)}`)
   if (names) all.push(sql`event_name IN ${param('Array(String)', names)}`)
-  if (least) all.push(sql`severity >= ${param('UInt64', least)}`)
+  if (least) all.push(sql`severity >= ${param('UInt64', Math.min(least, beyondSeverities))}`)
   if (contains) {
     const text = param('String', contains)
     all.push(
