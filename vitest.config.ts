@@ -21,21 +21,25 @@ const limits = { testTimeout: 120_000, hookTimeout: 240_000 }
 
 /** Processes and engines that die and come back, minutes long: in the deep tier alone, which CI runs too. */
 const deepOnly = [
+  'browser/dashboard',
   'browser/hostile',
   'browser/hostile-judging',
   'browser/hostile-objects',
   'browser/new-user',
   'browser/read-only',
   'browser/roles',
+  'browser/settings-project',
   'compat/go-otlp',
   'compat/otlp-clients',
   'compat/otlp-collector',
   'compat/otlp-senders',
+  'compat/python-costs',
   'compat/python-evaluations',
   'compat/python-feedback',
   'compat/python-objects',
   'compat/python-openai-events',
   'compat/python-otlp-grpc',
+  'compat/python-queues',
   'crash/backup',
   'crash/backup-logs',
   'crash/batch-steps',
@@ -60,7 +64,10 @@ const deepOnly = [
   'server/event-loop-work',
   'server/garbage-property',
   'server/log-joins-evaluations',
+  'server/otel-span-dump',
   'server/otlp-hostile',
+  'server/otlp-grpc-away',
+  'server/own-secrets',
   'server/project-removal',
   'server/purge',
   'server/roles',
@@ -77,6 +84,7 @@ const deepOnly = [
   'engine/erasure-window',
   'engine/large-lists',
   'engine/log-kafka-group',
+  'engine/new-calls-property',
   'server/rebuild',
   'server/transfer',
 ]
@@ -208,6 +216,6 @@ export default defineConfig({
     pool: 'forks',
     // One more than cores in CI: while a file waits for a process or the broker, the others go on.
     maxWorkers: 3,
-    projects: process.env.CALLHOUSE_TEST_DEEP === '1' ? tiers.deep() : tiers.normal(),
+    projects: process.env.CALLHOUSE_TEST_DEEP ? tiers.deep() : tiers.normal(),
   },
 })

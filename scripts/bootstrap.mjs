@@ -59,7 +59,8 @@ if (install) {
 // The engine runs each query on a thread of Node's pool; the pool's size can only be set before the process starts.
 // Compiled sources are kept: processes start in half of the time.
 const env = { UV_THREADPOOL_SIZE: '24', NODE_COMPILE_CACHE: join(modules, '.cache', 'compiled'), ...process.env }
-if (name === 'test:deep') env.CALLHOUSE_TEST_DEEP = '1'
+// A part of 1 makes fewer runs of what is generated.
+if (name === 'test:deep') env.CALLHOUSE_TEST_DEEP ??= '1'
 const { spawn } = await import('node:child_process')
 const [script, ...fixed] = command
 /** The page is built beside a server that listens already: neither waits for the other. */

@@ -79,7 +79,7 @@ describe.each(Object.entries(batches))('a batch of %s', (_name, calls) => {
     const steps = whole?.steps ?? 0
     expect(steps).toBeGreaterThanOrEqual(6)
 
-    const every = runs(Math.ceil(steps / 4), 1)
+    const every = Math.ceil(steps / runs(4, steps))
     for (let endAt = 1; endAt <= steps; endAt += every) {
       const copy = await folder()
       expect(await run(copy, endAt, now), `it was to end itself at step ${endAt} of ${steps}`).toBeUndefined()

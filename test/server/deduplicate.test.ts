@@ -1,6 +1,5 @@
 // Two finished calls of one id under two start times, in segments too large to be looked at row by row: one is left, soon.
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { lookupRows } from '../../services/worker/calls/merge-fragments.ts'
 import { createMerges } from '../../services/worker/cleanup/merges.ts'
@@ -123,14 +122,21 @@ describe('counters beside work that is no batch', () => {
   })
 
   it('see rows that were applied again while others were committed', async () => {
-    const { store, worker } = server.now()
+    const { store, log, worker } = server.now()
     const before = await count()
     const queue = Promise.withResolvers<void>()
     const waiting = worker?.exclusive(() => queue.promise)
+    const taken = Promise.withResolvers<void>()
+    const { takeMore } = log
+    log.takeMore = (topic, bytes) => {
+      if (topic === 'calls') taken.resolve()
+      return takeMore(topic, bytes)
+    }
     await append(row(idOf(90_000), us, 5), 1)
-    // Noted before the batch takes its place in the queue, at once after which it has it.
-    const noted = join(server.dataDir, 'in-flight-calls-0.json')
-    await vi.waitFor(() => expect(existsSync(noted)).toBe(true), { timeout: 20_000, interval: 5 })
+    await taken.promise
+    log.takeMore = takeMore
+    // The batch takes its place in the queue without waiting for anything.
+    await setImmediate()
     const text = row(idOf(90_001), us, 6)
     const again = worker?.reapply('calls', [{ partition: 0, offset: 1, rowIndex: 0, text }])
     let inserts = 0
