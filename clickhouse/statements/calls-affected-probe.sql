@@ -17,6 +17,6 @@ FROM
     HAVING count() > 1
     UNION ALL
     SELECT toUInt8(4) FROM callhouse.calls_batch
-    WHERE kind = 'complete' AND project_id IN {joined:Array(String)}
+    WHERE kind = 'complete' AND ({any:UInt8} = 1 OR project_id IN {projects:Array(String)})
     LIMIT 1
 )

@@ -8,7 +8,7 @@ WHERE (project_id, response_id) IN
     WHERE part != 'end' AND response_id != '' AND (project_id, at, id) IN
     (
         SELECT project_id, started_at, id FROM callhouse.calls_batch
-        WHERE kind IN ('complete', 'start') AND project_id IN {projects:Array(String)}
+        WHERE kind IN ('complete', 'start') AND ({any:UInt8} = 1 OR project_id IN {projects:Array(String)})
     )
 )
 LIMIT 1 BY project_id, log_id

@@ -194,7 +194,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
         },
       })
     : undefined
-  await joiner?.learn().catch(onJoinError)
+  void joiner?.learn().catch(onJoinError)
   const worker = startWorker({
     views,
     log: {

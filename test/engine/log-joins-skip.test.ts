@@ -15,7 +15,7 @@ const joined = 'join/with'
 const { store, remove } = await createTestStore()
 afterAll(() => remove())
 
-let known: string[] = []
+let known: string[] | null = []
 let told = 0
 let named: string[] = []
 const watched: Store = {
@@ -98,6 +98,12 @@ it('is due in a batch whose rows are not looked up', async () => {
   const many = Array.from({ length: lookupRows }, (_, n) => span(1_000 + n, 'join/without'))
   await apply([span(30, joined), ...many])
   expect([told, asked(), await due()]).toEqual([1, 1, [idOf(30)]])
+})
+
+it('is due while nobody knows which projects have records', async () => {
+  known = null
+  await apply([span(50, joined)])
+  expect([told, asked(), await due()]).toEqual([1, 1, [idOf(50)]])
 })
 
 it.each<[string, () => CallFragment[], string[]]>([

@@ -25,8 +25,8 @@ export type NewCallsInsert = {
 }
 
 export type NewCallsDeps = {
-  /** Projects whose calls need further steps. */
-  joined?: (() => readonly string[]) | undefined
+  /** Projects whose calls need further steps; null = any may. */
+  joined?: (() => readonly string[] | null) | undefined
   /** Absent where other processes write the tables too: each call is looked up there. */
   known?: KnownCalls | undefined
   /** Takes the field values of the calls meanwhile. */
@@ -68,7 +68,9 @@ export function createNewCallsInsert(
   const callsOf = ({ calls, rowCount }: RowsByCall): CallRow[] | undefined => {
     const found = [...calls.values()].filter((one) => one !== null)
     if (found.length !== rowCount) return undefined
-    const projects = new Set(joined())
+    const needing = joined()
+    if (needing === null) return undefined
+    const projects = new Set(needing)
     return projects.size > 0 && found.some(({ project }) => projects.has(textOf(project))) ? undefined : found
   }
 

@@ -36,17 +36,20 @@ export type CallMaterializer = Materializer & {
   markRangeDirty(position: At, range: TimeRange): Promise<void>
 }
 
-/** Projects whose spans have log records that become part of their calls. */
+/** Projects whose spans have log records that become part of their calls; null = not known yet, any may have some. */
 export type LogJoins = {
-  projects(): readonly string[]
+  projects(): readonly string[] | null
   /** Those of them with evaluations that name the response of a call. */
-  evaluated(): readonly string[]
+  evaluated(): readonly string[] | null
   /** A batch had spans of these projects. */
   onSpans(): void
 }
 
 /** What a batch without patches needs besides its rows. */
 type Probed = { hasPartsElsewhere: boolean; wasStored: boolean; mayJoin: boolean }
+
+/** As parameters of a statement. */
+const among = (projects: readonly string[] | null) => ({ any: projects === null ? 1 : 0, projects: projects ?? [] })
 
 const noLogJoins: LogJoins = { projects: () => [], evaluated: () => [], onSpans: () => {} }
 
@@ -87,9 +90,9 @@ export function createCallMaterializer(store: Store, logJoins = noLogJoins): Cal
   }
 
   /** Asks in one statement whether a batch without patches needs more than its insert; usually it does not. */
-  const probeAffected = async (lookUp: boolean, joined: readonly string[]): Promise<Probed> => {
+  const probeAffected = async (lookUp: boolean, joined: readonly string[] | null): Promise<Probed> => {
     const [row] = await store.rows<{ found: number }>(
-      statement('calls-affected-probe', { look_up: lookUp ? 1 : 0, joined }),
+      statement('calls-affected-probe', { look_up: lookUp ? 1 : 0, ...among(joined) }),
     )
     const found = Number(row?.found)
     return { hasPartsElsewhere: (found & 1) !== 0, wasStored: (found & 2) !== 0, mayJoin: (found & 4) !== 0 }
@@ -120,7 +123,7 @@ export function createCallMaterializer(store: Store, logJoins = noLogJoins): Cal
     // The dirty buckets of a batch without patches are complete unless calls have to be merged, which is rare.
     const projects = logJoins.projects()
     const [{ hasPartsElsewhere, wasStored, mayJoin }] = hasPatches
-      ? [{ hasPartsElsewhere: true, wasStored: lookUp, mayJoin: projects.length > 0 }]
+      ? [{ hasPartsElsewhere: true, wasStored: lookUp, mayJoin: projects?.length !== 0 }]
       : await Promise.all([probeAffected(lookUp, projects), mark()])
     if (wasStored) await store.command(statement('calls-hide-turns'))
     if (hasPartsElsewhere) {
@@ -134,10 +137,10 @@ export function createCallMaterializer(store: Store, logJoins = noLogJoins): Cal
     if (!mayJoin) return
     const evaluation = evaluationEvent
     const events = [...joinedEventNames, evaluation]
-    await store.command(statement('log-joins-again', { projects, events, evaluation }))
+    await store.command(statement('log-joins-again', { ...among(projects), events, evaluation }))
     const evaluated = logJoins.evaluated()
-    if (evaluated.length > 0)
-      await store.command(statement('log-joins-again-responses', { projects: evaluated, evaluation }))
+    if (evaluated?.length !== 0)
+      await store.command(statement('log-joins-again-responses', { ...among(evaluated), evaluation }))
     logJoins.onSpans()
   }
 

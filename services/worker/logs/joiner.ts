@@ -22,11 +22,11 @@ import { type SpanRow, spanOf } from './span-rows.ts'
 export type Joiner = {
   /** Rows of calls or logs are in the tables: some of them may be due. */
   onApplied(): void
-  /** Projects with records that may be joined: only their calls are looked at when they come. */
-  projects(): readonly string[]
+  /** Projects with records that may be joined: only their calls are looked at when they come. null = not known yet. */
+  projects(): readonly string[] | null
   /** Those of them with evaluations that name the response of a call. */
-  evaluated(): readonly string[]
-  /** Reads which projects these are, of all records that are kept: before the first calls are applied. */
+  evaluated(): readonly string[] | null
+  /** Reads which projects these are, of all records that are kept. Until that is done all calls are looked at. */
   learn(): Promise<void>
   /** Joins everything that arrived in the last seconds; resolves once it is in the log. */
   look(seconds: number): Promise<number>
@@ -214,9 +214,16 @@ export function createJoiner(deps: {
     return rows.length > 0
   }
   let hasLearned = false
-  const learn = async (): Promise<void> => {
-    await learnOf(0)
-    hasLearned = true
+  let learning: Promise<void> | undefined
+  const learn = (): Promise<void> => {
+    learning ??= learnOf(0)
+      .then(() => {
+        hasLearned = true
+      })
+      .finally(() => {
+        learning = undefined
+      })
+    return learning
   }
 
   const held = (): readonly number[] => deps.slots?.() ?? everySlot
@@ -266,8 +273,8 @@ export function createJoiner(deps: {
 
   return {
     onApplied: () => wake.resolve(),
-    projects: () => [...projects],
-    evaluated: () => [...evaluated],
+    projects: () => (hasLearned ? [...projects] : null),
+    evaluated: () => (hasLearned ? [...evaluated] : null),
     learn,
     look: (seconds) => lookThrough(seconds, held()),
     start() {
