@@ -88,7 +88,7 @@ import { does, type ServerRole } from './roles.ts'
 /** What routes work through, in whichever thread they run. */
 export type RouteDeps = {
   config: Config
-  log: Pick<Log, 'append'>
+  log: Pick<Log, 'append'> & Partial<Pick<Log, 'flush'>>
   /** How the log wants the rows of calls. */
   split: RecordSplit
   store: Pick<Store, 'rows' | 'bytes'>

@@ -13,6 +13,7 @@ import type { Seen } from '../../core/json/escaping.ts'
 import type { Log, RecordSplit } from '../../core/log/log.ts'
 import { createBufferPool } from '../../core/memory/buffer-pool.ts'
 import { appendCalls, createCallWriter } from '../../events/calls-writer.ts'
+import { joinedEventNames } from '../../events/gen-ai-events.ts'
 import {
   createLogWriter,
   type LogRow,
@@ -33,7 +34,7 @@ import { isAcceptable } from './times.ts'
 import { jsonText, type Value } from './values.ts'
 
 export type LogDeps = {
-  log: Pick<Log, 'append'>
+  log: Pick<Log, 'append'> & Partial<Pick<Log, 'flush'>>
   /** As for spans. */
   split?: RecordSplit
   clock: Clock
@@ -133,6 +134,8 @@ function onceEach({ keys, values }: LogAttributes, found: Expansion): RowTexts |
   return forgotten === timesForgotten() ? written : null
 }
 
+const joinedNames = new Set(joinedEventNames)
+
 const idOf = (id: string, length: number): string =>
   id.length === length && /^[0-9a-f]+$/.test(id) && !/^0+$/.test(id) ? id : ''
 
@@ -164,6 +167,8 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
   const extraction = deps.content.begin()
   const writer = createLogWriter(context.body.bytes.length * rowBytesPerBodyByte, rowBuffers)
   const calls = createCallWriter(deps.split)
+  /** Whether calls wait for some of the records. */
+  let isAwaited = false
   const nowMs = Date.now()
   const taken = `${nowMs}000000`
 
@@ -227,6 +232,7 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
         const hasSpan = row.traceId !== '' && row.spanId !== ''
         // By its full name the worker finds what is part of the call of its span.
         if (event !== null && hasSpan) row.eventName = event.name
+        isAwaited ||= hasSpan && joinedNames.has(row.eventName)
         if (masker === undefined && event === null) {
           row.attributes = onceEach(record.attributes, found) ?? writtenTexts(textsOf(record.attributes, found))
           const ofText = (text: string): string => stored(text, false, found).text
@@ -250,6 +256,7 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
       if (records.length === 0) return before
       const appended = await deps.log.append('logs', records)
       for (const { rows } of records) rowBuffers.give(rows)
+      if (isAwaited) deps.log.flush?.('logs')
       return [...before, appended, ...(await appendCalls(deps.log, calls.take()))]
     },
   }

@@ -6,7 +6,7 @@ import type { OpObjects } from '../../content/op-objects.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { TooLongHere } from '../../core/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
-import type { Log, RecordSplit } from '../../core/log/log.ts'
+import type { RecordSplit } from '../../core/log/log.ts'
 import { appendCalls, createCallWriter } from '../../events/calls-writer.ts'
 import { spendOnRows } from './budget.ts'
 import { type Conventions, createConventions } from './conventions.ts'
@@ -14,7 +14,7 @@ import { decodeJson, decodeLogsJson } from './decode-json.ts'
 import { decodeLogsProtobuf, decodeProtobuf } from './decode-protobuf.ts'
 import { resourceText, scopeText } from './dump.ts'
 import { present, textOf } from './find.ts'
-import { beginLogs } from './logs.ts'
+import { beginLogs, type LogDeps } from './logs.ts'
 import { callOf, runIdOf, type SpanSurroundings } from './map.ts'
 import { notStoredRoutes } from './not-stored.ts'
 import { type ReceiveConfig, receive, type Signal, type Writer } from './receive.ts'
@@ -23,7 +23,7 @@ import { isAnnouncement, senderPaths } from './senders.ts'
 import type { OtlpLogRecord, OtlpSpan } from './spans.ts'
 
 export type OtelDeps = {
-  log: Pick<Log, 'append'>
+  log: LogDeps['log']
   clock: Clock
   content: ContentStore
   maskings: Maskings

@@ -108,12 +108,12 @@ export function createEvaluations(deps: {
     return made.length
   }
 
-  return async ({ seconds, slots }, signal) => {
+  return async ({ seconds, slots, isPrompt }, signal) => {
     let count = 0
     let after = { project: '', after_ns: '0', after: '' }
     while (!signal.aborted) {
       const params = { seconds, slots, evaluation: evaluationEvent, limit: maxRecords, ...after }
-      const rows = await store.rows<Row>(statement('log-joins-evaluations', params), background)
+      const rows = await store.rows<Row>(statement('log-joins-evaluations', params), isPrompt ? {} : background)
       count += await make(rows)
       const last = rows.at(-1)
       if (last === undefined || rows.length < maxRecords) break

@@ -6,7 +6,7 @@ import { pause } from '../../core/concurrency/pause.ts'
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Log } from '../../core/log/log.ts'
 import { type Store, StoreError } from '../../core/store/store.ts'
-import { appendCalls, callSplitOf, createCallWriter } from '../../events/calls-writer.ts'
+import { appendCalls, type CallWriter, callSplitOf, createCallWriter } from '../../events/calls-writer.ts'
 import {
   type EventMapping,
   evaluationEvent,
@@ -48,6 +48,10 @@ const maxSpans = 1_000
 const maxBytes = 16 * 2 ** 20
 /** Rows of a look; the rest comes with the next one. */
 const maxDue = 2_000
+/** So few spans are read as soon as what somebody asked for. */
+const maxPrompt = 100
+/** Looks take at most half of the time; until they have taken so long, the next one does not wait. */
+const maxOwedMs = 1_000
 
 type Due = {
   project_id: string
@@ -60,6 +64,14 @@ type Due = {
   joined_events: number
   events: number
   bytes: number
+}
+
+/** The results of all; rejects when the last has ended. */
+async function allOf<T extends readonly unknown[] | []>(
+  ...works: T
+): Promise<{ -readonly [N in keyof T]: Awaited<T[N]> }> {
+  await Promise.allSettled(works)
+  return Promise.all(works)
 }
 
 const keyOf = (project: string, trace: string, span: string): string => `${project}\n${trace}\n${span}`
@@ -101,17 +113,23 @@ export function createJoiner(deps: {
     }
   }
 
+  const append = async (writer: CallWriter): Promise<number> => {
+    const count = writer.rowCount()
+    if (count === 0) return 0
+    await appendCalls(log, writer.take())
+    log.flush('calls')
+    return count
+  }
+
   /** Reads spans and their events, appends what changes, and notes what was done. */
-  const join = async (due: readonly Due[]): Promise<number> => {
+  const join = async (due: readonly Due[], isPrompt: boolean): Promise<number> => {
+    const as = isPrompt && due.length <= maxPrompt ? {} : background
     const ids = { projects: due.map((one) => one.project_id), ids: due.map(({ id }) => id) }
     const [rows, records] = await Promise.all([
-      store.rows<SpanRow>(
-        statement('log-joins-spans', { ...ids, started: due.map((one) => one.started_us) }),
-        background,
-      ),
+      store.rows<SpanRow>(statement('log-joins-spans', { ...ids, started: due.map((one) => one.started_us) }), as),
       store.rows<StoredLogRecord & { project_id: string; trace_id: string; span_id: string }>(
         statement('log-joins-events', { ...ids, traces: due.map((one) => one.trace_id), events, maxEvents }),
-        background,
+        as,
       ),
     ])
     const spans = new Map(rows.map((row) => [keyOf(row.project_id, row.trace_id, row.id), row]))
@@ -136,18 +154,17 @@ export function createJoiner(deps: {
         clock: call === null ? one.clock : String(clock),
       })
     }
-    const count = writer.rowCount()
-    await appendCalls(log, writer.take())
+    const count = await append(writer)
     await keep(done)
     return count
   }
 
   /** Joins spans, fewer at a time where they do not fit into memory; a span that does not fit alone stays as it is. */
-  const joinAll = async (all: readonly Due[]): Promise<number> => {
+  const joinAll = async (all: readonly Due[], isPrompt: boolean): Promise<number> => {
     let count = 0
     await splitBatch(all, async (due) => {
       try {
-        count += await join(due)
+        count += await join(due, isPrompt)
         return []
       } catch (error) {
         if (!(error instanceof StoreError) || error.kind !== 'memory') throw error
@@ -169,11 +186,12 @@ export function createJoiner(deps: {
   const isFull = ({ clock, base, joined_clock, joined_events }: Due): boolean =>
     joined_events >= maxEvents && (clock === base || clock === joined_clock)
 
-  const joinSpans = async (look: Look): Promise<Omit<JoinedCounts, 'feedback'>> => {
+  const joinSpans = async ({ isPrompt, ...look }: Look): Promise<Omit<JoinedCounts, 'feedback'>> => {
+    const as = isPrompt ? {} : background
     let count = 0
     let beyond = 0
     for (;;) {
-      const rows = await store.rows<Due>(statement('log-joins-due', { ...look, events, limit: maxDue }), background)
+      const rows = await store.rows<Due>(statement('log-joins-due', { ...look, events, limit: maxDue }), as)
       const due = rows.map((row) => ({
         ...row,
         ...{ events: Number(row.events), joined_events: Number(row.joined_events) },
@@ -191,22 +209,22 @@ export function createJoiner(deps: {
         beyond += Math.max(0, one.events - Math.max(maxEvents, one.joined_events))
         if (isFull(one)) continue
         if (some.length > 0 && (some.length === maxSpans || bytes + Number(one.bytes) > maxBytes)) {
-          count += await joinAll(some)
+          count += await joinAll(some, isPrompt)
           some = []
           bytes = 0
         }
         some.push(one)
         bytes += Number(one.bytes)
       }
-      if (some.length > 0) count += await joinAll(some)
+      if (some.length > 0) count += await joinAll(some, isPrompt)
       if (due.length < maxDue || stopping.signal.aborted) return { calls: count, beyond }
     }
   }
 
   /** @param seconds 0 = of all records that are kept */
-  const learnOf = async (seconds: number): Promise<boolean> => {
+  const learnOf = async (seconds: number, isPrompt = false): Promise<boolean> => {
     const query = statement('log-joins-projects', { seconds, events, evaluation: evaluationEvent })
-    const rows = await store.rows<{ project_id: string; responses: number }>(query, background)
+    const rows = await store.rows<{ project_id: string; responses: number }>(query, isPrompt ? {} : background)
     for (const { project_id: project, responses } of rows) {
       projects.add(project)
       if (Number(responses) === 1) evaluated.add(project)
@@ -228,13 +246,18 @@ export function createJoiner(deps: {
 
   const held = (): readonly number[] => deps.slots?.() ?? everySlot
   const queue = createSerialQueue()
-  const lookThrough = (seconds: number, slots: readonly number[]): Promise<number> =>
+  /** @param isPrompt something arrived just now, and calls wait for it */
+  const lookThrough = (seconds: number, slots: readonly number[], isPrompt = false): Promise<number> =>
     queue.run(async () => {
       if (!hasLearned) await learn()
-      if (!(await learnOf(seconds)) || slots.length === 0) return 0
-      const own = { seconds, slots: slots.length === everySlot.length ? [] : slots }
-      const spans = await joinSpans(own)
-      const joined = { ...spans, feedback: await joinEvaluations(own, stopping.signal) }
+      if ((!isPrompt || slots.length === 0) && (!(await learnOf(seconds)) || slots.length === 0)) return 0
+      const own = { seconds, slots: slots.length === everySlot.length ? [] : slots, isPrompt }
+      const [spans, feedback] = await allOf(
+        joinSpans(own),
+        joinEvaluations(own, stopping.signal),
+        isPrompt ? learnOf(seconds, true) : undefined,
+      )
+      const joined = { ...spans, feedback }
       if (joined.calls + joined.feedback + joined.beyond > 0) deps.onJoined?.(joined)
       return joined.calls + joined.feedback
     })
@@ -247,23 +270,29 @@ export function createJoiner(deps: {
     let seconds = 0
     let lookedMs = Date.now()
     let lookedAtMs = lookedMs
+    let endedMs = lookedMs
+    let owedMs = 0
+    let isPrompt = false
     while (!signal.aborted) {
       const beganMs = Date.now()
       try {
         const slots = held()
         const isOwn = slots.every((slot) => covered.has(slot))
-        await lookThrough(isOwn ? seconds : daySeconds, slots)
+        await lookThrough(isOwn ? seconds : daySeconds, slots, isOwn && isPrompt)
         covered = new Set(slots)
         lookedMs = beganMs
         if (!isOwn || seconds >= longLookSeconds) lookedAtMs = beganMs
-        // A look takes at most half of the time.
-        await pause(Date.now() - beganMs, signal)
+        owedMs = Math.max(0, owedMs - (beganMs - endedMs)) + Date.now() - beganMs
+        endedMs = Date.now()
+        if (owedMs > maxOwedMs) await pause(owedMs - maxOwedMs, signal)
       } catch (error) {
         if (signal.aborted) return
         deps.onError(error as Error)
         await pause(longLookEveryMs, signal)
       }
-      await Promise.race([wake.promise, pause(Math.max(0, lookedAtMs + longLookEveryMs - Date.now()), signal)])
+      const woken = wake.promise.then(() => true)
+      const longLookMs = Math.max(0, lookedAtMs + longLookEveryMs - Date.now())
+      isPrompt = (await Promise.race([woken, pause(longLookMs, signal)])) === true
       wake = Promise.withResolvers()
       const since = Math.ceil((Date.now() - lookedMs) / 1_000) + overlapSeconds
       seconds = Date.now() - lookedAtMs >= longLookEveryMs ? Math.max(longLookSeconds, since) : since

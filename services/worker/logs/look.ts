@@ -1,7 +1,7 @@
 // What one look for due log records is about, and what comes of it.
 
-/** Which records one look is about: of projects of some hash slots, none = all. */
-export type Look = { seconds: number; slots: readonly number[] }
+/** Which records one look is about: of projects of some hash slots, none = all; `isPrompt` = calls wait for them. */
+export type Look = { seconds: number; slots: readonly number[]; isPrompt: boolean }
 
 /** Calls that events became part of, feedback that they became, events beyond the bound of a span. */
 export type JoinedCounts = { calls: number; feedback: number; beyond: number }
