@@ -5,7 +5,7 @@ import { benchIngest } from './ingest.ts'
 import { benchKafka } from './kafka.ts'
 import { benchKafkaClients } from './kafka-clients.ts'
 import { benchObjects } from './objects.ts'
-import { benchOtlp } from './otlp.ts'
+import { benchEdgeOfOtlp, benchJoinsOfOtlp, benchOtlp } from './otlp.ts'
 import { benchPage } from './page.ts'
 import { benchReaders } from './readers.ts'
 import { benchReads } from './reads.ts'
@@ -20,6 +20,8 @@ const benches: Record<string, () => Promise<void>> = {
   fairness: () => benchFairness(Number(size ?? 60)),
   growth: () => benchGrowth(Number(size ?? 50_000_000)),
   otlp: () => benchOtlp(Number(size ?? 20_000), Number(times ?? 3)),
+  'otlp-edge': () => benchEdgeOfOtlp(Number(size ?? 3)),
+  'otlp-joins': () => benchJoinsOfOtlp(Number(size ?? 3)),
   reads: () => benchReads(Number(size ?? 1_000_000), Number(times ?? 15), folder),
   kafka: () => benchKafka(Number(size ?? 20_000), Number(times ?? 3)),
   readers: () => benchReaders(Number(size ?? 1_000_000), Number(times ?? 8_000)),

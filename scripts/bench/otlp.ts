@@ -147,6 +147,13 @@ export async function benchOtlp(spans: number, rounds: number): Promise<void> {
   process.stdout.write(`\nCPU ${median(cpu).toFixed(1)} us per span, resident ${server.residentMb().toFixed(0)} MB\n`)
   await server.stop()
   rmSync(dir, { recursive: true, force: true })
-  await benchOtlpWays(requestsOf(900, 4 * perRequest), perRequest, rounds)
-  await benchOtlpJoins(requestsOf, perRequest, rounds)
+  await benchEdgeOfOtlp(rounds)
+  await benchJoinsOfOtlp(rounds)
 }
+
+/** The second part alone. */
+export const benchEdgeOfOtlp = (rounds: number): Promise<void> =>
+  benchOtlpWays(requestsOf(900, 4 * perRequest), perRequest, rounds)
+
+/** The third part alone. */
+export const benchJoinsOfOtlp = (rounds: number): Promise<void> => benchOtlpJoins(requestsOf, perRequest, rounds)
