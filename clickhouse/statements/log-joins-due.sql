@@ -7,7 +7,7 @@ WITH due AS
 )
 SELECT
     stored.project_id AS project_id, stored.trace_id AS trace_id, stored.id AS id,
-    toString(toUnixTimestamp64Micro(stored.started_at)) AS started_us, toString(stored.start_ver) AS clock,
+    toString(stored.start_ver) AS clock,
     toString(joined.base) AS base, toString(joined.clock) AS joined_clock, toUInt32(joined.events) AS joined_events,
     toUInt32(sent.events) AS events, stored.bytes AS bytes
 FROM

@@ -4,7 +4,8 @@ WITH wanted AS
     SELECT row.1 AS project_id, row.2 AS trace_id, row.3 AS span_id
     FROM (SELECT arrayJoin(arrayZip({projects:Array(String)}, {traces:Array(String)}, {ids:Array(String)})) AS row)
 )
-SELECT project_id, trace_id, span_id, event_name, body, body_json, attributes, json_keys
+SELECT
+    project_id, trace_id, span_id, id, toString(toUnixTimestamp64Nano(at)) AS at_ns, event_name, body, body_json, attributes, json_keys
 FROM callhouse.logs
 WHERE (project_id, trace_id, span_id, at, id) IN
 (

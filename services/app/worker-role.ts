@@ -219,7 +219,6 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
       logger.info(report, 'batch')
       deps.onApplied?.(report.topic)
       if (report.topic === 'calls' && report.rows > lookupRows) cleanup.onLargeBatch()
-      if (report.topic === 'logs') joiner?.onApplied()
     },
     onLookUps(reason) {
       metrics.onLookUps(reason)

@@ -11,6 +11,7 @@ import { type Budget, createBudget } from './cleanup/budget.ts'
 import { batchMembers, combined } from './combined-batch.ts'
 import { type CommitDeps, createCommitter } from './commit-batch.ts'
 import { createFieldIndex } from './field-index/field-index.ts'
+import type { Joiner } from './logs/joiner.ts'
 import { type CountedAgain, createRollups, type Rollups } from './rollups/rollups.ts'
 import { createControlInsert, type KeptRecords } from './split/control-insert.ts'
 
@@ -32,7 +33,7 @@ export type WorkerDeps = Omit<CommitDeps, 'applier' | 'signal'> & {
   progress: Progress
   /** What the log still holds: rows that went in before tell bad rows from tables that take nothing. */
   keptRecords?: KeptRecords
-  logJoins?: LogJoins | undefined
+  logJoins?: (LogJoins & Pick<Joiner, 'arrived' | 'onApplied'>) | undefined
   /** From when on minutes of statistics may be counted again. */
   countedAgain?(): CountedAgain
   /** Whether no other process writes the tables. */
@@ -131,12 +132,14 @@ export function startWorker(deps: WorkerDeps): Worker {
           }`,
         )
       const beganMs = Date.now()
+      const joining = topic === 'logs' ? deps.logJoins?.arrived(batch) : undefined
       const deadLetters = await commitBatch(batch)
       if (deadLetters === undefined) return
       fieldIndex.gathered.committed(batch)
       for (const { partition, lastOffset: offset } of batchMembers(batch))
         progress.applied({ topic, partition, offset })
       if (topic === 'calls') onDirty()
+      if ((await joining) === false) deps.logJoins?.onApplied()
       deps.onBatch?.({
         ...{ topic, deadLetters, rows: batch.rowCount, records: batch.records.length },
         tookMs: Date.now() - beganMs,

@@ -1,10 +1,10 @@
 // Joins log records of generative AI with the calls of their spans, whichever comes first: what fits is appended as an
 // ordinary complete row of the same call with a newer clock.
 
-import { everySlot } from '../../content/hash-slots.ts'
+import { everySlot, slotOf } from '../../content/hash-slots.ts'
 import { pause } from '../../core/concurrency/pause.ts'
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
-import type { Log } from '../../core/log/log.ts'
+import type { Batch, Log } from '../../core/log/log.ts'
 import { type Store, StoreError } from '../../core/store/store.ts'
 import { appendCalls, type CallWriter, callSplitOf, createCallWriter } from '../../events/calls-writer.ts'
 import {
@@ -15,6 +15,7 @@ import {
 } from '../../events/gen-ai-events.ts'
 import { halves, splitBatch } from '../split/split-batch.ts'
 import { statement } from '../statements.ts'
+import { arrivingRecords, type SpanRecord, withArriving } from './arriving.ts'
 import { createEvaluations } from './evaluations.ts'
 import type { Done, JoinedCounts, KeepJoined, Look } from './look.ts'
 import { type SpanRow, spanOf } from './span-rows.ts'
@@ -22,6 +23,11 @@ import { type SpanRow, spanOf } from './span-rows.ts'
 export type Joiner = {
   /** Rows of calls or logs are in the tables: some of them may be due. */
   onApplied(): void
+  /**
+   * A batch of log records is about to be applied. Resolves with whether all of it that may be joined is joined: if not,
+   * some of it may be due once it is applied. Never rejects.
+   */
+  arrived(batch: Batch): Promise<boolean>
   /** Projects with records that may be joined: only their calls are looked at when they come. null = not known yet. */
   projects(): readonly string[] | null
   /** Those of them with evaluations that name the response of a call. */
@@ -53,11 +59,9 @@ const maxPrompt = 100
 /** Looks take at most half of the time; until they have taken so long, the next one does not wait. */
 const maxOwedMs = 1_000
 
-type Due = {
-  project_id: string
-  trace_id: string
-  id: string
-  started_us: string
+type SpanIds = { project_id: string; trace_id: string; id: string }
+
+type Due = SpanIds & {
   clock: string
   base: string
   joined_clock: string
@@ -121,19 +125,59 @@ export function createJoiner(deps: {
     return count
   }
 
+  const read = async (wanted: readonly SpanIds[], as: { pool?: 'background' }) => {
+    const of = <Key extends keyof SpanIds>(key: Key) => wanted.map((one) => one[key])
+    const ids = { projects: of('project_id'), traces: of('trace_id'), ids: of('id') }
+    const [rows, records] = await allOf(
+      store.rows<SpanRow>(statement('log-joins-spans', ids), as),
+      store.rows<SpanRecord>(statement('log-joins-events', { ...ids, events, maxEvents }), as),
+    )
+    return {
+      spans: new Map(rows.map((row) => [keyOf(row.project_id, row.trace_id, row.id), row])),
+      recordsOf: Map.groupBy(records, (one) => keyOf(one.project_id, one.trace_id, one.span_id)),
+    }
+  }
+
+  /** The call with its records, null when it holds them; the clocks of the span as it was sent and of what is stored then. */
+  const joinedOf = (row: SpanRow, own: readonly StoredLogRecord[]) => {
+    const isJoined = row.clock === row.joined_clock && row.joined_clock !== '0'
+    const base = isJoined ? row.base : row.clock
+    // Less than one step of any clock beyond the span: whatever is accepted later is newer than this, and what holds
+    // more events is newer than what holds fewer, whoever joins them.
+    const clock = BigInt(base) + BigInt(own.length)
+    const call = own.length === 0 || clock <= BigInt(row.clock) ? null : mapped(row, own, clock)
+    return { call, base, clock: call === null ? row.clock : String(clock) }
+  }
+
+  /** Joins records that the tables do not hold yet; resolves with whether nothing of them is left to be found there. */
+  const joinArriving = async (records: readonly SpanRecord[]): Promise<boolean> => {
+    const bySpan = Map.groupBy(records, (one) => keyOf(one.project_id, one.trace_id, one.span_id))
+    const ids = Array.from(bySpan.values(), ([one]) => one as SpanRecord)
+    if (ids.length > maxPrompt) return false
+    const { spans, recordsOf } = await read(
+      ids.map(({ project_id, trace_id, span_id: id }) => ({ project_id, trace_id, id })),
+      {},
+    )
+    const writer = createCallWriter(callSplitOf(log))
+    const done: Done[] = []
+    for (const [key, arriving] of bySpan) {
+      const row = spans.get(key)
+      const own = withArriving(recordsOf.get(key) ?? [], arriving)
+      if (row === undefined || own.length >= maxEvents) continue
+      const { call, base, clock } = joinedOf(row, own)
+      if (call !== null) writer.add(call)
+      const ids = { project: row.project_id, trace: row.trace_id, span: row.id, log: '' }
+      done.push({ ...ids, base, clock, events: new Set(own.map(({ id }) => id)).size })
+    }
+    const calls = await append(writer)
+    await keep(done)
+    if (calls > 0) deps.onJoined?.({ calls, feedback: 0, beyond: 0 })
+    return done.length === bySpan.size
+  }
+
   /** Reads spans and their events, appends what changes, and notes what was done. */
   const join = async (due: readonly Due[], isPrompt: boolean): Promise<number> => {
-    const as = isPrompt && due.length <= maxPrompt ? {} : background
-    const ids = { projects: due.map((one) => one.project_id), ids: due.map(({ id }) => id) }
-    const [rows, records] = await Promise.all([
-      store.rows<SpanRow>(statement('log-joins-spans', { ...ids, started: due.map((one) => one.started_us) }), as),
-      store.rows<StoredLogRecord & { project_id: string; trace_id: string; span_id: string }>(
-        statement('log-joins-events', { ...ids, traces: due.map((one) => one.trace_id), events, maxEvents }),
-        as,
-      ),
-    ])
-    const spans = new Map(rows.map((row) => [keyOf(row.project_id, row.trace_id, row.id), row]))
-    const recordsOf = Map.groupBy(records, (one) => keyOf(one.project_id, one.trace_id, one.span_id))
+    const { spans, recordsOf } = await read(due, isPrompt && due.length <= maxPrompt ? {} : background)
     const writer = createCallWriter(callSplitOf(log))
     const done: Done[] = []
     for (const one of due) {
@@ -142,16 +186,10 @@ export function createJoiner(deps: {
       const own = recordsOf.get(key) ?? []
       // What changed since it was found is due again by itself, and what is no span stays as it is.
       if (row !== undefined && row.clock !== one.clock) continue
-      const isJoined = one.clock === one.joined_clock && one.joined_clock !== '0'
-      const base = isJoined ? one.base : one.clock
-      // Less than one step of any clock beyond the span: whatever is accepted later is newer than this, and what holds
-      // more events is newer than what holds fewer, whoever joins them.
-      const clock = BigInt(base) + BigInt(own.length)
-      const call = row === undefined || own.length === 0 || clock <= BigInt(one.clock) ? null : mapped(row, own, clock)
+      const { call, base, clock } = row ? joinedOf(row, own) : { call: null, base: one.clock, clock: one.clock }
       if (call !== null) writer.add(call)
       done.push({
-        ...{ project: one.project_id, trace: one.trace_id, span: one.id, log: '', base, events: one.events },
-        clock: call === null ? one.clock : String(clock),
+        ...{ project: one.project_id, trace: one.trace_id, span: one.id, log: '', base, clock, events: one.events },
       })
     }
     const count = await append(writer)
@@ -302,6 +340,22 @@ export function createJoiner(deps: {
 
   return {
     onApplied: () => wake.resolve(),
+    async arrived(batch) {
+      if (looping === undefined || stopping.signal.aborted) return false
+      try {
+        const records = await arrivingRecords(batch)
+        if (records === null) return false
+        const slots = new Set(held())
+        for (const { project_id: project } of records) {
+          if (!slots.has(slotOf(project))) return false
+          projects.add(project)
+        }
+        return records.length === 0 || (await joinArriving(records))
+      } catch {
+        // The next look finds them in the tables, and tells what is wrong.
+        return false
+      }
+    },
     projects: () => (hasLearned ? [...projects] : null),
     evaluated: () => (hasLearned ? [...evaluated] : null),
     learn,

@@ -25,7 +25,9 @@ export type SpanRow = {
     | 'inputs'
     | 'output'
     | 'summary'
-    | 'otel_dump']: string
+    | 'otel_dump'
+    | 'base'
+    | 'joined_clock']: string
 } & {
   input_refs: string[]
   output_refs: string[]
