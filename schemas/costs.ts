@@ -66,6 +66,46 @@ export const costPurgeRequest = z.object({ project_id: text(), query: expression
 
 export const costPurgeResponse = z.object({})
 
+export const costExplainRequest = z.object({ project_id: text(), call_id: text() })
+
+const shownPrice = z.object({
+  source: z.enum(['project', 'operator file', 'shipped table']),
+  /** Of a project's price. */
+  id: z.string().nullable(),
+  ...{ provider_id: z.string(), effective_date: z.string(), created_by: z.string() },
+  /** Of a default price: the page that it was read from, the day, and how long ago that is; null where nobody says. */
+  ...{ page: z.string().nullable(), read: z.string().nullable(), read_days_ago: z.number().nullable() },
+  /** It began before the call did; otherwise nothing else is known. */
+  in_force: z.boolean(),
+})
+
+/** A bucket of tokens; the buckets of a model do not overlap. */
+const tokenBucket = z.object({
+  ...{ bucket: z.string(), tokens: z.number(), counted_as: z.string(), price: z.number(), cost: z.number() },
+})
+
+const explainedModel = z.object({
+  model: z.string(),
+  /** As the summary of the call reports it. */
+  usage: z.record(z.string(), z.unknown()),
+  price: shownPrice.nullable(),
+  /** Prices of the model that were not taken. */
+  other_prices: z.array(shownPrice),
+  /** How the input and its cached tokens were told apart. */
+  rule: z.string(),
+  buckets: z.array(tokenBucket),
+  /** Output tokens that went into reasoning: part of the output, without a price of their own. */
+  reasoning_tokens: z.number(),
+  unit: z.string(),
+  total: z.number(),
+})
+
+export const costExplainResponse = z.object({
+  ...{ project_id: z.string(), call_id: z.string(), op_name: z.string(), started_at: z.string() },
+  models: z.array(explainedModel),
+  total: z.number(),
+})
+
 const perMillion = z.number().nonnegative()
 
 /** A price point; prices per million tokens. */

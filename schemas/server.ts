@@ -1,5 +1,41 @@
-// Wire shapes of what operators read of the server itself: its settings, and the rows that the store refused.
+// Wire shapes of what operators read of the server itself: how it is, its settings, and the rows that the store refused.
 import { z } from 'zod'
+import { checkStatuses, healthReasons } from './service.ts'
+
+const milliseconds = z.number().min(0)
+const bytes = z.int().min(0)
+
+export const serverStatusResponse = z.object({
+  ...{ version: z.string(), role: z.string(), started_at: z.iso.datetime() },
+  ...{ checks: checkStatuses, reasons: healthReasons.optional(), lag_ms: milliseconds },
+  /** Where writes are refused. */
+  unapplied: z.object({ bytes, limit_bytes: bytes }),
+  /** `end` and `applied` count records over all partitions; `lag_ms` is the age of the oldest that is not applied. */
+  topics: z.array(
+    z.object({ topic: z.string(), end: bytes, applied: bytes, lag_ms: milliseconds, unapplied_bytes: bytes }),
+  ),
+  /** Of a process that applies the log. */
+  rollups: z.array(z.object({ name: z.string(), lag_ms: milliseconds, is_building: z.boolean() })),
+  dead_letters: z.object({ count: z.int(), latest_at: z.string().nullable() }),
+  /** Null where it does not answer. Free and whole bytes are those of the fullest disk; below `stops_at_bytes` of free ones writes stop. */
+  store: z
+    .object({
+      ...{ kind: z.enum(['embedded', 'server']), version: z.string(), bytes, parts: z.int() },
+      ...{ free_bytes: bytes.nullable(), disk_bytes: bytes.nullable(), stops_at_bytes: bytes.nullable() },
+    })
+    .nullable(),
+  process: z.object({ rss_bytes: bytes, heap_bytes: bytes, event_loop_p99_ms: milliseconds }),
+  /** The slowest reads since the start; percentiles are of the latest 256 of each. */
+  queries: z.array(
+    z.object({
+      ...{ name: z.string(), path: z.string(), count: z.int(), p50_ms: milliseconds, p95_ms: milliseconds },
+    }),
+  ),
+  /** Requests since the start, by the status of their answer. */
+  refused: z.object({ '429': z.int(), '503': z.int() }),
+  /** Those of 429, by the bound that refused them. */
+  refused_policies: z.record(z.string(), z.int()),
+})
 
 export const serverSettingsResponse = z.object({
   settings: z.array(

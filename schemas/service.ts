@@ -4,15 +4,18 @@ import { dict, optional, text } from './coerce.ts'
 
 const checkStatus = z.enum(['ok', 'degraded', 'down'])
 
+/** `keys` and `providers`, files of the operator, are there only when they are not ok. */
+export const checkStatuses = z.object({
+  ...{ log: checkStatus, storage: checkStatus, workers: checkStatus },
+  ...{ keys: checkStatus.optional(), providers: checkStatus.optional() },
+})
+export const healthReasons = z.partialRecord(z.enum(['log', 'storage', 'workers', 'keys', 'providers']), z.string())
+
 export const healthResponse = z.object({
   status: z.enum(['ok', 'degraded', 'unavailable']),
-  /** `keys` and `providers`, files of the operator, are there only when they are not ok. */
-  checks: z.object({
-    ...{ log: checkStatus, storage: checkStatus, workers: checkStatus },
-    ...{ keys: checkStatus.optional(), providers: checkStatus.optional() },
-  }),
+  checks: checkStatuses,
   /** Why a check is not ok. */
-  reasons: z.partialRecord(z.enum(['log', 'storage', 'workers', 'keys', 'providers']), z.string()).optional(),
+  reasons: healthReasons.optional(),
   /** Age of the oldest accepted write that is not visible yet. */
   lag_ms: z.number(),
 })

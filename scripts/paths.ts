@@ -55,7 +55,7 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
     secrets: absent,
     masterKey: unused,
     service,
-    operator: { settings: unused, deadLetters: { list: unused, show: unused, replay: unused } },
+    operator: { settings: unused, status: unused, deadLetters: { list: unused, show: unused, replay: unused } },
     web,
     providers: absent,
     directory: absent,

@@ -174,7 +174,7 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
     ...createObjectDeleteRoutes({ store, log, clock, freshness, audit }),
     ...createObjectLabelRoutes({ store, log, clock, freshness }),
     ...createFileReadRoutes({ store, freshness, blobs }),
-    ...createCostReadRoutes({ store, log, clock, freshness, audit }),
+    ...createCostReadRoutes({ store, prices, log, clock, freshness, audit }),
     ...createFeedbackReadRoutes({ store, log, clock, freshness, config, audit }, requestErasure),
     ...createRefReadRoutes({ store, freshness }),
     ...createTableReadRoutes({ store, freshness }),

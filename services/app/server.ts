@@ -30,6 +30,7 @@ import { createShutdown, type Shutdown, type ShutdownStep } from '../core/proces
 import { packageVersion } from '../core/process/version.ts'
 import { createStoreMetrics } from '../core/store/metrics.ts'
 import { withReadLog } from '../core/store/read-log.ts'
+import { createReadTimes } from '../core/store/read-times.ts'
 import type { Store } from '../core/store/store.ts'
 import { type EvaluationJobs, rowsAtOneTime, startEvaluationJobs } from '../evaluation/evaluate-model/jobs.ts'
 import { callSplitOf } from '../events/calls-writer.ts'
@@ -70,6 +71,7 @@ import { startRequestThreads } from './request-threads.ts'
 import { does, type ServerRole } from './roles.ts'
 import { routesOf } from './routes.ts'
 import { ownSecrets, refuseUnopened } from './secrets.ts'
+import { createStatus } from './server-status.ts'
 import { retentionsOf, sharedRulesOf } from './shared-rules.ts'
 import { shownSettings } from './shown-settings.ts'
 import { startApplying } from './worker-role.ts'
@@ -162,7 +164,9 @@ export async function startCallhouse(
     const { registry } = metrics
     // First, and last to go: nothing that is closed before it may need it, and the embedded engine has a lock of its own,
     // which builds respect that know nothing of ours.
-    const store = withReadLog(await openStore(config, logger, createStoreMetrics(registry)), { logger, registry })
+    const times = createReadTimes()
+    const opened = await openStore(config, logger, createStoreMetrics(registry))
+    const store = withReadLog(opened, { logger, registry, times })
     open.push({ name: 'store', limitMs: 60_000, close: () => store.close() })
     const retention = retentionsOf(directory, config.retentionDays)
     const cutoffsOf = createCutoffsOf(retention)
@@ -290,6 +294,10 @@ export async function startCallhouse(
       service,
       operator: {
         settings: () => shownSettings(config),
+        status: createStatus({
+          ...{ version, role, config, log, store, times, metrics, deadLetters },
+          ...{ lags: applying?.lags, health: service.health },
+        }),
         deadLetters: {
           list: () => deadLetters.list(),
           show: (id: string) => deadLetters.show(id),

@@ -98,6 +98,8 @@ type ApplyingDeps = {
 export type Applying = {
   worker: Worker
   deadLetters: DeadLetters
+  /** How far rollups lag behind the rows. */
+  lags: Worker['rollups']['lag']
   /** What broken parts held and the log does not any more; undefined when nothing is known to be missing. */
   missing(): string | undefined
   /** Rejects when the worker cannot go on and the process must end; never resolves. */
@@ -232,7 +234,8 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     },
     onFatal: failed.reject,
   })
-  metrics.watchRollupLag(() => [...worker.rollups.lag(), ...worker.fieldIndexRollups.lag()])
+  const lags = () => [...worker.rollups.lag(), ...worker.fieldIndexRollups.lag()]
+  metrics.watchRollupLag(lags)
   open.push({ name: 'worker', limitMs: 60_000, close: () => worker.stop() })
   if (!hasSharedLog(config)) {
     const again = await takeErased(dataDir, log)
@@ -254,10 +257,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   })
   const audits = auditCommands({ store, freshness })
   const erasures = erasureCommands({ store, freshness })
-  const costs = costCommands({
-    explainer: createCostExplainer({ store, prices }),
-    freshness,
-  })
+  const costs = costCommands({ explainer: createCostExplainer({ store, prices }), freshness })
   const routes = routeCommands(deps.invoke)
   const letters = deadLetterCommands({ deadLetters, log })
   const isOneMachine = !hasSharedLog(config) && hasEmbeddedStore(config)
@@ -295,7 +295,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
       await merges.stop()
     },
   })
-  return { worker, deadLetters, failed: failed.promise, missing: () => repair?.reason() }
+  return { worker, deadLetters, lags, failed: failed.promise, missing: () => repair?.reason() }
 }
 
 /** A log that takes no events leaves the other work of the hour to be done. */

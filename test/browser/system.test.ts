@@ -17,10 +17,18 @@ it('shows checks, lag, topics and reads of the running server, and a report with
   const topic = page.getByRole('table', { name: 'Topics' }).getByRole('row').filter({ hasText: 'audit' })
   // Signing in has written an audit event.
   await expect.poll(() => topic.innerText()).toMatch(/audit[\s\S]*\d/)
+  const read = page.getByRole('table', { name: 'Reads' }).getByRole('row').nth(1)
+  await expect.poll(() => read.innerText()).toMatch(/\w+[.\w-]* \([\w ]+\)\s+\d/)
+  await page.getByText(/free of .*; writes stop at /).waitFor()
+  await page.getByText(/^ClickHouse [\d.]+, embedded$/).waitFor()
   await page.getByRole('img', { name: /^Lag: now/ }).waitFor()
   await page.getByRole('button', { name: 'Copy for a report' }).click()
   const report = await page.evaluate<string>('navigator.clipboard.readText()')
-  expect(JSON.parse(report)).toMatchObject({ version: expect.any(String), health: { checks: { log: 'ok' } } })
+  expect(JSON.parse(report)).toMatchObject({
+    version: expect.any(String),
+    health: { checks: { log: 'ok' } },
+    status: { role: 'serve' },
+  })
   expect(report).not.toContain('test-key')
   expect(await everybodysFaults(page, 'system')).toEqual([])
   expect(faults).toEqual([])
@@ -99,11 +107,11 @@ it('tells what is wrong with the reason, and goes on by itself; without figures 
       json: { status: 'unavailable', checks, reasons: { storage: 'the disk is <b>full</b>' }, lag_ms: 4_000 },
     }),
   )
-  await context.route('**/metrics', (route) => route.fulfill({ status: 403, json: { reason: 'no' } }))
+  await context.route('**/server/status', (route) => route.fulfill({ status: 503, json: { reason: 'no' } }))
   await page.clock.install()
   await page.goto(`${world.url}/system`)
   await page.getByText('the disk is <b>full</b>').waitFor()
-  await page.getByText('Figures of the server show to owners of everything.').waitFor()
+  await page.getByText('The server does not tell its figures now.').waitFor()
   await page.getByText('now 4.00 s, at most 4.00 s').waitFor()
   await context.unroute('**/health')
   await page.clock.runFor(5_000)

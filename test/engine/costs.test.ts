@@ -7,6 +7,7 @@ import type { ProjectId } from '../../services/core/ids.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import { costsPurgedRecord, costsRecord } from '../../services/events/costs.ts'
 import { createCostWriteRoutes } from '../../services/ingest/costs/routes.ts'
+import { createPrices } from '../../services/query/costs/prices.ts'
 import { createCostReadRoutes } from '../../services/query/costs/routes.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'
 import { noAudit } from '../fixtures/no-audit.ts'
@@ -28,7 +29,14 @@ beforeAll(async () => {
   const freshness = { wait: async () => ({ 'X-Test-Fresh': 'yes' }) }
   routes = [
     ...createCostWriteRoutes({ log, clock, audit: noAudit }),
-    ...createCostReadRoutes({ store, log, clock, freshness, audit: noAudit }),
+    ...createCostReadRoutes({
+      store,
+      prices: createPrices({ store, shipped: new Map() }),
+      log,
+      clock,
+      freshness,
+      audit: noAudit,
+    }),
   ]
   call = createCall(routes)
 })

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { explainedText } from '../../services/cli/explain-cost.ts'
 import { askOverSocket } from '../../services/core/process/control-socket.ts'
 import type { ExplainedCost } from '../../services/query/costs/explain.ts'
+import { post } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
@@ -129,6 +130,13 @@ describe('explain-cost', () => {
     expect(
       models.filter(({ price }) => price).map(({ model, buckets }) => [model, buckets.map(({ cost }) => cost)]),
     ).toEqual(shown)
+  })
+
+  it('answers the same to those with a key, and 404 for what is not there', async () => {
+    const asked = { project_id, call_id: id(1) }
+    expect(await server.send('/cost/explain', asked)).toEqual(await explained(id(1)))
+    const { status, text } = await post(server.now().url, '/cost/explain', { ...asked, call_id: id(9) })
+    expect([status, JSON.parse(text)]).toEqual([404, { reason: `There is no call ${id(9)} in ${project_id}` }])
   })
 
   it('prints it', async () => {

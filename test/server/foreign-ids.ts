@@ -238,6 +238,7 @@ const feedback: Probe[] = [
   body('feedback.query', 'item', ({ feedback }) => ({ query: equal('id', feedback) })),
   body('feedback.query', 'queue', ({ queue }) => ({ query: equal('queue_id', queue) })),
   body('costs.query', 'price', ({ cost }) => ({ query: equal('id', cost) })),
+  body('costs.explain', 'call', ({ calls }) => ({ call_id: calls.root })),
   body('costs.purge', 'price', ({ cost }) => ({ query: equal('id', cost) })),
 ]
 

@@ -346,6 +346,7 @@ describe('what routes touch', () => {
       send('/cost/create', { project_id, costs: { m: { prompt_token_cost: 1, completion_token_cost: 2 } } }),
     ],
     ['costs.query', send('/cost/query', { project_id })],
+    ['costs.explain', send('/cost/explain', { project_id, call_id: one })],
     [
       'costs.purge',
       send('/cost/purge', { project_id, query: { $expr: { $in: [{ $getField: 'id' }, [{ $literal: 'x' }]] } } }),

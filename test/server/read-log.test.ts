@@ -1,5 +1,6 @@
-// The query log: a line per read with its time, rows and path, and metrics of them.
+// The query log: a line per read with its time, rows and path, metrics of them, and the status that shows them.
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { serverStatusResponse } from '../../schemas/server.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
@@ -75,4 +76,26 @@ it('reads are counted in metrics by route and path', async () => {
   const text = await response.text()
   expect(text).toMatch(/callhouse_read_seconds_count\{path="index",outcome="ok"\} [1-9]/)
   expect(text).toMatch(/callhouse_read_bytes_total\{path="rollup"\} [1-9]/)
+})
+
+it('the status of the server tells its reads, topics, store and process to owners of everything', async () => {
+  const headers = { authorization: basicAuth() }
+  const response = await fetch(`${server.now().url}/server/status`, { headers })
+  const status = serverStatusResponse.parse(await response.json())
+  expect(status).toMatchObject({
+    ...{ role: 'serve', checks: { log: 'ok', storage: 'ok', workers: 'ok' } },
+    ...{ dead_letters: { count: 0, latest_at: null }, refused: { '429': 0, '503': 0 } },
+    store: { kind: 'embedded', version: expect.stringMatching(/^\d+\./) },
+  })
+  expect(status.store?.bytes).toBeGreaterThan(1_000)
+  expect(status.store?.free_bytes).toBeGreaterThan(status.store?.stops_at_bytes ?? Number.POSITIVE_INFINITY)
+  const calls = status.topics.find(({ topic }) => topic === 'calls')
+  expect(calls).toMatchObject({ unapplied_bytes: 0, lag_ms: 0 })
+  expect(calls?.applied).toBe(calls?.end)
+  expect(calls?.end).toBeGreaterThan(0)
+  expect(status.rollups.map(({ name }) => name)).toContain('call_counts')
+  const read = status.queries.find(({ name }) => name === 'calls.page')
+  expect(read).toMatchObject({ path: expect.any(String), count: expect.any(Number) })
+  expect(read?.p95_ms).toBeGreaterThanOrEqual(read?.p50_ms ?? Number.POSITIVE_INFINITY)
+  expect(status.process.event_loop_p99_ms).toBeGreaterThan(0)
 })

@@ -81,6 +81,7 @@ export const examples: Record<string, Example> = {
   'service.openapi': () => ({}),
   'service.metrics': () => ({}),
   'server.settings': () => ({}),
+  'server.status': () => ({}),
   'server.dead_letters': () => ({ body: {} }),
   'server.dead_letter': () => ({ params: { id: 'none' } }),
   'server.dead_letter_replay': () => ({ params: { id: 'none' } }),
@@ -190,6 +191,7 @@ export const examples: Record<string, Example> = {
 
   'costs.create': body(() => ({ costs: { m: { prompt_token_cost: 1, completion_token_cost: 2 } } })),
   'costs.query': project,
+  'costs.explain': body(({ calls }) => ({ call_id: calls.root })),
   'costs.purge': body((_, n) => ({ query: equalId(newId(n)) })),
 
   'feedback.create': (of) => ({ body: note(of) }),

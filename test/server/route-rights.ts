@@ -19,6 +19,7 @@ const routesByRight = {
     ...['objects.list_aliases', 'refs.read_batch', 'files.content', 'files.query_stats', 'files.resolve_url'],
     ...['traces.tree', 'calls.cells', 'calls.fields', 'calls.values', 'calls.aggregate'],
     ...['tables.query', 'tables.query_stats', 'tables.query_stats_batch', 'costs.query', 'feedback.query'],
+    ...['costs.explain'],
     ...['annotation_queues.query', 'annotation_queues.stats', 'annotation_queues.read', 'annotation_queues.items'],
     ...[
       'projects.stats',
@@ -70,7 +71,13 @@ const routesByRight = {
     ...['secrets.list', 'secrets.set', 'secrets.delete'],
   ],
   owner: ['holds.delete', 'projects.delete'],
-  'metrics+owner': ['server.settings', 'server.dead_letters', 'server.dead_letter', 'server.dead_letter_replay'],
+  'metrics+owner': [
+    'server.status',
+    'server.settings',
+    'server.dead_letters',
+    'server.dead_letter',
+    'server.dead_letter_replay',
+  ],
 } as const
 
 export type NeededRight = keyof typeof routesByRight
@@ -146,7 +153,7 @@ export const missesInEmptyProject: ReadonlySet<string> = new Set([
   ...['annotation_queues.progress', 'ops.read', 'ops.delete', 'datasets.read', 'datasets.delete', 'scorers.read'],
   ...['scorers.delete', 'evaluations.read', 'evaluations.delete', 'models.read', 'models.delete'],
   ...['evaluation_runs.read', 'evaluation_runs.finish', 'predictions.read'],
-  ...['predictions.finish', 'scores.read', 'holds.delete', 'erasures.read'],
+  ...['predictions.finish', 'scores.read', 'holds.delete', 'erasures.read', 'costs.explain'],
 ])
 
 /** Routes of `withoutProject` that refuse a project which the caller does not open all the same. */

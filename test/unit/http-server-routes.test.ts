@@ -29,7 +29,13 @@ beforeAll(async () => {
     show: async (id: string) => letters.filter((one) => one.id === id).map((one) => ({ ...one, row }))[0],
     replay: async (id: string) => ({ replayed: id === 'all' ? 2 : 1, remaining: 0 }),
   }
-  server = await startServer(createServerRoutes({ settings: () => shownSettings(loaded.config), deadLetters }))
+  server = await startServer(
+    createServerRoutes({
+      settings: () => shownSettings(loaded.config),
+      status: () => Promise.reject(new Error('not asked here')),
+      deadLetters,
+    }),
+  )
 })
 afterAll(() => server.stop())
 

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { ProjectId } from '../../services/core/ids.ts'
 import type { Logger } from '../../services/core/process/logger.ts'
 import { withReadLog } from '../../services/core/store/read-log.ts'
+import { createReadTimes } from '../../services/core/store/read-times.ts'
 import type { Query, Store } from '../../services/core/store/store.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -33,4 +34,17 @@ it('of many slow reads one is estimated, outside of the queue of its project', a
   const estimates = asked.filter(({ sql }) => sql.startsWith('EXPLAIN'))
   expect(estimates.map(({ projectId }) => projectId)).toEqual([undefined])
   expect(lines.flatMap(({ rowsRead }) => rowsRead ?? [])).toEqual([7])
+})
+
+it('times of reads are percentiles of the latest ones of each, the slowest first', () => {
+  const times = createReadTimes()
+  for (let n = 1; n <= 100; n++) times.add('calls.page', 'index', n)
+  times.add('costs.query', 'table', 500)
+  expect(times.slowest(5)).toEqual([
+    { name: 'costs.query', path: 'table', count: 1, p50Ms: 500, p95Ms: 500 },
+    { name: 'calls.page', path: 'index', count: 100, p50Ms: 50, p95Ms: 95 },
+  ])
+  for (let n = 0; n < 300; n++) times.add('calls.page', 'index', 1)
+  expect(times.slowest(1)).toEqual([{ name: 'costs.query', path: 'table', count: 1, p50Ms: 500, p95Ms: 500 }])
+  expect(times.slowest(2)[1]).toEqual({ name: 'calls.page', path: 'index', count: 400, p50Ms: 1, p95Ms: 1 })
 })

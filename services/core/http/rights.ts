@@ -23,7 +23,8 @@ const rightOfRoute = {
     'read',
     ...['calls.read', 'calls.stream_query', 'calls.query_stats', 'calls.stats', 'calls.usage', 'traces.usage'],
     ...['calls.cells', 'calls.fields', 'calls.values', 'calls.aggregate'],
-    ...['traces.tree', 'threads.stream_query', 'logs.query', 'costs.query', 'feedback.query', 'refs.read_batch'],
+    ...['traces.tree', 'threads.stream_query', 'logs.query', 'costs.query', 'costs.explain', 'feedback.query'],
+    'refs.read_batch',
     ...['objects.read', 'objects.query', 'objects.list_tags', 'objects.list_aliases'],
     ...['files.content', 'files.query_stats', 'files.resolve_url'],
     ...['tables.query', 'tables.query_stats', 'tables.query_stats_batch'],
@@ -89,7 +90,7 @@ const rightOfRoute = {
   ...only('metrics', 'service.metrics'),
   // Of the server itself, with rows of every project: for owners of everything.
   ...only({ all: ['metrics', 'owner'] }, 'server.settings', 'server.dead_letters', 'server.dead_letter'),
-  ...only({ all: ['metrics', 'owner'] }, 'server.dead_letter_replay'),
+  ...only({ all: ['metrics', 'owner'] }, 'server.dead_letter_replay', 'server.status'),
 } as const satisfies Record<string, NeededRight>
 
 export type RouteName = keyof typeof rightOfRoute

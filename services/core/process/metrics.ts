@@ -31,6 +31,10 @@ export type Metrics = {
   notAllowed(code: string): void
   /** Counts a request that a bound refused. */
   refused(policy: Policy): void
+  /** Requests that were answered 429 and 503, and those that a bound refused, by its name. */
+  refusals(): { statuses: { '429': number; '503': number }; policies: Record<string, number> }
+  /** 99 of 100 turns of the event loop were late by less, since somebody looked last. */
+  eventLoopP99Ms(): Promise<number>
   /** Text of the exposition format and its content type. */
   text(): Promise<{ contentType: string; text: string }>
 }
@@ -75,15 +79,28 @@ export function createMetrics({ withProcess = true }: { withProcess?: boolean } 
     'Answers 401 and 403, over gRPC too: what was wrong with the key (key_unknown, key_malformed, key_expired, key_revoked), or the status',
     'code',
   )
+  const statuses = { '429': 0, '503': 0 }
+  const policies: Record<string, number> = {}
   return {
     registry,
+    refusals: () => ({ statuses: { ...statuses }, policies: { ...policies } }),
+    async eventLoopP99Ms() {
+      const read = async (name: string) => (await registry.getSingleMetric(name)?.get())?.values[0]?.value
+      // Reading this one sets the others.
+      await read('nodejs_eventloop_lag_seconds')
+      return ((await read('nodejs_eventloop_lag_p99_seconds')) ?? 0) * 1_000
+    },
     bodies: (heldBytes) => value('callhouse_http_body_bytes', 'Bytes of request bodies in memory', heldBytes),
     notAllowed: (code) => authFailures.labels(code).inc(),
-    refused: (policy) => refused.labels(policy).inc(),
+    refused(policy) {
+      refused.labels(policy).inc()
+      policies[policy] = (policies[policy] ?? 0) + 1
+    },
     waited: (outcome, ms) => freshness.labels(outcome).observe(ms / 1000),
     http: {
       observe(route, status, seconds, bytesIn, bytesOut) {
         duration.labels(route, String(status)).observe(seconds)
+        if (status === 429 || status === 503) statuses[status]++
         received.inc(bytesIn)
         sent.inc(bytesOut)
       },

@@ -2,6 +2,7 @@
 import type { Registry } from 'prom-client'
 import type { Logger } from '../process/logger.ts'
 import { metricsIn } from '../process/metrics-in.ts'
+import type { ReadTimes } from './read-times.ts'
 import type { Query, QueryOptions, Store } from './store.ts'
 
 /**
@@ -43,8 +44,11 @@ const countLines = (bytes: Buffer): number => {
  * The same store with a line per read: at level debug, with the estimate of rows read at level trace. Slow reads are
  * told at level info, with the estimate unless another one is under way. Takes: milliseconds, waiting for a connection included.
  */
-export function withReadLog(store: Store, deps: { logger: Logger; registry: Registry }): Store {
-  const { logger, registry } = deps
+export function withReadLog(
+  store: Store,
+  deps: { logger: Logger; registry: Registry; times?: Pick<ReadTimes, 'add'> },
+): Store {
+  const { logger, registry, times } = deps
   const { counter, histogram } = metricsIn(registry)
   const seconds = histogram(
     'callhouse_read_seconds',
@@ -107,7 +111,9 @@ export function withReadLog(store: Store, deps: { logger: Logger; registry: Regi
       void log(query, options, { ms, ...sizes })
       return answer
     } finally {
-      seconds.labels(path, outcome).observe((performance.now() - startedMs) / 1000)
+      const tookMs = performance.now() - startedMs
+      seconds.labels(path, outcome).observe(tookMs / 1000)
+      times?.add(query.name, path, tookMs)
     }
   }
 

@@ -1,6 +1,9 @@
 // Explains what a call cost: which usage, which price of which table, and the arithmetic of each bucket of tokens.
 
+import type { z } from 'zod'
+import type { costExplainResponse } from '../../../schemas/costs.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
+import { fault } from '../../core/http/errors.ts'
 import { type ProjectId, parseProjectId } from '../../core/ids.ts'
 import { isObject } from '../../core/json/objects.ts'
 import { param, sql, systemQuery } from '../../core/store/sql.ts'
@@ -15,53 +18,12 @@ import { type ReportedUsage, reportedUsage, tokensOf } from './call-costs.ts'
 import { daysSince } from './price-age.ts'
 import { type Price, type PriceBook, type Prices, totalsOf, uncachedOf } from './prices.ts'
 
-/** Where a price comes from. */
-type PriceSource = 'project' | 'operator file' | 'shipped table'
+export type ExplainedCost = z.output<typeof costExplainResponse>
+export type ExplainedModel = ExplainedCost['models'][number]
+type ExplainedPrice = NonNullable<ExplainedModel['price']>
+type Bucket = ExplainedModel['buckets'][number]
 
-type ExplainedPrice = {
-  source: PriceSource
-  /** Of a project's price. */
-  id: string | null
-  provider_id: string
-  effective_date: string
-  created_by: string
-  /** Of a default price: the page that it was read from, the day, and how long ago that is; null where nobody says. */
-  page: string | null
-  read: string | null
-  read_days_ago: number | null
-  /** It began before the call did; otherwise nothing else is known. */
-  in_force: boolean
-}
-
-/** A bucket of tokens; the buckets of a model do not overlap. */
-type Bucket = { bucket: string; tokens: number; counted_as: string; price: number; cost: number }
-
-export type ExplainedModel = {
-  model: string
-  /** As the summary of the call reports it. */
-  usage: ReportedUsage
-  price: ExplainedPrice | null
-  /** Prices of the model that were not taken. */
-  other_prices: ExplainedPrice[]
-  /** How the input and its cached tokens were told apart. */
-  rule: string
-  buckets: Bucket[]
-  /** Output tokens that went into reasoning: part of the output, without a price of their own. */
-  reasoning_tokens: number
-  unit: string
-  total: number
-}
-
-export type ExplainedCost = {
-  project_id: string
-  call_id: string
-  op_name: string
-  started_at: string
-  models: ExplainedModel[]
-  total: number
-}
-
-const priceSourceOf = ({ level, file }: Price): PriceSource =>
+const priceSourceOf = ({ level, file }: Price): ExplainedPrice['source'] =>
   level === 'project' ? 'project' : file === 'operator' ? 'operator file' : 'shipped table'
 
 const priceShown = (price: Price, startedUs: number): ExplainedPrice => ({
@@ -167,7 +129,7 @@ function explainModel(
 export type CostExplainer = {
   /**
    * @param projectId null = wherever the call is
-   * @throws Error when there is no such call, or several projects have one
+   * @throws Fault 404 when there is no such call; Error when several projects have one
    */
   explain(callId: string, projectId: string | null, options?: QueryOptions): Promise<ExplainedCost>
 }
@@ -185,7 +147,7 @@ export function createCostExplainer(deps: { store: Pick<Store, 'bytes' | 'rows'>
     )
     const found = await store.rows<{ project_id: string }>(query, options)
     const [first, ...others] = found.map((row) => row.project_id)
-    if (first === undefined) throw new Error(`There is no call ${callId}`)
+    if (first === undefined) throw fault(404, `There is no call ${callId}`)
     if (others.length > 0)
       throw new Error(`Several projects have a call ${callId}: ${[first, ...others].join(', ')}; name one of them`)
     return parseProjectId(first)
@@ -198,7 +160,7 @@ export function createCostExplainer(deps: { store: Pick<Store, 'bytes' | 'rows'>
       const query = compileCallsQuery({ filter: { call_ids: [callId] }, projectId, ...names })
       const reader = { store, projectId, query, options, cache: createCountCache() }
       const row = await readCall(reader, headerSelect(null, true))
-      if (row === null) throw new Error(`There is no call ${callId} in ${projectId}`)
+      if (row === null) throw fault(404, `There is no call ${callId} in ${projectId}`)
       const [[payload = {}], book] = await Promise.all([
         readPayloads(store, projectId, [row], ['summary', ...billedColumns], 'scattered', options),
         prices.of(projectId, options),

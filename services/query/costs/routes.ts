@@ -1,5 +1,12 @@
-// Reading and removing prices of a project: POST /cost/query and POST /cost/purge.
-import { costPurgeRequest, costPurgeResponse, costQueryRequest, costQueryResponse } from '../../../schemas/costs.ts'
+// Reading and removing prices of a project: POST /cost/query and POST /cost/purge; and what a call cost, explained.
+import {
+  costExplainRequest,
+  costExplainResponse,
+  costPurgeRequest,
+  costPurgeResponse,
+  costQueryRequest,
+  costQueryResponse,
+} from '../../../schemas/costs.ts'
 import type { Audit } from '../../core/audit/audit.ts'
 import { audited, idsOf } from '../../core/audit/audited.ts'
 import type { Clock } from '../../core/clock/clock.ts'
@@ -22,10 +29,13 @@ import type { Condition } from '../language/types.ts'
 import { listReply } from '../list-reply.ts'
 import { inSlices } from '../list-rows.ts'
 import { purgedIds } from '../purge-ids.ts'
+import { createCostExplainer } from './explain.ts'
 import { costFields, shownColumns } from './fields.ts'
+import type { Prices } from './prices.ts'
 
 export type CostReadDeps = {
-  store: Pick<Store, 'rows'>
+  store: Pick<Store, 'rows' | 'bytes'>
+  prices: Prices
   log: Pick<Log, 'append'>
   clock: Clock
   freshness: Freshness
@@ -59,7 +69,8 @@ export const costsQuery = (
     LIMIT ${param('UInt64', limit)} OFFSET ${param('UInt64', offset)}`
   })
 
-export function createCostReadRoutes({ store, log, clock, freshness, audit }: CostReadDeps): Route[] {
+export function createCostReadRoutes({ store, prices, log, clock, freshness, audit }: CostReadDeps): Route[] {
+  const explainer = createCostExplainer({ store, prices })
   return [
     route({
       name: 'costs.query',
@@ -96,6 +107,21 @@ export function createCostReadRoutes({ store, log, clock, freshness, audit }: Co
           for await (const rows of slices) yield rows.map(textOf).join(',')
         }
         return listReply('results', texts(), headers)
+      },
+    }),
+    route({
+      name: 'costs.explain',
+      method: 'POST',
+      path: '/cost/explain',
+      summary: 'What a call cost: its usage, the prices that were taken, and the arithmetic of each bucket of tokens',
+      body: { type: 'json', schema: costExplainRequest, check: 'schema' },
+      response: costExplainResponse,
+      tables: ['calls', 'call_keys', 'payloads', 'costs'],
+      async handle(context) {
+        const { input, signal } = context
+        const projectId = context.project(input.project_id)
+        const headers = await freshness.wait(context, ['calls', 'costs'])
+        return { json: await explainer.explain(input.call_id, projectId, { signal }), headers }
       },
     }),
     route({

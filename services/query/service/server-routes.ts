@@ -1,4 +1,4 @@
-// What owners of everything read of the server itself: its settings, never its secrets, and the rows that the store
+// What owners of everything read of the server itself: how it is, its settings, never its secrets, and the rows that the store
 // refused, which they send again.
 import type { z } from 'zod'
 import {
@@ -7,6 +7,7 @@ import {
   deadLettersRequest,
   deadLettersResponse,
   serverSettingsResponse,
+  serverStatusResponse,
 } from '../../../schemas/server.ts'
 import { maxItemBytes } from '../../core/directory/items.ts'
 import { allowsOn } from '../../core/directory/roles.ts'
@@ -27,6 +28,7 @@ type Found = {
 /** Of what the server is made of. */
 export type OperatorDeps = {
   settings(): z.output<typeof serverSettingsResponse>
+  status(): Promise<z.output<typeof serverStatusResponse>>
   deadLetters: {
     /** Those found first come first. */
     list(): Promise<(Found & { sizeBytes: number })[]>
@@ -45,7 +47,7 @@ const shapeOf = ({ id, topic, partition, offset, rowIndex, reason, at, replayedA
   ...{ id, topic, partition, offset, row_index: rowIndex, reason, at, replayed_at: replayedAt ?? null },
 })
 
-export function createServerRoutes({ settings, deadLetters }: OperatorDeps): Route[] {
+export function createServerRoutes({ settings, status, deadLetters }: OperatorDeps): Route[] {
   return [
     route({
       name: 'server.settings',
@@ -58,6 +60,19 @@ export function createServerRoutes({ settings, deadLetters }: OperatorDeps): Rou
       async handle({ caller }) {
         throwUnlessOwner(caller)
         return { json: settings() }
+      },
+    }),
+    route({
+      name: 'server.status',
+      method: 'GET',
+      path: '/server/status',
+      summary: 'How the process that answers is: checks, lag by topic, store, slowest reads and what it refused',
+      withoutProject: true,
+      body: { type: 'none' },
+      response: serverStatusResponse,
+      async handle({ caller }) {
+        throwUnlessOwner(caller)
+        return { json: await status() }
       },
     }),
     route({

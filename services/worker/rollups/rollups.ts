@@ -62,8 +62,8 @@ export const allCountedAgain: CountedAgain = { agedProjects: [''], countedFrom: 
 export type Rollups = {
   /** Schedules a recompute after dirty buckets were written. */
   onDirty(): void
-  /** Age of the oldest dirty bucket that may not be recomputed yet, by table. */
-  lag(): { name: string; lagMs: number }[]
+  /** Age of the oldest dirty bucket that may not be recomputed yet, and whether its first count goes on, by table. */
+  lag(): { name: string; lagMs: number; isBuilding: boolean }[]
   /** The greatest of these ages, as a share of what is allowed. */
   lateness(): number
   /** Recomputes everything that is dirty up to the committed positions, now. */
@@ -132,7 +132,12 @@ export function createRollups(deps: {
   let isFirstCount = false
   let isLeader = true
 
-  const lag = () => table.map(({ name }) => ({ name, lagMs: Date.now() - (lacking.get(name) ?? Date.now()) }))
+  const lag = () =>
+    table.map(({ name }) => ({
+      name,
+      lagMs: Date.now() - (lacking.get(name) ?? Date.now()),
+      isBuilding: states.get(name)?.isBegun === false,
+    }))
   const lateness = () => Math.max(...lag().map(({ lagMs }) => lagMs)) / (isSlow ? allowedSlowMs : allowedMs)
 
   /** Runs the statements of a rollup over dirty buckets of the partitions, `covered < position <= upTo`. */

@@ -69,6 +69,7 @@ export type Shapes = {
   'completions.create': { in: z.input<typeof inference.completionsCreateRequest>; out: z.output<typeof inference.completionsCreateResponse>; line: never }
   'completions.create_stream': { in: z.input<typeof inference.completionsCreateRequest>; out: null; line: never }
   'costs.create': { in: z.input<typeof costs.costCreateRequest>; out: z.output<typeof costs.costCreateResponse>; line: never }
+  'costs.explain': { in: z.input<typeof costs.costExplainRequest>; out: z.output<typeof costs.costExplainResponse>; line: never }
   'costs.purge': { in: z.input<typeof costs.costPurgeRequest>; out: z.output<typeof costs.costPurgeResponse>; line: never }
   'costs.query': { in: z.input<typeof costs.costQueryRequest>; out: z.output<typeof costs.costQueryResponse>; line: never }
   'datasets.create': { in: z.input<typeof evaluationObjects.datasetCreateRequest>; out: z.output<typeof evaluationObjects.datasetCreateResponse>; line: never }
@@ -170,6 +171,7 @@ export type Shapes = {
   'server.dead_letter_replay': { in: undefined; out: z.output<typeof server.deadLetterReplayResponse>; line: never }
   'server.dead_letters': { in: z.input<typeof server.deadLettersRequest>; out: z.output<typeof server.deadLettersResponse>; line: never }
   'server.settings': { in: undefined; out: z.output<typeof server.serverSettingsResponse>; line: never }
+  'server.status': { in: undefined; out: z.output<typeof server.serverStatusResponse>; line: never }
   'service.geolocate': { in: undefined; out: z.output<typeof service.geolocateResponse>; line: never }
   'service.graphql': { in: z.input<typeof service.graphqlRequest>; out: z.output<typeof service.graphqlResponse>; line: never }
   'service.health': { in: undefined; out: z.output<typeof service.healthResponse>; line: never }
@@ -227,6 +229,7 @@ export const routes = {
   'completions.create': ['POST', '/completions/create'],
   'completions.create_stream': ['POST', '/completions/create_stream'],
   'costs.create': ['POST', '/cost/create'],
+  'costs.explain': ['POST', '/cost/explain'],
   'costs.purge': ['POST', '/cost/purge'],
   'costs.query': ['POST', '/cost/query'],
   'datasets.create': ['POST', '/v2/{entity}/{project}/datasets'],
@@ -328,6 +331,7 @@ export const routes = {
   'server.dead_letter_replay': ['POST', '/server/deadletters/{id}/replay'],
   'server.dead_letters': ['POST', '/server/deadletters/query'],
   'server.settings': ['GET', '/server/settings'],
+  'server.status': ['GET', '/server/status'],
   'service.geolocate': ['GET', '/geolocate'],
   'service.graphql': ['POST', '/graphql'],
   'service.health': ['GET', '/health'],

@@ -1,130 +1,111 @@
-// Tables of the system page: topics, rollups, reads and refusals, from the figures of the server.
+// Tables of the system page: topics, derived tables, reads and refusals of the process that answers.
 import { bytes, count, duration } from '../engine/format.ts'
-import { boundOf, labelsOf, type Metrics, sumOf } from '../engine/metrics.ts'
 import { Sheet, type SheetColumn } from '../settings/parts.tsx'
+import type { Status } from './use-system.ts'
 
-const num = (value: number | undefined): string => (value === undefined ? '–' : count(Math.round(value)))
-const seconds = (value: number | undefined): string =>
-  value === undefined ? '–' : Number.isFinite(value) ? duration(value * 1_000) : 'more'
+type Numbered<Row> = [head: string, cell: (row: Row) => string]
 
-type Row = { name: string } & Record<string, number | string | undefined>
+function columnsOf<Row>(
+  head: string,
+  name: (row: Row) => string,
+  numbers: readonly Numbered<Row>[],
+): SheetColumn<Row>[] {
+  return [
+    { ...{ head, width: 'minmax(12rem, 2fr)' }, cell: (row) => <code>{name(row)}</code> },
+    ...numbers.map(([title, cell]) => ({
+      ...{ head: title, width: 'minmax(8rem, 1fr)', isNumber: true },
+      cell: (row: Row) => <span>{cell(row)}</span>,
+    })),
+  ]
+}
 
-const column = (head: string, cell: (row: Row) => string): SheetColumn<Row> => ({
-  ...{ head, width: 'minmax(8rem, 1fr)', isNumber: true },
-  cell: (row) => <span>{cell(row)}</span>,
-})
-const nameColumn = (head: string): SheetColumn<Row> => ({
-  ...{ head, width: 'minmax(12rem, 2fr)' },
-  cell: ({ name }) => <code>{name}</code>,
-})
+type Props = { status: Status }
 
-const idOf = ({ name }: Row): string => name
-
-export function Topics({ figures }: { figures: Metrics }) {
-  const rows = labelsOf(figures, 'callhouse_log_topic_lag_seconds', 'topic').map((topic) => ({
-    name: topic,
-    applied: sumOf(figures, 'callhouse_rows_applied_total', { topic }),
-    waiting: sumOf(figures, 'callhouse_log_topic_unapplied_records', { topic }),
-    lag: sumOf(figures, 'callhouse_log_topic_lag_seconds', { topic }),
-    dead: sumOf(figures, 'callhouse_dead_letters_total', { topic }) ?? 0,
-  }))
+export function Topics({ status }: Props) {
   return (
     <Sheet
       label="Topics"
-      columns={[
-        nameColumn('Topic'),
-        column('Lag', ({ lag }) => seconds(lag as number | undefined)),
-        column('Waiting', ({ waiting }) => num(waiting as number | undefined)),
-        column('Rows applied', ({ applied }) => num(applied as number | undefined)),
-        column('Dead letters', ({ dead }) => num(dead as number | undefined)),
-      ]}
-      items={rows}
-      idOf={idOf}
-      rowClass={({ dead }) => ((dead as number) > 0 ? 's-error' : '')}
+      columns={columnsOf<Status['topics'][number]>('Topic', ({ topic }) => topic, [
+        ['Lag', ({ lag_ms }) => duration(lag_ms)],
+        ['Waiting', ({ end, applied }) => count(end - applied)],
+        ['Bytes waiting', ({ unapplied_bytes }) => bytes(unapplied_bytes)],
+        ['Applied', ({ applied }) => count(applied)],
+      ])}
+      items={status.topics}
+      idOf={({ topic }) => topic}
       none="This process has no topics."
     />
   )
 }
 
-export function Rollups({ figures }: { figures: Metrics }) {
-  const rows = labelsOf(figures, 'callhouse_rollup_lag_seconds', 'table').map((table) => ({
-    name: table,
-    lag: sumOf(figures, 'callhouse_rollup_lag_seconds', { table }),
-  }))
+export function Rollups({ status }: Props) {
   return (
     <Sheet
       label="Derived tables"
-      columns={[nameColumn('Table'), column('Lag', ({ lag }) => seconds(lag as number | undefined))]}
-      items={rows}
-      idOf={idOf}
+      columns={columnsOf<Status['rollups'][number]>('Table', ({ name }) => name, [
+        ['Lag', ({ lag_ms }) => duration(lag_ms)],
+        ['State', ({ is_building }) => (is_building ? 'first count' : 'kept up')],
+      ])}
+      items={status.rollups}
+      idOf={({ name }) => name}
       none="This process derives nothing."
     />
   )
 }
 
-export function Reads({ figures }: { figures: Metrics }) {
-  const name = 'callhouse_read_seconds'
-  const rows = labelsOf(figures, `${name}_count`, 'path')
-    .map((path) => {
-      const reads = sumOf(figures, `${name}_count`, { path }) ?? 0
-      return {
-        ...{ name: path, reads, mean: (sumOf(figures, `${name}_sum`, { path }) ?? 0) / Math.max(1, reads) },
-        most: boundOf(figures, name, 0.95, { path }),
-        failed: sumOf(figures, `${name}_count`, { path, outcome: 'failed' }) ?? 0,
-      }
-    })
-    .sort((a, b) => b.mean - a.mean)
+export function Reads({ status }: Props) {
   return (
     <Sheet
       label="Reads"
-      columns={[
-        nameColumn('Path'),
-        column('Reads', ({ reads }) => num(reads as number)),
-        column('Mean', ({ mean }) => seconds(mean as number)),
-        column('19 of 20 within', ({ most }) => seconds(most as number | undefined)),
-        column('Failed', ({ failed }) => num(failed as number)),
-      ]}
-      items={rows}
-      idOf={idOf}
+      columns={columnsOf<Status['queries'][number]>('Read', ({ name, path }) => `${name} (${path})`, [
+        ['Times', ({ count: times }) => count(times)],
+        ['Half within', ({ p50_ms }) => duration(p50_ms)],
+        ['19 of 20 within', ({ p95_ms }) => duration(p95_ms)],
+      ])}
+      items={status.queries}
+      idOf={({ name, path }) => `${name} ${path}`}
       none="Nothing has been read since the start."
     />
   )
 }
 
-const refusals = ['callhouse_refused_total', 'callhouse_append_refused_total', 'callhouse_auth_failures_total']
-
-export function Refusals({ figures }: { figures: Metrics }) {
-  const rows = refusals
-    .flatMap((name) => (figures.get(name) ?? []).map((sample) => ({ ...sample, name })))
-    .filter(({ value }) => value > 0)
-    .map(({ labels, value, name }) => ({
-      ...{ name: Object.values(labels).join(' ') || name, value },
-    }))
+export function Refusals({ status: { refused, refused_policies: policies } }: Props) {
+  const rows = [
+    { why: '429: a bound was reached', times: refused['429'] },
+    { why: '503: a part was away', times: refused['503'] },
+    ...Object.entries(policies).map(([policy, times]) => ({ why: `429, ${policy}`, times })),
+  ].filter(({ times }) => times > 0)
   return (
     <Sheet
       label="Refusals"
-      columns={[nameColumn('Why'), column('Times', ({ value }) => num(value as number))]}
+      columns={columnsOf<{ why: string; times: number }>('Why', ({ why }) => why, [
+        ['Times', ({ times }) => count(times)],
+      ])}
       items={rows}
-      idOf={idOf}
+      idOf={({ why }) => why}
       none="Nothing has been refused since the start."
     />
   )
 }
 
 /** What one looks at first, in words. */
-export function factsOf(figures: Metrics): [name: string, value: string][] {
-  const of = (name: string) => sumOf(figures, name)
-  const started = of('process_start_time_seconds')
-  const limit = of('callhouse_log_unapplied_limit_bytes')
-  const [info] = figures.get('callhouse_info') ?? []
+export function factsOf(status: Status): [name: string, value: string][] {
+  const { role, started_at, unapplied, dead_letters, store, process } = status
   return [
-    ['Role', info?.labels.role ?? '–'],
-    ['Up for', started === undefined ? '–' : duration(Date.now() - started * 1_000)],
-    ['Waits to be applied', `${bytes(of('callhouse_log_unapplied_bytes') ?? 0)}${limit ? ` of ${bytes(limit)}` : ''}`],
-    ['Dead letters', num(of('callhouse_dead_letters_total') ?? 0)],
-    ['Memory', bytes(of('process_resident_memory_bytes') ?? 0)],
-    ['Event loop, 99 of 100', seconds(of('nodejs_eventloop_lag_p99_seconds'))],
-    ['Keys that end soon', num(of('callhouse_keys_expiring') ?? 0)],
-    ['Prices read', `${num(of('callhouse_prices_age_days') ?? 0)} d ago`],
+    ['Role', role],
+    ['Up for', duration(Date.now() - Date.parse(started_at))],
+    ['Waits to be applied', `${bytes(unapplied.bytes)} of ${bytes(unapplied.limit_bytes)}`],
+    ['Dead letters', count(dead_letters.count)],
+    [
+      'Store',
+      store === null
+        ? 'does not answer'
+        : `ClickHouse ${store.version}${store.kind === 'embedded' ? ', embedded' : ''}`,
+    ],
+    ...(store === null
+      ? []
+      : ([['Stored', `${bytes(store.bytes)} in ${count(store.parts)} parts`]] as [string, string][])),
+    ['Memory', `${bytes(process.rss_bytes)}, heap ${bytes(process.heap_bytes)}`],
+    ['Event loop, 99 of 100', duration(process.event_loop_p99_ms)],
   ]
 }

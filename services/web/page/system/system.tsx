@@ -1,13 +1,12 @@
 // How the server is: its checks, lag, topics, disk, reads and what it refused. It asks while somebody looks.
 import { useSession } from '../api/session.ts'
 import { bytes, duration } from '../engine/format.ts'
-import { type Metrics, sumOf } from '../engine/metrics.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { Copy, SectionHead } from '../settings/parts.tsx'
 import { DeadLetterList } from './dead-letters.tsx'
 import { factsOf, Reads, Refusals, Rollups, Topics } from './figures.tsx'
 import { SettingsList } from './settings-list.tsx'
-import { type Health, useSystem } from './use-system.ts'
+import { type Health, type Status, useSystem } from './use-system.ts'
 import './system.css'
 
 const pillOf: Record<string, string> = { ok: 'good', degraded: 'warn', down: 'bad', unavailable: 'bad' }
@@ -64,33 +63,37 @@ function LagLine({ lags, atMs }: { lags: Lags; atMs: number }) {
   )
 }
 
-function Disk({ figures }: { figures: Metrics }) {
-  const [size, free] = [sumOf(figures, 'callhouse_disk_size_bytes'), sumOf(figures, 'callhouse_disk_free_bytes')]
-  if (!size || free === undefined) return null
+function Disk({ store }: { store: Status['store'] }) {
+  const { disk_bytes: size = 0, free_bytes: free = null, stops_at_bytes: stops = null } = store ?? {}
+  if (!size || free === null) return null
   const share = 1 - free / size
   return (
     <div className={`quota ${share >= 0.95 ? 'bad' : share >= 0.85 ? 'warn' : ''}`}>
-      <span>Disk of the data folder</span>
+      <span>{store?.kind === 'embedded' ? 'Disk of the data folder' : 'Disk of the store'}</span>
       <span className="num">
-        <strong>{bytes(free)}</strong> <span className="second">free of {bytes(size)}</span>
+        <strong>{bytes(free)}</strong>{' '}
+        <span className="second">
+          free of {bytes(size)}
+          {stops !== null && `; writes stop at ${bytes(stops)}`}
+        </span>
       </span>
       <progress max={1} value={share} aria-label={`Disk: ${Math.round(share * 100)} % used`} />
     </div>
   )
 }
 
-function Figures({ figures }: { figures: Metrics }) {
+function Figures({ status }: { status: Status }) {
   const parts = [
     ['Topics', Topics],
     ['Derived tables', Rollups],
-    ['Reads since the start', Reads],
+    ['Slowest reads since the start', Reads],
     ['Refused since the start', Refusals],
   ] as const
   return (
     <>
-      <Disk figures={figures} />
+      <Disk store={status.store} />
       <dl className="set-facts">
-        {factsOf(figures).map(([name, value]) => (
+        {factsOf(status).map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
             <dd>{value}</dd>
@@ -100,7 +103,7 @@ function Figures({ figures }: { figures: Metrics }) {
       {parts.map(([title, Part]) => (
         <section key={title} className="part" aria-label={title}>
           <h2>{title}</h2>
-          <Part figures={figures} />
+          <Part status={status} />
         </section>
       ))}
       <section className="part" aria-label="Refused rows">
@@ -123,19 +126,18 @@ function Figures({ figures }: { figures: Metrics }) {
 type Seen = NonNullable<ReturnType<typeof useSystem>['data']>
 
 /** Nothing of payloads, keys or addresses. */
-function reportOf({ health, figures, version, atMs }: Seen): string {
-  const facts = figures === undefined ? {} : Object.fromEntries(factsOf(figures))
-  return JSON.stringify({ at: new Date(atMs).toISOString(), ...version, health, ...facts }, null, 2)
+function reportOf({ health, status, version, atMs }: Seen): string {
+  return JSON.stringify({ at: new Date(atMs).toISOString(), ...version, health, status }, null, 2)
 }
 
 export function System() {
   const { data: session } = useSession()
   const grants = session?.grants
-  const mayReadMetrics = grants === undefined || (grants === '*' && session?.role === 'owner')
-  const { data, error, refetch } = useSystem(mayReadMetrics)
+  const mayReadStatus = grants === undefined || (grants === '*' && session?.role === 'owner')
+  const { data, error, refetch } = useSystem(mayReadStatus)
   if (data === undefined)
     return error ? <FaultBox error={error} onRetry={() => void refetch()} /> : <div className="waiting" />
-  const { health, figures, version } = data
+  const { health, status, version } = data
   return (
     <>
       <SectionHead title="System" acts={<Copy text={reportOf(data)} label="Copy for a report" />}>
@@ -156,10 +158,14 @@ export function System() {
         <h2>Lag of what is written</h2>
         <LagLine lags={data.lags} atMs={data.atMs} />
       </section>
-      {figures ? (
-        <Figures figures={figures} />
+      {status ? (
+        <Figures status={status} />
       ) : (
-        <p className="second">Figures of the server show to owners of everything.</p>
+        <p className="second">
+          {mayReadStatus
+            ? 'The server does not tell its figures now.'
+            : 'Figures of the server show to owners of everything.'}
+        </p>
       )}
     </>
   )

@@ -1,26 +1,59 @@
-// What a span cost: tokens, prices and sums by model.
-import type { Bill, BillLine } from '../engine/bill.ts'
+// What a span cost: the usage that it reports, the price that was taken, and the arithmetic of each kind of tokens.
+import { useQuery } from '@tanstack/react-query'
+import { json } from '../api/client.ts'
+import type { Shapes } from '../api/routes.gen.ts'
 import { count, money } from '../engine/format.ts'
+import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
 
-const perMillion = (price: number | null): string => (price === null ? '–' : money(price * 1_000_000))
-const cells: [head: string, cell: (line: BillLine) => string, title?: (line: BillLine) => string][] = [
-  ['Tokens', ({ tokens }) => (tokens === null ? '–' : count(tokens))],
-  ['Price of a million', ({ price }) => perMillion(price), ({ price }) => (price === null ? '' : `$${price} each`)],
-  ['Cost', ({ cost }) => (cost === null ? '–' : money(cost)), ({ cost }) => (cost === null ? '' : `$${cost}`)],
-]
+type Model = Shapes['costs.explain']['out']['models'][number]
+type Price = NonNullable<Model['price']>
+type Bucket = Model['buckets'][number]
 
-export function Cost({ bills, unpriced }: { bills: readonly Bill[]; unpriced: readonly string[] }) {
+const cells: [head: string, cell: (one: Bucket) => string, title: (one: Bucket) => string][] = [
+  ['Tokens', ({ tokens }) => count(tokens), ({ counted_as }) => counted_as],
+  ['Price of a million', ({ price }) => money(price * 1_000_000), ({ price }) => `$${price} each`],
+  ['Cost', ({ cost }) => money(cost), ({ cost }) => `$${cost}`],
+]
+const sources: Record<Price['source'], string> = {
+  project: 'the project',
+  'operator file': "the server's own file",
+  'shipped table': 'the table that comes with the server',
+}
+
+/** Prices count from a day on. */
+const day = (time: string): string => time.slice(0, 10)
+
+function PriceLine({ price }: { price: Price }) {
   return (
-    <div className="scroll bills" tabIndex={0} role="group" aria-label="Cost of this call">
-      {bills.map(({ model, lines, total, since, level }) => (
-        <section key={model}>
-          <h3>
-            <T text={model} max={120} /> <span className="grow" />{' '}
-            <span className="num" title={`$${total}`}>
-              {money(total)}
-            </span>
-          </h3>
+    <p className="second">
+      Price of {sources[price.source]}, provider <T text={price.provider_id} max={60} />, from{' '}
+      {day(price.effective_date)} on{price.in_force ? '' : ', which is after the call began: there is no other'}.
+      {price.read !== null && ` Read on ${price.read}, ${count(price.read_days_ago ?? 0)} days ago`}
+      {price.read !== null && price.page !== null && (
+        <>
+          {' '}
+          at <T text={price.page} max={120} />
+        </>
+      )}
+      {price.read !== null && '.'}
+    </p>
+  )
+}
+
+function ModelBill({ model, usage, price, other_prices, rule, buckets, reasoning_tokens, total }: Model) {
+  return (
+    <section>
+      <h3>
+        <T text={model} max={120} /> <span className="grow" />{' '}
+        <span className="num" title={price === null ? '' : `$${total}`}>
+          {price === null ? '–' : money(total)}
+        </span>
+      </h3>
+      {price === null ? (
+        <p className="second">No price of this model is known: no cost.</p>
+      ) : (
+        <>
           <table>
             <thead>
               <tr>
@@ -33,32 +66,71 @@ export function Cost({ bills, unpriced }: { bills: readonly Bill[]; unpriced: re
               </tr>
             </thead>
             <tbody>
-              {lines.map((line) => (
-                <tr key={line.what}>
-                  <th scope="row">{line.what}</th>
+              {buckets.map((one) => (
+                <tr key={one.bucket}>
+                  <th scope="row">
+                    {one.bucket}
+                    <br />
+                    <span className="second">
+                      <T text={one.counted_as} max={120} />
+                    </span>
+                  </th>
                   {cells.map(([head, cell, title]) => (
-                    <td key={head} className="num" title={title?.(line)}>
-                      {cell(line)}
+                    <td key={head} className="num" title={title(one)}>
+                      {cell(one)}
                     </td>
                   ))}
                 </tr>
               ))}
             </tbody>
           </table>
-          <p className="second">
-            Price of <T text={level || 'the server'} max={60} />
-            {since !== '' && (
-              <>
-                , from <T text={since.slice(0, 10)} /> on
-              </>
-            )}
-            .
-          </p>
-        </section>
+          {reasoning_tokens > 0 && (
+            <p className="second">{count(reasoning_tokens)} tokens of the output are reasoning.</p>
+          )}
+          <p className="second">Cached tokens: {rule}.</p>
+          <PriceLine price={price} />
+        </>
+      )}
+      {other_prices.length > 0 && (
+        <details>
+          <summary>{count(other_prices.length)} prices were not taken</summary>
+          <ul>
+            {other_prices.map((other) => (
+              <li key={`${other.source} ${other.id} ${other.provider_id} ${other.effective_date}`} className="second">
+                {sources[other.source]}, provider <T text={other.provider_id} max={60} />, from{' '}
+                {day(other.effective_date)} on
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      <details>
+        <summary>Usage as the call reports it</summary>
+        <pre>
+          <T text={JSON.stringify(usage, null, 2)} max={4_000} />
+        </pre>
+      </details>
+    </section>
+  )
+}
+
+export function Cost({ projectId, id }: { projectId: string; id: string }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['cost', projectId, id],
+    queryFn: ({ signal }) => json('costs.explain', { project_id: projectId, call_id: id }, { signal }),
+  })
+  if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
+  return (
+    <div className="scroll bills" tabIndex={0} role="group" aria-label="Cost of this call" aria-busy={!data}>
+      {data?.models.map((model) => (
+        <ModelBill key={model.model} {...model} />
       ))}
-      {unpriced.length > 0 && (
-        <p className="second">
-          Without a price: <T text={unpriced.join(', ')} max={600} />
+      {data && data.models.length > 1 && (
+        <p className="sum">
+          Together{' '}
+          <span className="num" title={`$${data.total}`}>
+            {money(data.total)}
+          </span>
         </p>
       )}
     </div>

@@ -56,7 +56,7 @@ export function Reader(props: ReaderProps) {
   const first: Tab = messages === null ? 'io' : 'conversation'
   const has: Partial<Record<Tab, boolean>> = {
     conversation: messages !== null,
-    cost: data !== undefined && data !== null && data.bills.length + data.unpriced.length > 0,
+    cost: data?.hasUsage === true,
     code: op !== undefined,
   }
   const shown: Tab = tab === undefined || has[tab] === false ? first : tab
@@ -112,7 +112,7 @@ export function Reader(props: ReaderProps) {
               <Conversation {...{ projectId, messages }} />
             </>
           )}
-          {data && shown === 'cost' && <Cost bills={data.bills} unpriced={data.unpriced} />}
+          {shown === 'cost' && <Cost key={id} {...{ projectId, id }} />}
           {op && shown === 'code' && <Code {...{ projectId, op }} />}
           {shown === 'feedback' && <Feedback key={id} {...{ projectId, id, zone }} />}
           {data && shown === 'io' && (

@@ -2,7 +2,6 @@
 import { eachLine } from '../api/lines.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { ApiFault, type FaultValues, type RouteName, send, staleMsOf } from '../api/send.ts'
-import { type Bill, billsOf, unpricedOf } from '../engine/bill.ts'
 import { conversationOf, type Message, parsedAsSpelled } from '../engine/conversation.ts'
 import { type FoundMedia, mediaIn } from '../engine/media.ts'
 import { cellOf, kindOf, opNameOf, type Row, rowOf, type SpanKind } from '../engine/rows.ts'
@@ -22,9 +21,8 @@ export type Opened = {
   bytes: number
   conversation: Message[] | null
   media: FoundMedia[]
-  bills: Bill[]
-  /** Models whose usage has no price. */
-  unpriced: string[]
+  /** Its summary reports what models used. */
+  hasUsage: boolean
 } | null
 
 type Context = { signal: AbortSignal }
@@ -62,6 +60,11 @@ function contentsOf({ inputs, output }: Record<string, documents.NodeRef>) {
     conversation: conversationOf(asked, answered),
     media: [...mediaIn(asked, 'inputs'), ...mediaIn(answered, 'output')],
   }
+}
+
+function hasUsage(summary: unknown): boolean {
+  const { usage } = (summary ?? {}) as { usage?: Record<string, unknown> | null }
+  return Object.values(usage ?? {}).some((one) => typeof one === 'object' && one !== null)
 }
 
 /** Only what is short becomes values. */
@@ -123,8 +126,13 @@ const methods = {
       if (ref !== undefined) sections[name] = ref
     }
     const light = shortMembers(members, ['inputs', 'output'])
-    const cost = { bills: billsOf(light.summary), unpriced: unpricedOf(light.summary) }
-    return { sections, row: rowOf(light), bytes: bytes.length, ...cost, ...contentsOf(sections) }
+    return {
+      sections,
+      row: rowOf(light),
+      bytes: bytes.length,
+      hasUsage: hasUsage(light.summary),
+      ...contentsOf(sections),
+    }
   },
 
   async object({ signal }: Context, base: string, project_id: string, object_id: string, digest: string) {
