@@ -165,6 +165,7 @@ describe('POST /cost/create', () => {
     expect(Object.fromEntries(routes.map(({ path, right }) => [path, right]))).toEqual({
       '/cost/create': 'admin',
       '/cost/query': 'read',
+      '/cost/explain': 'read',
       '/cost/purge': 'admin',
     })
     const json = { project_id: 'e/p', costs: { m: price() } }
