@@ -48,6 +48,7 @@ import { createAnnotationQueueRoutes } from '../query/annotation-queues/routes.t
 import { auditRoute } from '../query/audit/routes.ts'
 import { createCallStatsRoutes } from '../query/call-stats/routes.ts'
 import { createCallDeleteRoutes } from '../query/calls/delete.ts'
+import { createExportRoutes } from '../query/calls/export/routes.ts'
 import { createCallReadRoutes } from '../query/calls/routes.ts'
 import { loadDefaultPrices } from '../query/costs/default-prices.ts'
 import { createPrices } from '../query/costs/prices.ts'
@@ -206,6 +207,10 @@ const webRoutes = ({ web, logger, directory, config }: HandlerDeps): Route[] => 
   return [...createPageRoutes(web.assets), ...createSessionRoutes({ ...web, logger }), ...signIn]
 }
 
+/** Files that the page saves: their addresses are signed as its sessions are. */
+const exportRoutes = ({ web }: HandlerDeps, invoke: Invoke): Route[] =>
+  web === undefined ? [] : createExportRoutes({ ...web, invoke })
+
 /** Routes of the services that do work: what they need of the others they get through the port. */
 const workRoutes = (
   {
@@ -259,6 +264,7 @@ export function routesOf(role: ServerRole, given: RouteDeps): { served: Route[];
   const { config, threads } = deps
   const invoke = createInvoke({ routes: () => all, config, threads })
   const all = [...ingest, ...query, ...workRoutes(deps, invoke), ...common, ...accessRoutes(deps), ...webRoutes(deps)]
+  all.push(...exportRoutes(deps, invoke))
   const isServed = (route: Route) => route.isInner !== true && (does(role, 'ingest') || !ingest.includes(route))
   return { served: all.filter(isServed), all }
 }

@@ -158,3 +158,29 @@ it('marked calls are saved as CSV, a column for each input, without formulas', a
   expect(lines.join('\n')).toContain("'=cmd()")
   expect(lines.join('\n')).not.toMatch(/(^|,)=cmd/m)
 })
+
+it('the list is saved as it is filtered, by an address, as JSON Lines and as CSV of its columns', async () => {
+  const { page } = here
+  await page.goto(`${world.url}/p/${world.project}/calls?q=inputs.k%3C2&cols=inputs.question,output`)
+  await page.locator('.row .name').nth(1).waitFor()
+  const save = async (format: RegExp, name: string) => {
+    await button('Export the list').click()
+    const dialog = page.getByRole('dialog', { name: 'Export 2 calls' })
+    await dialog.getByLabel(format).check()
+    if (name === 'calls.csv') expect(await everybodysFaults(page, 'export')).toEqual([])
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      dialog.getByText('Export', { exact: true }).click(),
+    ])
+    expect(file.suggestedFilename()).toBe(name)
+    await dialog.getByText('The browser saves the file.').waitFor()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    return (await text(await file.createReadStream())).trim().split(/\r?\n/)
+  }
+  const lines = await save(/^JSON Lines/, 'calls.jsonl')
+  expect(lines.map((line) => JSON.parse(line).id)).toEqual(ids.slice(0, 2))
+  const rows = await save(/^CSV/, 'calls.csv')
+  expect(rows[0]).toMatch(/^id,trace_id,op_name,.*,exception,inputs\.question,output$/)
+  expect(rows[1]).toMatch(/^\w+,.*,'=cmd\(\)<img src=x onerror=alert\(1\)>\u202e,Answer 0$/)
+  expect(rows).toHaveLength(3)
+})

@@ -101,6 +101,7 @@ const calls: Probe[] = [
     ...{ start: at, end: '2026-03-06T12:00:00Z', filter: { trace_ids: [trace] } },
     metrics: [{ field: 'calls' }, { field: 'total_cost' }],
   })),
+  body('calls.export', 'trace', ({ trace }) => ({ format: 'jsonl', filter: { trace_ids: [trace] } })),
   body('threads.stream_query', 'thread', ({ thread }) => ({ filter: { thread_ids: [thread] } })),
   ...filters.flatMap(([what, filter]) => [
     body('calls.stream_query', what, (other) => ({ filter: filter(other), include_total_storage_size: true })),

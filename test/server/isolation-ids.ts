@@ -103,6 +103,7 @@ const leavesOf = (value: unknown, path = ''): [name: string, text: string][] =>
     : Object.entries(value as object).flatMap(([key, one]) => leavesOf(one, `${path}.${key}`))
 
 const generated: [pattern: RegExp, name: string][] = [
+  [/\/export\/[\w-]+/g, '/export/<ticket>'],
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<id>'],
   [/\b(?:[0-9a-f]{64}|[A-Za-z0-9]{43})\b/g, '<digest>'],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, '<time>'],

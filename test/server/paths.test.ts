@@ -326,6 +326,7 @@ describe('what routes touch', () => {
     ['calls.fields', send('/calls/fields', { project_id })],
     ['calls.values', ...shown('/calls/values', { fields: ['inputs.k', 'op_name'] })],
     ['calls.aggregate', ...shown('/calls/aggregate', { start: 1, end: 2e9, metrics: numbers })],
+    ['calls.export', send('/export/calls', { project_id, format: 'jsonl' })],
     ['threads.stream_query', send('/threads/stream_query', { project_id })],
     ['objects.read', send('/obj/read', { ...labelled, object_id: 'thing', digest: 'latest' })],
     ['files.content', notThere(send('/file/content', { project_id, digest: 'none' }))],

@@ -152,6 +152,8 @@ export const examples: Record<string, Example> = {
     ...{ start: at, end: '2026-03-06T12:00:00Z', bucket: 'day', group_by: ['model'] },
     metrics: [{ field: 'calls', as: 'sum' }],
   })),
+  'calls.export': body(() => ({ format: 'csv', filter: {}, columns: ['id', 'inputs.text'] })),
+  'calls.export_file': () => ({ params: { ticket: 'none' } }),
   'threads.stream_query': project,
   'logs.query': body(() => ({ start: at, end: '2026-03-06T12:00:00Z' })),
   'otel.traces': spans,

@@ -6,6 +6,7 @@ const routesByRight = {
   none: [
     ...['service.health', 'service.ready', 'service.version', 'service.info', 'service.geolocate'],
     ...['web.page', 'web.asset', 'web.call_link', 'web.sdk_link', 'auth.key', 'auth.session', 'auth.logout'],
+    'calls.export_file',
     ...['auth.providers', 'auth.login', 'auth.callback', 'auth.backchannel_logout'],
   ],
   any: [
@@ -19,7 +20,7 @@ const routesByRight = {
     ...['objects.list_aliases', 'refs.read_batch', 'files.content', 'files.query_stats', 'files.resolve_url'],
     ...['traces.tree', 'calls.cells', 'calls.fields', 'calls.values', 'calls.aggregate'],
     ...['tables.query', 'tables.query_stats', 'tables.query_stats_batch', 'costs.query', 'feedback.query'],
-    ...['costs.explain'],
+    ...['costs.explain', 'calls.export'],
     ...['annotation_queues.query', 'annotation_queues.stats', 'annotation_queues.read', 'annotation_queues.items'],
     ...[
       'projects.stats',
@@ -139,6 +140,7 @@ export const otherAnswers: ReadonlyMap<string, number> = new Map([
   ['server.dead_letter', 404],
   ['server.dead_letter_replay', 404],
   ['web.asset', 404],
+  ['calls.export_file', 404],
   ['erasures.create', 202],
   ['projects.delete', 422],
   ['web.call_link', 302],

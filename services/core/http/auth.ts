@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Fault, fault } from './errors.ts'
 import { createGuesses, type Guesses } from './guesses.ts'
-import type { KeyHolder } from './holder.ts'
+import { countsFrom, type KeyHolder } from './holder.ts'
 import type { KeyRefusal, Keys } from './keys.ts'
 import type { Sessions } from './session.ts'
 import type { Via } from './via.ts'
@@ -53,9 +53,7 @@ type CameBy = { method: string; via: (() => Via) | undefined; address(): string 
 /** @throws Fault 403 for a key that counts from elsewhere only */
 function admitted(holder: KeyHolder, cameBy: CameBy | undefined): KeyHolder {
   if (holder.addresses === undefined) return holder
-  const address = cameBy?.address() ?? ''
-  if (!holder.addresses.check(address, address.includes(':') ? 'ipv6' : 'ipv4'))
-    throw fault(403, 'This key does not count from this address')
+  if (!countsFrom(holder, cameBy?.address() ?? '')) throw fault(403, 'This key does not count from this address')
   return holder
 }
 

@@ -22,6 +22,10 @@ export type KeyHolder = Caller & {
   entry?: HolderEntry
 }
 
+/** Whether the key counts from there: as a rule it does from everywhere. */
+export const countsFrom = ({ addresses }: KeyHolder, address: string): boolean =>
+  addresses === undefined || addresses.check(address, address.includes(':') ? 'ipv6' : 'ipv4')
+
 export function holderOf(
   entry: HolderEntry,
   keyId?: string,

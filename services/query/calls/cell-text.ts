@@ -52,7 +52,7 @@ function childOf(text: Buffer, at: number, segment: PathSegment): Place | null {
 }
 
 /** Where the value of a path lies in a valid JSON text; null when there is none. Of members that come again, the first. */
-function placeOf(text: Buffer, path: readonly PathSegment[]): Place | null {
+export function placeOf(text: Buffer, path: readonly PathSegment[]): Place | null {
   const start = skip(text, 0)
   if (start >= text.length) return null
   let place: Place = { start, end: afterValue(text, start) }

@@ -7,6 +7,7 @@ import type * as callStats from '../../../../schemas/call-stats.ts'
 import type * as callValues from '../../../../schemas/call-values.ts'
 import type * as calls from '../../../../schemas/calls.ts'
 import type * as callsAggregate from '../../../../schemas/calls-aggregate.ts'
+import type * as callsExport from '../../../../schemas/calls-export.ts'
 import type * as callsRead from '../../../../schemas/calls-read.ts'
 import type * as costs from '../../../../schemas/costs.ts'
 import type * as erasures from '../../../../schemas/erasures.ts'
@@ -57,6 +58,8 @@ export type Shapes = {
   'calls.aggregate': { in: z.input<typeof callsAggregate.callsAggregateRequest>; out: z.output<typeof callsAggregate.callsAggregateResponse>; line: never }
   'calls.cells': { in: z.input<typeof callValues.callsCellsRequest>; out: z.output<typeof callValues.callsCellsResponse>; line: never }
   'calls.delete': { in: z.input<typeof callsRead.callsDeleteRequest>; out: z.output<typeof callsRead.callsDeleteResponse>; line: never }
+  'calls.export': { in: z.input<typeof callsExport.callsExportRequest>; out: z.output<typeof callsExport.callsExportResponse>; line: never }
+  'calls.export_file': { in: undefined; out: null; line: never }
   'calls.fields': { in: z.input<typeof callValues.callsFieldsRequest>; out: z.output<typeof callValues.callsFieldsResponse>; line: never }
   'calls.query_stats': { in: z.input<typeof callsRead.callsQueryStatsRequest>; out: z.output<typeof callsRead.callsQueryStatsResponse>; line: never }
   'calls.read': { in: z.input<typeof callsRead.callReadRequest>; out: z.output<typeof callsRead.callReadResponse>; line: never }
@@ -217,6 +220,8 @@ export const routes = {
   'calls.aggregate': ['POST', '/calls/aggregate'],
   'calls.cells': ['POST', '/calls/cells'],
   'calls.delete': ['POST', '/calls/delete'],
+  'calls.export': ['POST', '/export/calls'],
+  'calls.export_file': ['GET', '/export/{ticket}'],
   'calls.fields': ['POST', '/calls/fields'],
   'calls.query_stats': ['POST', '/calls/query_stats'],
   'calls.read': ['POST', '/call/read'],

@@ -26,6 +26,7 @@ import { loadedRows, pageRows, useCalls, useCells, usePreviews } from './use-cal
 import { maxNew, useLive } from './use-live.ts'
 
 const ColumnChooser = lazy(() => import('../lazy-routes.tsx').then(({ ColumnChooser }) => ({ default: ColumnChooser })))
+const ExportList = lazy(() => import('../lazy-routes.tsx').then(({ ExportList }) => ({ default: ExportList })))
 const Views = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.Views })))
 const ghostRows = 30
 
@@ -42,6 +43,7 @@ export function Calls() {
   const [range, setRange] = useState({ from: 0, to: pageRows })
   const [at, setAt] = useState(0)
   const [chooses, setChooses] = useState(false)
+  const [exports, setExports] = useState(false)
   const rows = useRef<RowsHandle>(null)
   const query = useMemo(() => parsed(search.q), [search.q])
   const request = useMemo(
@@ -237,6 +239,15 @@ export function Calls() {
         <button type="button" className="line" onClick={() => setChooses(true)}>
           <Icon name="columns" /> Columns
         </button>
+        <button
+          type="button"
+          className="line"
+          aria-label="Export the list"
+          disabled={request === undefined || calls.count === 0}
+          onClick={() => setExports(true)}
+        >
+          Export
+        </button>
         <button type="button" className="icon line" aria-label="Refresh" title="Refresh" onClick={refresh}>
           <Icon name="refresh" />
         </button>
@@ -257,6 +268,14 @@ export function Calls() {
             {...{ project: projectId, columns }}
             onChange={(next) => change({ cols: next.join() })}
             onClose={() => setChooses(false)}
+          />
+        </Suspense>
+      )}
+      {exports && request !== undefined && (
+        <Suspense fallback={null}>
+          <ExportList
+            {...{ request, columns, total: calls.total, isBounded: calls.isBounded }}
+            onClose={() => setExports(false)}
           />
         </Suspense>
       )}

@@ -111,7 +111,7 @@ const sortFields: Record<string, string> = {
   latency: 'summary.weave.latency_ms',
 }
 
-export type ListRequest = CallsRequest & { project_id: string; sort_by: { field: string; direction: string }[] }
+export type ListRequest = CallsRequest & { project_id: string; sort_by: { field: string; direction: 'asc' | 'desc' }[] }
 
 export function listRequest(project: string, search: CallsSearch, expression: Expression, nowS: number): ListRequest {
   const request = requestOf(expression, project, boundsOf(search.range ?? '', nowS))
@@ -119,7 +119,8 @@ export function listRequest(project: string, search: CallsSearch, expression: Ex
   const isNamed = ['call_ids', 'parent_ids', 'trace_ids'].some((name) => name in request.filter)
   if (search.view !== 'all' && !isNamed) request.filter.trace_roots_only = true
   const [field = 'started_at', direction = 'desc'] = (search.sort ?? 'started_at:desc').split(':')
-  return { project_id: project, ...request, sort_by: [{ field: sortFields[field] ?? 'started_at', direction }] }
+  const order = direction === 'asc' ? 'asc' : 'desc'
+  return { project_id: project, ...request, sort_by: [{ field: sortFields[field] ?? 'started_at', direction: order }] }
 }
 
 /** A text condition may go through every payload: counting stops early then. */

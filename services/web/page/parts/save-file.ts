@@ -1,5 +1,13 @@
 // A file that the browser saves.
 
+/** @param address of a file of this server, which answers it as an attachment */
+export function openAddress(address: string): void {
+  const link = document.createElement('a')
+  link.href = address
+  link.download = ''
+  link.click()
+}
+
 export function saveFile(blob: Blob, name: string): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(blob)

@@ -1,0 +1,39 @@
+// Records of calls as rows of comma-separated values, in which no text becomes a formula of a spreadsheet.
+
+import { jsonPath, splitPath } from '../../language/path.ts'
+import type { PathSegment } from '../../language/types.ts'
+import { placeOf } from '../cell-text.ts'
+
+const formula = /^[=+\-@\t\r]/
+const needsQuotes = /[",\r\n]/
+const quote = 0x22
+
+/** @param isText whether it may be taken for a formula: a number that was stored as one is no text */
+function cell(text: string, isText: boolean): string {
+  const safe = isText && formula.test(text) ? `'${text}` : text
+  return needsQuotes.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+/** Fields by their dotted names, as filters spell them. */
+export type CsvColumns = { names: readonly string[]; paths: readonly PathSegment[][] }
+
+/** @throws Fault 422 for names that can name nothing */
+export const csvColumns = (names: readonly string[]): CsvColumns => ({
+  names,
+  paths: names.map((name) => jsonPath(splitPath(name), name)),
+})
+
+export const csvHead = ({ names }: CsvColumns): string => `${names.map((name) => cell(name, true)).join(',')}\r\n`
+
+/** Strings as they sound, everything else as it is stored, nothing for null and for what is not there. */
+function valueAt(record: Buffer, path: readonly PathSegment[]): string {
+  const place = placeOf(record, path)
+  if (place === null) return ''
+  const text = record.toString('utf8', place.start, place.end)
+  if (text === 'null') return ''
+  return record[place.start] === quote ? cell(JSON.parse(text) as string, true) : cell(text, !/^-?\d/.test(text))
+}
+
+/** @param record JSON text of a call */
+export const csvRow = ({ paths }: CsvColumns, record: Buffer): string =>
+  `${paths.map((path) => valueAt(record, path)).join(',')}\r\n`

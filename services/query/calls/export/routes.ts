@@ -1,0 +1,111 @@
+// POST /export/calls and GET /export/{ticket}: what a list of calls matches as a file that a browser saves.
+import { callsExportRequest, callsExportResponse } from '../../../../schemas/calls-export.ts'
+import { fault } from '../../../core/http/errors.ts'
+import { countsFrom } from '../../../core/http/holder.ts'
+import type { Invoke, InvokeCaller } from '../../../core/http/invoke.ts'
+import type { Keys } from '../../../core/http/keys.ts'
+import { type Reply, type Route, route } from '../../../core/http/route.ts'
+import { csvColumns, csvHead, csvRow } from './csv.ts'
+import { createTickets, type Ticket } from './ticket.ts'
+
+type ExportDeps = {
+  invoke: Pick<Invoke, 'lines'>
+  keys: Pick<Keys, 'findId'>
+  masterKey(): Buffer | undefined
+  now?: () => number
+}
+
+/** The address holds the request: proxies take no longer ones. */
+const maxBodyBytes = 8 * 1024
+const maxColumns = 100
+/** Lines that go out in one piece. */
+const pieceBytes = 64 * 1024
+
+/** Of a CSV file, where none are named. */
+const usualColumns = [
+  ...['id', 'trace_id', 'parent_id', 'op_name', 'display_name', 'started_at', 'ended_at', 'summary.weave.status'],
+  ...['summary.weave.latency_ms', 'exception', 'inputs', 'output'],
+]
+
+async function* inPieces(texts: AsyncIterable<string>, head = ''): AsyncGenerator<Buffer> {
+  let pieces = head === '' ? [] : [head]
+  let size = head.length
+  for await (const text of texts) {
+    pieces.push(text)
+    size += text.length
+    if (size < pieceBytes) continue
+    yield Buffer.from(pieces.join(''))
+    pieces = []
+    size = 0
+  }
+  // Also when there is nothing: the file has no lines then, and is there.
+  yield Buffer.from(pieces.join(''))
+}
+
+async function* mapped<T>(source: AsyncIterable<T>, make: (one: T) => string): AsyncGenerator<string> {
+  for await (const one of source) yield make(one)
+}
+
+export function createExportRoutes({ invoke, keys, masterKey, now }: ExportDeps): Route[] {
+  const tickets = createTickets(masterKey, now)
+
+  const fileOf = ({ body, format, columns: names }: Ticket, as: InvokeCaller): Reply => {
+    const headers = {
+      'Cache-Control': 'no-store',
+      'Content-Disposition': `attachment; filename="calls.${format}"`,
+    }
+    // It ignores what only exports know.
+    const lines = invoke.lines('calls.stream_query', Buffer.from(body), as)
+    if (format === 'jsonl')
+      return { lines: inPieces(mapped(lines, (line) => `${line}\n`)), contentType: 'application/jsonl', headers }
+    const columns = csvColumns(names)
+    const rows = mapped(lines, (line) => csvRow(columns, Buffer.from(line)))
+    return { bytes: inPieces(rows, csvHead(columns)), contentType: 'text/csv; charset=utf-8', headers }
+  }
+
+  return [
+    route({
+      name: 'calls.export',
+      method: 'POST',
+      path: '/export/calls',
+      summary: 'An address, good for a minute, of the file of all calls that match, as JSON Lines or CSV',
+      body: { type: 'json', schema: callsExportRequest, check: 'schema', maxBytes: maxBodyBytes },
+      response: callsExportResponse,
+      async handle(context) {
+        const { input, caller, signal, requestId } = context
+        context.project(input.project_id)
+        const { format, columns = [], ...asked } = input
+        if (columns.length > maxColumns) throw fault(400, `An export has at most ${maxColumns} columns`)
+        if (format === 'csv') csvColumns(columns)
+        // What the list refuses is told here, where somebody reads it.
+        const none = { ...asked, columns, limit: 0 }
+        for await (const _ of invoke.lines('calls.stream_query', none, { caller, signal, requestId })) break
+        const { ticket, untilMs } = tickets.make({
+          ...{ body: context.body.bytes.toString(), format, key: caller.keyId ?? '' },
+          columns: columns.length > 0 ? columns : usualColumns,
+        })
+        const { origin = '', basePath = '/' } = context.via?.() ?? {}
+        const url = `${origin}${basePath}export/${ticket}`
+        return { json: { url, expires_at: new Date(untilMs).toISOString() } }
+      },
+    }),
+    route({
+      name: 'calls.export_file',
+      method: 'GET',
+      path: '/export/{ticket}',
+      summary: 'The file that such an address stands for',
+      withoutProject: true,
+      body: { type: 'none' },
+      response: null,
+      responseType: 'application/jsonl',
+      async handle(context) {
+        const ticket = tickets.read(context.params.ticket ?? '')
+        const caller = keys.findId(ticket.key)
+        if (caller === undefined || !countsFrom(caller, context.clientIp()))
+          throw fault(403, 'The key that asked for this export does not count any more')
+        const { signal, requestId } = context
+        return fileOf(ticket, { caller, signal, requestId, freshness: context })
+      },
+    }),
+  ]
+}

@@ -1,0 +1,85 @@
+// All calls that a list matches as a file, which the browser fetches by an address that is good for a minute.
+import { useState } from 'react'
+import { json } from '../api/client.ts'
+import { count } from '../engine/format.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { FaultBox } from '../parts/fault.tsx'
+import { openAddress } from '../parts/save-file.ts'
+import { type ListRequest, madeColumns } from './search.ts'
+
+const formats = {
+  jsonl: 'JSON Lines: all of a call as it is stored, a call a line',
+  csv: 'CSV: the columns of this list',
+} as const
+type Format = keyof typeof formats
+
+/** What stands before the columns that a reader chooses. */
+const fixedColumns = [
+  ...['id', 'trace_id', 'op_name', 'display_name', 'started_at', 'ended_at', 'summary.weave.status'],
+  ...['summary.weave.latency_ms', 'exception'],
+]
+
+const columnsOfFile = (columns: readonly string[]): string[] => [
+  ...new Set([...fixedColumns, ...columns.filter((path) => path !== '-' && !madeColumns.includes(path))]),
+]
+
+type Props = {
+  request: ListRequest
+  columns: readonly string[]
+  total: number | undefined
+  /** There are at least so many. */
+  isBounded: boolean
+  onClose(): void
+}
+
+export function ExportList({ request, columns, total, isBounded, onClose }: Props) {
+  const isKnown = total !== undefined && !isBounded
+  const [format, setFormat] = useState<Format>('jsonl')
+  const [state, setState] = useState<'asked' | 'begun' | Error>()
+  const run = async () => {
+    setState('asked')
+    const body = { ...request, format, ...(format === 'csv' && { columns: columnsOfFile(columns) }) }
+    try {
+      const { url } = await json('calls.export', body)
+      openAddress(url)
+      setState('begun')
+    } catch (error) {
+      setState(error instanceof Error ? error : new Error('failed'))
+    }
+  }
+  const isOver = state === 'begun'
+  return (
+    <Dialog
+      title={isKnown ? `Export ${count(total)} ${total === 1 ? 'call' : 'calls'}` : 'Export all calls that match'}
+      onClose={onClose}
+    >
+      <div className="delete-calls">
+        {!isOver && (
+          <fieldset className="choices">
+            <legend className="hidden">Format</legend>
+            {(Object.keys(formats) as Format[]).map((name) => (
+              <label key={name} className="field">
+                <input type="radio" name="format" checked={format === name} onChange={() => setFormat(name)} />
+                {formats[name]}
+              </label>
+            ))}
+          </fieldset>
+        )}
+        <p role="status">
+          {isOver && 'The browser saves the file. It is whole when its download ends without an error.'}
+        </p>
+        {state instanceof Error && <FaultBox error={state} onRetry={() => void run()} />}
+        <div className="acts">
+          {!isOver && (
+            <button type="button" className="line" disabled={state === 'asked'} onClick={() => void run()}>
+              Export
+            </button>
+          )}
+          <button type="button" className="line" onClick={onClose}>
+            {isOver ? 'Done' : 'Cancel'}
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
