@@ -129,6 +129,85 @@ it('rows are changed, removed and added, undone, kept by the tab, and saved as a
   expect(value).toContain('"k":1.0')
 })
 
+it('rows are imported from pasted text and a file, with columns that are mapped, and what cannot be read is named', async () => {
+  const { page } = here
+  await dataset('imported', [row(0)])
+  await go(`${home}/imported/latest`)
+  await page.getByText('1 row', { exact: true }).waitFor()
+  await button('Import…').click()
+  const dialog = page.getByRole('dialog', { name: 'Import rows' })
+  await dialog
+    .getByLabel('Or pasted text')
+    .fill(`${hostile}\tpoints\tother\nfirst\t1.50\tx\n=cmd()\t2\tx\ttoo many\nlast\t3\tx`)
+  await dialog.getByText('2 rows; 1 that cannot be read are left out').waitFor()
+  await dialog.getByText('Line 3: it has 4 cells, and there are 3 columns').waitFor()
+  await dialog.getByLabel(/^Name of .*onerror.* in the rows$/).fill('question')
+  await dialog.getByLabel('Name of points in the rows').fill('question')
+  await dialog.getByText('Two columns have the same name.').waitFor()
+  await expect.poll(() => dialog.getByRole('button', { name: 'Add 2 rows' }).isDisabled()).toBe(true)
+  await dialog.getByLabel('Name of points in the rows').fill('score')
+  await dialog.getByRole('checkbox', { name: 'other' }).uncheck()
+  const preview = dialog.getByRole('table', { name: 'First rows' }).locator('tr')
+  await expect.poll(() => preview.allInnerTexts()).toEqual(['question\tscore', 'first\t1.50', 'last\t3'])
+  expect(await everybodysFaults(page, 'import')).toEqual([])
+  await expect.poll(() => page.locator('img[src=x]').count()).toBe(0)
+  await dialog.getByRole('button', { name: 'Add 2 rows' }).click()
+  await page.getByText('2 changes not saved').waitFor()
+  await button('Import…').click()
+  const buffer = Buffer.from('{"question":"of a file","score":12345678901234567890}\n')
+  await dialog.getByLabel('File').setInputFiles({ name: 'rows.jsonl', mimeType: 'application/jsonl', buffer })
+  await expect.poll(() => dialog.getByLabel('Format').inputValue()).toBe('jsonl')
+  await dialog.getByRole('button', { name: 'Add 1 row' }).click()
+  await page.getByText('3 changes not saved').waitFor()
+  await button('Save as version…').click()
+  await button('Save').click()
+  await page.getByText('v1, the latest').waitFor()
+  const { rows: stored } = await latest('imported')
+  expect([...stored.matchAll(/"val":(\{.*?\})(?=,"original_index)/g)].map(([, val]) => val)).toEqual([
+    ...[row(0), '{"question":"first","score":1.50}', '{"question":"last","score":3}'],
+    '{"question":"of a file","score":12345678901234567890}',
+  ])
+})
+
+it('columns are renamed, removed and added in all rows, rows are duplicated, and the version respells nothing', async () => {
+  const { page } = here
+  await dataset(
+    'columns',
+    Array.from({ length: 3 }, (_, n) => row(n, ',"more":{"a":1}')),
+  )
+  await go(`${home}/columns/latest?row=1`)
+  await button('Duplicate').click()
+  await page.getByRole('heading', { name: 'Row 4' }).waitFor()
+  await button('Close the row').click()
+  await button('Columns…').click()
+  const dialog = page.getByRole('dialog', { name: 'Columns' })
+  // Two columns change places.
+  await dialog.getByLabel('New name of question').fill('score')
+  await dialog.getByText('Two columns have the same name.').waitFor()
+  await dialog.getByLabel('New name of score').fill('question')
+  await dialog.getByRole('button', { name: 'Remove more' }).click()
+  await dialog.getByLabel('New column').fill('expected')
+  await dialog.getByLabel('Its value in each row').fill('yes')
+  expect(await everybodysFaults(page, 'columns')).toEqual([])
+  await dialog.getByRole('button', { name: 'Change the columns' }).click()
+  await expect.poll(() => rows().first().innerText()).toMatch(/What is 0\?\s+0\.0\s+yes/)
+  await page.getByRole('table', { name: 'Rows' }).focus()
+  await page.keyboard.press('Home')
+  await page.keyboard.press('Delete')
+  await page.keyboard.press('Control+z')
+  await page.keyboard.press('Control+y')
+  await page.reload()
+  await page.getByText(/changes not saved/).waitFor()
+  await button('Save as version…').click()
+  await page.getByText(/1 added, 1 removed, \d changes of columns/).waitFor()
+  await button('Save').click()
+  await page.getByText('v1, the latest').waitFor()
+  const { rows: stored } = await latest('columns')
+  expect([...stored.matchAll(/"val":(\{.*?\})(?=,"original_index)/g)].map(([, val]) => val)).toEqual(
+    [1, 2, 0].map((n) => `{"score":"What is ${n}?","question":${n}.0,"expected":"yes"}`),
+  )
+})
+
 it('who changes an older version is asked before it becomes the latest', async () => {
   const { page } = here
   await go(`${home}/behind/v0`)

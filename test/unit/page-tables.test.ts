@@ -12,6 +12,7 @@ import {
   prettyJson,
   withMember,
 } from '../../services/web/page/engine/json-texts.ts'
+import { membersWithColumns, namesWithColumns } from '../../services/web/page/engine/table-columns.ts'
 import {
   batchesOf,
   begun,
@@ -26,6 +27,7 @@ import {
   updatesOf,
   withAdded,
   withChanged,
+  withColumnChanges,
   withToggled,
 } from '../../services/web/page/engine/table-edits.ts'
 import { runs } from '../fixtures/runs.ts'
@@ -86,7 +88,7 @@ describe('changes of a table', () => {
     let edits = withChanged(noEdits, 5, 1, cells(10))
     edits = withChanged(edits, 5, 3, cells(30))
     edits = withToggled(withToggled(edits, 5, 3), 5, 4)
-    edits = withAdded(withAdded(edits, cells(50)), cells(60))
+    edits = withAdded(edits, [cells(50), cells(60)])
     edits = withChanged(edits, 5, 6, cells(61))
     expect(updatesOf(edits)).toEqual([
       ...['{"pop":{"index":4}}', '{"pop":{"index":3}}', '{"pop":{"index":1}}', '{"insert":{"index":1,"row":{"n":10}}}'],
@@ -105,7 +107,7 @@ describe('changes of a table', () => {
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
         let edits = noEdits
         for (const { place, what, value } of steps)
-          if (what === 'add') edits = withAdded(edits, cells(value))
+          if (what === 'add') edits = withAdded(edits, [cells(value)])
           else if (what === 'change') edits = withChanged(edits, 10, place, cells(value))
           else edits = withToggled(edits, 10, place)
         const list = Array.from({ length: 10 }, (_, n) => -n)
@@ -126,8 +128,8 @@ describe('changes of a table', () => {
   })
 
   it('are taken back and done again, until something else is changed', () => {
-    const one = withAdded(noEdits, cells(1))
-    const two = withAdded(one, cells(2))
+    const one = withAdded(noEdits, [cells(1)])
+    const two = withAdded(one, [cells(2)])
     const history = done(done(begun(noEdits), one), two)
     expect(undone(undone(undone(history))).now).toBe(noEdits)
     expect(redone(undone(history)).now).toBe(two)
@@ -138,6 +140,25 @@ describe('changes of a table', () => {
   it('are sent in requests of so many, and of so many characters', () => {
     expect(batchesOf(['aa', 'bb', 'cc', 'dddddd', 'e'], 2, 5)).toEqual([['aa', 'bb'], ['cc'], ['dddddd'], ['e']])
     expect(batchesOf([], 2, 5)).toEqual([])
+  })
+
+  it('of columns reach all rows, those that were changed before too, and rows that come later keep theirs', () => {
+    const cells = (text: string) => membersOfText(text)
+    let edits = withChanged(noEdits, 2, 0, cells('{"a":1,"b":2.0}'))
+    edits = withColumnChanges(withAdded(edits, [cells('{"b":3}')]), [
+      { is: 'rename', name: 'b', to: 'c' },
+      { is: 'remove', name: 'a' },
+      { is: 'add', name: 'new', text: '"x"' },
+    ])
+    edits = withAdded(edits, [cells('{"b":4}')])
+    expect(objectText(edits.changed.get(0) ?? [])).toBe('{"c":2.0,"new":"x"}')
+    expect(edits.added.map(objectText)).toEqual(['{"c":3,"new":"x"}', '{"b":4}'])
+    expect(objectText(membersWithColumns(edits.columns, cells('{"b":1.50,"new":null,"a":{}}')))).toBe(
+      '{"c":1.50,"new":null}',
+    )
+    expect(namesWithColumns(edits.columns, ['a', 'b', 'z'])).toEqual(['c', 'z', 'new'])
+    expect(editCount(edits)).toBe(6)
+    expect(editsOf(keptText(edits))).toEqual(edits)
   })
 
   it('columns stand in the order in which rows bring them', () => {

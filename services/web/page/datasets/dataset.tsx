@@ -123,7 +123,7 @@ function Rows({ objectId, table, stored, version }: RowsProps) {
       />
       {isSaving && (
         <SaveVersion
-          {...{ objectId, table }}
+          {...{ objectId, table, stored }}
           version={version.digest}
           value={version.value}
           edits={edits.edits}

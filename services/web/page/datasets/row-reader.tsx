@@ -1,6 +1,8 @@
 // One row of a table, whole, beside the grid.
 import { bytes, count } from '../engine/format.ts'
 import { type Member, objectText } from '../engine/json-texts.ts'
+import type { ColumnChange } from '../engine/table-columns.ts'
+import type { Cells } from '../engine/table-edits.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { JsonView } from '../parts/json-view.tsx'
@@ -12,15 +14,20 @@ type ReaderProps = {
   index: number
   /** Where it is not as it is stored. */
   edited: readonly Member[] | undefined
+  /** Changes of columns that are not saved. */
+  columns: readonly ColumnChange[]
   isRemoved: boolean
   /** Nothing where rows cannot be changed. */
   onEdit: (() => void) | undefined
   onToggle: (() => void) | undefined
+  /** With the cells of the row that is made like this one. */
+  onDuplicate: ((cells: Cells) => void) | undefined
   onClose(): void
 }
 
-export function RowReader({ projectId, digest, index, edited, isRemoved, onEdit, onToggle, onClose }: ReaderProps) {
-  const { data, error, refetch } = useRow(projectId, digest, index, edited && objectText(edited))
+export function RowReader(props: ReaderProps) {
+  const { projectId, digest, index, edited, columns, isRemoved, onEdit, onToggle, onDuplicate, onClose } = props
+  const { data, error, refetch } = useRow(projectId, digest, index, edited && objectText(edited), columns)
   return (
     <>
       <header>
@@ -40,6 +47,9 @@ export function RowReader({ projectId, digest, index, edited, isRemoved, onEdit,
             </button>
             <button type="button" className="line" onClick={onToggle}>
               {isRemoved ? 'Put back' : 'Remove'}
+            </button>
+            <button type="button" className="line" disabled={!data} onClick={() => data && onDuplicate?.(data.cells)}>
+              Duplicate
             </button>
           </div>
         )}

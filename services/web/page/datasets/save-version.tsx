@@ -4,10 +4,10 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { count } from '../engine/format.ts'
-import { type Edits, updatesOf } from '../engine/table-edits.ts'
+import type { Edits } from '../engine/table-edits.ts'
 import { useProject } from '../frame/project-page.tsx'
 import { FormDialog } from '../settings/parts.tsx'
-import { createVersion, updatedTable, withTable } from './versions.ts'
+import { createVersion, editedTable, withTable } from './versions.ts'
 
 /** The digest of the latest version, and its number. */
 const useLatest = (projectId: string, objectId: string) =>
@@ -26,6 +26,8 @@ type SaveProps = {
   /** Of the version that was changed. */
   version: string
   table: string
+  /** Rows of it. */
+  stored: number
   /** Its value, as JSON. */
   value: string
   edits: Edits
@@ -33,7 +35,7 @@ type SaveProps = {
   onClose(): void
 }
 
-export function SaveVersion({ objectId, version, table, value, edits, onSaved, onClose }: SaveProps) {
+export function SaveVersion({ objectId, version, table, stored, value, edits, onSaved, onClose }: SaveProps) {
   const { entity, project, projectId } = useProject()
   const client = useQueryClient()
   const { data: latest } = useLatest(projectId, objectId)
@@ -43,6 +45,7 @@ export function SaveVersion({ objectId, version, table, value, edits, onSaved, o
     [edits.added.length, 'added'],
     [[...edits.changed.keys()].filter((index) => !edits.removed.has(index)).length, 'changed'],
     [edits.removed.size, 'removed'],
+    [edits.columns.length, edits.columns.length === 1 ? 'change of columns' : 'changes of columns'],
   ] as const
   return (
     <FormDialog
@@ -50,7 +53,7 @@ export function SaveVersion({ objectId, version, table, value, edits, onSaved, o
       act="Save"
       isReady={latest !== undefined && (!isBehind || isSure)}
       run={async () => {
-        const digest = await updatedTable(projectId, table, updatesOf(edits))
+        const digest = await editedTable(projectId, table, stored, edits)
         const made = await createVersion(projectId, objectId, withTable(projectId, value, digest))
         await client.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith('object') })
         onSaved(made)

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { baseUrl } from '../api/client.ts'
 import { count } from '../engine/format.ts'
+import { namesWithColumns } from '../engine/table-columns.ts'
 import { columnNames } from '../engine/table-edits.ts'
 import { Empty, Loading } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
@@ -17,10 +18,12 @@ import { T } from '../parts/text.tsx'
 import { useRowHeight } from '../preferences.ts'
 import { ask } from '../worker/client.ts'
 import type { TableCell } from '../worker/tables.ts'
+import { ColumnsForm } from './columns-form.tsx'
+import { ImportRows } from './import-rows.tsx'
 import { RowForm } from './row-form.tsx'
 import { RowReader } from './row-reader.tsx'
 import type { TableEdits } from './use-edits.ts'
-import { type Range, readRow, rowOfCells, useTable } from './use-table.ts'
+import { type Range, readRow, rowOfCells, rowWithColumns, useTable } from './use-table.ts'
 import '../traces/trace.css'
 import '../settings/settings.css'
 import './datasets.css'
@@ -59,6 +62,7 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, editing
   const [range, setRange] = useState<Range>({ from: 0, to: 50 })
   const [at, setAt] = useState(row ?? 0)
   const [form, setForm] = useState<Opened>()
+  const [dialog, setDialog] = useState<'import' | 'columns'>()
   const handle = useRef<RowsHandle>(null)
   const table = useTable(projectId, digest, range)
   // The row that the address names is in view at the start.
@@ -69,9 +73,10 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, editing
   }, [isThere])
   const total = stored + (editing?.edits.added.length ?? 0)
   const cellsAt = (index: number) => editing?.cellsAt(index)
+  const changes = editing?.edits.columns ?? []
   const rowAt = (index: number) => {
     const edited = cellsAt(index)
-    return edited ? rowOfCells(edited) : table.rowAt(index)
+    return edited ? rowOfCells(edited) : rowWithColumns(changes, table.rowAt(index))
   }
   const mayEdit = editing !== undefined && editing.whyNot === undefined
   const [names, setNames] = useState<readonly string[]>([])
@@ -79,14 +84,13 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, editing
   const edited = editing
     ? [...editing.edits.changed.values(), ...editing.edits.added].map((cells) => rowOfCells(cells))
     : []
-  const seen = columnNames([
-    names.map((one) => ({ name: one })),
-    ...[...table.rows, ...edited].map(({ cells }) => cells),
-  ])
-  if (seen.length !== names.length) setNames(seen)
+  const named = (all: readonly string[]) => all.map((one) => ({ name: one }))
+  const storedNames = columnNames([named(names), ...table.rows.map(({ cells }) => cells)])
+  if (storedNames.length !== names.length) setNames(storedNames)
+  const seen = columnNames([named(namesWithColumns(changes, storedNames)), ...edited.map(({ cells }) => cells)])
 
   const edit = async (index: number) => {
-    const cells = cellsAt(index) ?? (await readRow(projectId, digest, index))?.cells
+    const cells = cellsAt(index) ?? (await readRow(projectId, digest, index, changes))?.cells
     if (cells) setForm({ title: `Row ${count(index + 1)}`, index, cells })
   }
   const toggle = (index: number) => {
@@ -94,7 +98,7 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, editing
     if (index >= stored && row === index) onRow(undefined)
   }
   useKeys(
-    mayEdit && form === undefined
+    mayEdit && form === undefined && dialog === undefined
       ? { undo: editing.undo, redo: editing.redo, removeRow: () => toggle(Math.min(at, total - 1)) }
       : {},
   )
@@ -152,7 +156,12 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, editing
         </span>
         <span className="grow" />
         {editing && (
-          <EditActs editing={editing} onAdd={() => setForm({ title: 'New row', index: undefined, cells: [] })} />
+          <EditActs
+            editing={editing}
+            onAdd={() => setForm({ title: 'New row', index: undefined, cells: [] })}
+            onDialog={setDialog}
+            hasColumns={seen.length > 0}
+          />
         )}
         <Download {...{ projectId, digest, stored, name }} />
       </div>
@@ -167,9 +176,19 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, editing
               {...{ projectId, digest }}
               index={row}
               edited={cellsAt(row)}
+              columns={changes}
               isRemoved={editing?.isRemoved(row) ?? false}
               onEdit={mayEdit ? () => void edit(row) : undefined}
               onToggle={mayEdit ? () => toggle(row) : undefined}
+              onDuplicate={
+                mayEdit
+                  ? (cells) => {
+                      editing.add([cells])
+                      setAt(total)
+                      onRow(total)
+                    }
+                  : undefined
+              }
               onClose={() => onRow(undefined)}
             />
           )
@@ -177,12 +196,23 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, editing
       >
         {table.count === undefined && !table.error ? <Loading what="rows" /> : shown()}
       </Split>
+      {dialog === 'import' && (
+        <ImportRows names={seen} onDone={(rows) => editing?.add(rows)} onClose={() => setDialog(undefined)} />
+      )}
+      {dialog === 'columns' && (
+        <ColumnsForm
+          names={seen}
+          stored={stored}
+          onDone={(next) => editing?.changeColumns(next)}
+          onClose={() => setDialog(undefined)}
+        />
+      )}
       {form && (
         <RowForm
           title={form.title}
           cells={form.cells}
           names={seen}
-          onDone={(cells) => (form.index === undefined ? editing?.add(cells) : editing?.change(form.index, cells))}
+          onDone={(cells) => (form.index === undefined ? editing?.add([cells]) : editing?.change(form.index, cells))}
           onClose={closeForm}
         />
       )}
@@ -190,7 +220,14 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, editing
   )
 }
 
-function EditActs({ editing, onAdd }: { editing: Editing; onAdd(): void }) {
+type EditActsProps = {
+  editing: Editing
+  hasColumns: boolean
+  onAdd(): void
+  onDialog(dialog: 'import' | 'columns'): void
+}
+
+function EditActs({ editing, hasColumns, onAdd, onDialog }: EditActsProps) {
   const { whyNot, count: changes } = editing
   return (
     <>
@@ -201,6 +238,24 @@ function EditActs({ editing, onAdd }: { editing: Editing; onAdd(): void }) {
       )}
       <button type="button" className="line" disabled={whyNot !== undefined} title={whyNot} onClick={onAdd}>
         Add row…
+      </button>
+      <button
+        type="button"
+        className="line"
+        disabled={whyNot !== undefined}
+        title={whyNot}
+        onClick={() => onDialog('import')}
+      >
+        Import…
+      </button>
+      <button
+        type="button"
+        className="line"
+        disabled={whyNot !== undefined || !hasColumns}
+        title={whyNot}
+        onClick={() => onDialog('columns')}
+      >
+        Columns…
       </button>
       {(editing.canUndo || editing.canRedo || changes > 0) && (
         <>

@@ -1,5 +1,6 @@
 // What is changed of a table and not yet saved, with undo; the tab keeps it while pages come and go.
 import { useState } from 'react'
+import type { ColumnChange } from '../engine/table-columns.ts'
 import {
   begun,
   type Cells,
@@ -13,6 +14,7 @@ import {
   undone,
   withAdded,
   withChanged,
+  withColumnChanges,
   withToggled,
 } from '../engine/table-edits.ts'
 
@@ -44,7 +46,8 @@ export function useEdits(projectId: string, objectId: string, digest: string, st
     cellsAt: (index: number): Cells | undefined =>
       index >= stored ? edits.added[index - stored] : edits.changed.get(index),
     isRemoved: (index: number): boolean => edits.removed.has(index),
-    add: (cells: Cells) => set(done(current, withAdded(edits, cells))),
+    add: (rows: readonly Cells[]) => set(done(current, withAdded(edits, rows))),
+    changeColumns: (changes: readonly ColumnChange[]) => set(done(current, withColumnChanges(edits, changes))),
     change: (index: number, cells: Cells) => set(done(current, withChanged(edits, stored, index, cells))),
     toggle: (index: number) => set(done(current, withToggled(edits, stored, index))),
     undo: () => set(undone(current)),

@@ -1,5 +1,6 @@
 // What somebody has changed of a table and not yet saved: rows changed in place, removed, and added behind the others.
 import { type Member, objectText } from './json-texts.ts'
+import { type ColumnChange, membersWithColumns } from './table-columns.ts'
 
 export type Cells = readonly Member[]
 
@@ -8,14 +9,27 @@ export type Edits = {
   changed: ReadonlyMap<number, Cells>
   removed: ReadonlySet<number>
   added: readonly Cells[]
+  /** Of all rows that are stored; cells above have them already. */
+  columns: readonly ColumnChange[]
 }
 
-export const noEdits: Edits = { changed: new Map(), removed: new Set(), added: [] }
+export const noEdits: Edits = { changed: new Map(), removed: new Set(), added: [], columns: [] }
 
-export const editCount = ({ changed, removed, added }: Edits): number =>
-  [...changed.keys()].filter((index) => !removed.has(index)).length + removed.size + added.length
+export const editCount = ({ changed, removed, added, columns }: Edits): number =>
+  [...changed.keys()].filter((index) => !removed.has(index)).length + removed.size + added.length + columns.length
 
-export const withAdded = (edits: Edits, cells: Cells): Edits => ({ ...edits, added: [...edits.added, cells] })
+export const withAdded = (edits: Edits, rows: readonly Cells[]): Edits => ({
+  ...edits,
+  added: [...edits.added, ...rows],
+})
+
+/** Changes of columns reach rows that somebody has changed or added before, too. */
+export const withColumnChanges = (edits: Edits, changes: readonly ColumnChange[]): Edits => ({
+  ...edits,
+  changed: new Map([...edits.changed].map(([index, cells]) => [index, membersWithColumns(changes, cells)])),
+  added: edits.added.map((cells) => membersWithColumns(changes, cells)),
+  columns: [...edits.columns, ...changes],
+})
 
 /** A row behind the `stored` ones was added before. */
 export function withChanged(edits: Edits, stored: number, index: number, cells: Cells): Edits {
@@ -79,19 +93,20 @@ export function batchesOf(updates: readonly string[], maxUpdates: number, maxLen
   return batches
 }
 
-export const keptText = ({ changed, removed, added }: Edits): string =>
-  JSON.stringify({ changed: [...changed], removed: [...removed], added })
+export const keptText = ({ changed, removed, added, columns }: Edits): string =>
+  JSON.stringify({ changed: [...changed], removed: [...removed], added, columns })
 
 /** What `keptText` has written; nothing where it is something else. */
 export function editsOf(text: string | null): Edits {
   if (text === null) return noEdits
   try {
-    const { changed, removed, added } = JSON.parse(text) as {
+    const { changed, removed, added, columns } = JSON.parse(text) as {
       changed: [number, Cells][]
       removed: number[]
       added: Cells[]
+      columns: ColumnChange[]
     }
-    return { changed: new Map(changed), removed: new Set(removed), added: [...added] }
+    return { changed: new Map(changed), removed: new Set(removed), added: [...added], columns: [...columns] }
   } catch {
     return noEdits
   }

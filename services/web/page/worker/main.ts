@@ -3,6 +3,7 @@ import { eachLine } from '../api/lines.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { ApiFault, type FaultValues, type RouteName, send, staleMsOf } from '../api/send.ts'
 import { conversationOf, type Message, parsedAsSpelled } from '../engine/conversation.ts'
+import { type ImportFormat, importedRows } from '../engine/import-rows.ts'
 import { type FoundMedia, mediaIn } from '../engine/media.ts'
 import { cellOf, kindOf, opNameOf, type Row, rowOf, type SpanKind } from '../engine/rows.ts'
 import { type Spans, spansOf } from '../engine/tree.ts'
@@ -164,6 +165,8 @@ const methods = {
   callRows,
   tableRows: tables.tableRows,
   tableRow: tables.tableRow,
+  tableCells: tables.tableCells,
+  importRows: async (_: Context, text: string, format: ImportFormat) => importedRows(text, format),
   tableFile: tables.tableFile,
   textDocument: async (_: Context, text: string) => tables.textDocument(text),
 

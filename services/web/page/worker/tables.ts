@@ -2,7 +2,7 @@
 import { type RouteName, send, staleMsOf } from '../api/send.ts'
 import { csvLine, csvRow } from '../engine/csv.ts'
 import { kindAt, membersAt, skipSpace, skipValue, stringAt, stringHead, textBetween } from '../engine/json-index.ts'
-import { type Member, membersIn } from '../engine/json-texts.ts'
+import { type Member, membersIn, plainText } from '../engine/json-texts.ts'
 import { type NodeRef, openDocument } from './documents.ts'
 
 type Context = { signal: AbortSignal }
@@ -62,6 +62,19 @@ function cellsAt(bytes: Uint8Array, at: number): TableCell[] {
 export async function tableRows(context: Context, asked: Asked, offset: number, limit: number): Promise<TablePage> {
   const { bytes, staleMs } = await read(context, asked, offset, limit)
   return { rows: [...valuesOf(bytes)].map(([start]) => ({ cells: cellsAt(bytes, start) })), staleMs }
+}
+
+/** Rows with their digests, and all cells as they are spelled: to make another table of them. */
+export async function tableCells(context: Context, asked: Asked, offset: number, limit: number) {
+  const { bytes } = await read(context, asked, offset, limit)
+  const rows = memberAt(bytes, skipSpace(bytes, 0), 'rows')
+  if (rows === undefined) return []
+  const { count, starts } = membersAt(bytes, rows[0])
+  return Array.from({ length: count }, (_, n) => {
+    const found = new Map(membersIn(bytes, starts[n] as number))
+    const value = memberAt(bytes, starts[n] as number, 'val')
+    return { digest: plainText(found.get('digest') ?? '""'), cells: value ? membersIn(bytes, value[0]) : [] }
+  })
 }
 
 export type WholeRow = { node: NodeRef; cells: Member[] }

@@ -1,0 +1,114 @@
+// Renames, removes and adds columns of a table: in all of its rows at one time.
+import { useState } from 'react'
+import { count } from '../engine/format.ts'
+import { jsonFault } from '../engine/json-texts.ts'
+import { plainOf } from '../engine/safe-text.ts'
+import type { ColumnChange } from '../engine/table-columns.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Field, FormDialog } from '../settings/parts.tsx'
+
+/** Every row is written again. */
+const maxRows = 100_000
+
+type Edited = { name: string; to: string; isRemoved: boolean }
+type Props = { names: readonly string[]; stored: number; onDone(changes: ColumnChange[]): void; onClose(): void }
+
+/** Renames go by names that nothing has, so that two columns may change places. */
+function changesOf(columns: readonly Edited[], added: { name: string; text: string } | undefined): ColumnChange[] {
+  const removed = columns.filter(({ isRemoved }) => isRemoved)
+  const renamed = columns.filter(({ name, to, isRemoved }) => !isRemoved && to !== name)
+  const taken = new Set(columns.map(({ name }) => name))
+  const isFree = renamed.every(({ to }) => !taken.has(to))
+  const between = (n: number) => `\u0000${n}`
+  const renames = isFree
+    ? renamed.map(({ name, to }): ColumnChange => ({ is: 'rename', name, to }))
+    : [
+        ...renamed.map(({ name }, n): ColumnChange => ({ is: 'rename', name, to: between(n) })),
+        ...renamed.map(({ to }, n): ColumnChange => ({ is: 'rename', name: between(n), to })),
+      ]
+  return [
+    ...removed.map(({ name }): ColumnChange => ({ is: 'remove', name })),
+    ...renames,
+    ...(added ? [{ is: 'add' as const, ...added }] : []),
+  ]
+}
+
+export function ColumnsForm({ names, stored, onDone, onClose }: Props) {
+  const [columns, setColumns] = useState<Edited[]>(() => names.map((name) => ({ name, to: name, isRemoved: false })))
+  const [newName, setNewName] = useState('')
+  const [newText, setNewText] = useState('')
+  const set = (place: number, next: Partial<Edited>) =>
+    setColumns((before) => before.map((column, n) => (n === place ? { ...column, ...next } : column)))
+  const isJson = newText.trim() !== '' && jsonFault(newText) === undefined
+  const text = newText === '' ? 'null' : isJson ? newText.trim() : JSON.stringify(newText)
+  const added = newName === '' ? undefined : { name: newName, text }
+  const changes = changesOf(columns, added)
+  const left = [...columns.filter(({ isRemoved }) => !isRemoved).map(({ to }) => to), ...(added ? [newName] : [])]
+  const isTwice = new Set(left).size < left.length
+  const isMuch = stored > maxRows
+  return (
+    <FormDialog
+      title="Columns"
+      act="Change the columns"
+      isReady={changes.length > 0 && !isTwice && !left.includes('') && left.length > 0 && !isMuch}
+      run={async () => onDone(changes)}
+      onClose={onClose}
+    >
+      {isMuch && <p className="s-error">Columns are changed in tables of at most {count(maxRows)} rows.</p>}
+      <fieldset className="set-columns">
+        <legend>Columns, and their names from now on</legend>
+        {columns.map(({ name, to, isRemoved }, place) => {
+          const label = plainOf(name, 80) || 'without a name'
+          return (
+            <div key={name} className="edited-column">
+              <input
+                type="text"
+                aria-label={`New name of ${label}`}
+                value={to}
+                maxLength={1_000}
+                disabled={isRemoved}
+                aria-invalid={to === '' || (isTwice && left.filter((one) => one === to).length > 1)}
+                onChange={({ target }) => set(place, { to: target.value })}
+              />
+              <button
+                type="button"
+                className="icon"
+                aria-pressed={isRemoved}
+                aria-label={`Remove ${label}`}
+                title="Remove"
+                onClick={() => set(place, { isRemoved: !isRemoved })}
+              >
+                <Icon name="close" />
+              </button>
+            </div>
+          )
+        })}
+      </fieldset>
+      {isTwice && <p className="s-error">Two columns have the same name.</p>}
+      <div className="set-fields">
+        <Field label="New column">
+          <input
+            type="text"
+            placeholder="None"
+            maxLength={1_000}
+            value={newName}
+            onChange={({ target }) => setNewName(target.value)}
+          />
+        </Field>
+        <Field label="Its value in each row">
+          <input
+            type="text"
+            placeholder="null"
+            value={newText}
+            disabled={newName === ''}
+            onChange={({ target }) => setNewText(target.value)}
+          />
+        </Field>
+      </div>
+      <p className="second">
+        {newName !== '' && `Written as ${isJson || newText === '' ? 'JSON' : 'text'}. `}
+        Rows are written again when the version is saved.
+      </p>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,236 @@
+// Rows of a file or of pasted text, shown as they will be before they stand behind the others.
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { bytes, count } from '../engine/format.ts'
+import {
+  formatOf,
+  type Imported,
+  type ImportFormat,
+  importFormats,
+  type Mapping,
+  mappedRow,
+} from '../engine/import-rows.ts'
+import { plainText } from '../engine/json-texts.ts'
+import { plainOf } from '../engine/safe-text.ts'
+import { type Cells, columnNames } from '../engine/table-edits.ts'
+import { T } from '../parts/text.tsx'
+import { Field, FormDialog } from '../settings/parts.tsx'
+import { ask } from '../worker/client.ts'
+
+const maxBytes = 32 * 2 ** 20
+const maxRows = 50_000
+/** Longer texts are not typed in again. */
+const maxShown = 100_000
+const previewRows = 5
+const shownFaults = 20
+
+const labels: Record<ImportFormat, string> = { csv: 'CSV', tsv: 'TSV', json: 'JSON', jsonl: 'JSON Lines' }
+
+type Source = { text: string; name: string }
+type Props = {
+  /** Columns that the table has. */
+  names: readonly string[]
+  onDone(rows: Cells[]): void
+  onClose(): void
+}
+
+export function ImportRows({ names, onDone, onClose }: Props) {
+  const [source, setSource] = useState<Source>({ text: '', name: '' })
+  const [format, setFormat] = useState<ImportFormat>()
+  const [mapped, setMapped] = useState<ReadonlyMap<string, Partial<Mapping> | null>>(new Map())
+  const [fault, setFault] = useState<string>()
+  const used = format ?? formatOf(source.text.slice(0, 10_000), source.name)
+  const { data, isFetching, error } = useQuery({
+    queryKey: ['import', source, used],
+    queryFn: () => ask('importRows', [source.text, used]),
+    enabled: source.text.trim() !== '',
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+  const imported: Imported = data ?? { columns: [], rows: [], faults: [] }
+  const mappings = imported.columns.flatMap(({ name, isJson }): Mapping[] => {
+    const own = mapped.get(name)
+    return own === null ? [] : [{ ...{ name, to: name, isJson }, ...own }]
+  })
+  const targets = mappings.map(({ to }) => to)
+  const isTwice = new Set(targets).size < targets.length
+  const isMany = imported.rows.length > maxRows
+  const take = (next: Source) => {
+    setFault(undefined)
+    setMapped(new Map())
+    setSource(next)
+  }
+  const read = async (file: File | undefined) => {
+    if (file === undefined) return
+    if (file.size > maxBytes) return setFault(`${bytes(file.size)} are too much: at most ${bytes(maxBytes)} at a time`)
+    setFormat(undefined)
+    take({ text: await file.text(), name: file.name })
+  }
+  const rows = count(imported.rows.length)
+  return (
+    <FormDialog
+      title="Import rows"
+      act={imported.rows.length === 1 ? 'Add 1 row' : `Add ${rows} rows`}
+      isReady={
+        !isFetching && imported.rows.length > 0 && !isMany && targets.length > 0 && !targets.includes('') && !isTwice
+      }
+      run={async () => onDone(imported.rows.map((row) => mappedRow(row, mappings)).filter((cells) => cells.length > 0))}
+      onClose={onClose}
+    >
+      <div className="set-fields">
+        <Field label="File">
+          <input
+            type="file"
+            accept=".csv,.tsv,.json,.jsonl,.ndjson,.txt"
+            onChange={({ target }) => void read(target.files?.[0])}
+          />
+        </Field>
+        <Field label="Format">
+          <select value={used} onChange={({ target }) => setFormat(target.value as ImportFormat)}>
+            {importFormats.map((one) => (
+              <option key={one} value={one}>
+                {labels[one]}
+              </option>
+            ))}
+          </select>
+        </Field>
+      </div>
+      {source.text.length > maxShown ? (
+        <p className="second">
+          <T text={source.name || 'Pasted text'} max={80} />, {bytes(source.text.length)}
+        </p>
+      ) : (
+        <Field label="Or pasted text">
+          <textarea
+            className="pasted"
+            rows={4}
+            spellCheck={false}
+            placeholder="Rows of a spreadsheet, CSV or JSON: the first line of a table names its columns"
+            value={source.text}
+            onChange={({ target }) => take({ text: target.value, name: '' })}
+          />
+        </Field>
+      )}
+      {(fault ?? error?.message) && (
+        <p className="s-error" role="alert">
+          {(fault ?? error?.message ?? '').slice(0, 200)}
+        </p>
+      )}
+      <p className="second" role="status">
+        {data &&
+          `${rows} ${imported.rows.length === 1 ? 'row' : 'rows'}${
+            imported.faults.length > 0 ? `; ${count(imported.faults.length)} that cannot be read are left out` : ''
+          }`}
+      </p>
+      {isMany && <p className="s-error">At most {count(maxRows)} rows at a time.</p>}
+      <Faults faults={imported.faults} />
+      {imported.columns.length > 0 && (
+        <fieldset className="set-columns">
+          <legend>Columns, and what the rows call them</legend>
+          {imported.columns.slice(0, 200).map(({ name, isJson }) => (
+            <MappedColumn
+              key={name}
+              name={name}
+              mapping={mapped.get(name) === null ? undefined : { ...{ name, to: name, isJson }, ...mapped.get(name) }}
+              onChange={(next) => setMapped(new Map(mapped).set(name, next))}
+            />
+          ))}
+          <datalist id="known-columns">
+            {names.map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+        </fieldset>
+      )}
+      {isTwice && <p className="s-error">Two columns have the same name.</p>}
+      <Preview rows={imported.rows.slice(0, previewRows).map((row) => mappedRow(row, mappings))} />
+    </FormDialog>
+  )
+}
+
+function Faults({ faults }: { faults: Imported['faults'] }) {
+  if (faults.length === 0) return null
+  return (
+    <ul className="import-faults" aria-label="What cannot be read">
+      {faults.slice(0, shownFaults).map(({ line, reason }) => (
+        <li key={`${line} ${reason}`} className="s-error">
+          Line {count(line)}: <T text={reason} max={200} />
+        </li>
+      ))}
+      {faults.length > shownFaults && <li>and {count(faults.length - shownFaults)} more</li>}
+    </ul>
+  )
+}
+
+type ColumnProps = {
+  name: string
+  /** Undefined where it is left out. */
+  mapping: Mapping | undefined
+  onChange(mapping: Partial<Mapping> | null): void
+}
+
+function MappedColumn({ name, mapping, onChange }: ColumnProps) {
+  const label = plainOf(name, 80)
+  const { to = '', isJson = false } = mapping ?? {}
+  return (
+    <div className="set-column">
+      <label>
+        <input type="checkbox" checked={mapping !== undefined} onChange={() => onChange(mapping ? null : {})} />{' '}
+        <T text={name} max={80} />
+      </label>
+      <input
+        type="text"
+        aria-label={`Name of ${label} in the rows`}
+        list="known-columns"
+        disabled={mapping === undefined}
+        value={to}
+        maxLength={1_000}
+        onChange={({ target }) => onChange({ to: target.value, isJson })}
+      />
+      <select
+        aria-label={`Kind of ${label}`}
+        disabled={mapping === undefined}
+        value={isJson ? 'json' : 'text'}
+        onChange={({ target }) => onChange({ to, isJson: target.value === 'json' })}
+      >
+        <option value="text">Text</option>
+        <option value="json">Numbers and JSON</option>
+      </select>
+    </div>
+  )
+}
+
+function Preview({ rows }: { rows: readonly Cells[] }) {
+  if (rows.length === 0) return null
+  const columns = columnNames(rows.map((row) => row.map(([name]) => ({ name })))).slice(0, 20)
+  return (
+    <div className="scroll import-preview" tabIndex={0} role="group" aria-label="Preview">
+      <table aria-label="First rows">
+        <thead>
+          <tr>
+            {columns.map((name) => (
+              <th key={name} scope="col">
+                <T text={name} max={40} />
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, n) => {
+            const cells = new Map(row)
+            return (
+              // biome-ignore lint/suspicious/noArrayIndexKey: rows have no ids
+              <tr key={n}>
+                {columns.map((name) => (
+                  <td key={name}>
+                    <T text={plainText((cells.get(name) ?? '""').slice(0, 400)).replaceAll('\n', ' ')} max={60} />
+                  </td>
+                ))}
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}

@@ -1,0 +1,92 @@
+// Rows that come from files and pasted text: what is read, what is not and on which line, and what becomes of columns.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { csvRow } from '../../services/web/page/engine/csv.ts'
+import {
+  delimited,
+  formatOf,
+  importedRows,
+  type Mapping,
+  mappedRow,
+} from '../../services/web/page/engine/import-rows.ts'
+import { objectText } from '../../services/web/page/engine/json-texts.ts'
+import { runs } from '../fixtures/runs.ts'
+
+const texts = (text: string, format: Parameters<typeof importedRows>[1]) =>
+  importedRows(text, format).rows.map(objectText)
+
+describe('rows of a file', () => {
+  it('are told by the name of the file, else by how it begins', () => {
+    expect(formatOf('{}', 'a.CSV')).toBe('csv')
+    expect(formatOf('a', 'x.ndjson')).toBe('jsonl')
+    expect(formatOf('a,b', 'x.txt')).toBe('csv')
+    expect(formatOf(' [1]')).toBe('json')
+    expect(formatOf('{"rows":[]}')).toBe('json')
+    expect(formatOf('{"a":1}\n{"a":2}')).toBe('jsonl')
+    expect(formatOf('a\tb\n1,2')).toBe('tsv')
+  })
+
+  it('of CSV have quotes, line ends and delimiters in cells; what cannot be read is told by its line', () => {
+    const text = '\ufeffq,n\r\n"a ""b"", c\nd",1.0\r\n\r\nshort\r\nx,1,2\r\ny,"2"z\r\nw,"open\r\n'
+    expect(texts(text, 'csv')).toEqual(['{"q":"a \\"b\\", c\\nd","n":"1.0"}', '{"q":"short"}'])
+    expect(importedRows(text, 'csv').faults).toEqual([
+      { line: 6, reason: 'it has 3 cells, and there are 2 columns' },
+      { line: 7, reason: 'text stands behind a quote' },
+      { line: 8, reason: 'a quote is not closed' },
+    ])
+    expect(importedRows('a,a\n1,2', 'csv').faults).toEqual([{ line: 1, reason: 'two columns have the same name' }])
+    expect(importedRows('a,,\n1,2,3', 'csv').columns.map(({ name }) => name)).toEqual(['a', 'column 2', 'column 3'])
+    expect(importedRows('', 'csv')).toEqual({ columns: [], rows: [], faults: [] })
+  })
+
+  it('of CSV say which columns hold numbers or JSON', () => {
+    const { columns } = importedRows('t,n,j,e,m\nx,1,[1],,1\n1,-2.50,"{""a"":1}",,x', 'csv')
+    expect(columns.map(({ isJson }) => isJson)).toEqual([false, true, true, false, false])
+  })
+
+  it('of JSON Lines and JSON keep their spelling, and what is no object is told by its line', () => {
+    const lines = '{"a":1.0,"b":12345678901234567890}\n\n[1]\n{"a":\n{"c":{"d":[1, 2]}}'
+    expect(texts(lines, 'jsonl')).toEqual(['{"a":1.0,"b":12345678901234567890}', '{"c":{"d":[1, 2]}}'])
+    expect(importedRows(lines, 'jsonl').faults.map(({ line }) => line)).toEqual([3, 4])
+    expect(importedRows(lines, 'jsonl').columns).toEqual(['a', 'b', 'c'].map((name) => ({ name, isJson: true })))
+    const list = '[\n {"a":1.0},\n 3,\n {"a":\n 2}]'
+    expect(texts(list, 'json')).toEqual(['{"a":1.0}', '{"a":2}'])
+    expect(importedRows(list, 'json').faults).toEqual([{ line: 3, reason: 'an element is no object' }])
+    expect(texts('{"rows":[{"a":1}]}', 'json')).toEqual(['{"a":1}'])
+    expect(texts('{"a":1}', 'json')).toEqual(['{"a":1}'])
+    const [fault] = importedRows('[{"a":1},\n{"b" 2}]', 'json').faults
+    expect(fault?.line).toBe(2)
+  })
+
+  it('that were written as CSV are read as they were', () => {
+    const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r', ' ', '\t', 'é') }).map((one) => `x${one}`)
+    fc.assert(
+      fc.property(fc.array(fc.tuple(cell, cell), { minLength: 1, maxLength: 8 }), (rows) => {
+        const columns = ['p', 'q']
+        const file = rows
+          .map(([p, q]) =>
+            csvRow(columns, [
+              ['p', JSON.stringify(p)],
+              ['q', JSON.stringify(q)],
+            ]),
+          )
+          .join('')
+        expect(delimited(file, ',').map(({ cells }) => cells)).toEqual(rows.map((row) => [...row]))
+      }),
+      { numRuns: runs(200, 5_000) },
+    )
+  })
+})
+
+it('columns are chosen, named and read as text or as JSON, and what is no JSON stays a text', () => {
+  const [row = []] = importedRows('q,n,none,j\nx,1.50,,oops', 'csv').rows
+  const as = (name: string, to: string, isJson: boolean): Mapping => ({ name, to, isJson })
+  expect(objectText(mappedRow(row, [as('n', 'score', true), as('q', 'question', false)]))).toBe(
+    '{"score":1.50,"question":"x"}',
+  )
+  expect(objectText(mappedRow(row, [as('none', 'a', true), as('none', 'b', false), as('j', 'c', true)]))).toBe(
+    '{"b":"","c":"oops"}',
+  )
+  const [made = []] = importedRows('{"n":1.0,"t":"2"}', 'jsonl').rows
+  expect(objectText(mappedRow(made, [as('n', 'n', false), as('t', 't', true)]))).toBe('{"n":"1.0","t":2}')
+})
