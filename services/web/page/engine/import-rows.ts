@@ -41,6 +41,18 @@ function quotedAt(text: string, from: number): { cell: string; end: number; isCl
   }
 }
 
+/** The cell that begins at a place, where it ends, and what is wrong with it. */
+function cellAt(text: string, at: number, delimiter: string): { cell: string; end: number; fault?: string } {
+  if (text[at] !== '"') {
+    const end = restOfCell(text, at, delimiter)
+    return { cell: text.slice(at, end), end }
+  }
+  const { cell, end: closed, isClosed } = quotedAt(text, at + 1)
+  if (!isClosed) return { cell, end: closed, fault: 'a quote is not closed' }
+  const end = restOfCell(text, closed, delimiter)
+  return { cell, end, ...(end > closed && { fault: 'text stands behind a quote' }) }
+}
+
 /** Records of delimited text as RFC 4180 has them: quotes hold delimiters, line ends and doubled quotes. */
 export function delimited(text: string, delimiter: string): Record[] {
   const records: Record[] = []
@@ -49,14 +61,11 @@ export function delimited(text: string, delimiter: string): Record[] {
   while (at < text.length) {
     const record: Record = { line, cells: [] }
     for (;;) {
-      const quoted = text[at] === '"' ? quotedAt(text, at + 1) : undefined
-      const from = quoted?.end ?? at
-      at = restOfCell(text, from, delimiter)
-      if (quoted?.isClosed === false) record.fault = 'a quote is not closed'
-      else if (quoted && at > from) record.fault ??= 'text stands behind a quote'
-      const cell = (quoted?.cell ?? '') + text.slice(from, at)
+      const { cell, end, fault } = cellAt(text, at, delimiter)
       record.cells.push(cell)
-      if (quoted) line += cell.split('\n').length - 1
+      if (fault !== undefined) record.fault ??= fault
+      line += cell.split('\n').length - 1
+      at = end
       if (text[at] !== delimiter) break
       at++
     }
