@@ -109,14 +109,14 @@ export function createStatus(deps: StatusDeps): OperatorDeps['status'] {
       storeOf(deps).catch(() => null),
       metrics.eventLoopP99Ms(),
     ])
-    const told = Object.entries(reasons ?? {}).flatMap(([check, reason]) => (reason ? [[check, reason] as const] : []))
+    const known = Object.entries(reasons ?? {}).flatMap(([check, reason]) => (reason ? [[check, reason] as const] : []))
     return {
       ...{
         version,
         role,
         started_at: startedAt,
         checks,
-        ...(told.length > 0 && { reasons: Object.fromEntries(told) }),
+        ...(known.length > 0 && { reasons: Object.fromEntries(known) }),
         lag_ms: rounded(lagMs),
       },
       unapplied: { bytes: log.health().unappliedBytes, limit_bytes: config.maxUnappliedBytes },

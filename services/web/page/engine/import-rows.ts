@@ -4,7 +4,7 @@ import { itemsOfText, jsonFault, type Member, membersOfText, plainText } from '.
 export const importFormats = ['csv', 'tsv', 'json', 'jsonl'] as const
 export type ImportFormat = (typeof importFormats)[number]
 
-export type ImportFault = { line: number; reason: string }
+type ImportFault = { line: number; reason: string }
 export type Imported = {
   /** In the order in which rows bring them; `isJson`: its cells are numbers, words of JSON or nested values. */
   columns: { name: string; isJson: boolean }[]

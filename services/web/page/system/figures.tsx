@@ -1,7 +1,7 @@
 // Tables of the system page: topics, derived tables, reads and refusals of the process that answers.
 import { bytes, count, duration } from '../engine/format.ts'
 import { Sheet, type SheetColumn } from '../settings/parts.tsx'
-import type { Status } from './use-system.ts'
+import type { ServerStatus } from './use-system.ts'
 
 type Numbered<Row> = [head: string, cell: (row: Row) => string]
 
@@ -19,13 +19,13 @@ function columnsOf<Row>(
   ]
 }
 
-type Props = { status: Status }
+type Props = { status: ServerStatus }
 
 export function Topics({ status }: Props) {
   return (
     <Sheet
       label="Topics"
-      columns={columnsOf<Status['topics'][number]>('Topic', ({ topic }) => topic, [
+      columns={columnsOf<ServerStatus['topics'][number]>('Topic', ({ topic }) => topic, [
         ['Lag', ({ lag_ms }) => duration(lag_ms)],
         ['Waiting', ({ end, applied }) => count(end - applied)],
         ['Bytes waiting', ({ unapplied_bytes }) => bytes(unapplied_bytes)],
@@ -42,7 +42,7 @@ export function Rollups({ status }: Props) {
   return (
     <Sheet
       label="Derived tables"
-      columns={columnsOf<Status['rollups'][number]>('Table', ({ name }) => name, [
+      columns={columnsOf<ServerStatus['rollups'][number]>('Table', ({ name }) => name, [
         ['Lag', ({ lag_ms }) => duration(lag_ms)],
         ['State', ({ is_building }) => (is_building ? 'first count' : 'kept up')],
       ])}
@@ -57,7 +57,7 @@ export function Reads({ status }: Props) {
   return (
     <Sheet
       label="Reads"
-      columns={columnsOf<Status['queries'][number]>('Read', ({ name, path }) => `${name} (${path})`, [
+      columns={columnsOf<ServerStatus['queries'][number]>('Read', ({ name, path }) => `${name} (${path})`, [
         ['Times', ({ count: times }) => count(times)],
         ['Half within', ({ p50_ms }) => duration(p50_ms)],
         ['19 of 20 within', ({ p95_ms }) => duration(p95_ms)],
@@ -89,7 +89,7 @@ export function Refusals({ status: { refused, refused_policies: policies } }: Pr
 }
 
 /** What one looks at first, in words. */
-export function factsOf(status: Status): [name: string, value: string][] {
+export function factsOf(status: ServerStatus): [name: string, value: string][] {
   const { role, started_at, unapplied, dead_letters, store, process } = status
   return [
     ['Role', role],

@@ -6,7 +6,7 @@ import { Copy, SectionHead } from '../settings/parts.tsx'
 import { DeadLetterList } from './dead-letters.tsx'
 import { factsOf, Reads, Refusals, Rollups, Topics } from './figures.tsx'
 import { SettingsList } from './settings-list.tsx'
-import { type Health, type Status, useSystem } from './use-system.ts'
+import { type Health, type ServerStatus, useSystem } from './use-system.ts'
 import './system.css'
 
 const pillOf: Record<string, string> = { ok: 'good', degraded: 'warn', down: 'bad', unavailable: 'bad' }
@@ -63,7 +63,7 @@ function LagLine({ lags, atMs }: { lags: Lags; atMs: number }) {
   )
 }
 
-function Disk({ store }: { store: Status['store'] }) {
+function Disk({ store }: { store: ServerStatus['store'] }) {
   const { disk_bytes: size = 0, free_bytes: free = null, stops_at_bytes: stops = null } = store ?? {}
   if (!size || free === null) return null
   const share = 1 - free / size
@@ -82,7 +82,7 @@ function Disk({ store }: { store: Status['store'] }) {
   )
 }
 
-function Figures({ status }: { status: Status }) {
+function Figures({ status }: { status: ServerStatus }) {
   const parts = [
     ['Topics', Topics],
     ['Derived tables', Rollups],

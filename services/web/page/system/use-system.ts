@@ -4,7 +4,7 @@ import { baseUrl, json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 
 export type Health = Shapes['service.health']['out']
-export type Status = Shapes['server.status']['out']
+export type ServerStatus = Shapes['server.status']['out']
 type Lag = { atMs: number; lagS: number }
 
 const everyMs = 5_000
