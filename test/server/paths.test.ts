@@ -385,8 +385,7 @@ describe('what routes touch', () => {
       const { status } = await send()
       expect([200, 202], `${name}: ${status}`).toContain(status)
     }
-    // What was used is written by itself, once a minute.
-    written.delete('usage')
+    written.delete('usage') // what was used is written by itself, once a minute
     expect([...written].sort()).toEqual((route.topics ?? []).filter((topic) => topic !== 'usage').sort())
     expect([...read].filter((table) => !route.tables?.includes(table))).toEqual([])
     // What is derived is read only when it is there, and its marks only while something is due.
