@@ -1,4 +1,4 @@
--- Stored calls of spans with their payloads, and what was joined with them last.
+-- Stored calls with their payloads, and what was joined with them last. `dumps` = 1: only those of spans.
 WITH
 wanted AS
 (
@@ -34,7 +34,7 @@ FROM
 INNER JOIN
 (
     SELECT project_id, at, id, clock, odd, attributes, inputs, output, summary, otel_dump, mask, mask_hits FROM callhouse.payloads
-    WHERE part = 'both' AND otel_dump != ''
+    WHERE part = 'both' AND ({dumps:UInt8} = 0 OR otel_dump != '')
         AND (project_id, at, id) IN (SELECT project_id, started_at, id FROM keys)
     LIMIT 1 BY project_id, at, id, clock
 ) AS p ON p.project_id = c.project_id AND p.at = c.started_at AND p.id = c.id AND p.clock = c.start_ver

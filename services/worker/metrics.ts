@@ -23,7 +23,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   const retries = counter('callhouse_batch_retries_total', 'Batches tried again after an outage', 'topic')
   const joins = counter(
     'callhouse_log_joins_total',
-    'Calls that log records became part of, feedback that they became, and those beyond the bound of a span',
+    'Calls that log records became part of, feedback that they became, those beyond the bound of a span, and calls of coding agents that lie below a prompt now',
     'kind',
   )
   const ended = counter(

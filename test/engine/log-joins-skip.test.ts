@@ -28,6 +28,7 @@ const watched: Store = {
 const materializer = createCallMaterializer(watched, {
   projects: () => known,
   evaluated: () => known,
+  turned: () => known,
   onSpans: () => void told++,
 })
 const run = (sql: string) => store.command({ name: 'test', sql, params: {} })

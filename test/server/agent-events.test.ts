@@ -136,11 +136,10 @@ describe('records of coding agents', () => {
     ])
   })
 
-  it('are found by the view under every name that the code knows', () => {
-    const migration = readFileSync(
-      join(import.meta.dirname, '../../clickhouse/migrations/0033_joins_of_events.sql'),
-      'utf8',
+  it('are found by the views under every name that the code knows', () => {
+    const migrations = ['0033_joins_of_events', '0036_log_turns'].map((name) =>
+      readFileSync(join(import.meta.dirname, `../../clickhouse/migrations/${name}.sql`), 'utf8'),
     )
-    for (const name of Object.keys(agentEventKinds)) expect(migration).toContain(`'${name}'`)
+    for (const sql of migrations) for (const name of Object.keys(agentEventKinds)) expect(sql).toContain(`'${name}'`)
   })
 })

@@ -1,6 +1,6 @@
 // Spans and log records as the published instrumentation of OpenAI's client sent them, joined in both orders, and log
 // records of coding agents, with nothing left that tells of the machine.
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
@@ -14,7 +14,7 @@ let server: LiveServer
 let restoreClock: () => void
 beforeAll(async () => {
   // Times ahead of the clock are refused, and old records go: it begins at the day of the captures.
-  restoreClock = startClockAt('2026-11-24T00:00:00Z')
+  restoreClock = startClockAt('2026-11-25T12:00:00Z')
   server = await startLiveServer()
 })
 afterAll(async () => {
@@ -81,55 +81,95 @@ it.each(Object.entries(captures))('%s', async (capture, expected) => {
   }
 })
 
-const prompt = 'Say hello'
-const agents = {
-  // 2.1.330, with OTEL_LOG_USER_PROMPTS=1
+/** Three prompts each, in a session that goes on: a tool that is used, one that finds nothing, a request that is refused. */
+const agents: Record<string, { turns: Record<string, string[]>; tool: object; usage: object }> = {
+  // 2.1.330, with OTEL_LOG_USER_PROMPTS=1 and OTEL_LOG_TOOL_DETAILS=1
   'claude-code': {
-    root: { op_name: 'claude_code.user_prompt', inputs: { prompt }, thread_id: '7724f0f8-caf5-482c-b976-f91def2489f6' },
-    model: { op_name: 'claude_code.api_request' },
+    turns: {
+      'Say hello': ['claude_code.api_request', 'claude_code.api_request', 'tool:Bash'],
+      'Fail please': ['claude_code.api_request', 'claude_code.api_request', 'tool:Bash failed: Shell command failed'],
+      Broken: ['claude_code.api_error failed: refused for the test'],
+    },
+    tool: { inputs: { tool_input: { command: 'echo hello', description: 'Run it' } } },
+    usage: { input_tokens: 12, output_tokens: 3, cache_read_input_tokens: 5, cache_creation_input_tokens: 4 },
   },
-  // 0.61.0, with telemetry.logPrompts
+  // 0.169.0, with otel.log_user_prompt: names of places in its program are those of its events, its records name no prompt,
+  // and what a request took is told when its stream ends.
+  codex: {
+    turns: {
+      'Say hello': [
+        ...['codex.api_request', 'codex.api_request', 'codex.sse_event', 'codex.sse_event'],
+        'tool:exec_command',
+      ],
+      'Fail please': [
+        ...['codex.api_request', 'codex.api_request', 'codex.sse_event', 'codex.sse_event'],
+        'tool:exec_command',
+      ],
+      Overload: [
+        ...['codex.api_request', 'codex.api_request', 'codex.api_request failed: http 500'],
+        ...['codex.sse_event', 'codex.sse_event', 'tool:exec_command'],
+      ],
+    },
+    tool: {
+      ...{ inputs: { arguments: { cmd: 'echo hello' } } },
+      output: { output: expect.stringContaining('Process exited with code 0') },
+    },
+    usage: { input_tokens: 12, output_tokens: 3, cache_read_input_tokens: 2 },
+  },
+  // 0.61.0, with telemetry.logPrompts: it names its session as the prompt; what it says of tools and errors has spans.
   'gemini-cli': {
-    root: { op_name: 'gemini_cli.user_prompt', inputs: { prompt }, thread_id: '977d6f95-71ab-4f4a-a924-0d9078cd1ebe' },
-    model: { op_name: 'gemini_cli.api_response', output: { response_text: expect.anything() } },
+    turns: {
+      'Say hello': ['gemini_cli.api_response', 'gemini_cli.api_response'],
+      'Fail please': ['gemini_cli.api_response', 'gemini_cli.api_response'],
+      Broken: [],
+    },
+    tool: { inputs: { 'gen_ai.tool.call.arguments': { command: 'echo hello', description: 'Run it' } } },
+    usage: { input_tokens: 12, output_tokens: 3, cache_read_input_tokens: 2 },
   },
-} as const
+}
 
-it.each(Object.entries(agents))(
-  'records of %s are a turn with its call of a model',
-  async (capture, { root, model }) => {
-    const project_id = `golden/${capture}`
-    const body = readFileSync(join(folder, `${capture}.logs.json`))
-    const type = { 'content-type': 'application/json', project_id }
-    expect((await post(server.now().url, '/v1/logs', body, type)).status).toBe(200)
-    const found = await server.list<Call & Record<string, unknown>>('/calls/stream_query', {
-      ...{ project_id, sort_by: [{ field: 'started_at', direction: 'asc' }] },
-    })
-    expect(found).toHaveLength(2)
-    const turn = found.find(({ op_name }) => op_name === root.op_name)
-    expect(turn).toMatchObject({ ...root, parent_id: null, turn_id: turn?.id, exception: null })
-    expect(found.find((call) => call !== turn)).toMatchObject({
-      ...{ ...model, parent_id: turn?.id, trace_id: turn?.trace_id, thread_id: root.thread_id, turn_id: null },
-      ...{ attributes: { kind: 'llm' }, exception: null },
-    })
-    const usage = Object.values(found.find((call) => call !== turn)?.summary.usage as Record<string, object>)
-    expect(usage).toMatchObject([{ input_tokens: 12, output_tokens: 3 }])
-  },
-)
+type AgentCall = Call &
+  Record<'id' | 'op_name' | 'trace_id' | 'thread_id', string> & {
+    parent_id: string | null
+    turn_id: string | null
+    exception: string | null
+  }
+const isPrompt = ({ op_name }: AgentCall) => op_name.endsWith('.user_prompt')
 
-// 0.169.0, with otel.log_user_prompt: names of places in its program are those of its events, and what a request took is
-// told when its stream ends.
-it('records of Codex are a trace of its session', async () => {
-  const project_id = 'golden/codex'
-  const body = readFileSync(join(folder, 'codex.logs.json'))
+it.each(Object.entries(agents))('records of %s are turns with what belongs to them', async (capture, expected) => {
+  const project_id = `golden/${capture}`
   const type = { 'content-type': 'application/json', project_id }
-  expect((await post(server.now().url, '/v1/logs', body, type)).status).toBe(200)
-  const found = await server.list<Call & Record<string, unknown>>('/calls/stream_query', { project_id })
-  const named = new Map(found.map((call) => [call.op_name, call]))
-  expect(found).toHaveLength(3)
-  expect(new Set(found.map(({ trace_id, thread_id }) => `${trace_id} ${thread_id}`)).size).toBe(1)
-  expect(named.get('codex.user_prompt')).toMatchObject({ inputs: { prompt }, parent_id: null })
-  expect(named.get('codex.api_request')).toMatchObject({ attributes: { kind: 'llm' }, exception: null })
-  const ended = named.get('codex.sse_event')
-  expect(ended?.summary.usage).toMatchObject({ 'gpt-test': { input_tokens: 12, output_tokens: 3 } })
+  for (const signal of ['logs', 'traces']) {
+    const file = join(folder, `${capture}.${signal}.json`)
+    if (existsSync(file))
+      expect((await post(server.now().url, `/v1/${signal}`, readFileSync(file), type)).status).toBe(200)
+  }
+  const read = () => server.list<AgentCall>('/calls/stream_query', { project_id })
+  const found = await vi.waitFor(
+    async () => {
+      const calls = await read()
+      const turns = calls.filter(isPrompt).map(({ id, inputs }) => {
+        const own = calls.filter(({ parent_id }) => parent_id === id)
+        const said = own.map(({ op_name, exception }) => (exception ? `${op_name} failed: ${exception}` : op_name))
+        return [(inputs as { prompt?: string }).prompt, said.sort()]
+      })
+      expect(Object.fromEntries(turns)).toEqual(expected.turns)
+      const tool = calls.find(({ inputs }) => JSON.stringify(inputs).includes('echo hello'))
+      expect(tool).toMatchObject({ ...expected.tool, exception: null })
+      return calls
+    },
+    { timeout: 90_000, interval: 200 },
+  )
+  expect(new Set(found.map(({ thread_id }) => thread_id)).size).toBe(1)
+  for (const turn of found.filter(isPrompt)) {
+    expect(turn).toMatchObject({ parent_id: null, turn_id: turn.id, exception: null })
+    for (const call of found.filter(({ parent_id }) => parent_id === turn.id))
+      expect([call.trace_id, call.turn_id]).toEqual([turn.trace_id, null])
+  }
+  const counted = found.filter(({ summary, attributes }) => 'usage' in summary && !('otel_span' in attributes))
+  const usages = counted
+    .flatMap(({ summary }) => Object.values(summary.usage))
+    .filter((usage) => 'input_tokens' in usage)
+  expect(usages).toHaveLength(capture === 'codex' ? 6 : 4)
+  for (const usage of usages) expect(usage).toMatchObject(expected.usage)
 })

@@ -43,7 +43,7 @@ const usageKeys: Partial<Record<UsageField, readonly string[]>> = {
 const contents: Readonly<Record<Kind, { inputs: readonly string[]; output: readonly string[] }>> = {
   prompt: { inputs: ['prompt'], output: [] },
   llm: { inputs: ['request_text'], output: ['response_text'] },
-  tool: { inputs: ['tool_parameters', 'tool_input', 'arguments', 'function_args'], output: ['output', 'result'] },
+  tool: { inputs: ['tool_input', 'tool_parameters', 'arguments', 'function_args'], output: ['output', 'result'] },
   error: { inputs: [], output: [] },
 }
 
@@ -68,6 +68,10 @@ const spanKeys = {
   session: 'gen_ai.conversation.id',
   kind: 'openinference.span.kind',
 } as const
+
+/** Whether it failed: as its kind or the agent says, else where it tells of an error. */
+const hasFailed = (kind: Kind, success: string, error: string): boolean =>
+  kind === 'error' || success === 'false' || (success === '' && error !== '')
 
 const shownKind: Readonly<Record<Kind, string>> = { prompt: 'agent', llm: 'llm', tool: 'tool', error: 'llm' }
 
@@ -130,8 +134,8 @@ export function agentMembers(
     if (Number.isFinite(cost)) attributes.set(spanKeys.cost, cost)
     for (const [field, names] of Object.entries(usageKeys)) add(spanKeys.usage[field as UsageField] ?? '', names)
   }
-  const isFailed = kind === 'error' || String(of(keys.success)) === 'false'
-  return { attributes, exception: isFailed ? textOf(of(keys.error)) || 'ERROR' : '' }
+  const error = textOf(of(keys.error))
+  return { attributes, exception: hasFailed(kind, String(of(keys.success)), error) ? error || 'ERROR' : '' }
 }
 
 export type AgentSurroundings = {
@@ -183,7 +187,10 @@ function attributesOf(kind: Kind, row: LogRow): string {
   return `{${[...attributes].map(([key, text]) => `${quoted(key)}:${text}`).join()}}`
 }
 
-/** Its place in the trace of its session: a prompt is the root of a turn, everything else lies below one. */
+/**
+ * Its place in the trace of its session: a prompt is the root of a turn, everything else lies below one. What names no
+ * prompt is put below the last one before it by the worker (services/worker/logs/turns.ts).
+ */
 function placeOf(kind: Kind, id: string, session: string, prompt: string) {
   const turn = session !== '' && prompt !== '' ? digest('turn', session, prompt) : ''
   const traceId = session === '' ? id : digest('trace', session, prompt)
@@ -195,15 +202,16 @@ function placeOf(kind: Kind, id: string, session: string, prompt: string) {
 export function agentCall(event: { name: string; kind: Kind }, row: LogRow, around: AgentSurroundings): CompleteCall {
   const { name, kind } = event
   const of = (key: keyof typeof keys): string => firstOf(row, keys[key])
+  const session = of('session')
   const tookMs = Math.round(Number(of('durationMs')))
   const endedUs = Number(row.at.slice(0, -3))
   const model = of('model') || 'usage'
   const usage = usageOf(kind, row)
-  const isFailed = kind === 'error' || of('success') === 'false'
   return {
     kind: 'complete',
     projectId: around.projectId,
-    ...placeOf(kind, around.id, of('session'), of('prompt')),
+    // Some agents name their session where they have no prompt to name.
+    ...placeOf(kind, around.id, session, of('prompt') === session ? '' : of('prompt')),
     clock: around.clock,
     odd: around.odd,
     startedUs: tookMs > 0 && tookMs <= maxMs ? endedUs - tookMs * 1_000 : endedUs,
@@ -214,7 +222,7 @@ export function agentCall(event: { name: string; kind: Kind }, row: LogRow, arou
     runId: '',
     runStep: null,
     runStepEnd: null,
-    exception: isFailed ? of('error') || 'ERROR' : '',
+    exception: hasFailed(kind, of('success'), of('error')) ? of('error') || 'ERROR' : '',
     errorCount: 0,
     usage: usageEntry(usage, model),
     inputRefs: [],

@@ -230,8 +230,8 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
         const time = isSet(record.time) ? row.at : '0'
         const event = agentEvent(row, record.attributes)
         const hasSpan = row.traceId !== '' && row.spanId !== ''
-        // By its full name the worker finds what is part of the call of its span.
-        if (event !== null && hasSpan) row.eventName = event.name
+        // By its full name the worker finds what is part of the call of its span, and the prompts of a session.
+        if (event !== null) row.eventName = event.name
         isAwaited ||= hasSpan && joinedNames.has(row.eventName)
         if (masker === undefined && event === null) {
           row.attributes = onceEach(record.attributes, found) ?? writtenTexts(textsOf(record.attributes, found))

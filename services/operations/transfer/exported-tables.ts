@@ -352,6 +352,8 @@ export const followingTables: readonly string[] = [
   'logs_by_span',
   'log_joins',
   'log_evaluations',
+  'log_turns',
+  'log_turns_due',
   'usage_minutes',
   'audit_events',
   'erasures',

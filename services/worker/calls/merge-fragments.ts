@@ -41,6 +41,8 @@ export type LogJoins = {
   projects(): readonly string[] | null
   /** Those of them with evaluations that name the response of a call. */
   evaluated(): readonly string[] | null
+  /** Those of them with records of coding agents that name no prompt. */
+  turned(): readonly string[] | null
   /** A batch had spans of these projects. */
   onSpans(): void
 }
@@ -51,7 +53,7 @@ type Probed = { hasPartsElsewhere: boolean; wasStored: boolean; mayJoin: boolean
 /** As parameters of a statement. */
 const among = (projects: readonly string[] | null) => ({ any: projects === null ? 1 : 0, projects: projects ?? [] })
 
-const noLogJoins: LogJoins = { projects: () => [], evaluated: () => [], onSpans: () => {} }
+const noLogJoins: LogJoins = { projects: () => [], evaluated: () => [], turned: () => [], onSpans: () => {} }
 
 export function createCallMaterializer(store: Store, logJoins = noLogJoins): CallMaterializer {
   /** Scratch tables that may hold rows of the previous batch; all of them after a start. */
@@ -141,6 +143,8 @@ export function createCallMaterializer(store: Store, logJoins = noLogJoins): Cal
     const evaluated = logJoins.evaluated()
     if (evaluated?.length !== 0)
       await store.command(statement('log-joins-again-responses', { ...among(evaluated), evaluation }))
+    const turned = logJoins.turned()
+    if (turned?.length !== 0) await store.command(statement('log-turns-again', among(turned)))
     logJoins.onSpans()
   }
 

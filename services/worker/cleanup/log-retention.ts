@@ -23,9 +23,10 @@ export async function dropOldLogs(
   const month = monthOf(nowMs - days * dayMs)
   /** The first partition of each table that stays. */
   const kept: Record<string, string> = {
-    ...{ logs: month, logs_by_span: month, log_evaluations: month, log_joined: month },
+    ...{ logs: month, logs_by_span: month, log_evaluations: month, log_joined: month, log_turns: month },
     usage_minutes: monthOf(nowMs - usageDays * dayMs),
     log_joins: dayOf(nowMs - dueDays * dayMs),
+    log_turns_due: dayOf(nowMs - dueDays * dayMs),
   }
   const found = await store.rows<{ table: string; id: string }>(
     {

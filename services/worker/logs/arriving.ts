@@ -1,6 +1,6 @@
 // Reads a small batch of log records for those that spans wait for, before the tables have them.
 import type { Batch } from '../../core/log/log.ts'
-import { evaluationEvent, joinedEventNames, type StoredLogRecord } from '../../events/gen-ai-events.ts'
+import { agentEventKinds, evaluationEvent, joinedEventNames, type StoredLogRecord } from '../../events/gen-ai-events.ts'
 import { type SegmentRow, sourceRows, withoutHeader } from '../split/segment-rows.ts'
 
 /** A record that may become part of the call of its span. `at_ns` is its time as decimal text. */
@@ -22,6 +22,10 @@ const name = /"event_name":"([^"\\]*)"/
 const time = /"at_ns":(\d+)/
 const joined: ReadonlySet<string> = new Set(joinedEventNames)
 
+/** Whether it is one of a coding agent without a span. @param before what stands before the event's name */
+const isOfSession = (event: string, before: string): boolean =>
+  Object.hasOwn(agentEventKinds, event) && !(before.includes('"trace_id":') && before.includes('"span_id":'))
+
 /** null for one that spans do not wait for. */
 function recordOf({ text }: SegmentRow, facts: string): SpanRecord | null {
   const row = JSON.parse(withoutHeader(text)) as Partial<SpanRecord>
@@ -41,8 +45,10 @@ export async function arrivingRecords(batch: Batch): Promise<SpanRecord[] | null
   const found: SpanRecord[] = []
   for (const row of await sourceRows(batch)) {
     const facts = row.text.toString('latin1', 0, factBytes)
-    const event = name.exec(facts)?.[1]
+    const named = name.exec(facts)
+    const event = named?.[1]
     if (event === evaluationEvent || (event === undefined && row.text.length > factBytes)) return null
+    if (event !== undefined && isOfSession(event, facts.slice(0, named?.index))) return null
     const record = event !== undefined && joined.has(event) ? recordOf(row, facts) : null
     if (record !== null) found.push(record)
   }

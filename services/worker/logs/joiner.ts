@@ -19,6 +19,7 @@ import { arrivingRecords, type SpanRecord, withArriving } from './arriving.ts'
 import { createEvaluations } from './evaluations.ts'
 import type { Done, JoinedCounts, KeepJoined, Look } from './look.ts'
 import { type SpanRow, spanOf } from './span-rows.ts'
+import { createTurns } from './turns.ts'
 
 export type Joiner = {
   /** Rows of calls or logs are in the tables: some of them may be due. */
@@ -32,6 +33,8 @@ export type Joiner = {
   projects(): readonly string[] | null
   /** Those of them with evaluations that name the response of a call. */
   evaluated(): readonly string[] | null
+  /** Those of them with records of coding agents that name no prompt. */
+  turned(): readonly string[] | null
   /** Reads which projects these are, of all records that are kept. Until that is done all calls are looked at. */
   learn(): Promise<void>
   /** Joins everything that arrived in the last seconds; resolves once it is in the log. */
@@ -93,6 +96,7 @@ export function createJoiner(deps: {
   const stopping = new AbortController()
   const projects = new Set<string>()
   const evaluated = new Set<string>()
+  const turned = new Set<string>()
   const background = { pool: 'background' } as const
   const events = joinedEventNames
 
@@ -106,6 +110,7 @@ export function createJoiner(deps: {
     await store.command(statement('log-joined-insert', params), { background: true })
   }
   const joinEvaluations = createEvaluations({ store, log, mapping, keep })
+  const placeTurns = createTurns({ store, log, onError: deps.onError })
 
   /** What cannot be mapped (too much of it, a raw span that is none) must not hold up the others: it stays as it is. */
   const mapped = (row: SpanRow, own: readonly StoredLogRecord[], clock: bigint) => {
@@ -129,7 +134,7 @@ export function createJoiner(deps: {
     const of = <Key extends keyof SpanIds>(key: Key) => wanted.map((one) => one[key])
     const ids = { projects: of('project_id'), traces: of('trace_id'), ids: of('id') }
     const [rows, records] = await allOf(
-      store.rows<SpanRow>(statement('log-joins-spans', ids), as),
+      store.rows<SpanRow>(statement('log-joins-spans', { ...ids, dumps: 1 }), as),
       store.rows<SpanRecord>(statement('log-joins-events', { ...ids, events, maxEvents }), as),
     )
     return {
@@ -171,7 +176,7 @@ export function createJoiner(deps: {
     }
     const calls = await append(writer)
     await keep(done)
-    if (calls > 0) deps.onJoined?.({ calls, feedback: 0, beyond: 0 })
+    if (calls > 0) deps.onJoined?.({ calls, feedback: 0, beyond: 0, turns: 0 })
     return done.length === bySpan.size
   }
 
@@ -224,7 +229,7 @@ export function createJoiner(deps: {
   const isFull = ({ clock, base, joined_clock, joined_events }: Due): boolean =>
     joined_events >= maxEvents && (clock === base || clock === joined_clock)
 
-  const joinSpans = async ({ isPrompt, ...look }: Look): Promise<Omit<JoinedCounts, 'feedback'>> => {
+  const joinSpans = async ({ isPrompt, ...look }: Look): Promise<Pick<JoinedCounts, 'calls' | 'beyond'>> => {
     const as = isPrompt ? {} : background
     let count = 0
     let beyond = 0
@@ -262,10 +267,12 @@ export function createJoiner(deps: {
   /** @param seconds 0 = of all records that are kept */
   const learnOf = async (seconds: number, isPrompt = false): Promise<boolean> => {
     const query = statement('log-joins-projects', { seconds, events, evaluation: evaluationEvent })
-    const rows = await store.rows<{ project_id: string; responses: number }>(query, isPrompt ? {} : background)
-    for (const { project_id: project, responses } of rows) {
+    const as = isPrompt ? {} : background
+    const rows = await store.rows<{ project_id: string; responses: number; turns: number }>(query, as)
+    for (const { project_id: project, responses, turns } of rows) {
       projects.add(project)
       if (Number(responses) === 1) evaluated.add(project)
+      if (Number(turns) === 1) turned.add(project)
     }
     return rows.length > 0
   }
@@ -295,9 +302,9 @@ export function createJoiner(deps: {
         joinEvaluations(own, stopping.signal),
         isPrompt ? learnOf(seconds, true) : undefined,
       )
-      const joined = { ...spans, feedback }
-      if (joined.calls + joined.feedback + joined.beyond > 0) deps.onJoined?.(joined)
-      return joined.calls + joined.feedback
+      const turns = turned.size === 0 ? 0 : await placeTurns(own, stopping.signal)
+      if (spans.calls + spans.beyond + feedback + turns > 0) deps.onJoined?.({ ...spans, feedback, turns })
+      return spans.calls + feedback + turns
     })
 
   let wake = Promise.withResolvers<void>()
@@ -358,6 +365,7 @@ export function createJoiner(deps: {
     },
     projects: () => (hasLearned ? [...projects] : null),
     evaluated: () => (hasLearned ? [...evaluated] : null),
+    turned: () => (hasLearned ? [...turned] : null),
     learn,
     look: (seconds) => lookThrough(seconds, held()),
     start() {
