@@ -1,5 +1,4 @@
 // Two finished calls of one id under two start times, in segments too large to be looked at row by row: one is left, soon.
-import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { lookupRows } from '../../services/worker/calls/merge-fragments.ts'
 import { createMerges } from '../../services/worker/cleanup/merges.ts'
@@ -122,32 +121,22 @@ describe('counters beside work that is no batch', () => {
   })
 
   it('see rows that were applied again while others were committed', async () => {
-    const { store, log, worker } = server.now()
+    const { store, worker } = server.now()
     const before = await count()
-    const queue = Promise.withResolvers<void>()
-    const waiting = worker?.exclusive(() => queue.promise)
-    const taken = Promise.withResolvers<void>()
-    const { takeMore } = log
-    log.takeMore = (topic, bytes) => {
-      if (topic === 'calls') taken.resolve()
-      return takeMore(topic, bytes)
-    }
+    const isOfCalls = ({ name }: { name: string }) => name === 'calls'
+    let inserts = 0
+    const second = held(store, 'insert', (topic: { name: string }) => isOfCalls(topic) && ++inserts === 2)
+    const first = held(store, 'insert', isOfCalls)
     await append(row(idOf(90_000), us, 5), 1)
-    await taken.promise
-    log.takeMore = takeMore
-    // The batch takes its place in the queue without waiting for anything.
-    await setImmediate()
+    await first.came
     const text = row(idOf(90_001), us, 6)
     const again = worker?.reapply('calls', [{ partition: 0, offset: 1, rowIndex: 0, text }])
-    let inserts = 0
-    const insert = held(store, 'insert', () => ++inserts === 2)
-    queue.resolve()
-    await waiting
-    await insert.came
+    first.release()
+    await second.came
     const last = await end()
     await vi.waitFor(() => isCommitted(last), { timeout: 20_000, interval: 20 })
     await worker?.rollups.refresh()
-    insert.release()
+    second.release()
     await again
     expect(await count()).toBe(before + 2)
   })
@@ -214,9 +203,10 @@ describe('beside many other calls', () => {
     await worker.deduplicateChanged()
     // A large batch: its minutes are marked, its calls were not looked up.
     await insert(many - 1, 200, '2026-03-01 00:00:00', 2_000)
-    const [at] = await server.now().log.committed('calls')
-    await command(`INSERT INTO callhouse.call_unswept (project_id, partition, position, minute)
-      SELECT DISTINCT 'two/stored', 0, ${(at?.offset ?? 0) + 1}, toStartOfMinute(started_at) FROM callhouse.calls
+    // With the next record, whichever partition that goes to.
+    for (const { partition, offset } of await server.now().log.committed('calls'))
+      await command(`INSERT INTO callhouse.call_unswept (project_id, partition, position, minute)
+      SELECT DISTINCT 'two/stored', ${partition}, ${offset + 1}, toStartOfMinute(started_at) FROM callhouse.calls
       WHERE project_id = 'two/stored' AND started_at >= '2026-03-01 00:00:00'`)
     await server.send('/call/start', {
       start: { project_id: project, op_name: 'o', started_at: '2026-01-01T00:00:00Z', attributes: {}, inputs: {} },
