@@ -40,6 +40,7 @@ const deepOnly = [
   'compat/python-openai-events',
   'compat/python-otlp-grpc',
   'compat/python-queues',
+  'crash/audit',
   'crash/backup',
   'crash/backup-logs',
   'crash/batch-steps',

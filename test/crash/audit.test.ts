@@ -1,20 +1,14 @@
 // A server that is killed while the directory changes: every change that was answered is in the audit log, and the log is whole.
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
+import { callhouse } from '../fixtures/callhouse.ts'
 import { basicAuth, postLines, startChildServer } from '../fixtures/child-server.ts'
 
 /** What `callhouse audit verify` prints of a folder on which no server runs. */
-const verified = async (folder: string): Promise<string> => {
-  const argv = ['services/main.ts', 'audit', 'verify', '--data-dir', folder, '--min-free-bytes', '0']
-  const { stdout } = await promisify(execFile)(process.execPath, argv, {
-    env: { ...process.env, CALLHOUSE_KEYS: 'tester:test-key' },
-  })
-  return stdout
-}
+const verified = (folder: string): Promise<string> =>
+  callhouse(['audit', 'verify', '--data-dir', folder], { CALLHOUSE_KEYS: 'tester:test-key' })
 
 type Line = { target: string; outcome: string; chain: string; seq: number }
 
