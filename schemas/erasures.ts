@@ -59,7 +59,15 @@ export const erasureReceipt = z.object({
   counts: z.object({
     ...{ calls: z.int(), missing: z.int(), payload_rows: z.int(), feedback: z.int(), log_rows: z.int() },
     dead_letters: z.int(),
+    /** Files that went, with their bytes; receipts of earlier versions have neither, nor what is optional below. */
+    ...{ files: z.int().optional(), bytes: z.int().optional() },
   }),
+  /** When answers lacked it; null = not known yet. */
+  hidden_at: time.optional(),
+  /** What was asked for, as HMAC-SHA-256 under a key that comes from the master key; null without one. */
+  selector_hmac: z.string().nullable().optional(),
+  /** Calls that stay for as long as they are held. */
+  held: z.int().optional(),
   /** Places that may still hold something, and until when; null = as long as their owner keeps them. */
   remaining: z.array(z.object({ place: z.string(), until: z.iso.datetime().nullable() })),
   /** SHA-256 of the canonical JSON of all the rest, and that of the project's receipt before; '' = none. */

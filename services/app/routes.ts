@@ -152,7 +152,7 @@ const ingestRoutes = (deps: HandlerDeps): Route[] => {
 const queryRoutes = (deps: HandlerDeps): Route[] => {
   const { config, log, split, store, clock, blobs, freshness, lock, logger, directory, retention, audit, operator } =
     deps
-  const { maskings } = deps
+  const { maskings, masterKey } = deps
   const { wirePrefix, wireAliases, feedbackPrefix, wordIndex } = config
   const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
   const onMissingRefs = (projectId: string, digests: string[]) =>
@@ -161,7 +161,7 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
     ...{ store, freshness, log, clock, prices, wirePrefix, wireAliases, feedbackPrefix, onMissingRefs },
     words: wordIndex,
   }
-  const requestErasure = createRequestErasure({ log, clock, config })
+  const requestErasure = createRequestErasure({ log, clock, config, masterKey })
   return [
     ...createCallReadRoutes(calls),
     ...createThreadRoutes(calls),

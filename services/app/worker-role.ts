@@ -38,7 +38,7 @@ import { scheduleCleanup } from '../worker/cleanup/schedule.ts'
 import type { DeadLetters } from '../worker/dead-letters/dead-letters.ts'
 import { openFileDeadLetters } from '../worker/dead-letters/dead-letters-file.ts'
 import { createTableDeadLetters } from '../worker/dead-letters/dead-letters-table.ts'
-import { createErasing } from '../worker/erasure/erasures.ts'
+import { createErasing, type Erasing } from '../worker/erasure/erasures.ts'
 import { createFileRemoval } from '../worker/erasure/remove-files.ts'
 import { createRowRemoval } from '../worker/erasure/remove-rows.ts'
 import { Held } from '../worker/held.ts'
@@ -142,6 +142,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     budget: { run: (piece) => worker.budget.run(piece) },
     record: (events) => Promise.all(events.map(deps.audit.record)),
   })
+  let erasing: Erasing | undefined
   let purgedMs: number | undefined
   const purgeDaily = async (): Promise<void> => {
     const nowMs = Date.now()
@@ -162,12 +163,8 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
       const dropped = await dropOldLogs(store, config.logsDays)
       if (dropped.length > 0) {
         logger.info({ dropped }, 'old log records removed')
-        await deps.audit.record({
-          action: 'retention.purged',
-          scope: '*',
-          target: 'logs',
-          details: { months: dropped },
-        })
+        const details = { months: dropped }
+        await deps.audit.record({ action: 'retention.purged', scope: '*', target: 'logs', details })
       }
       await keepAudit(deps)
       await purgeDaily()
@@ -220,6 +217,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
       metrics.onBatch(report)
       logger.info(report, 'batch')
       deps.onApplied?.(report.topic)
+      if (report.topic === 'erasures') erasing?.onAsked()
       if (report.topic === 'calls' && report.rows > lookupRows) cleanup.onLargeBatch()
     },
     onLookUps(reason) {
@@ -247,7 +245,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     open.push({ name: 'joins of logs', limitMs: 30_000, close: joiner.stop })
   }
   const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
-  const erasing = createErasing({
+  erasing = createErasing({
     ...{ store, log, deadLetters, audit: deps.audit, clock: deps.clock, blobs: deps.blobs },
     ...{ isHeld: deps.purgeRules.isHeld, removedProjects: deps.removedProjects, eraseHours: config.eraseHours },
     logRetentionMs: config.logRetentionHours * 3_600_000,
@@ -291,7 +289,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     async close() {
       cleanup.stop()
       purge.stop()
-      await erasing.stop()
+      await erasing?.stop()
       await merges.stop()
     },
   })

@@ -31,6 +31,16 @@ export const erasuresTopic = declareTopic({
     remaining: text,
     previous: text,
     hash: text,
+    /** When answers lacked what was asked for; 0 = not known yet. */
+    hidden_us: number('Int64'),
+    /** What was asked for, as a hash under a key of the installation. */
+    selector_hmac: text,
+    /** Accept timestamp of the first of what was removed. */
+    first_ver: number<string>('UInt64'),
+    files: number('UInt64'),
+    bytes: number('UInt64'),
+    /** Calls that stay for as long as they are held. */
+    held: number('UInt64'),
   },
 })
 
@@ -42,8 +52,12 @@ export type Erasure = {
   requestedBy: string
   requestedUs: number
   deadlineUs: number
+  hiddenUs: number
   doneUs: number
   untilVer: bigint
+  firstVer: bigint
+  selectorHmac: string
+  held: number
   reason: string
   problem: string
   counts: ErasureCounts
@@ -60,12 +74,14 @@ export type ErasureCounts = {
   missing: number
   payload_rows: number
   feedback: number
+  files: number
+  bytes: number
   log_rows: number
   dead_letters: number
 }
 
 export const noErasureCounts: ErasureCounts = {
-  ...{ calls: 0, missing: 0, payload_rows: 0, feedback: 0, log_rows: 0, dead_letters: 0 },
+  ...{ calls: 0, missing: 0, payload_rows: 0, feedback: 0, files: 0, bytes: 0, log_rows: 0, dead_letters: 0 },
 }
 
 /** What is known of an erasure now: the newest one counts. */
@@ -76,7 +92,8 @@ export const erasureRecord = (erasure: Erasure, clock: bigint): RecordInput =>
       ...{ requested_by: erasure.requestedBy, requested_us: erasure.requestedUs, deadline_us: erasure.deadlineUs },
       ...{ done_us: erasure.doneUs, until_ver: String(erasure.untilVer), reason: erasure.reason },
       ...{ problem: erasure.problem, ...erasure.counts, remaining: erasure.remaining },
-      ...{ previous: erasure.previous, hash: erasure.hash },
+      ...{ previous: erasure.previous, hash: erasure.hash, hidden_us: erasure.hiddenUs, held: erasure.held },
+      ...{ selector_hmac: erasure.selectorHmac, first_ver: String(erasure.firstVer) },
     },
   ])
 
@@ -93,13 +110,25 @@ export const erasureOf = (row: ErasureRow): Erasure => ({
   ...{ requestedUs: Number(row.requested_us), deadlineUs: Number(row.deadline_us), doneUs: Number(row.done_us) },
   ...{ untilVer: BigInt(row.until_ver), reason: row.reason, problem: row.problem, remaining: row.remaining },
   ...{ previous: row.previous, hash: row.hash, changedMs: Number(BigInt(row.clock) >> 10n) / 1_000 },
+  ...{ hiddenUs: Number(row.hidden_us), selectorHmac: row.selector_hmac, firstVer: BigInt(row.first_ver) },
+  held: Number(row.held),
   counts: {
     ...{ calls: Number(row.calls), missing: Number(row.missing), payload_rows: Number(row.payload_rows) },
-    ...{ feedback: Number(row.feedback), log_rows: Number(row.log_rows), dead_letters: Number(row.dead_letters) },
+    ...{ feedback: Number(row.feedback), files: Number(row.files), bytes: Number(row.bytes) },
+    ...{ log_rows: Number(row.log_rows), dead_letters: Number(row.dead_letters) },
   },
 })
 
 const timeOf = (us: number): string | null => (us === 0 ? null : new Date(us / 1_000).toISOString())
+
+/** Receipts of versions that did not know of it say nothing of it, as their hash does not cover it. */
+const isOfBefore = ({ status, hiddenUs }: Erasure): boolean => status === 'done' && hiddenUs === 0
+
+function countsOf(erasure: Erasure) {
+  if (!isOfBefore(erasure)) return erasure.counts
+  const { files: _, bytes: __, ...counts } = erasure.counts
+  return counts
+}
 
 /** What is told of an erasure; `hash` is the SHA-256 of the canonical JSON of all the rest, once it is done. */
 export const receiptOf = (erasure: Erasure) => ({
@@ -112,7 +141,12 @@ export const receiptOf = (erasure: Erasure) => ({
   done_at: timeOf(erasure.doneUs),
   reason: erasure.reason,
   problem: erasure.problem === '' ? null : erasure.problem,
-  counts: erasure.counts,
+  counts: countsOf(erasure),
+  ...(!isOfBefore(erasure) && {
+    hidden_at: timeOf(erasure.hiddenUs),
+    selector_hmac: erasure.selectorHmac === '' ? null : erasure.selectorHmac,
+    held: erasure.held,
+  }),
   remaining: (erasure.remaining === '' ? [] : JSON.parse(erasure.remaining)) as {
     place: string
     until: string | null

@@ -35,7 +35,10 @@ beforeAll(async () => {
   call = createCall([
     ...createAnnotationQueueWriteRoutes(deps),
     ...createAnnotationQueueRoutes(deps),
-    ...createCallDeleteRoutes(deps, createRequestErasure({ log, clock, config: { eraseHours: 72 } })),
+    ...createCallDeleteRoutes(
+      deps,
+      createRequestErasure({ log, clock, config: { eraseHours: 72 }, masterKey: () => undefined }),
+    ),
     ...createObjectDeleteRoutes(deps),
     ...createObjectLabelRoutes(deps),
     ...createFeedbackReadRoutes({ ...deps, config: { wirePrefix: 'wb', wireAliases: true } }, noErasures),

@@ -77,8 +77,9 @@ async function settled(): Promise<boolean> {
   return isSettled
 }
 
-const askErasure = createRequestErasure({ log, clock, config: { eraseHours } })
-const erase = (calls: number) => askErasure({ caller: { userId: 'ann' } } as never, project as never, { calls })
+const askErasure = createRequestErasure({ log, clock, config: { eraseHours }, masterKey: () => undefined })
+const erase = (calls: number) =>
+  askErasure({ caller: { userId: 'ann' } } as never, project as never, { calls, selector: {} })
 const stored = async (id: string): Promise<number> => {
   const sql = `SELECT toUInt32(uniqExact(id)) AS n FROM callhouse.calls WHERE id = {id:String}`
   const [row] = await world.store.rows<{ n: number }>({ name: 'test', sql, params: { id } })
@@ -120,6 +121,25 @@ it('parts that come again keep no erasure open, and are removed within the hour'
   expect([rewrites, await stored('again')]).toEqual([0, 1])
   await erasing.run(now + 2 * hourMs)
   expect(await stored('again')).toBe(0)
+})
+
+it('a receipt says when what was asked for was hidden: once its deletes are in the tables, and never before', async () => {
+  await world.apply([complete('hidden')])
+  await deleted('hidden')
+  isSettled = false
+  const { id } = await erase(1)
+  const hiddenAt = async (): Promise<number> => {
+    const sql = `SELECT toFloat64(hidden_us) AS us FROM callhouse.erasures FINAL WHERE id = {id:String}`
+    const [row] = await world.store.rows<{ us: number }>({ name: 'test', sql, params: { id } })
+    return row?.us ?? -1
+  }
+  await erasing.run(Date.now() - 2 * hourMs)
+  expect(await hiddenAt()).toBe(0)
+  isSettled = true
+  const before = Date.now()
+  erasing.onAsked()
+  await expect.poll(hiddenAt).toBeGreaterThanOrEqual(before * 1_000)
+  expect(await statusOf(id)).toBe('accepted')
 })
 
 it('calls are removed once, however late the events of their erasure come into the tables', async () => {

@@ -81,18 +81,56 @@ it('waits while something of the project is held, and goes on when it is release
   expect(await placesOf(server, 'canary-held')).toEqual([])
 })
 
+it('a receipt names backups since the first of its calls, and objects and rows with refs to them', async () => {
+  const backup = async (at: string, target: string): Promise<void> => {
+    const sql = `INSERT INTO callhouse.audit_events (scope, at, chain, seq, action, target)
+      VALUES ('*', '${at.replace(/[TZ]/g, ' ').trim()}', '${target}', 1, 'backup.ended', '${target}')`
+    await server.now().store.command({ name: 'test.backup', sql, params: {} })
+  }
+  const [before, after] = [new Date(Date.now() - 3_600_000).toISOString(), new Date(Date.now() + 60_000).toISOString()]
+  await sendCall(server, project, 8, 'canary-named')
+  await backup(before, '/backups/before')
+  await backup(after, '/backups/after')
+  const ref = (n: number, of = project) => `weave:///${of}/call/${erasedId(n)}`
+  const object = (object_id: string, of: unknown) =>
+    server.send<{ digest: string }>('/obj/create', { obj: { project_id: project, object_id, val: { of } } })
+  const named = await object('names', [ref(8)])
+  await object('other', `${ref(80)} and ${ref(8, other)}`)
+  const table = await server.send<{ row_digests: string[] }>('/table/create', {
+    table: { project_id: project, rows: [{ of: `see ${ref(8)}?x` }, { of: ref(81) }] },
+  })
+  const { body } = await erase(server, { project_id: project, call_ids: [erasedId(8)], reason: 'named' })
+  await removed(server, project, body.erasure_id)
+  await reaches(server, project, body.erasure_id, 'done')
+  const receipt = await readErasure(server, project, body.erasure_id)
+  expect(receipt.remaining).toEqual([
+    { place: `backup of ${after}`, until: null },
+    ...(hasOwnLog(server) ? [] : [{ place: 'log', until: expect.any(String) }]),
+    { place: `object names:${named.digest}`, until: null },
+    { place: `row ${table.row_digests[0]}`, until: null },
+    { place: 'objects and tables, and files that something else names', until: null },
+    { place: 'backups and exports', until: null },
+  ])
+  const hmac = hasOwnLog(server) ? expect.stringMatching(/^[0-9a-f]{64}$/) : null
+  expect(receipt).toMatchObject({ held: 0, selector_hmac: hmac })
+  const [asked, hidden, done] = [receipt.requested_at, receipt.hidden_at, receipt.done_at].map((at) =>
+    Date.parse(at as string),
+  ) as [number, number, number]
+  expect([hidden >= asked, hidden <= done, hidden - asked < 20_000]).toEqual([true, true, true])
+}, 180_000)
+
 it('is done once the files that were replaced are gone, with receipts in a chain', async () => {
   await expect
     .poll(async () => (await receiptsOf(server, project)).map(({ status }) => status), {
       timeout: 120_000,
       interval: 500,
     })
-    .toEqual(['done', 'done', 'done'])
+    .toEqual(['done', 'done', 'done', 'done'])
   const receipts = (await receiptsOf(server, project)).sort((a, b) =>
     String(a.done_at).localeCompare(String(b.done_at)),
   )
   const hashes = receipts.map(({ hash }) => hash)
-  expect(new Set(hashes).size).toBe(3)
+  expect(new Set(hashes).size).toBe(4)
   const previous = receipts.map((receipt) => receipt.previous)
   expect(previous.filter((one) => one === '')).toHaveLength(1)
   for (const one of previous) if (one !== '') expect(hashes).toContain(one)
@@ -167,6 +205,10 @@ it('files go with the calls that alone name them, and long texts that were store
     expect([digest, await hasFile(digest)]).toEqual([digest, true])
   expect(await hasFile(otherOnes, other)).toBe(true)
   for (const digest of [alone, large]) expect(await hasFile(digest)).toBe(false)
+  const { counts } = (await readErasure(server, project, body.erasure_id)) as unknown as { counts: { bytes: number } }
+  // Those two, and the image with what is told about it.
+  expect(counts).toMatchObject({ files: 4 })
+  expect(counts.bytes).toBeGreaterThan(400_000 + text('canary-alone').length)
   expect((await blobNames()).filter((name) => name.endsWith(large))).toEqual([])
   expect(await objectStatus(apartName)).toBe(404)
   expect(await objectStatus(objectOf(stored?.inputs.kept))).toBe(200)

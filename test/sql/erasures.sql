@@ -20,7 +20,13 @@ SELECT
     dead_letters,
     remaining,
     previous,
-    hash
+    hash,
+    hidden_us,
+    selector_hmac,
+    first_ver,
+    files,
+    bytes,
+    held
 FROM callhouse.erasures
 FINAL
 WHERE (project_id = {v0:String}) AND (id < {v1:String})
@@ -49,7 +55,13 @@ SELECT
     dead_letters,
     remaining,
     previous,
-    hash
+    hash,
+    hidden_us,
+    selector_hmac,
+    first_ver,
+    files,
+    bytes,
+    held
 FROM callhouse.erasures
 FINAL
 WHERE (project_id = {v0:String}) AND (id = {v1:String})

@@ -42,7 +42,7 @@ export function createCallDeleteRoutes(
           deleteCallTrees(deps, context, projectId, ids, { positions, begin }),
         )
         if (positions.size === 0) return { json: { num_deleted }, headers }
-        const { id } = await requestErasure(context, projectId, { calls: num_deleted })
+        const { id } = await requestErasure(context, projectId, { calls: num_deleted, selector: { call_ids: ids } })
         const written = formatPositions([...positions.values()])
         return { json: { num_deleted }, headers: { ...headers, [positionHeader]: written, [erasureHeader]: id } }
       },

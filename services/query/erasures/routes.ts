@@ -93,7 +93,8 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
       async handle(context) {
         const { input } = context
         const projectId = context.project(input.project_id)
-        const { trace_ids, thread_ids, user_ids } = input
+        const { call_ids, trace_ids, thread_ids, user_ids } = input
+        const selector = { call_ids, trace_ids, thread_ids, user_ids, query: input.query }
         const names = { prefix, aliases, feedbackPrefix }
         const filter = { trace_ids, thread_ids, [`${prefix}_user_ids`]: user_ids }
         const query = compileCallsQuery({ filter, query: input.query, projectId, ...names })
@@ -107,7 +108,7 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
           let calls = 0
           for (let i = 0; i < ids.length; i += idsAtOnce)
             calls += await deleteCallTrees(deps, context, projectId, ids.slice(i, i + idsAtOnce), { positions, begin })
-          return requestErasure(context, projectId, { calls, missing, reason: input.reason })
+          return requestErasure(context, projectId, { calls, missing, reason: input.reason, selector })
         })
         const { calls } = erasure.counts
         const written = positions.size > 0 ? { [positionHeader]: formatPositions([...positions.values()]) } : {}

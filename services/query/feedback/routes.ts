@@ -130,7 +130,7 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps, requestErasure:
         const position = await audited(audit, [event], () =>
           log.append('feedback', [purgedRecord(projectId, ids, clock)]),
         )
-        const { id } = await requestErasure(context, projectId, { calls: 0 })
+        const { id } = await requestErasure(context, projectId, { calls: 0, selector: { feedback_ids: ids } })
         const written = { [positionHeader]: formatPositions([position]), [erasureHeader]: id }
         return { json: {}, headers: { ...headers, ...written } }
       },

@@ -40,7 +40,11 @@ export function projectDeleteRoute({ directory, requestErasure, store }: Project
       // Asked again: what is stored by now is erased, too.
       if (removedAt() === undefined)
         await directory.append(projectRemoval(directory.state(), projectId, Date.now()), caller.userId)
-      const asked = { calls: Number(row?.n ?? 0), reason: 'the project was removed' }
+      const asked = {
+        calls: Number(row?.n ?? 0),
+        reason: 'the project was removed',
+        selector: { project_id: projectId },
+      }
       const { id, deadlineUs } = await requestErasure(context, projectId, asked)
       const deadline = new Date(deadlineUs / 1_000).toISOString()
       return { status: 202, json: { project_id: projectId, removed_at: removedAt(), erasure_id: id, deadline } }

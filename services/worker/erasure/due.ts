@@ -13,13 +13,13 @@ export function parted<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[]
   return [all.filter(isFirst), all.filter((one) => !isFirst(one))]
 }
 
-/** Deleted calls of a project that are still stored, with the accept timestamp of each delete. */
-type Deleted = { id: string; deleteVer: bigint }
+/** Deleted calls of a project that are still stored: accept timestamps of each delete, and of the oldest part. */
+type Deleted = { id: string; deleteVer: bigint; partVer: bigint }
 
+const oldestPart = 'if(start_ver = 0 OR (end_ver > 0 AND end_ver < start_ver), end_ver, start_ver)'
 /** Calls that are deleted and stored: accept timestamps of the delete, and of the oldest part that is stored. */
 const deletedCallsSql = `
-  SELECT project_id, id, delete_ver AS deleted,
-    if(start_ver = 0 OR (end_ver > 0 AND end_ver < start_ver), end_ver, start_ver) AS part
+  SELECT project_id, id, delete_ver AS deleted, ${oldestPart} AS part
   FROM callhouse.calls WHERE delete_ver > 0
   UNION ALL
   SELECT project_id, id, maxIf(clock, kind = 'delete'), minIf(clock, kind != 'delete')
@@ -92,21 +92,22 @@ export function createDue(deps: {
     },
 
     async calls(projectId, after) {
-      const rows = await read<{ id: string; ver: string }>(
+      const rows = await read<{ id: string; ver: string; part: string }>(
         'erasure.calls',
-        `SELECT id, toString(max(ver)) AS ver FROM
+        `SELECT id, toString(max(deleted)) AS ver, toString(minIf(part, part > 0)) AS part FROM
           (
-            SELECT id, delete_ver AS ver FROM callhouse.calls
+            SELECT id, delete_ver AS deleted, ${oldestPart} AS part FROM callhouse.calls
             WHERE project_id = {project:String} AND delete_ver > 0 AND id > {after:String}
             UNION ALL
-            SELECT id, clock FROM callhouse.call_patches WHERE project_id = {project:String} AND kind = 'delete'
-              AND id > {after:String} AND id IN
-              (SELECT id FROM callhouse.call_patches WHERE project_id = {project:String} AND kind != 'delete')
+            SELECT id, maxIf(clock, kind = 'delete'), minIf(clock, kind != 'delete') FROM callhouse.call_patches
+            WHERE project_id = {project:String} AND id > {after:String} AND id IN
+              (SELECT id FROM callhouse.call_patches WHERE project_id = {project:String} AND kind = 'delete')
+            GROUP BY id HAVING countIf(kind != 'delete') > 0
           )
           GROUP BY id ORDER BY id LIMIT ${callsAtOnce}`,
         { project: projectId, after },
       )
-      return rows.map(({ id, ver }) => ({ id, deleteVer: BigInt(ver) }))
+      return rows.map(({ id, ver, part }) => ({ id, deleteVer: BigInt(ver), partVer: BigInt(part) }))
     },
 
     async feedback(projectId, erasures) {

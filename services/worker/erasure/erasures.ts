@@ -17,6 +17,7 @@ import {
 } from '../../events/erasures.ts'
 import type { DeadLetters } from '../dead-letters/dead-letters.ts'
 import { createDue, parted } from './due.ts'
+import { createRemaining } from './remaining.ts'
 import type { FileRemoval } from './remove-files.ts'
 import type { RowRemoval } from './remove-rows.ts'
 import { createRound } from './round.ts'
@@ -30,6 +31,8 @@ const background = { pool: 'background' } as const
 const msOfClock = (clock: bigint): number => Number(clock >> 10n) / 1_000
 
 export type Erasing = {
+  /** Something was asked for: it is noted when it is hidden. */
+  onAsked(): void
   /** Removes what is due, and looks whether what was removed is gone. @returns erasures that are done since */
   run(nowMs?: number): Promise<number>
   stop(): Promise<void>
@@ -65,6 +68,9 @@ export function createErasing(deps: ErasingDeps): Erasing {
   let isStopped = false
   let running: Promise<number> | undefined
   let looked = 0
+  let isAskedAgain = false
+  /** When erasures were hidden, by id: their events may not be in the table yet. */
+  const hidden = new Map<string, number>()
 
   const read = <Row>(name: string, sql: string, params: Record<string, unknown> = {}): Promise<Row[]> =>
     store.rows<Row>({ name, sql, params }, background)
@@ -74,7 +80,7 @@ export function createErasing(deps: ErasingDeps): Erasing {
       'erasure.open',
       `SELECT ${erasureColumns.join(', ')} FROM callhouse.erasures FINAL WHERE status != 'done' ORDER BY until_ver`,
     )
-    return rows.map(erasureOf)
+    return rows.map(erasureOf).map((one) => Object.assign(one, { hiddenUs: hidden.get(one.id) ?? one.hiddenUs }))
   }
   const due = createDue({ store, removal, isHeld, removedProjects })
   const append = async (erasure: Erasure): Promise<void> => {
@@ -86,6 +92,14 @@ export function createErasing(deps: ErasingDeps): Erasing {
   const change = async (erasures: readonly Erasure[], status: 'removing' | 'verifying'): Promise<void> => {
     for (const erasure of erasures)
       if (erasure.status !== status) await append(Object.assign(erasure, { status, problem: '' }))
+  }
+  /** Notes of erasures whose deletes are in the tables by now that no answer shows what they are about. */
+  const noteHidden = async (erasures: readonly Erasure[], nowMs: number): Promise<void> => {
+    for (const erasure of erasures) {
+      erasure.hiddenUs = Math.round(Math.max(nowMs, Date.now()) * 1_000)
+      hidden.set(erasure.id, erasure.hiddenUs)
+      await append(erasure)
+    }
   }
   const fail = (erasure: Erasure, problem: string) => append(Object.assign(erasure, { status: 'failed', problem }))
 
@@ -104,19 +118,7 @@ export function createErasing(deps: ErasingDeps): Erasing {
     }
   }
 
-  const logEndOf = (requestedUs: number): string => new Date(requestedUs / 1_000 + deps.logRetentionMs).toISOString()
-
-  /** Places that are not this server's to change, with the time at which they are empty. */
-  const remainingOf = ({ projectId, requestedUs }: Erasure): { place: string; until: string | null }[] => [
-    ...(log.rewrite === undefined ? [{ place: 'log', until: logEndOf(requestedUs) }] : []),
-    ...(log.rewrite !== undefined && removedProjects().has(projectId)
-      ? [{ place: 'log of tables, prices, queues and jobs', until: logEndOf(requestedUs) }]
-      : []),
-    ...(removedProjects().has(projectId)
-      ? []
-      : [{ place: 'objects and tables, and files that something else names', until: null }]),
-    { place: 'backups and exports', until: null },
-  ]
+  const remainingOf = createRemaining(deps)
 
   async function finish(projectId: string, erasures: readonly Erasure[], nowMs: number): Promise<number> {
     const [row] = await read<{ hash: string }>(
@@ -128,7 +130,7 @@ export function createErasing(deps: ErasingDeps): Erasing {
     let previous = row?.hash ?? ''
     for (const [n, erasure] of erasures.entries()) {
       Object.assign(erasure, { status: 'done', doneUs: Math.round(nowMs * 1_000) + n, previous, problem: '' })
-      erasure.remaining = JSON.stringify(remainingOf(erasure))
+      erasure.remaining = JSON.stringify(await remainingOf(erasure))
       const { hash: _, ...receipt } = receiptOf(erasure)
       erasure.hash = createHash('sha256')
         .update(canonicalJson(JSON.stringify(receipt)))
@@ -136,14 +138,18 @@ export function createErasing(deps: ErasingDeps): Erasing {
       const { id, hash } = erasure
       await deps.audit.record({ action: 'erasure.done', scope: projectId, target: id, details: { hash } })
       await append(erasure)
+      hidden.delete(id)
       previous = hash
     }
     return erasures.length
   }
 
   /** Erasures that are not done and not held; those that a hold keeps waiting say so. */
-  async function freeErasures(isDue: (ms: number) => boolean, nowMs: number): Promise<Erasure[]> {
-    const all = await openErasures()
+  async function freeErasures(
+    all: readonly Erasure[],
+    isDue: (ms: number) => boolean,
+    nowMs: number,
+  ): Promise<Erasure[]> {
     for (const erasure of all)
       if (isHeld(erasure.projectId) && !/held|failed/.test(erasure.status) && isDue(erasure.requestedUs / 1_000))
         await append(Object.assign(erasure, { status: 'held', problem: 'something of the project is held' }))
@@ -188,17 +194,23 @@ export function createErasing(deps: ErasingDeps): Erasing {
     }
     const isDue = (ms: number) => ms <= nowMs - dueMs
     const look = async () => {
-      const [verifying, waiting] = parted(await freeErasures(isDue, nowMs), ({ status }) => status === 'verifying')
+      const open = await openErasures()
+      const [verifying, waiting] = parted(
+        await freeErasures(open, isDue, nowMs),
+        ({ status }) => status === 'verifying',
+      )
+      const seen = open.filter(({ hiddenUs }) => hiddenUs === 0)
       const isOneDue = ({ status, requestedUs, changedMs }: Erasure) =>
         status === 'failed' ? changedMs <= nowMs - hourMs : isDue(requestedUs / 1_000)
-      return { verifying, waiting, isRequestDue: waiting.some(isOneDue) }
+      return { verifying, waiting, seen, isRequestDue: waiting.some(isOneDue) }
     }
     const known = await look()
     // What was deleted in other ways, or came again, is looked for once an hour.
     const isHourly = nowMs - looked >= hourMs
-    if (!known.isRequestDue && !isHourly && known.verifying.length === 0) return 0
+    if (!known.isRequestDue && !isHourly && known.verifying.length + known.seen.length === 0) return 0
     // An erasure may be read before the deletes that it follows: they are events of another topic.
     if (!(await deps.settled())) return 0
+    await noteHidden(known.seen, nowMs)
     // Deletes that have come meanwhile are removed, too: what asked for them is told of it.
     const { verifying, waiting, isRequestDue } = await look()
     if (isHourly) looked = nowMs
@@ -224,13 +236,23 @@ export function createErasing(deps: ErasingDeps): Erasing {
     })
     return running
   }
-  const timer = setInterval(
-    () => void run().catch((error: unknown) => deps.onError(error instanceof Error ? error : new Error(String(error)))),
-    eraseHours === 0 ? 1_000 : everyMs,
-  )
+  const look = () =>
+    void run().catch((error: unknown) => deps.onError(error instanceof Error ? error : new Error(String(error))))
+  const timer = setInterval(look, eraseHours === 0 ? 1_000 : everyMs)
   timer.unref()
   return {
     run,
+    onAsked() {
+      if (running === undefined) look()
+      else if (!isAskedAgain) {
+        isAskedAgain = true
+        const again = () => {
+          isAskedAgain = false
+          if (!isStopped) look()
+        }
+        running.then(again, again)
+      }
+    },
     async stop() {
       isStopped = true
       clearInterval(timer)

@@ -40,8 +40,8 @@ export type FileRemoval = {
   remove(projectId: string, named: NamedDigests): Promise<{ files: number; bytes: number }>
   /** Removes what came before a time and nothing names. */
   removeOld(projectId: string, beforeMs: number): Promise<{ files: number; bytes: number }>
-  /** Removes what lies in blob storage of a project. */
-  removeBlobs(projectId: string): Promise<void>
+  /** Removes what lies in blob storage of a project. @returns how many files it has, wherever they lie, and their bytes */
+  removeBlobs(projectId: string): Promise<{ files: number; bytes: number }>
 }
 
 type Kept = { digest: string; clock: bigint }
@@ -232,6 +232,13 @@ export function createFileRemoval({ store, budget, log, blobs, removeRows }: Fil
         { project: projectId },
       )
       for (const { blob } of rows) await blobs.remove(blob)
+      const [all] = await read<{ files: number; bytes: number }>(
+        'erasure.files-of-project',
+        `SELECT toFloat64(count()) AS files, toFloat64(sum(size)) AS bytes FROM
+          (SELECT digest, any(size_bytes) AS size FROM callhouse.files WHERE project_id = {project:String} GROUP BY digest)`,
+        { project: projectId },
+      )
+      return { files: all?.files ?? 0, bytes: all?.bytes ?? 0 }
     },
   }
 }

@@ -83,8 +83,8 @@ export type RowRemoval = {
     projectId: string,
     ids: readonly string[],
   ): Promise<{ feedback: Map<string, number>; payloads: Map<string, number>; spans: string[] }>
-  /** Items of feedback that were purged, and not made anew since. @returns how many rows of each */
-  removePurged(projectId: string, purged: ReadonlyMap<string, bigint>): Promise<Map<string, number>>
+  /** Items of feedback that were purged, and not made anew since. @returns their accept timestamps by id */
+  removePurged(projectId: string, purged: ReadonlyMap<string, bigint>): Promise<Map<string, bigint>>
   /** What is stored of calls that were deleted up to an accept timestamp, and whose own rows are gone. */
   strays(projectId: string, untilVer: bigint): Promise<{ tables: string[]; ids: string[] }>
   /** The rows in `calls` and the parts in `call_patches`, last. */
@@ -225,7 +225,7 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
       }
     },
     async removePurged(projectId, purged) {
-      const counts = new Map<string, number>()
+      const removed = new Map<string, bigint>()
       const ids = [...purged.keys()]
       for (let i = 0; i < ids.length; i += callsAtOnce) {
         const some = ids.slice(i, i + callsAtOnce)
@@ -242,9 +242,9 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
           ids: gone.map(({ id }) => id),
           rows: gone.map(({ id, clock }) => `${id} ${clock}`),
         })
-        for (const { id } of gone) counts.set(id, 1)
+        for (const { id, clock } of gone) removed.set(id, BigInt(clock))
       }
-      return counts
+      return removed
     },
     async strays(projectId, untilVer) {
       const tables: string[] = []

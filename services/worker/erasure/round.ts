@@ -50,14 +50,19 @@ export function createRound(deps: RoundDeps): Round {
   const { due, removal, fileRemoval, log, removedProjects, isStopped } = deps
 
   /** Adds what was removed of a call to the first erasure that asked for it. */
-  const countOf = (erasures: readonly Erasure[], deleteVer: bigint, counts: Partial<Erasure['counts']>): void => {
+  const countOf = (
+    erasures: readonly Erasure[],
+    { deleteVer, partVer }: { deleteVer: bigint; partVer: bigint },
+    counts: Partial<Erasure['counts']>,
+  ): void => {
     const erasure = erasures.find(({ untilVer }) => deleteVer <= untilVer)
     if (erasure === undefined) return
+    if (erasure.firstVer === 0n || (partVer > 0n && partVer < erasure.firstVer)) erasure.firstVer = partVer
     for (const [name, count] of Object.entries(counts)) erasure.counts[name as keyof Erasure['counts']] += count
   }
 
   /** Removes files that nothing but deleted calls of a project names: while their payloads are there, which name them. */
-  async function removeFiles(projectId: string): Promise<void> {
+  async function removeFiles(projectId: string, erasures: readonly Erasure[]): Promise<void> {
     const named: NamedDigests = new Map()
     for (let after = ''; !isStopped(); ) {
       const calls = await due.calls(projectId, after)
@@ -67,6 +72,11 @@ export function createRound(deps: RoundDeps): Round {
     }
     if (isStopped()) throw stopping()
     const { files, bytes } = await fileRemoval.remove(projectId, named)
+    const [first] = erasures
+    if (first !== undefined) {
+      first.counts.files += files
+      first.counts.bytes += bytes
+    }
     if (files > 0)
       await deps.audit.record({ action: 'erasure.files_removed', scope: projectId, details: { files, bytes } })
   }
@@ -75,7 +85,7 @@ export function createRound(deps: RoundDeps): Round {
   async function removeFeedback(projectId: string, erasures: readonly Erasure[]): Promise<Map<string, bigint>> {
     const purged = await due.feedback(projectId, erasures)
     const rows = await removal.removePurged(projectId, purged)
-    for (const [id, items] of rows) countOf(erasures, purged.get(id) ?? 0n, { feedback: items })
+    for (const [id, partVer] of rows) countOf(erasures, { deleteVer: purged.get(id) ?? 0n, partVer }, { feedback: 1 })
     return purged
   }
 
@@ -92,7 +102,7 @@ export function createRound(deps: RoundDeps): Round {
   async function removeProject(projectId: string, erasures: readonly Erasure[]): Promise<Found> {
     const failed = erasures.filter(({ status }) => status === 'failed')
     await deps.onBegin(erasures)
-    await removeFiles(projectId)
+    await removeFiles(projectId, erasures)
     const ids = await removeStrays(projectId, failed)
     const spans = new Set<string>()
     for (let after = ''; !isStopped(); ) {
@@ -101,10 +111,10 @@ export function createRound(deps: RoundDeps): Round {
         return { ids, calls: new Set(ids), spans, feedback: await removeFeedback(projectId, erasures) }
       const some = calls.map(({ id }) => id)
       const removed = await removal.removeParts(projectId, some)
-      for (const { id, deleteVer } of calls)
-        countOf(erasures, deleteVer, {
-          payload_rows: removed.payloads.get(id) ?? 0,
-          feedback: removed.feedback.get(id) ?? 0,
+      for (const call of calls)
+        countOf(erasures, call, {
+          payload_rows: removed.payloads.get(call.id) ?? 0,
+          feedback: removed.feedback.get(call.id) ?? 0,
         })
       for (const span of removed.spans) spans.add(span)
       ids.push(...some)
@@ -117,12 +127,14 @@ export function createRound(deps: RoundDeps): Round {
   async function removeWhole(projectId: string, erasures: readonly Erasure[]): Promise<void> {
     await deps.onBegin(erasures)
     const places = await rewriteFilesInLog(log, new Map([[projectId, wholeProject]]))
-    await fileRemoval.removeBlobs(projectId)
+    const { files, bytes } = await fileRemoval.removeBlobs(projectId)
     const rows = await removal.removeProject(projectId)
     const [first] = erasures
     if (first !== undefined) {
       first.counts.payload_rows += rows.get('payloads') ?? 0
       first.counts.feedback += rows.get('feedback') ?? 0
+      first.counts.files += files
+      first.counts.bytes += bytes
     }
     if (places.length > 0) throw new LogNotRewritten(places)
   }

@@ -1,0 +1,86 @@
+// Places that an erasure does not reach, as its receipt names them, with the time at which they are empty.
+import type { Log } from '../../core/log/log.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { Erasure } from '../../events/erasures.ts'
+
+export type Place = { place: string; until: string | null }
+
+type RemainingDeps = {
+  store: Pick<Store, 'rows'>
+  log: Pick<Log, 'rewrite'>
+  removedProjects(): ReadonlyMap<string, number>
+  /** How long what cannot be written again stays in the log. */
+  logRetentionMs: number
+}
+
+const background = { pool: 'background' } as const
+/** Backups, and objects and rows, that one receipt names. */
+const maxBackups = 100
+const maxReferring = 1_000
+/** A segment of a topic goes as a whole, after a day at the latest; brokers look for it every five minutes. */
+const segmentMs = 86_400_000 + 6 * 60_000
+
+/** @param more what the rest are called */
+const atMost = (places: string[], most: number, more: string): string[] =>
+  places.length <= most ? places : [...places.slice(0, most), `${places.length - most} ${more}`]
+
+export function createRemaining({ store, log, removedProjects, logRetentionMs }: RemainingDeps) {
+  const read = <Row>(name: string, sql: string, params: Record<string, unknown>): Promise<Row[]> =>
+    store.rows<Row>({ name, sql, params }, background)
+
+  /** Backups that were made, or begun, since something came of what was erased. */
+  async function backups({ firstVer, counts, projectId }: Erasure): Promise<string[]> {
+    const isNothing = counts.calls + counts.payload_rows + counts.feedback === 0
+    if (isNothing && !removedProjects().has(projectId)) return []
+    const rows = await read<{ ms: number }>(
+      'erasure.backups',
+      `SELECT toFloat64(toUnixTimestamp64Milli(max(at))) AS ms FROM callhouse.audit_events
+        WHERE scope = '*' AND action IN ('backup.started', 'backup.ended') AND at >= fromUnixTimestamp64Micro({first:Int64})
+        GROUP BY target ORDER BY ms DESC`,
+      { first: Number(firstVer >> 10n) },
+    )
+    const named = rows.map(({ ms }) => `backup of ${new Date(ms).toISOString()}`)
+    return atMost(named, maxBackups, 'older backups')
+  }
+
+  /** Objects, and rows of tables, with refs to calls that were deleted for an erasure. */
+  async function referring({ projectId, untilVer }: Erasure): Promise<string[]> {
+    const idsIn = `arrayMap(piece -> extract(piece, '^[^"\\\\\\\\/?#]+'), arraySlice(splitByString({lead:String}, val), 2))`
+    const ofCalls = `position(val, {lead:String}) > 0 AND hasAny(${idsIn}, (
+        SELECT groupArray(id) FROM callhouse.call_patches
+        WHERE project_id = {project:String} AND kind = 'delete' AND clock <= {until:UInt64} AND clock > (
+          SELECT max(until_ver) FROM callhouse.erasures FINAL
+          WHERE project_id = {project:String} AND until_ver < {until:UInt64})))`
+    const rows = await read<{ place: string }>(
+      'erasure.referring',
+      `SELECT DISTINCT place FROM
+        (
+          SELECT concat(toString(kind), ' ', object_id, ':', digest) AS place FROM callhouse.objects
+          WHERE project_id = {project:String} AND ${ofCalls}
+          UNION ALL
+          SELECT concat('row ', digest) FROM callhouse.table_rows WHERE project_id = {project:String} AND ${ofCalls}
+        )
+        ORDER BY place`,
+      { project: projectId, until: String(untilVer), lead: `weave:///${projectId}/call/` },
+    )
+    const named = rows.map(({ place }) => place)
+    return atMost(named, maxReferring, 'more objects and rows')
+  }
+
+  /** What is not this server's to change. */
+  return async (erasure: Erasure): Promise<Place[]> => {
+    const { projectId, requestedUs } = erasure
+    const isWhole = removedProjects().has(projectId)
+    const logEnd = new Date(
+      requestedUs / 1_000 + logRetentionMs + (log.rewrite === undefined ? segmentMs : 0),
+    ).toISOString()
+    const places: Place[] = (await backups(erasure)).map((place) => ({ place, until: null }))
+    if (log.rewrite === undefined) places.push({ place: 'log', until: logEnd })
+    else if (isWhole) places.push({ place: 'log of tables, prices, queues and jobs', until: logEnd })
+    if (!isWhole) {
+      for (const place of await referring(erasure)) places.push({ place, until: null })
+      places.push({ place: 'objects and tables, and files that something else names', until: null })
+    }
+    return [...places, { place: 'backups and exports', until: null }]
+  }
+}
