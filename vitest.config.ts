@@ -55,6 +55,7 @@ const deepOnly = [
   'crash/log-kafka',
   'crash/lost-log',
   'crash/masking',
+  'crash/purge',
   'crash/rebuild',
   'crash/restore-erasures',
   'server/calls-histories-property',
