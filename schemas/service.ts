@@ -4,12 +4,15 @@ import { dict, optional, text } from './coerce.ts'
 
 const checkStatus = z.enum(['ok', 'degraded', 'down'])
 
-/** `keys` and `providers`, files of the operator, are there only when they are not ok. */
+/** `keys` and `providers`, files of the operator, and `topics` on Kafka are there only when they are not ok. */
 export const checkStatuses = z.object({
   ...{ log: checkStatus, storage: checkStatus, workers: checkStatus },
-  ...{ keys: checkStatus.optional(), providers: checkStatus.optional() },
+  ...{ keys: checkStatus.optional(), providers: checkStatus.optional(), topics: checkStatus.optional() },
 })
-export const healthReasons = z.partialRecord(z.enum(['log', 'storage', 'workers', 'keys', 'providers']), z.string())
+export const healthReasons = z.partialRecord(
+  z.enum(['log', 'storage', 'workers', 'keys', 'providers', 'topics']),
+  z.string(),
+)
 
 export const healthResponse = z.object({
   status: z.enum(['ok', 'degraded', 'unavailable']),

@@ -6,14 +6,23 @@ import { compare } from '../worker/applied/compare.ts'
 import { readApplied } from '../worker/applied/table.ts'
 import { type Finding, fail, ok, warn } from './doctor.ts'
 
-type KafkaDoctorConfig = { logRetentionHours: number; retentionDays: number }
+/** `hiddenAfterMs`: the age at which calls of some project are hidden; Infinity = none ever are. */
+type KafkaDoctorConfig = { logRetentionHours: number; hiddenAfterMs: number }
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** Where records of a topic stay for longer than they are told to: a segment goes as a whole, by its last record. */
-function keptTooLong({ topic, settings }: TopicSurvey, { retentionDays }: KafkaDoctorConfig): Finding[] {
+/** How long records of a topic stay, if that is longer than its age when calls are hidden; a segment goes as a whole. */
+export function keptPast({ settings }: Pick<TopicSurvey, 'settings'>, hiddenAfterMs: number): number | undefined {
   const [kept, rolled] = [Number(settings['retention.ms']), Number(settings['segment.ms'])]
+  const longest = kept === -1 ? Number.POSITIVE_INFINITY : kept + rolled
+  return longest > hiddenAfterMs ? longest : undefined
+}
+
+/** Where records of a topic stay for longer than they are told to. */
+function keptTooLong(survey: TopicSurvey, { hiddenAfterMs }: KafkaDoctorConfig): Finding[] {
+  const { topic, settings } = survey
+  const rolled = Number(settings['segment.ms'])
   if (rolled > dayMs)
     return [
       warn(
@@ -21,12 +30,12 @@ function keptTooLong({ topic, settings }: TopicSurvey, { retentionDays }: KafkaD
         `${topic}: segment.ms is ${rolled}, records stay that much longer than retention.ms: ${dayMs} lets them go within a day`,
       ),
     ]
-  const longest = kept === -1 ? Number.POSITIVE_INFINITY : kept + rolled
-  if (retentionDays === 0 || !(longest > retentionDays * dayMs)) return []
+  const longest = keptPast(survey, hiddenAfterMs)
+  if (longest === undefined) return []
   return [
     warn(
       'topics',
-      `${topic}: retention.ms and segment.ms keep records for ${longest} ms, CALLHOUSE_RETENTION_DAYS says ${retentionDays * dayMs}`,
+      `${topic}: retention.ms and segment.ms keep records for ${longest} ms, calls of some project are hidden after ${hiddenAfterMs}`,
     ),
   ]
 }
@@ -79,10 +88,14 @@ function workersOf({ group, topics }: KafkaSurvey): Finding {
   return ok('workers', `${members} for ${partitions} partitions of the calls, group ${state}`)
 }
 
-/** @param survey looks at the brokers, or throws */
-export async function examineKafka(config: KafkaDoctorConfig, survey: () => Promise<KafkaSurvey>): Promise<Finding[]> {
+/** @param look at the brokers and at how long calls are seen, or throws */
+export async function examineKafka(
+  { logRetentionHours }: Pick<KafkaDoctorConfig, 'logRetentionHours'>,
+  look: () => Promise<{ survey: KafkaSurvey; hiddenAfterMs: number }>,
+): Promise<Finding[]> {
   try {
-    return kafkaFindings(await survey(), config)
+    const { survey, hiddenAfterMs } = await look()
+    return kafkaFindings(survey, { logRetentionHours, hiddenAfterMs })
   } catch (error) {
     return [fail('brokers', error instanceof Error ? error.message : String(error))]
   }

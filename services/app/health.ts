@@ -16,9 +16,20 @@ type Parts = {
   keys: Pick<Keys, 'problem'>
   providers: Pick<ReturnType<typeof openProviders>, 'problem'>
   applying: Applying | undefined
+  /** Topics that keep records for too long. */
+  topics?: { problem(): string | undefined } | undefined
 }
 
-export async function healthOf({ log, store, edge, applied, keys, providers, applying }: Parts): Promise<HealthChecks> {
+export async function healthOf({
+  log,
+  store,
+  edge,
+  applied,
+  keys,
+  providers,
+  applying,
+  topics,
+}: Parts): Promise<HealthChecks> {
   const { status, lagMs } = log.health()
   const workers = applying?.worker.status() ?? { status: 'ok' as const }
   const storage = await store.health()
@@ -29,6 +40,7 @@ export async function healthOf({ log, store, edge, applied, keys, providers, app
   const files = {
     keys: keys.problem() && 'the directory of keys cannot be read; what was read before counts',
     providers: providers.problem() && 'the providers file cannot be used; the one before stays',
+    topics: topics?.problem(),
   }
   const lapsed = edge.problem() ?? undefined
   const logStatus = status === 'ok' && lapsed !== undefined ? 'degraded' : status

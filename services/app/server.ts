@@ -63,6 +63,7 @@ import {
   reachOf,
 } from './drivers.ts'
 import { healthOf } from './health.ts'
+import { keptTopicsOf } from './kept-topics.ts'
 import { keepKeyUses, openKeysWith } from './keys.ts'
 import { openLimits } from './limits.ts'
 import { hitCounter, maskingsOf, masksOf } from './masks.ts'
@@ -235,6 +236,7 @@ export async function startCallhouse(
     open.push({ name: 'refusals', limitMs: 10_000, close: refusals.close })
 
     const freshness = createFreshness({ log, progress, boundMs: config.freshnessMs, onWait: metrics.waited })
+    const keptTopics = keptTopicsOf({ config, logger, open }, role, retention)
     let shutdown: Shutdown | undefined
     const isShuttingDown = () => shutdown?.isShuttingDown() ?? false
     const service = {
@@ -244,7 +246,7 @@ export async function startCallhouse(
       isShuttingDown,
       // An edge takes writes as long as the log does.
       needs: role === 'ingest' ? (['log'] as const) : (['log', 'storage'] as const),
-      health: () => healthOf({ log, store, edge, applied, keys, providers, applying }),
+      health: () => healthOf({ log, store, edge, applied, keys, providers, applying, topics: keptTopics }),
     }
     // An edge prices nothing.
     if (role !== 'ingest') watchPrices(registry, logger)

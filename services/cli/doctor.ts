@@ -4,9 +4,13 @@ import { examineMachine, examineStore, type Finding, findingsText } from '../app
 import { examineKafka, examineMatch } from '../app/doctor-kafka.ts'
 import { hasEmbeddedStore, hasSharedLog, openGroup, openStore, surveyLog } from '../app/drivers.ts'
 import { configuredAddresses, exporterText } from '../app/otlp-ports.ts'
+import { retentionsOf } from '../app/shared-rules.ts'
+import { hiddenAfterMs } from '../core/directory/retention.ts'
+import { emptyState } from '../core/directory/state.ts'
 import { askOverSocket } from '../core/process/control-socket.ts'
 import { createLogger } from '../core/process/logger.ts'
 import { print, printJson } from './command.ts'
+import { withDirectory } from './directory.ts'
 
 /** The engines are looked at where they are in use or may be shared; a folder that nobody uses is not opened for it. */
 async function findStoreFindings(config: Config): Promise<Finding[]> {
@@ -30,12 +34,24 @@ async function findStoreFindings(config: Config): Promise<Finding[]> {
   }
 }
 
+/** Brokers, topics and workers; how long calls are seen at least stands in the directory. */
+async function findKafkaFindings(config: Config): Promise<Finding[]> {
+  const { log: logger } = createLogger({ level: 'silent' })
+  const { logRetentionHours, retentionDays } = config
+  return examineKafka({ logRetentionHours }, async () => {
+    const survey = await surveyLog(config, logger)
+    // To open a directory that is not there yet would make its topic.
+    const isNew = survey.missing.length > 0
+    const leastOf = (one: Parameters<typeof retentionsOf>[0]) => hiddenAfterMs(retentionsOf(one, retentionDays))
+    return { survey, hiddenAfterMs: isNew ? leastOf({ state: emptyState }) : await withDirectory(config, leastOf) }
+  })
+}
+
 /** The exit code is 1 when something is wrong. */
 export async function examine(config: Config, asJson: boolean): Promise<void> {
-  const { log: logger } = createLogger({ level: 'silent' })
   const findings = [
     ...(await examineMachine(config)),
-    ...(hasSharedLog(config) ? await examineKafka(config, () => surveyLog(config, logger)) : []),
+    ...(hasSharedLog(config) ? await findKafkaFindings(config) : []),
     ...(await findStoreFindings(config)),
   ]
   if (asJson) printJson(findings)

@@ -1,6 +1,7 @@
 // What the doctor says about brokers, topics and workers: of a real broker, and of settings that lose records.
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { examineKafka, kafkaFindings } from '../../services/app/doctor-kafka.ts'
+import { watchKeptTopics } from '../../services/app/kept-topics.ts'
 import { createKafkaLog } from '../../services/core/log/kafka/kafka-log.ts'
 import { type KafkaSurvey, surveyKafka, type TopicSurvey } from '../../services/core/log/kafka/survey.ts'
 import { type TopicName, topics } from '../../services/events/registry.ts'
@@ -9,7 +10,8 @@ import { kafkaBrokers, kafkaSettings } from '../fixtures/kafka.ts'
 // Starting a broker takes longer than a test may.
 beforeAll(() => kafkaBrokers())
 
-const config = { logRetentionHours: 1, retentionDays: 0 }
+const dayMs = 86_400_000
+const config = { logRetentionHours: 1, hiddenAfterMs: Number.POSITIVE_INFINITY }
 const topicNames = Object.keys(topics) as TopicName[]
 const sound = { 'cleanup.policy': 'delete', 'max.message.bytes': '8388608', 'message.timestamp.type': 'LogAppendTime' }
 const surveyOf = (more: Partial<TopicSurvey> = {}, rest: Partial<KafkaSurvey> = {}): KafkaSurvey => ({
@@ -58,24 +60,44 @@ it('sees the topics that the log makes, and who is in the group', async () => {
   ])
 })
 
+it('topics that keep records for longer than the least days of any project are named by /health', async () => {
+  const days = new Map<string, number>()
+  const watched = watchKeptTopics(
+    async () => surveyOf({ settings: { 'retention.ms': String(2 * dayMs), 'segment.ms': String(dayMs) } }),
+    {
+      of: (id) => ({ calls_days: days.get(id) ?? null }),
+      projectIds: () => days.keys(),
+      isRemoved: () => false,
+      defaultDays: 30,
+    },
+    (error) => expect.unreachable(error.message),
+  )
+  onTestFinished(() => watched.close())
+  await watched.first
+  expect(watched.problem()).toBeUndefined()
+  days.set('a/long', 3)
+  expect(watched.problem()).toBeUndefined()
+  days.set('a/short', 2)
+  expect(watched.problem()).toContain('calls, ')
+})
+
 it('says that brokers cannot be reached', async () => {
   const settings = kafkaSettings(['127.0.0.1:1'])
-  expect(await examineKafka(config, () => surveyKafka(settings))).toEqual([
-    { check: 'brokers', verdict: 'fail', says: expect.stringContaining('127.0.0.1:1') },
-  ])
+  expect(
+    await examineKafka(config, async () => ({ survey: await surveyKafka(settings), hiddenAfterMs: dayMs })),
+  ).toEqual([{ check: 'brokers', verdict: 'fail', says: expect.stringContaining('127.0.0.1:1') }])
 })
 
 it('names topics whose records stay for longer than calls are seen', () => {
   const days = (retentionMs: number, segmentMs: number) =>
     surveyOf({ settings: { 'retention.ms': String(retentionMs), 'segment.ms': String(segmentMs) } })
-  const dayMs = 86_400_000
   expect(wrong(days(dayMs, 7 * dayMs))).toEqual([
     'warn topics: segment.ms is 604800000, records stay that much longer than retention.ms: 86400000 lets them go within a day',
   ])
-  expect(wrong(days(dayMs, dayMs), { ...config, retentionDays: 1 })).toEqual([
-    'warn topics: retention.ms and segment.ms keep records for 172800000 ms, CALLHOUSE_RETENTION_DAYS says 86400000',
+  expect(wrong(days(dayMs, dayMs), { ...config, hiddenAfterMs: dayMs })).toEqual([
+    'warn topics: retention.ms and segment.ms keep records for 172800000 ms, calls of some project are hidden after 86400000',
   ])
-  expect(wrong(days(dayMs, dayMs), { ...config, retentionDays: 2 })).toEqual([])
+  expect(wrong(days(dayMs, dayMs), { ...config, hiddenAfterMs: 2 * dayMs })).toEqual([])
 })
 
 it('finds nothing wrong with three brokers and two workers', () => {

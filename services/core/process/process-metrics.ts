@@ -7,7 +7,9 @@ type CheckStatus = 'ok' | 'degraded' | 'down'
 
 const numbers: Record<CheckStatus, number> = { ok: 0, degraded: 1, down: 2 }
 
-type Checks = Record<'log' | 'storage' | 'workers', CheckStatus> & { [file in 'keys' | 'providers']?: CheckStatus }
+type Checks = Record<'log' | 'storage' | 'workers', CheckStatus> & {
+  [more in 'keys' | 'providers' | 'topics']?: CheckStatus
+}
 
 const nothingWorks: Checks = { log: 'down', storage: 'down', workers: 'down' }
 

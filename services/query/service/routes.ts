@@ -15,11 +15,12 @@ export type HealthChecks = {
   log: CheckStatus
   storage: CheckStatus
   workers: CheckStatus
-  /** Files that operators change while the server runs; only when they are not ok. */
+  /** Files that operators change while the server runs, and topics on Kafka; only when they are not ok. */
   keys?: CheckStatus
   providers?: CheckStatus
+  topics?: CheckStatus
   /** Why a check is not ok. */
-  reasons?: { [check in 'log' | 'storage' | 'workers' | 'keys' | 'providers']?: string | undefined }
+  reasons?: { [check in 'log' | 'storage' | 'workers' | 'keys' | 'providers' | 'topics']?: string | undefined }
   /** Age of the oldest accepted write that is not visible yet, in milliseconds. */
   lagMs: number
 }
