@@ -63,17 +63,19 @@ const maxKeys = 10_000
 const maxKeyLength = 128
 const known = new Map<string, string>()
 
-/** `"key":` */
-function keyText(key: string): string {
+/** `"key"` */
+function quotedKey(key: string): string {
   const hit = known.get(key)
   if (hit !== undefined) return hit
-  const text = `${quoted(key)}:`
+  const text = quoted(key)
   if (key.length <= maxKeyLength) {
     if (known.size >= maxKeys) known.clear()
     known.set(key, text)
   }
   return text
 }
+
+const keyText = (key: string): string => `${quotedKey(key)}:`
 
 /** Shorter texts are written together with what stands around them. */
 const shortLength = 128
@@ -148,16 +150,33 @@ const bodyJson = logsTopic.cells({ body_json: 1 })
 const asText: OfBytes = { stays: () => false, stored: (text) => text }
 
 const placeCells = logsTopic.part('project_id', 'id')
-const factCells = logsTopic.part(
-  'at_ns',
-  'observed_ns',
-  'trace_id',
-  'span_id',
-  'severity',
-  'severity_text',
-  'event_name',
-)
-const sharedCells = logsTopic.part('json_keys', 'resource', 'scope')
+const sharedCells = logsTopic.part('resource', 'scope')
+
+/** Columns from the time to the event's name, as `cells` writes them: there are too many rows to ask each column. */
+function factsOf(row: WrittenRow): string {
+  let text = `${timeLead}${row.at}`
+  if (row.observed !== '0') text += `,"observed_ns":${row.observed}`
+  if (row.traceId !== '') text += `,"trace_id":${quoted(row.traceId)}`
+  if (row.spanId !== '') text += `,"span_id":${quoted(row.spanId)}`
+  if (row.severity !== 0) text += `,"severity":${row.severity}`
+  if (row.severityText !== '') text += `,"severity_text":${quotedKey(row.severityText)}`
+  if (row.eventName !== '') text += `,"event_name":${quotedKey(row.eventName)}`
+  return text
+}
+
+/** What ends the rows of the last scope. */
+let last = { resource: '{}', scope: '{}', end: '}\n' }
+
+function endOf({ attributes: { json }, resource, scope }: WrittenRow): string {
+  if (resource !== last.resource || scope !== last.scope) {
+    const cells = sharedCells({ resource, scope })
+    last = { resource, scope, end: cells === '' ? '}\n' : `,${cells}}\n` }
+  }
+  if (json.length === 0) return last.end
+  let keys = ''
+  for (const key of json) keys += keys === '' ? quotedKey(key) : `,${quotedKey(key)}`
+  return `,"json_keys":[${keys}]${last.end}`
+}
 
 /** Writes the columns behind the event's name and the end of the row; `before` are those up to there. */
 function writeContent(rows: JsonBuffer, before: string, row: WrittenRow, ofBytes: OfBytes): void {
@@ -170,8 +189,7 @@ function writeContent(rows: JsonBuffer, before: string, row: WrittenRow, ofBytes
   }
   if (row.isBodyJson) text += `,${bodyJson}`
   if (row.attributes.keys.length > 0) text = writeMap(rows, `${text},"attributes":`, row.attributes, ofBytes)
-  const behind = sharedCells({ json_keys: row.attributes.json, resource: row.resource, scope: row.scope })
-  rows.text(behind === '' ? `${text}}\n` : `${text},${behind}}\n`)
+  rows.text(text + endOf(row))
 }
 
 export type LogWriter = {
@@ -213,17 +231,8 @@ export function createLogWriter(sizeHintBytes = 4096, pool = freshBuffers): LogW
       }
       const { rows, lead, leadBytes } = pending
       const behindId = clock === 0n ? '",' : `","clock":${clock},`
-      const facts = factCells({
-        at_ns: row.at,
-        observed_ns: row.observed,
-        trace_id: row.traceId,
-        span_id: row.spanId,
-        severity: row.severity,
-        severity_text: row.severityText,
-        event_name: row.eventName,
-      })
       const idAt = rows.sizeBytes() + leadBytes
-      writeContent(rows, `${lead}${noId}${behindId}${facts}`, row, ofBytes)
+      writeContent(rows, `${lead}${noId}${behindId}${factsOf(row)}`, row, ofBytes)
       // From its time on, without the end of the row.
       const said = rows.between(idAt + noId.length + behindId.length + timeLead.length, rows.sizeBytes() - 2)
       const isTimed = time === row.at

@@ -5,7 +5,15 @@ import { TextBytes } from '../../services/events/logs.ts'
 import { createDecodeBudget, type DecodeBudget } from '../../services/ingest/otel/budget.ts'
 import { decodeJson, decodeLogsJson } from '../../services/ingest/otel/decode-json.ts'
 import { decodeLogsProtobuf, decodeProtobuf } from '../../services/ingest/otel/decode-protobuf.ts'
-import { DecodeError, finite, nanosOf, type OtlpResource, TooDeep } from '../../services/ingest/otel/spans.ts'
+import {
+  DecodeError,
+  finite,
+  type Nanos,
+  nanosOf,
+  nanosText,
+  type OtlpResource,
+  TooDeep,
+} from '../../services/ingest/otel/spans.ts'
 import type { Value } from '../../services/ingest/otel/values.ts'
 import { LogsRequest, TraceRequest } from '../fixtures/otlp-proto.ts'
 import { runs } from '../fixtures/runs.ts'
@@ -378,4 +386,13 @@ describe.each(kinds)('decoders of %s', (_, kind) => {
       { numRuns: runs(300, 10_000), endOnFailure: true },
     )
   })
+})
+
+it('nanoseconds are the digits that they came as', () => {
+  const times = fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 62n }), fc.bigInt({ min: 0n, max: 5_000_000_000n }))
+  fc.assert(
+    fc.property(times.map(String), (digits) => {
+      expect(nanosText(nanosOf(digits) as Nanos)).toBe(digits)
+    }),
+  )
 })

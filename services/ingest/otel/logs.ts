@@ -136,8 +136,9 @@ function onceEach({ keys, values }: LogAttributes, found: Expansion): RowTexts |
 
 const joinedNames = new Set(joinedEventNames)
 
-const idOf = (id: string, length: number): string =>
-  id.length === length && /^[0-9a-f]+$/.test(id) && !/^0+$/.test(id) ? id : ''
+const isId = /^(?!0+$)[0-9a-f]+$/
+
+const idOf = (id: string, length: number): string => (id.length === length && isId.test(id) ? id : '')
 
 /** Name and version of a library stand among its attributes. */
 function scopeText({ name, version, attributes }: OtlpScope, found: Expansion): string {

@@ -164,8 +164,13 @@ export function finite(value: number): number | string {
 export const roundedUs = (time: Nanos): number => (time.rest >= 500 ? time.us + 1 : time.us)
 
 /** Decimal digits of nanoseconds; beyond 2^53 microseconds the nearest double's. */
-export const nanosText = ({ us, rest }: Nanos): string =>
-  us === 0 ? String(rest) : `${us}${String(rest).padStart(3, '0')}`
+export function nanosText({ us, rest }: Nanos): string {
+  const seconds = Math.floor(us / 1e6)
+  // String() takes a slow path for integers above 2^31, which all times are.
+  if (seconds > 0 && seconds < 2 ** 31)
+    return `${seconds}${String(1_000_000_000 + (us - seconds * 1e6) * 1000 + rest).slice(1)}`
+  return us === 0 ? String(rest) : `${us}${String(rest).padStart(3, '0')}`
+}
 
 const notDigit = /\D/
 
