@@ -76,7 +76,11 @@ export function createApplier(deps: ApplierDeps): Applier {
   const newCalls = deps.newCalls && createNewCallsInsert(store, deps.newCalls)
   const materializerOf = (topic: string): Materializer =>
     topic === 'calls'
-      ? { ...calls, ...(newCalls && { insertNew: newCalls.insert }) }
+      ? {
+          ...calls,
+          ...(newCalls && { insertNew: newCalls.insert }),
+          afterInsert: (batch, isBySecond) => calls.afterInsert(batch, isBySecond, newCalls?.isJoined(batch)),
+        }
       : { topic, beforeInsert: async () => {}, afterInsert: async () => {} }
   /** Greatest offset of partition 0 of the calls that was taken from the log: it may be applied and not yet committed. */
   let lastTaken = 0

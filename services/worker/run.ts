@@ -85,6 +85,7 @@ export function startWorker(deps: WorkerDeps): Worker {
     logJoins: deps.logJoins,
     newCalls: {
       joined: deps.logJoins?.projects,
+      isJoined: deps.logJoins?.isJoined,
       gathered: fieldIndex.gathered,
       known: deps.ownsTables
         ? createKnownCalls({

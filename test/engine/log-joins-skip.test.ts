@@ -16,6 +16,7 @@ const { store, remove } = await createTestStore()
 afterAll(() => remove())
 
 let known: string[] | null = []
+let evaluated: string[] | null = null
 let told = 0
 let named: string[] = []
 const watched: Store = {
@@ -27,15 +28,16 @@ const watched: Store = {
 }
 const materializer = createCallMaterializer(watched, {
   projects: () => known,
-  evaluated: () => known,
-  turned: () => known,
+  evaluated: () => evaluated,
+  turned: () => evaluated,
   onSpans: () => void told++,
+  isJoined: () => false,
 })
 const run = (sql: string) => store.command({ name: 'test', sql, params: {} })
 
 let offset = 0
 /** Applies parts as one batch, as the worker does. */
-async function apply(parts: CallFragment[]): Promise<void> {
+async function apply(parts: CallFragment[], isJoined = false): Promise<void> {
   const writer = createCallWriter()
   for (const part of parts) writer.add(part)
   const records = writer.take()
@@ -47,7 +49,7 @@ async function apply(parts: CallFragment[]): Promise<void> {
   } as Batch
   await materializer.beforeInsert(batch)
   await store.insert(topics.calls, { bytes: records.map(({ rows }) => rows) })
-  await materializer.afterInsert(batch)
+  await materializer.afterInsert(batch, false, isJoined)
 }
 /** Spans that are due, whose records came first. */
 const due = async (): Promise<string[]> => {
@@ -64,6 +66,7 @@ const span = (n: number, projectId: string) => complete(idOf(n), { projectId, tr
 
 beforeEach(async () => {
   known = [joined]
+  evaluated = [joined]
   told = 0
   named = []
   await run('TRUNCATE TABLE callhouse.logs_by_span')
@@ -101,8 +104,19 @@ it('is due in a batch whose rows are not looked up', async () => {
   expect([told, asked(), await due()]).toEqual([1, 1, [idOf(30)]])
 })
 
+it('is not due when its records are in the row; evaluations may be that name the response', async () => {
+  await apply([span(60, joined)], true)
+  expect([told, asked(), named.filter((name) => name === 'log-joins-again-responses')]).toEqual([
+    ...[1, 0, ['log-joins-again-responses']],
+  ])
+  evaluated = []
+  await apply([span(61, joined)], true)
+  expect([told, asked(), await due()]).toEqual([1, 0, []])
+})
+
 it('is due while nobody knows which projects have records', async () => {
   known = null
+  evaluated = null
   await apply([span(50, joined)])
   expect([told, asked(), await due()]).toEqual([1, 1, [idOf(50)]])
 })
@@ -113,6 +127,7 @@ it.each<[string, () => CallFragment[], string[]]>([
   ['spans of other projects with parts', () => [span(43, 'join/without'), rename(idOf(40), 'renamed')], []],
 ])('asks nothing for %s', async (_, parts, projects) => {
   known = projects
+  evaluated = projects
   await apply(parts())
   expect([told, asked(), await due()]).toEqual([0, 0, []])
 })

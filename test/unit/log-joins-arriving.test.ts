@@ -43,9 +43,9 @@ function started(answers: Record<string, unknown[]>, slots: number[] | null = nu
       command: async (query) => void asked.push(query),
     },
     mapping: {
-      joined(_, events, clock) {
+      joined(stored, events, clock) {
         seen.push({ contents: events.map(({ attributes }) => attributes.content as string), clock })
-        return null
+        return { kind: 'complete', ...stored, displayName: null, clock }
       },
       evaluation: () => null,
     },
@@ -58,7 +58,21 @@ function started(answers: Record<string, unknown[]>, slots: number[] | null = nu
 }
 
 const span = { project_id: 'a/b', trace_id: traceId, id: spanId, clock: String(base), base: '0', joined_clock: '0' }
-const spanRow = { ...span, inputs: '{}', output: '{}', attributes: '{}', otel_dump: '{}', usage_model: [] }
+const spanRow = {
+  ...{ ...span, parent_id: '', thread_id: '', turn_id: '', op_name: 'chat', exception: '', user_id: '', run_id: '' },
+  ...{
+    started_us: '1',
+    ended_us: '2',
+    run_step: '-1',
+    run_step_end: '-1',
+    error_count: 0,
+    odd: 0,
+    mask: 0,
+    mask_hits: 0,
+  },
+  ...{ inputs: '{}', output: '{}', attributes: '{}', summary: '{}', otel_dump: '{}' },
+  ...{ usage_model: [], input_refs: [], output_refs: [] },
+}
 const at = (n: number) => `177271200000000000${n}`
 const stored = (n: number, content: string) => ({
   ...{ project_id: 'a/b', trace_id: traceId, span_id: spanId, id: `stored ${n}`, at_ns: at(n), json_keys: [] },
@@ -74,6 +88,9 @@ it('are joined in the order of their times with those that the tables hold', asy
   expect(seen).toEqual([{ contents: ['first', 'second', 'third', 'fourth'], clock: base + 4n }])
   expect(noted()).toMatchObject([{ projects: ['a/b'], spans: [spanId], events: [4] }])
   expect(joiner.projects()).toContain('a/b')
+  // The row that it made needs no look when it is applied; that of the span would.
+  const clocks = [base + 4n, base].map(String)
+  expect(clocks.map((clock) => joiner.isJoined('a/b', spanId, clock))).toEqual([true, false])
   await joiner.stop()
 })
 

@@ -20,6 +20,8 @@ export type NewCallsInsert = {
    * @returns whether it did
    */
   insert(batch: Batch, some: SegmentRow[] | undefined, isBySecond: boolean): Promise<boolean>
+  /** Whether all calls of a batch that was not inserted here, as far as they need further steps, are joined. */
+  isJoined(batch: Batch): boolean
   /** Rows that are about to be inserted in another way. */
   note(rows: readonly SegmentRow[]): Promise<void>
 }
@@ -27,6 +29,8 @@ export type NewCallsInsert = {
 export type NewCallsDeps = {
   /** Projects whose calls need further steps; null = any may. */
   joined?: (() => readonly string[] | null) | undefined
+  /** Whether a row of such a project holds what the steps would find. */
+  isJoined?: ((project: string, id: string, clock: string) => boolean) | undefined
   /** Absent where other processes write the tables too: each call is looked up there. */
   known?: KnownCalls | undefined
   /** Takes the field values of the calls meanwhile. */
@@ -35,8 +39,10 @@ export type NewCallsDeps = {
 
 export function createNewCallsInsert(
   store: Store,
-  { joined = () => [], known, gathered }: NewCallsDeps,
+  { joined = () => [], isJoined = () => false, known, gathered }: NewCallsDeps,
 ): NewCallsInsert {
+  const joinedBatches = new WeakSet<Batch>()
+
   /** Whether nothing is stored of any of the calls, no fragment either. */
   const areNew = async (suspects: readonly CallRow[]): Promise<boolean> => {
     if (suspects.length === 0) return true
@@ -65,19 +71,22 @@ export function createNewCallsInsert(
   }
 
   /** The calls of the rows; undefined when some of the rows begin none, or need further steps. */
-  const callsOf = ({ calls, rowCount }: RowsByCall): CallRow[] | undefined => {
+  const callsOf = (batch: Batch, { calls, rowCount }: RowsByCall): CallRow[] | undefined => {
     const found = [...calls.values()].filter((one) => one !== null)
     if (found.length !== rowCount) return undefined
     const needing = joined()
     if (needing === null) return undefined
     const projects = new Set(needing)
-    return projects.size > 0 && found.some(({ project }) => projects.has(textOf(project))) ? undefined : found
+    const needy = projects.size > 0 ? found.filter(({ project }) => projects.has(textOf(project))) : []
+    if (needy.length === 0) return found
+    if (needy.every(({ project, id, clock }) => isJoined(textOf(project), textOf(id), clock))) joinedBatches.add(batch)
+    return undefined
   }
 
   return {
     async insert(batch, some, isBySecond) {
       const byCall = await rowsByCall(some ?? (await sourceRows(batch)))
-      const calls = byCall.rowCount === 0 ? undefined : callsOf(byCall)
+      const calls = byCall.rowCount === 0 ? undefined : callsOf(batch, byCall)
       const stored = await note(byCall)
       if (calls === undefined) return false
       if (!(await areNew(stored ? calls.filter(({ key }) => stored.has(key)) : calls))) return false
@@ -101,6 +110,7 @@ export function createNewCallsInsert(
       await marked
       return true
     },
+    isJoined: (batch) => joinedBatches.has(batch),
     async note(rows) {
       if (known) await note(await rowsByCall(rows))
     },

@@ -26,8 +26,9 @@ type At = Pick<Position, 'partition' | 'offset'>
  */
 export type NextPosition = () => Promise<At>
 
-export type CallMaterializer = Materializer & {
-  afterInsert(batch: AppliedBatch, isBySecond?: boolean): Promise<void>
+export type CallMaterializer = Omit<Materializer, 'afterInsert'> & {
+  /** @param isJoined whether its calls of projects with log records hold those already */
+  afterInsert(batch: AppliedBatch, isBySecond?: boolean, isJoined?: boolean): Promise<void>
   /** The same steps for rows that were applied before. */
   reapplied(next: NextPosition): Materializer
   /** Merges calls that large batches brought whole under two start times. */
@@ -45,6 +46,8 @@ export type LogJoins = {
   turned(): readonly string[] | null
   /** A batch had spans of these projects. */
   onSpans(): void
+  /** Whether this process made the row of a span and its log records: no more of them wait for it. */
+  isJoined(project: string, id: string, clock: string): boolean
 }
 
 /** What a batch without patches needs besides its rows. */
@@ -53,7 +56,10 @@ type Probed = { hasPartsElsewhere: boolean; wasStored: boolean; mayJoin: boolean
 /** As parameters of a statement. */
 const among = (projects: readonly string[] | null) => ({ any: projects === null ? 1 : 0, projects: projects ?? [] })
 
-const noLogJoins: LogJoins = { projects: () => [], evaluated: () => [], turned: () => [], onSpans: () => {} }
+const noLogJoins: LogJoins = {
+  ...{ projects: () => [], evaluated: () => [], turned: () => [] },
+  ...{ onSpans: () => {}, isJoined: () => false },
+}
 
 export function createCallMaterializer(store: Store, logJoins = noLogJoins): CallMaterializer {
   /** Scratch tables that may hold rows of the previous batch; all of them after a start. */
@@ -117,7 +123,11 @@ export function createCallMaterializer(store: Store, logJoins = noLogJoins): Cal
   }
 
   /** @param marked returns the positions of dirty buckets; called each time some are written */
-  const finish = async (batch: AppliedBatch, marked: () => Promise<DirtyPositions>): Promise<void> => {
+  const finish = async (
+    batch: AppliedBatch,
+    marked: () => Promise<DirtyPositions>,
+    isJoined = false,
+  ): Promise<void> => {
     const lookUp = batch.rowCount > batch.patchCount && batch.rowCount <= lookupRows
     const mark = async () => markDirty(await marked())
     if (batch.rowCount > batch.patchCount && !lookUp) await markDirty(await marked(), 'dirty-buckets-to-deduplicate')
@@ -139,21 +149,22 @@ export function createCallMaterializer(store: Store, logJoins = noLogJoins): Cal
     if (!mayJoin) return
     const evaluation = evaluationEvent
     const events = [...joinedEventNames, evaluation]
-    await store.command(statement('log-joins-again', { ...among(projects), events, evaluation }))
+    if (!isJoined) await store.command(statement('log-joins-again', { ...among(projects), events, evaluation }))
+    // The response of a call may be known from its records alone.
     const evaluated = logJoins.evaluated()
     if (evaluated?.length !== 0)
       await store.command(statement('log-joins-again-responses', { ...among(evaluated), evaluation }))
     const turned = logJoins.turned()
     if (turned?.length !== 0) await store.command(statement('log-turns-again', among(turned)))
-    logJoins.onSpans()
+    if (!isJoined || evaluated?.length !== 0 || turned?.length !== 0) logJoins.onSpans()
   }
 
   return {
     topic: 'calls',
     beforeInsert: before,
-    afterInsert(batch, isBySecond) {
+    afterInsert(batch, isBySecond, isJoined) {
       const marked = dirtyPositionsOf(batch, isBySecond)
-      return finish(batch, async () => marked)
+      return finish(batch, async () => marked, isJoined)
     },
     reapplied: (next) => ({
       topic: 'calls',

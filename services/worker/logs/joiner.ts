@@ -6,6 +6,7 @@ import { pause } from '../../core/concurrency/pause.ts'
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Batch, Log } from '../../core/log/log.ts'
 import { type Store, StoreError } from '../../core/store/store.ts'
+import type { CallFragment } from '../../events/calls.ts'
 import { appendCalls, type CallWriter, callSplitOf, createCallWriter } from '../../events/calls-writer.ts'
 import {
   type EventMapping,
@@ -22,6 +23,8 @@ import { type SpanRow, spanOf } from './span-rows.ts'
 import { createTurns } from './turns.ts'
 
 export type Joiner = {
+  /** Whether this process appended that row of a call lately. */
+  isJoined(project: string, id: string, clock: string): boolean
   /** Rows of calls or logs are in the tables: some of them may be due. */
   onApplied(): void
   /**
@@ -57,6 +60,8 @@ const maxSpans = 1_000
 const maxBytes = 16 * 2 ** 20
 /** Rows of a look; the rest comes with the next one. */
 const maxDue = 2_000
+/** Rows that are known as joined until they are applied. */
+const maxJoined = 10_000
 /** So few spans are read as soon as what somebody asked for. */
 const maxPrompt = 100
 /** Looks take at most half of the time; until they have taken so long, the next one does not wait. */
@@ -122,6 +127,14 @@ export function createJoiner(deps: {
     }
   }
 
+  const joinedRows = new Set<string>()
+  const add = (writer: CallWriter, call: CallFragment): void => {
+    writer.add(call)
+    const [oldest] = joinedRows
+    if (joinedRows.size >= maxJoined && oldest !== undefined) joinedRows.delete(oldest)
+    joinedRows.add(keyOf(call.projectId, call.id, String(call.clock)))
+  }
+
   const append = async (writer: CallWriter): Promise<number> => {
     const count = writer.rowCount()
     if (count === 0) return 0
@@ -170,7 +183,7 @@ export function createJoiner(deps: {
       const own = withArriving(recordsOf.get(key) ?? [], arriving)
       if (row === undefined || own.length >= maxEvents) continue
       const { call, base, clock } = joinedOf(row, own)
-      if (call !== null) writer.add(call)
+      if (call !== null) add(writer, call)
       const ids = { project: row.project_id, trace: row.trace_id, span: row.id, log: '' }
       done.push({ ...ids, base, clock, events: new Set(own.map(({ id }) => id)).size })
     }
@@ -192,7 +205,7 @@ export function createJoiner(deps: {
       // What changed since it was found is due again by itself, and what is no span stays as it is.
       if (row !== undefined && row.clock !== one.clock) continue
       const { call, base, clock } = row ? joinedOf(row, own) : { call: null, base: one.clock, clock: one.clock }
-      if (call !== null) writer.add(call)
+      if (call !== null) add(writer, call)
       done.push({
         ...{ project: one.project_id, trace: one.trace_id, span: one.id, log: '', base, clock, events: one.events },
       })
@@ -346,6 +359,7 @@ export function createJoiner(deps: {
   let looping: Promise<void> | undefined
 
   return {
+    isJoined: (project, id, clock) => joinedRows.has(keyOf(project, id, clock)),
     onApplied: () => wake.resolve(),
     async arrived(batch) {
       if (looping === undefined || stopping.signal.aborted) return false
