@@ -1,7 +1,7 @@
 // Agreement of annotators: published examples, and what holds for any answers.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { answeringOf, answerOf } from '../../services/web/page/annotation-queues/specs.ts'
+import { answeringOf, answerOf, labelsOf } from '../../services/web/page/annotation-queues/specs.ts'
 import { agreementOf, type Rating, type Scale, type Value } from '../../services/web/page/engine/agreement.ts'
 import { runs } from '../fixtures/runs.ts'
 
@@ -99,4 +99,24 @@ it('a question is asked as its schema says', () => {
   for (const schema of [undefined, null, 'x', [], { type: ['string', 'null'] }])
     expect(answeringOf(schema)).toEqual({ is: 'text', maxLength: undefined })
   expect(answerOf('so', answeringOf({}))).toBe('so')
+})
+
+it('labels of a call are what most people answered last', () => {
+  const said = (callId: string, spec: string, by: string, value: unknown) => ({
+    ...{ id: '', callId, spec, by, userId: by, value, at: '' },
+  })
+  const labels = labelsOf([
+    ...[said('c1', 'tone', 'a', 'warm'), said('c1', 'tone', 'b', 'cold'), said('c1', 'tone', 'a', 'cold')],
+    ...[said('c1', 'ok', 'a', true), said('c2', 'ok', 'b', 1.5), said('c2', 'ok', 'a', 2)],
+  ])
+  expect([...labels]).toEqual([
+    [
+      'c1',
+      [
+        ['tone', '"cold"'],
+        ['ok', 'true'],
+      ],
+    ],
+    ['c2', [['ok', '1.5']]],
+  ])
 })

@@ -1,9 +1,13 @@
 // The playground's engines: streams of completions put together, drafts as requests, recorded calls as drafts.
+import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { codeOf } from '../../services/web/page/engine/code-of.ts'
 import { createEventReader, emptyAnswer, withChunk } from '../../services/web/page/engine/completion-stream.ts'
+import { schemaFaults } from '../../services/web/page/engine/json-schema.ts'
 import {
   completionRequestOf,
+  draftOf,
   emptyColumn,
   emptyDraft,
   emptyMessage,
@@ -144,5 +148,103 @@ describe('a prompt', () => {
     ])
     expect(shown({ content: 'Say {what}' })).toEqual([['user', 'Say {what}']])
     for (const value of [null, 'text', [], {}, { messages: {} }, { messages: [] }]) expect(shown(value)).toBeUndefined()
+  })
+})
+
+describe('a request as code', () => {
+  const draft = { ...emptyDraft(), messages: [emptyMessage('user', `it's "$HOME" {who}`)], schema: '{"type":"object"}' }
+  const body = completionRequestOf(draft, { ...emptyColumn('m'), temperature: '0.5' })
+  const asked = { base: 'http://server/obs/', projectId: 'acme/demo', body }
+
+  it('is a line that a shell takes as it was sent', () => {
+    const script = `KEY=secret; curl() { printf '%s\\0' "$@"; }; ${codeOf('curl', asked)}`
+    const given = execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\0')
+    expect(given[3]).toBe('http://server/obs/inference/v1/chat/completions')
+    expect(JSON.parse(given[given.indexOf('-d') + 1] ?? '')).toEqual(
+      Object.fromEntries(Object.entries(body).filter(([name]) => !name.startsWith('stream'))),
+    )
+    expect(given).toContain('OpenAI-Project: acme/demo')
+  })
+
+  it('is a program of Python, with its words, and one of Node', () => {
+    const keeping = { ...body, track_llm_call: false, tools: [null, true] }
+    const python = codeOf('python', { ...asked, body: keeping })
+    expect(python).toContain(
+      'base_url="http://server/obs/inference/v1", api_key=os.environ["KEY"], project="acme/demo"',
+    )
+    expect(python).toContain('    tools=[None, True],')
+    expect(python).toContain('    extra_body={"template_vars": {"who": ""}, "track_llm_call": False},')
+    expect(codeOf('node', asked)).toContain('"content": "it\'s \\"$HOME\\" {who}"')
+  })
+})
+
+it('images of a message are parts of it, and kept with the draft', () => {
+  const url = 'data:image/png;base64,AAAA'
+  const message = { ...emptyMessage('user', 'What is it?'), images: [url] }
+  const { messages } = completionRequestOf({ ...emptyDraft(), messages: [message] }, emptyColumn('m'))
+  expect(messages).toEqual([
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'What is it?' },
+        { type: 'image_url', image_url: { url } },
+      ],
+    },
+  ])
+  const kept = {
+    ...emptyDraft(),
+    messages: [{ ...message, images: [url, 'data:image/svg+xml;base64,AA', 'https://x/y.png'] }],
+  }
+  expect(draftOf(JSON.parse(JSON.stringify(kept)))?.messages[0]?.images).toEqual([url])
+})
+
+describe('the schema of an answer', () => {
+  const schema = {
+    type: 'object',
+    required: ['name', 'tags'],
+    additionalProperties: false,
+    properties: {
+      name: { type: 'string', minLength: 2 },
+      tags: { type: 'array', items: { enum: ['a', 'b'] }, maxItems: 2 },
+      age: { type: ['integer', 'null'], minimum: 0 },
+      next: { $ref: '#' },
+      kind: { anyOf: [{ const: 1 }, { type: 'number', exclusiveMinimum: 5 }] },
+    },
+  }
+  it.each([
+    [{ name: 'Ann', tags: ['a'], age: null, kind: 1 }, []],
+    [{ name: 'Ann', tags: [], next: { name: 'Bob', tags: ['b'] } }, []],
+    [3, ['it is integer, not object']],
+    [
+      { name: 'A', tags: ['a', 'c', 'b'] },
+      [
+        'name has fewer than 2 characters',
+        'tags has more than 2 elements',
+        'tags[1] is none of the values that may be',
+      ],
+    ],
+    [{ name: 'Ann' }, ['it lacks tags']],
+    [{ name: 'Ann', tags: [], age: -1, more: 1 }, ['age is less than 0', 'more may not be there']],
+    [{ name: 'Ann', tags: [], age: 1.5 }, ['age is number, not integer or null']],
+    [{ name: 'Ann', tags: [], next: { name: 'B' } }, ['next lacks tags', 'next.name has fewer than 2 characters']],
+    [{ name: 'Ann', tags: [], kind: 4 }, ['kind fits none of the choices']],
+  ])('%j', (answer, faults) => {
+    expect(schemaFaults(answer, schema).map(({ path, reason }) => `${path || 'it'} ${reason}`)).toEqual(faults)
+  })
+
+  it('of any form never throws, and tells a bounded number of faults', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (answer, any) => {
+        expect(schemaFaults(answer, any).length).toBeLessThanOrEqual(20)
+      }),
+      { numRuns: runs(200, 5_000) },
+    )
+    expect(
+      schemaFaults(
+        Array.from({ length: 100 }, () => 'x'),
+        { items: { type: 'number' } },
+      ),
+    ).toHaveLength(20)
+    expect(schemaFaults({}, { $ref: '#' })).toEqual([])
   })
 })

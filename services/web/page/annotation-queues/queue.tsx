@@ -1,6 +1,8 @@
 // One queue: its items, what was answered by question, how far annotators agree, and the way into labelling.
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
+import { mayWrite, useSession } from '../api/session.ts'
+import { AddToDataset } from '../datasets/add-to-dataset.tsx'
 import { type Agreement, agreementOf } from '../engine/agreement.ts'
 import { count, moment } from '../engine/format.ts'
 import { opNameOf } from '../engine/rows.ts'
@@ -11,8 +13,9 @@ import { type Column, Grid } from '../parts/grid.tsx'
 import { saveFile } from '../parts/save-file.ts'
 import { T } from '../parts/text.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
+import { EditQueue } from './edit-queue.tsx'
 import { Progress } from './queues.tsx'
-import { type Annotation, ratingsOf, type Spec, scaleOf } from './specs.ts'
+import { type Annotation, labelsOf, ratingsOf, type Spec, scaleOf } from './specs.ts'
 import { type Item, maxAnnotations, useAnnotations, useItems, useQueue } from './use-queues.ts'
 import './queues.css'
 
@@ -34,6 +37,9 @@ export function QueueOverview() {
   const zone = useZone(undefined)
   const height = useRowHeight()
   const [at, setAt] = useState(0)
+  const [dialog, setDialog] = useState<'edit' | 'dataset'>()
+  const { data: session } = useSession()
+  const reason = mayWrite(session) ? undefined : 'This key may not write'
   const queue = useQueue(projectId, queueId)
   const items = useItems(projectId, queueId)
   const annotations = useAnnotations(projectId, queueId)
@@ -156,6 +162,24 @@ export function QueueOverview() {
         </span>
         <span className="grow" />
         {said.length === maxAnnotations && <span className="dim">of the latest {count(maxAnnotations)} answers</span>}
+        <button
+          type="button"
+          className="line"
+          disabled={reason !== undefined || queue.data === undefined}
+          title={reason}
+          onClick={() => setDialog('edit')}
+        >
+          Edit…
+        </button>
+        <button
+          type="button"
+          className="line"
+          disabled={reason !== undefined || all.length === 0}
+          title={reason}
+          onClick={() => setDialog('dataset')}
+        >
+          To dataset…
+        </button>
         <button type="button" className="line" disabled={said.length === 0} onClick={() => download(all, said)}>
           Export
         </button>
@@ -164,6 +188,17 @@ export function QueueOverview() {
         </button>
       </div>
       {body()}
+      {dialog === 'edit' && queue.data && (
+        <EditQueue projectId={projectId} {...queue.data} onClose={() => setDialog(undefined)} />
+      )}
+      {dialog === 'dataset' && (
+        <AddToDataset
+          projectId={projectId}
+          ids={all.map(({ call_id }) => call_id)}
+          labels={labelsOf(said)}
+          onClose={() => setDialog(undefined)}
+        />
+      )}
     </ProjectPage>
   )
 }

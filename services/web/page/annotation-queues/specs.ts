@@ -81,6 +81,28 @@ export function annotationsOf(rows: readonly Members[]): Annotation[] {
   })
 }
 
+/** What most people answered, of each question of a call, as JSON; of equally many the answer that came first. */
+export function labelsOf(annotations: readonly Annotation[]): Map<string, [name: string, text: string][]> {
+  const byCall = new Map<string, Map<string, Map<string, string>>>()
+  for (const { callId, spec, by, value } of annotations) {
+    const specs = byCall.get(callId) ?? new Map<string, Map<string, string>>()
+    byCall.set(callId, specs)
+    // A later answer of the same person counts.
+    specs.set(spec, (specs.get(spec) ?? new Map<string, string>()).set(by, JSON.stringify(value ?? null)))
+  }
+  const commonest = (answers: Iterable<string>): string => {
+    const counts = new Map<string, number>()
+    for (const answer of answers) counts.set(answer, (counts.get(answer) ?? 0) + 1)
+    return [...counts].reduce((best, one) => (one[1] > best[1] ? one : best))[0]
+  }
+  return new Map(
+    [...byCall].map(([callId, specs]) => [
+      callId,
+      [...specs].map(([spec, answers]): [string, string] => [spec, commonest(answers.values())]),
+    ]),
+  )
+}
+
 export const ratingsOf = (annotations: readonly Annotation[], spec: string): Rating[] =>
   annotations.flatMap(({ spec: of, callId, by, value }) =>
     of === spec && (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')

@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { baseUrl, json } from '../api/client.ts'
+import { baseUrl } from '../api/client.ts'
 import { isPayload, rowName } from '../engine/call-cells.ts'
 import { count } from '../engine/format.ts'
 import { type Member, plainText } from '../engine/json-texts.ts'
@@ -12,6 +12,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { T } from '../parts/text.tsx'
 import { Field, FormDialog } from '../settings/parts.tsx'
 import { ask } from '../worker/client.ts'
+import { useDatasets } from './use-datasets.ts'
 import { appendedVersion } from './versions.ts'
 import '../settings/settings.css'
 import './datasets.css'
@@ -22,18 +23,6 @@ const batchCalls = 100
 const previewCalls = 5
 /** More rows are more than a table takes in one go. */
 const maxCalls = 10_000
-const maxDatasets = 1_000
-
-const useDatasets = (project_id: string) =>
-  useQuery({
-    queryKey: ['objects.datasets', project_id],
-    async queryFn({ signal }) {
-      const filter = { base_object_classes: ['Dataset'], latest_only: true, is_op: false }
-      const sort_by = [{ field: 'created_at', direction: 'desc' as const }]
-      const asked = { project_id, filter, sort_by, limit: maxDatasets, metadata_only: true }
-      return (await json('objects.query', asked, { signal })).objs.map(({ object_id }) => object_id)
-    },
-  })
 
 const chosenCells = (row: readonly Member[], names: ReadonlyMap<string, string>): Member[] =>
   row.flatMap(([column, text]) => {
@@ -41,9 +30,23 @@ const chosenCells = (row: readonly Member[], names: ReadonlyMap<string, string>)
     return name === undefined ? [] : [[name, text] as const]
   })
 
-type Props = { projectId: string; ids: readonly string[]; onClose(): void }
+/** What people answered about calls, by the id of the call. */
+export type Labels = ReadonlyMap<string, readonly Member[]>
 
-export function AddToDataset({ projectId, ids, onClose }: Props) {
+/** Answers stand behind what the call holds. */
+const withLabels = (row: readonly Member[], labels: Labels | undefined): readonly Member[] => {
+  const id = row.find(([name]) => name === 'id')?.[1]
+  const said = id === undefined ? undefined : labels?.get(plainText(id))
+  return said === undefined ? row : [...row, ...said.map(([name, text]) => [`${labelPrefix}${name}`, text] as const)]
+}
+const labelPrefix = 'label: '
+const isOffered = (column: string): boolean => isPayload(column) || column.startsWith(labelPrefix)
+const nameInRow = (column: string): string =>
+  column.startsWith(labelPrefix) ? column.slice(labelPrefix.length) : rowName(column)
+
+type Props = { projectId: string; ids: readonly string[]; labels?: Labels; onClose(): void }
+
+export function AddToDataset({ projectId, ids, labels, onClose }: Props) {
   const [entity = '', project = ''] = projectId.split('/')
   const client = useQueryClient()
   const { data: datasets } = useDatasets(projectId)
@@ -56,8 +59,13 @@ export function AddToDataset({ projectId, ids, onClose }: Props) {
     queryKey: ['calls.rows', projectId, ids.slice(0, previewCalls)],
     queryFn: ({ signal }) => ask('callRows', [baseUrl, projectId, ids.slice(0, previewCalls)], { signal }),
   })
-  const columns = columnNames((first.data ?? []).map((row) => row.map(([name]) => ({ name }))))
-  const shown = names ?? new Map(columns.filter(isPayload).map((column) => [column, rowName(column)]))
+  const sample = (first.data ?? []).map((row) => withLabels(row, labels))
+  const labelled = [...new Set([...(labels?.values() ?? [])].flatMap((said) => said.map(([name]) => name)))]
+  const columns = columnNames([
+    ...sample.map((row) => row.map(([name]) => ({ name }))),
+    labelled.map((name) => ({ name: `${labelPrefix}${name}` })),
+  ])
+  const shown = names ?? new Map(columns.filter(isOffered).map((column) => [column, nameInRow(column)]))
   const existing = chosen ?? datasets?.[0] ?? ''
   const isNew = existing === ''
   const objectId = isNew ? typed.trim().replaceAll(/[^\w.-]+/g, '-') : existing
@@ -68,7 +76,7 @@ export function AddToDataset({ projectId, ids, onClose }: Props) {
     const rows: Member[][] = []
     for (let from = 0; from < ids.length; from += batchCalls) {
       const some = await ask('callRows', [baseUrl, projectId, ids.slice(from, from + batchCalls)])
-      rows.push(...some.map((row) => chosenCells(row, shown)).filter((row) => row.length > 0))
+      rows.push(...some.map((row) => chosenCells(withLabels(row, labels), shown)).filter((row) => row.length > 0))
       setRead(Math.min(ids.length, from + batchCalls))
     }
     const version = await appendedVersion(projectId, objectId, isNew, rows)
@@ -125,7 +133,7 @@ export function AddToDataset({ projectId, ids, onClose }: Props) {
             key={column}
             column={column}
             name={shown.get(column)}
-            sample={first.data?.flatMap((row) => row.filter(([one]) => one === column))[0]?.[1]}
+            sample={sample.flatMap((row) => row.filter(([one]) => one === column))[0]?.[1]}
             onChange={(name) => {
               const next = new Map(shown)
               if (name === undefined) next.delete(column)
@@ -159,7 +167,7 @@ function Column({ column, name, sample = '', onChange }: ColumnProps) {
         <input
           type="checkbox"
           checked={name !== undefined}
-          onChange={() => onChange(name === undefined ? rowName(column) : undefined)}
+          onChange={() => onChange(name === undefined ? nameInRow(column) : undefined)}
         />{' '}
         <T text={column} max={80} />
       </label>

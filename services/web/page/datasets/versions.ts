@@ -84,7 +84,7 @@ const emptyTable = async (project_id: string): Promise<string> =>
   (await json('tables.create', { table: { project_id, rows: [] } })).digest
 
 /** The table of the latest version of a dataset, and its value as JSON. @throws ApiFault */
-async function latestOf(projectId: string, objectId: string) {
+export async function latestOf(projectId: string, objectId: string) {
   const { value, members } = await ask('objectTexts', [baseUrl, projectId, objectId, 'latest'])
   const table = tableOf(projectId, plainText(members.find(([name]) => name === 'rows')?.[1] ?? ''))
   if (table === undefined) throw new Error('The latest version holds no table')

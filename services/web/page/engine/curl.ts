@@ -1,6 +1,7 @@
 // A request to the server as a line for a shell. The key is the variable KEY of that shell, never a key.
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+/** As a shell takes it for one word. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 /** @param body JSON text; none = no body */
 export function curlOf(address: URL, method: string, body?: string): string {

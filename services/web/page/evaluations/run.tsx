@@ -23,7 +23,7 @@ import { T } from '../parts/text.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
 import { NotHere } from '../traces/not-here.tsx'
 import { Bins, figure } from './figures.tsx'
-import { useExamples, useRunRows, useRuns } from './use-runs.ts'
+import { useExamples, useProgress, useRunRows, useRuns } from './use-runs.ts'
 import '../traces/trace.css'
 import './evaluations.css'
 
@@ -58,6 +58,7 @@ export function EvaluationRun() {
   const params = { entity, project }
   const heads = useRuns(projectId, [runId])
   const head = heads.data?.heads[0]
+  const going = useProgress(projectId, head?.status === 'running' ? [runId] : []).get(runId)
   const rows = useRunRows(projectId, runId, head?.status === 'running')
   const all = rows.data ?? []
   const names = scoreNames(all)
@@ -149,7 +150,20 @@ export function EvaluationRun() {
             </div>
             <div>
               <dt>Rows</dt>
-              <dd>{count(all.length)}</dd>
+              <dd>
+                {going === undefined ? (
+                  count(all.length)
+                ) : (
+                  <span className="progress">
+                    <progress
+                      max={Math.max(1, going.total)}
+                      value={going.done}
+                      aria-label={`${going.done} of ${going.total} rows done`}
+                    />{' '}
+                    {count(going.done)} of {count(going.total)}
+                  </span>
+                )}
+              </dd>
             </div>
           </dl>
           {distributions.length > 0 && (

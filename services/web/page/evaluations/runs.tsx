@@ -3,6 +3,7 @@ import { useQueries } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
+import { mayWrite, useSession } from '../api/session.ts'
 import { statusNames } from '../calls/row.tsx'
 import { objectRefOf, type RunHead, refLabel } from '../engine/evaluation-rows.ts'
 import { age, count, duration, moment } from '../engine/format.ts'
@@ -14,9 +15,10 @@ import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
 import { Change, figure, Trend } from './figures.tsx'
+import { NewRun } from './new-run.tsx'
 import { SavedComparisons } from './saved.tsx'
 import { maxRuns } from './search.ts'
-import { useRuns } from './use-runs.ts'
+import { useProgress, useRuns } from './use-runs.ts'
 import './evaluations.css'
 
 const shownScores = 6
@@ -61,13 +63,21 @@ export function EvaluationRuns() {
   const height = useRowHeight()
   const [at, setAt] = useState(0)
   const [range, setRange] = useState({ from: 0, to: 40 })
+  const [isMaking, setMaking] = useState(false)
+  const { data: session } = useSession()
+  const reason = mayWrite(session) ? undefined : 'This key may not write'
   const [marked, setMarked] = useState<readonly string[]>([])
   const { data, error, refetch } = useRuns(projectId)
   const all = data?.heads ?? []
   const evaluations = [...new Set(all.map(({ evaluation }) => nameOf(evaluation)))].filter((name) => name !== '')
   const heads = all.filter(({ evaluation }) => !search.evaluation || nameOf(evaluation) === search.evaluation)
   const names = scoreNamesOf(heads).slice(0, shownScores)
-  const counts = useRowCounts(projectId, heads.slice(range.from, Math.min(range.to, range.from + 60)))
+  const inView = heads.slice(range.from, Math.min(range.to, range.from + 60))
+  const counts = useRowCounts(projectId, inView)
+  const progress = useProgress(
+    projectId,
+    inView.filter(({ status }) => status === 'running').map(({ id }) => id),
+  )
   const toggle = (id: string) =>
     setMarked((before) => (before.includes(id) ? before.filter((one) => one !== id) : [...before, id].slice(-maxRuns)))
   const params = { entity, project }
@@ -135,6 +145,8 @@ export function EvaluationRuns() {
     {
       ...{ name: 'rows', head: 'Rows', width: '6.4rem', isNumber: true },
       cell: ({ id }) => {
+        const going = progress.get(id)
+        if (going !== undefined) return `${count(going.done)} of ${count(going.total)}`
         const known = counts.get(id)
         // The summary of a finished run is a call below it, too.
         return known?.rows === undefined ? '' : count(known.rows)
@@ -231,6 +243,15 @@ await evaluation.evaluate(model)`}</pre>
         >
           Compare {runs.length > 0 && runs.length}
         </button>
+        <button
+          type="button"
+          className="line"
+          disabled={reason !== undefined}
+          title={reason}
+          onClick={() => setMaking(true)}
+        >
+          New run…
+        </button>
         <SavedComparisons projectId={projectId} />
         <span className="grow" />
         {trend !== undefined && heads.length > 1 && (
@@ -254,6 +275,7 @@ await evaluation.evaluate(model)`}</pre>
       </div>
       <Stale ms={data?.staleMs ?? 0} />
       {body()}
+      {isMaking && <NewRun projectId={projectId} onClose={() => setMaking(false)} />}
       <footer className="foot" role="status">
         <span className="num">{data && `${count(heads.length)} runs`}</span>
         {all.length === 500 && <span className="dim">the latest 500</span>}

@@ -1,7 +1,7 @@
 // The questions of evaluations: runs, their rows, what refs of examples stand for.
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import { baseUrl } from '../api/client.ts'
+import { baseUrl, json } from '../api/client.ts'
 import { ask } from '../worker/client.ts'
 
 const listedRuns = 500
@@ -16,6 +16,24 @@ export const useRuns = (projectId: string, ids: string[] | null = null) =>
     refetchInterval: ({ state }) =>
       state.data?.heads.some(({ status }) => status === 'running') && !document.hidden ? againMs : false,
   })
+
+/** How far runs are that go on: rows that are done, and all of them. */
+export function useProgress(projectId: string, ids: readonly string[]) {
+  const results = useQueries({
+    queries: ids.map((call_id) => ({
+      queryKey: ['evaluation progress', projectId, call_id],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        json('evaluations.status', { project_id: projectId, call_id }, { signal }),
+      refetchInterval: againMs,
+    })),
+  })
+  return new Map(
+    ids.flatMap((id, n): [string, { done: number; total: number }][] => {
+      const status = results[n]?.data?.status
+      return status?.code === 'running' ? [[id, { done: status.completed_rows, total: status.total_rows }]] : []
+    }),
+  )
+}
 
 export const useRunRows = (projectId: string, runId: string, isRunning: boolean) =>
   useQuery({

@@ -1,11 +1,16 @@
 // One model of the playground: its name and parameters, and its answer as it comes.
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
-import { count, duration } from '../engine/format.ts'
+import { useEffect, useRef, useState } from 'react'
+import { baseUrl, json } from '../api/client.ts'
+import { codeOf, type Language } from '../engine/code-of.ts'
+import { count, duration, money } from '../engine/format.ts'
+import { schemaFaults } from '../engine/json-schema.ts'
 import { useProject } from '../frame/project-page.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Menu } from '../parts/menu.tsx'
 import { T } from '../parts/text.tsx'
-import { type Draft, type DraftMessage, emptyMessage, type ModelColumn } from './draft.ts'
+import { completionRequestOf, type Draft, type DraftMessage, emptyMessage, type ModelColumn } from './draft.ts'
 import { type Run, useRun } from './use-run.ts'
 
 const maxShown = 65_536
@@ -73,24 +78,105 @@ export function AnswerColumn(props: ColumnProps) {
           onChange={({ target }) => onChange({ maxTokens: target.value })}
         />
       </div>
-      {run && <Shown run={run} onTools={props.onTools} hasSchema={draft.schema.trim() !== ''} />}
+      <CopyCode {...{ draft, column, projectId, name }} />
+      {run && (
+        <Shown {...{ run, projectId }} onTools={props.onTools} schema={draft.schema.trim()} isKept={draft.keeps} />
+      )}
     </section>
   )
 }
 
-const isJson = (text: string): boolean => {
+const languages: readonly [Language, string][] = [
+  ['curl', 'As curl'],
+  ['python', 'As Python'],
+  ['node', 'As Node'],
+]
+
+type CodeProps = { draft: Draft; column: ModelColumn; projectId: string; name: string }
+
+/** The request as code; the key is a variable of whoever runs it. */
+function CopyCode({ draft, column, projectId, name }: CodeProps) {
+  const [said, setSaid] = useState('')
+  const copy = (language: Language) => {
+    try {
+      const code = codeOf(language, { base: baseUrl, projectId, body: completionRequestOf(draft, column) })
+      void navigator.clipboard.writeText(code).then(() => setSaid('Copied'))
+    } catch (error) {
+      setSaid(error instanceof Error ? error.message : 'This is no request')
+    }
+  }
+  return (
+    <div className="acts">
+      <Menu label={`Copy the request of ${name}`} className="line" button="Copy as…">
+        {(close) =>
+          languages.map(([language, label]) => (
+            <button
+              key={language}
+              type="button"
+              className="item"
+              onClick={() => {
+                close()
+                copy(language)
+              }}
+            >
+              {label}
+            </button>
+          ))
+        }
+      </Menu>
+      <span className="second" role="status">
+        {said.slice(0, 200)}
+      </span>
+    </div>
+  )
+}
+
+/** What the recorded call cost; undefined while it is not known, and where no price is. */
+function useCost(projectId: string, callId: string | null) {
+  const { data } = useQuery({
+    queryKey: ['cost', projectId, callId],
+    queryFn: ({ signal }) => json('costs.explain', { project_id: projectId, call_id: callId ?? '' }, { signal }),
+    enabled: callId !== null,
+    // The record of a call may come a moment after its answer.
+    retry: 2,
+  })
+  return data?.models.some(({ price }) => price !== null) ? data.total : undefined
+}
+
+/** What is wrong with an answer, as lines; none where it keeps to the schema. */
+function faultsOf(text: string, schema: string): string[] {
   try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
+    return schemaFaults(JSON.parse(text), JSON.parse(schema)).map(({ path, reason }) => `${path || 'it'} ${reason}`)
+  } catch (error) {
+    return [`it is no JSON: ${error instanceof Error ? error.message : ''}`]
   }
 }
 
-function Shown({ run, onTools, hasSchema }: { run: Run; onTools: ColumnProps['onTools']; hasSchema: boolean }) {
+function SchemaCheck({ text, schema }: { text: string; schema: string }) {
+  const faults = faultsOf(text, schema)
+  if (faults.length === 0) return <p className="s-success">The answer keeps to the schema.</p>
+  return (
+    <div className="s-error">
+      <p>The answer does not keep to the schema:</p>
+      <ul>
+        {faults.slice(0, 5).map((fault) => (
+          <li key={fault}>
+            <T text={fault} max={200} />
+          </li>
+        ))}
+      </ul>
+      {faults.length > 5 && <p>and {count(faults.length - 5)} more</p>}
+    </div>
+  )
+}
+
+type ShownProps = { run: Run; projectId: string; schema: string; isKept: boolean; onTools: ColumnProps['onTools'] }
+
+function Shown({ run, projectId, onTools, schema, isKept }: ShownProps) {
   const { entity, project } = useProject()
   const { answer, isRunning, fault, callId, firstMs, totalMs } = run
   const writingMs = totalMs === null || firstMs === null ? null : totalMs - firstMs
+  const cost = useCost(projectId, isKept && !isRunning && fault === null ? callId : null)
   const perSecond =
     answer.tokensOut === null || writingMs === null || writingMs < 1 ? null : (answer.tokensOut / writingMs) * 1000
   const facts: [string, string | null][] = [
@@ -98,6 +184,7 @@ function Shown({ run, onTools, hasSchema }: { run: Run; onTools: ColumnProps['on
     ['Took', totalMs === null ? null : duration(Math.round(totalMs))],
     ['Tokens', answer.tokensIn === null ? null : `${count(answer.tokensIn)} → ${count(answer.tokensOut ?? 0)}`],
     ['Speed', perSecond === null ? null : `${perSecond.toPrecision(3)} tokens/s`],
+    ['Cost', cost === undefined ? null : money(cost)],
     ['Ended by', answer.finish],
   ]
   return (
@@ -146,11 +233,7 @@ function Shown({ run, onTools, hasSchema }: { run: Run; onTools: ColumnProps['on
           Answer the tools
         </button>
       )}
-      {!isRunning && hasSchema && answer.text !== '' && (
-        <p className={isJson(answer.text) ? 's-success' : 's-error'}>
-          {isJson(answer.text) ? 'The answer is JSON.' : 'The answer is no JSON.'}
-        </p>
-      )}
+      {!isRunning && schema !== '' && answer.text !== '' && <SchemaCheck text={answer.text} schema={schema} />}
       <p className="hidden" role="status">
         {isRunning ? 'The model answers' : 'The answer is complete'}
       </p>

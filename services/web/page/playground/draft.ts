@@ -7,6 +7,8 @@ export type DraftMessage = {
   text: string
   toolCallId: string
   toolCalls?: unknown
+  /** `data:` addresses. */
+  images?: readonly string[]
 }
 export type ModelColumn = { key: number; model: string; temperature: string; maxTokens: string }
 export type Draft = {
@@ -20,6 +22,11 @@ export type Draft = {
 }
 
 export const maxColumns = 4
+/** Of one message. */
+export const maxImages = 4
+export const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
+const isImage = (value: unknown): value is string =>
+  typeof value === 'string' && imageTypes.some((type) => value.startsWith(`data:${type};base64,`))
 const roles = ['system', 'user', 'assistant', 'tool'] as const
 export const roleNames = roles
 
@@ -44,11 +51,16 @@ const orEmpty = (value: unknown): string => (isText(value) ? value : '')
 /** A draft of what was kept; undefined when it is none, as another version may have written it. */
 export function draftOf(value: unknown): Draft | undefined {
   const kept = membersOf(value)
-  const messages = listOf(kept.messages).flatMap(({ role, text, toolCallId, toolCalls }): DraftMessage[] => {
+  const messages = listOf(kept.messages).flatMap(({ role, text, toolCallId, toolCalls, images }): DraftMessage[] => {
     const known = roles.find((one) => one === role)
     if (known === undefined || !isText(text)) return []
+    const shown = Array.isArray(images) ? images.filter(isImage).slice(0, maxImages) : []
     return [
-      { ...emptyMessage(known, text), toolCallId: orEmpty(toolCallId), ...(toolCalls !== undefined && { toolCalls }) },
+      {
+        ...{ ...emptyMessage(known, text), toolCallId: orEmpty(toolCallId) },
+        ...(toolCalls !== undefined && { toolCalls }),
+        ...(shown.length > 0 && { images: shown }),
+      },
     ]
   })
   const columns = listOf(kept.columns).flatMap(({ model, temperature, maxTokens }): ModelColumn[] =>
@@ -143,12 +155,30 @@ function jsonOf(text: string, what: string): unknown {
   }
 }
 
-const wireMessage = ({ role, text, toolCallId, toolCalls }: DraftMessage) => ({
-  role,
-  content: text === '' && toolCalls ? null : text,
+/** Text alone is sent as text: not every provider takes parts. */
+const contentOf = ({ text, toolCalls, images = [] }: DraftMessage): unknown =>
+  images.length > 0
+    ? [
+        ...(text === '' ? [] : [{ type: 'text', text }]),
+        ...images.map((url) => ({ type: 'image_url', image_url: { url } })),
+      ]
+    : text === '' && toolCalls
+      ? null
+      : text
+
+const wireMessage = (message: DraftMessage) => ({
+  role: message.role,
+  content: contentOf(message),
+  ...wireParts(message),
+})
+const wireParts = ({ role, toolCallId, toolCalls }: DraftMessage) => ({
   ...(role === 'tool' && { tool_call_id: toolCallId }),
   ...(toolCalls !== undefined && { tool_calls: toolCalls }),
 })
+
+/** Whether there is anything to send. */
+export const isSaid = ({ text, toolCalls, images = [] }: DraftMessage): boolean =>
+  text !== '' || toolCalls !== undefined || images.length > 0
 
 /** The body of `/inference/v1/chat/completions`. @throws Error for JSON that is none, and numbers that are none */
 export function completionRequestOf(
@@ -164,7 +194,7 @@ export function completionRequestOf(
   const isTemplate = names.length > 0
   return {
     model: model.trim(),
-    messages: draft.messages.filter(({ text, toolCalls }) => text !== '' || toolCalls).map(wireMessage),
+    messages: draft.messages.filter(isSaid).map(wireMessage),
     stream: true,
     stream_options: { include_usage: true },
     ...(isTemplate && { template_vars: Object.fromEntries(names.map((name) => [name, draft.variables[name] ?? ''])) }),

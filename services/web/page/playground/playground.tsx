@@ -13,20 +13,24 @@ import { T } from '../parts/text.tsx'
 import { openQuery } from '../traces/trace-query.ts'
 import { ask } from '../worker/client.ts'
 import { AnswerColumn } from './answer-column.tsx'
+import { DatasetRows } from './dataset-rows.tsx'
 import {
   type Draft,
   type DraftMessage,
   emptyColumn,
   emptyDraft,
   emptyMessage,
+  isSaid,
   keepDraft,
   maxColumns,
+  maxImages,
   messagesOf,
   messagesOfPrompt,
   readDraft,
   roleNames,
   variablesOf,
 } from './draft.ts'
+import { Images, imagesOf } from './images.tsx'
 import { SavePrompt } from './save-prompt.tsx'
 import './playground.css'
 
@@ -136,14 +140,14 @@ function Bench({ first, notice }: { first: Draft | undefined; notice: string | u
   const [draft, setDraft] = useState<Draft>(() => first ?? readDraft(projectId))
   const [serial, setSerial] = useState(0)
   const [stops, setStops] = useState(0)
+  const [isRows, setRows] = useState(false)
   const names = variablesOf(draft.messages)
   const reason = mayWrite(session) ? undefined : 'This key may not ask models'
   useEffect(() => keepDraft(projectId, draft), [projectId, draft])
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
   const setMessage = (key: number, part: Partial<DraftMessage>) =>
     change({ messages: draft.messages.map((one) => (one.key === key ? { ...one, ...part } : one)) })
-  const isReady =
-    draft.columns.some(({ model }) => model.trim() !== '') && draft.messages.some(({ text }) => text !== '')
+  const isReady = draft.columns.some(({ model }) => model.trim() !== '') && draft.messages.some(isSaid)
   const run = () => reason === undefined && isReady && setSerial((n) => n + 1)
   useKeys({ run })
   return (
@@ -174,6 +178,9 @@ function Bench({ first, notice }: { first: Draft | undefined; notice: string | u
           <input type="checkbox" checked={draft.keeps} onChange={() => change({ keeps: !draft.keeps })} />
           Keep these calls
         </label>
+        <button type="button" className="line" onClick={() => setRows(true)}>
+          Rows of a dataset…
+        </button>
         <span className="grow" />
         <SavePrompt messages={draft.messages} />
         <button
@@ -191,6 +198,13 @@ function Bench({ first, notice }: { first: Draft | undefined; notice: string | u
         <p className="notice" role="status">
           {notice}
         </p>
+      )}
+      {isRows && (
+        <DatasetRows
+          {...{ projectId, draft, whyNot: isReady ? reason : 'Name a model and write a message first' }}
+          onUse={(variables) => change({ variables: { ...draft.variables, ...variables } })}
+          onClose={() => setRows(false)}
+        />
       )}
       <datalist id="models">
         {models?.map((name) => (
@@ -239,7 +253,22 @@ function Bench({ first, notice }: { first: Draft | undefined; notice: string | u
                 rows={Math.min(14, Math.max(2, message.text.split('\n').length))}
                 value={message.text}
                 onChange={({ target }) => setMessage(message.key, { text: target.value })}
+                onPaste={(event) => {
+                  const files = [...event.clipboardData.files]
+                  if (files.length === 0 || message.role !== 'user') return
+                  event.preventDefault()
+                  void imagesOf(files).then(({ images }) =>
+                    setMessage(message.key, { images: [...(message.images ?? []), ...images].slice(0, maxImages) }),
+                  )
+                }}
               />
+              {message.role === 'user' && (
+                <Images
+                  label={`message ${place + 1}`}
+                  images={message.images ?? []}
+                  onChange={(images) => setMessage(message.key, { images })}
+                />
+              )}
             </div>
           ))}
           <div className="acts">

@@ -40,6 +40,44 @@ async function eachAnswer(body: ReadableStream<Uint8Array>, use: (answer: Answer
   }
 }
 
+/** Asks the model once. What it answers is shown as it comes, and what goes wrong stands in the run. */
+export async function runOnce(
+  projectId: string,
+  draft: Draft,
+  column: ModelColumn,
+  signal: AbortSignal,
+  onChange: (run: Run) => void = () => undefined,
+): Promise<Run> {
+  const began = performance.now()
+  let state: Run = {
+    ...{ answer: emptyAnswer(), isRunning: true, fault: null, callId: null, firstMs: null, totalMs: null },
+  }
+  const show = (part: Partial<Run>) => {
+    state = { ...state, ...part }
+    onChange(state)
+  }
+  show({})
+  try {
+    const body = JSON.stringify(completionRequestOf(draft, column))
+    const response = await fetch(new URL('inference/v1/chat/completions', baseUrl), {
+      ...{ method: 'POST', body, credentials: 'same-origin', signal },
+      headers: { 'Content-Type': 'application/json', 'X-Callhouse-Page': '1', 'OpenAI-Project': projectId },
+    })
+    show({ callId: response.headers.get('x-call-id') })
+    if (!response.ok || response.body === null) throw new Error(reasonOf(await response.text()))
+    await eachAnswer(response.body, (answer) => {
+      const hasSaid = answer.text !== '' || answer.reasoning !== '' || answer.toolCalls.length > 0
+      show({ answer, firstMs: state.firstMs ?? (hasSaid ? performance.now() - began : null) })
+    })
+    show({ fault: state.answer.error })
+  } catch (error) {
+    if (signal.aborted) show({ fault: 'Stopped' })
+    else show({ fault: error instanceof Error ? error.message.slice(0, 2_000) : 'It failed' })
+  }
+  show({ isRunning: false, totalMs: performance.now() - began })
+  return state
+}
+
 export function useRun(projectId: string) {
   const [run, setRun] = useState<Run>()
   const control = useRef<AbortController>(undefined)
@@ -51,34 +89,7 @@ export function useRun(projectId: string) {
       control.current?.abort()
       const mine = new AbortController()
       control.current = mine
-      const began = performance.now()
-      let state: Run = {
-        ...{ answer: emptyAnswer(), isRunning: true, fault: null, callId: null, firstMs: null, totalMs: null },
-      }
-      const show = (part: Partial<Run>) => {
-        state = { ...state, ...part }
-        if (control.current === mine) setRun(state)
-      }
-      show({})
-      try {
-        const body = JSON.stringify(completionRequestOf(draft, column))
-        const response = await fetch(new URL('inference/v1/chat/completions', baseUrl), {
-          ...{ method: 'POST', body, credentials: 'same-origin', signal: mine.signal },
-          headers: { 'Content-Type': 'application/json', 'X-Callhouse-Page': '1', 'OpenAI-Project': projectId },
-        })
-        show({ callId: response.headers.get('x-call-id') })
-        if (!response.ok || response.body === null) throw new Error(reasonOf(await response.text()))
-        await eachAnswer(response.body, (answer) => {
-          const hasSaid = answer.text !== '' || answer.reasoning !== '' || answer.toolCalls.length > 0
-          show({ answer, firstMs: state.firstMs ?? (hasSaid ? performance.now() - began : null) })
-        })
-        show({ fault: state.answer.error })
-      } catch (error) {
-        if (mine.signal.aborted) show({ fault: 'Stopped' })
-        else show({ fault: error instanceof Error ? error.message.slice(0, 2_000) : 'It failed' })
-      } finally {
-        show({ isRunning: false, totalMs: performance.now() - began })
-      }
+      await runOnce(projectId, draft, column, mine.signal, (state) => control.current === mine && setRun(state))
     },
     [projectId],
   )

@@ -1,0 +1,72 @@
+// Changes a queue: its name, what it is about, and which questions it asks from now on.
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { json } from '../api/client.ts'
+import { plainOf } from '../engine/safe-text.ts'
+import { Field, FormDialog } from '../settings/parts.tsx'
+import { areWhole, madeQuestions, type Question, QuestionFields } from './questions.tsx'
+import type { Spec } from './specs.ts'
+import type { Queue } from './use-queues.ts'
+import '../settings/settings.css'
+
+type Props = { projectId: string; queue: Queue; specs: readonly Spec[]; onClose(): void }
+
+export function EditQueue({ projectId, queue, specs, onClose }: Props) {
+  const client = useQueryClient()
+  const [name, setName] = useState(queue.name)
+  const [description, setDescription] = useState(queue.description)
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set(specs.map(({ ref }) => ref)))
+  const [questions, setQuestions] = useState<Question[]>([])
+  const kept = specs.filter(({ ref }) => left.has(ref))
+  const toggle = (ref: string) => {
+    const next = new Set(left)
+    if (!next.delete(ref)) next.add(ref)
+    setLeft(next)
+  }
+  const isChanged =
+    name.trim() !== queue.name ||
+    description !== queue.description ||
+    kept.length < specs.length ||
+    questions.length > 0
+  return (
+    <FormDialog
+      title="Edit the queue"
+      act="Change the queue"
+      isReady={
+        isChanged &&
+        name.trim() !== '' &&
+        areWhole(
+          questions,
+          kept.map((spec) => spec.name),
+        )
+      }
+      run={async () => {
+        const made = await madeQuestions(projectId, questions)
+        const scorer_refs = [...kept.map(({ ref }) => ref), ...made]
+        const asked = { project_id: projectId, name: name.trim(), description, scorer_refs }
+        await json('annotation_queues.update', asked, { params: { queue_id: queue.id } })
+        await Promise.all(['queue', 'queues'].map((key) => client.invalidateQueries({ queryKey: [key, projectId] })))
+      }}
+      onClose={onClose}
+    >
+      <Field label="Name">
+        <input type="text" value={name} maxLength={1_000} onChange={({ target }) => setName(target.value)} />
+      </Field>
+      <Field label="Description">
+        <input type="text" value={description} onChange={({ target }) => setDescription(target.value)} />
+      </Field>
+      {specs.length > 0 && (
+        <fieldset className="choices">
+          <legend>Questions that it asks</legend>
+          {specs.map(({ ref, label }) => (
+            <label key={ref} className="field">
+              <input type="checkbox" checked={left.has(ref)} onChange={() => toggle(ref)} /> {plainOf(label, 120)}
+            </label>
+          ))}
+        </fieldset>
+      )}
+      <QuestionFields questions={questions} least={0} onChange={setQuestions} />
+      <p className="second">Answers that were given stay, also to questions that are not asked any more.</p>
+    </FormDialog>
+  )
+}

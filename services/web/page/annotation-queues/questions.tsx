@@ -1,0 +1,136 @@
+// Questions that somebody writes for a queue: each becomes an `AnnotationSpec`, an object with versions like all others.
+import { json } from '../api/client.ts'
+import { Icon } from '../parts/icon.tsx'
+
+const kinds = { boolean: 'Yes or no', choice: 'One of some words', number: 'A number', text: 'Text' } as const
+type Kind = keyof typeof kinds
+export type Question = { key: number; label: string; kind: Kind; choices: string; min: string; max: string }
+
+const objectId = (label: string): string =>
+  label
+    .trim()
+    .replaceAll(/[^\w.-]+/g, '-')
+    .slice(0, 100)
+const choicesOf = (text: string): string[] => [
+  ...new Set(
+    text
+      .split(',')
+      .map((one) => one.trim())
+      .filter((one) => one !== ''),
+  ),
+]
+
+function schemaOf({ kind, choices, min, max }: Question): Record<string, unknown> {
+  if (kind === 'choice') return { type: 'string', enum: choicesOf(choices) }
+  if (kind !== 'number') return { type: kind === 'text' ? 'string' : kind }
+  return {
+    type: 'number',
+    ...(min !== '' && { minimum: Number(min) }),
+    ...(max !== '' && { maximum: Number(max) }),
+  }
+}
+
+const isWhole = ({ label, kind, choices, min, max }: Question): boolean =>
+  /\w/.test(label) &&
+  (kind !== 'choice' || choicesOf(choices).length > 1) &&
+  (kind !== 'number' || min === '' || max === '' || Number(min) < Number(max))
+
+export const emptyQuestion = (key: number): Question => ({
+  ...{ key, label: '', kind: 'boolean', choices: '', min: '', max: '' },
+})
+
+/** Whether all of them can be asked, beside those of the queue that have these names already. */
+export function areWhole(questions: readonly Question[], taken: readonly string[] = []): boolean {
+  const ids = [...taken, ...questions.map(({ label }) => objectId(label))]
+  return questions.every(isWhole) && new Set(ids).size === ids.length
+}
+
+/** Refs of the questions, once they are stored. @throws ApiFault */
+export async function madeQuestions(projectId: string, questions: readonly Question[]): Promise<string[]> {
+  const refs: string[] = []
+  for (const question of questions) {
+    const object_id = objectId(question.label)
+    const val = { name: question.label.trim(), field_schema: schemaOf(question) }
+    const { digest } = await json('objects.create', {
+      obj: { project_id: projectId, object_id, builtin_object_class: 'AnnotationSpec', val },
+    })
+    refs.push(`weave:///${projectId}/object/${object_id}:${digest}`)
+  }
+  return refs
+}
+
+type FieldsProps = {
+  questions: readonly Question[]
+  /** So many stay. */
+  least: number
+  onChange(questions: Question[]): void
+}
+
+export function QuestionFields({ questions, least, onChange }: FieldsProps) {
+  const change = (key: number, part: Partial<Question>) =>
+    onChange(questions.map((one) => (one.key === key ? { ...one, ...part } : one)))
+  const add = () => onChange([...questions, emptyQuestion(Math.max(-1, ...questions.map(({ key }) => key)) + 1)])
+  return (
+    <>
+      {questions.map((question, place) => (
+        <fieldset key={question.key} className="question">
+          <legend>Question {place + 1}</legend>
+          <input
+            type="text"
+            aria-label={`Question ${place + 1}`}
+            placeholder="helpful"
+            value={question.label}
+            onChange={({ target }) => change(question.key, { label: target.value })}
+          />
+          <select
+            aria-label={`Answer ${place + 1}`}
+            value={question.kind}
+            onChange={({ target }) => change(question.key, { kind: target.value as Kind })}
+          >
+            {(Object.keys(kinds) as Kind[]).map((kind) => (
+              <option key={kind} value={kind}>
+                {kinds[kind]}
+              </option>
+            ))}
+          </select>
+          {question.kind === 'choice' && (
+            <input
+              type="text"
+              aria-label={`Words of question ${place + 1}`}
+              placeholder="good, fair, bad"
+              value={question.choices}
+              onChange={({ target }) => change(question.key, { choices: target.value })}
+            />
+          )}
+          {question.kind === 'number' &&
+            (['min', 'max'] as const).map((bound) => (
+              <input
+                key={bound}
+                type="number"
+                step="any"
+                aria-label={`${bound === 'min' ? 'Least' : 'Most'} of question ${place + 1}`}
+                placeholder={bound === 'min' ? 'from' : 'to'}
+                value={question[bound]}
+                onChange={({ target }) => change(question.key, { [bound]: target.value })}
+              />
+            ))}
+          {questions.length > least && (
+            <button
+              type="button"
+              className="icon"
+              aria-label={`Remove question ${place + 1}`}
+              onClick={() => onChange(questions.filter(({ key }) => key !== question.key))}
+            >
+              <Icon name="close" />
+            </button>
+          )}
+        </fieldset>
+      ))}
+      <div className="acts">
+        <button type="button" className="line" onClick={add}>
+          Add a question
+        </button>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,271 @@
+// Rows of a dataset as variables: one of them fills the form, all of a page are run by each model, and kept as a dataset.
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import { baseUrl } from '../api/client.ts'
+import { useDatasets } from '../datasets/use-datasets.ts'
+import { appendedVersion, latestOf } from '../datasets/versions.ts'
+import { count } from '../engine/format.ts'
+import { type Member, plainText } from '../engine/json-texts.ts'
+import { plainOf } from '../engine/safe-text.ts'
+import { useProject } from '../frame/project-page.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { FaultBox } from '../parts/fault.tsx'
+import { T } from '../parts/text.tsx'
+import { Field } from '../settings/parts.tsx'
+import { ask } from '../worker/client.ts'
+import { type Draft, type ModelColumn, variablesOf } from './draft.ts'
+import { type Run, runOnce } from './use-run.ts'
+import '../settings/settings.css'
+
+const pageRows = 100
+/** Requests that are under way at one time. */
+const atOneTime = 4
+
+type Row = readonly Member[]
+type Results = ReadonlyMap<string, Run>
+const keyOf = (row: number, { key }: ModelColumn): string => `${row} ${key}`
+
+const useRows = (projectId: string, name: string) =>
+  useQuery({
+    queryKey: ['playground rows', projectId, name],
+    enabled: name !== '',
+    async queryFn(): Promise<Row[]> {
+      const { table } = await latestOf(projectId, name)
+      const asked = { base: baseUrl, projectId, digest: table }
+      return (await ask('tableCells', [asked, 0, pageRows])).map(({ cells }) => cells)
+    },
+  })
+
+/** Cells that are variables of the messages. */
+const filled = (row: Row, names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(row.flatMap(([name, text]) => (names.includes(name) ? [[name, plainText(text)]] : [])))
+
+function useRunAll(projectId: string, draft: Draft, rows: readonly Row[]) {
+  const [results, setResults] = useState<Results>(new Map())
+  const [isRunning, setRunning] = useState(false)
+  const control = useRef<AbortController>(undefined)
+  const stop = () => control.current?.abort()
+  useEffect(() => () => control.current?.abort(), [])
+  const names = variablesOf(draft.messages)
+  const columns = draft.columns.filter(({ model }) => model.trim() !== '')
+  const run = async () => {
+    const mine = new AbortController()
+    control.current = mine
+    setResults(new Map())
+    setRunning(true)
+    const tasks = rows.flatMap((row, n) => columns.map((column) => ({ row, n, column })))
+    const next = async (): Promise<void> => {
+      for (let task = tasks.shift(); task !== undefined && !mine.signal.aborted; task = tasks.shift()) {
+        const { row, n, column } = task
+        const own = { ...draft, variables: { ...draft.variables, ...filled(row, names) } }
+        const done = await runOnce(projectId, own, column, mine.signal)
+        setResults((before) => new Map(before).set(keyOf(n, column), done))
+      }
+    }
+    await Promise.all(Array.from({ length: atOneTime }, next))
+    setRunning(false)
+  }
+  return { results, isRunning, run, stop, names, columns }
+}
+
+type Props = {
+  projectId: string
+  draft: Draft
+  /** Why nothing may be asked. */
+  whyNot: string | undefined
+  onUse(variables: Record<string, string>): void
+  onClose(): void
+}
+
+export function DatasetRows({ projectId, draft, whyNot, onUse, onClose }: Props) {
+  const { data: datasets, error, refetch } = useDatasets(projectId)
+  const [chosen, setChosen] = useState<string>()
+  const name = chosen ?? datasets?.[0] ?? ''
+  const found = useRows(projectId, name)
+  const rows = found.data ?? []
+  const { results, isRunning, run, stop, names, columns } = useRunAll(projectId, draft, rows)
+  const shownNames = [...new Set(rows.flatMap((row) => row.map(([one]) => one)))].slice(0, 8)
+  const fits = shownNames.some((one) => names.includes(one))
+  const fault = error ?? found.error
+  const isDone = !isRunning && results.size > 0
+  return (
+    <Dialog title="Rows of a dataset" onClose={onClose} className="wide">
+      <div className="set-form">
+        {fault && <FaultBox error={fault} onRetry={() => void Promise.all([refetch(), found.refetch()])} />}
+        {datasets?.length === 0 && <p className="second">This project holds no dataset yet.</p>}
+        {datasets !== undefined && datasets.length > 0 && (
+          <Field label="Dataset">
+            <select value={name} disabled={isRunning} onChange={({ target }) => setChosen(target.value)}>
+              {datasets.map((one) => (
+                <option key={one} value={one}>
+                  {plainOf(one, 80)}
+                </option>
+              ))}
+            </select>
+          </Field>
+        )}
+        {rows.length > 0 && !fits && (
+          <p className="told-hint">
+            No column is a variable of the messages: write one in braces, such as {`{${shownNames[0] ?? 'question'}}`}.
+          </p>
+        )}
+        <div className="acts">
+          <button
+            type="button"
+            className="first"
+            disabled={whyNot !== undefined || rows.length === 0 || !fits || isRunning}
+            title={whyNot}
+            onClick={() => void run()}
+          >
+            Run {rows.length === 1 ? '1 row' : `${count(rows.length)} rows`}
+          </button>
+          <button type="button" className="line" disabled={!isRunning} onClick={stop}>
+            Stop
+          </button>
+          <span className="second" role="status">
+            {results.size > 0 && `${count(results.size)} of ${count(rows.length * columns.length)} answers`}
+          </span>
+        </div>
+        {isDone && <Keep {...{ projectId, rows, results, columns }} />}
+        {rows.length > 0 && (
+          <div className="scroll rows-run" tabIndex={0} role="group" aria-label="Rows and answers">
+            <table aria-label="Rows of the dataset">
+              <thead>
+                <tr>
+                  <th scope="col">#</th>
+                  {shownNames.map((one) => (
+                    <th key={one} scope="col">
+                      <T text={one} max={40} />
+                    </th>
+                  ))}
+                  {columns.map(({ key, model }) => (
+                    <th key={key} scope="col">
+                      <T text={model} max={40} />
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map((row, n) => {
+                  const cells = new Map(row)
+                  return (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: rows have no ids
+                    <tr key={n}>
+                      <th scope="row">
+                        <button
+                          type="button"
+                          className="line"
+                          aria-label={`Use row ${n + 1}`}
+                          onClick={() => {
+                            onUse(filled(row, names))
+                            onClose()
+                          }}
+                        >
+                          {n + 1}
+                        </button>
+                      </th>
+                      {shownNames.map((one) => (
+                        <td key={one}>
+                          <T text={plainText(cells.get(one) ?? '""')} max={160} />
+                        </td>
+                      ))}
+                      {columns.map((column) => (
+                        <td key={column.key}>
+                          <Result run={results.get(keyOf(n, column))} />
+                        </td>
+                      ))}
+                    </tr>
+                  )
+                })}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </div>
+    </Dialog>
+  )
+}
+
+function Result({ run }: { run: Run | undefined }) {
+  const { entity, project } = useProject()
+  if (run === undefined) return null
+  const { fault, answer, callId } = run
+  return (
+    <>
+      {fault === null ? (
+        <T text={answer.text || answer.refusal} max={400} />
+      ) : (
+        <span className="s-error">
+          <T text={fault} max={200} />
+        </span>
+      )}{' '}
+      {callId && (
+        <Link to="/p/$entity/$project/calls/$id" params={{ entity, project, id: callId }}>
+          The call
+        </Link>
+      )}
+    </>
+  )
+}
+
+type KeepProps = { projectId: string; rows: readonly Row[]; results: Results; columns: readonly ModelColumn[] }
+
+/** Rows with their answers become a dataset of their own, to be scored. */
+function Keep({ projectId, rows, results, columns }: KeepProps) {
+  const { entity, project } = useProject()
+  const client = useQueryClient()
+  const [typed, setTyped] = useState('')
+  const [state, setState] = useState<{ version: string; name: string } | { fault: string }>()
+  const name = typed.trim().replaceAll(/[^\w.-]+/g, '-')
+  const save = async () => {
+    const made = rows.map((row, n): Member[] => [
+      ...row,
+      ...columns.flatMap((column): Member[] => {
+        const run = results.get(keyOf(n, column))
+        const label = columns.length === 1 ? 'answer' : `answer of ${column.model}`
+        return run === undefined || run.fault !== null ? [] : [[label, JSON.stringify(run.answer.text)]]
+      }),
+    ])
+    try {
+      const version = await appendedVersion(projectId, name, true, made)
+      await client.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith('object') })
+      setState({ version, name })
+    } catch (error) {
+      setState({ fault: error instanceof Error ? error.message : 'It failed' })
+    }
+  }
+  if (state && 'version' in state)
+    return (
+      <p role="status">
+        Kept as{' '}
+        <Link
+          to="/p/$entity/$project/datasets/$objectId/$version"
+          params={{ entity, project, objectId: state.name, version: state.version }}
+          search={{}}
+        >
+          <T text={state.name} max={80} />
+        </Link>
+      </p>
+    )
+  return (
+    <div className="acts">
+      <input
+        type="text"
+        aria-label="Name of the dataset"
+        placeholder="Name of a dataset"
+        maxLength={120}
+        value={typed}
+        onChange={({ target }) => setTyped(target.value)}
+      />
+      <button type="button" className="line" disabled={!/\w/.test(name)} onClick={() => void save()}>
+        Keep rows and answers
+      </button>
+      {state && (
+        <span className="s-error" role="alert">
+          {state.fault.slice(0, 200)}
+        </span>
+      )}
+    </div>
+  )
+}

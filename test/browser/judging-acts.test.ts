@@ -1,0 +1,242 @@
+// What else is done with evaluations, queues and the playground: new runs and how far they are, queues that change and become
+// datasets, rows of a dataset run by models, images, costs, code and schemas.
+import type { Route } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { post } from '../fixtures/child-server.ts'
+import { call, everybodysFaults, newId, newTrace, type Opened, picture, startWorld, type World } from './world.ts'
+
+const calls = [newId(), newId()] as const
+const running = newId()
+const hostile = '<img src=x onerror=alert(1)>'
+
+let world: World
+let here: Opened
+let queue: string
+let refs: string[]
+let sent: Record<string, unknown>[] = []
+
+const made = async (object_id: string, val: object, more: object = {}) => {
+  const obj = { project_id: world.project, object_id, val, ...more }
+  const { digest } = await world.server.send<{ digest: string }>('/obj/create', { obj })
+  return `weave:///${world.project}/object/${object_id}:${digest}`
+}
+
+/** Stands for the provider. */
+async function answer(route: Route): Promise<void> {
+  const body = route.request().postDataJSON() as { template_vars?: { question?: string } } & Record<string, unknown>
+  sent.push(body)
+  const content = body.response_format ? '{"name":1}' : `About ${body.template_vars?.question}`
+  const lines = [
+    { choices: [{ delta: { content }, finish_reason: 'stop' }] },
+    { choices: [], usage: { prompt_tokens: 7 } },
+  ]
+  await route.fulfill({
+    headers: { 'content-type': 'text/event-stream', 'x-call-id': calls[0] },
+    body: lines.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(''),
+  })
+}
+
+beforeAll(async () => {
+  world = await startWorld('acme/judging-acts')
+  const { project } = world
+  const usage = { 'priced-model': { prompt_tokens: 1_500, completion_tokens: 20, requests: 1 } }
+  await world.send(
+    calls.map((id, n) => call(project, { id, inputs: { question: `What is ${n}?` }, output: 'It.', usage })),
+  )
+  const cost = { prompt_token_cost: 0.000002, completion_token_cost: 0.00001, effective_date: '2020-01-01T00:00:00Z' }
+  await world.server.send('/cost/create', { project_id: project, costs: { 'priced-model': cost } })
+  refs = [
+    await made('sure', { name: 'sure', field_schema: { type: 'boolean' } }, { builtin_object_class: 'AnnotationSpec' }),
+    await made(
+      'tone',
+      { name: 'tone', field_schema: { enum: ['warm', 'cold'] } },
+      { builtin_object_class: 'AnnotationSpec' },
+    ),
+  ]
+  const asked = { project_id: project, name: 'Before', scorer_refs: refs }
+  queue = (await world.server.send<{ id: string }>('/annotation_queues', asked)).id
+  await world.server.send(`/annotation_queues/${queue}/items`, {
+    project_id: project,
+    call_ids: calls,
+    display_fields: [],
+  })
+  for (const [by, value] of [
+    ['ann', true],
+    ['bob', false],
+    ['cyd', true],
+  ] as const)
+    await world.server.send('/feedback/create', {
+      ...{ project_id: project, weave_ref: `weave:///${project}/call/${calls[0]}`, creator: by, queue_id: queue },
+      ...{ feedback_type: 'platform.annotation.sure', annotation_ref: refs[0], payload: { value } },
+    })
+  const rows = [`{"question":"${hostile}"}`, '{"question":"two"}', '{"question":"three"}']
+  const table = await post(world.url, '/table/create', `{"table":{"project_id":"${project}","rows":[${rows}]}}`)
+  const { digest } = JSON.parse(table.text) as { digest: string }
+  const rowsRef = `weave:///${project}/table/${digest}`
+  const dataset = await made('asked', { _type: 'Dataset', _class_name: 'Dataset', _bases: ['Object'], rows: rowsRef })
+  const base = { _bases: ['Object', 'BaseModel'] }
+  await made('quality', { ...base, _class_name: 'Evaluation', dataset, scorers: [] })
+  await made('answerer', {
+    _bases: ['Model', 'Object'],
+    _class_name: 'LLMStructuredCompletionModel',
+    llm_model_id: 'x',
+  })
+  const start = { project_id: project, id: running, trace_id: newTrace(), op_name: 'Evaluation.evaluate' }
+  const inputs = { self: `weave:///${project}/object/quality:v0`, model: `weave:///${project}/object/answerer:v0` }
+  await world.server.send('/call/start', {
+    start: { ...start, started_at: new Date().toISOString(), attributes: {}, inputs },
+  })
+  here = await world.open()
+  await here.page.route('**/inference/v1/chat/completions', answer)
+  await here.page.route('**/evaluations/status', (route) =>
+    route.fulfill({ json: { status: { code: 'running', completed_rows: 3, total_rows: 8 } } }),
+  )
+})
+afterAll(() => world?.close())
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') await picture(here.page, task.name.replaceAll(/\W+/g, '-'))
+  expect(here.faults.splice(0)).toEqual([])
+  sent = []
+})
+
+const go = (path: string) => here.page.goto(`${world.url}/p/${world.project}${path}`)
+const button = (name: string | RegExp) => here.page.getByRole('button', { name, exact: true })
+
+it('a run that goes on says how far it is, and a new one is asked for', async () => {
+  const { page } = here
+  await go('/evaluations')
+  await page.getByRole('table', { name: 'Evaluation runs' }).getByText('3 of 8').waitFor()
+  const bodies: Record<string, string>[] = []
+  await page.route('**/evaluations/evaluate_model', (route) => {
+    bodies.push(route.request().postDataJSON() as Record<string, string>)
+    return route.fulfill({ json: { call_id: running } })
+  })
+  await button('New run…').click()
+  const dialog = page.getByRole('dialog', { name: 'New run' })
+  await expect.poll(() => dialog.getByLabel('Evaluation').innerText()).toBe('quality v0')
+  await expect.poll(() => dialog.getByLabel('Model').innerText()).toBe('answerer v0')
+  expect(await everybodysFaults(page, 'new run')).toEqual([])
+  await dialog.getByRole('button', { name: 'Run it' }).click()
+  await page.waitForURL((to) => to.pathname.endsWith(`/evaluations/${running}`))
+  expect(bodies[0]?.evaluation_ref).toMatch(/object\/quality:\w{20,}$/)
+  expect(bodies[0]?.model_ref).toMatch(/object\/answerer:\w{20,}$/)
+  await page.getByRole('progressbar', { name: '3 of 8 rows done' }).waitFor()
+  expect(await everybodysFaults(page, 'running')).toEqual([])
+})
+
+it('a queue changes its name and questions, and becomes a dataset with what most people answered', async () => {
+  const { page } = here
+  await go(`/queues/${queue}`)
+  await button('To dataset…').click()
+  const dialog = page.getByRole('dialog', { name: 'Add 2 calls to a dataset' })
+  await dialog.getByLabel('Dataset').selectOption('')
+  await dialog.getByLabel('Name', { exact: true }).fill('labelled')
+  await expect.poll(() => dialog.getByLabel('Name of label: sure in the rows').inputValue()).toBe('sure')
+  expect(await everybodysFaults(page, 'to dataset')).toEqual([])
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+  await page.getByText('2 rows added').waitFor()
+  const { obj } = await world.server.send<{ obj: { val: { rows: string } } }>('/obj/read', {
+    ...{ project_id: world.project, object_id: 'labelled', digest: 'latest' },
+  })
+  const digest = obj.val.rows.split('/').at(-1)
+  const { rows } = await world.server.send<{ rows: { val: object }[] }>('/table/query', {
+    ...{ project_id: world.project, digest },
+  })
+  const vals = rows.map(({ val }) => val).sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)))
+  expect(vals).toEqual([
+    { question: 'What is 0?', output: 'It.', sure: true },
+    { question: 'What is 1?', output: 'It.' },
+  ])
+  await page.keyboard.press('Escape')
+  await button('Edit…').click()
+  const edit = page.getByRole('dialog', { name: 'Edit the queue' })
+  await expect.poll(() => edit.getByRole('button', { name: 'Change the queue' }).isDisabled()).toBe(true)
+  await edit.getByLabel('Name').fill('After')
+  await edit.getByRole('checkbox', { name: 'tone' }).uncheck()
+  await edit.getByRole('button', { name: 'Add a question' }).click()
+  await edit.getByRole('textbox', { name: 'Question 1' }).fill('sure')
+  await expect.poll(() => edit.getByRole('button', { name: 'Change the queue' }).isDisabled()).toBe(true)
+  await edit.getByRole('textbox', { name: 'Question 1' }).fill('stars')
+  await edit.getByLabel('Answer 1').selectOption('number')
+  expect(await everybodysFaults(page, 'edit a queue')).toEqual([])
+  await edit.getByRole('button', { name: 'Change the queue' }).click()
+  await page.getByRole('region', { name: 'Answers' }).getByText('stars').waitFor()
+  const authorization = `Basic ${Buffer.from('api:test-key').toString('base64')}`
+  const read = await fetch(`${world.url}/annotation_queues/${queue}?project_id=${world.project}`, {
+    headers: { authorization },
+  })
+  const found = (await read.json()) as { queue: { name: string; scorer_refs: string[] } }
+  expect(found.queue.name).toBe('After')
+  expect(found.queue.scorer_refs).toEqual([refs[0], expect.stringContaining('/object/stars:')])
+})
+
+it('rows of a dataset fill the variables or are run by each model, and are kept with their answers', async () => {
+  const { page } = here
+  await go('/playground')
+  await page.getByLabel('Message 2', { exact: true }).fill('Say {question}')
+  await page.getByLabel('Name of model 1').fill('model-a')
+  await button('Rows of a dataset…').click()
+  const dialog = page.getByRole('dialog', { name: 'Rows of a dataset' })
+  await dialog.getByLabel('Dataset').selectOption('asked')
+  await dialog.getByRole('button', { name: 'Use row 2' }).click()
+  await expect.poll(() => page.getByLabel('question').inputValue()).toBe('two')
+  await button('Rows of a dataset…').click()
+  await dialog.getByLabel('Dataset').selectOption('asked')
+  await dialog.getByRole('button', { name: 'Run 3 rows' }).click()
+  await dialog.getByText('3 of 3 answers').waitFor()
+  await dialog.getByText('About three').waitFor()
+  await dialog.getByText(`About ${hostile}`).waitFor()
+  await expect.poll(() => page.locator('img[src=x]').count()).toBe(0)
+  expect(sent.map(({ template_vars }) => (template_vars as { question: string }).question).sort()).toEqual([
+    hostile,
+    'three',
+    'two',
+  ])
+  expect(await everybodysFaults(page, 'rows of a dataset')).toEqual([])
+  await dialog.getByLabel('Name of the dataset').fill('kept')
+  await dialog.getByRole('button', { name: 'Keep rows and answers' }).click()
+  await dialog.getByText('Kept as').waitFor()
+  await dialog.getByRole('link', { name: 'kept' }).click()
+  await page.getByText('3 rows', { exact: true }).waitFor()
+  await page.getByText('About two').waitFor()
+})
+
+it('a message takes images, an answer says what it cost and whether it keeps to the schema, and the request is code', async () => {
+  const { page } = here
+  await go('/playground')
+  await button('Clear').click()
+  await page.getByLabel('Message 2', { exact: true }).fill('What is it?')
+  await page.getByLabel('Name of model 1').fill('model-a')
+  const png = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  )
+  await page.getByLabel('Images of message 2').setInputFiles({ name: 'x.svg', mimeType: 'image/svg+xml', buffer: png })
+  await page.getByText('Images are PNG, JPEG, GIF or WebP').waitFor()
+  await page.getByLabel('Images of message 2').setInputFiles({ name: 'x.png', mimeType: 'image/png', buffer: png })
+  await page.getByRole('img', { name: '1 of message 2' }).waitFor()
+  await page.getByText('Schema of the answer').click()
+  await page
+    .getByRole('textbox', { name: 'Schema of the answer' })
+    .fill('{"type":"object","properties":{"name":{"type":"string"}}}')
+  await page.keyboard.press('Control+Enter')
+  await page.getByText('name is integer, not string').waitFor()
+  // Of the recorded call.
+  await page.getByRole('group', { name: 'Answer' }).getByText('$0.0032').waitFor()
+  expect(sent[0]?.messages).toEqual([
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'What is it?' },
+        { type: 'image_url', image_url: { url: `data:image/png;base64,${png.toString('base64')}` } },
+      ],
+    },
+  ])
+  await button('Copy the request of model 1').click()
+  await button('As Python').click()
+  await page.getByText('Copied', { exact: true }).waitFor()
+  expect(await page.evaluate('navigator.clipboard.readText()')).toContain(
+    'api_key=os.environ["KEY"], project="acme/judging-acts"',
+  )
+  expect(await everybodysFaults(page, 'playground')).toEqual([])
+})
