@@ -67,7 +67,7 @@ beforeAll(async () => {
   ] as const)
     await world.server.send('/feedback/create', {
       ...{ project_id: project, weave_ref: `weave:///${project}/call/${calls[0]}`, creator: by, queue_id: queue },
-      ...{ feedback_type: 'platform.annotation.sure', annotation_ref: refs[0], payload: { value } },
+      ...{ feedback_type: 'wandb.annotation.sure', annotation_ref: refs[0], payload: { value } },
     })
   const rows = [`{"question":"${hostile}"}`, '{"question":"two"}', '{"question":"three"}']
   const table = await post(world.url, '/table/create', `{"table":{"project_id":"${project}","rows":[${rows}]}}`)
