@@ -232,7 +232,7 @@ it('a message takes images, an answer says what it cost and whether it keeps to 
       ],
     },
   ])
-  await button('Copy the request of model 1').click()
+  await button('Copy as… for model 1').click()
   await button('As Python').click()
   await page.getByText('Copied', { exact: true }).waitFor()
   expect(await page.evaluate('navigator.clipboard.readText()')).toContain(

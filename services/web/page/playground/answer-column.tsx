@@ -107,7 +107,7 @@ function CopyCode({ draft, column, projectId, name }: CodeProps) {
   }
   return (
     <div className="acts">
-      <Menu label={`Copy the request of ${name}`} className="line" button="Copy as…">
+      <Menu label={`Copy as… for ${name}`} className="line" button="Copy as…">
         {(close) =>
           languages.map(([language, label]) => (
             <button
