@@ -10,14 +10,16 @@ import { Field, FormDialog } from '../settings/parts.tsx'
 import '../settings/settings.css'
 
 const listed = 500
+const evaluationClasses = ['Evaluation']
+const modelClasses = ['LLMStructuredCompletionModel', 'Model']
 type Choice = { ref: string; label: string }
 
 /** Latest versions of objects of a class. */
-const useLatest = (project_id: string, kind: 'Evaluation' | 'Model') =>
+const useLatest = (project_id: string, classes: string[]) =>
   useQuery({
-    queryKey: ['objects.latest', project_id, kind],
+    queryKey: ['objects.latest', project_id, classes],
     async queryFn({ signal }): Promise<Choice[]> {
-      const filter = { base_object_classes: [kind], latest_only: true, is_op: false }
+      const filter = { base_object_classes: classes, latest_only: true, is_op: false }
       const sort_by = [{ field: 'created_at', direction: 'desc' as const }]
       const { objs } = await json(
         'objects.query',
@@ -56,8 +58,8 @@ const Choose = ({
 export function NewRun({ projectId, onClose }: { projectId: string; onClose(): void }) {
   const { entity, project } = useProject()
   const navigate = useNavigate()
-  const evaluations = useLatest(projectId, 'Evaluation')
-  const models = useLatest(projectId, 'Model')
+  const evaluations = useLatest(projectId, evaluationClasses)
+  const models = useLatest(projectId, modelClasses)
   const [evaluation, setEvaluation] = useState('')
   const [model, setModel] = useState('')
   const [chosenEvaluation, chosenModel] = [evaluation || evaluations.data?.[0]?.ref, model || models.data?.[0]?.ref]
