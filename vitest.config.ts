@@ -22,6 +22,7 @@ const limits = { testTimeout: 120_000, hookTimeout: 240_000 }
 /** Processes and engines that die and come back, minutes long: in the deep tier alone, which CI runs too. */
 const deepOnly = [
   'browser/dashboard',
+  'browser/around',
   'browser/datasets',
   'browser/hostile',
   'browser/hostile-judging',

@@ -1,6 +1,7 @@
 // Dashboards of a project's own, as objects: what is saved is read again, and what the page does not know stays.
 import { expect, it } from 'vitest'
 import { boardIdOf, boards, isOwnBoard } from '../../services/web/page/dashboards/boards.ts'
+import { byGroup } from '../../services/web/page/dashboards/figures.ts'
 import { measureNamed } from '../../services/web/page/dashboards/measures.ts'
 import { boardOf, storedBoard } from '../../services/web/page/dashboards/own-boards.ts'
 
@@ -45,4 +46,20 @@ it('any title makes an id that an address may have', () => {
   for (const title of ['Our errors', '…', '../..', '<b>', 'ü'.repeat(300), '-'])
     expect(isOwnBoard(boardIdOf(title))).toBe(true)
   expect(isOwnBoard('errors')).toBe(false)
+})
+
+it('groups within groups are kept, and named by both', () => {
+  const panel = { title: 'a', type: 'lines' as const, measure: 'calls', by: 'op_name', by2: 'status' }
+  const stored = storedBoard({ id, title: 'b', panels: [panel], others: [] }) as { charts: { request: object }[] }
+  expect(stored.charts[0]).toMatchObject({
+    group_by: ['op_name', 'status'],
+    request: { group_by: ['op_name', 'status'] },
+  })
+  expect(boardOf(id, JSON.parse(JSON.stringify(stored))).panels).toMatchObject([panel])
+  const group = (keys: string[]) => ({ keys, is_rest: false, series: {}, total: { 'calls.sum': 1 } })
+  const answer = { buckets: [], groups: [group(['ask', 'error']), group(['ask', ''])] }
+  expect(byGroup(answer, (of) => of('calls.sum') ?? null).map(({ name }) => name)).toEqual([
+    'ask · error',
+    'ask · unknown',
+  ])
 })

@@ -28,6 +28,7 @@ import { Trace } from './traces/trace.tsx'
 export { ColumnChooser } from './calls/column-chooser.tsx'
 export { ExportDialog } from './calls/export.tsx'
 export { ExportList } from './calls/export-list.tsx'
+export { ValuesOfRow } from './calls/value-menu.tsx'
 export { loadView } from './views/saved-views.ts'
 export { Views } from './views/views.tsx'
 export const traceRoute = createLazyRoute('/signed-in/p/$entity/$project/traces/$traceId')({ component: Trace })

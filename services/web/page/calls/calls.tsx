@@ -27,6 +27,7 @@ import { maxNew, useLive } from './use-live.ts'
 
 const ColumnChooser = lazy(() => import('../lazy-routes.tsx').then(({ ColumnChooser }) => ({ default: ColumnChooser })))
 const ExportList = lazy(() => import('../lazy-routes.tsx').then(({ ExportList }) => ({ default: ExportList })))
+const ValuesOfRow = lazy(() => import('../lazy-routes.tsx').then(({ ValuesOfRow }) => ({ default: ValuesOfRow })))
 const Views = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.Views })))
 const ghostRows = 30
 
@@ -44,6 +45,7 @@ export function Calls() {
   const [at, setAt] = useState(0)
   const [chooses, setChooses] = useState(false)
   const [exports, setExports] = useState(false)
+  const [valued, setValued] = useState<Row>()
   const rows = useRef<RowsHandle>(null)
   const query = useMemo(() => parsed(search.q), [search.q])
   const request = useMemo(
@@ -129,6 +131,7 @@ export function Calls() {
       const row = calls.rowAt(at)
       if (row) window.open(hrefOf(row), '_blank', 'noopener')
     },
+    acts: () => setValued(calls.rowAt(at)),
     copy: () => {
       const row = calls.rowAt(at)
       if (row) void navigator.clipboard.writeText(new URL(hrefOf(row), location.href).href)
@@ -174,6 +177,13 @@ export function Calls() {
               <div
                 role="presentation"
                 onDoubleClick={() => open(row)}
+                onContextMenu={(event) => {
+                  // Links keep the menu of the browser.
+                  if ((event.target as HTMLElement).closest('a, input')) return
+                  event.preventDefault()
+                  setAt(index)
+                  setValued(row)
+                }}
                 onClick={(event) => {
                   const link = (event.target as HTMLElement).closest('a')
                   if (link === null || event.metaKey || event.ctrlKey || event.shiftKey) return
@@ -271,6 +281,16 @@ export function Calls() {
           />
         </Suspense>
       )}
+      {valued && (
+        <Suspense fallback={null}>
+          <ValuesOfRow
+            {...{ row: valued, columns, cellOf }}
+            q={search.q ?? ''}
+            onChange={(q) => change({ q })}
+            onClose={() => setValued(undefined)}
+          />
+        </Suspense>
+      )}
       {exports && request !== undefined && (
         <Suspense fallback={null}>
           <ExportList
@@ -295,7 +315,7 @@ export function Calls() {
           </button>
         )}
         <span className="dim">
-          <kbd>j</kbd> <kbd>k</kbd> move · <kbd>Enter</kbd> open · <kbd>?</kbd> keys
+          <kbd>j</kbd> <kbd>k</kbd> move · <kbd>Enter</kbd> open · <kbd>.</kbd> values · <kbd>?</kbd> keys
         </span>
       </footer>
     </Frame>

@@ -17,10 +17,16 @@ export type Panel = {
   measure: string
   /** What tells groups apart: `op_name`, `model`, `user`, `exception`, `status`, or a field. */
   by?: string | undefined
+  /** Groups within those. */
+  by2?: string | undefined
   /** Terms of a filter beside that of the page. */
   filter?: string | undefined
   isWide?: boolean | undefined
 }
+
+/** As an aggregate takes them. */
+export const groupsOf = ({ by, by2 }: Pick<Panel, 'by' | 'by2'>): string[] =>
+  [by, by2].filter((one) => one !== undefined)
 
 export type Board = { title: string; panels: readonly Panel[] }
 

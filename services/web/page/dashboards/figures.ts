@@ -50,7 +50,8 @@ export const tiles: readonly Tile[] = [
   { label: 'Cost', shownAs: money, of: total('total_cost.sum') },
 ]
 
-const nameOf = ({ keys, is_rest }: Group): string => (is_rest ? 'all others' : keys[0] || 'unknown')
+const nameOf = ({ keys, is_rest }: Group): string =>
+  is_rest ? 'all others' : keys.map((key) => key || 'unknown').join(' · ')
 
 /** The series of each group with anything to show. */
 export function byGroup(answer: Aggregate | undefined, value: Figure): Series[] {

@@ -1,6 +1,6 @@
 // Dashboards of a project's own: objects of the class `CallhouseDashboard`, whose versions are what they were before.
 import { parsed } from '../calls/search.ts'
-import { type Board, type Panel, type PanelType, panelTypes } from './boards.ts'
+import { type Board, groupsOf, type Panel, type PanelType, panelTypes } from './boards.ts'
 import { maxGroups } from './figures.ts'
 import { heatAsked } from './heat.ts'
 import { measureNamed } from './measures.ts'
@@ -18,7 +18,7 @@ const textOf = (value: unknown, max: number): string | undefined =>
 /** A chart as it is stored; undefined where this page cannot show it. */
 function panelOf(stored: unknown): Panel | undefined {
   const { title, type, measure, group_by, filter, size } = (stored ?? {}) as Record<string, unknown>
-  const [by] = Array.isArray(group_by) ? group_by : []
+  const [by, by2] = Array.isArray(group_by) ? group_by : []
   const known = textOf(measure, 220)
   if (typeof type !== 'string' || !Object.hasOwn(panelTypes, type)) return undefined
   if (known === undefined || measureNamed(known) === undefined) return undefined
@@ -26,7 +26,7 @@ function panelOf(stored: unknown): Panel | undefined {
   if (filter !== undefined && (typeof filter !== 'string' || parsed(filter).fault)) return undefined
   return {
     ...{ title: textOf(title, maxTitle) ?? 'Chart', type: type as PanelType, measure: known },
-    ...{ by: textOf(by, 200), filter: filter || undefined, isWide: size === 12 },
+    ...{ by: textOf(by, 200), by2: textOf(by2, 200), filter: filter || undefined, isWide: size === 12 },
   }
 }
 
@@ -42,14 +42,14 @@ export function boardOf(id: string, value: unknown): OwnBoard {
 export const storedBoard = ({ title, panels, others }: OwnBoard): object => ({
   ...{ _type: className, _class_name: className, _bases: ['Object', 'BaseModel'], label: title },
   charts: [
-    ...panels.map(({ title, type, measure, by, filter, isWide }) => ({
-      ...{ title, type, measure, group_by: by === undefined ? [] : [by], filter: filter ?? '', size: isWide ? 12 : 6 },
+    ...panels.map(({ title, type, measure, by, by2, filter, isWide }) => ({
+      ...{ title, type, measure, group_by: groupsOf({ by, by2 }), filter: filter ?? '', size: isWide ? 12 : 6 },
       request:
         type === 'heat'
           ? heatAsked
           : {
               metrics: measureNamed(measure)?.asked ?? [],
-              ...(by !== undefined && { group_by: [by], top: type === 'table' ? 10 : maxGroups }),
+              ...(by !== undefined && { group_by: groupsOf({ by, by2 }), top: type === 'table' ? 10 : maxGroups }),
             },
     })),
     ...others,

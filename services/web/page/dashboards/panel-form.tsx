@@ -26,31 +26,36 @@ type Draft = {
   field: string
   by: string
   byField: string
+  by2: string
   filter: string
 }
 
 const emptyDraft: Draft = {
-  ...{ title: '', type: 'lines', measure: 'calls', as: 'avg', field: '', by: '', byField: '', filter: '' },
+  ...{ title: '', type: 'lines', measure: 'calls', as: 'avg', field: '', by: '', byField: '', by2: '', filter: '' },
 }
 
 function draftOf(panel: Panel | undefined): Draft {
   if (panel === undefined) return emptyDraft
-  const { title, type, measure, by = '', filter = '' } = panel
+  const { title, type, measure, by = '', by2 = '', filter = '' } = panel
   const named = Object.hasOwn(measures, measure)
   const [, as = 'avg', field = ''] = /^(\S+) (.*)$/.exec(measure) ?? []
   return {
     ...{ title, type, filter, measure: named ? measure : 'field', as, field: named ? '' : field },
+    by2,
     ...(isListed(by) ? { by, byField: '' } : { by: 'field', byField: by }),
   }
 }
 
 const isGrouped = (type: PanelType): boolean => type !== 'number' && type !== 'heat'
 
+/** A table ranks the values of one field. */
+const isDoubled = (type: PanelType): boolean => isGrouped(type) && type !== 'table'
+
 /** A table has a row per group. */
 const needsGroup = ({ type, by }: Draft): boolean => type === 'table' && by === ''
 
 function panelOfDraft(draft: Draft, old: Panel | undefined): Panel {
-  const { title, type, measure, as, field, by, byField, filter } = draft
+  const { title, type, measure, as, field, by, byField, by2, filter } = draft
   const group = by === 'field' ? byField.trim() : by
   return {
     ...{
@@ -59,6 +64,7 @@ function panelOfDraft(draft: Draft, old: Panel | undefined): Panel {
       measure: type === 'heat' ? 'calls' : measure === 'field' ? `${as} ${field.trim()}` : measure,
     },
     by: group === '' || !isGrouped(type) ? undefined : group,
+    by2: group === '' || by2 === '' || by2 === group || !isDoubled(type) ? undefined : by2,
     ...{ filter: filter.trim() || undefined, isWide: old?.isWide },
   }
 }
@@ -130,6 +136,17 @@ export function PanelForm({ panel, isBusy, onSave, onClose }: Props) {
         {draft.type !== 'number' &&
           draft.by === 'field' &&
           written('byField', 'Field of the groups', 'inputs.language')}
+        {isDoubled(draft.type) && draft.by !== '' && (
+          <Choice
+            label="And within them by"
+            value={draft.by2}
+            options={[
+              ...groups.filter(([by]) => by !== 'field' && by !== draft.by),
+              ...(isListed(draft.by2) ? [] : [[draft.by2, draft.by2] as const]),
+            ]}
+            onChange={(by2) => set({ by2 })}
+          />
+        )}
         {written('filter', 'Only calls with', 'op:answer  latency>2s')}
         <div className="acts">
           <button type="submit" className="line" disabled={fault !== undefined || isBusy}>

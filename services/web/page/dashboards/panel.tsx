@@ -8,7 +8,7 @@ import { type Expression, literalText, queryText } from '../engine/query-text.ts
 import { opNameOf } from '../engine/rows.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
-import type { Panel } from './boards.ts'
+import { groupsOf, type Panel } from './boards.ts'
 import { Chart } from './chart.tsx'
 import { type Aggregate, countOf, type Group, latencies, maxGroups, sums } from './figures.ts'
 import { heatAsked, heatSeries } from './heat.ts'
@@ -80,11 +80,20 @@ const isOfWhole = ({ field, as }: Metric): boolean =>
   wholeMetrics.some((metric) => metric.field === field && metric.as === as)
 
 /** The aggregate of a panel; that of the whole where it has what is asked for. */
-function useOwn({ panel: { type, by, filter }, measure: { asked }, requestOf, zone, bucket, whole, compare }: Known) {
+function useOwn({
+  panel: { type, by, by2, filter },
+  measure: { asked },
+  requestOf,
+  zone,
+  bucket,
+  whole,
+  compare,
+}: Known) {
   const isHeat = type === 'heat'
   const isWhole = !isHeat && by === undefined && filter === undefined && asked.every(isOfWhole)
   const request = { timezone: zone, bucket, metrics: [...asked] }
-  const grouped = by === undefined ? { ...(compare && { compare }) } : { group_by: [by], top: maxGroups }
+  const grouped =
+    by === undefined ? { ...(compare && { compare }) } : { group_by: groupsOf({ by, by2 }), top: maxGroups }
   const more = isHeat ? heatAsked : grouped
   const own = useAggregate(isWhole ? undefined : { ...requestOf(filter), ...request, ...more })
   return { ...own, data: isWhole ? whole : own.data, error: isWhole ? null : own.error }

@@ -8,6 +8,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { choices, localZone, type Preference, preference, setPreference, usePreference } from '../preferences.ts'
 import { SignInAgain } from '../sign-in/sign-in.tsx'
+import { HealthSign } from './health.tsx'
 import { KeySheet } from './key-sheet.tsx'
 import { Palette } from './palette.tsx'
 import { PageLinks, usePageKeys } from './rail.tsx'
@@ -128,6 +129,7 @@ export function Frame({ crumbs, title, acts, of, children }: FrameProps) {
       <header className="top">
         <div className="crumbs">{crumbs}</div>
         {acts}
+        <HealthSign />
         <button type="button" className="line" title="Go to anything (Ctrl K)" onClick={() => setOpen('palette')}>
           <Icon name="search" /> <span className="second">Go to</span> <kbd>Ctrl K</kbd>
         </button>

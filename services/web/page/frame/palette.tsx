@@ -1,18 +1,46 @@
-// Ctrl K: projects, pages, and any id of a call or trace that is pasted.
+// Ctrl K: projects, their pages and operations, settings, and any id of a call or trace that is pasted.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, useState } from 'react'
+import { type KeyboardEvent, useDeferredValue, useState } from 'react'
 import { json } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
+import { count } from '../engine/format.ts'
+import { literalText } from '../engine/query-text.ts'
+import { opNameOf } from '../engine/rows.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 import { placeOf, sections } from '../settings/sections.ts'
+import { pages } from './rail.tsx'
 
 type Target = { key: string; label: string; hint: string; icon: IconName; go(): void }
 
 const idForm = /^[0-9a-fA-F-]{16,36}$/
 const refForm = /^weave:\/\/\/([^/]+)\/([^/]+)\/call\/([^/?#]+)$/
+
+/** Operations of the latest calls with these words in their name. */
+function useOperations(here: PaletteProps['here'], search: string): { name: string; calls: number }[] {
+  const words = useDeferredValue(search.toLowerCase())
+  const { data } = useQuery({
+    queryKey: ['operations', here?.entity, here?.project],
+    queryFn: ({ signal }) =>
+      json(
+        'calls.values',
+        { project_id: `${here?.entity}/${here?.project}`, fields: ['op_name'], limit: 100 },
+        { signal, fresh: 'any' },
+      ),
+    enabled: here !== undefined && words !== '',
+    staleTime: 60_000,
+  })
+  if (words === '') return []
+  const counts = new Map<string, number>()
+  for (const { value, calls } of data?.fields.op_name?.values ?? []) {
+    // Versions of an op are one operation.
+    const name = opNameOf(String(value))
+    if (name.toLowerCase().includes(words)) counts.set(name, (counts.get(name) ?? 0) + calls)
+  }
+  return [...counts].slice(0, 8).map(([name, calls]) => ({ name, calls }))
+}
 
 type PaletteProps = { here: { entity: string; project: string } | undefined; onClose(): void }
 
@@ -28,6 +56,7 @@ export function Palette({ here, onClose }: PaletteProps) {
     placeholderData: (before) => before,
   })
   const { data: session } = useSession()
+  const operations = useOperations(here, search)
   const ref = refForm.exec(search)
   const targets: Target[] = []
   const toCall = (params: { entity: string; project: string; id: string }) =>
@@ -49,6 +78,22 @@ export function Palette({ here, onClose }: PaletteProps) {
       go: () => void navigate({ to: '/p/$entity/$project/calls', params: here, search: { q: search } }),
     })
   const words = search.toLowerCase()
+  for (const { to, label, icon } of here && words !== '' ? pages : [])
+    if (label.toLowerCase().includes(words))
+      targets.push({
+        ...{ key: to, label, hint: 'page', icon },
+        go: () => here && void navigate({ to, params: here, search: {} }),
+      })
+  for (const { name, calls } of operations)
+    targets.push({
+      ...{ key: `op ${name}`, label: name, hint: `operation, ${count(calls)} of the latest calls`, icon: 'calls' },
+      go: () =>
+        here &&
+        void navigate({
+          ...{ to: '/p/$entity/$project/calls', params: here },
+          search: { q: `op:${literalText(name)}`, view: 'all' },
+        }),
+    })
   for (const { id, label, icon, isFor } of words === '' ? [] : sections)
     if (isFor(session) && `settings ${label}`.toLowerCase().includes(words))
       targets.push({

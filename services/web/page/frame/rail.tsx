@@ -11,7 +11,7 @@ type Page = {
   key: KeyName
 }
 
-const pages: readonly Page[] = [
+export const pages: readonly Page[] = [
   { to: '/p/$entity/$project/calls', label: 'Calls', icon: 'calls', key: 'goCalls' },
   { to: '/p/$entity/$project/dashboard', label: 'Dashboard', icon: 'gauge', key: 'goDashboard' },
   { to: '/p/$entity/$project/threads', label: 'Threads', icon: 'threads', key: 'goThreads' },

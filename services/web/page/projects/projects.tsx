@@ -9,6 +9,10 @@ import { Frame } from '../frame/frame.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
 import { QuickStart } from './quick-start.tsx'
+import { Sparkline } from './sparkline.tsx'
+
+/** Cards with a picture of their day: each asks for it. */
+const drawnCards = 24
 
 export function Projects() {
   const [text, setText] = useState('')
@@ -53,8 +57,8 @@ export function Projects() {
             )}
             {data && data.projects.length > 0 && (
               <ul className="projects">
-                {data.projects.map((one) => (
-                  <Card key={one.project_id} {...one} />
+                {data.projects.map((one, place) => (
+                  <Card key={one.project_id} {...one} hasSparkline={place < drawnCards && one.calls_24h > 0} />
                 ))}
               </ul>
             )}
@@ -86,7 +90,14 @@ export function Projects() {
 
 type Entry = { project_id: string; calls: number; calls_24h: number; errors_24h: number; last_call_at: string | null }
 
-function Card({ project_id, calls, calls_24h, errors_24h, last_call_at }: Entry) {
+function Card({
+  project_id,
+  calls,
+  calls_24h,
+  errors_24h,
+  last_call_at,
+  hasSparkline,
+}: Entry & { hasSparkline: boolean }) {
   const [entity = '', project = ''] = project_id.split('/')
   return (
     <li>
@@ -111,6 +122,7 @@ function Card({ project_id, calls, calls_24h, errors_24h, last_call_at }: Entry)
             <dd className={errors_24h > 0 ? 's-error' : ''}>{count(errors_24h)}</dd>
           </div>
         </dl>
+        {hasSparkline ? <Sparkline projectId={project_id} /> : <div className="spark" />}
         <span className="dim">{last_call_at === null ? 'No calls yet' : `Last call ${age(last_call_at)}`}</span>
       </Link>
     </li>

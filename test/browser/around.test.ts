@@ -1,0 +1,117 @@
+// What stands around the pages: the palette's pages and operations, the sign of the server's health, a day of each project
+// as bars, values of a call as filters, and charts with groups within groups.
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { call, everybodysFaults, type Opened, picture, startWorld, type World } from './world.ts'
+
+const hostile = '<img src=x onerror=alert(1)>'
+
+let world: World
+let here: Opened
+
+beforeAll(async () => {
+  world = await startWorld('acme/around')
+  const { project } = world
+  const startMs = Date.now() - 60_000
+  await world.send([
+    call(project, { name: 'fetch_orders', startMs, inputs: { city: hostile, k: 1.5 } }),
+    call(project, { name: 'fetch_orders', startMs: startMs - 1_000, inputs: { city: 'Rome', k: 2 }, exception: 'No' }),
+    call(project, { name: 'summarize', startMs: startMs - 2_000, inputs: { city: 'Rome', k: 3 } }),
+  ])
+  const board = {
+    ...{
+      _type: 'CallhouseDashboard',
+      _class_name: 'CallhouseDashboard',
+      _bases: ['Object', 'BaseModel'],
+      label: 'Ours',
+    },
+    charts: [{ title: 'Two', type: 'bars', measure: 'calls', group_by: ['op_name', 'status'], filter: '', size: 12 }],
+  }
+  const obj = { project_id: project, object_id: 'dashboard-ours', val: board }
+  await world.server.send('/obj/create', { obj })
+  here = await world.open()
+})
+afterAll(() => world?.close())
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') await picture(here.page, task.name.replaceAll(/\W+/g, '-'))
+  expect(here.faults.splice(0)).toEqual([])
+})
+
+const list = async (search = '') => {
+  await here.page.goto(`${world.url}/p/${world.project}/calls${search}`)
+  await here.page.locator('.row .name').first().waitFor()
+}
+
+it('the palette leads to pages and operations', async () => {
+  const { page } = here
+  await list()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('thread')
+  await page.getByRole('option', { name: 'Threads page' }).waitFor()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('orders')
+  await page.getByRole('option', { name: 'fetch_orders operation, 2 of the latest calls' }).click()
+  await page.waitForURL((to) => to.searchParams.get('q') === 'op:fetch_orders')
+  await expect.poll(() => page.locator('.row .name').count()).toBe(2)
+})
+
+it('a sign says how the server is, and leads to its page', async () => {
+  const { page } = here
+  await list()
+  await page.getByRole('link', { name: 'The server is well' }).click()
+  await page.waitForURL(/\/system$/)
+  await page.getByRole('list', { name: 'Checks' }).waitFor()
+  await page.route('**/health', (route) => route.fulfill({ json: { status: 'degraded', checks: {}, lag_ms: 0 } }))
+  await page.reload()
+  await page.getByRole('link', { name: 'A part of the server is not well' }).waitFor()
+  await page.unroute('**/health')
+})
+
+it('cards of projects show the hours of their day', async () => {
+  const { page } = here
+  await page.goto(`${world.url}/?all=1`)
+  await page.getByLabel('Search projects').fill(world.project)
+  const card = page.locator('.projects li').filter({ hasText: 'around' })
+  await expect.poll(() => card.locator('.spark-calls').count()).toBeGreaterThan(0)
+  await expect.poll(() => card.locator('.spark-errors').count()).toBeGreaterThan(0)
+  expect(await everybodysFaults(page, 'projects')).toEqual([])
+})
+
+it('a value of a call becomes a filter, for it or against it, by keys and by the other button of the mouse', async () => {
+  const { page } = here
+  await list('?cols=inputs.city,inputs.k')
+  await page.getByText('Rome').first().waitFor()
+  await page.getByRole('table', { name: 'Calls' }).focus()
+  await page.keyboard.press('.')
+  const dialog = page.getByRole('dialog', { name: 'Filter by a value of this call' })
+  await dialog.getByText(hostile).waitFor()
+  expect(await everybodysFaults(page, 'values')).toEqual([])
+  await expect.poll(() => page.locator('img[src=x]').count()).toBe(0)
+  await dialog.getByRole('button', { name: 'Without inputs.city' }).click()
+  await expect.poll(() => page.locator('.row .name').count()).toBe(2)
+  await page.getByText('Rome').first().click({ button: 'right' })
+  await dialog.getByRole('button', { name: 'Only inputs.k' }).click()
+  await expect.poll(() => page.locator('.row .name').count()).toBe(1)
+  expect(new URL(page.url()).searchParams.get('q')).toBe(`-inputs.city:"${hostile}" inputs.k:2`)
+  await list('?q=op%3Asummarize%20OR%20op%3Afetch_orders')
+  await page.getByRole('table', { name: 'Calls' }).focus()
+  await page.keyboard.press('.')
+  await dialog.getByRole('button', { name: 'Only Status' }).click()
+  await expect.poll(() => page.locator('.row .name').count()).toBe(2)
+  expect(new URL(page.url()).searchParams.get('q')).toBe('(op:summarize OR op:fetch_orders) status:success')
+})
+
+it('a chart has groups within groups', async () => {
+  const { page } = here
+  await page.goto(`${world.url}/p/${world.project}/dashboard?board=dashboard-ours&range=1h`)
+  const legend = page.getByRole('region', { name: 'Two' }).locator('.legend li')
+  await expect
+    .poll(async () => (await legend.allInnerTexts()).sort())
+    .toEqual(['fetch_orders · error', 'fetch_orders · success', 'summarize · success'])
+  await page.getByRole('button', { name: 'Change Two' }).click()
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  const form = page.getByRole('dialog', { name: 'Edit the chart' })
+  await expect.poll(() => form.getByRole('combobox', { name: 'And within them by' }).inputValue()).toBe('status')
+  await form.getByRole('combobox', { name: 'And within them by' }).selectOption('Nothing')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await expect.poll(async () => (await legend.allInnerTexts()).sort()).toEqual(['fetch_orders', 'summarize'])
+})
