@@ -73,11 +73,16 @@ beforeAll(async () => {
   const table = await post(world.url, '/table/create', `{"table":{"project_id":"${project}","rows":[${rows}]}}`)
   const { digest } = JSON.parse(table.text) as { digest: string }
   const rowsRef = `weave:///${project}/table/${digest}`
-  const dataset = await made('asked', { _type: 'Dataset', _class_name: 'Dataset', _bases: ['Object'], rows: rowsRef })
+  const dataset = await made('asked', {
+    _type: 'Dataset',
+    _class_name: 'Dataset',
+    _bases: ['Object', 'BaseModel'],
+    rows: rowsRef,
+  })
   const base = { _bases: ['Object', 'BaseModel'] }
   await made('quality', { ...base, _class_name: 'Evaluation', dataset, scorers: [] })
   await made('answerer', {
-    _bases: ['Model', 'Object'],
+    _bases: ['Model', 'Object', 'BaseModel'],
     _class_name: 'LLMStructuredCompletionModel',
     llm_model_id: 'x',
   })
@@ -113,8 +118,12 @@ it('a run that goes on says how far it is, and a new one is asked for', async ()
   })
   await button('New run…').click()
   const dialog = page.getByRole('dialog', { name: 'New run' })
-  await expect.poll(() => dialog.getByRole('combobox', { name: 'Evaluation' }).locator('option').first().innerText()).toBe('quality v0')
-  await expect.poll(() => dialog.getByRole('combobox', { name: 'Model' }).locator('option').first().innerText()).toBe('answerer v0')
+  await expect
+    .poll(() => dialog.getByRole('combobox', { name: 'Evaluation' }).locator('option').first().innerText())
+    .toBe('quality v0')
+  await expect
+    .poll(() => dialog.getByRole('combobox', { name: 'Model' }).locator('option').first().innerText())
+    .toBe('answerer v0')
   expect(await everybodysFaults(page, 'new run')).toEqual([])
   await dialog.getByRole('button', { name: 'Run it' }).click()
   await page.waitForURL((to) => to.pathname.endsWith(`/evaluations/${running}`))

@@ -11,7 +11,7 @@ import '../settings/settings.css'
 
 const listed = 500
 const evaluationClasses = ['Evaluation']
-const modelClasses = ['LLMStructuredCompletionModel', 'Model']
+const modelClasses = ['Model', 'LLMStructuredCompletionModel']
 type Choice = { ref: string; label: string }
 
 /** Latest versions of objects of a class. */
