@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { Field, FormDialog } from '../settings/parts.tsx'
-import { areWhole, madeQuestions, type Question, QuestionFields } from './questions.tsx'
+import { areWhole, madeQuestions, type WrittenQuestion, QuestionFields } from './questions.tsx'
 import type { Spec } from './specs.ts'
 import type { Queue } from './use-queues.ts'
 import '../settings/settings.css'
@@ -16,7 +16,7 @@ export function EditQueue({ projectId, queue, specs, onClose }: Props) {
   const [name, setName] = useState(queue.name)
   const [description, setDescription] = useState(queue.description)
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set(specs.map(({ ref }) => ref)))
-  const [questions, setQuestions] = useState<Question[]>([])
+  const [questions, setQuestions] = useState<WrittenQuestion[]>([])
   const kept = specs.filter(({ ref }) => left.has(ref))
   const toggle = (ref: string) => {
     const next = new Set(left)

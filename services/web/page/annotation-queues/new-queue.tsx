@@ -4,14 +4,14 @@ import { type FormEvent, useState } from 'react'
 import { json } from '../api/client.ts'
 import { useProject } from '../frame/project-page.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { areWhole, emptyQuestion, madeQuestions, type Question, QuestionFields } from './questions.tsx'
+import { areWhole, emptyQuestion, madeQuestions, type WrittenQuestion, QuestionFields } from './questions.tsx'
 
 export function NewQueue({ onClose, onMade }: { onClose(): void; onMade(id: string): void }) {
   const { projectId } = useProject()
   const client = useQueryClient()
   const [name, setName] = useState('')
   const [description, setDescription] = useState('')
-  const [questions, setQuestions] = useState<Question[]>([emptyQuestion(0)])
+  const [questions, setQuestions] = useState<WrittenQuestion[]>([emptyQuestion(0)])
   const make = useMutation({
     async mutationFn() {
       const refs = await madeQuestions(projectId, questions)

@@ -4,7 +4,7 @@ import { Icon } from '../parts/icon.tsx'
 
 const kinds = { boolean: 'Yes or no', choice: 'One of some words', number: 'A number', text: 'Text' } as const
 type Kind = keyof typeof kinds
-export type Question = { key: number; label: string; kind: Kind; choices: string; min: string; max: string }
+export type WrittenQuestion = { key: number; label: string; kind: Kind; choices: string; min: string; max: string }
 
 const objectId = (label: string): string =>
   label
@@ -20,7 +20,7 @@ const choicesOf = (text: string): string[] => [
   ),
 ]
 
-function schemaOf({ kind, choices, min, max }: Question): Record<string, unknown> {
+function schemaOf({ kind, choices, min, max }: WrittenQuestion): Record<string, unknown> {
   if (kind === 'choice') return { type: 'string', enum: choicesOf(choices) }
   if (kind !== 'number') return { type: kind === 'text' ? 'string' : kind }
   return {
@@ -30,23 +30,23 @@ function schemaOf({ kind, choices, min, max }: Question): Record<string, unknown
   }
 }
 
-const isWhole = ({ label, kind, choices, min, max }: Question): boolean =>
+const isWhole = ({ label, kind, choices, min, max }: WrittenQuestion): boolean =>
   /\w/.test(label) &&
   (kind !== 'choice' || choicesOf(choices).length > 1) &&
   (kind !== 'number' || min === '' || max === '' || Number(min) < Number(max))
 
-export const emptyQuestion = (key: number): Question => ({
+export const emptyQuestion = (key: number): WrittenQuestion => ({
   ...{ key, label: '', kind: 'boolean', choices: '', min: '', max: '' },
 })
 
 /** Whether all of them can be asked, beside those of the queue that have these names already. */
-export function areWhole(questions: readonly Question[], taken: readonly string[] = []): boolean {
+export function areWhole(questions: readonly WrittenQuestion[], taken: readonly string[] = []): boolean {
   const ids = [...taken, ...questions.map(({ label }) => objectId(label))]
   return questions.every(isWhole) && new Set(ids).size === ids.length
 }
 
 /** Refs of the questions, once they are stored. @throws ApiFault */
-export async function madeQuestions(projectId: string, questions: readonly Question[]): Promise<string[]> {
+export async function madeQuestions(projectId: string, questions: readonly WrittenQuestion[]): Promise<string[]> {
   const refs: string[] = []
   for (const question of questions) {
     const object_id = objectId(question.label)
@@ -60,14 +60,14 @@ export async function madeQuestions(projectId: string, questions: readonly Quest
 }
 
 type FieldsProps = {
-  questions: readonly Question[]
+  questions: readonly WrittenQuestion[]
   /** So many stay. */
   least: number
-  onChange(questions: Question[]): void
+  onChange(questions: WrittenQuestion[]): void
 }
 
 export function QuestionFields({ questions, least, onChange }: FieldsProps) {
-  const change = (key: number, part: Partial<Question>) =>
+  const change = (key: number, part: Partial<WrittenQuestion>) =>
     onChange(questions.map((one) => (one.key === key ? { ...one, ...part } : one)))
   const add = () => onChange([...questions, emptyQuestion(Math.max(-1, ...questions.map(({ key }) => key)) + 1)])
   return (

@@ -42,7 +42,7 @@ function valuesOf(row: Row, columns: readonly string[], cellOf: (id: string, pat
 }
 
 /** The line of a filter with one more condition. */
-export function narrowedLine(q: string, term: string): string {
+function narrowedLine(q: string, term: string): string {
   const { expression } = parsed(q)
   if (expression.length === 0 || q.trim() === '') return term
   return `${expression.length > 1 ? `(${q.trim()})` : q.trim()} ${term}`

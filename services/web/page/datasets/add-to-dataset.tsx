@@ -31,10 +31,10 @@ const chosenCells = (row: readonly Member[], names: ReadonlyMap<string, string>)
   })
 
 /** What people answered about calls, by the id of the call. */
-export type Labels = ReadonlyMap<string, readonly Member[]>
+type CallLabels = ReadonlyMap<string, readonly Member[]>
 
 /** Answers stand behind what the call holds. */
-const withLabels = (row: readonly Member[], labels: Labels | undefined): readonly Member[] => {
+const withLabels = (row: readonly Member[], labels: CallLabels | undefined): readonly Member[] => {
   const id = row.find(([name]) => name === 'id')?.[1]
   const said = id === undefined ? undefined : labels?.get(plainText(id))
   return said === undefined ? row : [...row, ...said.map(([name, text]) => [`${labelPrefix}${name}`, text] as const)]
@@ -44,7 +44,7 @@ const isOffered = (column: string): boolean => isPayload(column) || column.start
 const nameInRow = (column: string): string =>
   column.startsWith(labelPrefix) ? column.slice(labelPrefix.length) : rowName(column)
 
-type Props = { projectId: string; ids: readonly string[]; labels?: Labels; onClose(): void }
+type Props = { projectId: string; ids: readonly string[]; labels?: CallLabels; onClose(): void }
 
 export function AddToDataset({ projectId, ids, labels, onClose }: Props) {
   const [entity = '', project = ''] = projectId.split('/')

@@ -199,11 +199,13 @@ function Result({ run }: { run: Run | undefined }) {
         <span className="s-error">
           <T text={fault} max={200} />
         </span>
-      )}{' '}
+      )}
       {callId && (
-        <Link to="/p/$entity/$project/calls/$id" params={{ entity, project, id: callId }}>
-          The call
-        </Link>
+        <p>
+          <Link to="/p/$entity/$project/calls/$id" params={{ entity, project, id: callId }}>
+            The call
+          </Link>
+        </p>
       )}
     </>
   )
