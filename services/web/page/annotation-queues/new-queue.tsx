@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { json } from '../api/client.ts'
 import { useProject } from '../frame/project-page.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { areWhole, emptyQuestion, madeQuestions, type WrittenQuestion, QuestionFields } from './questions.tsx'
+import { areWhole, emptyQuestion, madeQuestions, QuestionFields, type WrittenQuestion } from './questions.tsx'
 
 export function NewQueue({ onClose, onMade }: { onClose(): void; onMade(id: string): void }) {
   const { projectId } = useProject()
