@@ -153,3 +153,19 @@ it('a command shows and changes how much a key may take, and a running server fo
   const shown = (await answer.text()).split('\n').find((line) => line.includes(id)) ?? '{}'
   expect(JSON.parse(shown)).toMatchObject({ limits: { requests_per_minute: 7 } })
 })
+
+it('each answer to a key that ends within 14 days says when', async () => {
+  const endOf = async (days: number) => {
+    const expiresAt = new Date(Date.now() + days * 86_400_000).toISOString()
+    const { text, stored } = command().create({ userId: 'u', role: 'read', expiresAt })
+    await stored
+    await expect.poll(() => status(text)).toBe(200)
+    const headers = { authorization: `Bearer ${text}`, 'content-type': 'application/json' }
+    const sent = { method: 'POST', headers, body: '{"project_id":"e/p"}' }
+    const answer = await fetch(`${server.now().url}/calls/query_stats`, sent)
+    return { expiresAt, told: answer.headers.get('x-callhouse-key-expires') }
+  }
+  const soon = await endOf(13)
+  expect(soon.told).toBe(soon.expiresAt)
+  expect((await endOf(15)).told).toBeNull()
+})

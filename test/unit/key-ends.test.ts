@@ -1,0 +1,57 @@
+// Keys that end soon are counted, keys that the configuration denies do not count, and no random text is a key.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { endsSoonMs } from '../../services/core/http/key-metrics.ts'
+import { idIn, newKeyText } from '../../services/core/http/key-text.ts'
+import { openKeys } from '../../services/core/http/keys.ts'
+import { createRandom } from '../fixtures/random.ts'
+
+let dataDir: string
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'callhouse-key-ends-'))
+})
+afterEach(() => rmSync(dataDir, { recursive: true, force: true }))
+
+const dayMs = 86_400_000
+
+it('those that expire, or end after a rotation, within 14 days are counted', async () => {
+  const keys = openKeys({ dataDir, configured: [] })
+  const inDays = (days: number) => new Date(Date.now() + days * dayMs).toISOString()
+  keys.create({ userId: 'ann', role: 'read' })
+  expect(keys.ending(endsSoonMs)).toBe(0)
+  keys.create({ userId: 'ann', role: 'read', expiresAt: inDays(13) })
+  keys.create({ userId: 'ann', role: 'read', expiresAt: inDays(15) })
+  const rotated = keys.create({ userId: 'ann', role: 'read' })
+  await rotated.stored
+  await keys.rotate(rotated.id, 24)
+  expect(keys.ending(endsSoonMs)).toBe(2)
+})
+
+it('one whose id the configuration denies does not count, whatever the directory says', async () => {
+  const before = openKeys({ dataDir, configured: [] })
+  const [denied, other] = [0, 1].map(() => before.create({ userId: 'ann', role: 'read' })) as [
+    ReturnType<typeof before.create>,
+    ReturnType<typeof before.create>,
+  ]
+  await Promise.all([denied.stored, other.stored])
+  const keys = openKeys({ dataDir, configured: [], denied: [denied.id] })
+  expect([keys.find(denied.text), keys.findId(denied.id)]).toEqual([undefined, undefined])
+  expect(keys.find(other.text)?.userId).toBe('ann')
+})
+
+it('no text of ten million random letters and digits holds one, and a true one is found in it', () => {
+  const random = createRandom(11)
+  const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_ -'
+  const bytes = Buffer.alloc(10_000_000)
+  for (let n = 0; n < bytes.length; n++) bytes[n] = letters.charCodeAt(Math.floor(random.next() * letters.length))
+  // As often as chance never has it: the name of the form, with letters that are no checksum.
+  for (let n = 0; n < bytes.length - 100; n += 1_000) bytes.write(` chk_${'x'.repeat(50)} `, n)
+  const found = (text: string) =>
+    [...text.matchAll(/\bchk_[0-9A-Za-z]{50}\b/g)].map(([one]) => idIn(one)).filter(Boolean)
+  expect(found(bytes.toString('latin1'))).toEqual([])
+  const { text } = newKeyText()
+  bytes.write(` ${text} `, 5_000_500)
+  expect(found(bytes.toString('latin1'))).toHaveLength(1)
+})
