@@ -62,6 +62,8 @@ describe('sessions', () => {
     const statusOf = async (headers: Record<string, string>) => (await ask(cookie, headers)).status
     expect(await statusOf({ 'x-callhouse-page': '0' })).toBe(403)
     expect(await statusOf({ 'sec-fetch-site': 'cross-site' })).toBe(403)
+    // A sibling below the same domain is another site's page, too.
+    expect(await statusOf({ 'sec-fetch-site': 'same-site' })).toBe(403)
     expect(await statusOf({ 'sec-fetch-site': 'same-origin' })).toBe(200)
     // On loopback a foreign Origin is refused as ever; one that is listed makes the cookie count as absent.
     expect(await statusOf({ origin: 'http://elsewhere.example' })).toBe(403)
