@@ -9,6 +9,7 @@ export const retentionSettings = z.object({
   payloads_days: days.optional(),
   files_days: days.optional(),
   stats_days: days.optional(),
+  logs_days: days.optional(),
   feedback: z.enum(['with_calls', 'keep']).optional(),
   /** Payloads of older calls may be removed already, though more days are set now: microseconds. */
   payloads_removed_us: z.int().optional(),
@@ -37,6 +38,8 @@ export const retentionRequest = z.strictObject({
   /** After these a file goes once nothing names it. */
   files_days: days.optional(),
   stats_days: days.optional(),
+  /** Of OTLP log records, by their own times. */
+  logs_days: days.optional(),
   /** Whether what was said of a call goes with it, which is the default. */
   feedback: z.enum(['with_calls', 'keep']).optional(),
 })
@@ -47,8 +50,10 @@ const instantOrNull = z.string().nullable()
 /** What retention hides now, and within how many days it is removed from the tables and from their files. */
 export const retentionResponse = z.object({
   ...{ calls_days: daysOrNull, payloads_days: daysOrNull, files_days: daysOrNull, stats_days: daysOrNull },
+  logs_days: daysOrNull,
   feedback: z.enum(['with_calls', 'keep']),
   ...{ calls_before: instantOrNull, payloads_before: instantOrNull, stats_before: instantOrNull },
+  logs_before: instantOrNull,
   held: z.boolean(),
   hidden_calls: z.int(),
   ...{ removed_within_days: daysOrNull, bytes_within_days: daysOrNull },

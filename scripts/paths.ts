@@ -50,7 +50,7 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
     lock: absent,
     slots: absent,
     rowSlots: absent,
-    retention: { of: () => undefined, projectIds: () => [], isRemoved: () => false, defaultDays: 0 },
+    retention: { of: () => undefined, projectIds: () => [], isRemoved: () => false, defaultDays: 0, logsDays: 30 },
     maskings: absent,
     secrets: absent,
     masterKey: unused,

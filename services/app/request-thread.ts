@@ -26,7 +26,7 @@ const ports = serveRequests(parentPort as Port, handle)
 // The main thread tells of a file that breaks.
 const providers = openProviders({ file: config.providersFile, onBroken() {}, onMended() {} }).current
 const masterKey = openMasterKey(config, { mayMake: !hasSharedLog(config) })
-const rules = createFollowedRules(ports.rules, config.retentionDays)
+const rules = createFollowedRules(ports.rules, config)
 const cutoffsOf = createCutoffsOf(rules.retention)
 // Who applies the log runs evaluations, by all routes.
 const { all } = routesOf(does(role, 'apply') ? 'serve' : role, {

@@ -9,7 +9,15 @@ import { createSharedSlots } from '../core/concurrency/slots.ts'
 import { expiredKeyEvents } from '../core/directory/audited.ts'
 import { isHeld } from '../core/directory/holds.ts'
 import { removalsOf } from '../core/directory/removed-projects.ts'
-import { countedAgain, createCutoffsOf, fileCutoffs, hiddenAfterMs, retentionOf } from '../core/directory/retention.ts'
+import {
+  countedAgain,
+  createCutoffsOf,
+  fileCutoffs,
+  hiddenAfterMs,
+  logsRemovedBeforeUs,
+  mostLogsDays,
+  retentionOf,
+} from '../core/directory/retention.ts'
 import { createApp, type HttpServer } from '../core/http/app.ts'
 import { statusOf } from '../core/http/errors.ts'
 import { createInvoke, type Invoke } from '../core/http/invoke.ts'
@@ -169,7 +177,7 @@ export async function startCallhouse(
     const opened = await openStore(config, logger, createStoreMetrics(registry))
     const store = withReadLog(opened, { logger, registry, times })
     open.push({ name: 'store', limitMs: 60_000, close: () => store.close() })
-    const retention = retentionsOf(directory, config.retentionDays)
+    const retention = retentionsOf(directory, config)
     const cutoffsOf = createCutoffsOf(retention)
     const edge = await openEdgeNumber(config, logger)
     open.push({ name: 'edge number', limitMs: 5_000, close: () => edge.close() })
@@ -215,11 +223,14 @@ export async function startCallhouse(
           endedKeys: (fromMs, toMs) => expiredKeyEvents(directory.state(), fromMs, toMs),
           countedAgain: () => countedAgain(retention),
           removedProjects: () => removalsOf(directory.state()),
+          // A month that goes as a whole takes what is held with it.
+          mostLogsDays: () => (directory.state().holds.size > 0 ? Number.POSITIVE_INFINITY : mostLogsDays(retention)),
           purgeRules: {
             cutoffsOf,
             isHeld: (projectId) => isHeld(directory.state(), projectId),
             keepsFeedback: (projectId) => retentionOf(retention, projectId).feedback === 'keep',
             fileCutoffs: (nowMs) => fileCutoffs(retention, nowMs),
+            logsBeforeUs: (projectId) => logsRemovedBeforeUs(retention, projectId),
           },
           invoke: () => invoke,
           onApplied: (topic) => topic === 'evaluation_jobs' && jobs?.touch(),

@@ -3,6 +3,7 @@ import type { MaskSource, ScopeMask } from '../content/masking/maskings.ts'
 import type { Directory } from '../core/directory/directory.ts'
 import type { RetentionDays, RetentionSource } from '../core/directory/retention.ts'
 import type { SharedRules } from '../core/threads/ports.ts'
+import type { Config } from './config.ts'
 import type { SealedSecrets } from './secrets.ts'
 
 type Rules = {
@@ -12,12 +13,15 @@ type Rules = {
   secrets: SealedSecrets
 }
 
+type DefaultDays = Pick<Config, 'retentionDays' | 'logsDays'>
+const defaultsOf = ({ retentionDays: defaultDays, logsDays }: DefaultDays) => ({ defaultDays, logsDays })
+
 /** Retention by project, as it is in the directory now. */
-export const retentionsOf = (directory: Pick<Directory, 'state'>, defaultDays: number): RetentionSource => ({
+export const retentionsOf = (directory: Pick<Directory, 'state'>, defaults: DefaultDays): RetentionSource => ({
   of: (projectId) => directory.state().projects.get(projectId)?.retention,
   projectIds: () => directory.state().projects.keys(),
   isRemoved: (projectId) => directory.state().removedProjects.has(projectId),
-  defaultDays,
+  ...defaultsOf(defaults),
 })
 
 /** @param masks of this process */
@@ -51,7 +55,7 @@ export function sharedRulesOf(directory: Directory, masks: MaskSource): SharedRu
 }
 
 /** The same in a thread, which asks for changes before each request. */
-export function createFollowedRules(shared: SharedRules, defaultDays: number) {
+export function createFollowedRules(shared: SharedRules, defaults: DefaultDays) {
   let version = -1
   let scopes: ReadonlyMap<string, ScopeMask> = new Map()
   let retentions: ReadonlyMap<string, RetentionDays> = new Map()
@@ -62,7 +66,7 @@ export function createFollowedRules(shared: SharedRules, defaultDays: number) {
     of: (projectId) => retentions.get(projectId),
     projectIds: () => retentions.keys(),
     isRemoved: (projectId) => removed.has(projectId),
-    defaultDays,
+    ...defaultsOf(defaults),
   }
   return {
     ...{ masks, retention },

@@ -81,6 +81,8 @@ type ApplyingDeps = {
   maskings: Maskings
   audit: ProcessAudit
   purgeRules: PurgeRules
+  /** The most days for which log records of some project are kept. */
+  mostLogsDays(): number
   /** From when on minutes of statistics may be counted again. */
   countedAgain(): CountedAgain
   /** With when that was. */
@@ -160,7 +162,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     deduplicate: () => worker.deduplicateChanged(),
     async hourly() {
       if (!log.owns('calls', 0)) return
-      const dropped = await dropOldLogs(store, config.logsDays)
+      const dropped = await dropOldLogs(store, { own: deps.mostLogsDays(), derived: config.logsDays })
       if (dropped.length > 0) {
         logger.info({ dropped }, 'old log records removed')
         const details = { months: dropped }

@@ -110,7 +110,7 @@ export const commands: readonly Command[] = [
   {
     name: 'projects set',
     words: '<project> <name=n ...>',
-    help: 'for how many days calls, payloads, files and statistics stay (calls_days=30; none = for ever), and its limits',
+    help: 'for how many days calls, payloads, files, statistics and log records stay (calls_days=30; none = for ever), and its limits',
     run: async ({ config, words }) => (await import('./projects.ts')).setProject(config, words),
   },
   {

@@ -37,12 +37,12 @@ async function findStoreFindings(config: Config): Promise<Finding[]> {
 /** Brokers, topics and workers; how long calls are seen at least stands in the directory. */
 async function findKafkaFindings(config: Config): Promise<Finding[]> {
   const { log: logger } = createLogger({ level: 'silent' })
-  const { logRetentionHours, retentionDays } = config
+  const { logRetentionHours } = config
   return examineKafka({ logRetentionHours }, async () => {
     const survey = await surveyLog(config, logger)
     // To open a directory that is not there yet would make its topic.
     const isNew = survey.missing.length > 0
-    const leastOf = (one: Parameters<typeof retentionsOf>[0]) => hiddenAfterMs(retentionsOf(one, retentionDays))
+    const leastOf = (one: Parameters<typeof retentionsOf>[0]) => hiddenAfterMs(retentionsOf(one, config))
     return { survey, hiddenAfterMs: isNew ? leastOf({ state: emptyState }) : await withDirectory(config, leastOf) }
   })
 }

@@ -52,8 +52,8 @@ const ages: Partial<Record<ProjectTable, Aged>> = {
   payloads: { column: 'at', cutoff: 'payloadsUs', is: 'time64' },
   // A row holds values of one hour, and a cutoff is a whole hour.
   payload_leaves: { column: 'least', cutoff: 'valuesUs', is: 'micros' },
-  logs: { column: 'at', cutoff: 'callsUs', is: 'time64' },
-  logs_by_span: { column: 'at', cutoff: 'callsUs', is: 'time64' },
+  logs: { column: 'at', cutoff: 'logsUs', is: 'time64' },
+  logs_by_span: { column: 'at', cutoff: 'logsUs', is: 'time64' },
 }
 
 const instantOf: Record<Aged['is'], (us: number) => Sql> = {

@@ -69,6 +69,7 @@ it('topics that keep records for longer than the least days of any project are n
       projectIds: () => days.keys(),
       isRemoved: () => false,
       defaultDays: 30,
+      logsDays: 30,
     },
     (error) => expect.unreachable(error.message),
   )

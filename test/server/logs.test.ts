@@ -331,11 +331,12 @@ describe('log records', () => {
     const all = { start: '2025-01-01T00:00:00Z', trace_id: traceId }
     expect(await bodies('acme/old', all)).toEqual(months)
     const nowMs = Date.parse('2026-01-31T00:00:00Z')
-    expect(await dropOldLogs(store, 30, nowMs)).toEqual([
+    expect(await dropOldLogs(store, { own: Number.POSITIVE_INFINITY, derived: 30 }, nowMs)).toEqual([])
+    expect(await dropOldLogs(store, { own: 30, derived: 30 }, nowMs)).toEqual([
       ...['logs 202511', 'logs 202512', 'logs_by_span 202511', 'logs_by_span 202512'],
     ])
     expect(await bodies('acme/old', all)).toEqual(months.slice(2))
-    expect(await dropOldLogs(store, 30, nowMs)).toEqual([])
+    expect(await dropOldLogs(store, { own: 30, derived: 30 }, nowMs)).toEqual([])
   })
 
   it('by the million in one body are refused before they take the memory', async () => {

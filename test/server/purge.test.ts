@@ -146,7 +146,12 @@ it('files that came long ago and that nothing names any more, weekly, with their
   const rows = createRowRemoval({ ...of, betweenDerivations: (job) => job(), recount: async () => {} })
   const blobs = await createFolderBlobs({ dir: join(server.dataDir, 'blobs'), minFreeBytes: 0 })
   const files = createFileRemoval({ ...of, log, blobs, removeRows: rows.remove })
-  const days = { projectIds: () => [project_id, 'ent/kept'], of: () => ({ files_days: 30 }), defaultDays: 0 }
+  const days = {
+    projectIds: () => [project_id, 'ent/kept'],
+    of: () => ({ files_days: 30 }),
+    defaultDays: 0,
+    logsDays: 30,
+  }
   const purged = createPurge({
     ...{ store, roundDays: 35 },
     rules: {

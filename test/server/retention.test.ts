@@ -165,7 +165,9 @@ describe('calls past the days of their project', () => {
       200,
       {
         ...{ calls_days: 30, payloads_days: 30, files_days: null, stats_days: 30, feedback: 'with_calls' },
+        logs_days: 30,
         ...{ calls_before, payloads_before: calls_before, stats_before: calls_before },
+        logs_before: calls_before,
         ...{ held: false, hidden_calls: expect.any(Number), removed_within_days: 1, bytes_within_days: 36 },
       },
     ])

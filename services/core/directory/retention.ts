@@ -13,6 +13,8 @@ export type RetentionSource = {
   isRemoved(projectId: string): boolean
   /** Days for projects that set none; 0 = for ever. */
   defaultDays: number
+  /** Days of log records for projects that set none. */
+  logsDays: number
 }
 
 const hourMs = 3_600_000
@@ -20,25 +22,58 @@ const hourMs = 3_600_000
 const cutoffUs = (days: number | null | undefined, nowMs: number): number | undefined =>
   days ? Math.floor((nowMs - days * 24 * hourMs) / hourMs) * hourMs * 1_000 : undefined
 
-/** Days that count for a project; null = for ever. */
-export function retentionOf({ of, defaultDays }: Pick<RetentionSource, 'of' | 'defaultDays'>, projectId: string) {
+type Days = Pick<RetentionSource, 'of' | 'defaultDays' | 'logsDays'>
+
+/** Days that count for a project; null = for ever. Log records go with calls that go sooner, unless days of theirs are set. */
+export function retentionOf({ of, defaultDays, logsDays }: Days, projectId: string) {
   const set = of(projectId) ?? {}
   const { calls_days = defaultDays || null, payloads_days, files_days = null, stats_days = calls_days } = set
   const removed = set.payloads_removed_us
   const { feedback = 'with_calls' } = set
-  return { calls_days, payloads_days: payloads_days ?? calls_days, files_days, stats_days, feedback, removed }
+  const { logs_days = Math.min(logsDays, calls_days ?? logsDays) } = set
+  return {
+    calls_days,
+    payloads_days: payloads_days ?? calls_days,
+    files_days,
+    stats_days,
+    logs_days,
+    feedback,
+    removed,
+  }
 }
+
+/** Whether log records of a project are hidden by their age; of others whole months go, and what is there is seen. */
+const areLogsAged = (source: Days, projectId: string): boolean =>
+  source.of(projectId)?.logs_days !== undefined || retentionOf(source, projectId).calls_days !== null
+
+/** Before when log records of a project are to be removed; undefined = never. */
+export function logsRemovedBeforeUs(source: Days, projectId: string, nowMs = Date.now()): number | undefined {
+  const beforeUs = cutoffUs(retentionOf(source, projectId).logs_days, nowMs)
+  if (beforeUs === undefined || areLogsAged(source, projectId)) return beforeUs
+  const day = new Date(beforeUs / 1_000)
+  return Date.UTC(day.getUTCFullYear(), day.getUTCMonth()) * 1_000
+}
+
+/** The most days for which log records of some project are kept. */
+export const mostLogsDays = (source: Days & Pick<RetentionSource, 'projectIds'>): number =>
+  Math.max(
+    source.logsDays,
+    ...[...source.projectIds()].map((id) => retentionOf(source, id).logs_days ?? Number.POSITIVE_INFINITY),
+  )
 
 /** Whole hours, so that counters of hours can be left out as they are. */
 export function createCutoffsOf(source: RetentionSource, now: () => number = Date.now): CutoffsOf {
   return (projectId): Cutoffs | undefined => {
     if (source.isRemoved(projectId)) return { isRemoved: true }
-    const { calls_days, payloads_days, stats_days, removed } = retentionOf(source, projectId)
-    if (calls_days === null && payloads_days === null && stats_days === null && removed === undefined) return undefined
+    const { calls_days, payloads_days, stats_days, logs_days, removed } = retentionOf(source, projectId)
+    const logsDays = areLogsAged(source, projectId) ? logs_days : null
+    const isForEver = [calls_days, payloads_days, stats_days, logsDays].every((days) => days === null)
+    if (isForEver && removed === undefined) return undefined
     const nowMs = now()
     const [callsUs, valuesUs] = [cutoffUs(calls_days, nowMs), cutoffUs(payloads_days, nowMs)]
     const ownUs = payloads_days === calls_days ? removed : Math.max(valuesUs ?? 0, removed ?? 0)
-    return { callsUs, valuesUs, payloadsUs: ownUs, statsUs: cutoffUs(stats_days, nowMs) }
+    const [statsUs, logsUs] = [cutoffUs(stats_days, nowMs), cutoffUs(logsDays, nowMs)]
+    return { callsUs, valuesUs, payloadsUs: ownUs, statsUs, logsUs }
   }
 }
 
@@ -57,7 +92,7 @@ export function callCutoffs(source: RetentionSource, nowMs = Date.now()) {
  * still seen. @returns as parameters of a statement; of projects that are not there all minutes may be
  */
 export function countedAgain(
-  source: Pick<RetentionSource, 'of' | 'projectIds' | 'defaultDays'>,
+  source: Days & Pick<RetentionSource, 'projectIds'>,
   nowMs = Date.now(),
 ): { agedProjects: string[]; countedFrom: number[] } {
   const secondsOf = (id: string) => {
@@ -77,7 +112,7 @@ const dayMs = 24 * hourMs
 
 /** Projects whose files go once nothing names them, with the time in milliseconds up to which they came. */
 export function fileCutoffs(
-  source: Pick<RetentionSource, 'of' | 'projectIds' | 'defaultDays'>,
+  source: Days & Pick<RetentionSource, 'projectIds'>,
   nowMs: number,
 ): [projectId: string, beforeMs: number][] {
   return [...source.projectIds()].flatMap((projectId) => {

@@ -45,6 +45,7 @@ export type Cutoffs = {
   /** Of indexed values of payloads. */
   valuesUs?: number | undefined
   statsUs?: number | undefined
+  logsUs?: number | undefined
 }
 
 /** What is hidden of a project now; undefined = nothing. */

@@ -54,8 +54,8 @@ async function hiddenCalls(
 }
 
 /** @throws Fault 422 when payloads would be kept for longer than their calls */
-function throwUnlessInOrder(days: RetentionDays, defaultDays: number): void {
-  const { calls_days, payloads_days } = retentionOf({ of: () => days, defaultDays }, '')
+function throwUnlessInOrder(days: RetentionDays, source: RetentionSource): void {
+  const { calls_days, payloads_days } = retentionOf({ ...source, of: () => days }, '')
   if (calls_days !== null && payloads_days !== null && payloads_days > calls_days)
     throw fault(422, `payloads_days (${payloads_days}) is more than the days of calls (${calls_days})`)
 }
@@ -75,7 +75,7 @@ export function createSettingsRoutes({ directory, retention, store, config }: Se
       const before = state.projects.get(projectId)?.retention ?? {}
       const removed = cutoffsOf(projectId)?.payloadsUs
       const days = { ...make(before), ...(removed !== undefined && { payloads_removed_us: removed }) }
-      throwUnlessInOrder(days, retention.defaultDays)
+      throwUnlessInOrder(days, retention)
       await directory.append([settingChange(state, projectId, { retention: days })], userId)
     })
   const cutoffsOf = createCutoffsOf(retention)
@@ -114,7 +114,8 @@ export function createSettingsRoutes({ directory, retention, store, config }: Se
       name: 'projects.retention_update',
       method: 'PUT',
       path: '/v2/{entity}/{project}/settings/retention',
-      summary: 'How long calls, payloads and statistics of a project are seen: replaces what was set; null = for ever',
+      summary:
+        'How long calls, payloads, statistics and log records of a project are seen: replaces what was set; null = for ever',
       body: { type: 'json', schema: retentionRequest, check: 'schema', maxBytes: maxItemBytes },
       response: retentionSettings,
       topics: [],
@@ -145,7 +146,7 @@ export function createSettingsRoutes({ directory, retention, store, config }: Se
               calls_before: timeOf(cutoffs.callsUs),
               payloads_before: timeOf(cutoffs.payloadsUs ?? cutoffs.callsUs),
             },
-            ...{ stats_before: timeOf(cutoffs.statsUs), held },
+            ...{ stats_before: timeOf(cutoffs.statsUs), logs_before: timeOf(cutoffs.logsUs), held },
             hidden_calls: await hiddenCalls(store, projectId, cutoffs.callsUs, { signal: context.signal }),
             removed_within_days: held ? null : 1,
             bytes_within_days: held ? null : config.purgeDays + 1,

@@ -12,18 +12,21 @@ const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10).re
 const monthOf = (ms: number): string => dayOf(ms).slice(0, 6)
 
 /**
- * Drops the months of log records that ended more than `days` days ago, and those of usage after thirteen months.
+ * Drops the months of log records that ended before any project's days, and those of usage after thirteen months. What some
+ * projects keep for less time is purged by rows.
+ * @param days of log records, Infinity = for ever; of what was derived of them and can be derived again
  * @returns what was dropped, as `logs 202603`
  */
 export async function dropOldLogs(
   store: Pick<Store, 'rows' | 'command'>,
-  days: number,
+  days: { own: number; derived: number },
   nowMs = Date.now(),
 ): Promise<string[]> {
-  const month = monthOf(nowMs - days * dayMs)
+  const month = Number.isFinite(days.own) ? monthOf(nowMs - days.own * dayMs) : ''
   /** The first partition of each table that stays. */
   const kept: Record<string, string> = {
-    ...{ logs: month, logs_by_span: month, log_evaluations: month, log_joined: month, log_turns: month },
+    ...{ logs: month, logs_by_span: month, log_evaluations: month, log_turns: month },
+    log_joined: monthOf(nowMs - days.derived * dayMs),
     usage_minutes: monthOf(nowMs - usageDays * dayMs),
     log_joins: dayOf(nowMs - dueDays * dayMs),
     log_turns_due: dayOf(nowMs - dueDays * dayMs),

@@ -16,13 +16,16 @@ export type PurgeRules = {
   keepsFeedback?(projectId: string): boolean
   /** Projects whose files go once nothing names them, with the time up to which they came. */
   fileCutoffs?(nowMs: number): [projectId: string, beforeMs: number][]
+  /** Before when log records go; undefined = never. */
+  logsBeforeUs?(projectId: string): number | undefined
 }
 
 type Aged = {
   table: string
   /** Time of a row in microseconds. */
   us: string
-  cutoff: (cutoffs: Cutoffs) => number | undefined
+  /** 'logs' = log records and what says where they are. */
+  cutoff: 'logs' | ((cutoffs: Cutoffs) => number | undefined)
 }
 
 const microsOf = (column: string) => `toUnixTimestamp64Micro(${column})`
@@ -48,6 +51,9 @@ const agedTables: readonly Aged[] = [
   { table: 'payloads', us: microsOf('at'), cutoff: payloads },
   { table: 'payload_leaves', us: 'most', cutoff: payloads },
   { table: 'payload_chunks', us: 'most', cutoff: payloads },
+  ...['logs', 'logs_by_span', 'log_evaluations', 'log_turns'].map((table) => ({
+    ...{ table, us: microsOf('at'), cutoff: 'logs' as const },
+  })),
 ]
 
 /** Files lie in rows of their own, and leave only when nothing names them; feedback leaves with its call. */
@@ -113,6 +119,12 @@ export function createPurge(deps: {
     budget.run(() => store.rows<Row>({ name, sql, params }, background))
   const change = (name: string, sql: string, params: Record<string, unknown> = {}): Promise<void> =>
     budget.run(() => store.command({ name, sql, params }, aside))
+
+  const cutoffOf = ({ cutoff }: Aged, projectId: string): number | undefined => {
+    if (cutoff === 'logs') return rules.logsBeforeUs?.(projectId)
+    const cutoffs = rules.cutoffsOf(projectId)
+    return cutoffs && cutoff(cutoffs)
+  }
 
   const monthsOf = async (table: string): Promise<string[]> => {
     const found = await read<{ month: string }>(
@@ -187,7 +199,7 @@ export function createPurge(deps: {
   }
 
   const purgeMonth = async (aged: Aged, month: string, removed: Removed): Promise<number> => {
-    const { table, cutoff } = aged
+    const { table } = aged
     const found = await read<{ project_id: string }>(
       'purge.projects',
       `SELECT DISTINCT project_id FROM callhouse.${table} WHERE _partition_id = {month:String}`,
@@ -196,8 +208,7 @@ export function createPurge(deps: {
     /** Most projects have the default: those of one cutoff go together. */
     const due = new Map<number, string[]>()
     for (const { project_id } of found) {
-      const cutoffs = rules.isHeld(project_id) ? undefined : rules.cutoffsOf(project_id)
-      const beforeUs = cutoffs && cutoff(cutoffs)
+      const beforeUs = rules.isHeld(project_id) ? undefined : cutoffOf(aged, project_id)
       if (beforeUs === undefined || beforeUs <= monthBeginUs(month)) continue
       const projects = due.get(beforeUs) ?? []
       due.set(beforeUs, projects)

@@ -21,6 +21,7 @@ const names: Record<Name, { label: string; hint: string }> = {
   payloads_days: { label: 'Payloads', hint: 'Inputs, output, attributes and summary of older calls read as empty.' },
   files_days: { label: 'Files', hint: 'Older ones go once nothing names them; for ever unless told.' },
   stats_days: { label: 'Statistics', hint: 'How far back they go; as far as calls unless told.' },
+  logs_days: { label: 'Log records', hint: 'Older ones are in no answer; they go with calls unless told.' },
 }
 const all = Object.keys(names) as Name[]
 
@@ -92,6 +93,10 @@ function Facts({ now, zone }: { now: Now; zone: string }) {
         <dd>{before(now.payloads_before)}</dd>
       </div>
       <div>
+        <dt>Log records that are hidden</dt>
+        <dd>{before(now.logs_before)}</dd>
+      </div>
+      <div>
         <dt>Hidden, not removed yet</dt>
         <dd>{count(now.hidden_calls)} calls</dd>
       </div>
@@ -148,8 +153,8 @@ export function Retention({ projectId }: { projectId: string }) {
         json('projects.settings_read', undefined, options),
         json('projects.retention_read', undefined, options),
       ])
-      const { calls_days, payloads_days, files_days, stats_days } = retention
-      return { set: { calls_days, payloads_days, files_days, stats_days } as Asked, now }
+      const { calls_days, payloads_days, files_days, stats_days, logs_days } = retention
+      return { set: { calls_days, payloads_days, files_days, stats_days, logs_days } as Asked, now }
     },
   })
   return (
