@@ -1,28 +1,19 @@
 // An OpenTelemetry Collector with the configuration of docs/otlp.md, while the server is killed and started again: what
 // the Collector took is in the tables once, over gRPC and over HTTP, and each service in its own project.
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type ChildServer, postLines, startChildServer } from '../fixtures/child-server.ts'
+import { freePort } from '../fixtures/kafka-broker.ts'
+import { startOtlpClient } from '../fixtures/otlp-client.ts'
 import { processEnv } from '../fixtures/process-env.ts'
+import { goPrograms } from '../fixtures/programs.ts'
 
-const run = promisify(execFile)
 const here = import.meta.dirname
-const programs = join(here, '../../node_modules/.cache/callhouse-compat/go')
 const dir = mkdtempSync(join(tmpdir(), 'callhouse-collector-'))
 const perSender = 1_000
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 /** The block of the page, with the addresses of this test; every other word of it is what a reader copies. */
 function configuration(ports: { receiver: number; grpc: number }): string {
@@ -39,18 +30,36 @@ function configuration(ports: { receiver: number; grpc: number }): string {
   return replaced(text, '/var/lib/otelcol', join(dir, 'queue'))
 }
 
-/** The same over HTTP and without a project, beside what the page says. */
+/**
+ * Beside what the page says, a second way through the Collector: over HTTP and without a project, behind the processor
+ * that makes batches in memory, and into a file too.
+ */
 function extended(text: string, http: number): string {
   const exporter = /^ {2}otlp_grpc:\n([\s\S]*?)(?=^\S)/m.exec(text)?.[1] as string
   const other = exporter
     .replace(/endpoint: \S+/, `endpoint: "http://127.0.0.1:${http}"`)
     .replace(/, project_id: acme\/demo/, '')
+  const way = '{ receivers: [otlp], processors: [batch], exporters: [otlp_http, file] }'
   return text
-    .replace(/^service:/m, () => `  otlp_http:\n${other}service:`)
-    .replaceAll('exporters: [otlp_grpc]', 'exporters: [otlp_grpc, otlp_http]')
-    .replace(/^service:\n/m, 'service:\n  telemetry: { metrics: { level: none } }\n')
+    .replace(
+      /^exporters:\n/m,
+      () => `processors: { batch: { timeout: 200ms } }\nexporters:\n  file: { path: ${kept}, append: true }\n`,
+    )
+    .replace(/^service:\n/m, () => `  otlp_http:\n${other}service:\n  telemetry: { metrics: { level: none } }\n`)
+    .replace(/^ {2}pipelines:\n/m, (line) => `${line}    traces/beside: ${way}\n    logs/beside: ${way}\n`)
+}
+const kept = join(dir, 'kept.json')
+/** Ids of the spans that the Collector wrote into the file. */
+function keptSpans(): string[] {
+  type Spans = { resourceSpans?: { scopeSpans: { spans: { spanId: string }[] }[] }[] }
+  const lines = readFileSync(kept, 'utf8').trim().split('\n')
+  return lines
+    .flatMap((line) => (JSON.parse(line) as Spans).resourceSpans ?? [])
+    .flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans.map(({ spanId }) => spanId)))
+    .sort()
 }
 
+let programs: string
 let ports: { receiver: number; grpc: number; http: number; main: number }
 let server: ChildServer
 let collector: ChildProcess
@@ -77,10 +86,8 @@ async function startCollector(): Promise<void> {
 const ended = (child: ChildProcess): Promise<void> => new Promise((resolve) => child.once('exit', () => resolve()))
 
 beforeAll(async () => {
-  mkdirSync(programs, { recursive: true })
+  programs = await goPrograms()
   mkdirSync(join(dir, 'data'))
-  const env = { ...processEnv(), GOFLAGS: '-mod=readonly' }
-  await run('go', ['build', '-o', join(programs, 'collector'), '.'], { cwd: join(here, 'collector'), env })
   ports = { receiver: await freePort(), grpc: await freePort(), http: await freePort(), main: await freePort() }
   writeFileSync(join(dir, 'collector.yaml'), extended(configuration(ports), ports.http))
   await startServer()
@@ -97,16 +104,14 @@ afterAll(async () => {
 
 /** Sends from a service with the published exporters of Node; the ids of its spans, all of which the Collector took. */
 async function send(service: string): Promise<string[]> {
-  const { stdout } = await run(process.execPath, [join(here, 'otlp-defaults.mjs'), String(perSender)], {
-    env: {
-      ...processEnv(),
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${ports.receiver}`,
-      OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
-      OTEL_SERVICE_NAME: service,
-    },
-    maxBuffer: 2 ** 26,
+  const client = startOtlpClient([process.execPath, join(here, 'otlp-defaults.mjs')], perSender, {
+    ...processEnv(),
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${ports.receiver}`,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+    OTEL_SERVICE_NAME: service,
   })
-  const { errors, ids } = JSON.parse(stdout) as { errors: string[]; ids: string[] }
+  client.go()
+  const { errors, ids } = await client.report
   expect(errors).toEqual([])
   return ids
 }
@@ -171,5 +176,6 @@ describe('a Collector with the configuration of the page', () => {
       })
     }
     expect(await logCount('acme/demo')).toBe(all.length)
+    expect(keptSpans()).toEqual(all)
   })
 })

@@ -21,6 +21,9 @@ const logged = new LoggerProvider({
 })
 const tracer = traced.getTracer('client')
 const logger = logged.getLogger('client')
+process.stdout.write('ready\n')
+await new Promise((resolve) => process.stdin.once('data', resolve).once('end', resolve))
+process.stdin.pause()
 const ids = []
 for (let n = 0; n < Number(process.argv[2]); n++) {
   const span = tracer.startSpan('chat', { attributes: { 'gen_ai.prompt': 'x'.repeat(100) } })

@@ -1,16 +1,13 @@
-"""Sends metrics with the published exporter over gRPC and prints how that ended and what it logged as one JSON line.
-
-otlp_metrics.py <host:port> <project>
+"""Sends metrics with the published exporter over gRPC, set up by the variables of OpenTelemetry alone, and prints how
+that ended and what it logged as one JSON line.
 """
 import json
 import logging
-import sys
 
 from opentelemetry.exporter.otlp.proto.grpc.metric_exporter import OTLPMetricExporter
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 
-endpoint, project = sys.argv[1:3]
 lines = []
 
 
@@ -20,11 +17,7 @@ class Kept(logging.Handler):
 
 
 logging.getLogger().addHandler(Kept(logging.WARNING))
-# The authority comes from OTEL_EXPORTER_OTLP_CERTIFICATE.
-exporter = OTLPMetricExporter(
-    endpoint=f"https://{endpoint}", headers=(("authorization", "Bearer test-key"), ("project_id", project))
-)
-provider = MeterProvider(metric_readers=[PeriodicExportingMetricReader(exporter)])
+provider = MeterProvider(metric_readers=[PeriodicExportingMetricReader(OTLPMetricExporter())])
 provider.get_meter("test").create_counter("requests").add(1)
 flushed = provider.force_flush()
 provider.shutdown()
