@@ -102,6 +102,7 @@ it.each<[string, Event[], Record<string, unknown[]>]>([
     { 'log-joins-spans': [spanRow], 'log-joins-events': Array.from({ length: 1_000 }, (_, n) => stored(n, 'x')) },
   ],
   ['that are evaluations', [{ eventName: 'gen_ai.evaluation.result', at: at(1), text: 'x' }], {}],
+  ['of coding agents without a span', [{ eventName: 'codex.tool_result', at: at(1), text: 'x', spanId: '' }], {}],
   [
     'of many spans',
     Array.from({ length: 101 }, (_, n) => ({ at: at(1), text: 'x', spanId: n.toString(16).padStart(16, 'd') })),
