@@ -137,6 +137,14 @@ const writes: Record<string, () => Promise<unknown>> = {
   },
   name: () => send('/call/update', { body: { project_id, call_id: uuidv7(), display_name: marker() } }),
   feedback: () => send('/feedback/create', { body: feedback() }),
+  object: () => {
+    const obj = { project_id, object_id: `o${++count}`, val: { note: withMarker(), deep: [{ to: marker() }] } }
+    return send('/obj/create', { body: { obj } })
+  },
+  table: () => {
+    const rows = [{ note: withMarker() }, { args: JSON.stringify({ to: marker() }) }]
+    return send('/table/create', { body: { table: { project_id, rows } } })
+  },
   'feedback in a batch': () => send('/feedback/batch/create', { body: { batch: [feedback(), feedback()] } }),
   'spans as JSON': () => send('/otel/v1/traces', { body: spans() }),
   'spans as protobuf': () => send('/otel/v1/traces', { type: protobuf, body: encodeRequest(binary(spans())) }),
@@ -148,7 +156,7 @@ const writes: Record<string, () => Promise<unknown>> = {
 const seen = (text: string): string[] => [...text.matchAll(/marker\d{6}x/g)].slice(0, 3).map(([one]) => one)
 
 it('what rules mask is in no file, table or line of the log of a process that was killed while it wrote', async () => {
-  const rules = { sets: ['@credentials'], rules: [{ id: 'mail', detect: 'email', action: 'mask' }] }
+  const rules = { sets: ['@credentials'], objects: true, rules: [{ id: 'mail', detect: 'email', action: 'mask' }] }
   await send(`/v2/${project_id}/masking`, { method: 'PUT', body: rules })
   for (const write of Object.values(writes)) await write()
   for (let round = 0; round < runs(1, 20); round++) {
@@ -166,6 +174,8 @@ it('what rules mask is in no file, table or line of the log of a process that wa
   const listed = await send('/calls/stream_query', { body: { project_id } })
   expect(listed).toContain('write to [email] now')
   expect(seen(listed)).toEqual([])
+  const objects = await send('/objs/query', { body: { project_id, filter: {} } })
+  expect([objects.includes('write to [email] now'), seen(objects)]).toEqual([true, []])
   await server.stop()
   printed += server.output()
   expect(seen(printed)).toEqual([])
