@@ -6,11 +6,7 @@ import { basicAuth, post, uploadText } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 const routes = declaredRoutes()
-const routeOf = (name: string) => {
-  const found = routes.find((route) => route.name === name)
-  if (!found) throw new Error(`no route ${name}`)
-  return found
-}
+const routeOf = (name: string) => routes.find((route) => route.name === name) ?? expect.fail(`no route ${name}`)
 
 /** Deletes that went through more calls than they hold, and costs of calls whose header does not tell their usage. */
 const seldom: Record<string, string[]> = {
@@ -385,8 +381,10 @@ describe('what routes touch', () => {
       const { status } = await send()
       expect([200, 202], `${name}: ${status}`).toContain(status)
     }
-    written.delete('usage') // what was used is written by itself, once a minute
-    expect([...written].sort()).toEqual((route.topics ?? []).filter((topic) => topic !== 'usage').sort())
+    const topics = (route.topics ?? []).filter((topic) => topic !== 'usage')
+    // What was used is written by itself, and so is how an erasure goes on.
+    for (const topic of ['usage', 'erasures']) if (!topics.includes(topic)) written.delete(topic)
+    expect([...written].sort()).toEqual(topics.sort())
     expect([...read].filter((table) => !route.tables?.includes(table))).toEqual([])
     // What is derived is read only when it is there, and its marks only while something is due.
     const unread = (route.tables ?? []).filter(

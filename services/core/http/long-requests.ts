@@ -9,10 +9,10 @@ import type { Route } from './route.ts'
  * Longest bodies whose worst forms are handled within the 50 ms that nothing may hold the event loop for. Bodies that
  * are read from their bytes never become values; what of them is long all the same the handler finds out.
  */
-const longBytes = { values: 96 * 1024, bytes: 1024 * 1024 }
+const longBytes = { values: 96 * 1024, bytes: 768 * 1024 }
 
-/** Bytes of JSON that are read where they came. */
-export const maxBytesHere = longBytes.bytes
+/** Bytes of a provider's answer that are read where they came. */
+export const maxBytesHere = 1024 * 1024
 
 export const isLong = ({ body, isLong: isAlways }: Route, bytes: Buffer): boolean =>
   isAlways === true ||
