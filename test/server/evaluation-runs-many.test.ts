@@ -92,7 +92,7 @@ it('predictions, scores and finishes that come at once add up', { timeout: limit
 it('a run of thousands of predictions is listed, finished and deleted whole', {
   timeout: limitMs(120_000),
 }, async () => {
-  const rows = runs(2_000, 5_000)
+  const rows = 1_000 * runs(2, 5)
   const evaluation_run_id = await made('evaluation_runs', { evaluation, model })
   const started_at = new Date().toISOString()
   const idOf = (kind: string, n: number) => kind + n.toString(16).padStart(15, '0')
