@@ -20,7 +20,7 @@ describe('what routes touch', () => {
   const written = new Set<string>()
 
   beforeAll(async () => {
-    server = await startLiveServer()
+    server = await startLiveServer(['--master-key', Buffer.alloc(32, 7).toString('base64')])
     const { store, log } = server.now()
     const { bytes, rows } = store
     // The worker's own statements run over all projects, or derive leaves.
