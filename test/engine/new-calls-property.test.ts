@@ -173,7 +173,7 @@ describe('rows of calls that go in without a merge where they are new', () => {
 
   const ways = { 'by fingerprints': asTheyAre, 'by fingerprints, some by mistake': alsoByMistake, 'by look-ups': {} }
   const cases = Object.entries(ways).flatMap(([name, way], i) =>
-    Array.from({ length: runs(1, 4) }, (_, n) => [name, i * 20 + n + 1, way] as const),
+    Array.from({ length: runs(1, 8) }, (_, n) => [name, i * 20 + n + 1, way] as const),
   )
   it.each(cases)(
     'is the model %s (seed %i)',
