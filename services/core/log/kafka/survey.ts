@@ -26,7 +26,8 @@ export async function surveyKafka(
 ): Promise<KafkaSurvey> {
   const unused = { partitions: 1, replication: 1, retentionMs: 0, compression: 'none' } as const
   const client = createKafkaClient({ ...options, ...unused, roles: { produce: false, consume: false } })
-  const admin = client.kafka.admin({ retry: { retries: 1 } })
+  // A broker that has just begun to hold the group says so for a second or two.
+  const admin = client.kafka.admin({ retry: { retries: 6, initialRetryTime: 100, maxRetryTime: 1_000 } })
   await admin.connect()
   try {
     const { brokers } = await admin.describeCluster()
