@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import { boardIdOf, boards, isOwnBoard } from '../../services/web/page/dashboards/boards.ts'
 import { byGroup } from '../../services/web/page/dashboards/figures.ts'
+import { termsOf } from '../../services/web/page/dashboards/groups.ts'
 import { measureNamed } from '../../services/web/page/dashboards/measures.ts'
 import { boardOf, storedBoard } from '../../services/web/page/dashboards/own-boards.ts'
 
@@ -62,4 +63,15 @@ it('groups within groups are kept, and named by both', () => {
     'ask · error',
     'ask · unknown',
   ])
+})
+
+it('the calls of a group are found by a filter that names each of its keys, where a filter can', () => {
+  const op = 'weave:///acme/x/op/ask:1'
+  expect(termsOf(['op_name', 'status'], [op, 'error'])).toBe('op:ask status:error')
+  expect(termsOf(['inputs.city', 'user'], ['Rome OR (x', ''])).toBe('inputs.city:"Rome OR (x"')
+  expect(termsOf(['thread_id'], ['7'])).toBe('thread:"7"')
+  // Neither a model nor a name with a space is a field of the line.
+  expect(termsOf(['op_name', 'model'], ['ask', 'gpt-4o'])).toBeUndefined()
+  expect(termsOf(['inputs.a b'], ['x'])).toBeUndefined()
+  expect(termsOf(['__proto__'], ['x'])).toBeUndefined()
 })

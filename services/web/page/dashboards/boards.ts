@@ -24,6 +24,9 @@ export type Panel = {
   isWide?: boolean | undefined
 }
 
+/** Rows of a table. */
+export const rankedGroups = 10
+
 /** As an aggregate takes them. */
 export const groupsOf = ({ by, by2 }: Pick<Panel, 'by' | 'by2'>): string[] =>
   [by, by2].filter((one) => one !== undefined)

@@ -1,6 +1,6 @@
 // Dashboards of a project's own: objects of the class `CallhouseDashboard`, whose versions are what they were before.
 import { parsed } from '../calls/search.ts'
-import { type Board, groupsOf, type Panel, type PanelType, panelTypes } from './boards.ts'
+import { type Board, groupsOf, type Panel, type PanelType, panelTypes, rankedGroups } from './boards.ts'
 import { maxGroups } from './figures.ts'
 import { heatAsked } from './heat.ts'
 import { measureNamed } from './measures.ts'
@@ -49,7 +49,10 @@ export const storedBoard = ({ title, panels, others }: OwnBoard): object => ({
           ? heatAsked
           : {
               metrics: measureNamed(measure)?.asked ?? [],
-              ...(by !== undefined && { group_by: groupsOf({ by, by2 }), top: type === 'table' ? 10 : maxGroups }),
+              ...(by !== undefined && {
+                group_by: groupsOf({ by, by2 }),
+                top: type === 'table' ? rankedGroups : maxGroups,
+              }),
             },
     })),
     ...others,

@@ -48,9 +48,6 @@ function draftOf(panel: Panel | undefined): Draft {
 
 const isGrouped = (type: PanelType): boolean => type !== 'number' && type !== 'heat'
 
-/** A table ranks the values of one field. */
-const isDoubled = (type: PanelType): boolean => isGrouped(type) && type !== 'table'
-
 /** A table has a row per group. */
 const needsGroup = ({ type, by }: Draft): boolean => type === 'table' && by === ''
 
@@ -64,7 +61,7 @@ function panelOfDraft(draft: Draft, old: Panel | undefined): Panel {
       measure: type === 'heat' ? 'calls' : measure === 'field' ? `${as} ${field.trim()}` : measure,
     },
     by: group === '' || !isGrouped(type) ? undefined : group,
-    by2: group === '' || by2 === '' || by2 === group || !isDoubled(type) ? undefined : by2,
+    by2: group === '' || by2 === '' || by2 === group || !isGrouped(type) ? undefined : by2,
     ...{ filter: filter.trim() || undefined, isWide: old?.isWide },
   }
 }
@@ -136,7 +133,7 @@ export function PanelForm({ panel, isBusy, onSave, onClose }: Props) {
         {draft.type !== 'number' &&
           draft.by === 'field' &&
           written('byField', 'Field of the groups', 'inputs.language')}
-        {isDoubled(draft.type) && draft.by !== '' && (
+        {isGrouped(draft.type) && draft.by !== '' && (
           <Choice
             label="And within them by"
             value={draft.by2}

@@ -4,13 +4,13 @@ import { type ReactNode, useId } from 'react'
 import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { parsed } from '../calls/search.ts'
-import { type Expression, literalText, queryText } from '../engine/query-text.ts'
-import { opNameOf } from '../engine/rows.ts'
+import { type Expression, queryText } from '../engine/query-text.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
-import { groupsOf, type Panel } from './boards.ts'
+import { groupsOf, type Panel, rankedGroups } from './boards.ts'
 import { Chart } from './chart.tsx'
 import { type Aggregate, countOf, type Group, latencies, maxGroups, sums } from './figures.ts'
+import { groupBy, nameOfGroup, termsOf } from './groups.ts'
 import { heatAsked, heatSeries } from './heat.ts'
 import { type Measure, type Metric, measureNamed, seriesOf } from './measures.ts'
 import { Ranking } from './ranking.tsx'
@@ -71,7 +71,7 @@ export function ShownPanel(props: Props) {
   const measure = measureNamed(props.panel.measure)
   if (measure === undefined) return null
   const { type, by } = props.panel
-  if (type === 'table' && by !== undefined) return <ShownRanking {...props} {...{ measure, by }} />
+  if (type === 'table' && by !== undefined) return <ShownRanking {...props} {...{ measure, by }} view="all" />
   if (type === 'number') return <ShownNumber {...props} measure={measure} />
   return <ShownChart {...props} measure={measure} />
 }
@@ -155,28 +155,28 @@ const ranked = [
   { field: 'latency_ms', as: 'p95' },
 ]
 
-/** What groups are called, and the field of a filter that finds them. */
-const groupsBy: Readonly<Record<string, { head: string; field: string }>> = {
-  op_name: { head: 'Operation', field: 'op' },
-  user: { head: 'User', field: 'user' },
-  model: { head: 'Model', field: 'model' },
-  status: { head: 'Status', field: 'status' },
-  exception: { head: 'Message', field: 'error' },
+type RankingProps = Pick<Known, 'panel' | 'measure' | 'requestOf' | 'within' | 'range' | 'acts'> & {
+  by: string
+  view: 'all' | undefined
 }
 
-function ShownRanking({ panel, measure, by, requestOf, within, range, acts }: Known & { by: string }) {
+export function ShownRanking({ panel, measure, by, requestOf, within, range, view, acts }: RankingProps) {
   const { title, filter } = panel
   const { first } = measure
-  const nameOf = by === 'op_name' ? opNameOf : String
-  const { head, field } = groupsBy[by] ?? { head: by, field: by }
+  const groups = groupsOf({ by, by2: panel.by2 })
   const metrics = [first, ...ranked.filter(({ field, as }) => field !== first.field || as !== first.as)]
-  const { data, error, refetch } = useAggregate({ ...requestOf(filter), metrics, group_by: [by], top: 10 })
+  const { data, error, refetch } = useAggregate({ ...requestOf(filter), metrics, group_by: groups, top: rankedGroups })
   if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
   const own = (term: string) => within(filter === undefined ? term : narrowed(parsed(filter).expression, term))
   return (
     <Ranking
-      {...{ title, head, answer: data, range, acts, nameOf, first: `${first.field}.${first.as}` }}
-      query={(name) => own(`${field}:${literalText(nameOf(name))}`)}
+      {...{ title, answer: data, range, view, acts, first: `${first.field}.${first.as}` }}
+      heads={groups.map((one) => groupBy(one).head)}
+      nameOf={(key, place) => nameOfGroup(groups[place] ?? '', key)}
+      query={(keys) => {
+        const terms = termsOf(groups, keys)
+        return terms === undefined ? undefined : own(terms)
+      }}
     />
   )
 }

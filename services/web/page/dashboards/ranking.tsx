@@ -14,17 +14,21 @@ const toneOf = (label: string, value: number | null): string => {
 
 type ListProps = {
   title: string
-  head: string
+  /** Of the keys of a group, one or two. */
+  heads: readonly string[]
   answer: Aggregate | undefined
   /** Which groups are the greatest: `<field>.<as>`. */
   first: string
-  nameOf(key: string): string
-  query(key: string): string
+  nameOf(key: string, place: number): string
+  /** A filter that finds the calls of a group; undefined where there is none. */
+  query(keys: readonly string[]): string | undefined
   range: string
+  /** Which calls the links show. */
+  view: 'all' | undefined
   acts?: ReactNode
 }
 
-export function Ranking({ title, head, answer, first, nameOf, query, range, acts }: ListProps) {
+export function Ranking({ title, heads, answer, first, nameOf, query, range, view, acts }: ListProps) {
   const { entity, project } = useProject()
   const groups = (answer?.groups ?? []).filter(
     ({ keys, is_rest, total }) => !is_rest && keys[0] && numberOr0(total[first]) > 0,
@@ -39,8 +43,8 @@ export function Ranking({ title, head, answer, first, nameOf, query, range, acts
         </h2>
         <span className="second" />
         <CsvButton
-          {...{ title, columns: [head, ...figures.map(({ label }) => label)] }}
-          rows={() => groups.map((group) => [group.keys[0] ?? '', ...figures.map(({ of }) => of(group))])}
+          {...{ title, columns: [...heads, ...figures.map(({ label }) => label)] }}
+          rows={() => groups.map((group) => [...group.keys, ...figures.map(({ of }) => of(group))])}
         />
         {acts}
       </header>
@@ -48,7 +52,7 @@ export function Ranking({ title, head, answer, first, nameOf, query, range, acts
         <table>
           <thead>
             <tr>
-              {[head, ...figures.map(({ label }) => label)].map((one) => (
+              {[...heads, ...figures.map(({ label }) => label)].map((one) => (
                 <th key={one} scope="col">
                   {one}
                 </th>
@@ -56,29 +60,43 @@ export function Ranking({ title, head, answer, first, nameOf, query, range, acts
             </tr>
           </thead>
           <tbody>
-            {groups
-              .map((group) => [group.keys[0] ?? '', group] as const)
-              .map(([name, group]) => (
-                <tr key={name}>
+            {groups.map((group) => {
+              const { keys, total } = group
+              const [name = '', within] = keys.map((key, place) => nameOf(key, place))
+              const q = query(keys)
+              const shown = <T text={name} max={80} />
+              return (
+                <tr key={keys.join('\0')}>
                   <th scope="row">
-                    <Link
-                      to="/p/$entity/$project/calls"
-                      params={{ entity, project }}
-                      search={{ q: query(name), view: 'all', ...(range !== 'all' && { range }) }}
-                    >
-                      <T text={nameOf(name)} max={80} />
-                    </Link>
-                    <i style={{ width: `${(numberOr0(group.total[first]) / most) * 100}%` }} />
+                    {q === undefined ? (
+                      shown
+                    ) : (
+                      <Link
+                        to="/p/$entity/$project/calls"
+                        params={{ entity, project }}
+                        search={{ q, ...(view && { view }), ...(range !== 'all' && { range }) }}
+                      >
+                        {shown}
+                      </Link>
+                    )}
+                    <i style={{ width: `${(numberOr0(total[first]) / most) * 100}%` }} />
                   </th>
+                  {within !== undefined && (
+                    <td className="within">
+                      {within === '' ? <span className="dim">–</span> : <T text={within} max={80} />}
+                    </td>
+                  )}
                   {figures.map(({ label, shownAs, of }) => (
                     <td key={label} className={toneOf(label, of(group))}>
                       {shownAs(of(group))}
                     </td>
                   ))}
                 </tr>
-              ))}
+              )
+            })}
           </tbody>
         </table>
+        {answer !== undefined && groups.length === 0 && <p className="dim">Nothing in this time</p>}
       </div>
     </section>
   )

@@ -1,0 +1,29 @@
+// Groups of calls: what they are called, and the filter that finds the calls of one.
+import { fieldOfPath } from '../engine/completion.ts'
+import { literalText } from '../engine/query-text.ts'
+import { opNameOf } from '../engine/rows.ts'
+
+/** What groups are called, and the field of a filter that finds them; a filter knows no models. */
+const groupsBy: Readonly<Record<string, { head: string; field: string | null }>> = {
+  op_name: { head: 'Operation', field: 'op' },
+  user: { head: 'User', field: 'user' },
+  thread_id: { head: 'Thread', field: 'thread' },
+  model: { head: 'Model', field: null },
+  status: { head: 'Status', field: 'status' },
+  exception: { head: 'Message', field: 'error' },
+}
+export const groupBy = (by: string): { head: string; field: string | null } =>
+  (Object.hasOwn(groupsBy, by) ? groupsBy[by] : undefined) ?? { head: by, field: fieldOfPath(by) }
+
+export const nameOfGroup = (by: string, key: string): string => (by === 'op_name' ? opNameOf(key) : key)
+
+/** Terms that find the calls of a group; undefined where a filter cannot say it. */
+export function termsOf(groups: readonly string[], keys: readonly string[]): string | undefined {
+  const terms = groups.map((by, place) => {
+    const { field } = groupBy(by)
+    const key = keys[place] ?? ''
+    if (field === null) return undefined
+    return key === '' ? '' : `${field}:${literalText(nameOfGroup(by, key))}`
+  })
+  return terms.includes(undefined) ? undefined : terms.filter((term) => term !== '').join(' ')
+}
