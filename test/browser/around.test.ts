@@ -100,6 +100,26 @@ it('a value of a call becomes a filter, for it or against it, by keys and by the
   expect(new URL(page.url()).searchParams.get('q')).toBe('(op:summarize OR op:fetch_orders) status:success')
 })
 
+it('a value of a call counts the calls by it, and its field becomes a column', async () => {
+  const { page } = here
+  await list('?cols=inputs.city')
+  await page.getByText('Rome').first().click({ button: 'right' })
+  const dialog = page.getByRole('dialog', { name: 'Filter by a value of this call' })
+  // Of a field that no column shows.
+  await dialog.getByRole('button', { name: 'inputs.k as a column' }).click()
+  await page.waitForURL((to) => to.searchParams.get('cols') === 'inputs.city,inputs.k')
+  await page.getByText('Rome').first().click({ button: 'right' })
+  await dialog.getByRole('button', { name: 'Group by inputs.k' }).click()
+  await page.waitForURL((to) => to.searchParams.get('by') === 'inputs.k')
+  const groups = page.getByRole('dialog', { name: 'Calls by inputs.k' })
+  await groups.getByRole('link', { name: '2', exact: true }).waitFor()
+  expect(await everybodysFaults(page, 'groups of calls')).toEqual([])
+  await page.reload()
+  await groups.getByRole('link', { name: '2', exact: true }).click()
+  await expect.poll(() => page.locator('.row .name').count()).toBe(1)
+  expect(new URL(page.url()).searchParams.get('q')).toBe('inputs.k:"2"')
+})
+
 it('a chart has groups within groups', async () => {
   const { page } = here
   await page.goto(`${world.url}/p/${world.project}/dashboard?board=dashboard-ours&range=1h`)
@@ -114,4 +134,21 @@ it('a chart has groups within groups', async () => {
   await form.getByRole('combobox', { name: 'And within them by' }).selectOption('Nothing')
   await form.getByRole('button', { name: 'Save' }).click()
   await expect.poll(async () => (await legend.allInnerTexts()).sort()).toEqual(['fetch_orders', 'summarize'])
+})
+
+it('a table has groups within groups, each a way to its calls', async () => {
+  const { page } = here
+  await page.goto(`${world.url}/p/${world.project}/dashboard?board=dashboard-ours&range=1h`)
+  await page.getByRole('button', { name: 'Change Two' }).click()
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  const form = page.getByRole('dialog', { name: 'Edit the chart' })
+  await form.getByRole('combobox', { name: 'Shown as' }).selectOption('Table')
+  await form.getByRole('combobox', { name: 'And within them by' }).selectOption('Status')
+  await form.getByRole('button', { name: 'Save' }).click()
+  const table = page.getByRole('region', { name: 'Two' })
+  await table.getByRole('columnheader', { name: 'Status' }).waitFor()
+  const failed = table.getByRole('row').filter({ hasText: 'fetch_orders' }).filter({ hasText: 'error' })
+  await failed.getByRole('link').click()
+  await page.waitForURL((to) => (to.searchParams.get('q') ?? '').includes('op:fetch_orders status:error'))
+  await expect.poll(() => page.locator('.row .name').count()).toBe(1)
 })

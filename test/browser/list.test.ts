@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Filled, startFilled } from './filled.ts'
-import { type Opened, picture } from './world.ts'
+import { everybodysFaults, type Opened, picture } from './world.ts'
 
 let world: Filled
 let home: string
@@ -84,6 +84,37 @@ describe('calls', () => {
       .locator('.row')
       .getByTitle(/^\d+ bytes$/)
       .waitFor()
+  })
+
+  it('keep pinned columns in view, as wide as a reader made them, also after a reload', async () => {
+    await go(`${home}?q=op:support_agent&cols=inputs.order,inputs,output,id,trace_id&right=output`)
+    await page.locator('.row').getByText('8812', { exact: true }).first().waitFor()
+    await page.getByRole('button', { name: 'Columns' }).click()
+    const chooser = page.getByRole('dialog', { name: 'Columns' })
+    await chooser.getByLabel('Pin inputs.order').selectOption('Left')
+    await chooser.getByLabel('Width of inputs.order').selectOption('Narrow')
+    await chooser.getByLabel('Width of inputs', { exact: true }).selectOption('Widest')
+    expect(await everybodysFaults(page, 'columns')).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.waitForURL((to) => to.searchParams.get('left') === 'inputs.order')
+    await page.reload()
+    const places = () =>
+      page.evaluate<Record<string, number[]>>(`Object.fromEntries(
+        [...document.querySelectorAll('[role=columnheader]')].map((cell) => {
+          const { left, right, width } = cell.getBoundingClientRect()
+          return [cell.textContent, [left, right, width].map(Math.round)]
+        }))`)
+    await page.locator('.row').getByText('8812', { exact: true }).first().waitFor()
+    const before = await places()
+    expect([before['inputs.order']?.[2], before.Inputs?.[2]]).toEqual([80, 640])
+    await page.getByRole('table', { name: 'Calls' }).evaluate((box) => box.scrollBy(900, 0))
+    await expect.poll(async () => (await places()).Started?.[1]).toBeLessThan(0)
+    const after = await places()
+    expect(after.Name?.[0]).toBeLessThanOrEqual(before.Name?.[0] ?? 0)
+    expect(after['inputs.order']?.[0]).toBeGreaterThan(after.Name?.[1] ?? 0)
+    expect(after.Output).toEqual(before.Output)
+    expect(after.Output?.[1]).toBeLessThanOrEqual(1280)
+    expect(await everybodysFaults(page, 'pinned')).toEqual([])
   })
 
   it('use the whole width of a wide window, however short their texts are', async () => {

@@ -14,6 +14,7 @@ import { openedS } from '../read-ahead.ts'
 import { scaled } from '../text-scale.ts'
 import { useFeedback } from '../traces/use-feedback.ts'
 import { ViewsMenu } from '../views/views-menu.tsx'
+import { keepWidths, placedColumns, readWidths } from './columns.ts'
 import { Chips, FilterLine } from './filter-line.tsx'
 import { Histogram } from './histogram.tsx'
 import { MarkBar, useMarks } from './marking.tsx'
@@ -27,6 +28,7 @@ import { maxNew, useLive } from './use-live.ts'
 
 const ColumnChooser = lazy(() => import('../lazy-routes.tsx').then(({ ColumnChooser }) => ({ default: ColumnChooser })))
 const ExportList = lazy(() => import('../lazy-routes.tsx').then(({ ExportList }) => ({ default: ExportList })))
+const GroupsOfCalls = lazy(() => import('../lazy-routes.tsx').then(({ GroupsOfCalls }) => ({ default: GroupsOfCalls })))
 const ValuesOfRow = lazy(() => import('../lazy-routes.tsx').then(({ ValuesOfRow }) => ({ default: ValuesOfRow })))
 const Views = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.Views })))
 const ghostRows = 30
@@ -44,6 +46,7 @@ export function Calls() {
   const [range, setRange] = useState({ from: 0, to: pageRows })
   const [at, setAt] = useState(0)
   const [chooses, setChooses] = useState(false)
+  const [widths, setWidths] = useState(readWidths)
   const [exports, setExports] = useState(false)
   const [valued, setValued] = useState<Row>()
   const rows = useRef<RowsHandle>(null)
@@ -87,6 +90,10 @@ export function Calls() {
     return found
   }, [seen, request, calls.isLoading, calls.count])
   const columns = useMemo(() => columnsOf(search.cols), [search.cols])
+  const placed = useMemo(
+    () => placedColumns(columns, { left: search.left, right: search.right }, widths, scaled),
+    [columns, search.left, search.right, widths],
+  )
   const previews = usePreviews(projectId, visible, !calls.isLoading)
   const cellOf = useCells(projectId, visible, columns, !calls.isLoading)
   const said = useFeedback(projectId, columns.includes('feedback') ? visible.map(({ id }) => id) : [])
@@ -169,10 +176,10 @@ export function Calls() {
           onKey={onKey}
           className={calls.isLoading && !calls.isFirst ? 'pale' : ''}
           headHeight={scaled(28) + 1}
-          head={<Head columns={columns} sort={sort} onSort={(next) => change({ sort: next })} />}
+          head={<Head columns={placed} sort={sort} onSort={(next) => change({ sort: next })} />}
           render={(index, isAt) => {
             const row = calls.rowAt(index)
-            if (row === undefined) return <GhostRow {...{ height, index, columns }} />
+            if (row === undefined) return <GhostRow {...{ height, index }} columns={placed} />
             return (
               <div
                 role="presentation"
@@ -192,7 +199,8 @@ export function Calls() {
                 }}
               >
                 <CallRow
-                  {...{ row, index, isAt, zone, longestMs, height, columns, cellOf }}
+                  {...{ row, index, isAt, zone, longestMs, height, cellOf }}
+                  columns={placed}
                   feedbackOf={(id) => said.data?.of(id)}
                   isMarked={marks.ids.has(row.id)}
                   onMark={(isRange) => (isRange ? marks.range(index) : marks.toggle(index))}
@@ -242,8 +250,8 @@ export function Calls() {
           {...{ projectId, search, Views }}
           page="calls"
           onOpen={(found) => {
-            const { q, view, range, sort, cols, saved } = callsSearch(found)
-            change({ q, view, range, sort, cols, saved })
+            const { q, view, range, sort, cols, left, right, saved } = callsSearch(found)
+            change({ q, view, range, sort, cols, left, right, saved })
           }}
         />
         <button type="button" className="line" onClick={() => setChooses(true)}>
@@ -275,8 +283,12 @@ export function Calls() {
       {chooses && (
         <Suspense fallback={null}>
           <ColumnChooser
-            {...{ project: projectId, columns }}
-            onChange={(next) => change({ cols: next.join() })}
+            {...{ project: projectId, columns, placed, widths }}
+            onChange={change}
+            onWidths={(next) => {
+              setWidths(next)
+              keepWidths(next)
+            }}
             onClose={() => setChooses(false)}
           />
         </Suspense>
@@ -284,11 +296,16 @@ export function Calls() {
       {valued && (
         <Suspense fallback={null}>
           <ValuesOfRow
-            {...{ row: valued, columns, cellOf }}
+            {...{ projectId, row: valued, columns }}
             q={search.q ?? ''}
-            onChange={(q) => change({ q })}
+            onChange={change}
             onClose={() => setValued(undefined)}
           />
+        </Suspense>
+      )}
+      {search.by !== undefined && request !== undefined && (
+        <Suspense fallback={null}>
+          <GroupsOfCalls {...{ search, request, nowS, by: search.by }} onClose={() => change({ by: undefined })} />
         </Suspense>
       )}
       {exports && request !== undefined && (

@@ -1,4 +1,5 @@
-// Which columns stand behind the fixed ones: fields of the latest calls by how many have them, in the reader's order.
+// Which columns stand beside the fixed ones: fields of the latest calls by how many have them, in the reader's order, pinned
+// or not, and how wide.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
@@ -7,21 +8,28 @@ import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
+import { type Columns, type Width, type Widths, widthNames, withWidth } from './columns.ts'
 import { columnName } from './row.tsx'
-import { madeColumns, usualColumns } from './search.ts'
+import { type CallsSearch, madeColumns, usualColumns } from './search.ts'
 
 /** Columns of the call itself, beside what payloads hold. */
 const plain = ['thread_id', 'platform_user_id', 'id', 'trace_id', 'inputs', 'output', ...madeColumns]
 const maxListed = 200
 
+const sides = { '': 'Scrolls', left: 'Left', right: 'Right' } as const
+type Side = keyof typeof sides
+
 type ChooserProps = {
   project: string
   columns: readonly string[]
-  onChange(columns: string[]): void
+  placed: Pick<Columns, 'left' | 'right'>
+  widths: Widths
+  onChange(next: Pick<CallsSearch, 'cols' | 'left' | 'right'>): void
+  onWidths(widths: Widths): void
   onClose(): void
 }
 
-export function ColumnChooser({ project, columns, onChange, onClose }: ChooserProps) {
+export function ColumnChooser({ project, columns, placed, widths, onChange, onWidths, onClose }: ChooserProps) {
   const [search, setSearch] = useState('')
   const { data, error, refetch } = useQuery({
     queryKey: ['calls.fields', project, ''],
@@ -29,7 +37,14 @@ export function ColumnChooser({ project, columns, onChange, onClose }: ChooserPr
     staleTime: 30_000,
   })
   const chosen = columns.filter((path) => path !== '-')
-  const set = (next: string[]) => onChange(next.length === 0 ? ['-'] : next)
+  const set = (next: string[]) => onChange({ cols: next.length === 0 ? '-' : next.join() })
+  const pin = (path: string, side: Side) => {
+    const without = (paths: readonly string[]) => paths.filter((one) => one !== path)
+    onChange({
+      left: [...without(placed.left), ...(side === 'left' ? [path] : [])].join(),
+      right: [...without(placed.right), ...(side === 'right' ? [path] : [])].join(),
+    })
+  }
   const move = (place: number, step: number) => {
     const next = [...chosen]
     const [one] = next.splice(place, 1)
@@ -48,7 +63,14 @@ export function ColumnChooser({ project, columns, onChange, onClose }: ChooserPr
       onClose={onClose}
       className="columns"
       acts={
-        <button type="button" className="line" onClick={() => onChange([...usualColumns])}>
+        <button
+          type="button"
+          className="line"
+          onClick={() => {
+            onWidths(chosen.reduce((kept, path) => withWidth(kept, path, 'usual'), widths))
+            onChange({ cols: usualColumns.join(), left: '', right: '' })
+          }}
+        >
           As usual
         </button>
       }
@@ -58,6 +80,28 @@ export function ColumnChooser({ project, columns, onChange, onClose }: ChooserPr
           <li key={path}>
             <T text={columnName(path)} max={120} />
             <span className="grow" />
+            <select
+              aria-label={`Width of ${path.slice(0, 60)}`}
+              value={widths.get(path) ?? 'usual'}
+              onChange={({ target }) => onWidths(withWidth(widths, path, target.value as Width))}
+            >
+              {Object.entries(widthNames).map(([width, label]) => (
+                <option key={width} value={width}>
+                  {label}
+                </option>
+              ))}
+            </select>
+            <select
+              aria-label={`Pin ${path.slice(0, 60)}`}
+              value={placed.left.includes(path) ? 'left' : placed.right.includes(path) ? 'right' : ''}
+              onChange={({ target }) => pin(path, target.value as Side)}
+            >
+              {Object.entries(sides).map(([side, label]) => (
+                <option key={side} value={side}>
+                  {label}
+                </option>
+              ))}
+            </select>
             <button
               type="button"
               className="icon"

@@ -1,4 +1,5 @@
 // One row of the list of calls, and the head above it.
+import type { ReactNode } from 'react'
 import { type FeedbackItem, summaryOf } from '../engine/feedback.ts'
 import { age, bytes, count, duration, moment, money, tokens } from '../engine/format.ts'
 import type { Row, Status } from '../engine/rows.ts'
@@ -7,6 +8,7 @@ import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 import { scaled } from '../text-scale.ts'
 import type { Preview } from '../worker/main.ts'
+import { type Columns, headColumns } from './columns.ts'
 import type { Cell } from './use-calls.ts'
 
 export const statusNames: Record<Status, string> = {
@@ -14,15 +16,6 @@ export const statusNames: Record<Status, string> = {
   error: 'Error',
   running: 'Running',
   descendant_error: 'Error below',
-}
-
-/** Tracks and width of the table with so many chosen columns. */
-function tableOf(chosen: readonly string[]) {
-  const own = chosen.filter((path) => path !== '-')
-  return {
-    gridTemplateColumns: `2.4rem 1.8rem minmax(18rem, 1.3fr) 11.2rem 13.2rem minmax(8rem, 14rem) 10.4rem 7.2rem${' minmax(16rem, 1.6fr)'.repeat(own.length)}`,
-    minWidth: `max(100%, ${scaled(896 + 160 * own.length)}px)`,
-  }
 }
 
 /** Fields that go by a name; others by their path. */
@@ -33,7 +26,19 @@ const columnNames: Readonly<Record<string, string>> = {
 export const columnName = (path: string): string =>
   (Object.hasOwn(columnNames, path) ? columnNames[path] : undefined) ?? path
 
-type HeadProps = { sort: string; columns: readonly string[]; onSort(sort: string): void }
+/** Cells that stay in view while the others scroll; without a pinned column among them they scroll as well. */
+function Pinned({ side, columns, children }: { side: 'left' | 'right'; columns: Columns; children: ReactNode }) {
+  const pinned = columns[side].length
+  if (pinned === 0) return children
+  const gridColumn = `span ${side === 'left' ? pinned + headColumns : pinned}`
+  return (
+    <div role="presentation" className={`pinned ${side}`} style={{ gridColumn }}>
+      {children}
+    </div>
+  )
+}
+
+type HeadProps = { sort: string; columns: Columns; onSort(sort: string): void }
 
 export function Head({ sort, columns, onSort }: HeadProps) {
   const [field, direction] = sort.split(':')
@@ -52,16 +57,25 @@ export function Head({ sort, columns, onSort }: HeadProps) {
       </button>
     </span>
   )
+  const chosen = (paths: readonly string[]) =>
+    paths.map((path) => (
+      <span key={path} role="columnheader">
+        <T text={columnName(path)} max={80} />
+      </span>
+    ))
   return (
     <div role="rowgroup" className="head">
-      <div role="row" aria-rowindex={1} className="line-of-cells" style={{ ...tableOf(columns), height: scaled(28) }}>
-        <span role="columnheader">
-          <span className="hidden">Mark</span>
-        </span>
-        <span role="columnheader">
-          <span className="hidden">Status</span>
-        </span>
-        {sortable('op_name', 'Name')}
+      <div role="row" aria-rowindex={1} className="line-of-cells" style={{ ...columns.style, height: scaled(28) }}>
+        <Pinned side="left" columns={columns}>
+          <span role="columnheader">
+            <span className="hidden">Mark</span>
+          </span>
+          <span role="columnheader">
+            <span className="hidden">Status</span>
+          </span>
+          {sortable('op_name', 'Name')}
+          {chosen(columns.left)}
+        </Pinned>
         {sortable('started_at', 'Started')}
         {sortable('latency', 'Latency', 'num')}
         <span role="columnheader">Model</span>
@@ -71,15 +85,10 @@ export function Head({ sort, columns, onSort }: HeadProps) {
         <span role="columnheader" className="num">
           Cost
         </span>
-        {columns.flatMap((path) =>
-          path === '-'
-            ? []
-            : [
-                <span key={path} role="columnheader">
-                  <T text={columnName(path)} max={80} />
-                </span>,
-              ],
-        )}
+        {chosen(columns.between)}
+        <Pinned side="right" columns={columns}>
+          {chosen(columns.right)}
+        </Pinned>
       </div>
     </div>
   )
@@ -88,7 +97,7 @@ export function Head({ sort, columns, onSort }: HeadProps) {
 type RowProps = {
   row: Row
   preview: Preview | undefined
-  columns: readonly string[]
+  columns: Columns
   cellOf(id: string, path: string): Cell | null
   /** Undefined while it is on its way. */
   feedbackOf(id: string): FeedbackItem[] | undefined
@@ -172,34 +181,43 @@ export function CallRow({
 }: RowProps) {
   const share = row.latencyMs === null ? 1 : Math.min(1, row.latencyMs / longestMs)
   const kind = preview?.kind ?? row.kind
+  const chosen = (paths: readonly string[]) =>
+    paths.map((path) => (
+      <span key={path} role="cell" className="second">
+        <Shown {...{ row, preview, cellOf, feedbackOf, path }} />
+      </span>
+    ))
   return (
     <div
       role="row"
       aria-rowindex={index + 2}
       aria-selected={isAt}
       className={`row line-of-cells${isAt ? ' at' : ''}${row.status === 'error' ? ' failed' : ''}`}
-      style={{ ...tableOf(columns), height }}
+      style={{ ...columns.style, height }}
     >
-      <span role="cell" className="mark-cell">
-        <label>
-          <input
-            type="checkbox"
-            tabIndex={-1}
-            checked={isMarked}
-            onChange={({ nativeEvent }) => onMark(nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)}
-            aria-label={`Mark ${plainOf(row.name, 60)}`}
-          />
-        </label>
-      </span>
-      <span role="cell" className={`s-${row.status}`} title={statusNames[row.status]}>
-        <Icon name={row.status} label={statusNames[row.status]} />
-      </span>
-      <span role="cell" className="name">
-        <Icon name={kind} label={kind} className={`k-${kind}`} />
-        <a href={href} tabIndex={-1} style={{ color: 'inherit' }}>
-          <T text={row.name} />
-        </a>
-      </span>
+      <Pinned side="left" columns={columns}>
+        <span role="cell" className="mark-cell">
+          <label>
+            <input
+              type="checkbox"
+              tabIndex={-1}
+              checked={isMarked}
+              onChange={({ nativeEvent }) => onMark(nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)}
+              aria-label={`Mark ${plainOf(row.name, 60)}`}
+            />
+          </label>
+        </span>
+        <span role="cell" className={`s-${row.status}`} title={statusNames[row.status]}>
+          <Icon name={row.status} label={statusNames[row.status]} />
+        </span>
+        <span role="cell" className="name">
+          <Icon name={kind} label={kind} className={`k-${kind}`} />
+          <a href={href} tabIndex={-1} style={{ color: 'inherit' }}>
+            <T text={row.name} />
+          </a>
+        </span>
+        {chosen(columns.left)}
+      </Pinned>
       <span
         role="cell"
         className="second num"
@@ -225,30 +243,35 @@ export function CallRow({
       <span role="cell" className="num second" title={row.cost === null ? '' : `$${row.cost}`}>
         {row.cost === null ? <span className="dim">–</span> : money(row.cost)}
       </span>
-      {columns.map((path) =>
-        path === '-' ? null : (
-          <span key={path} role="cell" className="second">
-            <Shown {...{ row, preview, cellOf, feedbackOf, path }} />
-          </span>
-        ),
-      )}
+      {chosen(columns.between)}
+      <Pinned side="right" columns={columns}>
+        {chosen(columns.right)}
+      </Pinned>
     </div>
   )
 }
 
-type GhostProps = { height: number; index: number; columns: readonly string[] }
+type GhostProps = { height: number; index: number; columns: Columns }
 
 export function GhostRow({ height, index, columns }: GhostProps) {
+  const ghosts = (widths: readonly number[]) =>
+    widths.map((width, place) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: places of one empty row
+      <span key={place} role="cell">
+        <div className="ghost" style={{ width: `${width}%` }} />
+      </span>
+    ))
   return (
-    <div role="row" aria-rowindex={index + 2} className="row line-of-cells" style={{ ...tableOf(columns), height }}>
-      <span role="cell" />
-      <span role="cell" />
-      {[70, 80, 60, 40, 50, 40, ...columns.flatMap((path) => (path === '-' ? [] : [85]))].map((width, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: places of one empty row
-        <span key={place} role="cell">
-          <div className="ghost" style={{ width: `${width}%` }} />
-        </span>
-      ))}
+    <div role="row" aria-rowindex={index + 2} className="row line-of-cells" style={{ ...columns.style, height }}>
+      <Pinned side="left" columns={columns}>
+        <span role="cell" />
+        <span role="cell" />
+        {ghosts([70, ...columns.left.map(() => 85)])}
+      </Pinned>
+      {ghosts([80, 60, 40, 50, 40, ...columns.between.map(() => 85)])}
+      <Pinned side="right" columns={columns}>
+        {ghosts(columns.right.map(() => 85))}
+      </Pinned>
     </div>
   )
 }

@@ -10,6 +10,11 @@ export type CallsSearch = {
   live?: '1' | undefined
   /** Columns beside the usual ones: `inputs,output` unless others are chosen. */
   cols?: string | undefined
+  /** Of these columns those that stay in view beside the name, and at the right edge. */
+  left?: string | undefined
+  right?: string | undefined
+  /** The field by which the calls are counted, in a dialog over their list. */
+  by?: string | undefined
   tz?: string | undefined
   /** The saved view that the list was opened from. */
   saved?: string | undefined
@@ -20,14 +25,18 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 export const usualColumns: readonly string[] = ['inputs', 'output']
 /** Columns that are no fields: the page makes them itself. */
 export const madeColumns: readonly string[] = ['feedback', 'size']
-const maxColumns = 20
+export const maxChosenColumns = 20
 
 /** Paths of the columns that stand behind the fixed ones. `-` = none. */
 export function columnsOf(cols: string | undefined): string[] {
   if (cols === undefined) return [...usualColumns]
   const paths = cols.split(',').filter((path) => path !== '' && path !== '-')
-  return paths.length === 0 ? ['-'] : [...new Set(paths)].slice(0, maxColumns)
+  return paths.length === 0 ? ['-'] : [...new Set(paths)].slice(0, maxChosenColumns)
 }
+
+/** Of the names of pinned columns those that are columns. */
+const pinnedOf = (names: unknown, columns: readonly string[]): string[] =>
+  columns.filter((path) => path !== '-' && text(names)?.split(',').includes(path))
 
 /** Of the name of a saved view what may be one. */
 export function savedOf(value: unknown): string | undefined {
@@ -49,6 +58,12 @@ export function callsSearch(search: Record<string, unknown>): CallsSearch {
   if (search.live === '1') found.live = '1'
   const cols = columnsOf(text(search.cols))
   if (cols.join() !== usualColumns.join()) found.cols = cols.join()
+  const left = pinnedOf(search.left, cols)
+  const right = pinnedOf(search.right, cols).filter((path) => !left.includes(path))
+  if (left.length > 0) found.left = left.join()
+  if (right.length > 0) found.right = right.join()
+  const by = text(search.by)
+  if (by && by.length <= 400) found.by = by
   if (tz) found.tz = tz
   const saved = savedOf(search.saved)
   if (saved) found.saved = saved

@@ -10,7 +10,7 @@ import { type ListRequest, madeColumns, usualColumns } from './search.ts'
 
 export const pageRows = 100
 /** Payloads of larger calls are not read for a row; their size is shown instead. */
-const cellBytes = 262_144
+export const cellBytes = 262_144
 const countBound = 10_001
 
 /** All rows of a list that are here and stand together with the row at hand. */

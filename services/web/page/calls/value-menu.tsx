@@ -1,44 +1,66 @@
-// The values of a call as filters: only calls with one, or without it.
+// The values of a call: only calls with one, or without it; calls counted by it; its field as a column.
+import { useQuery } from '@tanstack/react-query'
+import { baseUrl, json } from '../api/client.ts'
+import { type FieldValue, fieldValues, isField, literalOfJson } from '../engine/call-values.ts'
 import { type Literal, literalText } from '../engine/query-text.ts'
 import { opNameOf, type Row } from '../engine/rows.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
-import { columnName } from './row.tsx'
-import { parsed } from './search.ts'
-import type { Cell } from './use-calls.ts'
+import { ask } from '../worker/client.ts'
+import { type CallsSearch, maxChosenColumns, parsed } from './search.ts'
+import { cellBytes } from './use-calls.ts'
 
-type Value = { label: string; field: string; value: Literal; shown: string }
-
-/** Of longer texts no line of a filter is made. */
-const maxText = 400
-
-function literalOf({ type, text, is_cut }: Cell): Literal | undefined {
-  if (is_cut || text.length > maxText) return undefined
-  if (type === 'string') return text
-  if (type === 'bool') return text === 'true'
-  const number = Number(text)
-  // Other numbers are not what JavaScript makes of them.
-  return type === 'number' && String(number) === text ? number : undefined
+type Value = {
+  label: string
+  /** Of a filter. */
+  field: string
+  value: Literal
+  shown: string
+  /** What calls can be counted by, and the column that shows it. */
+  by: string | null
+  column: string
 }
 
-function valuesOf(row: Row, columns: readonly string[], cellOf: (id: string, path: string) => Cell | null): Value[] {
-  const plain: [label: string, field: string, value: string | null][] = [
-    ['Operation', 'op', opNameOf(row.opName)],
-    ['Status', 'status', row.status],
-    ['User', 'user', row.userId],
-    ['Thread', 'thread', row.threadId],
-    ['Trace', 'trace', row.traceId],
+function plainValues(row: Row): Value[] {
+  const plain: [label: string, field: string, value: string | null, by: string | null, column: string][] = [
+    ['Operation', 'op', opNameOf(row.opName), 'op_name', ''],
+    ['Status', 'status', row.status, 'status', ''],
+    ['User', 'user', row.userId, 'user', 'platform_user_id'],
+    ['Thread', 'thread', row.threadId, 'thread_id', 'thread_id'],
+    ['Trace', 'trace', row.traceId, null, 'trace_id'],
   ]
-  return [
-    ...plain.flatMap(([label, field, value]) => (value === null ? [] : [{ label, field, value, shown: value }])),
-    ...columns.flatMap((path): Value[] => {
-      const cell = /^(?:inputs|output|attributes|summary)\b/.test(path) ? cellOf(row.id, path) : null
-      const value = cell === null ? undefined : literalOf(cell)
-      return value === undefined || cell === null
-        ? []
-        : [{ label: columnName(path), field: path, value, shown: cell.text }]
-    }),
-  ]
+  return plain.flatMap(([label, field, value, by, column]) =>
+    value === null ? [] : [{ ...{ label, field, value, shown: value, by, column } }],
+  )
+}
+
+/** Payloads are not read for more than this of them: then it is cells of the columns. */
+async function cellsOf(projectId: string, id: string, paths: string[], signal: AbortSignal): Promise<FieldValue[]> {
+  if (paths.length === 0) return []
+  const { cells } = await json('calls.cells', { project_id: projectId, call_ids: [id], paths }, { signal })
+  return paths.flatMap((path, place): FieldValue[] => {
+    const cell = cells[id]?.[place]
+    if (!cell || cell.is_cut) return []
+    const value = literalOfJson(cell.type === 'string' ? JSON.stringify(cell.text) : cell.text)
+    return value === undefined ? [] : [{ path, value }]
+  })
+}
+
+/** What the payloads of a call hold; of large ones what the columns show. */
+function useFields(projectId: string, { id, size }: Row, columns: readonly string[]) {
+  const isLarge = (size ?? 0) > cellBytes
+  const isOfPayload = (path: string) => /^(?:inputs|output|attributes|summary)\b/.test(path)
+  const paths = columns.filter((path) => isOfPayload(path) && isField(path))
+  const { data, error, isLoading, refetch } = useQuery({
+    queryKey: ['call.values', projectId, id, isLarge && paths],
+    queryFn: async ({ signal }) => {
+      if (isLarge) return cellsOf(projectId, id, paths, signal)
+      const [members = []] = await ask('callRows', [baseUrl, projectId, [id]], { signal })
+      return fieldValues(members.filter(([name]) => isOfPayload(name)))
+    },
+  })
+  return { found: data ?? [], error, isLoading, isLarge, refetch }
 }
 
 /** The line of a filter with one more condition. */
@@ -49,54 +71,88 @@ function narrowedLine(q: string, term: string): string {
 }
 
 type MenuProps = {
+  projectId: string
   row: Row
   columns: readonly string[]
-  cellOf(id: string, path: string): Cell | null
   /** The filter of the list. */
   q: string
-  onChange(q: string): void
+  onChange(next: Pick<CallsSearch, 'q' | 'cols' | 'by'>): void
   onClose(): void
 }
 
-export function ValuesOfRow({ row, columns, cellOf, q, onChange, onClose }: MenuProps) {
-  const values = valuesOf(row, columns, cellOf)
-  const pick = (term: string) => {
+export function ValuesOfRow({ projectId, row, columns, q, onChange, onClose }: MenuProps) {
+  const own = useFields(projectId, row, columns)
+  const values = [
+    ...plainValues(row),
+    ...own.found.map(({ path, value }): Value => {
+      return { ...{ label: path, field: path, value, shown: String(value), by: path, column: path } }
+    }),
+  ]
+  const shown = columns.filter((path) => path !== '-')
+  const act = (next: Parameters<MenuProps['onChange']>[0]) => {
     onClose()
-    onChange(narrowedLine(q, term))
+    onChange(next)
   }
   return (
-    <Dialog title="Filter by a value of this call" onClose={onClose}>
-      <ul className="values">
-        {values.map(({ label, field, value, shown }) => {
+    <Dialog title="Filter by a value of this call" onClose={onClose} className="wide">
+      <ul className="values" aria-busy={own.isLoading}>
+        {values.map(({ label, field, value, shown: text, by, column }) => {
           const term = `${field}:${literalText(value)}`
+          const name = label.slice(0, 60)
           return (
             <li key={field}>
               <span className="second">
                 <T text={label} max={60} />
               </span>
               <span className="value">
-                <T text={shown} max={120} />
+                <T text={text} max={120} />
               </span>
-              <button
-                type="button"
-                className="line"
-                aria-label={`Only ${label.slice(0, 60)}`}
-                onClick={() => pick(term)}
-              >
-                Only
-              </button>
-              <button
-                type="button"
-                className="line"
-                aria-label={`Without ${label.slice(0, 60)}`}
-                onClick={() => pick(`-${term}`)}
-              >
-                Without
-              </button>
+              <span className="acts">
+                <Act label={`Only ${name}`} onPick={() => act({ q: narrowedLine(q, term) })}>
+                  Only
+                </Act>
+                <Act label={`Without ${name}`} onPick={() => act({ q: narrowedLine(q, `-${term}`) })}>
+                  Without
+                </Act>
+                {by !== null && (
+                  <Act label={`Group by ${name}`} onPick={() => act({ by })}>
+                    Group
+                  </Act>
+                )}
+                {column !== '' && !columns.includes(column) && (
+                  <Act
+                    label={`${name} as a column`}
+                    whyNot={shown.length >= maxChosenColumns ? `There are ${maxChosenColumns} columns` : undefined}
+                    onPick={() => act({ cols: [...shown, column].join() })}
+                  >
+                    Column
+                  </Act>
+                )}
+              </span>
             </li>
           )
         })}
       </ul>
+      <p className="dim" role="status">
+        {own.isLoading && 'Reading what the call holds…'}
+        {own.isLarge && 'The call is large: of what it holds the columns are listed.'}
+      </p>
+      {own.error && <FaultBox error={own.error} onRetry={() => void own.refetch()} />}
     </Dialog>
   )
 }
+
+type ActProps = { label: string; whyNot?: string | undefined; onPick(): void; children: string }
+
+const Act = ({ label, whyNot, onPick, children }: ActProps) => (
+  <button
+    type="button"
+    className="line"
+    aria-label={label}
+    title={whyNot}
+    disabled={whyNot !== undefined}
+    onClick={onPick}
+  >
+    {children}
+  </button>
+)

@@ -19,8 +19,8 @@ const calls: ViewKind = {
   type: 'traces',
   keeps: 'filter, range, order and columns',
   kept(search) {
-    const { q, view, range, sort, cols } = callsSearch(search)
-    return callsSearch({ q, view, range, sort, cols }) as Search
+    const { q, view, range, sort, cols, left, right } = callsSearch(search)
+    return callsSearch({ q, view, range, sort, cols, left, right }) as Search
   },
   /** Ranges that end now are in the address only. */
   definition(projectId, search) {
@@ -29,7 +29,8 @@ const calls: ViewKind = {
     const columns = columnsOf(rest.cols).flatMap((path) =>
       path === '-' ? [] : [{ path: path.split('.'), label: path }],
     )
-    return { filter, ...(query !== undefined && { query }), columns, sort_by }
+    const pin = { left: rest.left?.split(',') ?? [], right: rest.right?.split(',') ?? [] }
+    return { filter, ...(query !== undefined && { query }), columns, pin, sort_by }
   },
 }
 

@@ -1,0 +1,91 @@
+// Where the chosen columns of the list stand and how wide they are: the address says which are pinned, widths are taste and
+// stay in the browser.
+
+export const widthNames = { narrow: 'Narrow', usual: 'Usual', wide: 'Wide', widest: 'Widest' } as const
+export type Width = keyof typeof widthNames
+export type Widths = ReadonlyMap<string, Width>
+
+/** In rem. The usual one grows with the window. */
+const rems: Readonly<Record<Width, number>> = { narrow: 8, usual: 16, wide: 32, widest: 64 }
+const trackOf = (width: Width): string => (width === 'usual' ? 'minmax(16rem, 1.6fr)' : `${rems[width]}rem`)
+
+export type Columns = {
+  left: readonly string[]
+  between: readonly string[]
+  right: readonly string[]
+  /** Tracks and width of a row. */
+  style: { gridTemplateColumns: string; minWidth: string }
+}
+
+/** Columns that every list has: mark, status and name come before what is pinned, the others behind it. */
+export const headColumns = 3
+const headTracks = '2.4rem 1.8rem minmax(18rem, 1.3fr)'
+const usualTracks = '11.2rem 13.2rem minmax(8rem, 14rem) 10.4rem 7.2rem'
+const usualPixels = 896
+
+/**
+ * @param pinned names of the address, parted by commas
+ * @param scaled pixels as large as the reader's text
+ */
+export function placedColumns(
+  columns: readonly string[],
+  pinned: { left?: string | undefined; right?: string | undefined },
+  widths: Widths,
+  scaled: (pixels: number) => number,
+): Columns {
+  const all = columns.filter((path) => path !== '-')
+  const named = (names = '') => all.filter((path) => names.split(',').includes(path))
+  const [left, right] = [named(pinned.left), named(pinned.right)]
+  const between = all.filter((path) => !left.includes(path) && !right.includes(path))
+  const widthOf = (path: string): Width => widths.get(path) ?? 'usual'
+  const tracks = (paths: readonly string[]) => paths.map((path) => trackOf(widthOf(path)))
+  const own = all.reduce((sum, path) => sum + rems[widthOf(path)] * 10, 0)
+  return {
+    ...{ left, between, right },
+    style: {
+      gridTemplateColumns: [headTracks, ...tracks(left), usualTracks, ...tracks(between), ...tracks(right)].join(' '),
+      minWidth: `max(100%, ${scaled(usualPixels + own)}px)`,
+    },
+  }
+}
+
+const key = 'callhouse.widths'
+const maxKept = 200
+const isWidth = (value: unknown): value is Width => typeof value === 'string' && Object.hasOwn(widthNames, value)
+
+export function keptWidths(stored: string | null): Widths {
+  try {
+    const pairs: unknown = JSON.parse(stored ?? '[]')
+    if (!Array.isArray(pairs)) return new Map()
+    return new Map(
+      pairs.flatMap((pair): [string, Width][] =>
+        Array.isArray(pair) && typeof pair[0] === 'string' && isWidth(pair[1]) ? [[pair[0], pair[1]]] : [],
+      ),
+    )
+  } catch {
+    return new Map()
+  }
+}
+
+export function readWidths(): Widths {
+  try {
+    return keptWidths(localStorage.getItem(key))
+  } catch {
+    // Storage may be closed to the page.
+    return new Map()
+  }
+}
+
+/** With one column of another width; those that were set the longest ago are forgotten first. */
+export function withWidth(widths: Widths, path: string, width: Width): Widths {
+  const others = [...widths].filter(([one]) => one !== path)
+  return new Map((width === 'usual' ? others : [...others, [path, width] as const]).slice(-maxKept))
+}
+
+export function keepWidths(widths: Widths): void {
+  try {
+    localStorage.setItem(key, JSON.stringify([...widths]))
+  } catch {
+    // Then they last as long as the page.
+  }
+}

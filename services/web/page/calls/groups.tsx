@@ -1,0 +1,45 @@
+// The calls of a list counted by a field: its values that most calls have, each a way to those calls.
+import { groupBy } from '../dashboards/groups.ts'
+import { measures } from '../dashboards/measures.ts'
+import { narrowed, ShownRanking } from '../dashboards/panel.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { useFirstS } from './histogram.tsx'
+import { boundsOf, type CallsSearch, type ListRequest, parsed } from './search.ts'
+import '../dashboards/dashboards.css'
+
+type Props = {
+  by: string
+  search: CallsSearch
+  request: ListRequest
+  nowS: number
+  onClose(): void
+}
+
+export function GroupsOfCalls({ by, search, request, nowS, onClose }: Props) {
+  const { project_id, sort_by: _, ...rest } = request
+  const bounds = boundsOf(search.range ?? '', nowS) ?? {}
+  const firstS = useFirstS(project_id, bounds.from === undefined)
+  const start = bounds.from ?? firstS ?? undefined
+  const end = bounds.to ?? nowS + 1
+  const name = groupBy(by).head
+  const { expression } = parsed(search.q)
+  return (
+    <Dialog title={`Calls by ${name.slice(0, 80)}`} onClose={onClose} className="wide">
+      {firstS === null || (start !== undefined && start >= end) ? (
+        <p className="second">No calls in this time.</p>
+      ) : start === undefined ? (
+        <p className="second" role="status">
+          Counting…
+        </p>
+      ) : (
+        <ShownRanking
+          {...{ by, measure: measures.calls, range: search.range ?? 'all', view: search.view }}
+          panel={{ title: `By ${name}`, type: 'table', measure: 'calls', by }}
+          requestOf={() => ({ ...rest, project_id, start, end })}
+          within={(term) => narrowed(expression, term)}
+          acts={null}
+        />
+      )}
+    </Dialog>
+  )
+}

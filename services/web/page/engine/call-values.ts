@@ -1,0 +1,45 @@
+// The values of a call that a filter can name: texts, numbers and truths of its payloads by their paths.
+import { fieldOfPath } from './completion.ts'
+import { type Member, membersOfText, plainText } from './json-texts.ts'
+import type { Literal } from './query-text.ts'
+
+export type FieldValue = { path: string; value: Literal }
+
+/** Of longer texts no line of a filter is made. */
+const maxText = 400
+/** Of names below `inputs` and the others. */
+const maxDepth = 6
+const maxValues = 100
+
+/** A JSON text as a value that is written in a filter; undefined where it is none. */
+export function literalOfJson(text: string): Literal | undefined {
+  if (text === 'true' || text === 'false') return text === 'true'
+  if (text.startsWith('"')) {
+    const plain = text.length > 6 * maxText ? undefined : plainText(text)
+    return plain !== undefined && plain.length <= maxText ? plain : undefined
+  }
+  // Other numbers are not what JavaScript makes of them.
+  return /^[-\d]/.test(text) && String(Number(text)) === text ? Number(text) : undefined
+}
+
+/** Fields of payloads that a filter and the address of a list can name. */
+export const isField = (path: string): boolean => fieldOfPath(path) === path && !path.includes(',')
+
+/** @param members paths of a call and their JSON: `inputs.question`, `attributes` */
+export function fieldValues(members: readonly Member[], depth = 0): FieldValue[] {
+  const found: FieldValue[] = []
+  for (const [path, text] of members) {
+    if (found.length >= maxValues) break
+    // A point within a name would be read as two names.
+    if (!isField(path) || path.split('.').length > depth + 2) continue
+    if (text.startsWith('{')) {
+      const own = depth < maxDepth ? membersOfText(text) : []
+      const below = own.map(([name, value]) => [`${path}.${name}`, value] as const)
+      found.push(...fieldValues(below, depth + 1))
+    } else {
+      const value = literalOfJson(text)
+      if (value !== undefined) found.push({ path, value })
+    }
+  }
+  return found.slice(0, maxValues)
+}

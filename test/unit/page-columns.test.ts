@@ -1,0 +1,67 @@
+// Columns of the list of calls: which are pinned, in the address and in views, and how wide they are, in the browser.
+import { expect, it } from 'vitest'
+import { keptWidths, placedColumns, withWidth } from '../../services/web/page/calls/columns.ts'
+import { callsSearch } from '../../services/web/page/calls/search.ts'
+import { fieldValues } from '../../services/web/page/engine/call-values.ts'
+import { membersOfText } from '../../services/web/page/engine/json-texts.ts'
+import { kinds } from '../../services/web/page/views/kinds.ts'
+
+it('only columns can be pinned, and to one side each', () => {
+  expect(callsSearch({ cols: 'inputs.a,inputs.b', left: 'inputs.b,inputs.c', right: 'inputs.a,inputs.b' })).toEqual({
+    ...{ cols: 'inputs.a,inputs.b', left: 'inputs.b', right: 'inputs.a' },
+  })
+  expect(callsSearch({ cols: '-', left: '-', right: 'inputs' })).toEqual({ cols: '-' })
+  expect(callsSearch({ left: 'output' })).toEqual({ left: 'output' })
+})
+
+it('pinned columns stand at the sides in the order of all columns, each as wide as it was made', () => {
+  const widths = new Map([['b', 'wide'] as const, ['e', 'narrow'] as const])
+  const placed = placedColumns(['a', 'b', 'c', 'd', 'e'], { left: 'd,b', right: 'e' }, widths, Math.round)
+  expect(placed).toMatchObject({ left: ['b', 'd'], between: ['a', 'c'], right: ['e'] })
+  const { gridTemplateColumns, minWidth } = placed.style
+  expect(gridTemplateColumns.split(/ (?![^(]*\))/)).toHaveLength(3 + 5 + 5)
+  expect(gridTemplateColumns).toContain('minmax(18rem, 1.3fr) 32rem minmax(16rem, 1.6fr) 11.2rem')
+  expect(gridTemplateColumns).toMatch(/ 8rem$/)
+  expect(minWidth).toBe(`max(100%, ${896 + 160 * 3 + 320 + 80}px)`)
+})
+
+it('widths are kept for the columns that were set last, and whatever else is stored is none', () => {
+  let widths: ReturnType<typeof keptWidths> = new Map()
+  for (let n = 0; n < 300; n++) widths = withWidth(widths, `inputs.${n}`, 'wide')
+  expect(widths.size).toBe(200)
+  expect(widths.has('inputs.99')).toBe(false)
+  expect(withWidth(widths, 'inputs.299', 'usual').has('inputs.299')).toBe(false)
+  expect(keptWidths(JSON.stringify([...widths]))).toEqual(widths)
+  for (const stored of [null, '', '{', '{}', '[1,["a"],["a","__proto__"],[1,"wide"]]'])
+    expect(keptWidths(stored).size).toBe(0)
+})
+
+it('a saved view keeps what is pinned, for the page and for other programs', () => {
+  const { calls } = kinds
+  const search = { cols: 'inputs.a,output', left: 'inputs.a' }
+  expect(calls.kept({ ...search, by: 'op_name' })).toEqual(search)
+  expect(calls.definition('a/b', search)).toMatchObject({ pin: { left: ['inputs.a'], right: [] } })
+})
+
+it('values of a call are those that a filter can name, by the paths that it would take', () => {
+  const inputs = '{"n":1.0,"city":"Rome","deep":{"ok":true,"a.b":1,"k":-2.5},"list":[1],"null":null}'
+  const found = fieldValues([
+    ...membersOfText(inputs).map(([name, text]) => [`inputs.${name}`, text] as const),
+    ...([
+      ['inputs.x.y', '1'],
+      ['inputs.a b', '1'],
+      ['inputs.a,b', '1'],
+      ['output', '"no"'],
+      ['id', '"x"'],
+    ] as const),
+    ['attributes', '{"__proto__":{"x":3},"big":12345678901234567890}'],
+    ['summary', `"${'x'.repeat(401)}"`],
+  ])
+  expect(Object.fromEntries(found.map(({ path, value }) => [path, value]))).toEqual({
+    ...{ 'inputs.city': 'Rome', 'inputs.deep.ok': true, 'inputs.deep.k': -2.5, output: 'no' },
+    'attributes.__proto__.x': 3,
+  })
+  const many = Array.from({ length: 500 }, (_, n) => [`inputs.k${n}`, `{"a":${n},"b":${n}}`] as const)
+  expect(fieldValues(many)).toHaveLength(100)
+  expect(fieldValues([['inputs.d', `${'{"d":'.repeat(500)}1${'}'.repeat(500)}`]])).toEqual([])
+})
