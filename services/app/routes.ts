@@ -89,7 +89,7 @@ import { does, type ServerRole } from './roles.ts'
 /** What routes work through, in whichever thread they run. */
 export type RouteDeps = {
   config: Config
-  log: Pick<Log, 'append'> & Partial<Pick<Log, 'flush'>>
+  log: Pick<Log, 'append' | 'flush'>
   /** How the log wants the rows of calls. */
   split: RecordSplit
   store: Pick<Store, 'rows' | 'bytes'>

@@ -187,7 +187,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     logger.warn({ error: error.message }, 'log records are not joined, trying again')
   const joiner = config.otelLogsAsIo
     ? createJoiner({
-        ...{ store, log, mapping: createEventMapping(config, deps.maskings), onError: onJoinError },
+        ...{ store, log, progress, mapping: createEventMapping(config, deps.maskings), onError: onJoinError },
         slots: () => slotsOf(log.partitions('calls'), (partition) => log.owns('calls', partition)),
         onJoined(counts) {
           metrics.onJoined(counts)

@@ -133,14 +133,14 @@ export function startWorker(deps: WorkerDeps): Worker {
           }`,
         )
       const beganMs = Date.now()
-      const joining = topic === 'logs' ? deps.logJoins?.arrived(batch) : undefined
+      const isJoined = topic === 'logs' ? await deps.logJoins?.arrived(batch) : undefined
       const deadLetters = await commitBatch(batch)
       if (deadLetters === undefined) return
       fieldIndex.gathered.committed(batch)
       for (const { partition, lastOffset: offset } of batchMembers(batch))
         progress.applied({ topic, partition, offset })
       if (topic === 'calls') onDirty()
-      if ((await joining) === false) deps.logJoins?.onApplied()
+      if (isJoined === false) deps.logJoins?.onApplied()
       deps.onBatch?.({
         ...{ topic, deadLetters, rows: batch.rowCount, records: batch.records.length },
         tookMs: Date.now() - beganMs,

@@ -2,6 +2,7 @@
 // batches and the number of times in which the records of a session come.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { noMaskings } from '../../services/content/masking/maskings.ts'
+import { createProgress } from '../../services/core/log/progress.ts'
 import { createEventMapping } from '../../services/ingest/otel/join.ts'
 import { createJoiner } from '../../services/worker/logs/joiner.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
@@ -66,7 +67,13 @@ async function settled(project_id: string, records: readonly Sent[]): Promise<Ca
 const joinerOf = () => {
   const { store, log } = server.now()
   const mapping = createEventMapping(server.config, noMaskings)
-  return createJoiner({ store, log, mapping, onError: (error) => expect.fail(error.message) })
+  return createJoiner({
+    store,
+    log,
+    progress: createProgress(),
+    mapping,
+    onError: (error) => expect.fail(error.message),
+  })
 }
 
 const [prompt, tool] = ['codex.user_prompt', 'codex.tool_result']

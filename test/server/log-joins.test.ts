@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { noMaskings } from '../../services/content/masking/maskings.ts'
+import { createProgress } from '../../services/core/log/progress.ts'
 import { createEventMapping } from '../../services/ingest/otel/join.ts'
 import { createJoiner, maxEvents } from '../../services/worker/logs/joiner.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
@@ -208,7 +209,9 @@ describe('a join', () => {
     const records = spans.map((_, n) => details(n, [integer('gen_ai.n', n)]))
     await sendSpans(project_id, ...spans)
     const mapping = createEventMapping(server.config, noMaskings)
-    const others = [1, 2].map(() => createJoiner({ store, log, mapping, onError: () => {} }))
+    const others = [1, 2].map(() =>
+      createJoiner({ store, log, progress: createProgress(), mapping, onError: () => {} }),
+    )
     await sendLogs(project_id, ...records)
     await Promise.all([...others.map((one) => one.look(86_400)), sendLogs(project_id, ...records)])
     for (const n of spans.keys()) expect(shown(await joined(project_id, n))).toEqual(expected)

@@ -4,6 +4,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { slotCount, slotOf } from '../../services/content/hash-slots.ts'
 import { noMaskings } from '../../services/content/masking/maskings.ts'
+import { createProgress } from '../../services/core/log/progress.ts'
 import { bytesField, textField } from '../../services/core/protobuf.ts'
 import { createEventMapping } from '../../services/ingest/otel/join.ts'
 import { maxValueDepth } from '../../services/ingest/otel/spans.ts'
@@ -304,7 +305,8 @@ describe('log records', () => {
     const own = slotOf(project_id)
     const joinerOf = (slot: number) =>
       createJoiner({
-        ...{ store, log, mapping: createEventMapping(server.config, noMaskings), slots: () => [slot] },
+        ...{ store, log, progress: createProgress(), slots: () => [slot] },
+        mapping: createEventMapping(server.config, noMaskings),
         onError: (error) => expect.fail(error.message),
       })
     expect(await joinerOf((own + 1) % slotCount).look(86_400)).toBe(0)

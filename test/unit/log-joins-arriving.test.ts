@@ -1,6 +1,6 @@
 // Log records that spans wait for are joined from their batch, before the tables hold them; what cannot be is left to a look.
 import { expect, it } from 'vitest'
-import type { Batch, Log, RecordInput } from '../../services/core/log/log.ts'
+import type { Batch, Log, Position, RecordInput } from '../../services/core/log/log.ts'
 import type { Query } from '../../services/core/store/store.ts'
 import { createLogWriter, writtenTexts } from '../../services/events/logs.ts'
 import { createJoiner } from '../../services/worker/logs/joiner.ts'
@@ -30,6 +30,7 @@ function batchOf(...events: Event[]): Batch {
 function started(answers: Record<string, unknown[]>, slots: number[] | null = null) {
   const asked: Query[] = []
   const seen: { contents: string[]; clock: bigint }[] = []
+  const waited: Position[] = []
   const joiner = createJoiner({
     log: {
       ...{ partitions: () => 1, limits: { recordBytes: Number.POSITIVE_INFINITY }, flush() {} },
@@ -41,6 +42,12 @@ function started(answers: Record<string, unknown[]>, slots: number[] | null = nu
         return (answers[query.name] ?? []) as T[]
       },
       command: async (query) => void asked.push(query),
+    },
+    progress: {
+      async reach(positions) {
+        waited.push(...positions)
+        return true
+      },
     },
     mapping: {
       joined(stored, events, clock) {
@@ -54,10 +61,10 @@ function started(answers: Record<string, unknown[]>, slots: number[] | null = nu
   })
   joiner.start()
   const noted = () => asked.filter(({ name }) => name === 'log-joined-insert').map(({ params }) => params)
-  return { joiner, asked, seen, noted }
+  return { joiner, asked, seen, waited, noted }
 }
 
-const span = { project_id: 'a/b', trace_id: traceId, id: spanId, clock: String(base), base: '0', joined_clock: '0' }
+const span = { project_id: 'a/b', trace_id: traceId, id: spanId, clock: String(base) }
 const spanRow = {
   ...{ ...span, parent_id: '', thread_id: '', turn_id: '', op_name: 'chat', exception: '', user_id: '', run_id: '' },
   ...{
@@ -66,13 +73,15 @@ const spanRow = {
     run_step: '-1',
     run_step_end: '-1',
     error_count: 0,
-    odd: 0,
-    mask: 0,
-    mask_hits: 0,
   },
-  ...{ inputs: '{}', output: '{}', attributes: '{}', summary: '{}', otel_dump: '{}' },
   ...{ usage_model: [], input_refs: [], output_refs: [] },
 }
+const payload = {
+  ...{ project_id: 'a/b', id: spanId, started_us: '1', clock: String(base), odd: 0, mask: 0, mask_hits: 0, wanted: 1 },
+  ...{ inputs: '{}', output: '{}', attributes: '{}', summary: '{}', otel_dump: '{}' },
+}
+/** What the tables hold of a span that nothing was joined with. */
+const storedSpan = { 'log-joins-spans': [spanRow], 'log-joins-payloads': [payload] }
 const at = (n: number) => `177271200000000000${n}`
 const stored = (n: number, content: string) => ({
   ...{ project_id: 'a/b', trace_id: traceId, span_id: spanId, id: `stored ${n}`, at_ns: at(n), json_keys: [] },
@@ -80,14 +89,16 @@ const stored = (n: number, content: string) => ({
 })
 
 it('are joined in the order of their times with those that the tables hold', async () => {
-  const answers = { 'log-joins-spans': [spanRow], 'log-joins-events': [stored(1, 'first'), stored(3, 'third')] }
-  const { joiner, seen, noted } = started(answers)
+  const answers = { ...storedSpan, 'log-joins-events': [stored(1, 'first'), stored(3, 'third')] }
+  const { joiner, seen, waited, noted } = started(answers)
   // Times that are one to a double, and one record that came twice.
   const twice = { at: at(2), text: 'second' }
   expect(await joiner.arrived(batchOf(twice, { at: at(4), text: 'fourth' }, twice))).toBe(true)
   expect(seen).toEqual([{ contents: ['first', 'second', 'third', 'fourth'], clock: base + 4n }])
   expect(noted()).toMatchObject([{ projects: ['a/b'], spans: [spanId], events: [4] }])
   expect(joiner.projects()).toContain('a/b')
+  // The call can be read before the records are applied.
+  expect(waited).toEqual([{ topic: 'calls', partition: 0, offset: 1 }])
   // The row that it made needs no look when it is applied; that of the span would.
   const clocks = [base + 4n, base].map(String)
   expect(clocks.map((clock) => joiner.isJoined('a/b', spanId, clock))).toEqual([true, false])
@@ -96,19 +107,20 @@ it('are joined in the order of their times with those that the tables hold', asy
 
 it.each<[string, Event[], Record<string, unknown[]>]>([
   ['whose span is not there yet', [{ at: at(1), text: 'x' }], {}],
+  ['whose span has no payload yet', [{ at: at(1), text: 'x' }], { 'log-joins-spans': [spanRow] }],
   [
     'of which a span has more than are joined',
     [{ at: at(1), text: 'x' }],
-    { 'log-joins-spans': [spanRow], 'log-joins-events': Array.from({ length: 1_000 }, (_, n) => stored(n, 'x')) },
+    { ...storedSpan, 'log-joins-events': Array.from({ length: 1_000 }, (_, n) => stored(n, 'x')) },
   ],
   ['that are evaluations', [{ eventName: 'gen_ai.evaluation.result', at: at(1), text: 'x' }], {}],
   ['of coding agents without a span', [{ eventName: 'codex.tool_result', at: at(1), text: 'x', spanId: '' }], {}],
   [
     'of many spans',
     Array.from({ length: 101 }, (_, n) => ({ at: at(1), text: 'x', spanId: n.toString(16).padStart(16, 'd') })),
-    { 'log-joins-spans': [spanRow] },
+    storedSpan,
   ],
-  ['in a large batch', [{ at: at(1), text: 'x'.repeat(2 ** 20) }], { 'log-joins-spans': [spanRow] }],
+  ['in a large batch', [{ at: at(1), text: 'x'.repeat(2 ** 20) }], storedSpan],
 ])('are left to a look when they are those %s', async (_, events, answers) => {
   const { joiner, seen, noted } = started(answers)
   expect(await joiner.arrived(batchOf(...events))).toBe(false)
@@ -117,7 +129,7 @@ it.each<[string, Event[], Record<string, unknown[]>]>([
 })
 
 it('are left to the worker that holds the hash slot of their project', async () => {
-  const { joiner, seen } = started({ 'log-joins-spans': [spanRow] }, [])
+  const { joiner, seen } = started(storedSpan, [])
   expect(await joiner.arrived(batchOf({ at: at(1), text: 'x' }))).toBe(false)
   expect(seen).toEqual([])
   await joiner.stop()
@@ -128,5 +140,21 @@ it('that nobody waits for need nothing', async () => {
   const plain = { eventName: 'app.message', at: at(1), text: '"event_name":"gen_ai.user.message"' }
   expect(await joiner.arrived(batchOf(plain, { at: at(2), text: 'x', spanId: '' }))).toBe(true)
   expect(asked.filter(({ name }) => name === 'log-joins-spans')).toEqual([])
+  await joiner.stop()
+})
+
+it.each([
+  ['are due again while the payload of their call is not there', {}, 0],
+  ['are done where their call was not sent as a span', { 'log-joins-payloads': [{ ...payload, wanted: 0 }] }, 1],
+])('%s', async (_, payloads, notes) => {
+  const due = { ...span, base: span.clock, joined_clock: '0', joined_events: 0, events: 1, bytes: '1' }
+  const { joiner, seen, noted } = started({
+    'log-joins-projects': [{ project_id: 'a/b', responses: 0, turns: 0 }],
+    ...{ 'log-joins-due': [due], 'log-joins-spans': [spanRow], 'log-joins-events': [stored(1, 'first')] },
+    ...payloads,
+  })
+  expect(await joiner.look(10)).toBe(0)
+  // The one look that it begins with, and this one.
+  expect([seen, noted().length]).toEqual([[], 2 * notes])
   await joiner.stop()
 })

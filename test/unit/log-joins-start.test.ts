@@ -1,6 +1,7 @@
 // A start does not wait until it is known which projects have log records that are joined: calls of any may have some until then.
 import { expect, it } from 'vitest'
 import type { Log } from '../../services/core/log/log.ts'
+import { createProgress } from '../../services/core/log/progress.ts'
 import { StoreError } from '../../services/core/store/store.ts'
 import { createJoiner } from '../../services/worker/logs/joiner.ts'
 import { createMemoryLog } from '../fixtures/memory-log.ts'
@@ -23,6 +24,7 @@ function started() {
         }),
       command: async () => undefined,
     },
+    progress: createProgress(),
     mapping: { joined: () => null, evaluation: () => null },
     onError: () => undefined,
   })

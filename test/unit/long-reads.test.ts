@@ -13,6 +13,7 @@ const row = `{"a":"${'x'.repeat(2 ** 20)}"}`
 const store = openedOnly({ bytes: async ({ name }) => Buffer.from(name === 'long' ? row : '{"a":"short"}') })
 let appended = 0
 const log = writtenOnce({
+  flush() {},
   async append() {
     appended++
     return { topic: 'calls', partition: 0, offset: 0 }

@@ -35,7 +35,8 @@ export function openedOnly(store: Pick<Store, 'bytes'>): OpenedStore {
 }
 
 /** The log as handlers have it: once they have written, their work stays where it is. */
-export const writtenOnce = (log: Pick<Log, 'append'>): Pick<Log, 'append'> => ({
+export const writtenOnce = (log: Pick<Log, 'append' | 'flush'>): Pick<Log, 'append' | 'flush'> => ({
+  flush: (topic) => log.flush(topic),
   async append(topic, records) {
     keepWork()
     return log.append(topic, records)

@@ -16,7 +16,7 @@ import type { Answer } from './channel.ts'
 import type { ChunkSources } from './chunks.ts'
 
 export type Ports = {
-  log: Pick<Log, 'append'>
+  log: Pick<Log, 'append' | 'flush'>
   /** Of this process: a thread's values must have been given under the number that its edge still has. */
   clock: Pick<Clock, 'check'>
   store: Pick<Store, 'bytes'>
@@ -49,6 +49,7 @@ export type SharedRules = {
 export type PortRequests = {
   /** `request`: number of the request that it is a part of. */
   append: { topic: string; records: Omit<RecordInput, 'rows'>[]; request: number | undefined }
+  flush: { topic: string }
   /** The handler of the request has opened a project. */
   open: { projectId: ProjectId; request: number }
 
@@ -153,6 +154,10 @@ export function servePorts(
       for (const record of records) clock.check(record.clock)
       const whole = records.map((record, n) => ({ ...record, rows: buffers[n] as Buffer }))
       return { value: await charged(request, () => log.append(topic, whole)) }
+    },
+    async flush({ value }) {
+      log.flush((value as PortRequests['flush']).topic)
+      return {}
     },
     async open({ value }) {
       const { projectId, request } = value as PortRequests['open']

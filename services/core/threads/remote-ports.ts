@@ -93,6 +93,7 @@ export function remotePorts(
       read: () => undefined,
     }),
     log: {
+      flush: (topic) => void ask('flush', { topic }).catch(() => undefined),
       async append(topic: string, records: RecordInput[]): Promise<Position> {
         const heads = records.map(({ rows: _, ...head }) => head)
         const rows = records.map((record) => record.rows)

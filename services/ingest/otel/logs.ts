@@ -34,7 +34,7 @@ import { isAcceptable } from './times.ts'
 import { jsonText, type Value } from './values.ts'
 
 export type LogDeps = {
-  log: Pick<Log, 'append'> & Partial<Pick<Log, 'flush'>>
+  log: Pick<Log, 'append' | 'flush'>
   /** As for spans. */
   split?: RecordSplit
   clock: Clock
@@ -257,7 +257,7 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
       if (records.length === 0) return before
       const appended = await deps.log.append('logs', records)
       for (const { rows } of records) rowBuffers.give(rows)
-      if (isAwaited) deps.log.flush?.('logs')
+      if (isAwaited) deps.log.flush('logs')
       return [...before, appended, ...(await appendCalls(deps.log, calls.take()))]
     },
   }

@@ -5,7 +5,8 @@ import { everySlot, slotOf } from '../../content/hash-slots.ts'
 import { pause } from '../../core/concurrency/pause.ts'
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Batch, Log } from '../../core/log/log.ts'
-import { type Store, StoreError } from '../../core/store/store.ts'
+import type { Progress } from '../../core/log/progress.ts'
+import { type QueryOptions, type Store, StoreError } from '../../core/store/store.ts'
 import type { CallFragment } from '../../events/calls.ts'
 import { appendCalls, type CallWriter, callSplitOf, createCallWriter } from '../../events/calls-writer.ts'
 import {
@@ -19,6 +20,7 @@ import { statement } from '../statements.ts'
 import { arrivingRecords, type SpanRecord, withArriving } from './arriving.ts'
 import { createEvaluations } from './evaluations.ts'
 import type { Done, JoinedCounts, KeepJoined, Look } from './look.ts'
+import { allOf, keyOf, paramsOf, readSpans, type SpanIds } from './read-spans.ts'
 import { type SpanRow, spanOf } from './span-rows.ts'
 import { createTurns } from './turns.ts'
 
@@ -28,8 +30,9 @@ export type Joiner = {
   /** Rows of calls or logs are in the tables: some of them may be due. */
   onApplied(): void
   /**
-   * A batch of log records is about to be applied. Resolves with whether all of it that may be joined is joined: if not,
-   * some of it may be due once it is applied. Never rejects.
+   * A batch of log records has come, and is applied once this has resolved: their calls go first, as somebody waits for
+   * these. Resolves with whether all of it that may be joined is joined: if not, some of it may be due once it is applied.
+   * Never rejects.
    */
   arrived(batch: Batch): Promise<boolean>
   /** Projects with records that may be joined: only their calls are looked at when they come. null = not known yet. */
@@ -64,10 +67,10 @@ const maxDue = 2_000
 const maxJoined = 10_000
 /** So few spans are read as soon as what somebody asked for. */
 const maxPrompt = 100
+/** For how long records that arrive let the calls that they join go first. */
+const maxAheadMs = 500
 /** Looks take at most half of the time; until they have taken so long, the next one does not wait. */
 const maxOwedMs = 1_000
-
-type SpanIds = { project_id: string; trace_id: string; id: string }
 
 type Due = SpanIds & {
   clock: string
@@ -78,26 +81,17 @@ type Due = SpanIds & {
   bytes: number
 }
 
-/** The results of all; rejects when the last has ended. */
-async function allOf<T extends readonly unknown[] | []>(
-  ...works: T
-): Promise<{ -readonly [N in keyof T]: Awaited<T[N]> }> {
-  await Promise.allSettled(works)
-  return Promise.all(works)
-}
-
-const keyOf = (project: string, trace: string, span: string): string => `${project}\n${trace}\n${span}`
-
 export function createJoiner(deps: {
   store: Pick<Store, 'rows' | 'command'>
   log: Log
+  progress: Pick<Progress, 'reach'>
   mapping: EventMapping
   /** Hash slots of the projects that this process joins; null or absent = all. */
   slots?(): readonly number[] | null
   onJoined?(joined: JoinedCounts): void
   onError(error: Error): void
 }): Joiner {
-  const { store, log, mapping } = deps
+  const { store, log, progress, mapping } = deps
   const stopping = new AbortController()
   const projects = new Set<string>()
   const evaluated = new Set<string>()
@@ -143,17 +137,12 @@ export function createJoiner(deps: {
     return count
   }
 
-  const read = async (wanted: readonly SpanIds[], as: { pool?: 'background' }) => {
-    const of = <Key extends keyof SpanIds>(key: Key) => wanted.map((one) => one[key])
-    const ids = { projects: of('project_id'), traces: of('trace_id'), ids: of('id') }
-    const [rows, records] = await allOf(
-      store.rows<SpanRow>(statement('log-joins-spans', { ...ids, dumps: 1 }), as),
-      store.rows<SpanRecord>(statement('log-joins-events', { ...ids, events, maxEvents }), as),
+  const read = async (wanted: readonly SpanIds[], as: Pick<QueryOptions, 'pool' | 'timeoutMs'>) => {
+    const [spans, records] = await allOf(
+      readSpans(store, wanted, true, as),
+      store.rows<SpanRecord>(statement('log-joins-events', { ...paramsOf(wanted), events, maxEvents }), as),
     )
-    return {
-      spans: new Map(rows.map((row) => [keyOf(row.project_id, row.trace_id, row.id), row])),
-      recordsOf: Map.groupBy(records, (one) => keyOf(one.project_id, one.trace_id, one.span_id)),
-    }
+    return { spans, recordsOf: Map.groupBy(records, (one) => keyOf(one.project_id, one.trace_id, one.span_id)) }
   }
 
   /** The call with its records, null when it holds them; the clocks of the span as it was sent and of what is stored then. */
@@ -174,21 +163,23 @@ export function createJoiner(deps: {
     if (ids.length > maxPrompt) return false
     const { spans, recordsOf } = await read(
       ids.map(({ project_id, trace_id, span_id: id }) => ({ project_id, trace_id, id })),
-      {},
+      { timeoutMs: maxAheadMs },
     )
     const writer = createCallWriter(callSplitOf(log))
     const done: Done[] = []
     for (const [key, arriving] of bySpan) {
       const row = spans.get(key)
       const own = withArriving(recordsOf.get(key) ?? [], arriving)
-      if (row === undefined || own.length >= maxEvents) continue
+      if (!row || own.length >= maxEvents) continue
       const { call, base, clock } = joinedOf(row, own)
       if (call !== null) add(writer, call)
       const ids = { project: row.project_id, trace: row.trace_id, span: row.id, log: '' }
       done.push({ ...ids, base, clock, events: new Set(own.map(({ id }) => id)).size })
     }
-    const calls = await append(writer)
-    await keep(done)
+    const calls = writer.rowCount()
+    const positions = await appendCalls(log, writer.take())
+    log.flush('calls')
+    await allOf(keep(done), progress.reach(positions, maxAheadMs, stopping.signal))
     if (calls > 0) deps.onJoined?.({ calls, feedback: 0, beyond: 0, turns: 0 })
     return done.length === bySpan.size
   }
@@ -203,7 +194,7 @@ export function createJoiner(deps: {
       const row = spans.get(key)
       const own = recordsOf.get(key) ?? []
       // What changed since it was found is due again by itself, and what is no span stays as it is.
-      if (row !== undefined && row.clock !== one.clock) continue
+      if (row === null || (row !== undefined && row.clock !== one.clock)) continue
       const { call, base, clock } = row ? joinedOf(row, own) : { call: null, base: one.clock, clock: one.clock }
       if (call !== null) add(writer, call)
       done.push({

@@ -1,42 +1,41 @@
-// Calls of spans as the statement log-joins-spans reads them, for whoever maps them once more.
+// Stored calls of spans as they are read, for whoever maps them once more.
 import { spliced } from '../../content/span-dump.ts'
 import type { UsageEntry } from '../../events/calls.ts'
 import type { StoredSpan } from '../../events/gen-ai-events.ts'
 
 type Counts = Record<'requests' | 'input' | 'output' | 'total' | 'cache_read' | 'cache_write', string[]>
-export type SpanRow = {
-  [column in
-    | 'project_id'
-    | 'id'
-    | 'clock'
-    | 'trace_id'
-    | 'started_us'
-    | 'ended_us'
-    | 'parent_id'
-    | 'thread_id'
-    | 'turn_id'
-    | 'op_name'
-    | 'exception'
-    | 'user_id'
-    | 'run_id'
-    | 'run_step'
-    | 'run_step_end'
-    | 'attributes'
-    | 'inputs'
-    | 'output'
-    | 'summary'
-    | 'otel_dump'
-    | 'base'
-    | 'joined_clock']: string
-} & {
-  input_refs: string[]
-  output_refs: string[]
-  error_count: number
-  odd: number
-  mask: number
-  mask_hits: number
-  usage_model: string[]
-} & { [name in keyof Counts as `usage_${name}`]: string[] }
+type Texts<Column extends string> = { [column in Column]: string }
+
+/** As log-joins-spans reads them. */
+export type SpanCallRow = Texts<
+  | 'project_id'
+  | 'id'
+  | 'clock'
+  | 'trace_id'
+  | 'started_us'
+  | 'ended_us'
+  | 'parent_id'
+  | 'thread_id'
+  | 'turn_id'
+  | 'op_name'
+  | 'exception'
+  | 'user_id'
+  | 'run_id'
+  | 'run_step'
+  | 'run_step_end'
+> & { input_refs: string[]; output_refs: string[]; error_count: number; usage_model: string[] } & {
+  [name in keyof Counts as `usage_${name}`]: string[]
+}
+
+/** As log-joins-payloads reads them. */
+export type SpanPayloadRow = Texts<
+  'project_id' | 'id' | 'started_us' | 'clock' | 'attributes' | 'inputs' | 'output' | 'summary' | 'otel_dump'
+> & { odd: number; mask: number; mask_hits: number; wanted: number }
+
+/** As log-joins-joined reads them. */
+export type JoinedRow = Texts<'project_id' | 'trace_id' | 'span_id' | 'base' | 'joined_clock'>
+
+export type SpanRow = SpanCallRow & SpanPayloadRow & Pick<JoinedRow, 'base' | 'joined_clock'>
 
 const stepOf = (step: string): number | null => (Number(step) < 0 ? null : Number(step))
 

@@ -6,7 +6,8 @@ import { appendCalls, callSplitOf, createCallWriter } from '../../events/calls-w
 import { halves, splitBatch } from '../split/split-batch.ts'
 import { statement } from '../statements.ts'
 import type { Look } from './look.ts'
-import { type SpanRow, spanOf } from './span-rows.ts'
+import { readSpans } from './read-spans.ts'
+import { spanOf } from './span-rows.ts'
 
 /** Records that one page of a look is about; calls that are read at once, and their bytes. */
 const maxRecords = 10_000
@@ -68,18 +69,14 @@ export function createTurns(deps: {
   const moved = new Map<string, bigint>()
 
   const place = async (due: readonly Row[]): Promise<number> => {
-    const params = {
-      ...{ projects: due.map((one) => one.project_id), ids: due.map(({ id }) => id) },
-      ...{ traces: due.map((one) => one.trace_id), dumps: 0 },
-    }
-    const rows = await store.rows<SpanRow>(statement('log-joins-spans', params), background)
+    const spans = await readSpans(store, due, false, background)
     const of = new Map(due.map((one) => [keyOf(one), one]))
     const writer = createCallWriter(callSplitOf(log))
     const written: [key: string, clock: bigint][] = []
-    for (const row of rows) {
-      const one = of.get(keyOf(row))
+    for (const row of spans.values()) {
+      const one = row === null ? undefined : of.get(keyOf(row))
       // What changed since it was found is due again by itself.
-      if (one === undefined || row.clock !== one.clock) continue
+      if (row === null || one === undefined || row.clock !== one.clock) continue
       const clock = clockOf(one)
       written.push([keyOf(one), clock])
       writer.add({ kind: 'complete', ...spanOf(row), clock, displayName: null, parentId: one.prompt })
