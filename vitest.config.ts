@@ -89,6 +89,7 @@ const deepOnly = [
   'server/evaluation-runs-many',
   'server/event-loop-work',
   'server/garbage-property',
+  'server/holds-by-key',
   'server/log-joins-evaluations',
   'server/otel-span-dump',
   'server/otlp-grpc-away',

@@ -7,7 +7,7 @@ import { followClock } from '../core/clock/follow.ts'
 import { createKeyedLock } from '../core/concurrency/keyed-lock.ts'
 import { createSharedSlots } from '../core/concurrency/slots.ts'
 import { expiredKeyEvents } from '../core/directory/audited.ts'
-import { isHeld } from '../core/directory/holds.ts'
+import { heldOf } from '../core/directory/holds.ts'
 import { removalsOf } from '../core/directory/removed-projects.ts'
 import {
   countedAgain,
@@ -225,9 +225,9 @@ export async function startCallhouse(
           removedProjects: () => removalsOf(directory.state()),
           // A month that goes as a whole takes what is held with it.
           mostLogsDays: () => (directory.state().holds.size > 0 ? Number.POSITIVE_INFINITY : mostLogsDays(retention)),
+          heldOf: (projectId) => heldOf(directory.state(), projectId, Date.now()),
           purgeRules: {
             cutoffsOf,
-            isHeld: (projectId) => isHeld(directory.state(), projectId),
             keepsFeedback: (projectId) => retentionOf(retention, projectId).feedback === 'keep',
             fileCutoffs: (nowMs) => fileCutoffs(retention, nowMs),
             logsBeforeUs: (projectId) => logsRemovedBeforeUs(retention, projectId),

@@ -33,14 +33,12 @@ import { dropOldAudit, recordEndedKeys, writeCheckpoint } from '../worker/cleanu
 import { dropOldLogs } from '../worker/cleanup/log-retention.ts'
 import { createMerges } from '../worker/cleanup/merges.ts'
 import { dropOldReceipts } from '../worker/cleanup/old-receipts.ts'
-import { createPurge, isPurgeDue, type PurgeRules } from '../worker/cleanup/purge.ts'
+import { isPurgeDue } from '../worker/cleanup/purge.ts'
 import { scheduleCleanup } from '../worker/cleanup/schedule.ts'
 import type { DeadLetters } from '../worker/dead-letters/dead-letters.ts'
 import { openFileDeadLetters } from '../worker/dead-letters/dead-letters-file.ts'
 import { createTableDeadLetters } from '../worker/dead-letters/dead-letters-table.ts'
 import { createErasing, type Erasing } from '../worker/erasure/erasures.ts'
-import { createFileRemoval } from '../worker/erasure/remove-files.ts'
-import { createRowRemoval } from '../worker/erasure/remove-rows.ts'
 import { Held } from '../worker/held.ts'
 import { createJoiner } from '../worker/logs/joiner.ts'
 import type { WorkerMetrics } from '../worker/metrics.ts'
@@ -60,6 +58,7 @@ import { routeCommands } from './control/routes.ts'
 import { moveCommands } from './control/transfer.ts'
 import { examineStore } from './doctor.ts'
 import { hasEmbeddedStore, hasOwnEngine, hasSharedLog, openRecords, openStore, sharedServerOf } from './drivers.ts'
+import { createRemovals, type RemovalRules } from './removals.ts'
 
 const partsEveryMs = 60_000
 const lookMs = 2_000
@@ -68,7 +67,7 @@ const viewsEveryMs = 10_000
 /** with each batch where others can drop them, so rarely where this process alone has the tables. */
 const ownViewsTrustMs = 2_000
 
-type ApplyingDeps = {
+type ApplyingDeps = RemovalRules & {
   config: Config
   log: Log
   store: Store
@@ -80,7 +79,6 @@ type ApplyingDeps = {
   open: ShutdownStep[]
   maskings: Maskings
   audit: ProcessAudit
-  purgeRules: PurgeRules
   /** The most days for which log records of some project are kept. */
   mostLogsDays(): number
   /** From when on minutes of statistics may be counted again. */
@@ -128,22 +126,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
       (await freshness.wait(latestOfLog(), ['calls', 'erasures', 'feedback', 'files', 'objects', 'tables']))
     )
   const budget = { run: <T>(piece: () => Promise<T>) => worker.budget.run(piece) }
-  const removal = createRowRemoval({
-    ...{ store, budget },
-    betweenDerivations: (job) => worker.fieldIndexRollups.exclusive(job),
-    recount: (range) => worker.recount(range),
-  })
-  const fileRemoval = createFileRemoval({ store, budget, log, blobs: deps.blobs, removeRows: removal.remove })
-  const purge = createPurge({
-    async removeOldFiles(projectId, beforeMs) {
-      // A call that is not applied yet may name them.
-      if (!(await settled())) return 0
-      return (await fileRemoval.removeOld(projectId, beforeMs)).files
-    },
-    ...{ store, rules: deps.purgeRules, roundDays: config.purgeDays },
-    budget: { run: (piece) => worker.budget.run(piece) },
-    record: (events) => Promise.all(events.map(deps.audit.record)),
-  })
+  const { held, removal, fileRemoval, purge } = createRemovals({ ...deps, budget, settled, worker: () => worker })
   let erasing: Erasing | undefined
   let purgedMs: number | undefined
   const purgeDaily = async (): Promise<void> => {
@@ -249,7 +232,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
   erasing = createErasing({
     ...{ store, log, deadLetters, audit: deps.audit, clock: deps.clock, blobs: deps.blobs },
-    ...{ isHeld: deps.purgeRules.isHeld, removedProjects: deps.removedProjects, eraseHours: config.eraseHours },
+    ...{ held, removedProjects: deps.removedProjects, eraseHours: config.eraseHours },
     logRetentionMs: config.logRetentionHours * 3_600_000,
     ...{ removal, fileRemoval, settled, onOpen: metrics.onOpenErasures },
     onDone: (done) => logger.info(done, 'erased'),

@@ -73,8 +73,10 @@ function purgeOnce(when: 'while' | 'after', statement: number): string | undefin
       await new Promise(() => {})
     }
     const cutoffs = { callsUs: ${beforeUs}, valuesUs: ${beforeUs} }
-    const rules = { cutoffsOf: (id) => (id === '${aged}' ? cutoffs : undefined), isHeld: () => false }
-    const purge = createPurge({ store: { rows: store.rows, command }, rules, roundDays: 1 })
+    const rules = { cutoffsOf: (id) => (id === '${aged}' ? cutoffs : undefined) }
+    const held = { isAny: () => false, of: async () => new Set() }
+    const of = { held, derived: async () => new Map() }
+    const purge = createPurge({ ...of, store: { rows: store.rows, command }, rules, roundDays: 1 })
     console.log('DONE', JSON.stringify(await purge.run()))`
   try {
     return runOnStore(folder, program)

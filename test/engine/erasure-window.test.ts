@@ -11,6 +11,7 @@ import { createErasing, type Erasing } from '../../services/worker/erasure/erasu
 import { createFileRemoval } from '../../services/worker/erasure/remove-files.ts'
 import { createRowRemoval, erasedTables } from '../../services/worker/erasure/remove-rows.ts'
 import { type CallWorld, complete, createCallWorld, project, start } from '../fixtures/call-world.ts'
+import { heldProjects } from '../fixtures/held-projects.ts'
 import { noAudit } from '../fixtures/no-audit.ts'
 
 const hourMs = 3_600_000
@@ -56,10 +57,10 @@ beforeEach(async (context) => {
   const of = { store: world.store, budget: unlimited }
   const removal = createRowRemoval({ ...of, betweenDerivations: (job) => job(), recount: async () => {} })
   const blobs = { remove: () => Promise.reject(new Error('there are none')) }
-  const fileRemoval = createFileRemoval({ ...of, log, blobs, removeRows: removal.remove })
+  const fileRemoval = createFileRemoval({ ...of, log, blobs, removeRows: removal.remove, held: heldProjects() })
   erasing = createErasing({
     ...{ store: world.store, log, clock, eraseHours, logRetentionMs: hourMs, audit: noAudit },
-    ...{ isHeld: () => false, removedProjects: () => new Map(), settled },
+    ...{ held: heldProjects(), removedProjects: () => new Map(), settled },
     ...{ removal, fileRemoval, deadLetters: { remove: async () => [] } },
     onDone() {},
     onOpen(open) {

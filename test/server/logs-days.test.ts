@@ -5,6 +5,7 @@ import { logsRemovedBeforeUs, mostLogsDays, type RetentionDays } from '../../ser
 import { dropOldLogs } from '../../services/worker/cleanup/log-retention.ts'
 import { createPurge } from '../../services/worker/cleanup/purge.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
+import { heldProjects, nothingDerived } from '../fixtures/held-projects.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { text } from '../fixtures/otel.ts'
 
@@ -88,10 +89,9 @@ it('they go by rows; whole months only where nobody keeps them for longer, and n
   const source = { of: (id: string) => set[id], projectIds: () => Object.keys(set), defaultDays: 0, logsDays: 30 }
   const recorded: AuditEvent[] = []
   const purge = createPurge({
-    ...{ store, roundDays: 35 },
+    ...{ store, roundDays: 35, held: heldProjects('days/held'), derived: nothingDerived },
     rules: {
       cutoffsOf: () => undefined,
-      isHeld: (id) => id === 'days/held',
       logsBeforeUs: (id) => logsRemovedBeforeUs(source, id),
     },
     record: async (events) => void recorded.push(...events),

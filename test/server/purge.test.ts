@@ -12,6 +12,7 @@ import { createPurge, isPurgeDue } from '../../services/worker/cleanup/purge.ts'
 import { createFileRemoval } from '../../services/worker/erasure/remove-files.ts'
 import { createRowRemoval } from '../../services/worker/erasure/remove-rows.ts'
 import { basicAuth, post } from '../fixtures/child-server.ts'
+import { heldProjects, nothingDerived } from '../fixtures/held-projects.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 let server: LiveServer
@@ -70,9 +71,10 @@ const total = (rows: Record<string, number>) => Object.values(rows).reduce((sum,
 const recorded: AuditEvent[] = []
 
 function purgeOf(cutoffs: Record<string, Cutoffs>, held: string[] = [], roundDays = 35) {
-  const rules = { cutoffsOf: (id: string) => cutoffs[id], isHeld: (id: string) => held.includes(id) }
+  const rules = { cutoffsOf: (id: string) => cutoffs[id] }
   const record = async (events: readonly AuditEvent[]) => void recorded.push(...events)
-  return createPurge({ store: server.now().store, rules, roundDays, record })
+  const of = { held: heldProjects(...held), derived: nothingDerived }
+  return createPurge({ ...of, store: server.now().store, rules, roundDays, record })
 }
 
 const derived = async () => {
@@ -145,7 +147,7 @@ it('files that came long ago and that nothing names any more, weekly, with their
   const of = { store, budget: unlimited }
   const rows = createRowRemoval({ ...of, betweenDerivations: (job) => job(), recount: async () => {} })
   const blobs = await createFolderBlobs({ dir: join(server.dataDir, 'blobs'), minFreeBytes: 0 })
-  const files = createFileRemoval({ ...of, log, blobs, removeRows: rows.remove })
+  const files = createFileRemoval({ ...of, log, blobs, removeRows: rows.remove, held: heldProjects() })
   const days = {
     projectIds: () => [project_id, 'ent/kept'],
     of: () => ({ files_days: 30 }),
@@ -153,10 +155,9 @@ it('files that came long ago and that nothing names any more, weekly, with their
     logsDays: 30,
   }
   const purged = createPurge({
-    ...{ store, roundDays: 35 },
+    ...{ store, roundDays: 35, held: heldProjects('ent/kept'), derived: nothingDerived },
     rules: {
       cutoffsOf: () => undefined,
-      isHeld: (id) => id === 'ent/kept',
       fileCutoffs: (at) => fileCutoffs(days, at),
     },
     removeOldFiles: async (id, beforeMs) => (await files.removeOld(id, beforeMs)).files,
@@ -200,7 +201,8 @@ it('and a call that comes late meanwhile for a project without days stays, thoug
   let isLate = false
   const purge = createPurge({
     roundDays: 35,
-    rules: { cutoffsOf: (id) => cutoffs[id as 'ent/gone'], isHeld: () => false },
+    ...{ held: heldProjects(), derived: nothingDerived },
+    rules: { cutoffsOf: (id) => cutoffs[id as 'ent/gone'] },
     store: {
       async rows(query, options) {
         const found = await store.rows(query, options)
@@ -311,12 +313,11 @@ it('feedback with its calls, or by its own age where they are gone, unless it is
   const callsUs = us('2025-08-15T00:00:00Z')
   const purgeFrom = (beforeUs: number) =>
     createPurge({
-      store: server.now().store,
+      ...{ store: server.now().store, held: heldProjects('ent/said-held'), derived: nothingDerived },
       roundDays: 35,
       rules: {
         cutoffsOf: (id) => (projects.includes(id) ? { callsUs: beforeUs } : undefined),
         keepsFeedback: (id) => id === 'ent/said-kept',
-        isHeld: (id) => id === 'ent/said-held',
       },
     })
   const all = ['of a new call', 'of an object', 'of an old call', 'of none']

@@ -176,11 +176,15 @@ describe('calls past the days of their project', () => {
   it('are told of as held while anything of the project is', async () => {
     const { url } = server.now()
     const headers = { 'content-type': 'application/json', authorization: 'Bearer test-key' }
-    const body = JSON.stringify({ call_ids: [idOf(1)], reason: 'a dispute' })
-    const hold = await fetch(`${url}/v2/${aged}/holds`, { method: 'POST', headers, body })
-    expect(hold.status).toBe(200)
-    const state = await (await fetch(`${url}/v2/${aged}/retention`, { headers })).json()
-    expect(state).toMatchObject({ held: true, removed_within_days: null, bytes_within_days: null })
+    for (const [held, days] of [
+      [{ call_ids: [idOf(1)] }, 1],
+      [{ all: true }, null],
+    ]) {
+      const body = JSON.stringify({ ...(held as object), reason: 'a dispute' })
+      expect((await fetch(`${url}/v2/${aged}/holds`, { method: 'POST', headers, body })).status).toBe(200)
+      const state = await (await fetch(`${url}/v2/${aged}/retention`, { headers })).json()
+      expect(state).toMatchObject({ held: true, removed_within_days: days })
+    }
   })
 
   it('are accepted when they come late, and hidden', async () => {

@@ -9,7 +9,7 @@ const isOver = (scope: string, projectId: string): boolean =>
   scope === '*' || scope === projectId || projectId.startsWith(`${scope}/`)
 
 /** Everything that is held of a project, by all holds over it that have not ended. */
-type Held = {
+export type HeldKeys = {
   /** The whole of it. */
   all: boolean
   callIds: ReadonlySet<string>
@@ -18,7 +18,7 @@ type Held = {
 }
 
 /** What whatever removes data asks for, each time that it removes some. */
-export function heldOf({ holds }: Pick<DirectoryState, 'holds'>, projectId: string, nowMs: number): Held {
+export function heldOf({ holds }: Pick<DirectoryState, 'holds'>, projectId: string, nowMs: number): HeldKeys {
   const counting = [...holds.values()].filter(
     ({ scope, until }) => isOver(scope, projectId) && (until === undefined || Date.parse(until) > nowMs),
   )

@@ -10,7 +10,7 @@ import {
 import { ttlSettingsReadRequest, ttlSettingsResponse, ttlSettingsUpdateRequest } from '../../../schemas/projects.ts'
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Directory } from '../../core/directory/directory.ts'
-import { isHeld } from '../../core/directory/holds.ts'
+import { heldOf, isHeld } from '../../core/directory/holds.ts'
 import { maxItemBytes, type Value } from '../../core/directory/items.ts'
 import {
   createCutoffsOf,
@@ -138,6 +138,7 @@ export function createSettingsRoutes({ directory, retention, store, config }: Se
         const { removed: _, ...days } = retentionOf(retention, projectId)
         const cutoffs = cutoffsOf(projectId) ?? {}
         const held = isHeld(directory.state(), projectId)
+        const { all: isAllHeld } = heldOf(directory.state(), projectId, Date.now())
         const timeOf = (us: number | undefined) => (us === undefined ? null : new Date(us / 1_000).toISOString())
         return {
           json: {
@@ -148,8 +149,8 @@ export function createSettingsRoutes({ directory, retention, store, config }: Se
             },
             ...{ stats_before: timeOf(cutoffs.statsUs), logs_before: timeOf(cutoffs.logsUs), held },
             hidden_calls: await hiddenCalls(store, projectId, cutoffs.callsUs, { signal: context.signal }),
-            removed_within_days: held ? null : 1,
-            bytes_within_days: held ? null : config.purgeDays + 1,
+            removed_within_days: isAllHeld ? null : 1,
+            bytes_within_days: isAllHeld ? null : config.purgeDays + 1,
           },
         }
       },

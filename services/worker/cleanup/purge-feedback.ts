@@ -1,6 +1,7 @@
 // Feedback goes with the calls that it is about: with those that retention hides, and with its own age where its call is
 // not known any more.
 import type { Store } from '../../core/store/store.ts'
+import type { HeldCalls } from '../held-calls.ts'
 import type { Budget } from './budget.ts'
 
 /** Items that are looked at, and removed, at once. */
@@ -16,7 +17,8 @@ type FeedbackPurge = {
   purge(projectId: string, beforeUs: number, goesOn: () => boolean): Promise<number>
 }
 
-export function createFeedbackPurge({ store, budget }: { store: Pick<Store, 'rows' | 'command'>; budget: Budget }) {
+export function createFeedbackPurge(deps: { store: Pick<Store, 'rows' | 'command'>; budget: Budget; held: HeldCalls }) {
+  const { store, budget, held } = deps
   const read = <Row>(name: string, sql: string, params: Record<string, unknown>): Promise<Row[]> =>
     budget.run(() => store.rows<Row>({ name, sql, params }, background))
 
@@ -79,7 +81,10 @@ export function createFeedbackPurge({ store, budget }: { store: Pick<Store, 'row
           projectId,
           items.map(({ call }) => call),
         )
+        const ids = await held.of(projectId)
+        if (ids === 'all') break
         const gone = items.filter(({ call, isOld }) => {
+          if (ids.has(call)) return false
           const us = starts.get(call)
           return us === undefined ? isOld === 1 : us < beforeUs
         })

@@ -4,14 +4,14 @@
 import type { AuditEvent } from '../../core/audit/chain.ts'
 import type { Cutoffs } from '../../core/process/running-handler.ts'
 import type { Store } from '../../core/store/store.ts'
+import { type HeldCalls, type HeldRows, readHeldRows } from '../held-calls.ts'
 import { type Budget, unlimited } from './budget.ts'
+import type { DerivedPurge } from './purge-derived.ts'
 import { createFeedbackPurge } from './purge-feedback.ts'
 
 export type PurgeRules = {
   /** What is hidden of a project now; undefined = nothing. */
   cutoffsOf(projectId: string): Cutoffs | undefined
-  /** Whether something of the project must stay: then nothing of it is removed. */
-  isHeld(projectId: string): boolean
   /** Whether feedback stays when its calls go. */
   keepsFeedback?(projectId: string): boolean
   /** Projects whose files go once nothing names them, with the time up to which they came. */
@@ -26,6 +26,8 @@ type Aged = {
   us: string
   /** 'logs' = log records and what says where they are. */
   cutoff: 'logs' | ((cutoffs: Cutoffs) => number | undefined)
+  /** Which rows are of held calls; 'derived' = a row is of many calls. */
+  held: string
 }
 
 const microsOf = (column: string) => `toUnixTimestamp64Micro(${column})`
@@ -39,21 +41,32 @@ const loneDays = 30
 const partTime = `multiIf(kind = 'delete', toInt64(9223372036854775807), kind = 'start', ${microsOf('started_at')},
   toInt64(bitShiftRight(clock, 10)) + ${loneDays * 86_400_000_000})`
 
+const heldId = 'id IN {ids:Array(String)}'
+const heldSpan = `((trace_id IN {traces:Array(String)} AND concat(trace_id, ' ', span_id) IN {spans:Array(String)}) OR ${heldId})`
+/** Log records that are still there belong to held calls. */
+const heldLog = (id: string) =>
+  `${id} IN (SELECT id FROM callhouse.logs WHERE project_id IN {projects:Array(String)} AND ${heldSpan})`
+const startedAt = microsOf('started_at')
+
 /** Calls first: a call whose payload is gone could not be read. Partitions are months of the same time, or one of all. */
 const agedTables: readonly Aged[] = [
-  { table: 'calls', us: microsOf('started_at'), cutoff: calls },
-  { table: 'turns', us: microsOf('started_at'), cutoff: calls },
-  { table: 'call_keys', us: microsOf('started_at'), cutoff: calls },
-  { table: 'call_counts_hourly', us: secondsOf('hour'), cutoff: calls },
-  { table: 'call_counts', us: secondsOf('minute'), cutoff: calls },
-  { table: 'call_stats', us: secondsOf('bucket'), cutoff: ({ statsUs }) => statsUs },
-  { table: 'call_patches', us: partTime, cutoff: calls },
-  { table: 'payloads', us: microsOf('at'), cutoff: payloads },
-  { table: 'payload_leaves', us: 'most', cutoff: payloads },
-  { table: 'payload_chunks', us: 'most', cutoff: payloads },
-  ...['logs', 'logs_by_span', 'log_evaluations', 'log_turns'].map((table) => ({
-    ...{ table, us: microsOf('at'), cutoff: 'logs' as const },
-  })),
+  { table: 'calls', us: startedAt, cutoff: calls, held: heldId },
+  { table: 'turns', us: startedAt, cutoff: calls, held: heldId },
+  {
+    ...{ table: 'call_keys', us: startedAt, cutoff: calls },
+    held: `(key IN {keys:Array(String)} AND ${startedAt} IN {times:Array(Int64)})`,
+  },
+  { table: 'call_counts_hourly', us: secondsOf('hour'), cutoff: calls, held: 'derived' },
+  { table: 'call_counts', us: secondsOf('minute'), cutoff: calls, held: 'derived' },
+  { table: 'call_stats', us: secondsOf('bucket'), cutoff: ({ statsUs }) => statsUs, held: 'derived' },
+  { table: 'call_patches', us: partTime, cutoff: calls, held: heldId },
+  { table: 'payloads', us: microsOf('at'), cutoff: payloads, held: heldId },
+  { table: 'payload_leaves', us: 'most', cutoff: payloads, held: 'derived' },
+  { table: 'payload_chunks', us: 'most', cutoff: payloads, held: 'derived' },
+  { table: 'log_evaluations', us: microsOf('at'), cutoff: 'logs', held: heldLog('log_id') },
+  { table: 'log_turns', us: microsOf('at'), cutoff: 'logs', held: heldLog('id') },
+  { table: 'logs', us: microsOf('at'), cutoff: 'logs', held: heldSpan },
+  { table: 'logs_by_span', us: microsOf('at'), cutoff: 'logs', held: heldSpan },
 ]
 
 /** Files lie in rows of their own, and leave only when nothing names them; feedback leaves with its call. */
@@ -105,6 +118,9 @@ export type Purge = {
 export function createPurge(deps: {
   store: Pick<Store, 'rows' | 'command'>
   rules: PurgeRules
+  held: HeldCalls
+  /** Derives anew what is counted of held calls and others. */
+  derived: DerivedPurge
   roundDays: number
   budget?: Budget
   /** Removes files that came before a time and that nothing names. @returns how many */
@@ -112,8 +128,8 @@ export function createPurge(deps: {
   /** Told of what a run has removed, also of one that broke off: an event for each project. */
   record?(events: readonly AuditEvent[]): Promise<unknown>
 }): Purge {
-  const { store, rules, roundDays, budget = unlimited, record, removeOldFiles } = deps
-  const feedback = createFeedbackPurge({ store, budget })
+  const { store, rules, held, roundDays, budget = unlimited, record, removeOldFiles } = deps
+  const feedback = createFeedbackPurge({ store, budget, held })
   let isStopped = false
   const read = <Row>(name: string, sql: string, params: Record<string, unknown>): Promise<Row[]> =>
     budget.run(() => store.rows<Row>({ name, sql, params }, background))
@@ -147,19 +163,23 @@ export function createPurge(deps: {
     return found.map(({ id }) => id)
   }
 
+  const note = (removed: Removed, projectId: string, table: string, rows: number): void => {
+    const tables = removed.get(projectId) ?? {}
+    removed.set(projectId, { ...tables, [table]: (tables[table] ?? 0) + rows })
+  }
+
   const removeRows = async (
-    { table, us }: Aged,
+    { table, us, held: ofHeld }: Aged,
     month: string,
-    named: string[],
+    projects: string[],
     beforeUs: number,
     removed: Removed,
+    around?: HeldRows,
   ): Promise<number> => {
-    // Once more: a hold may have come since the month was looked into.
-    const projects = named.filter((project) => !rules.isHeld(project))
     const kept = table === 'payloads' ? await endsToKeep(projects, beforeUs) : undefined
     const others = kept === undefined ? '' : " AND NOT (part = 'end' AND id IN {kept:Array(String)})"
-    const where = `project_id IN {projects:Array(String)} AND ${us} < {before:Int64}${others}`
-    const params = { projects, before: beforeUs, ...(kept && { kept }) }
+    const where = `project_id IN {projects:Array(String)} AND ${us} < {before:Int64}${others}${around ? ` AND NOT ${ofHeld}` : ''}`
+    const params = { projects, before: beforeUs, ...(kept && { kept }), ...around }
     const found = await read<{ project_id: string; n: string }>(
       'purge.count',
       `SELECT project_id, toString(count()) AS n FROM callhouse.${table} WHERE _partition_id = {month:String} AND ${where}
@@ -168,11 +188,22 @@ export function createPurge(deps: {
     )
     if (found.length > 0)
       await change('purge.rows', `DELETE FROM callhouse.${table} IN PARTITION ID '${month}' WHERE ${where}`, params)
-    for (const { project_id, n } of found) {
-      const tables = removed.get(project_id) ?? {}
-      removed.set(project_id, { ...tables, [table]: (tables[table] ?? 0) + Number(n) })
-    }
+    for (const { project_id, n } of found) note(removed, project_id, table, Number(n))
     return found.reduce((sum, { n }) => sum + Number(n), 0)
+  }
+
+  /** The same of a project of which something is held: what is counted of many calls has its turn later. */
+  const removeAround = async (
+    aged: Aged,
+    month: string,
+    projectId: string,
+    beforeUs: number,
+    removed: Removed,
+  ): Promise<number> => {
+    const ids = await held.of(projectId)
+    if (ids === 'all' || aged.held === 'derived') return 0
+    const around = await readHeldRows(store, projectId, ids)
+    return removeRows(aged, month, [projectId], beforeUs, removed, around)
   }
 
   /** Whether the files of a month still hold removed rows that are due. */
@@ -198,26 +229,46 @@ export function createPurge(deps: {
     return new Set(found.map(({ month }) => month))
   }
 
-  const purgeMonth = async (aged: Aged, month: string, removed: Removed): Promise<number> => {
+  /** @param kept is added to: projects of which something is held */
+  const purgeMonth = async (aged: Aged, month: string, removed: Removed, kept: Set<string>): Promise<number> => {
     const { table } = aged
     const found = await read<{ project_id: string }>(
       'purge.projects',
       `SELECT DISTINCT project_id FROM callhouse.${table} WHERE _partition_id = {month:String}`,
       { month },
     )
-    /** Most projects have the default: those of one cutoff go together. */
-    const due = new Map<number, string[]>()
-    for (const { project_id } of found) {
-      const beforeUs = rules.isHeld(project_id) ? undefined : cutoffOf(aged, project_id)
-      if (beforeUs === undefined || beforeUs <= monthBeginUs(month)) continue
-      const projects = due.get(beforeUs) ?? []
-      due.set(beforeUs, projects)
-      projects.push(project_id)
-    }
+    const due = found
+      .map(({ project_id }) => ({ project_id, beforeUs: cutoffOf(aged, project_id) ?? Number.NEGATIVE_INFINITY }))
+      .filter(({ beforeUs }) => beforeUs > monthBeginUs(month))
     let rows = 0
-    for (const [beforeUs, projects] of due)
-      for (let at = 0; at < projects.length && !isStopped; at += projectsAtOnce)
-        rows += await removeRows(aged, month, projects.slice(at, at + projectsAtOnce), beforeUs, removed)
+    // Most projects have the default: those of one cutoff go together.
+    for (const [beforeUs, projects] of Map.groupBy(due, (one) => one.beforeUs)) {
+      const all = projects.map(({ project_id }) => project_id)
+      for (let at = 0; at < all.length && !isStopped; at += projectsAtOnce) {
+        // Asked for each statement: a hold may have come since the month was looked into.
+        const some = Map.groupBy(all.slice(at, at + projectsAtOnce), held.isAny)
+        const free = some.get(false) ?? []
+        if (free.length > 0) rows += await removeRows(aged, month, free, beforeUs, removed)
+        for (const projectId of some.get(true) ?? []) {
+          kept.add(projectId)
+          if (!isStopped) rows += await removeAround(aged, month, projectId, beforeUs, removed)
+        }
+      }
+    }
+    return rows
+  }
+
+  /** What is counted of many calls, in projects with held ones: of the calls that stay. */
+  const purgeDerived = async (kept: ReadonlySet<string>, removed: Removed): Promise<number> => {
+    let rows = 0
+    for (const projectId of kept) {
+      const [ids, cutoffs] = [await held.of(projectId), rules.cutoffsOf(projectId)]
+      if (isStopped || ids === 'all' || cutoffs === undefined) continue
+      for (const [table, n] of await deps.derived(projectId, ids, cutoffs)) {
+        if (n > 0) note(removed, projectId, table, n)
+        rows += n
+      }
+    }
     return rows
   }
 
@@ -226,7 +277,7 @@ export function createPurge(deps: {
     let rows = 0
     for (const [projectId, beforeMs] of rules.fileCutoffs?.(nowMs) ?? []) {
       if (isStopped || removeOldFiles === undefined) break
-      if (rules.isHeld(projectId) || !isDay('files', projectId, fileRoundDays, nowMs)) continue
+      if (!isDay('files', projectId, fileRoundDays, nowMs)) continue
       const files = await removeOldFiles(projectId, beforeMs)
       if (files === 0) continue
       removed.set(projectId, { ...removed.get(projectId), files })
@@ -241,7 +292,7 @@ export function createPurge(deps: {
     for (const projectId of await feedback.projects()) {
       const beforeUs = rules.cutoffsOf(projectId)?.callsUs
       if (beforeUs === undefined || rules.keepsFeedback?.(projectId)) continue
-      const items = await feedback.purge(projectId, beforeUs, () => !isStopped && !rules.isHeld(projectId))
+      const items = await feedback.purge(projectId, beforeUs, () => !isStopped)
       if (items === 0) continue
       removed.set(projectId, { ...removed.get(projectId), feedback: items })
       rows += items
@@ -251,11 +302,13 @@ export function createPurge(deps: {
 
   const purgeAll = async (nowMs: number, removed: Removed): Promise<Purged> => {
     const purged: Purged = { rows: await purgeFeedback(removed), rewritten: [] }
+    const kept = new Set<string>()
     for (const aged of agedTables)
       for (const month of await monthsOf(aged.table)) {
         if (isStopped) return purged
-        purged.rows += await purgeMonth(aged, month, removed)
+        purged.rows += await purgeMonth(aged, month, removed, kept)
       }
+    purged.rows += await purgeDerived(kept, removed)
     purged.rows += await purgeFiles(nowMs, removed)
     for (const table of [...agedTables.map((aged) => aged.table), ...otherTables]) {
       for (const month of await masked(table)) {

@@ -16,6 +16,7 @@ import {
   receiptOf,
 } from '../../events/erasures.ts'
 import type { DeadLetters } from '../dead-letters/dead-letters.ts'
+import type { HeldCalls } from '../held-calls.ts'
 import { createDue, parted } from './due.ts'
 import { createRemaining } from './remaining.ts'
 import type { FileRemoval } from './remove-files.ts'
@@ -46,7 +47,7 @@ export type ErasingDeps = {
   clock: Clock
   /** Whether the tables hold everything that the log held just now. */
   settled(): Promise<boolean>
-  isHeld(projectId: string): boolean
+  held: HeldCalls
   /** Projects that were removed, with when: nothing of theirs stays, whatever comes late. */
   removedProjects(): ReadonlyMap<string, number>
   /** Within so many hours of its request an erasure is done; 0 = at once. */
@@ -62,7 +63,7 @@ export type ErasingDeps = {
 }
 
 export function createErasing(deps: ErasingDeps): Erasing {
-  const { store, log, clock, eraseHours, isHeld, removedProjects, removal } = deps
+  const { store, log, clock, eraseHours, held, removedProjects, removal } = deps
   /** Half of the time is left for tries, and for files that others still read. */
   const dueMs = (eraseHours * hourMs) / 2
   let isStopped = false
@@ -82,7 +83,7 @@ export function createErasing(deps: ErasingDeps): Erasing {
     )
     return rows.map(erasureOf).map((one) => Object.assign(one, { hiddenUs: hidden.get(one.id) ?? one.hiddenUs }))
   }
-  const due = createDue({ store, removal, isHeld, removedProjects })
+  const due = createDue({ store, removal, held, removedProjects })
   const append = async (erasure: Erasure): Promise<void> => {
     const at = clock.next()
     await log.append(erasuresTopic.name, [erasureRecord(erasure, at)])
@@ -129,7 +130,7 @@ export function createErasing(deps: ErasingDeps): Erasing {
     )
     let previous = row?.hash ?? ''
     for (const [n, erasure] of erasures.entries()) {
-      Object.assign(erasure, { status: 'done', doneUs: Math.round(nowMs * 1_000) + n, previous, problem: '' })
+      Object.assign(erasure, { status: 'done', doneUs: Math.round(nowMs * 1_000) + n, previous, problem: '', held: 0 })
       erasure.remaining = JSON.stringify(await remainingOf(erasure))
       const { hash: _, ...receipt } = receiptOf(erasure)
       erasure.hash = createHash('sha256')
@@ -144,21 +145,42 @@ export function createErasing(deps: ErasingDeps): Erasing {
     return erasures.length
   }
 
-  /** Erasures that are not done and not held; those that a hold keeps waiting say so. */
+  /** Says of an erasure that all that is left of it waits for the end of a hold. */
+  const wait = async (erasure: Erasure, calls: number): Promise<void> => {
+    if (erasure.status === 'held' && erasure.held === calls) return
+    const problem = calls === 0 ? 'something of the project is held' : `held: ${calls}`
+    await append(Object.assign(erasure, { status: 'held', problem, held: calls }))
+  }
+
+  /** Erasures that are not done, and have something that may be removed; those that a hold keeps waiting say so. */
   async function freeErasures(
     all: readonly Erasure[],
     isDue: (ms: number) => boolean,
     nowMs: number,
   ): Promise<Erasure[]> {
-    for (const erasure of all)
-      if (isHeld(erasure.projectId) && !/held|failed/.test(erasure.status) && isDue(erasure.requestedUs / 1_000))
-        await append(Object.assign(erasure, { status: 'held', problem: 'something of the project is held' }))
+    const free: Erasure[] = []
+    for (const [projectId, own] of Map.groupBy(all, (one) => one.projectId)) {
+      if (!held.isAny(projectId)) {
+        free.push(...own)
+        continue
+      }
+      const isWhole = (await held.of(projectId)) === 'all'
+      const counts = await due.held(projectId, own)
+      for (const erasure of own) {
+        const calls = counts.get(erasure) ?? 0
+        // What waits for the same number of calls as before has nothing else to remove.
+        const isWaiting = erasure.status === 'held' && erasure.held === calls && calls > 0
+        if (!isWhole && !isWaiting) free.push(erasure)
+        else if (isWhole && !/failed/.test(erasure.status) && isDue(erasure.requestedUs / 1_000))
+          await wait(erasure, calls)
+      }
+    }
     tell(all, nowMs)
-    return all.filter(({ projectId }) => !isHeld(projectId))
+    return free.sort((a, b) => (a.untilVer < b.untilVer ? -1 : 1))
   }
 
   function tell(open: readonly Erasure[], nowMs: number): void {
-    const free = open.filter(({ projectId }) => !isHeld(projectId))
+    const free = open.filter(({ status }) => status !== 'held')
     const overdue = free.filter(({ deadlineUs }) => deadlineUs / 1_000 < nowMs).length
     deps.onOpen({ overdue, failed: free.filter(({ status }) => status === 'failed').length })
   }
@@ -171,6 +193,18 @@ export function createErasing(deps: ErasingDeps): Erasing {
     return (await removal.strays(projectId, untilVer)).tables
   }
 
+  /** Ends those of which nothing is held. */
+  async function finishFree(projectId: string, erasures: readonly Erasure[], nowMs: number): Promise<number> {
+    if (!held.isAny(projectId)) return finish(projectId, erasures, nowMs)
+    const counts = await due.held(projectId, erasures)
+    for (const [erasure, calls] of counts) await wait(erasure, calls)
+    return finish(
+      projectId,
+      erasures.filter((erasure) => !counts.has(erasure)),
+      nowMs,
+    )
+  }
+
   /** Ends erasures of which nothing is left, neither rows nor files. */
   async function finishVerified(verifying: readonly Erasure[], nowMs: number): Promise<number> {
     let done = 0
@@ -180,7 +214,7 @@ export function createErasing(deps: ErasingDeps): Erasing {
       if ((await removal.filesLeft(rewrittenMs, isWhole)) > 0) continue
       const tables = isWhole ? [] : await strayTables(projectId, (erasures.at(-1) as Erasure).untilVer)
       if (tables === undefined) continue
-      if (tables.length === 0) done += await finish(projectId, erasures, nowMs)
+      if (tables.length === 0) done += await finishFree(projectId, erasures, nowMs)
       else for (const erasure of erasures) await fail(erasure, `rows are left in ${tables.join(', ')}`)
     }
     return done

@@ -5,6 +5,7 @@ import { clockOf } from '../../core/clock/clock.ts'
 import type { Log } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Budget } from '../cleanup/budget.ts'
+import type { HeldCalls } from '../held-calls.ts'
 import type { RowRemoval } from './remove-rows.ts'
 import { LogNotRewritten, rewriteFilesInLog } from './rewrite-log.ts'
 
@@ -31,6 +32,7 @@ export type FileRemovalDeps = {
   log: Pick<Log, 'rewrite'>
   blobs: Pick<StoredBlobs, 'remove'>
   removeRows: RowRemoval['remove']
+  held: HeldCalls
 }
 
 export type FileRemoval = {
@@ -46,7 +48,8 @@ export type FileRemoval = {
 
 type Kept = { digest: string; clock: bigint }
 
-export function createFileRemoval({ store, budget, log, blobs, removeRows }: FileRemovalDeps): FileRemoval {
+export function createFileRemoval(deps: FileRemovalDeps): FileRemoval {
+  const { store, budget, log, blobs, removeRows, held } = deps
   const read = <Row>(name: string, sql: string, params: Record<string, unknown>): Promise<Row[]> =>
     budget.run(() => store.rows<Row>({ name, sql, params }, background))
 
@@ -65,6 +68,7 @@ export function createFileRemoval({ store, budget, log, blobs, removeRows }: Fil
     { table, text, where }: { table: string; text: string; where: string },
     projectId: string,
     digests: readonly string[],
+    ids: readonly string[] = [],
   ): Promise<Set<string>> {
     const isFew = digests.length <= mostNeedles
     const rows = await read<{ found: string }>(
@@ -75,7 +79,7 @@ export function createFileRemoval({ store, budget, log, blobs, removeRows }: Fil
           WHERE project_id = {project:String} AND (${where})${isFew ? ` AND multiSearchAny(${text}, {digests:Array(String)})` : ''}
         )
         WHERE ${isFew ? 'found IN {digests:Array(String)}' : 'found IN (SELECT digest FROM callhouse.files WHERE project_id = {project:String} UNION ALL SELECT digest FROM callhouse.objects WHERE project_id = {project:String})'}`,
-      { project: projectId, ...(isFew && { digests }) },
+      { project: projectId, ids, ...(isFew && { digests }) },
     )
     return new Set(rows.map(({ found }) => found))
   }
@@ -94,18 +98,22 @@ export function createFileRemoval({ store, budget, log, blobs, removeRows }: Fil
 
   /** Whatever of the digests calls that stay name, rows of tables, feedback, and objects but for some. */
   async function needed(projectId: string, digests: readonly string[], objects: readonly string[]) {
+    const ids = await held.of(projectId)
+    if (ids === 'all') return new Set([...digests, ...objects])
     const texts = [
       {
         table: 'payloads',
         text: payloadText,
-        where: `id NOT IN (SELECT id FROM callhouse.calls WHERE project_id = {project:String} AND delete_ver > 0
+        where: `id IN {ids:Array(String)} OR id NOT IN
+          (SELECT id FROM callhouse.calls WHERE project_id = {project:String} AND delete_ver > 0
           UNION ALL SELECT id FROM callhouse.call_patches WHERE project_id = {project:String} AND kind = 'delete')`,
       },
       { table: 'table_rows', text: 'val', where: '1' },
       { table: 'feedback', text: `concat(payload, ' ', weave_ref)`, where: 'purged = 0' },
     ]
     const found = new Set<string>()
-    for (const place of texts) for (const digest of await mentioned(place, projectId, digests)) found.add(digest)
+    for (const place of texts)
+      for (const digest of await mentioned(place, projectId, digests, [...ids])) found.add(digest)
     // Objects name each other in their values; those in question name their files alone.
     const own = `NOT (${madeOfTexts})`
     for (const digest of await mentioned({ table: 'objects', text: 'val', where: own }, projectId, digests))

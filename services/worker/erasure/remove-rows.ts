@@ -8,7 +8,7 @@ import { spanKey } from './rewrite-log.ts'
 export const callsAtOnce = 5_000
 
 /** Values that the condition of a place names. */
-type Named = Record<string, readonly string[]>
+type Named = Record<string, readonly (string | number)[]>
 type Place = { table: string; where: string }
 
 const byId = 'id IN {ids:Array(String)}'
@@ -61,7 +61,7 @@ export const erasedTables = [...[...places, ...findable].map(({ table }) => tabl
 /** What is told of projects, not by them: it outlasts them. */
 const keptTables = ['erasures', 'usage_minutes']
 
-const refOf = (projectId: string, id: string): string => `weave:///${projectId}/call/${id}`
+export const refOf = (projectId: string, id: string): string => `weave:///${projectId}/call/${id}`
 
 const aside = { background: true } as const
 const background = { pool: 'background', timeoutMs: 600_000 } as const

@@ -103,11 +103,9 @@ function Facts({ now, zone }: { now: Now; zone: string }) {
       <div>
         <dt>Gone from tables, from files</dt>
         <dd>
-          {now.held
-            ? 'not while anything is held'
-            : now.removed_within_days === null
-              ? 'never'
-              : `within ${now.removed_within_days} d, ${now.bytes_within_days} d`}
+          {now.removed_within_days === null
+            ? 'not while all of it is held'
+            : `within ${now.removed_within_days} d, ${now.bytes_within_days} d${now.held ? ', but for what is held' : ''}`}
         </dd>
       </div>
     </dl>

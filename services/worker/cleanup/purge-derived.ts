@@ -1,0 +1,140 @@
+// Removes what is derived of hidden calls where some of these are held: counters, statistics and indexed values. What a
+// row says of calls that went is gone with it, and hours with calls that stay are derived anew of these.
+import type { Cutoffs } from '../../core/process/running-handler.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { RowRemoval } from '../erasure/remove-rows.ts'
+import type { TimeRange } from '../time-range.ts'
+import type { Budget } from './budget.ts'
+
+/** After the calls themselves. @returns rows that were removed, by table */
+export type DerivedPurge = (
+  projectId: string,
+  held: ReadonlySet<string>,
+  cutoffs: Cutoffs,
+) => Promise<ReadonlyMap<string, number>>
+
+type DerivedPurgeDeps = {
+  store: Pick<Store, 'rows'>
+  budget: Budget
+  remove: RowRemoval['remove']
+  /** Runs a job between two derivations of the field index. */
+  betweenDerivations<T>(job: () => Promise<T>): Promise<T>
+  /** Makes the counters and indexed values of a range of time due. */
+  recount(range: TimeRange): Promise<void>
+}
+
+const hourUs = 3_600_000_000
+const chunksAtOnce = 5_000
+const background = { pool: 'background', timeoutMs: 600_000 } as const
+
+/** Hours that follow each other are one range. @param hours their begin in seconds */
+function rangesOf(hours: readonly number[]): TimeRange[] {
+  const ranges: TimeRange[] = []
+  for (const hour of [...hours].sort((a, b) => a - b)) {
+    const fromUs = hour * 1e6
+    const last = ranges.at(-1)
+    if (last?.beforeExclusiveUs === fromUs) last.beforeExclusiveUs += hourUs
+    else ranges.push({ fromUs, beforeExclusiveUs: fromUs + hourUs })
+  }
+  return ranges
+}
+
+export function createDerivedPurge(deps: DerivedPurgeDeps): DerivedPurge {
+  const { store, budget, remove, betweenDerivations, recount } = deps
+  const read = <Row>(name: string, sql: string, params: Record<string, unknown>): Promise<Row[]> =>
+    budget.run(() => store.rows<Row>({ name, sql, params }, background))
+
+  const recountHours = async (hours: readonly number[]): Promise<void> => {
+    for (const range of rangesOf(hours)) await recount(range)
+  }
+
+  /** Hours before a time that have held calls, with what their counters are to say and what they say. */
+  async function hoursOf(projectId: string, held: ReadonlySet<string>, beforeUs: number) {
+    const rows = await read<{ hour: number; calls: number; counted: number }>(
+      'purge.held-hours',
+      `SELECT toFloat64(toUnixTimestamp(c.hour)) AS hour, toFloat64(c.n) AS calls, toFloat64(h.calls) AS counted FROM
+        (
+          SELECT toStartOfHour(started_at) AS hour, countIf(delete_ver = 0 AND moved = 0) AS n FROM callhouse.calls FINAL
+          WHERE project_id = {project:String} AND started_at < fromUnixTimestamp64Micro({before:Int64}, 'UTC')
+          GROUP BY hour HAVING countIf(id IN {ids:Array(String)}) > 0
+        ) AS c
+        LEFT JOIN (SELECT * FROM callhouse.call_counts_hourly FINAL WHERE project_id = {project:String}) AS h
+        ON h.hour = c.hour`,
+      { project: projectId, ids: [...held], before: beforeUs },
+    )
+    return rows.map(({ hour, calls, counted }) => ({ hour: Number(hour), isRight: Number(calls) === Number(counted) }))
+  }
+
+  /** Rows of hours that have no held calls, or are counted anew. */
+  const removeHours = (table: string, hour: string, projectId: string, beforeUs: number, stay: readonly number[]) =>
+    remove(
+      {
+        table,
+        where: `toUnixTimestamp(${hour}) < ${Math.floor(beforeUs / 1e6)}
+          AND toUnixTimestamp(toStartOfHour(${hour})) NOT IN {hours:Array(UInt32)}`,
+      },
+      projectId,
+      { hours: stay },
+    )
+
+  async function purgeCounters(
+    projectId: string,
+    held: ReadonlySet<string>,
+    { callsUs, statsUs }: Cutoffs,
+    removed: Map<string, number>,
+  ): Promise<void> {
+    const hidden = callsUs === undefined ? [] : await hoursOf(projectId, held, callsUs)
+    const wrong = hidden.filter(({ isRight }) => !isRight).map(({ hour }) => hour)
+    if (callsUs !== undefined) {
+      const stay = hidden.filter(({ isRight }) => isRight).map(({ hour }) => hour)
+      removed.set('call_counts_hourly', await removeHours('call_counts_hourly', 'hour', projectId, callsUs, stay))
+      removed.set('call_counts', await removeHours('call_counts', 'minute', projectId, callsUs, stay))
+    }
+    if (statsUs !== undefined) {
+      const hours = (await hoursOf(projectId, held, statsUs)).map(({ hour }) => hour)
+      // Those that go further than calls are not counted again: they stay as they are.
+      const isLonger = callsUs !== undefined && statsUs < callsUs
+      const stay = isLonger ? hours : hours.filter((hour) => !wrong.includes(hour))
+      removed.set('call_stats', await removeHours('call_stats', 'bucket', projectId, statsUs, stay))
+    }
+    // Last: until they are counted such hours lack their row, by which they are found again.
+    await recountHours(wrong)
+  }
+
+  /** Groups with values of payloads that are gone go whole. */
+  async function purgeValues(projectId: string, beforeUs: number, removed: Map<string, number>): Promise<void> {
+    const params = { project: projectId, before: beforeUs }
+    const kept = `SELECT toUnixTimestamp64Micro(at), clock FROM callhouse.payloads
+      WHERE project_id = {project:String} AND at < fromUnixTimestamp64Micro({before:Int64}, 'UTC')`
+    const groups = await read<{ chunk: string }>(
+      'purge.mixed-groups',
+      `SELECT DISTINCT toString(chunk) AS chunk FROM callhouse.payload_chunks ARRAY JOIN at AS us, clock AS ver
+        WHERE project_id = {project:String} AND most < {before:Int64} AND (us, ver) NOT IN (${kept})`,
+      params,
+    )
+    for (let i = 0; i < groups.length; i += chunksAtOnce)
+      for (const table of ['payload_leaves', 'payload_chunks']) {
+        const chunks = groups.slice(i, i + chunksAtOnce).map(({ chunk }) => chunk)
+        const rows = await remove({ table, where: 'chunk IN {chunks:Array(UInt64)}' }, projectId, { chunks })
+        removed.set(table, (removed.get(table) ?? 0) + rows)
+      }
+    const hours = await read<{ hour: number }>(
+      'purge.hours-to-index',
+      `SELECT DISTINCT toFloat64(toUnixTimestamp(toStartOfHour(at))) AS hour FROM callhouse.payloads
+        WHERE project_id = {project:String} AND at < fromUnixTimestamp64Micro({before:Int64}, 'UTC')
+        AND (toUnixTimestamp64Micro(at), clock) NOT IN (
+          SELECT us, ver FROM callhouse.payload_chunks ARRAY JOIN at AS us, clock AS ver
+          WHERE project_id = {project:String} AND least < {before:Int64})`,
+      params,
+    )
+    await recountHours(hours.map(({ hour }) => Number(hour)))
+  }
+
+  return async (projectId, held, cutoffs) => {
+    const removed = new Map<string, number>()
+    await purgeCounters(projectId, held, cutoffs, removed)
+    const valuesUs = cutoffs.payloadsUs ?? cutoffs.callsUs
+    if (valuesUs !== undefined) await betweenDerivations(() => purgeValues(projectId, valuesUs, removed))
+    return removed
+  }
+}
