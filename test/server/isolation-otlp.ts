@@ -146,7 +146,7 @@ export function otlpTests(world: () => IsolationWorld): void {
       way.signals.flatMap((signal) =>
         Object.entries(callers).flatMap(([who, caller]) =>
           // Sessions are the page's, which sends no spans: the matrix asks by them.
-          (caller.refused === undefined ? meantBy(caller) : [])
+          (caller.isSession ? [] : meantBy(caller))
             // What the foreign project holds must stay as it is.
             .filter(({ named }) => named !== foreign.project || !isGranted(caller, named))
             .map((meant) => ({ way, signal, who, caller, meant })),
