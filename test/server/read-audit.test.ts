@@ -19,13 +19,13 @@ it('reads of a project are told of with who asked and by which route, and writes
   await server.list('/calls/stream_query', { project_id, filter: { call_ids: [id] } })
   await server.send('/calls/query_stats', { project_id })
   await server.send('/calls/query_stats', { project_id: 'read/other' })
-  const told = await postLines<{ action: string; actor: string; scope: string; details: { route: string } }>(
+  const told = await postLines<{ action: string; actor: string; scope: string; details: Record<string, unknown> }>(
     server.now().url,
     '/audit/query',
     { scope: project_id, action: 'data.read' },
   )
-  expect(told.map(({ actor, scope, details }) => [actor, scope, details.route]).sort()).toEqual([
-    ['tester', project_id, 'calls.query_stats'],
-    ['tester', project_id, 'calls.stream_query'],
+  expect(told.map(({ actor, scope, details }) => [actor, scope, details]).sort()).toEqual([
+    ['tester', project_id, { route: 'calls.query_stats' }],
+    ['tester', project_id, { route: 'calls.stream_query', 'filter.call_ids': { count: 1, first: [id] } }],
   ])
 })

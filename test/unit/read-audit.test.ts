@@ -47,13 +47,15 @@ async function run(
 
 it('a read is told of with who asked, where, and which ids', async () => {
   const call_ids = Array.from({ length: 30 }, (_, n) => `c${n}`)
-  const { answer, stored } = await run('read', { project_id: 'acme/app', ...{ call_ids } })
+  const filter = { thread_ids: ['t1', 't2'], op_names: ['op'], trace_roots_only: true }
+  const { answer, stored } = await run('read', { project_id: 'acme/app', ...{ call_ids, filter } })
   expect(answer).toEqual({ json: 'answered' })
   expect(stored.map((one) => [one.action, one.scope, one.actor, one.key_id, one.address, one.request_id])).toEqual([
     ['data.read', 'acme/app', 'ann', 'k1', '192.0.2.77', 'r1'],
   ])
   expect(JSON.parse(stored[0]?.details ?? '')).toEqual({
     ...{ route: 'test.read', call_ids: { count: 30, first: call_ids.slice(0, 10) } },
+    'filter.thread_ids': { count: 2, first: ['t1', 't2'] },
   })
 })
 

@@ -19,15 +19,22 @@ type ReadRequest = {
 /** @returns the answer that goes out. @throws what keeps a read that must be recorded from being so */
 export type ReadAudit = (read: ReadRequest, reply: Reply) => Promise<Reply>
 
-/** What a request reads, by ids alone. */
-function namedIn({ route, params, input }: ReadRequest) {
-  const values: Record<string, unknown> = typeof input === 'object' && input !== null ? { ...input } : {}
-  const target = [params.object_id, params.id, values.object_id, values.id].find((id) => typeof id === 'string')
-  const lists = Object.entries(values).flatMap(([member, value]) =>
+const membersOf = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? { ...value } : {}
+
+/** Members that are lists of ids. @param lead stands before their names */
+const idLists = (values: Record<string, unknown>, lead = '') =>
+  Object.entries(values).flatMap(([member, value]) =>
     /(?:_ids|digests)$/.test(member) && Array.isArray(value)
-      ? [[member, idsOf(value.filter((id): id is string => typeof id === 'string'))]]
+      ? [[lead + member, idsOf(value.filter((id): id is string => typeof id === 'string'))]]
       : [],
   )
+
+/** What a request reads, by ids alone. */
+function namedIn({ route, params, input }: ReadRequest) {
+  const values = membersOf(input)
+  const target = [params.object_id, params.id, values.object_id, values.id].find((id) => typeof id === 'string')
+  const lists = [...idLists(values), ...idLists(membersOf(values.filter), 'filter.')]
   const { digest } = params
   return {
     ...(typeof target === 'string' && { target }),
