@@ -1,48 +1,60 @@
-// Ctrl K: projects, their pages and operations, settings, and any id of a call or trace that is pasted.
+// Ctrl K: projects, their pages, operations, saved views and threads, settings, and any id or ref that is pasted.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, useDeferredValue, useState } from 'react'
+import { type KeyboardEvent, useState } from 'react'
 import { json } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
+import { callsSearch } from '../calls/search.ts'
 import { count } from '../engine/format.ts'
 import { literalText } from '../engine/query-text.ts'
-import { opNameOf } from '../engine/rows.ts'
+import { parsedRef } from '../engine/refs.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 import { placeOf, sections } from '../settings/sections.ts'
+import { threadsSearch } from '../threads/search.ts'
+import { type Here, useOperations, useSavedViews, useThreads } from './found.ts'
 import { pages } from './rail.tsx'
 
 type Target = { key: string; label: string; hint: string; icon: IconName; go(): void }
 
 const idForm = /^[0-9a-fA-F-]{16,36}$/
-const refForm = /^weave:\/\/\/([^/]+)\/([^/]+)\/call\/([^/?#]+)$/
-
-/** Operations of the latest calls with these words in their name. */
-function useOperations(here: PaletteProps['here'], search: string): { name: string; calls: number }[] {
-  const words = useDeferredValue(search.toLowerCase())
-  const { data } = useQuery({
-    queryKey: ['operations', here?.entity, here?.project],
-    queryFn: ({ signal }) =>
-      json(
-        'calls.values',
-        { project_id: `${here?.entity}/${here?.project}`, fields: ['op_name'], limit: 100 },
-        { signal, fresh: 'any' },
-      ),
-    enabled: here !== undefined && words !== '',
-    staleTime: 60_000,
-  })
-  if (words === '') return []
-  const counts = new Map<string, number>()
-  for (const { value, calls } of data?.fields.op_name?.values ?? []) {
-    // Versions of an op are one operation.
-    const name = opNameOf(String(value))
-    if (name.toLowerCase().includes(words)) counts.set(name, (counts.get(name) ?? 0) + calls)
+/** Where a ref leads: to its thing, and to the calls that were given it. */
+function targetsOfRef(text: string, navigate: ReturnType<typeof useNavigate>): Target[] {
+  const ref = parsedRef(text)
+  if (ref === undefined) return []
+  const { entity, project, kind, name, version } = ref
+  const params = { entity, project }
+  const label = version === undefined ? name : `${name}:${version}`
+  const objectId = { ...params, objectId: name }
+  const go = () => {
+    if (kind === 'call') return void navigate({ to: '/p/$entity/$project/calls/$id', params: { ...params, id: name } })
+    if (kind === 'table')
+      return void navigate({
+        to: '/p/$entity/$project/tables/$digest',
+        params: { ...params, digest: name },
+        search: {},
+      })
+    const search = kind === 'op' ? { op: '1' as const } : {}
+    if (version === undefined)
+      return void navigate({ to: '/p/$entity/$project/objects/$objectId', params: objectId, search })
+    const to = '/p/$entity/$project/objects/$objectId/$version'
+    return void navigate({ to, params: { ...objectId, version }, search })
   }
-  return [...counts].slice(0, 8).map(([name, calls]) => ({ name, calls }))
+  const calls = () =>
+    void navigate({
+      ...{ to: '/p/$entity/$project/calls', params },
+      search: { q: `ref:${literalText(text)}`, view: 'all' },
+    })
+  return [
+    { key: text, label, hint: `${kind} of ${entity}/${project}`, icon: kind === 'call' ? 'calls' : 'other', go },
+    ...(kind === 'call'
+      ? []
+      : [{ key: 'ref', label: 'Calls that were given it', hint: 'filter', icon: 'filter', go: calls } as const]),
+  ]
 }
 
-type PaletteProps = { here: { entity: string; project: string } | undefined; onClose(): void }
+type PaletteProps = { here: Here | undefined; onClose(): void }
 
 /** @param here the project that is open */
 export function Palette({ here, onClose }: PaletteProps) {
@@ -57,22 +69,22 @@ export function Palette({ here, onClose }: PaletteProps) {
   })
   const { data: session } = useSession()
   const operations = useOperations(here, search)
-  const ref = refForm.exec(search)
-  const targets: Target[] = []
-  const toCall = (params: { entity: string; project: string; id: string }) =>
+  const views = useSavedViews(here, search)
+  const threads = useThreads(here, search)
+  const targets = targetsOfRef(search, navigate)
+  // A ref says by itself what it is of.
+  const isRef = targets.length > 0
+  if (!isRef && here && idForm.test(search)) {
     targets.push({
-      ...{ key: `call ${params.id}`, label: params.id, hint: 'call', icon: 'calls' },
-      go: () => void navigate({ to: '/p/$entity/$project/calls/$id', params }),
+      ...{ key: `call ${search}`, label: search, hint: 'call', icon: 'calls' },
+      go: () => void navigate({ to: '/p/$entity/$project/calls/$id', params: { ...here, id: search } }),
     })
-  if (ref) toCall({ entity: ref[1] ?? '', project: ref[2] ?? '', id: ref[3] ?? '' })
-  else if (here && idForm.test(search)) {
-    toCall({ ...here, id: search })
     targets.push({
       ...{ key: 'trace', label: search, hint: 'trace', icon: 'agent' },
       go: () =>
         void navigate({ to: '/p/$entity/$project/traces/$traceId', params: { ...here, traceId: search }, search: {} }),
     })
-  } else if (here && search !== '')
+  } else if (!isRef && here && search !== '')
     targets.push({
       ...{ key: 'search', label: `Calls with “${search}”`, hint: 'filter', icon: 'filter' },
       go: () => void navigate({ to: '/p/$entity/$project/calls', params: here, search: { q: search } }),
@@ -93,6 +105,24 @@ export function Palette({ here, onClose }: PaletteProps) {
           ...{ to: '/p/$entity/$project/calls', params: here },
           search: { q: `op:${literalText(name)}`, view: 'all' },
         }),
+    })
+  for (const { page, view } of views)
+    targets.push({
+      ...{ key: `view ${view.id}`, label: view.label, hint: `saved view of ${page}`, icon: 'columns' },
+      go() {
+        if (here === undefined) return
+        const search = { ...view.search, saved: view.id }
+        if (page === 'calls')
+          void navigate({ to: '/p/$entity/$project/calls', params: here, search: callsSearch(search) })
+        else void navigate({ to: '/p/$entity/$project/threads', params: here, search: threadsSearch(search) })
+      },
+    })
+  for (const id of threads)
+    targets.push({
+      ...{ key: `thread ${id}`, label: id, hint: 'thread', icon: 'threads' },
+      go: () =>
+        here &&
+        void navigate({ to: '/p/$entity/$project/threads/$threadId', params: { ...here, threadId: id }, search: {} }),
     })
   for (const { id, label, icon, isFor } of words === '' ? [] : sections)
     if (isFor(session) && `settings ${label}`.toLowerCase().includes(words))
@@ -129,8 +159,8 @@ export function Palette({ here, onClose }: PaletteProps) {
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={targets[chosen] && `palette-${chosen}`}
-        aria-label="A project, an id of a call or trace, or words"
-        placeholder="A project, an id of a call or trace, or words"
+        aria-label="A project, an id, a ref, or words"
+        placeholder="A project, an id, a ref, or words"
         value={text}
         onChange={(event) => {
           setText(event.target.value)

@@ -1,0 +1,32 @@
+// Refs of recorded things, `weave:///entity/project/kind/name:version/…`, as far as the page has a place for them.
+
+export type Ref = {
+  entity: string
+  project: string
+  kind: 'call' | 'object' | 'op' | 'table'
+  /** Of an object or op its name, of a call its id, of a table its digest. */
+  name: string
+  /** Of objects and ops; undefined for all versions. */
+  version: string | undefined
+}
+
+const form = /^weave:\/\/\/([^/\s?#]+)\/([^/\s?#]+)\/(call|object|op|table)\/([^/\s?#]+)(?:[/?#]\S*)?$/
+
+function plain(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+export function parsedRef(text: string): Ref | undefined {
+  const [, entity = '', project = '', kind, rest = ''] = form.exec(text) ?? []
+  if (kind === undefined) return undefined
+  const own = { entity: plain(entity), project: plain(project), kind: kind as Ref['kind'] }
+  if (kind === 'call' || kind === 'table') return { ...own, name: plain(rest), version: undefined }
+  const colon = rest.lastIndexOf(':')
+  const [name, version] = colon < 0 ? [rest, ''] : [rest.slice(0, colon), rest.slice(colon + 1)]
+  if (name === '') return undefined
+  return { ...own, name: plain(name), version: version === '' || version === '*' ? undefined : plain(version) }
+}
