@@ -18,7 +18,7 @@ export const callsAggregateRequest = z.object({
     .nullish()
     .describe('seconds, or days of the time zone; none = totals only'),
   group_by: withDefault(atMost(list(text()), 2), []).describe(
-    'op_name, model, status, user, thread_id, latency_range or a field',
+    'op_name, model, status, user, thread_id, latency_range, a field, or `range <width> <field>` for numbers',
   ),
   top: bounded(1, 100, 10),
   metrics: atMost(

@@ -1,7 +1,8 @@
-// What stands around the pages: the palette's pages and operations, the sign of the server's health, a day of each project
+// What stands around the pages: the palette's pages, operations, views, threads and refs, the sign of the server's health, a day of each project
 // as bars, values of a call as filters, and charts with groups within groups.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { call, everybodysFaults, type Opened, picture, startWorld, type World } from './world.ts'
+import { post } from '../fixtures/child-server.ts'
+import { call, everybodysFaults, newId, type Opened, picture, startWorld, type World } from './world.ts'
 
 const hostile = '<img src=x onerror=alert(1)>'
 
@@ -151,4 +152,93 @@ it('a table has groups within groups, each a way to its calls', async () => {
   await failed.getByRole('link').click()
   await page.waitForURL((to) => (to.searchParams.get('q') ?? '').includes('op:fetch_orders status:error'))
   await expect.poll(() => page.locator('.row .name').count()).toBe(1)
+})
+
+it('a chart counts numbers of a field by ranges, and shows what feedback says over time', async () => {
+  const { page } = here
+  const project_id = world.project
+  const asked = { project_id, limit: 10 }
+  const calls = await post(world.url, '/calls/stream_query', asked)
+  const { id } = JSON.parse(calls.text.split('\n')[0] ?? '') as { id: string }
+  const item = { project_id, weave_ref: `weave:///${project_id}/call/${id}` }
+  const score = {
+    ...item,
+    feedback_type: 'wandb.runnable.judge',
+    runnable_ref: `weave:///${project_id}/object/judge:1`,
+  }
+  const batch = [
+    { ...item, feedback_type: 'wandb.reaction.1', payload: { emoji: '👍' } },
+    { ...score, payload: { output: { score: 0.25 } } },
+    { ...score, payload: { output: { score: 0.75 } } },
+  ]
+  await world.server.send('/feedback/batch/create', { batch })
+  await page.goto(`${world.url}/p/${project_id}/dashboard?board=dashboard-ours&range=1h`)
+  const edit = async () => {
+    await page.getByRole('button', { name: 'Change Two' }).click()
+    await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  }
+  const form = page.getByRole('dialog', { name: 'Edit the chart' })
+  const choose = (name: string, option: string) => form.getByRole('combobox', { name }).selectOption(option)
+  const chart = page.getByRole('region', { name: 'Two' })
+  await edit()
+  await choose('Shown as', 'Lines')
+  await choose('What is measured', 'Scores and annotations, their means')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await chart.getByRole('button', { name: 'judge.score' }).waitFor()
+  await chart.getByRole('button', { name: 'Table' }).click()
+  await chart.getByRole('cell', { name: '0.5', exact: true }).waitFor()
+  await edit()
+  await choose('Shown as', 'Histogram of a field')
+  await form.getByLabel('Field', { exact: true }).fill('inputs.k')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await chart.getByRole('button', { name: 'Table', pressed: false }).waitFor()
+  expect(await everybodysFaults(page, 'a histogram')).toEqual([])
+  await chart.getByRole('slider').focus()
+  await page.keyboard.press('ArrowLeft')
+  await expect.poll(() => chart.getByRole('slider').getAttribute('aria-valuetext')).toBe('3 to 3.05: calls 1')
+  await page.keyboard.press('Enter')
+  await page.waitForURL((to) => to.searchParams.get('q') === 'inputs.k>=3 inputs.k<3.05')
+  await expect.poll(() => page.locator('.row .name').allInnerTexts()).toEqual(['summarize'])
+  // The overview shows feedback where there is any.
+  await page.goto(`${world.url}/p/${project_id}/dashboard?range=1h`)
+  await page.getByRole('region', { name: 'Reactions' }).getByText('👍').waitFor()
+})
+
+it('the palette leads to saved views, threads and what refs name, by keys alone', async () => {
+  const { page } = here
+  const project_id = world.project
+  const startMs = Date.now() - 90_000
+  const id = newId()
+  const turn = call(project_id, { id, name: 'turn', startMs })
+  await world.send([{ ...turn, thread_id: 'about-rome', turn_id: id }])
+  const val = { view_type: 'traces', label: 'All of Rome', description: 'calls?q=inputs.city%3ARome', definition: {} }
+  const view = { project_id, object_id: 'view-rome', builtin_object_class: 'SavedView', val }
+  await world.server.send('/obj/create', { obj: view })
+  const thing = { project_id, object_id: 'thing', val: { text: 'a value' } }
+  const { digest } = await world.server.send<{ digest: string }>('/obj/create', { obj: thing })
+  const find = async (text: string, option: string | RegExp) => {
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type(text)
+    await page.getByRole('option', { name: option }).waitFor()
+    const options = await page.getByRole('option').allInnerTexts()
+    const place = options.findIndex((one) => (typeof option === 'string' ? one.includes(option) : option.test(one)))
+    for (let n = 0; n < place; n++) await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+  }
+  await list()
+  await find('of rome', /All of Rome\s+saved view of calls/)
+  await page.waitForURL((to) => to.search === '?q=inputs.city:Rome&saved=view-rome')
+  await expect.poll(() => page.locator('.row .name').count()).toBe(2)
+  await find('about', /about-rome\s+thread/)
+  await page.getByRole('heading', { name: 'about-rome' }).waitFor()
+  await find(`weave:///${project_id}/object/thing:${digest}`, /thing:.*object of acme/s)
+  await page.waitForURL((to) => to.pathname.endsWith(`/objects/thing/${digest}`))
+  await page.getByText('a value').first().waitFor()
+  await find(`weave:///${project_id}/call/${id}`, /\w+\s+call of acme/)
+  await page.waitForURL(/\/traces\//)
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('rome')
+  await page.getByRole('option', { name: 'All of Rome' }).waitFor()
+  expect(await everybodysFaults(page, 'palette')).toEqual([])
+  await page.keyboard.press('Escape')
 })

@@ -266,6 +266,21 @@ describe('aggregates', () => {
     ])
   })
 
+  it('are grouped by ranges of the numbers of a field, of any width', async () => {
+    const asked = { top: 100, metrics: metrics('calls.sum') }
+    const { groups } = await aggregate({ group_by: ['range 2 inputs.k'], ...asked })
+    const found = Object.fromEntries(groups.map(({ keys, total }) => [keys[0], total['calls.sum']]))
+    // One document holds a number that no double holds.
+    expect(found).toEqual({ '0': 11, '1': 12, '2': 6, '': 1 })
+    const { groups: halves } = await aggregate({ group_by: ['range 2.5e-1 inputs.k'], ...asked })
+    expect(halves.map(({ keys }) => keys[0]).sort()).toEqual(['', '0', '12', '16', '4', '8'])
+    for (const width of ['0', '0.0', '1e999'])
+      expect(
+        (await refused('/calls/aggregate', { ...range, group_by: [`range ${width} inputs.k`], ...asked }))[0],
+      ).toBe(400)
+    expect((await refused('/calls/aggregate', { ...range, group_by: ['range x inputs.k'], ...asked }))[0]).toBe(422)
+  })
+
   it('know filters, conditions on payloads, and an earlier time for the same groups', async () => {
     const query = { $expr: { $eq: [{ $getField: 'inputs.s' }, { $literal: 'word 1' }] } }
     const { groups } = await aggregate({ query, metrics: metrics('calls.sum') })

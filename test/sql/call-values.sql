@@ -379,6 +379,96 @@ GROUP BY
         (kept, k0, k1))
 SETTINGS output_format_json_quote_64bit_integers = 0
 
+-- calls by ranges of a field (calls.aggregate)
+-- {"v6":"ent/proj","v0":0.5,"v1":1,"v2":["a"],"v3":"Europe/Paris","v4":"score","v5":0.05,"v7":1000000,"v8":2000000,"v9":"op:"}
+SELECT
+    bucket,
+    kept,
+    k0,
+    count() AS points,
+    ifNull(sum(toNullable(1)), 0),
+    if(count(v0) = 0, NULL, (quantilesExactInclusive({v0:Float64})(v0) AS percentiles_of_v0)[{v1:UInt32}])
+FROM
+(
+    SELECT * REPLACE (if(kept, k0, '') AS k0)
+    FROM
+    (
+        SELECT
+            *,
+            (k0) IN (
+                SELECT (arrayJoin(arrayZip({v2:Array(String)}))).1
+            ) AS kept
+        FROM
+        (
+            SELECT
+                toString(toDate32(c.started_at, {v3:String})) AS bucket,
+                if(isFinite(toNullable(ifNotFinite(toFloat64OrNull(JSONExtractString(c.output, {v4:String})), NULL))), toString(floor(assumeNotNull(ifNotFinite(toFloat64OrNull(JSONExtractString(c.output, {v4:String})), NULL)) / {v5:Float64}) + 0), '') AS k0,
+                toNullable(ifNotFinite(toFloat64OrNull(JSONExtractString(c.output, {v4:String})), NULL)) AS v0,
+                toUInt8(c.exception != '') AS failed,
+                if((c.end_ver > 0) AND (c.ended_at >= c.started_at), toFloat64(intDiv(toUnixTimestamp64Micro(c.ended_at) - toUnixTimestamp64Micro(c.started_at), 1000)), NULL) AS latency
+            FROM
+            (
+                SELECT
+                    c.started_at AS started_at,
+                    c.id AS id,
+                    c.start_ver AS start_ver,
+                    c.end_ver AS end_ver,
+                    c.ended_at AS ended_at,
+                    c.parent_id AS parent_id,
+                    c.exception AS exception,
+                    c.usage_model AS usage_model,
+                    c.usage_input AS usage_input,
+                    c.usage_output AS usage_output,
+                    c.usage_total AS usage_total,
+                    c.usage_cache_read AS usage_cache_read,
+                    c.usage_cache_write AS usage_cache_write,
+                    p.odd AS odd,
+                    p.output AS output
+                FROM
+                (
+                    SELECT
+                        clock,
+                        id,
+                        odd,
+                        output
+                    FROM callhouse.payloads
+                    WHERE (project_id = {v6:String}) AND ((part IN ('both', 'end')) AND (((at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC'))) OR (at IN (
+                        SELECT c.output_at
+                        FROM callhouse.calls AS c
+                        FINAL
+                        WHERE (c.project_id = {v6:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (NOT ((c.output_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')))))
+                    ))))
+                ) AS p
+                RIGHT JOIN
+                (
+                    SELECT
+                        c.started_at AS started_at,
+                        c.id AS id,
+                        c.start_ver AS start_ver,
+                        c.end_ver AS end_ver,
+                        c.ended_at AS ended_at,
+                        c.parent_id AS parent_id,
+                        c.exception AS exception,
+                        c.usage_model AS usage_model,
+                        c.usage_input AS usage_input,
+                        c.usage_output AS usage_output,
+                        c.usage_total AS usage_total,
+                        c.usage_cache_read AS usage_cache_read,
+                        c.usage_cache_write AS usage_cache_write
+                    FROM callhouse.calls AS c
+                    FINAL
+                    WHERE (c.project_id = {v6:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v9:String})))
+                ) AS c ON (p.clock = c.end_ver) AND (p.id = c.id)
+            ) AS c
+        )
+    )
+)
+GROUP BY
+    GROUPING SETS (
+        (kept, k0, bucket),
+        (kept, k0))
+SETTINGS output_format_json_quote_64bit_integers = 0
+
 -- calls by latency (calls.aggregate)
 -- {"v5":"ent/proj","v0":0.5,"v1":1,"v2":["a"],"v3":"Europe/Paris","v4":"score","v6":1000000,"v7":2000000,"v8":"op:"}
 SELECT

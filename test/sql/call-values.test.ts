@@ -47,6 +47,7 @@ const queries: Record<string, Query> = {
   'values in the field index': indexedValuesQuery(projectId, sample, { ...ask, paths: ['inputs.k'] }),
   'values of columns': columnValuesQuery(projectId, sample, { ...ask, columns }),
   'calls by op and a field': callGroupsQuery(grouped('op_name', 'inputs.k'), metrics, kept, true),
+  'calls by ranges of a field': callGroupsQuery(grouped('range 0.05 output.score'), metrics, kept, true),
   'calls by latency': callGroupsQuery(grouped('latency_range'), metrics, kept, true),
   'the greatest groups': callGroupsQuery(
     { ...grouped('model'), bucket: bucketSql(null, 'UTC') },

@@ -1,10 +1,14 @@
 // Dashboards of a project's own, as objects: what is saved is read again, and what the page does not know stays.
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { boardIdOf, boards, isOwnBoard } from '../../services/web/page/dashboards/boards.ts'
 import { byGroup } from '../../services/web/page/dashboards/figures.ts'
 import { termsOf } from '../../services/web/page/dashboards/groups.ts'
+import { histogramAsked, histogramSeries, rangesOf, rangeTerm } from '../../services/web/page/dashboards/histogram.ts'
 import { measureNamed } from '../../services/web/page/dashboards/measures.ts'
 import { boardOf, storedBoard } from '../../services/web/page/dashboards/own-boards.ts'
+import { feedbackSeries, type Given } from '../../services/web/page/engine/feedback-series.ts'
+import { beginOf, binsOf, widthOf } from '../../services/web/page/engine/value-bins.ts'
 
 const id = 'dashboard-ours'
 
@@ -15,7 +19,10 @@ it('every dashboard that is built in can be saved as one of a project, and reads
     const { panels: read, ...rest } = boardOf(id, stored)
     expect(rest).toEqual({ id, title, others: [] })
     expect(read).toMatchObject(panels)
-    for (const { request } of stored.charts) expect(request.metrics.length).toBeGreaterThan(0)
+    // There is no aggregate of feedback.
+    for (const { measure, request } of stored.charts)
+      expect(request === undefined ? [measure] : request.metrics).not.toHaveLength(0)
+    expect(stored.charts.filter(({ request }: { request: unknown }) => request === undefined).length).toBeLessThan(3)
   }
 })
 
@@ -74,4 +81,78 @@ it('the calls of a group are found by a filter that names each of its keys, wher
   expect(termsOf(['op_name', 'model'], ['ask', 'gpt-4o'])).toBeUndefined()
   expect(termsOf(['inputs.a b'], ['x'])).toBeUndefined()
   expect(termsOf(['__proto__'], ['x'])).toBeUndefined()
+})
+
+it('a histogram is of a field, and what feedback says is drawn over time', () => {
+  const known = [
+    { title: 'a', type: 'histogram', measure: 'count output.score' },
+    { title: 'b', type: 'lines', measure: 'scores' },
+    { title: 'c', type: 'stack', measure: 'reactions' },
+  ]
+  const others = [{ title: 'd', type: 'histogram', measure: 'calls' }]
+  const board = boardOf(id, { charts: [...known, ...others] })
+  expect(board.panels).toMatchObject(known)
+  const { charts } = storedBoard(board) as { charts: object[] }
+  expect(charts[0]).toMatchObject({ request: { metrics: [{ field: 'output.score', as: 'min' }, {}, {}] } })
+  expect(charts[1]).not.toHaveProperty('request')
+  expect(charts[3]).toEqual(others[0])
+})
+
+it('ranges are round, few, and hold the least and the greatest value', () => {
+  fc.assert(
+    fc.property(
+      fc.double({ noNaN: true, min: -1e9, max: 1e9 }),
+      fc.double({ noNaN: true, min: 1e-9, max: 1e9 }),
+      (min, span) => {
+        const max = min + span
+        const width = widthOf(min, max)
+        const bins = binsOf(min, max, width)
+        expect(bins.length).toBeLessThanOrEqual(42)
+        expect(beginOf(bins[0] as number, width)).toBeLessThanOrEqual(min + width * 1e-6)
+        expect(beginOf((bins.at(-1) as number) + 1, width)).toBeGreaterThan(max - width * 1e-6)
+      },
+    ),
+  )
+  expect(widthOf(0, 1)).toBe(0.05)
+  expect(binsOf(0.5, 0.5, widthOf(0.5, 0.5))).toEqual([0])
+  const total = { 'output.score.min': -0.1, 'output.score.max': 0.3 }
+  const ranges = rangesOf('output.score', { buckets: [], groups: [{ keys: [], is_rest: false, series: {}, total }] })
+  if (!ranges) throw new Error('no ranges')
+  expect(ranges.width).toBe(0.01)
+  expect(histogramAsked('output.score', ranges).group_by).toEqual(['range 0.01 output.score'])
+  expect(rangeTerm('output.score', ranges, 1, 0)).toBe('output.score>=-0.1 output.score<-0.08')
+  const groups = [{ keys: ['-10'], is_rest: false, series: {}, total: { 'calls.sum': 3 } }]
+  expect(histogramSeries(ranges, { buckets: [], groups })[0]?.values.slice(0, 2)).toEqual([3, 0])
+})
+
+it('feedback is counted by sign, and scores and annotations are averaged, in the bucket in which they were given', () => {
+  const buckets = ['2026-01-05T12:00:00Z', '2026-01-05T13:00:00Z']
+  const given = (feedback_type: string, minute: number, payload: Partial<Given>): Given => ({
+    ...{ feedback_type, created_at: new Date(Date.parse('2026-01-05T12:00:00Z') + minute * 60_000).toISOString() },
+    ...{ emoji: '', value: '', output: '', ...payload },
+  })
+  const { reactions, scores } = feedbackSeries(
+    [
+      given('wandb.reaction.1', 0, { emoji: '👍' }),
+      given('wandb.reaction.1', 61, { emoji: '👍' }),
+      given('callhouse.reaction.1', 61, { emoji: '👎' }),
+      given('wandb.annotation.good', 1, { value: 'true' }),
+      given('wandb.annotation.good', 2, { value: 'false' }),
+      given('wandb.annotation.word', 2, { value: 'fine' }),
+      given('wandb.runnable.judge', 70, { output: '{"score":0.25,"why":"x","__proto__":1}' }),
+      given('wandb.runnable.judge', 70, { output: '{"score"' }),
+      given('wandb.note.1', 3, {}),
+      given('wandb.annotation.good', -5, { value: '1' }),
+    ],
+    buckets,
+  )
+  expect(reactions).toEqual([
+    { name: '👍', items: 2, values: [1, 1] },
+    { name: '👎', items: 1, values: [0, 1] },
+  ])
+  expect(scores.map(({ name, values }) => [name, values])).toEqual([
+    ['good', [0.5, null]],
+    ['judge.__proto__', [null, 1]],
+    ['judge.score', [null, 0.25]],
+  ])
 })

@@ -1,7 +1,7 @@
 // What an aggregate measures and groups by: the metrics of statistics, and numbers at any field of calls.
 import type { CallsAggregateRequest } from '../../../../schemas/calls-aggregate.ts'
 import { fault } from '../../../core/http/errors.ts'
-import { identifier, type Sql, sql } from '../../../core/store/sql.ts'
+import { identifier, param, type Sql, sql } from '../../../core/store/sql.ts'
 import { type Aggregate, aggregatesOf, type MetricSpec, type MetricSql } from '../../call-stats/aggregates.ts'
 import { isCost } from '../../call-stats/costs.ts'
 import { callMetrics, usageMetrics } from '../../call-stats/metrics.ts'
@@ -41,6 +41,19 @@ const keyFields: Readonly<Record<string, (userField: string) => string>> = {
 const latencyRange = (ms: Sql): Sql =>
   sql`multiIf(isNull(${ms}), '', ${ms} < 1, '0', toString(toUInt64(ceil(exp2(floor(log2(assumeNotNull(${ms})) * 2) / 2)))))`
 
+/** `range <width> <field>`: which range of so wide a number lies in, counted from 0. */
+const valueRange = /^range (\d+(?:\.\d+)?(?:e[+-]?\d{1,3})?) (\S[\s\S]*)$/
+
+/** '' where the field is no number. The zero takes the sign off that of the least range below it. */
+function valueRangeKey([, width = '', field = '']: readonly string[], fields: Fields): CallExpression {
+  const size = Number(width)
+  if (!(size > 0 && Number.isFinite(size)))
+    throw fault(400, `The width of a range is above 0, not ${width.slice(0, 50)}`)
+  const read = readOf({ is: 'cast', to: 'double', of: fieldValue(field, fields) }, ofHeader)
+  const place = sql`floor(assumeNotNull(${read.sql}) / ${param('Float64', size)}) + 0`
+  return { ...read, sql: sql`if(isFinite(toNullable(${read.sql})), toString(${place}), '')` }
+}
+
 export function groupKey(name: string, fields: Fields, userField: string): Key {
   if (name === 'model') return 'model'
   if (name === 'op_name') return { sql: plainNameSql(ofHeader), columns: ['op_name'], documents: [] }
@@ -48,6 +61,8 @@ export function groupKey(name: string, fields: Fields, userField: string): Key {
     const latency = readOf(fieldValue('summary.weave.latency_ms', fields), ofHeader)
     return { ...latency, sql: latencyRange(latency.sql) }
   }
+  const range = valueRange.exec(name)
+  if (range) return valueRangeKey(range, fields)
   const read = readOf(fieldValue(keyFields[name]?.(userField) ?? name, fields), ofHeader)
   return { ...read, sql: sql`ifNull(toString(${read.sql}), '')` }
 }

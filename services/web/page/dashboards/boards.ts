@@ -5,6 +5,7 @@ export const panelTypes = {
   bars: 'Bars',
   stack: 'Stack',
   heat: 'Heat map of latency',
+  histogram: 'Histogram of a field',
   table: 'Table',
   number: 'Number',
 } as const
@@ -47,6 +48,8 @@ export const boards = {
       latency,
       tokensByModel,
       costBy('model', 'model'),
+      { title: 'Scores and annotations', type: 'lines', measure: 'scores' },
+      { title: 'Reactions', type: 'stack', measure: 'reactions' },
       table('Operations with most calls', 'calls', 'op_name'),
       table('Users with most calls', 'calls', 'user'),
     ],

@@ -16,6 +16,10 @@ type ChartProps = {
   before?: readonly Series[] | undefined
   buckets: readonly string[]
   zone: string
+  /** What buckets that are no times are called, and of what they are. */
+  axis?: { name: string; nameOf(bucket: string): string }
+  /** Of charts that show some calls only, or others than the page does. */
+  note?: string | undefined
   /** Stand behind those of every chart. */
   acts?: ReactNode
   shownAs(value: number | null): string
@@ -82,7 +86,7 @@ function drawnOf({ kind, before }: Pick<ChartProps, 'kind' | 'before'>, shown: r
 }
 
 export function Chart(props: ChartProps) {
-  const { title, kind, series, before, buckets, zone, acts, shownAs, at, onAt, onTake } = props
+  const { title, kind, series, before, buckets, zone, axis, note, acts, shownAs, at, onAt, onTake } = props
   const isHeat = kind === 'heat'
   const id = useId()
   const [only, setOnly] = useState<string>()
@@ -93,8 +97,9 @@ export function Chart(props: ChartProps) {
   const place = at === undefined ? undefined : buckets[at]
   const some = shown.filter(({ values }) => !isHeat || values[at ?? 0])
   const values = some.map(({ name, values }) => `${name} ${shownAs(values[at ?? 0] ?? null)}`).join(', ')
-  const said = place === undefined ? `${title}, at most ${shownAs(most)}` : `${moment(place, zone)}: ${values}`
-  const when = (time: string | undefined) => (time === undefined ? '' : moment(time, zone))
+  const nameOf = axis?.nameOf ?? ((time: string) => moment(time, zone))
+  const when = (bucket: string | undefined) => (bucket === undefined ? '' : nameOf(bucket))
+  const said = place === undefined ? `${title}, at most ${shownAs(most)}` : `${when(place)}: ${values}`
   return (
     <section className="chart" aria-labelledby={id}>
       <header>
@@ -106,8 +111,13 @@ export function Chart(props: ChartProps) {
           Table
         </button>
         <CsvButton
-          {...{ title, columns: ['time', ...series.map(({ name }) => name)] }}
-          rows={() => buckets.map((time, n) => [time, ...series.map(({ values }) => values[n] ?? null)])}
+          {...{ title, columns: [axis?.name ?? 'time', ...series.map(({ name }) => name)] }}
+          rows={() =>
+            buckets.map((bucket, n) => [
+              axis ? nameOf(bucket) : bucket,
+              ...series.map(({ values }) => values[n] ?? null),
+            ])
+          }
         />
         <PngButton
           {...{ title, drawn, size: buckets.length, height }}
@@ -117,7 +127,11 @@ export function Chart(props: ChartProps) {
         {acts}
       </header>
       {isTable ? (
-        <ChartTable {...{ title, buckets, shownAs, when }} series={[...series, ...earlierOf(before)]} />
+        <ChartTable
+          {...{ title, buckets, shownAs, when }}
+          head={axis?.name ?? 'Time'}
+          series={[...series, ...earlierOf(before)]}
+        />
       ) : (
         <>
           <p className="dim num top">{top}</p>
@@ -140,6 +154,7 @@ export function Chart(props: ChartProps) {
           </p>
         </>
       )}
+      {note !== undefined && <p className="dim">{note}</p>}
       {isHeat ? (
         <p className="dim num">
           {shown[0]?.name ?? ''} at the bottom; darkest: {shownAs(most)} calls
@@ -171,16 +186,17 @@ const earlierOf = (before: readonly Series[] = []): Series[] =>
   before.map((one) => ({ ...one, name: `${one.name} before` }))
 
 type TableProps = Pick<ChartProps, 'title' | 'series' | 'buckets' | 'shownAs'> & {
+  head: string
   when(time: string): ReactNode
 }
 
 /** The numbers of a chart, as they are read without seeing it. */
-const ChartTable = ({ title, series, buckets, shownAs, when }: TableProps) => (
+const ChartTable = ({ title, head, series, buckets, shownAs, when }: TableProps) => (
   <div className="numbers" tabIndex={0}>
     <table aria-label={title}>
       <thead>
         <tr>
-          <th scope="col">Time</th>
+          <th scope="col">{head}</th>
           {series.map(({ name }) => (
             <th key={name} scope="col">
               <bdi>{name}</bdi>

@@ -24,6 +24,8 @@ const colors = ['--llm', '--tool', '--agent', '--retrieval', '--evaluation', '--
 /** Groups that are told apart. */
 export const maxGroups = colors.length
 
+export const colorOf = (place: number): string => colors[place % colors.length] as string
+
 export const numberOr0 = (value: number | null | undefined): number => value ?? 0
 
 export type Tile = { label: string; shownAs(value: number | null): string; of(group: Group): number | null }
@@ -59,7 +61,7 @@ export function byGroup(answer: Aggregate | undefined, value: Figure): Series[] 
     .filter(({ total }) => numberOr0(value((metric) => total[metric])) > 0)
     .map((group, n) => ({
       name: nameOf(group),
-      color: group.is_rest ? '--other' : (colors[n % colors.length] as string),
+      color: group.is_rest ? '--other' : colorOf(n),
       values: (answer?.buckets ?? []).map((_, at) => value((metric) => group.series[metric]?.[at])),
     }))
 }

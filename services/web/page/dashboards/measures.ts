@@ -40,6 +40,8 @@ const sumOf =
       ? null
       : names.reduce((sum, name) => sum + numberOr0(of(name)), 0)
 
+const rounded = (value: number | null): string => (value === null ? '–' : String(Number(value.toPrecision(3))))
+
 const errorRate: Figure = (of) => {
   const calls = of('calls.sum')
   return calls ? numberOr0(of('errors.sum')) / calls : null
@@ -93,6 +95,17 @@ export const measures = {
 
 export type MeasureName = keyof typeof measures
 export const measureNames = Object.keys(measures) as MeasureName[]
+
+/** What is measured of feedback, by when it was given; its series are what it says. */
+export const feedbackMeasures = {
+  scores: { label: 'Scores and annotations, their means', shownAs: (value: number | null) => rounded(value) },
+  reactions: { label: 'Reactions', shownAs: countOf },
+} satisfies Readonly<Record<string, Pick<Measure, 'label' | 'shownAs'>>>
+export type FeedbackMeasure = keyof typeof feedbackMeasures
+export const isOfFeedback = (name: string): name is FeedbackMeasure => Object.hasOwn(feedbackMeasures, name)
+
+/** The field of a histogram's measure, `count output.score`. */
+export const fieldOf = (name: string): string | undefined => /^\S+ (\S.{0,199})$/.exec(name)?.[1]
 
 /** How numbers of a field are put together. */
 export const fieldAggregates = ['avg', 'sum', 'min', 'max', 'p50', 'p95', 'count'] as const

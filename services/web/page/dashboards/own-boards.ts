@@ -3,7 +3,8 @@ import { parsed } from '../calls/search.ts'
 import { type Board, groupsOf, type Panel, type PanelType, panelTypes, rankedGroups } from './boards.ts'
 import { maxGroups } from './figures.ts'
 import { heatAsked } from './heat.ts'
-import { measureNamed } from './measures.ts'
+import { boundsAsked } from './histogram.ts'
+import { fieldOf, isOfFeedback, measureNamed } from './measures.ts'
 
 /** `others` are charts that this page cannot show: they stay in the object. */
 export type OwnBoard = Board & { id: string; others: readonly unknown[] }
@@ -21,7 +22,9 @@ function panelOf(stored: unknown): Panel | undefined {
   const [by, by2] = Array.isArray(group_by) ? group_by : []
   const known = textOf(measure, 220)
   if (typeof type !== 'string' || !Object.hasOwn(panelTypes, type)) return undefined
-  if (known === undefined || measureNamed(known) === undefined) return undefined
+  if (known === undefined || (measureNamed(known) === undefined && !isOfFeedback(known))) return undefined
+  // Numbers of a field alone have ranges.
+  if (type === 'histogram' && fieldOf(known) === undefined) return undefined
   // Without its filter it would show something else.
   if (filter !== undefined && (typeof filter !== 'string' || parsed(filter).fault)) return undefined
   return {
@@ -38,23 +41,30 @@ export function boardOf(id: string, value: unknown): OwnBoard {
   return { id, title: textOf(label, maxTitle) ?? id, panels, others }
 }
 
+/** The request of a chart; of feedback there is none. */
+function requestOf({ type, measure, by, by2 }: Panel): object | undefined {
+  if (isOfFeedback(measure)) return undefined
+  if (type === 'heat') return heatAsked
+  if (type === 'histogram') return { metrics: boundsAsked(fieldOf(measure) ?? '') }
+  const groups = by !== undefined && {
+    group_by: groupsOf({ by, by2 }),
+    top: type === 'table' ? rankedGroups : maxGroups,
+  }
+  return { metrics: measureNamed(measure)?.asked ?? [], ...groups }
+}
+
 /** With the request of each chart as POST /calls/aggregate takes it, for other programs. */
 export const storedBoard = ({ title, panels, others }: OwnBoard): object => ({
   ...{ _type: className, _class_name: className, _bases: ['Object', 'BaseModel'], label: title },
   charts: [
-    ...panels.map(({ title, type, measure, by, by2, filter, isWide }) => ({
-      ...{ title, type, measure, group_by: groupsOf({ by, by2 }), filter: filter ?? '', size: isWide ? 12 : 6 },
-      request:
-        type === 'heat'
-          ? heatAsked
-          : {
-              metrics: measureNamed(measure)?.asked ?? [],
-              ...(by !== undefined && {
-                group_by: groupsOf({ by, by2 }),
-                top: type === 'table' ? rankedGroups : maxGroups,
-              }),
-            },
-    })),
+    ...panels.map((panel) => {
+      const { title, type, measure, by, by2, filter, isWide } = panel
+      const request = requestOf(panel)
+      return {
+        ...{ title, type, measure, group_by: groupsOf({ by, by2 }), filter: filter ?? '', size: isWide ? 12 : 6 },
+        ...(request && { request }),
+      }
+    }),
     ...others,
   ],
 })

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { parsed } from '../calls/search.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { type Panel, type PanelType, panelTypes } from './boards.ts'
-import { fieldAggregates, measureNames, measures } from './measures.ts'
+import { feedbackMeasures, fieldAggregates, isOfFeedback, measureNames, measures } from './measures.ts'
 import { maxTitle } from './own-boards.ts'
 
 const groups: readonly (readonly [by: string, name: string])[] = [
@@ -37,7 +37,7 @@ const emptyDraft: Draft = {
 function draftOf(panel: Panel | undefined): Draft {
   if (panel === undefined) return emptyDraft
   const { title, type, measure, by = '', by2 = '', filter = '' } = panel
-  const named = Object.hasOwn(measures, measure)
+  const named = Object.hasOwn(measures, measure) || isOfFeedback(measure)
   const [, as = 'avg', field = ''] = /^(\S+) (.*)$/.exec(measure) ?? []
   return {
     ...{ title, type, filter, measure: named ? measure : 'field', as, field: named ? '' : field },
@@ -46,31 +46,46 @@ function draftOf(panel: Panel | undefined): Draft {
   }
 }
 
-const isGrouped = (type: PanelType): boolean => type !== 'number' && type !== 'heat'
+/** What feedback says is drawn over time, as series of its own. */
+const overTime: readonly PanelType[] = ['lines', 'bars', 'stack']
+const isGrouped = ({ type, measure }: Draft): boolean =>
+  (overTime.includes(type) || type === 'table') && !isOfFeedback(measure)
+/** A histogram is of a field, whatever was measured before. */
+const isOfField = ({ type, measure }: Draft): boolean =>
+  type === 'histogram' || (type !== 'heat' && measure === 'field')
+
+function measureOf(draft: Draft): string {
+  if (draft.type === 'heat') return 'calls'
+  if (draft.type === 'histogram') return `count ${draft.field.trim()}`
+  return draft.measure === 'field' ? `${draft.as} ${draft.field.trim()}` : draft.measure
+}
 
 /** A table has a row per group. */
 const needsGroup = ({ type, by }: Draft): boolean => type === 'table' && by === ''
 
 function panelOfDraft(draft: Draft, old: Panel | undefined): Panel {
-  const { title, type, measure, as, field, by, byField, by2, filter } = draft
+  const { title, type, measure, by, byField, by2, filter } = draft
   const group = by === 'field' ? byField.trim() : by
   return {
     ...{
       title: title.trim(),
       type,
-      measure: type === 'heat' ? 'calls' : measure === 'field' ? `${as} ${field.trim()}` : measure,
+      measure: measureOf(draft),
     },
-    by: group === '' || !isGrouped(type) ? undefined : group,
-    by2: group === '' || by2 === '' || by2 === group || !isGrouped(type) ? undefined : by2,
-    ...{ filter: filter.trim() || undefined, isWide: old?.isWide },
+    by: group === '' || !isGrouped(draft) ? undefined : group,
+    by2: group === '' || by2 === '' || by2 === group || !isGrouped(draft) ? undefined : by2,
+    // Feedback is of all calls.
+    filter: isOfFeedback(measure) && overTime.includes(type) ? undefined : filter.trim() || undefined,
+    isWide: old?.isWide,
   }
 }
 
 /** Why it cannot be saved. */
 function faultOf(draft: Draft): string | undefined {
   if (draft.title.trim() === '') return 'It needs a title'
-  if (draft.type !== 'heat' && draft.measure === 'field' && draft.field.trim() === '') return 'Which field is measured?'
-  if (isGrouped(draft.type) && draft.by === 'field' && draft.byField.trim() === '') return 'By which field?'
+  if (isOfField(draft) && draft.field.trim() === '') return 'Which field is measured?'
+  if (isOfFeedback(draft.measure) && ['table', 'number'].includes(draft.type)) return 'Feedback is drawn over time'
+  if (isGrouped(draft) && draft.by === 'field' && draft.byField.trim() === '') return 'By which field?'
   if (needsGroup(draft)) return 'A table needs groups'
   return parsed(draft.filter).fault?.message
 }
@@ -108,32 +123,32 @@ export function PanelForm({ panel, isBusy, onSave, onClose }: Props) {
           options={Object.entries(panelTypes)}
           onChange={(type) => set({ type: type as PanelType })}
         />
-        {draft.type !== 'heat' && (
+        {draft.type !== 'heat' && draft.type !== 'histogram' && (
           <Choice
             label="What is measured"
             value={draft.measure}
-            options={[...measureNames.map((name) => [name, measures[name].label] as const), ['field', 'A field']]}
+            options={[
+              ...measureNames.map((name) => [name, measures[name].label] as const),
+              ...Object.entries(feedbackMeasures).map(([name, { label }]) => [name, label] as const),
+              ['field', 'A field'],
+            ]}
             onChange={(measure) => set({ measure })}
           />
         )}
-        {draft.type !== 'heat' && draft.measure === 'field' && (
-          <>
-            {written('field', 'Field', 'output.score')}
-            <Choice
-              label="Put together as"
-              value={draft.as}
-              options={fieldAggregates.map((as) => [as, as] as const)}
-              onChange={(as) => set({ as })}
-            />
-          </>
+        {isOfField(draft) && written('field', 'Field', 'output.score')}
+        {isOfField(draft) && draft.type !== 'histogram' && (
+          <Choice
+            label="Put together as"
+            value={draft.as}
+            options={fieldAggregates.map((as) => [as, as] as const)}
+            onChange={(as) => set({ as })}
+          />
         )}
-        {isGrouped(draft.type) && (
+        {isGrouped(draft) && (
           <Choice label="Groups by" value={draft.by} options={groups} onChange={(by) => set({ by })} />
         )}
-        {draft.type !== 'number' &&
-          draft.by === 'field' &&
-          written('byField', 'Field of the groups', 'inputs.language')}
-        {isGrouped(draft.type) && draft.by !== '' && (
+        {isGrouped(draft) && draft.by === 'field' && written('byField', 'Field of the groups', 'inputs.language')}
+        {isGrouped(draft) && draft.by !== '' && (
           <Choice
             label="And within them by"
             value={draft.by2}
@@ -144,7 +159,8 @@ export function PanelForm({ panel, isBusy, onSave, onClose }: Props) {
             onChange={(by2) => set({ by2 })}
           />
         )}
-        {written('filter', 'Only calls with', 'op:answer  latency>2s')}
+        {!(isOfFeedback(draft.measure) && overTime.includes(draft.type)) &&
+          written('filter', 'Only calls with', 'op:answer  latency>2s')}
         <div className="acts">
           <button type="submit" className="line" disabled={fault !== undefined || isBusy}>
             Save

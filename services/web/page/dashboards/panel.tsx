@@ -1,44 +1,23 @@
 // One panel of a dashboard: a chart over time, a table of the greatest groups, or a single number.
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useId } from 'react'
-import { json } from '../api/client.ts'
-import type { Shapes } from '../api/routes.gen.ts'
 import { parsed } from '../calls/search.ts'
-import { type Expression, queryText } from '../engine/query-text.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
 import { groupsOf, type Panel, rankedGroups } from './boards.ts'
 import { Chart } from './chart.tsx'
+import { FeedbackPanel, HistogramPanel } from './field-panel.tsx'
 import { type Aggregate, countOf, type Group, latencies, maxGroups, sums } from './figures.ts'
 import { groupBy, nameOfGroup, termsOf } from './groups.ts'
 import { heatAsked, heatSeries } from './heat.ts'
-import { type Measure, type Metric, measureNamed, seriesOf } from './measures.ts'
+import { fieldOf, isOfFeedback, type Measure, type Metric, measureNamed, seriesOf } from './measures.ts'
 import { Ranking } from './ranking.tsx'
-
-type Asked = Shapes['calls.aggregate']['in']
-
-export function useAggregate(asked: Asked | undefined) {
-  return useQuery({
-    queryKey: ['calls.aggregate', asked],
-    queryFn: ({ signal }) => json('calls.aggregate', asked as Asked, { signal }),
-    enabled: asked !== undefined,
-    placeholderData: keepPreviousData,
-    staleTime: 30_000,
-  })
-}
+import { type Asked, narrowed, useAggregate } from './use-aggregate.ts'
 
 /** What is asked for the whole, of which most panels without groups are. */
 export const wholeMetrics: readonly Metric[] = [
   ...sums('calls', 'errors', 'input_tokens', 'output_tokens', 'total_cost'),
   ...latencies,
 ]
-
-/** A filter and one more, as text. */
-export function narrowed(filter: Expression, more: string): string {
-  const { expression } = parsed(more)
-  const all = [filter, expression].filter(([first = []]) => first.length > 0)
-  return all.map((one) => (all.length > 1 && one.length > 1 ? `(${queryText(one)})` : queryText(one))).join(' ')
-}
 
 /** How a value has changed against the time before, as a share of it. */
 export function ChangeSince({ now, before }: { now: number | null; before: number | null }) {
@@ -64,10 +43,14 @@ export type Shared = Pick<Parameters<typeof Chart>[0], 'zone' | 'at' | 'onAt'> &
   onTake(from: number, to: number, filter: string | undefined): void
 }
 
-type Props = Shared & { panel: Panel; acts?: ReactNode }
-type Known = Props & { measure: Measure }
+export type PanelProps = Shared & { panel: Panel; acts?: ReactNode }
+type Known = PanelProps & { measure: Measure }
 
-export function ShownPanel(props: Props) {
+export function ShownPanel(props: PanelProps) {
+  const { measure: name } = props.panel
+  const field = fieldOf(name)
+  if (isOfFeedback(name)) return <FeedbackPanel {...props} measure={name} />
+  if (props.panel.type === 'histogram' && field !== undefined) return <HistogramPanel {...props} field={field} />
   const measure = measureNamed(props.panel.measure)
   if (measure === undefined) return null
   const { type, by } = props.panel
@@ -116,7 +99,7 @@ function ShownChart(props: Known) {
         <Chart
           {...{ title, zone, at, onAt, acts, buckets: data.buckets }}
           shownAs={isHeat ? countOf : measure.shownAs}
-          kind={type === 'table' || type === 'number' ? 'lines' : type}
+          kind={type === 'table' || type === 'number' || type === 'histogram' ? 'lines' : type}
           series={isHeat ? heatSeries(data) : seriesOf(measure, data, isGrouped)}
           before={before ? seriesOf(measure, before, false) : undefined}
           onTake={(from, to) => onTake(from, to, filter)}

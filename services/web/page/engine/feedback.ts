@@ -13,9 +13,11 @@ const asText = (value: unknown): string => (typeof value === 'string' ? value : 
 /** The type without the prefix of its program. */
 const nameOf = (type: string): string => type.replace(/^\w+\.(?=\w+\.)/, '')
 
+export const isReaction = (type: string): boolean => nameOf(type) === 'reaction.1'
+
 /** The sign of a reaction; null for all other feedback. */
 export const reactionOf = ({ feedback_type, payload }: FeedbackItem): string | null =>
-  nameOf(feedback_type) === 'reaction.1' ? asText(payload.emoji) : null
+  isReaction(feedback_type) ? asText(payload.emoji) : null
 
 /** What an item says, in words. */
 export function saidBy({ feedback_type: type, payload }: FeedbackItem): [title: string, text: string] {

@@ -1,0 +1,128 @@
+// Panels that one aggregate alone does not make: a histogram of a field's numbers, and feedback over time.
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { json } from '../api/client.ts'
+import { parsed } from '../calls/search.ts'
+import { fieldOfPath } from '../engine/completion.ts'
+import { feedbackSeries, type Given } from '../engine/feedback-series.ts'
+import { count } from '../engine/format.ts'
+import { useProject } from '../frame/project-page.tsx'
+import { FaultBox } from '../parts/fault.tsx'
+import { Chart } from './chart.tsx'
+import { colorOf, countOf, type Series } from './figures.ts'
+import { boundsAsked, histogramAsked, histogramSeries, rangeName, rangesOf, rangeTerm } from './histogram.ts'
+import { type FeedbackMeasure, feedbackMeasures } from './measures.ts'
+import type { PanelProps } from './panel.tsx'
+import { narrowed, useAggregate } from './use-aggregate.ts'
+
+const Waiting = ({ title }: { title: string }) => <section className="chart" aria-label={title} aria-busy="true" />
+const classOf = ({ isWide }: PanelProps['panel']): string => (isWide ? 'panel wide' : 'panel')
+
+export function HistogramPanel({ panel, field, requestOf, within, range, zone, acts }: PanelProps & { field: string }) {
+  const { title, filter } = panel
+  const { entity, project } = useProject()
+  const navigate = useNavigate()
+  const [at, setAt] = useState<number>()
+  const bounds = useAggregate({ ...requestOf(filter), metrics: boundsAsked(field) })
+  const ranges = bounds.data && !bounds.isPlaceholderData ? rangesOf(field, bounds.data) : undefined
+  const counted = useAggregate(ranges && { ...requestOf(filter), ...histogramAsked(field, ranges) })
+  const error = bounds.error ?? counted.error
+  const onTake = (from: number, to: number) => {
+    if (ranges === undefined || fieldOfPath(field) === null) return
+    const term = rangeTerm(field, ranges, from, to)
+    const q = within(filter === undefined ? term : narrowed(parsed(filter).expression, term))
+    const search = { q, view: 'all' as const, ...(range !== 'all' && { range }) }
+    void navigate({ to: '/p/$entity/$project/calls', params: { entity, project }, search })
+  }
+  const isNone = bounds.data !== undefined && !bounds.isPlaceholderData && ranges === undefined
+  return (
+    <div className={classOf(panel)}>
+      {error ? (
+        <FaultBox error={error} onRetry={() => void (bounds.error ? bounds.refetch() : counted.refetch())} />
+      ) : !isNone && (ranges === undefined || counted.data === undefined || counted.isPlaceholderData) ? (
+        <Waiting title={title} />
+      ) : (
+        <Chart
+          {...{ title, zone, acts, at, onTake, kind: 'bars', shownAs: countOf }}
+          axis={{ name: field, nameOf: (bin) => (ranges === undefined ? '' : rangeName(ranges, Number(bin))) }}
+          note={isNone ? `No call in this time has a number at ${field.slice(0, 80)}` : undefined}
+          buckets={ranges?.bins.map(String) ?? []}
+          series={ranges && counted.data ? histogramSeries(ranges, counted.data) : []}
+          onAt={setAt}
+        />
+      )}
+    </div>
+  )
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** The latest ones are read. */
+const maxItems = 10_000
+
+function useGiven({ requestOf }: Pick<PanelProps, 'requestOf'>) {
+  const { project_id, start, end } = requestOf()
+  return useQuery({
+    queryKey: ['feedback', project_id, 'given', start, end],
+    async queryFn({ signal }) {
+      const when = { $getField: 'created_at' }
+      const query = {
+        $expr: { $and: [{ $gte: [when, { $literal: start }] }, { $lt: [when, { $literal: end }] }] },
+      }
+      const asked = {
+        ...{ project_id, query, limit: maxItems, sort_by: [{ field: 'created_at', direction: 'desc' as const }] },
+        fields: ['feedback_type', 'created_at', 'payload.emoji', 'payload.value', 'payload.output'],
+      }
+      const { result, total_count } = await json('feedback.query', asked, { signal })
+      const items = result.map(
+        (row): Given => ({
+          ...{ feedback_type: String(row.feedback_type), created_at: String(row.created_at) },
+          ...{
+            emoji: text(row['payload.emoji']),
+            value: text(row['payload.value']),
+            output: text(row['payload.output']),
+          },
+        }),
+      )
+      return { items, total: total_count ?? items.length }
+    },
+    staleTime: 30_000,
+  })
+}
+
+export function FeedbackPanel(props: PanelProps & { measure: FeedbackMeasure }) {
+  const { panel, measure, whole, within, zone, acts, at, onAt, onTake } = props
+  const { title, type } = panel
+  const { data, error, refetch } = useGiven(props)
+  const series = useMemo(
+    () =>
+      feedbackSeries(data?.items ?? [], whole.buckets)[measure].map(
+        ({ name, values }, n): Series => ({ name, values, color: colorOf(n) }),
+      ),
+    [data, whole.buckets, measure],
+  )
+  // A dashboard that every project has says nothing of feedback where there is none.
+  if (data !== undefined && series.length === 0 && acts === undefined) return null
+  const notes = [
+    ...(within('') === '' ? [] : ['Of all calls, whatever the filter.']),
+    ...(data && data.total > data.items.length ? [`Of the latest ${count(data.items.length)} items.`] : []),
+  ]
+  return (
+    <div className={classOf(panel)}>
+      {error ? (
+        <FaultBox error={error} onRetry={() => void refetch()} />
+      ) : data === undefined ? (
+        <Waiting title={title} />
+      ) : (
+        <Chart
+          {...{ title, zone, acts, at, onAt, series, buckets: whole.buckets }}
+          kind={type === 'stack' || type === 'bars' ? type : 'lines'}
+          note={notes.join(' ') || undefined}
+          shownAs={feedbackMeasures[measure].shownAs}
+          onTake={(from, to) => onTake(from, to, undefined)}
+        />
+      )}
+    </div>
+  )
+}
