@@ -13,7 +13,7 @@ import { Chart } from './chart.tsx'
 import { colorOf, countOf, type Series } from './figures.ts'
 import { boundsAsked, histogramAsked, histogramSeries, rangeName, rangesOf, rangeTerm } from './histogram.ts'
 import { type FeedbackMeasure, feedbackMeasures } from './measures.ts'
-import type { PanelProps } from './panel.tsx'
+import type { PanelProps } from './panel-props.ts'
 import { narrowed, useAggregate } from './use-aggregate.ts'
 
 const Waiting = ({ title }: { title: string }) => <section className="chart" aria-label={title} aria-busy="true" />

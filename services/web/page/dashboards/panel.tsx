@@ -1,17 +1,18 @@
 // One panel of a dashboard: a chart over time, a table of the greatest groups, or a single number.
-import { type ReactNode, useId } from 'react'
+import { useId } from 'react'
 import { parsed } from '../calls/search.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
-import { groupsOf, type Panel, rankedGroups } from './boards.ts'
+import { groupsOf, rankedGroups } from './boards.ts'
 import { Chart } from './chart.tsx'
 import { FeedbackPanel, HistogramPanel } from './field-panel.tsx'
-import { type Aggregate, countOf, type Group, latencies, maxGroups, sums } from './figures.ts'
+import { countOf, type Group, latencies, maxGroups, sums } from './figures.ts'
 import { groupBy, nameOfGroup, termsOf } from './groups.ts'
 import { heatAsked, heatSeries } from './heat.ts'
 import { fieldOf, isOfFeedback, type Measure, type Metric, measureNamed, seriesOf } from './measures.ts'
+import type { PanelProps } from './panel-props.ts'
 import { Ranking } from './ranking.tsx'
-import { type Asked, narrowed, useAggregate } from './use-aggregate.ts'
+import { narrowed, useAggregate } from './use-aggregate.ts'
 
 /** What is asked for the whole, of which most panels without groups are. */
 export const wholeMetrics: readonly Metric[] = [
@@ -27,23 +28,6 @@ export function ChangeSince({ now, before }: { now: number | null; before: numbe
   return <span className="second num">{text} vs the time before</span>
 }
 
-/** What all panels of a page have in common. */
-export type Shared = Pick<Parameters<typeof Chart>[0], 'zone' | 'at' | 'onAt'> & {
-  /** The calls that are meant, narrowed by a term. */
-  requestOf(term?: string): Omit<Asked, 'metrics'>
-  bucket: Asked['bucket']
-  whole: Aggregate
-  compare: Asked['compare']
-  /** Whether charts show the time before, too. */
-  showsBefore: boolean
-  range: string
-  /** The filter of the page with one more term. */
-  within(term: string): string
-  /** Buckets of a chart were taken. @param filter of its panel */
-  onTake(from: number, to: number, filter: string | undefined): void
-}
-
-export type PanelProps = Shared & { panel: Panel; acts?: ReactNode }
 type Known = PanelProps & { measure: Measure }
 
 export function ShownPanel(props: PanelProps) {

@@ -5,12 +5,12 @@ import type { Shapes } from '../api/routes.gen.ts'
 import { parsed } from '../calls/search.ts'
 import { type Expression, queryText } from '../engine/query-text.ts'
 
-export type Asked = Shapes['calls.aggregate']['in']
+export type AskedAggregate = Shapes['calls.aggregate']['in']
 
-export function useAggregate(asked: Asked | undefined) {
+export function useAggregate(asked: AskedAggregate | undefined) {
   return useQuery({
     queryKey: ['calls.aggregate', asked],
-    queryFn: ({ signal }) => json('calls.aggregate', asked as Asked, { signal }),
+    queryFn: ({ signal }) => json('calls.aggregate', asked as AskedAggregate, { signal }),
     enabled: asked !== undefined,
     placeholderData: keepPreviousData,
     staleTime: 30_000,
