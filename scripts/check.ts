@@ -10,6 +10,7 @@ import { importCycles, repositoryImports, roomFaults } from './imports.ts'
 import { migrationFaults } from './migration-numbers.ts'
 import { distFolder, pageInstall } from './page-stamp.mjs'
 import { missingFiles, readmeFaults, repositoryPages } from './readmes.ts'
+import { servicesSources, sqlPlaceFaults } from './sql-places.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const maxLines = 400
@@ -133,6 +134,7 @@ const outcomes = [
   outcome('page of events', eventsPageFaults()),
   imports(),
   outcome('exported names', exportedNameFaults(exportingSources(root))),
+  outcome('places of SQL', sqlPlaceFaults(servicesSources(root))),
   readmes(),
   manual(),
   ...(await tools),

@@ -13,6 +13,7 @@ import type { Store } from '../core/store/store.ts'
 import { openProviders } from '../inference/providers.ts'
 import { ageOfPrices, staleAfterDays, stalePricesText } from '../query/costs/price-age.ts'
 import { missingText, readApplied } from '../worker/applied/table.ts'
+import { statement } from '../worker/statements.ts'
 import { declaredViews, missingViews } from '../worker/views.ts'
 import type { Config } from './config.ts'
 import { databaseOf, hasEmbeddedStore, hasSharedLog, reachOf } from './drivers.ts'
@@ -223,12 +224,7 @@ function engineVersion(version: string, zone: string): Finding {
 
 /** Disks of the engine, which may be on another machine. */
 async function disks(store: Pick<Store, 'rows'>): Promise<Finding[]> {
-  const found = await store.rows<{ name: string; free: number; total: number }>({
-    name: 'doctor.disks',
-    sql: `SELECT name, toFloat64(free_space) AS free, toFloat64(total_space) AS total FROM system.disks
-      WHERE name IN (SELECT disk_name FROM system.parts WHERE active)`,
-    params: {},
-  })
+  const found = await store.rows<{ name: string; free: number; total: number }>(statement('doctor.disks'))
   return found
     .filter(({ total }) => total > 0 && total < 2 ** 60)
     .map(({ name, free, total }) => {
@@ -240,13 +236,7 @@ async function disks(store: Pick<Store, 'rows'>): Promise<Finding[]> {
 
 /** What a server does beside serving us. */
 async function serverSettings(config: Config, store: Pick<Store, 'rows'>): Promise<Finding[]> {
-  const [about] = await store.rows<{ logs: string[]; cap: string; ratio: string }>({
-    name: 'doctor.settings',
-    sql: `SELECT (SELECT groupArray(name) FROM system.tables WHERE database = 'system' AND engine LIKE '%MergeTree') AS logs,
-        (SELECT any(value) FROM system.server_settings WHERE name = 'max_server_memory_usage') AS cap,
-        (SELECT any(value) FROM system.server_settings WHERE name = 'max_server_memory_usage_to_ram_ratio') AS ratio`,
-    params: {},
-  })
+  const [about] = await store.rows<{ logs: string[]; cap: string; ratio: string }>(statement('doctor.settings'))
   const { logs = [], cap = '', ratio = '' } = about ?? {}
   const findings = [
     logs.length > 0
@@ -260,12 +250,9 @@ async function serverSettings(config: Config, store: Pick<Store, 'rows'>): Promi
       : ok('engine memory', Number(cap) > 0 ? gib(Number(cap)) : `${ratio} of the machine`),
   ]
   if (config.clickhouseCluster === '') return findings
-  const plain = await store.rows<{ name: string }>({
-    name: 'doctor.replicated',
-    sql: `SELECT name FROM system.tables WHERE database = {database:String} AND engine LIKE '%MergeTree'
-      AND engine NOT LIKE 'Replicated%' AND engine NOT LIKE 'Shared%' ORDER BY name`,
-    params: { database: config.clickhouseDatabase },
-  })
+  const plain = await store.rows<{ name: string }>(
+    statement('doctor.replicated', { database: config.clickhouseDatabase }),
+  )
   const names = plain.map(({ name }) => name)
   return [
     ...findings,
@@ -284,13 +271,7 @@ async function records(store: Pick<Store, 'rows'>, tables: readonly { name: stri
 /** What was to be removed by now, and is not. */
 async function erasures(store: Pick<Store, 'rows'>, tables: readonly { name: string }[]): Promise<Finding> {
   if (!tables.some(({ name }) => name === 'erasures')) return ok('erasures', 'the tables are of an older version')
-  const [row] = await store.rows<{ failed: number; overdue: number; why: string }>({
-    name: 'doctor.erasures',
-    sql: `SELECT toUInt32(countIf(status = 'failed')) AS failed, anyIf(problem, status = 'failed') AS why,
-        toUInt32(countIf(status != 'failed' AND deadline_us < toUnixTimestamp64Micro(now64(6)) - 3600000000)) AS overdue
-      FROM callhouse.erasures FINAL WHERE status NOT IN ('done', 'held')`,
-    params: {},
-  })
+  const [row] = await store.rows<{ failed: number; overdue: number; why: string }>(statement('doctor.erasures'))
   const { failed = 0, overdue = 0, why = '' } = row ?? {}
   if (failed > 0)
     return fail('erasures', `${failed} failed and are tried again each hour: ${why} (callhouse erasures list)`)
@@ -313,29 +294,16 @@ async function views(store: Pick<Store, 'rows'>, tables: readonly unknown[]): Pr
 export async function examineStore(config: Config, store: Pick<Store, 'rows'>): Promise<Finding[]> {
   const database = databaseOf(config)
   const beganMs = Date.now()
-  const [about] = await store.rows<{ version: string; now: string; zone: string }>({
-    name: 'doctor.server',
-    sql: 'SELECT version() AS version, toString(toUnixTimestamp64Milli(now64(3))) AS now, timezone() AS zone',
-    params: {},
-  })
+  const [about] = await store.rows<{ version: string; now: string; zone: string }>(statement('doctor.server'))
   const tookMs = Date.now() - beganMs
   const skewMs = Math.abs(Number(about?.now) - (beganMs + tookMs / 2))
-  const tables = await store.rows<{ name: string; engine: string; full: string }>({
-    name: 'doctor.tables',
-    sql: `SELECT name, engine, engine_full AS full FROM system.tables
-      WHERE database = {database:String} AND engine LIKE '%MergeTree' ORDER BY name`,
-    params: { database },
-  })
+  const tables = await store.rows<{ name: string; engine: string; full: string }>(
+    statement('doctor.tables', { database }),
+  )
   const loose = tables.filter(({ full }) => synced.some((setting) => !full.includes(setting))).map(({ name }) => name)
-  const [parts] = await store.rows<{ parts: string; most: string; broken: string }>({
-    name: 'doctor.parts',
-    sql: `SELECT toString(sum(n)) AS parts, toString(max(n)) AS most,
-        (SELECT toString(count()) FROM system.detached_parts
-          WHERE database = {database:String} AND reason NOT IN ('', 'ignored')) AS broken
-      FROM (SELECT count() AS n FROM system.parts
-        WHERE active AND database = {database:String} GROUP BY table, partition)`,
-    params: { database },
-  })
+  const [parts] = await store.rows<{ parts: string; most: string; broken: string }>(
+    statement('doctor.parts', { database }),
+  )
   return [
     await records(store, tables),
     await views(store, tables),

@@ -77,6 +77,7 @@ import { createTableReadRoutes } from '../query/tables/routes.ts'
 import { createTableUpdateRoutes } from '../query/tables/update.ts'
 import { createThreadRoutes } from '../query/threads/routes.ts'
 import { createTraceTreeRoutes } from '../query/trace-tree/routes.ts'
+import { jobOfKeyQuery } from '../query/training-jobs/of-key.ts'
 import { projectUsageRoute } from '../query/usage/by-key.ts'
 import { createUsageRoutes } from '../query/usage/routes.ts'
 import { createTrainingRoutes } from '../training/routes.ts'
@@ -239,7 +240,7 @@ const workRoutes = (
     ...createRunRoutes({ invoke, freshness, clock, lock, ensureOps, config }),
     evaluateModelRoute({ log, clock, config }),
     evaluationWork({ invoke, freshness, clock, calls, ensureOps, rowSlots }),
-    ...createTrainingRoutes({ store, log, clock, freshness }),
+    ...createTrainingRoutes({ store, log, clock, freshness, jobOfKeyQuery }),
     ...(directory === undefined ? [] : createMaskingRoutes({ directory, config, masterKey, invoke })),
     ...(directory === undefined ? [] : createSecretRoutes({ directory, masterKey })),
   ]

@@ -8,6 +8,7 @@ import type { Store } from '../core/store/store.ts'
 import type { HealthChecks } from '../query/service/routes.ts'
 import type { OperatorDeps } from '../query/service/server-routes.ts'
 import type { DeadLetters } from '../worker/dead-letters/dead-letters.ts'
+import { statement } from '../worker/statements.ts'
 import type { Config } from './config.ts'
 import { hasEmbeddedStore } from './drivers.ts'
 import type { Applying } from './worker-role.ts'
@@ -56,12 +57,7 @@ async function diskOf({ config, store }: StatusDeps): Promise<Disk | undefined> 
     const space = await statfs(config.dataDir).catch(() => undefined)
     return space && { free: space.bavail * space.bsize, total: space.blocks * space.bsize }
   }
-  const disks = await store.rows<Disk>({
-    name: 'status.disks',
-    sql: `SELECT toFloat64(free_space) AS free, toFloat64(total_space) AS total FROM system.disks
-      WHERE total_space > 0 AND total_space < pow(2, 60) ORDER BY free / total LIMIT 1`,
-    params: {},
-  })
+  const disks = await store.rows<Disk>(statement('status.disks'))
   return disks[0]
 }
 
@@ -69,12 +65,9 @@ async function storeOf(deps: StatusDeps): Promise<Status['store']> {
   const { config, store } = deps
   const isEmbedded = hasEmbeddedStore(config)
   const [[found], disk] = await Promise.all([
-    store.rows<{ version: string; bytes: number; parts: number }>({
-      name: 'status.store',
-      sql: `SELECT version() AS version, toFloat64(sum(bytes_on_disk)) AS bytes, toFloat64(count()) AS parts
-        FROM system.parts WHERE active AND database = {database:String}`,
-      params: { database: isEmbedded ? 'callhouse' : config.clickhouseDatabase },
-    }),
+    store.rows<{ version: string; bytes: number; parts: number }>(
+      statement('status.store', { database: isEmbedded ? 'callhouse' : config.clickhouseDatabase }),
+    ),
     diskOf(deps),
   ])
   if (found === undefined) return null

@@ -1,7 +1,7 @@
 // One server process, whatever its role: opens the engines, redoes what was unapplied, listens, and ends in order.
+
 import { mkdir } from 'node:fs/promises'
 import type { Registry } from 'prom-client'
-import { keepWordIndex } from '../content/word-index.ts'
 import { createClock } from '../core/clock/clock.ts'
 import { followClock } from '../core/clock/follow.ts'
 import { createKeyedLock } from '../core/concurrency/keyed-lock.ts'
@@ -46,7 +46,9 @@ import { openProviders } from '../inference/providers.ts'
 import { createSlots } from '../inference/slots.ts'
 import { createOtelGrpcMethods } from '../ingest/otel/grpc.ts'
 import { refuseUnfinished, refuseUnfinishedDatabase } from '../operations/backup/unfinished.ts'
+import { keepWordIndex } from '../operations/word-index.ts'
 import { ageOfPrices, observePrices, staleAfterDays, stalePricesText } from '../query/costs/price-age.ts'
+import { queuedJobsQuery } from '../query/evaluation-jobs/queued.ts'
 import { openGeoRanges } from '../query/service/geolocate.ts'
 import { builtPage, openAssets } from '../web/assets.ts'
 import { createNotFoundPage } from '../web/routes.ts'
@@ -325,7 +327,10 @@ export async function startCallhouse(
     const every = does(role, 'apply') && !does(role, 'query') ? routesOf('serve', routeDeps).all : all
     invoke = createInvoke({ routes: () => every, config, threads })
     if (does(role, 'apply') && config.evaluateDispatch) {
-      jobs = startEvaluationJobs({ store: limits.store, log: limits.log, clock, logger, invoke })
+      jobs = startEvaluationJobs({
+        queued: (signal) => limits.store.rows(queuedJobsQuery, { pool: 'background', signal }),
+        ...{ log: limits.log, clock, logger, invoke },
+      })
       open.push({ name: 'evaluations', limitMs: 10_000, close: jobs.stop })
     }
     const page = assets && does(role, 'query') && { notFoundPage: createNotFoundPage(assets) }

@@ -10,6 +10,7 @@ import type { SharedServer } from '../operations/rebuild/shadow-tables.ts'
 import { createStateTable } from '../operations/rebuild/state.ts'
 import { createApplier } from '../worker/apply-batch.ts'
 import { createTableDeadLetters } from '../worker/dead-letters/dead-letters-table.ts'
+import { statement } from '../worker/statements.ts'
 import type { Ask } from './ask.ts'
 
 /** Rollups are recomputed by workers elsewhere. */
@@ -21,11 +22,7 @@ const stopSignals = ['SIGINT', 'SIGTERM'] as const
 /** Each shard has rows of its own, which only a worker of that shard may merge. */
 async function checkShards(store: Store, { cluster }: SharedServer): Promise<void> {
   if (cluster === undefined) return
-  const [row] = await store.rows<{ n: number }>({
-    name: 'rebuild.shards',
-    sql: 'SELECT toUInt32(uniqExact(shard_num)) AS n FROM system.clusters WHERE cluster = {cluster:String}',
-    params: { cluster },
-  })
+  const [row] = await store.rows<{ n: number }>(statement('rebuild.shards', { cluster }))
   if (Number(row?.n) > 1)
     throw new Error('rebuild and replay work on clusters of one shard, with any number of replicas')
 }

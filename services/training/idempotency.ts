@@ -3,9 +3,7 @@ import { createHash } from 'node:crypto'
 import { fault } from '../core/http/errors.ts'
 import type { ProjectId } from '../core/ids.ts'
 import { type Freshness, latestOfLog, throwIfStale } from '../core/log/freshness.ts'
-import { param, sql } from '../core/store/sql.ts'
 import type { Query, Store } from '../core/store/store.ts'
-import { projectQuery } from '../events/project-query.ts'
 
 const keptUs = 24 * 3_600_000_000
 const maxLength = 255
@@ -32,16 +30,14 @@ function derivedId(...parts: string[]): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }
 
-export type JobOfKey = { id: string; isThere: boolean }
+export type JobOfKeyDeps = {
+  store: Pick<Store, 'rows'>
+  freshness: Freshness
+  /** The latest job that was made with a key: `id`, and `created_us` when. */
+  jobOfKeyQuery(projectId: ProjectId, requestKey: string): Query
+}
 
-export const ofKeyQuery = (projectId: ProjectId, requestKey: string): Query =>
-  projectQuery('training_jobs.of_key', projectId, (project) => {
-    const jobs = project.from('training_jobs', {
-      final: true,
-      where: sql`request_key = ${param('String', requestKey)}`,
-    })
-    return sql`SELECT id, toUnixTimestamp64Micro(created_at) AS created_us ${jobs} ORDER BY created_at DESC LIMIT 1`
-  })
+export type JobOfKey = { id: string; isThere: boolean }
 
 /**
  * The job that a key stands for: the last one that was made with it, for a day; after that a new one, whose id follows
@@ -49,13 +45,13 @@ export const ofKeyQuery = (projectId: ProjectId, requestKey: string): Query =>
  * @throws Fault 503 when earlier requests may not be readable yet
  */
 export async function jobOfKey(
-  { store, freshness }: { store: Pick<Store, 'rows'>; freshness: Freshness },
+  { store, freshness, jobOfKeyQuery }: JobOfKeyDeps,
   request: { projectId: ProjectId; requestKey: string; nowUs: number; signal: AbortSignal },
 ): Promise<JobOfKey> {
   const { projectId, requestKey, nowUs, signal } = request
   // Not the caller's wish for freshness: an answer from old tables would start a job twice.
   throwIfStale(await freshness.wait(latestOfLog(signal), ['training_jobs']))
-  const [last] = await store.rows<{ id: string; created_us: string }>(ofKeyQuery(projectId, requestKey), { signal })
+  const [last] = await store.rows<{ id: string; created_us: string }>(jobOfKeyQuery(projectId, requestKey), { signal })
   if (last !== undefined && nowUs - Number(last.created_us) < keptUs) return { id: last.id, isThere: true }
   return { id: derivedId(projectId, requestKey, last?.id ?? ''), isThere: false }
 }

@@ -4,19 +4,15 @@ import { artifactAddress, sftTrainingJobRequest, sftTrainingJobResponse } from '
 import type { Clock } from '../core/clock/clock.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import { members } from '../core/json/canonical.ts'
-import type { Freshness } from '../core/log/freshness.ts'
 import type { Log } from '../core/log/log.ts'
 import { formatPositions, positionHeader } from '../core/log/positions.ts'
-import type { Store } from '../core/store/store.ts'
 import { quoted } from '../events/declaration.ts'
 import { trainingJobRecord } from '../events/training-jobs.ts'
-import { idempotencyKey, jobOfKey, requestKeyOf } from './idempotency.ts'
+import { idempotencyKey, type JobOfKeyDeps, jobOfKey, requestKeyOf } from './idempotency.ts'
 
-export type TrainingDeps = {
-  store: Pick<Store, 'rows'>
+export type TrainingDeps = JobOfKeyDeps & {
   log: Pick<Log, 'append'>
   clock: Clock
-  freshness: Freshness
 }
 
 /** The data's project; without one what the request names, else the key's own. */

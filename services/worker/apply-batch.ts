@@ -15,6 +15,7 @@ import type { ControlInsert } from './split/control-insert.ts'
 import { insertWithoutRefused } from './split/refused-rows.ts'
 import { isPatch, type SegmentRow, segmentRows } from './split/segment-rows.ts'
 import { cut, failureOf, isRefusal, splitBatch } from './split/split-batch.ts'
+import { statement } from './statements.ts'
 import type { TimeRange } from './time-range.ts'
 
 export type Applier = {
@@ -91,11 +92,7 @@ export function createApplier(deps: ApplierDeps): Applier {
   const isBySecond = async (batch: Batch, rows: SegmentRow[] | undefined): Promise<boolean> => {
     if (batch.topic !== 'calls' || rows !== undefined || !deps.newCalls?.known) return false
     if (markedUpTo === undefined) {
-      const found = await store.rows<{ partition: number; position: number }>({
-        name: 'dirty-buckets.last',
-        sql: 'SELECT partition, toFloat64(max(position)) AS position FROM callhouse.call_marks GROUP BY partition',
-        params: {},
-      })
+      const found = await store.rows<{ partition: number; position: number }>(statement('dirty-buckets.last'))
       markedUpTo = new Map(found.map(({ partition, position }) => [Number(partition), Number(position)]))
     }
     const marked = markedUpTo

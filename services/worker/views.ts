@@ -8,6 +8,7 @@ import { splitStatements } from '../core/store/sql-text.ts'
 import type { Store } from '../core/store/store.ts'
 import { scratchTables, topics } from '../events/registry.ts'
 import { Held } from './held.ts'
+import { statement } from './statements.ts'
 
 const migrations = fileURLToPath(new URL('../../clickhouse/migrations', import.meta.url))
 const creation =
@@ -37,12 +38,7 @@ export function declaredViews(dir = migrations): Map<string, string[]> {
 
 /** The views that the database lacks. On a cluster this is what the connected node has. */
 export async function missingViews(store: Pick<Store, 'rows'>, names: readonly string[]): Promise<string[]> {
-  const rows = await store.rows<{ name: string }>({
-    name: 'views.there',
-    sql: `SELECT name FROM system.tables
-      WHERE database = currentDatabase() AND name IN {names:Array(String)} AND engine = 'MaterializedView'`,
-    params: { names },
-  })
+  const rows = await store.rows<{ name: string }>(statement('views.there', { names }))
   const there = new Set(rows.map(({ name }) => name))
   return names.filter((name) => !there.has(name))
 }

@@ -1,8 +1,9 @@
 // The index of words comes and goes with the setting, and what it leaves to be read holds every match.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { keepWordIndex, mayHoldText } from '../../services/content/word-index.ts'
 import { sql, systemQuery } from '../../services/core/store/sql.ts'
 import type { Store } from '../../services/core/store/store.ts'
+import { keepWordIndex } from '../../services/operations/word-index.ts'
+import { mayHoldText } from '../../services/query/calls/conditions/word-index.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
 let store: Store

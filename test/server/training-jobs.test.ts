@@ -9,6 +9,7 @@ import type { ProjectId } from '../../services/core/ids.ts'
 import { askOverSocket } from '../../services/core/process/control-socket.ts'
 import { type TrainingJobCreated, trainingJobRecord } from '../../services/events/training-jobs.ts'
 import { readLines } from '../../services/operations/transfer/archive.ts'
+import { jobOfKeyQuery } from '../../services/query/training-jobs/of-key.ts'
 import { requestKeyOf } from '../../services/training/idempotency.ts'
 import { createTrainingRoutes } from '../../services/training/routes.ts'
 import { basicAuth, post } from '../fixtures/child-server.ts'
@@ -93,7 +94,7 @@ describe('a job', () => {
     expect((await send(elsewhere, { 'openai-project': 'acme' })).status).toBe(400)
     expect((await send(job, { authorization: basicAuth('unknown') })).status).toBe(401)
     const log = createMemoryLog()
-    const unused = { store: { rows: async () => [] }, freshness: { wait: async () => ({}) } }
+    const unused = { store: { rows: async () => [] }, freshness: { wait: async () => ({}) }, jobOfKeyQuery }
     const call = createCall(createTrainingRoutes({ log, clock: createClock(), ...unused }))
     expect((await call(path, { json: job }, { may: (project) => project !== 'acme/tuning' })).status).toBe(403)
     expect(log.appends()).toBe(0)
@@ -182,7 +183,7 @@ describe('Idempotency-Key', () => {
       return isStale ? { 'X-Callhouse-Stale': '5' } : {}
     }
     const log = createMemoryLog()
-    const deps = { log, clock: createClock(), store: { rows: async () => [] }, freshness: { wait } }
+    const deps = { log, clock: createClock(), store: { rows: async () => [] }, freshness: { wait }, jobOfKeyQuery }
     const [route] = createTrainingRoutes(deps) as [ReturnType<typeof createTrainingRoutes>[0]]
     const withKey = {
       ...route,

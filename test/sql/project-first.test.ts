@@ -35,7 +35,7 @@ it('each query of a project has a snapshot', () => {
 const acrossProjects = [
   'services/query/projects/list.ts',
   'services/query/costs/explain.ts',
-  'services/evaluation/evaluate-model/jobs.ts',
+  'services/query/evaluation-jobs/queued.ts',
   // Quotas: asked by the process itself, for no request.
   'services/query/usage/accepted.ts',
   // Of a scope, whatever project.

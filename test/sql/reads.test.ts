@@ -25,7 +25,7 @@ import {
   storedSizesQuery,
   rowChunksQuery as tableChunksQuery,
 } from '../../services/query/tables/read.ts'
-import { ofKeyQuery } from '../../services/training/idempotency.ts'
+import { jobOfKeyQuery } from '../../services/query/training-jobs/of-key.ts'
 import { expectReviewed } from '../fixtures/sql-snapshot.ts'
 
 const projectId = parseProjectId('ent/proj')
@@ -110,7 +110,7 @@ const nouns: Record<string, Record<string, Query>> = {
     'bytes of objects': objectsQuery(projectId),
     'bytes of tables': tablesQuery(projectId),
   },
-  'training-jobs': { 'the job of a key': ofKeyQuery(projectId, 'key') },
+  'training-jobs': { 'the job of a key': jobOfKeyQuery(projectId, 'key') },
   logs: {
     'a page of records': logs({}).whole,
     'records by all conditions': logs(filteredLogs).whole,

@@ -2,6 +2,7 @@
 import type { Registry } from 'prom-client'
 import type { Logger } from '../process/logger.ts'
 import { metricsIn } from '../process/metrics-in.ts'
+import { databaseNowMs } from '../store/now.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
 
@@ -19,14 +20,10 @@ async function measure(store: Deps['store']): Promise<{ aheadMs: number; doubtMs
   let best = { aheadMs: 0, doubtMs: Number.POSITIVE_INFINITY }
   for (let attempt = 0; attempt < attempts && best.doubtMs > quickMs; attempt++) {
     const beganMs = performance.now()
-    const [answer] = await store.rows<{ ms: number }>({
-      name: 'clock.now',
-      sql: 'SELECT toFloat64(toUnixTimestamp64Milli(now64(3))) AS ms',
-      params: {},
-    })
+    const nowMs = await databaseNowMs(store)
     const doubtMs = (performance.now() - beganMs) / 2
     const middleMs = performance.timeOrigin + beganMs + doubtMs
-    if (answer !== undefined && doubtMs < best.doubtMs) best = { aheadMs: answer.ms - middleMs, doubtMs }
+    if (nowMs !== undefined && doubtMs < best.doubtMs) best = { aheadMs: nowMs - middleMs, doubtMs }
   }
   return best
 }

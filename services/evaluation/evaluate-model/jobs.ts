@@ -7,13 +7,14 @@ import type { Invoke, InvokeCaller } from '../../core/http/invoke.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import type { Log } from '../../core/log/log.ts'
 import type { Logger } from '../../core/process/logger.ts'
-import { sql, systemQuery } from '../../core/store/sql.ts'
-import type { Store } from '../../core/store/store.ts'
 import { type EvaluationJob, evaluationJobRecord } from '../../events/evaluation-jobs.ts'
+
+type QueuedRow = { project_id: string; call_id: string; user_id: string; evaluation_ref: string; model_ref: string }
 
 type JobDeps = {
   invoke: Pick<Invoke, 'json'>
-  store: Pick<Store, 'rows'>
+  /** Jobs of all projects that have not ended, the oldest first. */
+  queued(signal: AbortSignal): Promise<QueuedRow[]>
   log: Pick<Log, 'append' | 'owns'>
   clock: Clock
   logger: Pick<Logger, 'info' | 'warn'>
@@ -34,8 +35,6 @@ const maxJobs = 4
 /** Rows of a project that are evaluated at one time, whatever the number of its jobs; one more is for another job. */
 export const rowsAtOneTime = 20 + 1
 
-type Row = { project_id: string; call_id: string; user_id: string; evaluation_ref: string; model_ref: string }
-
 /** The caller that a job runs as: whoever asked for it, in its project and nowhere else. */
 const callerOf = ({ projectId, userId, callId }: EvaluationJob, signal: AbortSignal): InvokeCaller => ({
   caller: holderOf({
@@ -45,15 +44,9 @@ const callerOf = ({ projectId, userId, callId }: EvaluationJob, signal: AbortSig
   ...{ signal, requestId: callId },
 })
 
-const queuedQuery = systemQuery(
-  'evaluation-jobs.queued',
-  sql`SELECT project_id, call_id, user_id, evaluation_ref, model_ref FROM callhouse.evaluation_jobs FINAL
-    WHERE state = 'queued' ORDER BY clock LIMIT 100 BY project_id LIMIT 10000`,
-)
-
 /** Of several workers the one that applies the first partition of the jobs runs them; for a moment it may be two. */
 export function startEvaluationJobs(deps: JobDeps): EvaluationJobs {
-  const { store, log, clock, logger } = deps
+  const { log, clock, logger } = deps
   const stopping = new AbortController()
   const { signal } = stopping
   const jobs = createFairQueue<ProjectId>({ slots: maxJobs })
@@ -110,7 +103,7 @@ export function startEvaluationJobs(deps: JobDeps): EvaluationJobs {
   }
 
   async function look(): Promise<void> {
-    const rows = await store.rows<Row>(queuedQuery, { pool: 'background', signal })
+    const rows = await deps.queued(signal)
     const queued = new Set(rows.map(({ call_id }) => call_id))
     for (const id of ended) if (!queued.has(id)) ended.delete(id)
     for (const id of tries.keys()) if (!queued.has(id) && !taken.has(id)) tries.delete(id)

@@ -12,8 +12,6 @@ import {
   writeApplied,
 } from './table.ts'
 
-const clear = (table: string) => ({ name: `adopt.${table}`, sql: `TRUNCATE TABLE callhouse.${table}`, params: {} })
-
 /** Readers take dirty buckets before the first position as covered; those at it are counted live until a recompute. */
 const firstPosition = { position: 1 }
 
@@ -36,7 +34,8 @@ export async function register(store: Pick<Store, 'rows' | 'command'>, rows: rea
 
 /** Marks every stored minute as dirty, so that counts, statistics and the field index are rebuilt. Repeatable. */
 export async function recountAll(store: Pick<Store, 'command'>): Promise<void> {
-  for (const table of ['rollups', 'call_marks', 'call_unswept']) await store.command(clear(table))
+  for (const table of ['rollups', 'call_marks', 'call_unswept'])
+    await store.command(statement('truncate', {}, { table }))
   for (const name of ['dirty-buckets-of-calls', 'dirty-buckets-of-payloads'])
     await store.command(statement(name, firstPosition))
 }
@@ -44,18 +43,15 @@ export async function recountAll(store: Pick<Store, 'command'>): Promise<void> {
 /** Lowers what rollups cover to what the tables are known to hold: the rest is applied, and counted, again. */
 export async function lowerCover(store: Pick<Store, 'rows' | 'command'>, applied: Applied): Promise<void> {
   const held = applied.get('calls')?.positions ?? new Map<number, number>()
-  const rows = await store.rows<{ name: string; partition: number; position: number; revision: number }>({
-    name: 'adopt.covered',
-    sql: `SELECT name, partition, toFloat64(max(position)) AS position, toFloat64(max(revision)) AS revision
-      FROM callhouse.rollups GROUP BY name, partition`,
-    params: {},
-  })
+  const rows = await store.rows<{ name: string; partition: number; position: number; revision: number }>(
+    statement('rollups.positions'),
+  )
   const lowered = rows.map((row) => ({
     ...row,
     held: Math.min(Number(row.position), held.get(Number(row.partition)) ?? 0),
   }))
   if (lowered.every((row) => row.held === Number(row.position))) return
-  await store.command(clear('rollups'))
+  await store.command(statement('truncate', {}, { table: 'rollups' }))
   const params = {
     names: lowered.map(({ name }) => name),
     partitions: lowered.map(({ partition }) => Number(partition)),

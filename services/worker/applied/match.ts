@@ -1,6 +1,7 @@
 // Matches the log with the tables at the start, or refuses it with the choices that an operator has.
 import type { Log, Position } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
+import { statement } from '../statements.ts'
 import { adopt, lowerCover, recountAll, register } from './adopt.ts'
 import { type ComparedState, compare, LogMismatch } from './compare.ts'
 import { type Applied, type AppliedRow, acknowledgeMissing, readApplied, writeApplied, writeMissing } from './table.ts'
@@ -23,17 +24,8 @@ type MatchDeps = {
 const notFilled = ['migrations', 'applied_positions', 'missing_records', 'rollups', 'call_marks', 'call_unswept']
 
 async function tablesOf({ store, database }: Pick<MatchDeps, 'store' | 'database'>): Promise<ComparedState['tables']> {
-  const filled = await store.rows({
-    name: 'applied.filled',
-    sql: `SELECT name FROM system.tables WHERE database = {database:String} AND endsWith(engine, 'MergeTree')
-      AND name NOT IN {others:Array(String)} AND position(name, '_w_') = 0 AND total_rows > 0 LIMIT 1`,
-    params: { database, others: notFilled },
-  })
-  const covered = await store.rows<{ partition: number; position: number }>({
-    name: 'applied.covered',
-    sql: 'SELECT partition, toFloat64(max(position)) AS position FROM callhouse.rollups GROUP BY partition',
-    params: {},
-  })
+  const filled = await store.rows(statement('applied.filled', { database, others: notFilled }))
+  const covered = await store.rows<{ partition: number; position: number }>(statement('applied.covered'))
   return {
     areEmpty: filled.length === 0,
     covered: new Map(covered.map(({ partition, position }) => [Number(partition), Number(position)])),

@@ -62,11 +62,7 @@ export const writeApplied = (store: Pick<Store, 'command'>, rows: readonly Appli
 
 /** Takes rows of a log back that came too late. */
 export const withdrawApplied = (store: Pick<Store, 'command'>, ids: readonly string[]): Promise<void> =>
-  store.command({
-    name: 'applied.withdraw',
-    sql: 'ALTER TABLE callhouse.applied_positions DELETE WHERE log_id IN {ids:Array(String)} SETTINGS mutations_sync = 1',
-    params: { ids },
-  })
+  store.command(statement('applied.withdraw', { ids }))
 
 export const writeMissing = (store: Pick<Store, 'command'>, ranges: readonly MissingRange[]): Promise<void> =>
   store.command(

@@ -105,14 +105,8 @@ export function createKnownCalls(deps: {
       if (isOver()) return
       await addHashes(statement('known-calls', { from, before }))
     }
-    const [row] = await store.rows<{ n: number }>(
-      {
-        name: 'known-call-patches.count',
-        sql: 'SELECT toFloat64(count()) AS n FROM callhouse.call_patches',
-        params: {},
-      },
-      { pool: 'background' },
-    )
+    const count = statement('known-call-patches.count')
+    const [row] = await store.rows<{ n: number }>(count, { pool: 'background' })
     const shares = Math.ceil(Number(row?.n) / pageCalls)
     for (let share = 0; share < shares; share++) {
       if (isOver()) return

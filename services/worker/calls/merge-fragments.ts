@@ -67,7 +67,7 @@ export function createCallMaterializer(store: Store, logJoins = noLogJoins): Cal
 
   const empty = async (): Promise<void> => {
     for (const table of filled) {
-      await store.command({ name: `truncate.${table}`, sql: `TRUNCATE TABLE callhouse.${table}`, params: {} })
+      await store.command(statement('truncate', {}, { table }))
       filled.delete(table)
     }
   }
@@ -86,12 +86,7 @@ export function createCallMaterializer(store: Store, logJoins = noLogJoins): Cal
       await copy(-maxUs, maxUs)
     } catch (error) {
       if (failureOf(error) !== 'too many months') throw error
-      const months = await store.rows<{ us: number }>({
-        name: 'calls-merged-months',
-        sql: `SELECT DISTINCT toFloat64(toUnixTimestamp(toStartOfMonth(started_at))) * 1000000 AS us
-          FROM callhouse.calls_folded ORDER BY us`,
-        params: {},
-      })
+      const months = await store.rows<{ us: number }>(statement('calls-merged-months'))
       for (let i = 0; i < months.length; i += monthsAtOnce)
         await copy(Number(months[i]?.us), Number(months[i + monthsAtOnce]?.us ?? maxUs))
     }

@@ -3,6 +3,7 @@
 import type { ProcessAudit } from '../../core/audit/audit.ts'
 import type { AuditEvent, Head } from '../../core/audit/chain.ts'
 import type { Store } from '../../core/store/store.ts'
+import { statement } from '../statements.ts'
 
 type Deps = {
   store: Pick<Store, 'rows' | 'command'>
@@ -28,25 +29,8 @@ export type Checkpoint = { chain: string; seq: number; hash: string; events: num
  */
 export async function writeCheckpoint({ store, audit }: Deps): Promise<Checkpoint> {
   const options = { pool: 'background' } as const
-  const [all] = await store.rows<{ events: string; chains: string; since: string }>(
-    {
-      name: 'audit.counts',
-      sql: `SELECT toString(count()) AS events, toString(uniqExact(chain)) AS chains,
-        toString(toUnixTimestamp64Micro(maxIf(at, action = 'audit.checkpoint'))) AS since FROM callhouse.audit_events FINAL`,
-      params: {},
-    },
-    options,
-  )
-  const heads = await store.rows<Row>(
-    {
-      // What was on its way at the last checkpoint came at most an hour later.
-      name: 'audit.new-heads',
-      sql: `SELECT chain, toString(max(seq)) AS last, argMax(hash, seq) AS hash FROM callhouse.audit_events
-        GROUP BY chain HAVING max(toUnixTimestamp64Micro(at)) >= {since:Int64} - 3600000000 ORDER BY chain`,
-      params: { since: Number(all?.since ?? 0) },
-    },
-    options,
-  )
+  const [all] = await store.rows<{ events: string; chains: string; since: string }>(statement('audit.counts'), options)
+  const heads = await store.rows<Row>(statement('audit.new-heads', { since: Number(all?.since ?? 0) }), options)
   const [events, chains] = [Number(all?.events ?? 0), Number(all?.chains ?? 0)]
   let last: Head | undefined
   for (const part of parts(heads.map(headOf)))
@@ -72,15 +56,9 @@ export async function recordEndedKeys(
   const fromMs = nowMs - Math.min(maxLateMs, days === 0 ? maxLateMs : days * 86_400_000)
   const events = ended(fromMs, nowMs)
   if (events.length === 0) return []
-  const found = await store.rows<{ target: string }>(
-    {
-      name: 'audit.ended-keys',
-      sql: `SELECT DISTINCT target FROM callhouse.audit_events
-        WHERE action = 'key.expired' AND toUnixTimestamp64Milli(at) >= {from:Int64} - 3600000`,
-      params: { from: fromMs },
-    },
-    { pool: 'background' },
-  )
+  const found = await store.rows<{ target: string }>(statement('audit.ended-keys', { from: fromMs }), {
+    pool: 'background',
+  })
   const known = new Set(found.map(({ target }) => target))
   const unknown = events.filter(({ target = '' }) => !known.has(target))
   await Promise.all(unknown.map(audit.record))
@@ -98,29 +76,16 @@ const monthOf = (ms: number): string => new Date(ms).toISOString().slice(0, 7).r
 export async function dropOldAudit({ store, audit }: Deps, days: number, nowMs = Date.now()): Promise<string[]> {
   if (days === 0) return []
   const kept = monthOf(nowMs - days * 86_400_000)
-  const found = await store.rows<{ id: string }>(
-    {
-      name: 'audit.partitions',
-      sql: `SELECT DISTINCT partition_id AS id FROM system.parts
-        WHERE active AND database = currentDatabase() AND table = 'audit_events' ORDER BY id`,
-      params: {},
-    },
-    { pool: 'background' },
-  )
+  const found = await store.rows<{ id: string }>(statement('partitions', { tables: ['audit_events'] }), {
+    pool: 'background',
+  })
   const old = found.map(({ id }) => id).filter((id) => /^\d{6}$/.test(id) && id < kept)
   for (const month of old) {
-    const heads = await store.rows<Row>(
-      {
-        name: 'audit.dropped-heads',
-        sql: `SELECT chain, toString(max(seq)) AS last, argMax(hash, seq) AS hash FROM callhouse.audit_events
-          WHERE toYYYYMM(at) = {month:UInt32} GROUP BY chain ORDER BY chain`,
-        params: { month: Number(month) },
-      },
-      { pool: 'background' },
-    )
+    const heads = await store.rows<Row>(statement('audit.dropped-heads', { month: Number(month) }), {
+      pool: 'background',
+    })
     for (const part of parts(heads.map(headOf))) await audit.recordHeads('audit.dropped', { month, days, heads: part })
-    const sql = `ALTER TABLE callhouse.audit_events DROP PARTITION ID '${month}'`
-    await store.command({ name: 'audit.drop-partition', sql, params: {} }, { background: true })
+    await store.command(statement('partitions.drop', {}, { table: 'audit_events', id: month }), { background: true })
   }
   return old
 }

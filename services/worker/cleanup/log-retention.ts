@@ -1,5 +1,6 @@
 // Removes log records and usage by age: a month at a time, once all of it is too old.
 import type { Store } from '../../core/store/store.ts'
+import { statement } from '../statements.ts'
 
 const dayMs = 86_400_000
 /** Days for which the usage of keys is kept: thirteen months. */
@@ -32,18 +33,10 @@ export async function dropOldLogs(
     log_turns_due: dayOf(nowMs - dueDays * dayMs),
   }
   const found = await store.rows<{ table: string; id: string }>(
-    {
-      name: 'logs.partitions',
-      sql: `SELECT DISTINCT table, partition_id AS id FROM system.parts
-        WHERE active AND database = currentDatabase() AND table IN {tables:Array(String)} ORDER BY table, id`,
-      params: { tables: Object.keys(kept) },
-    },
+    statement('partitions', { tables: Object.keys(kept) }),
     { pool: 'background' },
   )
   const old = found.filter(({ table, id }) => /^\d+$/.test(id) && id < (kept[table] ?? ''))
-  for (const { table, id } of old) {
-    const sql = `ALTER TABLE callhouse.${table} DROP PARTITION ID '${id}'`
-    await store.command({ name: 'logs.drop-partition', sql, params: {} }, { background: true })
-  }
+  for (const part of old) await store.command(statement('partitions.drop', {}, part), { background: true })
   return old.map(({ table, id }) => `${table} ${id}`)
 }

@@ -2,6 +2,7 @@
 // rewritten rows are in proportion to what changed, not to what is stored.
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Store } from '../../core/store/store.ts'
+import { statement } from '../statements.ts'
 import { type Budget, unlimited } from './budget.ts'
 
 export type Merges = {
@@ -26,23 +27,13 @@ export function createMerges(
 
   const merge = async (): Promise<string[]> => {
     const months = await store.rows<{ month: string }>(
-      {
-        name: 'merges.due',
-        sql: `SELECT partition_id AS month FROM system.parts
-          WHERE active AND database = currentDatabase() AND table = 'calls'
-          GROUP BY month
-          HAVING count() > 1 AND max(modification_time) <= now() - {quiet:UInt32} AND sum(bytes_on_disk) <= {bytes:UInt64}
-            AND (sum(rows) - max(rows)) * 100 >= sum(rows) * {percent:UInt32}
-          ORDER BY month DESC`,
-        params: { quiet, bytes: maxBytes, percent: minChangedPercent },
-      },
+      statement('merges.due', { quiet, bytes: maxBytes, percent: minChangedPercent }),
       { pool: 'background' },
     )
     const merged: string[] = []
     for (const { month } of months) {
       if (isStopped || !/^\d+$/.test(month)) break
-      const sql = `OPTIMIZE TABLE callhouse.calls PARTITION ID '${month}' FINAL`
-      await budget.run(() => store.command({ name: 'merges.month', sql, params: {} }, { background: true }))
+      await budget.run(() => store.command(statement('merges.month', {}, { month }), { background: true }))
       merged.push(month)
     }
     return merged

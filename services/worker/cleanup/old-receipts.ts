@@ -1,5 +1,6 @@
 // Removes receipts of erasures by age.
 import type { Store } from '../../core/store/store.ts'
+import { statement } from '../statements.ts'
 
 const atOnce = 10_000
 
@@ -13,20 +14,12 @@ export async function dropOldReceipts(
   before.setUTCFullYear(before.getUTCFullYear() - years)
   for (let dropped = 0; ; ) {
     const rows = await store.rows<{ project_id: string; id: string }>(
-      {
-        name: 'receipts.old',
-        sql: `SELECT project_id, id FROM callhouse.erasures FINAL
-          WHERE status = 'done' AND done_us < {before:Int64} LIMIT ${atOnce}`,
-        params: { before: before.getTime() * 1_000 },
-      },
+      statement('receipts.old', { before: before.getTime() * 1_000, limit: atOnce }),
       { pool: 'background' },
     )
     if (rows.length === 0) return dropped
-    // With what it was before it was done, which would count again otherwise.
-    const sql = `DELETE FROM callhouse.erasures
-      WHERE project_id IN {projects:Array(String)} AND id IN {ids:Array(String)}`
     const params = { projects: [...new Set(rows.map((row) => row.project_id))], ids: rows.map(({ id }) => id) }
-    await store.command({ name: 'receipts.drop', sql, params }, { background: true })
+    await store.command(statement('receipts.drop', params), { background: true })
     dropped += rows.length
   }
 }

@@ -29,13 +29,7 @@ export async function readCoverage(
   name: string,
   slots: readonly number[] | null,
 ): Promise<Coverage> {
-  const rows = await store.rows<Row>({
-    name: 'rollups.covered',
-    sql: `SELECT name, partition, toFloat64(max(position)) AS position, toFloat64(max(revision)) AS revision
-      FROM callhouse.rollups WHERE name = {name:String} OR startsWith(name, concat({name:String}, '/'))
-      GROUP BY name, partition`,
-    params: { name },
-  })
+  const rows = await store.rows<Row>(statement('rollups.covered', { name }))
   const byName = Map.groupBy(rows, (row) => row.name)
   const offsetsOf = (one: string) =>
     new Map((byName.get(one) ?? []).map(({ partition, position }) => [Number(partition), Number(position)]))

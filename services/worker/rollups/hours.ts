@@ -1,5 +1,6 @@
 // Ranges of whole hours that hold stored calls, in which much is copied or counted again.
 import type { Store } from '../../core/store/store.ts'
+import { statement } from '../statements.ts'
 
 /** A range of hours in microseconds, the end not included, with the number of rows that begin in it. */
 export type HourRange = { fromUs: number; beforeExclusiveUs: number; rows: number }
@@ -10,16 +11,10 @@ const hourUs = 3_600_000_000
 
 /** Reads the hours from `fromUs` on that hold calls or payloads of ends that came alone. */
 export async function readHourRanges(store: Pick<Store, 'rows'>, fromUs: number): Promise<HourRange[]> {
-  const hours = await store.rows<{ us: number; n: number }>(
-    {
-      name: 'rebuild.hours',
-      sql: `SELECT toFloat64(toUnixTimestamp(toStartOfHour(time))) * 1000000 AS us, toFloat64(count()) AS n
-        FROM (SELECT started_at AS time FROM callhouse.calls UNION ALL SELECT at FROM callhouse.payloads WHERE part = 'end')
-        GROUP BY us HAVING us >= {from:Int64} ORDER BY us`,
-      params: { from: fromUs },
-    },
-    { pool: 'background', timeoutMs: 600_000 },
-  )
+  const hours = await store.rows<{ us: number; n: number }>(statement('rebuild.hours', { from: fromUs }), {
+    pool: 'background',
+    timeoutMs: 600_000,
+  })
   const windows: HourRange[] = []
   for (const { us, n } of hours) {
     const last = windows.at(-1)

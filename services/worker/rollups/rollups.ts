@@ -85,11 +85,12 @@ const aside = { background: true }
 const positionsPerPartition = 1_000_000
 
 /** Those that are there: earlier processes have dropped most. */
-const coveredPartitions = (table: string, before: number) => ({
-  name: 'rollups.covered-marks',
-  sql: `SELECT DISTINCT toUInt32(intDiv(position, ${positionsPerPartition})) AS n FROM callhouse.${table} WHERE position < {before:UInt64}`,
-  params: { before: before * positionsPerPartition },
-})
+const coveredPartitions = (table: string, before: number) =>
+  statement(
+    'rollups.covered-marks',
+    { before: before * positionsPerPartition, perPartition: positionsPerPartition },
+    { table },
+  )
 
 /** Partition of the first count's own dirty buckets: no log has so many, and every position is past theirs. */
 const ownPartition = 2 ** 32 - 2
@@ -265,10 +266,7 @@ export function createRollups(deps: {
     const before = Math.floor(min / positionsPerPartition)
     for (const table of ['call_marks', 'call_unswept'])
       for (const { n } of await store.rows<{ n: number }>(coveredPartitions(table, before), { pool: 'background' }))
-        await store.command(
-          { name: 'rollups.drop-marks', sql: `ALTER TABLE callhouse.${table} DROP PARTITION ${n}`, params: {} },
-          aside,
-        )
+        await store.command(statement('rollups.drop-marks', {}, { table, n: String(n) }), aside)
     dropped = before
   }
 

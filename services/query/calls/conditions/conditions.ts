@@ -1,6 +1,5 @@
 // The conditions of a call query as SQL: those on columns in the row of the call, payload ones as a look into the payload table.
 
-import { isIndexed, mayHoldText } from '../../../content/word-index.ts'
 import { identifier, join, param, type Sql, sql } from '../../../core/store/sql.ts'
 import type { ProjectScope } from '../../../events/project-query.ts'
 import type { ColumnSql } from '../../language/types.ts'
@@ -9,6 +8,7 @@ import { documentSql } from '../span-dump.ts'
 import { type DerivedTexts, isOfOneTable, preFilterCondition, withDerivedFields } from './derived-fields.ts'
 import { isComputed, isDocument } from './fields.ts'
 import type { CompiledCallsQuery, CompiledCondition, DerivedField, Document, HeaderColumn } from './types.ts'
+import { isIndexed, mayHoldText } from './word-index.ts'
 
 // No condition goes to PREWHERE under FINAL: it would be tested before versions merge, and every column but the key may
 // change when a start or an end is sent again.

@@ -1,0 +1,3 @@
+-- How many patches are stored.
+SELECT toFloat64(count()) AS n
+FROM callhouse.call_patches

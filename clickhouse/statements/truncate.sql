@@ -1,0 +1,2 @@
+-- Empties a table of the program's own.
+TRUNCATE TABLE callhouse.${table}
