@@ -14,15 +14,15 @@ const reviewed = new Set(
     [...text.matchAll(/^-- .* \(([\w.-]+)\)$/gm)].map(([, name]) => name),
   ),
 )
-/** Names of `projectQuery` as they are written; what a template or a variable puts there may be anything. */
+/** Names of queries as they are written; what a template or a variable puts there may be anything. */
 const written = services.flatMap(([path, text]) =>
-  [...text.matchAll(/\bprojectQuery\(\s*(?:'([^']+)'|`([^`]+)`|(\w+),)/g)].map(([, name, template]) => ({
+  [...text.matchAll(/\b(?:project|system)Query\(\s*(?:'([^']+)'|`([^`]+)`|(\w+),)/g)].map(([, name, template]) => ({
     path,
     name: name ?? template?.replaceAll(/\$\{\w+\}/g, '*') ?? '*',
   })),
 )
 
-it('each query of a project has a snapshot', () => {
+it('each query has a snapshot', () => {
   const isReviewed = (name: string) => {
     const form = new RegExp(`^${name.split('*').map(RegExp.escape).join('[\\w.-]+')}$`)
     return [...reviewed].some((one) => one !== undefined && form.test(one))

@@ -43,7 +43,7 @@ function behind(id: string): Sql {
 }
 
 /** Events of a scope and of what lies in it, without the ends. */
-function auditQuery({ scope, from, to, actor, action, target, after, limit }: AuditRequest): Query {
+export function auditEventsQuery({ scope, from, to, actor, action, target, after, limit }: AuditRequest): Query {
   const text = (column: Sql, value: string) => sql`${column} = ${param('String', value)}`
   const conditions = [
     sql`audit_events.ends_to = 0`,
@@ -71,7 +71,7 @@ function auditQuery({ scope, from, to, actor, action, target, after, limit }: Au
 }
 
 /** How events of chains ended, as far as an end was recorded. */
-function endsQuery(chains: readonly string[], least: number, most: number): Query {
+export function auditEndsQuery(chains: readonly string[], least: number, most: number): Query {
   return systemQuery(
     'audit.ends',
     sql`SELECT chain, toString(ends_from) AS ends_from, toString(ends_to) AS ends_to, toString(outcome) AS outcome
@@ -88,7 +88,7 @@ async function withEnds(store: AuditStore, events: readonly SealedEvent[], optio
   if (begun.length === 0) return events
   const seqs = begun.map(({ seq }) => seq)
   const chains = [...new Set(begun.map(({ chain }) => chain))]
-  const ends = await store.rows<End>(endsQuery(chains, Math.min(...seqs), Math.max(...seqs)), options)
+  const ends = await store.rows<End>(auditEndsQuery(chains, Math.min(...seqs), Math.max(...seqs)), options)
   const byChain = Map.groupBy(ends, ({ chain }) => chain)
   return events.map((event) => {
     if (event.outcome !== 'begun') return event
@@ -110,28 +110,28 @@ const lineOf = (event: SealedEvent): AuditLine => {
 
 /** @throws Fault 400 for a time or an id that is none */
 export async function auditLines(store: AuditStore, asked: AuditRequest, options: QueryOptions): Promise<AuditLine[]> {
-  const rows = await store.rows<Row>(auditQuery(asked), options)
+  const rows = await store.rows<Row>(auditEventsQuery(asked), options)
   return (await withEnds(store, rows.map(eventOf), options)).map(lineOf)
 }
 
-/** Events that name heads of chains, for `verifyChains`. */
-export async function namingEvents(store: AuditStore): Promise<SealedEvent[]> {
-  const query = systemQuery(
-    'audit.naming',
-    sql`SELECT ${cells} FROM callhouse.audit_events WHERE audit_events.action IN ${param('Array(String)', namesHeads)}
-      ORDER BY audit_events.at`,
-  )
-  return (await store.rows<Row>(query, { pool: 'background' })).map(eventOf)
-}
+export const auditNamingQuery = systemQuery(
+  'audit.naming',
+  sql`SELECT ${cells} FROM callhouse.audit_events WHERE audit_events.action IN ${param('Array(String)', namesHeads)}
+    ORDER BY audit_events.at`,
+)
 
-const chainsQuery = systemQuery(
+/** Events that name heads of chains, for `verifyChains`. */
+export const namingEvents = async (store: AuditStore): Promise<SealedEvent[]> =>
+  (await store.rows<Row>(auditNamingQuery, { pool: 'background' })).map(eventOf)
+
+export const auditChainsQuery = systemQuery(
   'audit.chains',
   sql`SELECT chain, toString(min(seq)) AS first, toString(max(seq)) AS last FROM callhouse.audit_events
     GROUP BY chain ORDER BY min(at), chain`,
 )
 
 /** Not FINAL: what was put beside an event is to be seen. */
-const pieceQuery = (chains: readonly string[], from: number, to: number): Query =>
+export const auditPieceQuery = (chains: readonly string[], from: number, to: number): Query =>
   systemQuery(
     'audit.piece',
     sql`SELECT ${cells} FROM callhouse.audit_events
@@ -139,7 +139,7 @@ const pieceQuery = (chains: readonly string[], from: number, to: number): Query 
         AND audit_events.seq < ${param('UInt64', to)} ORDER BY chain, audit_events.seq, hash, audit_events.at`,
   )
 
-const nextQuery = (chain: string, from: number): Query =>
+export const auditNextQuery = (chain: string, from: number): Query =>
   systemQuery(
     'audit.next',
     sql`SELECT toString(min(seq)) AS next FROM callhouse.audit_events
@@ -154,11 +154,11 @@ const beyond = Number.MAX_SAFE_INTEGER
 export async function* chainPieces(store: AuditStore): AsyncGenerator<SealedEvent[]> {
   const options = { pool: 'background' } as const
   const piece = async (chains: readonly string[], from: number, to: number) =>
-    (await store.rows<Row>(pieceQuery(chains, from, to), options)).map(eventOf)
+    (await store.rows<Row>(auditPieceQuery(chains, from, to), options)).map(eventOf)
   let short: string[] = []
   let rows = 0
   for (const { chain, first, last } of await store.rows<{ chain: string; first: string; last: string }>(
-    chainsQuery,
+    auditChainsQuery,
     options,
   )) {
     const [low, high] = [Number(first), Number(last)]
@@ -176,7 +176,7 @@ export async function* chainPieces(store: AuditStore): AsyncGenerator<SealedEven
       yield events
       from += pieceRows
       if (events.length > 0 || from > high) continue
-      const [found] = await store.rows<{ next: string }>(nextQuery(chain, from), options)
+      const [found] = await store.rows<{ next: string }>(auditNextQuery(chain, from), options)
       from = Math.max(from, Number(found?.next ?? beyond))
     }
   }

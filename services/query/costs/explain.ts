@@ -7,7 +7,7 @@ import { fault } from '../../core/http/errors.ts'
 import { type ProjectId, parseProjectId } from '../../core/ids.ts'
 import { isObject } from '../../core/json/objects.ts'
 import { param, sql, systemQuery } from '../../core/store/sql.ts'
-import type { QueryOptions, Store } from '../../core/store/store.ts'
+import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { createCountCache } from '../calls/access/counts.ts'
 import { readCall } from '../calls/access/read-calls.ts'
 import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
@@ -134,18 +134,18 @@ export type CostExplainer = {
   explain(callId: string, projectId: string | null, options?: QueryOptions): Promise<ExplainedCost>
 }
 
+export function projectsOfCallQuery(callId: string): Query {
+  const id = param('String', callId)
+  const of = sql`FROM callhouse.calls WHERE id = ${id} AND (project_id, started_at) IN
+    (SELECT project_id, started_at FROM callhouse.call_keys WHERE kind = 'id' AND key = ${id})`
+  return systemQuery('costs.project-of-call', sql`SELECT DISTINCT project_id ${of} ORDER BY project_id LIMIT 10`)
+}
+
 export function createCostExplainer(deps: { store: Pick<Store, 'bytes' | 'rows'>; prices: Prices }): CostExplainer {
   const { store, prices } = deps
 
   async function projectOf(callId: string, options: QueryOptions): Promise<ProjectId> {
-    const id = param('String', callId)
-    const of = sql`FROM callhouse.calls WHERE id = ${id} AND (project_id, started_at) IN
-      (SELECT project_id, started_at FROM callhouse.call_keys WHERE kind = 'id' AND key = ${id})`
-    const query = systemQuery(
-      'costs.project-of-call',
-      sql`SELECT DISTINCT project_id ${of} ORDER BY project_id LIMIT 10`,
-    )
-    const found = await store.rows<{ project_id: string }>(query, options)
+    const found = await store.rows<{ project_id: string }>(projectsOfCallQuery(callId), options)
     const [first, ...others] = found.map((row) => row.project_id)
     if (first === undefined) throw fault(404, `There is no call ${callId}`)
     if (others.length > 0)

@@ -5,7 +5,7 @@ import { callCutoffs, type RetentionSource } from '../../core/directory/retentio
 import type { Caller } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { param, type Sql, sql, systemQuery } from '../../core/store/sql.ts'
-import type { QueryOptions, Store } from '../../core/store/store.ts'
+import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 
 type Entry = z.output<typeof projectsQueryResponse>['projects'][number]
 type Request = z.output<typeof projectsQueryRequest>
@@ -39,6 +39,16 @@ const statement = (
   )
   GROUP BY project_id`
 
+/** @param known from which hour on calls of projects are seen */
+export function projectsListQuery(known: ReturnType<typeof callCutoffs>): Query {
+  const others = param('Int64', known.others)
+  const seconds =
+    known.projects.length === 0
+      ? others
+      : sql`transform(project_id, ${param('Array(String)', known.projects)}, ${param('Array(Int64)', known.cutoffs)}, ${others})`
+  return systemQuery('projects.list', statement(sql`toDateTime(${seconds}, 'UTC')`))
+}
+
 const isoOf = (seconds: number): string => new Date(seconds * 1000).toISOString()
 
 const entryOf = ({ project, calls, calls24, errors24, first, last }: Row): Entry => ({
@@ -62,15 +72,7 @@ export async function listProjects(
   caller: Caller,
   options: QueryOptions,
 ): Promise<z.output<typeof projectsQueryResponse>> {
-  const known = callCutoffs(retention)
-  const others = param('Int64', known.others)
-  const seconds =
-    known.projects.length === 0
-      ? others
-      : sql`transform(project_id, ${param('Array(String)', known.projects)}, ${param('Array(Int64)', known.cutoffs)}, ${others})`
-  // The first hour that is seen of a project.
-  const hour = sql`toDateTime(${seconds}, 'UTC')`
-  const rows = await store.rows<Row>(systemQuery('projects.list', statement(hour)), options)
+  const rows = await store.rows<Row>(projectsListQuery(callCutoffs(retention)), options)
   const wanted = (search ?? '').toLowerCase()
   const entries = rows
     .filter(

@@ -4,7 +4,7 @@ import { param, sql, systemQuery } from '../../core/store/sql.ts'
 import type { Store } from '../../core/store/store.ts'
 import { sizes } from '../projects/sizes.ts'
 
-const projectsOf = (entity: string) =>
+export const projectsOfEntityQuery = (entity: string) =>
   systemQuery(
     'usage.projects-of-entity',
     sql`SELECT DISTINCT project_id FROM (
@@ -18,7 +18,7 @@ export async function storedBytesOf(store: Pick<Store, 'rows'>, scope: string): 
   const options = { pool: 'background' } as const
   const rows = scope.includes('/')
     ? [{ project_id: scope }]
-    : await store.rows<{ project_id: string }>(projectsOf(scope), options)
+    : await store.rows<{ project_id: string }>(projectsOfEntityQuery(scope), options)
   let bytes = 0
   for (const { project_id: projectId } of rows)
     for (const sizeOf of Object.values(sizes))

@@ -241,18 +241,23 @@ export const dirtyBucketsQuery = (projectId: ProjectId, covered: Covered): Query
       : sql`SELECT count() > 0 OR ${isLowered(covered, projectId)} ${past} SETTINGS max_threads = 1`
   })
 
-/** What a rollup covers; nothing while it does not exist. */
-export async function readCovered(
-  store: Pick<Store, 'bytes'>,
-  projectId: ProjectId,
-  rollup: 'call_counts' | 'call_stats' | 'call_stats_billed',
-  options: QueryOptions,
-): Promise<Covered> {
-  const query = systemQuery(
+type CoveredRollup = 'call_counts' | 'call_stats' | 'call_stats_billed'
+
+export const rollupCoveredQuery = (projectId: ProjectId, rollup: CoveredRollup): Query =>
+  systemQuery(
     'calls.covered',
     sql`SELECT partition, toString(max(position)) FROM callhouse.rollups WHERE ${isCovering(rollup, projectId)} GROUP BY partition`,
     projectId,
   )
+
+/** What a rollup covers; nothing while it does not exist. */
+export async function readCovered(
+  store: Pick<Store, 'bytes'>,
+  projectId: ProjectId,
+  rollup: CoveredRollup,
+  options: QueryOptions,
+): Promise<Covered> {
+  const query = rollupCoveredQuery(projectId, rollup)
   const rows = compactRows<[number, string]>(await store.bytes(query, 'JSONCompactEachRow', options))
   return rows.map(([partition, position]) => ({ partition, position }))
 }
