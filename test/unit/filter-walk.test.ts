@@ -79,21 +79,24 @@ it.each([
   ['a column', is('wb_user_id')],
   ['a field of a payload', is('inputs.a')],
   ['a field behind a ref', { ...is('inputs.a.b'), expand_columns: ['inputs.a'] }],
-] as const)('%s is followed in at most ten returns', async (_, request) => {
-  returned.clear()
-  const asked: string[] = []
-  const query = compileCallsQuery({ projectId, prefix: 'platform', aliases: true, ...request })
-  const store = {
-    async bytes({ name, sql: text, params }: Query) {
-      if (holdsNeedle(params)) asked.push(name)
-      expect(text).not.toContain(needle)
-      return Buffer.from(answers[name] ?? '')
-    },
-    rows: async () => [],
-  }
-  const reader = { store, projectId, query, options: {}, cache: createCountCache() }
-  for await (const _ of readPages(reader, { select: sql`id`, limit: 10, offset: 0 })) expect.unreachable()
-  expect(asked).toContain('calls.page')
-  expect(returned.size).toBeGreaterThan(5)
-  expect([...returned].slice(10)).toEqual([])
-})
+] as [string, Partial<Parameters<typeof compileCallsQuery>[0]>][])(
+  '%s is followed in at most ten returns',
+  async (_, request) => {
+    returned.clear()
+    const asked: string[] = []
+    const query = compileCallsQuery({ projectId, prefix: 'platform', aliases: true, ...request })
+    const store = {
+      async bytes({ name, sql: text, params }: Query) {
+        if (holdsNeedle(params)) asked.push(name)
+        expect(text).not.toContain(needle)
+        return Buffer.from(answers[name] ?? '')
+      },
+      rows: async () => [],
+    }
+    const reader = { store, projectId, query, options: {}, cache: createCountCache() }
+    for await (const _ of readPages(reader, { select: sql`id`, limit: 10, offset: 0 })) expect.unreachable()
+    expect(asked).toContain('calls.page')
+    expect(returned.size).toBeGreaterThan(5)
+    expect([...returned].slice(10)).toEqual([])
+  },
+)

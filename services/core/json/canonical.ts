@@ -1,86 +1,38 @@
 // Canonical JSON for content hashes, straight from JSON text, so that number tokens survive (specification: objects, 1.2).
 import { malformed, tooLarge } from '../errors.ts'
+import { scalarEnd, skipTextSpace, stringEnd, unexpectedAt, valueEnd } from './text-walk.ts'
 
 const quote = 34
 const backslash = 92
 /** Nesting at which a body is refused; the HTTP edge refuses it earlier, this bounds the recursion by itself. */
 const maxDepth = 1000
 
-const unexpected = (text: string, at: number): SyntaxError =>
-  new SyntaxError(at < text.length ? `Unexpected token at position ${at}` : 'Unexpected end of JSON text')
-
-function skipSpace(text: string, at: number): number {
-  let i = at
-  for (;;) {
-    const c = text.charCodeAt(i)
-    if (c === 32 || c === 10 || c === 13 || c === 9 || (c === 0xfeff && i === 0)) i++
-    else return i
-  }
-}
-
-/** Index after the closing quote of the string that starts at `at`. */
-function stringEnd(text: string, at: number): number {
-  let close = at
-  for (;;) {
-    close = text.indexOf('"', close + 1)
-    if (close === -1) throw unexpected(text, text.length)
-    let slashes = 0
-    while (text.charCodeAt(close - 1 - slashes) === backslash) slashes++
-    if (slashes % 2 === 0) return close + 1
-  }
-}
-
-/** Index after the scalar (number or word) that starts at `at`. */
-function scalarEnd(text: string, at: number): number {
-  let i = at
-  for (; i < text.length; i++) {
-    const c = text.charCodeAt(i)
-    if (c === 44 || c === 93 || c === 125 || c === 32 || c === 10 || c === 13 || c === 9 || c === 58) break
-  }
-  return i
-}
-
-/** Index after the value that starts at `at`. Trusts that the text is valid JSON. */
-function valueEnd(text: string, at: number): number {
-  const first = text.charCodeAt(at)
-  if (first === quote) return stringEnd(text, at)
-  if (first !== 123 && first !== 91) return scalarEnd(text, at)
-  let depth = 0
-  for (let i = at; i < text.length; i++) {
-    const c = text.charCodeAt(i)
-    if (c === quote) i = stringEnd(text, i) - 1
-    else if (c === 123 || c === 91) depth++
-    else if ((c === 125 || c === 93) && --depth === 0) return i + 1
-  }
-  throw unexpected(text, text.length)
-}
-
 /** Visits the parts of the container that starts at `at`; keys only for objects. Returns the index after it. */
 function eachPart(text: string, at: number, visit: (start: number, end: number, key: string) => void): number {
   const isObject = text.charCodeAt(at) === 123
   const close = isObject ? 125 : 93
-  let i = skipSpace(text, at + 1)
+  let i = skipTextSpace(text, at + 1)
   if (text.charCodeAt(i) === close) return i + 1
   for (;;) {
     let key = ''
     if (isObject) {
       const end = stringEnd(text, i)
       key = JSON.parse(text.slice(i, end)) as string
-      i = skipSpace(text, skipSpace(text, end) + 1)
+      i = skipTextSpace(text, skipTextSpace(text, end) + 1)
     }
     const end = valueEnd(text, i)
     visit(i, end, key)
-    i = skipSpace(text, end)
+    i = skipTextSpace(text, end)
     const c = text.charCodeAt(i)
     if (c === close) return i + 1
-    if (c !== 44) throw unexpected(text, i)
-    i = skipSpace(text, i + 1)
+    if (c !== 44) throw unexpectedAt(text, i)
+    i = skipTextSpace(text, i + 1)
   }
 }
 
 /** Members of an object's JSON text as key and value text; of a repeated key the last. Null if it is no object. */
 export function members(text: string): Map<string, string> | null {
-  const at = skipSpace(text, 0)
+  const at = skipTextSpace(text, 0)
   if (text.charCodeAt(at) !== 123) return null
   const found = new Map<string, string>()
   eachPart(text, at, (start, end, key) => found.set(key, text.slice(start, end)))
@@ -89,7 +41,7 @@ export function members(text: string): Map<string, string> | null {
 
 /** The same in the order of the text, repeated keys included. */
 export function pairs(text: string): [key: string, value: string][] | null {
-  const at = skipSpace(text, 0)
+  const at = skipTextSpace(text, 0)
   if (text.charCodeAt(at) !== 123) return null
   const found: [string, string][] = []
   eachPart(text, at, (start, end, key) => found.push([key, text.slice(start, end)]))
@@ -98,7 +50,7 @@ export function pairs(text: string): [key: string, value: string][] | null {
 
 /** Items of an array's JSON text; null if it is no array. */
 export function items(text: string): string[] | null {
-  const at = skipSpace(text, 0)
+  const at = skipTextSpace(text, 0)
   if (text.charCodeAt(at) !== 91) return null
   const found: string[] = []
   eachPart(text, at, (start, end) => found.push(text.slice(start, end)))
@@ -144,7 +96,7 @@ const numberToken = /^-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 function canonicalScalar(token: string, at: number, text: string): string {
   if (token === 'null' || token === 'true' || token === 'false') return token
   const match = numberToken.exec(token)
-  if (!match) throw unexpected(text, at)
+  if (!match) throw unexpectedAt(text, at)
   if (match[1] === undefined && match[2] === undefined) return token === '-0' ? '0' : token
   const value = Number(token)
   if (!Number.isFinite(value)) throw malformed('A number is too large for a stored value')
@@ -193,7 +145,7 @@ function ordered(found: Member[]): Member[] {
  * @throws SyntaxError when the text is not JSON; Refusal `malformed` for a number beyond double range, `too_large` when nested too deep
  */
 export function canonicalJson(text: string): string {
-  let at = skipSpace(text, 0)
+  let at = skipTextSpace(text, 0)
 
   function string(): string {
     const start = at
@@ -205,7 +157,7 @@ export function canonicalJson(text: string): string {
       const c = text.charCodeAt(i)
       if (c === quote) break
       if (c === backslash) i++
-      else if (!(c >= 32)) throw unexpected(text, i)
+      else if (!(c >= 32)) throw unexpectedAt(text, i)
     }
     at = i + 1
     const source = text.slice(start, at)
@@ -214,25 +166,25 @@ export function canonicalJson(text: string): string {
 
   function object(depth: number): string {
     const found: Member[] = []
-    at = skipSpace(text, at + 1)
+    at = skipTextSpace(text, at + 1)
     if (text.charCodeAt(at) === 125) {
       at++
       return '{}'
     }
     for (;;) {
-      if (text.charCodeAt(at) !== quote) throw unexpected(text, at)
+      if (text.charCodeAt(at) !== quote) throw unexpectedAt(text, at)
       const name = string()
       // An escaped name is rare; a plain one is its own key.
       const key = name.indexOf('\\') === -1 ? name.slice(1, -1) : (JSON.parse(name) as string)
-      at = skipSpace(text, at)
-      if (text.charCodeAt(at) !== 58) throw unexpected(text, at)
-      at = skipSpace(text, at + 1)
+      at = skipTextSpace(text, at)
+      if (text.charCodeAt(at) !== 58) throw unexpectedAt(text, at)
+      at = skipTextSpace(text, at + 1)
       found.push({ key, text: `${name}: ${value(depth)}` })
-      at = skipSpace(text, at)
+      at = skipTextSpace(text, at)
       const c = text.charCodeAt(at++)
       if (c === 125) break
-      if (c !== 44) throw unexpected(text, at - 1)
-      at = skipSpace(text, at)
+      if (c !== 44) throw unexpectedAt(text, at - 1)
+      at = skipTextSpace(text, at)
     }
     return `{${ordered(found)
       .map((member) => member.text)
@@ -241,18 +193,18 @@ export function canonicalJson(text: string): string {
 
   function array(depth: number): string {
     const found: string[] = []
-    at = skipSpace(text, at + 1)
+    at = skipTextSpace(text, at + 1)
     if (text.charCodeAt(at) === 93) {
       at++
       return '[]'
     }
     for (;;) {
       found.push(value(depth))
-      at = skipSpace(text, at)
+      at = skipTextSpace(text, at)
       const c = text.charCodeAt(at++)
       if (c === 93) break
-      if (c !== 44) throw unexpected(text, at - 1)
-      at = skipSpace(text, at)
+      if (c !== 44) throw unexpectedAt(text, at - 1)
+      at = skipTextSpace(text, at)
     }
     return `[${found.join(', ')}]`
   }
@@ -270,6 +222,6 @@ export function canonicalJson(text: string): string {
   }
 
   const result = value(0)
-  if (skipSpace(text, at) !== text.length) throw unexpected(text, at)
+  if (skipTextSpace(text, at) !== text.length) throw unexpectedAt(text, at)
   return result
 }

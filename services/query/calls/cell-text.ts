@@ -1,42 +1,36 @@
 // What a table shows of one value of a JSON document: found in the stored bytes, cut, never parsed as a whole.
 import type { Cell } from '../../../schemas/call-values.ts'
+import { byteStringEnd, byteValueEnd, skipByteSpace } from '../../core/json/byte-walk.ts'
 import type { PathSegment } from '../language/types.ts'
-import { afterString, afterValue, isSpace } from './json-members.ts'
 
 /** Keys of an object that are looked at for its cell. */
 const maxKeys = 1_000
 
 type Place = { start: number; end: number }
 
-function skip(text: Buffer, at: number): number {
-  let i = at
-  while (isSpace(text[i])) i++
-  return i
-}
-
 const keyAt = (text: Buffer, at: number, end: number): string => JSON.parse(text.toString('utf8', at, end)) as string
 
 /** The members of the object at a place, in their order. */
 function* membersAt(text: Buffer, at: number): Generator<{ key: string } & Place> {
-  let i = skip(text, at + 1)
+  let i = skipByteSpace(text, at + 1)
   while (text[i] === 0x22) {
-    const keyEnd = afterString(text, i)
+    const keyEnd = byteStringEnd(text, i)
     const key = keyAt(text, i, keyEnd)
-    const start = skip(text, skip(text, keyEnd) + 1)
-    const end = afterValue(text, start)
+    const start = skipByteSpace(text, skipByteSpace(text, keyEnd) + 1)
+    const end = byteValueEnd(text, start)
     yield { key, start, end }
-    i = skip(text, end)
-    if (text[i] === 0x2c) i = skip(text, i + 1)
+    i = skipByteSpace(text, end)
+    if (text[i] === 0x2c) i = skipByteSpace(text, i + 1)
   }
 }
 
 function* itemsAt(text: Buffer, at: number): Generator<Place> {
-  let i = skip(text, at + 1)
+  let i = skipByteSpace(text, at + 1)
   while (i < text.length && text[i] !== 0x5d) {
-    const end = afterValue(text, i)
+    const end = byteValueEnd(text, i)
     yield { start: i, end }
-    i = skip(text, end)
-    if (text[i] === 0x2c) i = skip(text, i + 1)
+    i = skipByteSpace(text, end)
+    if (text[i] === 0x2c) i = skipByteSpace(text, i + 1)
   }
 }
 
@@ -53,9 +47,9 @@ function childOf(text: Buffer, at: number, segment: PathSegment): Place | null {
 
 /** Where the value of a path lies in a valid JSON text; null when there is none. Of members that come again, the first. */
 export function placeOf(text: Buffer, path: readonly PathSegment[]): Place | null {
-  const start = skip(text, 0)
+  const start = skipByteSpace(text, 0)
   if (start >= text.length) return null
-  let place: Place = { start, end: afterValue(text, start) }
+  let place: Place = { start, end: byteValueEnd(text, start) }
   for (const segment of path) {
     const child = childOf(text, place.start, segment)
     if (child === null) return null

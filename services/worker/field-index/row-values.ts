@@ -1,5 +1,6 @@
 // Reads the short field values of a call from its row on the way into the tables, as reading its payloads back would.
-import { type Bytes, type FieldValue, fieldValuesOf, scanDocument, valueEnd } from './scan.ts'
+import { byteValueEnd } from '../../core/json/byte-walk.ts'
+import { type Bytes, type FieldValue, fieldValuesOf, scanDocument } from './scan.ts'
 
 /** Larger payload rows are not indexed. */
 export const maxPayloadBytes = 128 * 1024
@@ -38,7 +39,7 @@ function isTooLong(text: Buffer, at: number): boolean {
   for (const lead of leads)
     if (isAt(text, i, lead)) {
       const from = i + lead.length
-      i = valueEnd(text as Bytes, from)
+      i = byteValueEnd(text, from)
       bytes += documentOf(text, from, i).length
     }
   return bytes > maxPayloadBytes
@@ -77,7 +78,7 @@ function valuesIn(text: Buffer, isFinished: boolean): FieldValue[] | null {
     const from = at + lead.length
     const root = roots[n] as string
     if (text[from] === 34) {
-      at = valueEnd(text as Bytes, from)
+      at = byteValueEnd(text, from)
       found.push(...fieldValuesOf(documentOf(text, from, at), root))
     } else at = scanDocument(text as Bytes, from, root, found)
   }

@@ -1,5 +1,6 @@
 // Scans a JSON document in bytes for its short field values; what is not indexed is reported as such.
 import { childPath, maxFieldValueBytes, maxPathBytes } from '../../content/field-paths.ts'
+import { byteContainerEnd, byteStringEnd, byteValueEnd, byteWordEnd, skipByteSpace } from '../../core/json/byte-walk.ts'
 import { doubleText, numberForm, stringToDouble } from '../../core/json/number-text.ts'
 
 /** What the field index knows of a path; the kinds are those of the table payload_leaves. */
@@ -11,8 +12,6 @@ export type FieldValue =
 /** Depth of objects, and number of field values of a document, above which they are not indexed. */
 const maxDepth = 6
 const maxFieldValues = 64
-/** Bytes that are looked at one by one before native code searches for the closing quote. */
-const nearBytes = 40
 
 export type Bytes = Buffer & {
   latin1Slice(start: number, end: number): string
@@ -20,64 +19,6 @@ export type Bytes = Buffer & {
 }
 
 const tooMany = new Error('more field values than are indexed')
-
-/** Index after the string whose opening quote is at `at`. */
-function stringEnd(b: Bytes, at: number): number {
-  let i = at + 1
-  const near = Math.min(i + nearBytes, b.length)
-  while (i < near) {
-    const c = b[i]
-    if (c === 34) return i + 1
-    i += c === 92 ? 2 : 1
-  }
-  for (;;) {
-    const quote = b.indexOf(34, i)
-    if (quote === -1) return b.length
-    let before = quote - 1
-    while (before >= i && b[before] === 92) before--
-    if ((quote - before) % 2 === 1) return quote + 1
-    i = quote + 1
-  }
-}
-
-function skipSpace(b: Bytes, at: number): number {
-  let i = at
-  while (b[i] === 32 || b[i] === 10 || b[i] === 13 || b[i] === 9) i++
-  return i
-}
-
-/** Index after the array or object that starts at `at`. */
-function containerEnd(b: Bytes, at: number): number {
-  let depth = 0
-  let i = at
-  while (i < b.length) {
-    const c = b[i]
-    if (c === 34) i = stringEnd(b, i)
-    else {
-      i++
-      if (c === 123 || c === 91) depth++
-      else if ((c === 125 || c === 93) && --depth === 0) return i
-    }
-  }
-  return b.length
-}
-
-/** Index after the value that starts at `at`. */
-export function valueEnd(b: Bytes, at: number): number {
-  const c = b[at]
-  if (c === 34) return stringEnd(b, at)
-  return c === 123 || c === 91 ? containerEnd(b, at) : wordEnd(b, at)
-}
-
-/** Index after the number or word that starts at `at`. */
-function wordEnd(b: Bytes, at: number): number {
-  let i = at
-  for (; i < b.length; i++) {
-    const c = b[i] as number
-    if (c === 44 || c === 125 || c === 93 || c <= 32) break
-  }
-  return i
-}
 
 /** Text of the string token start..end; null when it cannot be stored as it is. */
 function textOf(b: Bytes, start: number, end: number): string | null {
@@ -122,7 +63,7 @@ function ofText(path: string, str: string): FieldValue {
  */
 export function fieldValuesOf(document: Buffer, root: string): FieldValue[] {
   const fieldValues: FieldValue[] = []
-  if (document.length > 0) scanDocument(document as Bytes, skipSpace(document as Bytes, 0), root, fieldValues)
+  if (document.length > 0) scanDocument(document as Bytes, skipByteSpace(document as Bytes, 0), root, fieldValues)
   return fieldValues
 }
 
@@ -140,15 +81,15 @@ export function scanDocument(b: Bytes, begin: number, root: string, all: FieldVa
     if (c === 123) return object(at, path, depth)
     if (c === 91) {
       keep({ path, kind: 'opaque' })
-      return containerEnd(b, at)
+      return byteContainerEnd(b, at)
     }
     if (c === 34) {
-      const end = stringEnd(b, at)
+      const end = byteStringEnd(b, at)
       const text = end - at - 2 > maxFieldValueBytes ? null : textOf(b, at, end)
       keep(text === null ? { path, kind: 'long' } : ofText(path, text))
       return end
     }
-    const end = wordEnd(b, at)
+    const end = byteWordEnd(b, at)
     if (c === 110) return end
     const token = b.latin1Slice(at, end)
     if (token.length > maxFieldValueBytes) keep({ path, kind: 'long' })
@@ -161,21 +102,21 @@ export function scanDocument(b: Bytes, begin: number, root: string, all: FieldVa
     const leaveOut = (): number => {
       fieldValues.length = before
       keep({ path, kind: 'opaque' })
-      return containerEnd(b, at)
+      return byteContainerEnd(b, at)
     }
     if (depth >= maxDepth) return leaveOut()
     const keys: string[] = []
-    let i = skipSpace(b, at + 1)
+    let i = skipByteSpace(b, at + 1)
     while (b[i] === 34) {
-      const keyEnd = stringEnd(b, i)
+      const keyEnd = byteStringEnd(b, i)
       const key = keyEnd - i > maxPathBytes ? null : textOf(b, i, keyEnd)
       if (key === null || keys.length > 4 * maxFieldValues || isIn(keys, key)) return leaveOut()
       keys.push(key)
       const child = childPath(path, key)
       if (child.length > maxPathBytes) return leaveOut()
-      i = value(skipSpace(b, skipSpace(b, keyEnd) + 1), child, depth + 1)
-      i = skipSpace(b, i)
-      if (b[i] === 44) i = skipSpace(b, i + 1)
+      i = value(skipByteSpace(b, skipByteSpace(b, keyEnd) + 1), child, depth + 1)
+      i = skipByteSpace(b, i)
+      if (b[i] === 44) i = skipByteSpace(b, i + 1)
     }
     if (fieldValues.length === before) keep({ path, kind: 'hollow' })
     return i + 1
@@ -188,6 +129,6 @@ export function scanDocument(b: Bytes, begin: number, root: string, all: FieldVa
   } catch (error) {
     if (error !== tooMany) throw error
     all.push({ path: root, kind: 'opaque' })
-    return valueEnd(b, begin)
+    return byteValueEnd(b, begin)
   }
 }
