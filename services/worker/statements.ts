@@ -8,7 +8,7 @@ const comments = /^(?:--.*\n)+/
 const placeholder = /\$\{(\w+)\}/g
 
 /** The text of a file, without the comment that it begins with. */
-export function statementText(name: string): string {
+function statementText(name: string): string {
   let text = texts.get(name)
   if (text === undefined) {
     const file = readFileSync(new URL(`../../clickhouse/statements/${name}.sql`, import.meta.url), 'utf8')
