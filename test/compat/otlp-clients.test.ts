@@ -11,7 +11,7 @@ import { post } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { type ClientReport, startOtlpClient } from '../fixtures/otlp-client.ts'
 import { processEnv } from '../fixtures/process-env.ts'
-import { goPrograms, javaArguments, pythonClient, rustClient } from '../fixtures/programs.ts'
+import { goPrograms, javaArguments, nodeClient, pythonClient, rustClient } from '../fixtures/programs.ts'
 import { runProgram } from '../fixtures/python.ts'
 
 const here = import.meta.dirname
@@ -37,7 +37,7 @@ const clients: Record<string, Client> = {
   Go: { build: async () => [join(await goPrograms(), 'client')], retries: protocols, tls: protocols },
   Java: { build: async () => ['java', ...(await javaArguments()), 'Client'], retries: protocols, tls: protocols },
   Node: {
-    build: async () => [process.execPath, join(here, 'otlp-defaults.mjs')],
+    build: async () => [process.execPath, await nodeClient()],
     retries: ['http/protobuf'],
     tls: protocols,
     isHasty: true,

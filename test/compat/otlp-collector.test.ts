@@ -9,7 +9,7 @@ import { type ChildServer, postLines, startChildServer } from '../fixtures/child
 import { freePort } from '../fixtures/kafka-broker.ts'
 import { startOtlpClient } from '../fixtures/otlp-client.ts'
 import { processEnv } from '../fixtures/process-env.ts'
-import { goPrograms } from '../fixtures/programs.ts'
+import { goPrograms, nodeClient } from '../fixtures/programs.ts'
 
 const here = import.meta.dirname
 const dir = mkdtempSync(join(tmpdir(), 'callhouse-collector-'))
@@ -104,7 +104,7 @@ afterAll(async () => {
 
 /** Sends from a service with the published exporters of Node; the ids of its spans, all of which the Collector took. */
 async function send(service: string): Promise<string[]> {
-  const client = startOtlpClient([process.execPath, join(here, 'otlp-defaults.mjs')], perSender, {
+  const client = startOtlpClient([process.execPath, await nodeClient()], perSender, {
     ...processEnv(),
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${ports.receiver}`,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',

@@ -20,7 +20,7 @@ import { statement } from '../statements.ts'
 import { arrivingRecords, type SpanRecord, withArriving } from './arriving.ts'
 import { createEvaluations } from './evaluations.ts'
 import type { Done, JoinedCounts, KeepJoined, Look } from './look.ts'
-import { allOf, keyOf, paramsOf, readSpans, type SpanIds } from './read-spans.ts'
+import { allResults, readSpans, type SpanIds, spanKeyOf, wantedParams } from './read-spans.ts'
 import { type SpanRow, spanOf } from './span-rows.ts'
 import { createTurns } from './turns.ts'
 
@@ -126,7 +126,7 @@ export function createJoiner(deps: {
     writer.add(call)
     const [oldest] = joinedRows
     if (joinedRows.size >= maxJoined && oldest !== undefined) joinedRows.delete(oldest)
-    joinedRows.add(keyOf(call.projectId, call.id, String(call.clock)))
+    joinedRows.add(spanKeyOf(call.projectId, call.id, String(call.clock)))
   }
 
   const append = async (writer: CallWriter): Promise<number> => {
@@ -138,11 +138,11 @@ export function createJoiner(deps: {
   }
 
   const read = async (wanted: readonly SpanIds[], as: Pick<QueryOptions, 'pool' | 'timeoutMs'>) => {
-    const [spans, records] = await allOf(
+    const [spans, records] = await allResults(
       readSpans(store, wanted, true, as),
-      store.rows<SpanRecord>(statement('log-joins-events', { ...paramsOf(wanted), events, maxEvents }), as),
+      store.rows<SpanRecord>(statement('log-joins-events', { ...wantedParams(wanted), events, maxEvents }), as),
     )
-    return { spans, recordsOf: Map.groupBy(records, (one) => keyOf(one.project_id, one.trace_id, one.span_id)) }
+    return { spans, recordsOf: Map.groupBy(records, (one) => spanKeyOf(one.project_id, one.trace_id, one.span_id)) }
   }
 
   /** The call with its records, null when it holds them; the clocks of the span as it was sent and of what is stored then. */
@@ -158,7 +158,7 @@ export function createJoiner(deps: {
 
   /** Joins records that the tables do not hold yet; resolves with whether nothing of them is left to be found there. */
   const joinArriving = async (records: readonly SpanRecord[]): Promise<boolean> => {
-    const bySpan = Map.groupBy(records, (one) => keyOf(one.project_id, one.trace_id, one.span_id))
+    const bySpan = Map.groupBy(records, (one) => spanKeyOf(one.project_id, one.trace_id, one.span_id))
     const ids = Array.from(bySpan.values(), ([one]) => one as SpanRecord)
     if (ids.length > maxPrompt) return false
     const { spans, recordsOf } = await read(
@@ -179,7 +179,7 @@ export function createJoiner(deps: {
     const calls = writer.rowCount()
     const positions = await appendCalls(log, writer.take())
     log.flush('calls')
-    await allOf(keep(done), progress.reach(positions, maxAheadMs, stopping.signal))
+    await allResults(keep(done), progress.reach(positions, maxAheadMs, stopping.signal))
     if (calls > 0) deps.onJoined?.({ calls, feedback: 0, beyond: 0, turns: 0 })
     return done.length === bySpan.size
   }
@@ -190,7 +190,7 @@ export function createJoiner(deps: {
     const writer = createCallWriter(callSplitOf(log))
     const done: Done[] = []
     for (const one of due) {
-      const key = keyOf(one.project_id, one.trace_id, one.id)
+      const key = spanKeyOf(one.project_id, one.trace_id, one.id)
       const row = spans.get(key)
       const own = recordsOf.get(key) ?? []
       // What changed since it was found is due again by itself, and what is no span stays as it is.
@@ -301,7 +301,7 @@ export function createJoiner(deps: {
       if (!hasLearned) await learn()
       if ((!isPrompt || slots.length === 0) && (!(await learnOf(seconds)) || slots.length === 0)) return 0
       const own = { seconds, slots: slots.length === everySlot.length ? [] : slots, isPrompt }
-      const [spans, feedback] = await allOf(
+      const [spans, feedback] = await allResults(
         joinSpans(own),
         joinEvaluations(own, stopping.signal),
         isPrompt ? learnOf(seconds, true) : undefined,
@@ -350,7 +350,7 @@ export function createJoiner(deps: {
   let looping: Promise<void> | undefined
 
   return {
-    isJoined: (project, id, clock) => joinedRows.has(keyOf(project, id, clock)),
+    isJoined: (project, id, clock) => joinedRows.has(spanKeyOf(project, id, clock)),
     onApplied: () => wake.resolve(),
     async arrived(batch) {
       if (looping === undefined || stopping.signal.aborted) return false

@@ -5,10 +5,10 @@ import type { JoinedRow, SpanCallRow, SpanPayloadRow, SpanRow } from './span-row
 
 export type SpanIds = { project_id: string; trace_id: string; id: string }
 
-export const keyOf = (project: string, trace: string, span: string): string => `${project}\n${trace}\n${span}`
+export const spanKeyOf = (project: string, trace: string, span: string): string => `${project}\n${trace}\n${span}`
 
 /** The results of all; rejects when the last has ended. */
-export async function allOf<T extends readonly unknown[] | []>(
+export async function allResults<T extends readonly unknown[] | []>(
   ...works: T
 ): Promise<{ -readonly [N in keyof T]: Awaited<T[N]> }> {
   await Promise.allSettled(works)
@@ -16,7 +16,7 @@ export async function allOf<T extends readonly unknown[] | []>(
 }
 
 /** Projects, traces and ids as the statements take them. */
-export const paramsOf = (wanted: readonly SpanIds[]) => {
+export const wantedParams = (wanted: readonly SpanIds[]) => {
   const of = <Key extends keyof SpanIds>(key: Key) => wanted.map((one) => one[key])
   return { projects: of('project_id'), traces: of('trace_id'), ids: of('id') }
 }
@@ -27,7 +27,7 @@ const versionOf = (row: { project_id: string; id: string; started_us: string; cl
 const notJoined = { base: '0', joined_clock: '0' }
 
 /**
- * Calls by `keyOf`. Three statements side by side: the engine takes longer to join them than to read them.
+ * Calls by `spanKeyOf`. Three statements side by side: the engine takes longer to join them than to read them.
  * @param onlySpans without calls that were not sent as spans
  * @returns null for a call whose payload has not come into the tables yet
  */
@@ -37,17 +37,17 @@ export async function readSpans(
   onlySpans: boolean,
   as: Pick<QueryOptions, 'pool' | 'timeoutMs'>,
 ): Promise<Map<string, SpanRow | null>> {
-  const ids = paramsOf(wanted)
-  const [calls, payloads, joins] = await allOf(
+  const ids = wantedParams(wanted)
+  const [calls, payloads, joins] = await allResults(
     store.rows<SpanCallRow>(statement('log-joins-spans', ids), as),
     store.rows<SpanPayloadRow>(statement('log-joins-payloads', { ...ids, dumps: onlySpans ? 1 : 0 }), as),
     store.rows<JoinedRow>(statement('log-joins-joined', ids), as),
   )
   const payloadOf = new Map(payloads.map((row) => [versionOf(row), row]))
-  const joinedOf = new Map(joins.map((row) => [keyOf(row.project_id, row.trace_id, row.span_id), row]))
+  const joinedOf = new Map(joins.map((row) => [spanKeyOf(row.project_id, row.trace_id, row.span_id), row]))
   const spans = new Map<string, SpanRow | null>()
   for (const call of calls) {
-    const key = keyOf(call.project_id, call.trace_id, call.id)
+    const key = spanKeyOf(call.project_id, call.trace_id, call.id)
     const payload = payloadOf.get(versionOf(call))
     if (payload === undefined) spans.set(key, null)
     else if (Number(payload.wanted) === 1) {

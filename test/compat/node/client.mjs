@@ -1,10 +1,10 @@
 // Sends spans and log records with the published exporters, set up by the variables of OpenTelemetry alone, and prints
 // the ids of the spans as one JSON line.
 //
-// otlp-defaults.mjs <count>
+// client.mjs <count>
 import { defaultResource, detectResources, envDetector } from '@opentelemetry/resources'
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs'
-import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 
 const isGrpc = process.env.OTEL_EXPORTER_OTLP_PROTOCOL === 'grpc'
 const { OTLPTraceExporter } = await (isGrpc
@@ -14,7 +14,10 @@ const { OTLPLogExporter } = await (isGrpc
   ? import('@opentelemetry/exporter-logs-otlp-grpc')
   : import('@opentelemetry/exporter-logs-otlp-proto'))
 const resource = defaultResource().merge(detectResources({ detectors: [envDetector] }))
-const traced = new NodeTracerProvider({ resource, spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())] })
+const traced = new TracerProvider({
+  resource,
+  spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
+})
 const logged = new LoggerProvider({
   resource,
   processors: [new BatchLogRecordProcessor({ exporter: new OTLPLogExporter() })],
