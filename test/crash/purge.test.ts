@@ -104,12 +104,7 @@ it('is finished wherever it was killed', async () => {
   // While rows went, and while they were taken out of the files.
   for (const statement of ['DELETE FROM callhouse.', 'APPLY DELETED MASK'])
     expect(killedAt.filter((one) => one.includes(statement)).length, killedAt.join('\n')).toBeGreaterThan(2)
-  // Ends and names have no start of their own: they go with their age, thirty days after they were accepted.
-  expect(tablesOf(await placesInFolder(folder, gone, calls))).toEqual(['call_patches'])
-  const starts = `SELECT DISTINCT kind FROM callhouse.call_patches WHERE display_name = '${gone}' SETTINGS apply_deleted_mask = 0`
-  expect(runOnStore(folder, `console.log(JSON.stringify(await rows(${JSON.stringify(starts)})))`).trim()).toBe(
-    '[{"kind":"name"}]',
-  )
+  expect(tablesOf(await placesInFolder(folder, gone, calls))).toEqual([])
   const found = (places: readonly string[]) =>
     places.filter((place) => /^FOUND (calls|payloads|feedback) /.test(place)).length
   expect(found(await placesInFolder(folder, stays, calls))).toBe(found(before))

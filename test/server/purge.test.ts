@@ -243,7 +243,7 @@ it('but not the output of a call that stays, whatever time its end told', async 
   expect(await server.send('/call/read', of)).toMatchObject({ call: { output: 'canary-odd' } })
 })
 
-it('parts of calls that came alone: starts by their time, others by when they were accepted, and no deletes', async () => {
+it('parts of calls: with their call, and where these came alone starts by their time, others by when they were accepted; no deletes', async () => {
   const project_id = 'ent/parts'
   const at = (day: string) => ({ started_at: `2025-03-${day}T12:00:00Z`, attributes: {}, inputs: {} })
   const of = (n: number) => ({ project_id, id: idOf(n) })
@@ -254,6 +254,15 @@ it('parts of calls that came alone: starts by their time, others by when they we
     await server.send('/call/start', { start: { ...of(n), trace_id: idOf(n), op_name: 'op', ...at(day) } })
   await server.send('/call/end', { end: { ...of(3), ended_at: '2025-03-10T12:00:00Z', output: 1, summary: {} } })
   await server.send('/calls/delete', { project_id, call_ids: [idOf(1)] })
+  // Named and ended later: their parts go with the call whose start is known.
+  for (const [n, day] of [
+    [4, '10'],
+    [5, '20'],
+  ] as const) {
+    await server.send('/call/start', { start: { ...of(n), trace_id: idOf(n), op_name: 'op', ...at(day) } })
+    await server.send('/call/update', { project_id, call_id: idOf(n), display_name: 'named' })
+    await server.send('/call/end', { end: { ...of(n), ended_at: '2025-03-20T12:00:00Z', output: 1, summary: {} } })
+  }
   await derived()
   const parts = async () => {
     const found = await server.now().store.rows<{ part: string }>({
@@ -264,10 +273,13 @@ it('parts of calls that came alone: starts by their time, others by when they we
     })
     return found.map(({ part }) => part)
   }
-  expect(await parts()).toEqual(['delete 1', 'end 3', 'start 1', 'start 2'])
+  expect(await parts()).toEqual([
+    ...['delete 1', 'end 3', 'end 4', 'end 5', 'name 4', 'name 5'],
+    ...['start 1', 'start 2', 'start 4', 'start 5'],
+  ])
   const rules = (iso: string) => purgeOf({ [project_id]: { callsUs: us(iso) } })
   await rules('2025-03-15T00:00:00Z').run()
-  expect(await parts()).toEqual(['delete 1', 'end 3', 'start 2'])
+  expect(await parts()).toEqual(['delete 1', 'end 3', 'end 5', 'name 5', 'start 2', 'start 5'])
   // Accepted today: a month and a day later it is as old as what was accepted with it.
   const days = (n: number) => new Date(Date.now() + n * 86_400_000).toISOString()
   await rules(days(29)).run()

@@ -8,6 +8,7 @@ import { type HeldCalls, type HeldRows, readHeldRows } from '../held-calls.ts'
 import { type Budget, unlimited } from './budget.ts'
 import type { DerivedPurge } from './purge-derived.ts'
 import { createFeedbackPurge } from './purge-feedback.ts'
+import { createPartsPurge } from './purge-parts.ts'
 
 export type PurgeRules = {
   /** What is hidden of a project now; undefined = nothing. */
@@ -35,7 +36,7 @@ const secondsOf = (column: string) => `toInt64(toUnixTimestamp(${column})) * 100
 const calls = ({ callsUs }: Cutoffs) => callsUs
 const payloads = ({ payloadsUs, callsUs }: Cutoffs) => payloadsUs ?? callsUs
 
-/** Days after which a part of a call whose start never came is as old as a call that was accepted with it. */
+/** Days after which a part of a call whose start is not known is as old as a call that was accepted with it. */
 const loneDays = 30
 /** Of a part of a call: when it starts, or when it was accepted. Deletes stay: a part that comes again is of a deleted call. */
 const partTime = `multiIf(kind = 'delete', toInt64(9223372036854775807), kind = 'start', ${microsOf('started_at')},
@@ -130,6 +131,7 @@ export function createPurge(deps: {
 }): Purge {
   const { store, rules, held, roundDays, budget = unlimited, record, removeOldFiles } = deps
   const feedback = createFeedbackPurge({ store, budget, held })
+  const purgeParts = createPartsPurge({ store, budget })
   let isStopped = false
   const read = <Row>(name: string, sql: string, params: Record<string, unknown>): Promise<Row[]> =>
     budget.run(() => store.rows<Row>({ name, sql, params }, background))
@@ -176,6 +178,8 @@ export function createPurge(deps: {
     removed: Removed,
     around?: HeldRows,
   ): Promise<number> => {
+    const parts = table === 'calls' ? await purgeParts(month, projects, beforeUs, around) : []
+    for (const [projectId, n] of parts) note(removed, projectId, 'call_patches', n)
     const kept = table === 'payloads' ? await endsToKeep(projects, beforeUs) : undefined
     const others = kept === undefined ? '' : " AND NOT (part = 'end' AND id IN {kept:Array(String)})"
     const where = `project_id IN {projects:Array(String)} AND ${us} < {before:Int64}${others}${around ? ` AND NOT ${ofHeld}` : ''}`
@@ -189,7 +193,7 @@ export function createPurge(deps: {
     if (found.length > 0)
       await change('purge.rows', `DELETE FROM callhouse.${table} IN PARTITION ID '${month}' WHERE ${where}`, params)
     for (const { project_id, n } of found) note(removed, project_id, table, Number(n))
-    return found.reduce((sum, { n }) => sum + Number(n), 0)
+    return [...parts].reduce((sum, [, n]) => sum + n, 0) + found.reduce((sum, { n }) => sum + Number(n), 0)
   }
 
   /** The same of a project of which something is held: what is counted of many calls has its turn later. */
