@@ -1,25 +1,37 @@
 // Masked values are nowhere: markers in every field of every writing route, a process that is killed, and then a search
-// of every file of the data folder, of every table and of what the process printed.
-import { mkdtemp, rm } from 'node:fs/promises'
+// of every file of the data folder, of the bucket and of the broker, of every table and of what the process printed.
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { connect } from 'node:http2'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { uuidv7 } from '../../services/core/ids.ts'
 import { basicAuth, type ChildServer, startChildServer } from '../fixtures/child-server.ts'
 import { placesInFolder } from '../fixtures/data-folder.ts'
+import { callOver, exportPath, framed } from '../fixtures/grpc.ts'
+import { createInstallation } from '../fixtures/installation.ts'
+import { type Broker, freePort, startBroker } from '../fixtures/kafka-broker.ts'
 import { encodeLogsRequest, encodeRequest } from '../fixtures/otlp-proto.ts'
 import { runs } from '../fixtures/runs.ts'
+import { type S3Server, s3Environment, startS3Server } from '../fixtures/s3-server.ts'
 
 const project_id = 'secrets/app'
 let folder: string
 let server: ChildServer
 let printed = ''
+let s3: S3Server
+let grpcPort: number
+let env: Record<string, string>
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'callhouse-masking-'))
-  server = await startChildServer(folder)
+  s3 = await startS3Server()
+  grpcPort = await freePort()
+  env = { ...s3Environment, CALLHOUSE_FILE_BUCKET: s3.url, CALLHOUSE_OTLP_GRPC_PORT: String(grpcPort) }
+  server = await startChildServer(folder, env)
 })
 afterAll(async () => {
   await server?.stop()
+  await s3?.stop()
   await rm(folder, { recursive: true, force: true })
 })
 
@@ -34,6 +46,18 @@ async function send(path: string, { method = 'POST', type = 'application/json', 
   const text = await answer.text()
   expect([path, answer.status, answer.status === 200 ? '' : text]).toEqual([path, 200, ''])
   return text
+}
+
+async function sendOverGrpc(path: string, message: Uint8Array): Promise<void> {
+  const session = connect(`http://127.0.0.1:${grpcPort}`)
+  try {
+    const failed = new Promise<never>((_, reject) => session.once('error', reject))
+    const call = callOver(session, path, [framed(message)], { authorization: basicAuth(), project_id })
+    const { status, message: told } = await Promise.race([call, failed])
+    expect([path, status, told]).toEqual([path, 0, ''])
+  } finally {
+    session.destroy()
+  }
 }
 
 let count = 0
@@ -111,6 +135,7 @@ const feedback = () => ({
   ...{ payload: { note: withMarker(), deep: [{ x: withMarker() }] } },
 })
 
+const logsPath = exportPath.replaceAll('trace', 'logs').replaceAll('Trace', 'Logs')
 const protobuf = 'application/x-protobuf'
 const writes: Record<string, () => Promise<unknown>> = {
   start: () => send('/call/start', { body: { start: start() } }),
@@ -132,7 +157,7 @@ const writes: Record<string, () => Promise<unknown>> = {
     return send('/call/start', { body: { start: { ...start(), inputs } } })
   },
   content: () => {
-    const inputs = { image: `data:image/png;base64,${base64(20_000)}`, long: `${'long '.repeat(4_000)}${marker()}` }
+    const inputs = { image: `data:image/png;base64,${base64(500_000)}`, long: `${'long '.repeat(4_000)}${marker()}` }
     return send('/call/start', { body: { start: { ...start(), inputs } } })
   },
   name: () => send('/call/update', { body: { project_id, call_id: uuidv7(), display_name: marker() } }),
@@ -148,6 +173,8 @@ const writes: Record<string, () => Promise<unknown>> = {
   'feedback in a batch': () => send('/feedback/batch/create', { body: { batch: [feedback(), feedback()] } }),
   'spans as JSON': () => send('/otel/v1/traces', { body: spans() }),
   'spans as protobuf': () => send('/otel/v1/traces', { type: protobuf, body: encodeRequest(binary(spans())) }),
+  'spans over gRPC': () => sendOverGrpc(exportPath, encodeRequest(binary(spans()))),
+  'logs over gRPC': () => sendOverGrpc(logsPath, encodeLogsRequest(binary(logs()))),
   'logs as JSON': () => send('/otel/v1/logs', { body: logs() }),
   'logs as protobuf': () => send('/otel/v1/logs', { type: protobuf, body: encodeLogsRequest(binary(logs())) }),
 }
@@ -167,7 +194,7 @@ it('what rules mask is in no file, table or line of the log of a process that wa
     await server.kill()
     await settled
     printed += server.output()
-    server = await startChildServer(folder)
+    server = await startChildServer(folder, env)
   }
   const stats = await send('/calls/query_stats', { body: { project_id } })
   expect(JSON.parse(stats).count).toBeGreaterThan(8)
@@ -180,4 +207,32 @@ it('what rules mask is in no file, table or line of the log of a process that wa
   printed += server.output()
   expect(seen(printed)).toEqual([])
   expect(await placesInFolder(folder, 'marker0', 50)).toEqual([])
+  // Large records and files lie there, and none holds a marker either.
+  expect(await s3.keys()).not.toEqual([])
+  expect(await filesWith(s3.directory, 'marker0')).toEqual([])
+}, 240_000)
+
+/** Files below a folder that hold a text. */
+async function filesWith(of: string, text: string): Promise<string[]> {
+  const entries = await readdir(of, { recursive: true, withFileTypes: true })
+  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+  const found = await Promise.all(paths.map(async (path) => ((await readFile(path)).includes(text) ? path : '')))
+  return found.filter(Boolean)
+}
+
+it('nor in what the broker keeps of it', async ({ skip, onTestFinished }) => {
+  const broker: Broker = await startBroker()
+  onTestFinished(() => broker.dispose())
+  if (broker.folder === undefined) return skip('the files of a broker in a container are out of reach')
+  await server.stop()
+  const installation = await createInstallation([broker.address], { ...env, CALLHOUSE_MASK_FLOOR: '@contact' })
+  onTestFinished(() => installation.remove())
+  server = await installation.start('ingest')
+  // Sets leave objects and tables alone, unless rules say so.
+  for (const [name, write] of Object.entries(writes)) if (!/^(?:object|table)$/.test(name)) await write()
+  await server.stop()
+  await broker.stop()
+  expect((await filesWith(broker.folder, 'write to [email] now')).some((path) => path.includes('calls-'))).toBe(true)
+  expect(await filesWith(broker.folder, 'marker0')).toEqual([])
+  expect(seen(server.output())).toEqual([])
 }, 240_000)

@@ -1,4 +1,6 @@
 // Rules of masking over HTTP: how they are set, tried and refused, and what they leave of what is written.
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { uuidv7 } from '../../services/core/ids.ts'
 import { basicAuth, post } from '../fixtures/child-server.ts'
@@ -173,6 +175,27 @@ it('rules of everything and of an entity are set by who administers them, and co
   expect(await ask('GET', 'masks/')).toMatchObject({ status: 422, value: { detail: [{ loc: ['query', 'scope'] }] } })
   for (const scope of ['masks', '*']) await ask('PUT', scope, { mode: 'off' })
   expect(await stored({ a: 'x@y.de, +49 30 901820' })).toMatchObject({ inputs: { a: 'x@y.de, +49 30 901820' } })
+})
+
+it('a row that the store refuses is a dead letter as the rules left it', async () => {
+  await put({ sets: ['@contact'] })
+  const { store, worker } = server.now()
+  const change = (what: string) =>
+    store.command({ name: 'test.constraint', sql: `ALTER TABLE callhouse.payloads ${what}`, params: {} })
+  await change(`ADD CONSTRAINT poisoned CHECK position(inputs, 'a poisoned row') = 0`)
+  try {
+    const id = uuidv7()
+    const start = { project_id, id, trace_id: id, op_name: 'o', started_at: new Date().toISOString(), attributes: {} }
+    await server.send('/call/start', { start: { ...start, inputs: { text: 'a poisoned row for dead@y.de' } } })
+    await worker?.caughtUp()
+  } finally {
+    await change('DROP CONSTRAINT poisoned')
+    await put({ mode: 'off' })
+  }
+  const letters = await readFile(join(server.dataDir, 'deadletters.jsonl'), 'utf8')
+  expect(letters).toContain('a poisoned row for [email]')
+  expect(letters).not.toContain('dead@y.de')
+  expect(server.lines.filter((line) => line.includes('dead@y.de'))).toEqual([])
 })
 
 it('a preview shows what rules would do with a text, a value and stored calls, and changes nothing', async () => {
