@@ -169,6 +169,53 @@ it('rows are imported from pasted text and a file, with columns that are mapped,
   ])
 })
 
+it('cells of a spreadsheet are pasted over rows and behind them, and taken back at once', async () => {
+  const { page } = here
+  await dataset('pasted', [row(0), row(1)])
+  await go(`${home}/pasted/latest`)
+  await page.getByText('2 rows', { exact: true }).waitFor()
+  await page.getByRole('table', { name: 'Rows' }).focus()
+  await page.keyboard.press('ArrowDown')
+  await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(`first\t2.50\n${hostile}\t3\n`)})`)
+  await page.keyboard.press('Control+v')
+  const dialog = page.getByRole('dialog', { name: 'Paste cells' })
+  await dialog.getByLabel('From column').selectOption('score')
+  await dialog.getByText('2 columns were copied, and there are 1 from here on.').waitFor()
+  await dialog.getByLabel('From column').selectOption('question')
+  await dialog.getByText('1 rows change, 1 are added.').waitFor()
+  expect(await everybodysFaults(page, 'paste')).toEqual([])
+  await dialog.getByRole('button', { name: 'Paste 2 × 2 cells' }).click()
+  await page.getByText('2 changes not saved').waitFor()
+  await button('Undo').click()
+  await expect.poll(() => page.getByText('not saved').count()).toBe(0)
+  await button('Redo').click()
+  await button('Save as version…').click()
+  await button('Save').click()
+  await page.getByText('v1, the latest').waitFor()
+  const { rows: stored } = await latest('pasted')
+  expect(stored).toContain('{"question":"first","score":2.50}')
+  expect(stored).toContain(`{"question":${JSON.stringify(hostile)},"score":3}`)
+  expect(stored).toContain(row(0))
+})
+
+it('a dataset begins with imported rows', async () => {
+  const { page } = here
+  await go(home.replace(/datasets$/, 'objects'))
+  await button('New dataset…').click()
+  const dialog = page.getByRole('dialog', { name: 'New dataset' })
+  await dialog.getByLabel('Or pasted text').fill('question\tn\nWhy?\t1.0')
+  await dialog.getByLabel('Name', { exact: true }).fill('small')
+  await dialog.getByText('There is a dataset of this name').waitFor()
+  await dialog.getByLabel('Name', { exact: true }).fill('brand new')
+  expect(await everybodysFaults(page, 'new dataset')).toEqual([])
+  await dialog.getByRole('button', { name: 'Add 1 row' }).click()
+  await page.waitForURL(/datasets\/brand-new\//)
+  await page.getByText('1 row', { exact: true }).waitFor()
+  const { rows: stored, value } = await latest('brand-new')
+  expect(stored).toContain('{"question":"Why?","n":1.0}')
+  expect(value).toContain('"_class_name":"Dataset"')
+})
+
 it('columns are renamed, removed and added in all rows, rows are duplicated, and the version respells nothing', async () => {
   const { page } = here
   await dataset(

@@ -10,6 +10,8 @@ import {
   mappedRow,
 } from '../../services/web/page/engine/import-rows.ts'
 import { objectText } from '../../services/web/page/engine/json-texts.ts'
+import { pastedRows, rectangleOf } from '../../services/web/page/engine/pasted-cells.ts'
+import { noEdits, withRows } from '../../services/web/page/engine/table-edits.ts'
 import { runs } from '../fixtures/runs.ts'
 
 const texts = (text: string, format: Parameters<typeof importedRows>[1]) =>
@@ -89,4 +91,39 @@ it('columns are chosen, named and read as text or as JSON, and what is no JSON s
   )
   const [made = []] = importedRows('{"n":1.0,"t":"2"}', 'jsonl').rows
   expect(objectText(mappedRow(made, [as('n', 'n', false), as('t', 't', true)]))).toBe('{"n":"1.0","t":2}')
+})
+
+it('a rectangle of a spreadsheet keeps its empty cells and lines, and quotes only where they are whole', () => {
+  expect(rectangleOf('a\tb\r\n\t2\r\n')).toEqual([
+    ['a', 'b'],
+    ['', '2'],
+  ])
+  expect(rectangleOf('a\n\nc\n')).toEqual([['a'], [''], ['c']])
+  expect(rectangleOf('"two\nlines"\t"a ""b"""')).toEqual([['two\nlines', 'a "b"']])
+  expect(rectangleOf('"unclosed\tx\n5" pipe\ty')).toEqual([
+    ['"unclosed', 'x'],
+    ['5" pipe', 'y'],
+  ])
+})
+
+it('a rectangle is put over rows and behind them, as JSON where the table holds values that are no texts', () => {
+  const rows = [[['q', '"old"'] as const, ['n', '1.0'] as const, ['more', '{}'] as const], [['q', '"x"'] as const]]
+  const last = [['q', '"x"'] as const, ['n', 'null'] as const]
+  const rectangle = [
+    ['5', '2.50', 'beyond'],
+    ['b', '7'],
+    ['c', '8'],
+    ['d', 'many'],
+  ]
+  const pasted = pastedRows(rows, last, ['q', 'n'], rectangle)
+  expect(pasted.map((cells) => Object.fromEntries(cells))).toEqual([
+    { q: '"5"', n: '2.50', more: '{}' },
+    { q: '"b"', n: '"7"' },
+    { q: '"c"', n: '8' },
+    { q: '"d"', n: '"many"' },
+  ])
+  const added = [[['q', '"was added"'] as const]]
+  const edits = withRows({ ...noEdits, added }, 2, 1, [[['q', '1']], [['q', '2']], [['q', '3']]])
+  expect(edits.changed).toEqual(new Map([[1, [['q', '1']]]]))
+  expect(edits.added).toEqual([[['q', '2']], [['q', '3']]])
 })

@@ -1,6 +1,6 @@
 // Rows of a file or of pasted text, shown as they will be before they stand behind the others.
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { bytes, count } from '../engine/format.ts'
 import {
   formatOf,
@@ -10,9 +10,9 @@ import {
   type Mapping,
   mappedRow,
 } from '../engine/import-rows.ts'
-import { plainText } from '../engine/json-texts.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { type Cells, columnNames } from '../engine/table-edits.ts'
+import { ShortTable, ShortText } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { Field, FormDialog } from '../settings/parts.tsx'
 import { ask } from '../worker/client.ts'
@@ -28,13 +28,18 @@ const labels: Record<ImportFormat, string> = { csv: 'CSV', tsv: 'TSV', json: 'JS
 
 type Source = { text: string; name: string }
 type Props = {
+  title?: string
+  /** What is asked before the rows. */
+  head?: ReactNode
   /** Columns that the table has. */
   names: readonly string[]
-  onDone(rows: Cells[]): void
+  /** Whether the head lets rows be added. */
+  isReady?: boolean
+  onDone(rows: Cells[]): void | Promise<void>
   onClose(): void
 }
 
-export function ImportRows({ names, onDone, onClose }: Props) {
+export function ImportRows({ title = 'Import rows', head, names, isReady = true, onDone, onClose }: Props) {
   const [source, setSource] = useState<Source>({ text: '', name: '' })
   const [format, setFormat] = useState<ImportFormat>()
   const [mapped, setMapped] = useState<ReadonlyMap<string, Partial<Mapping> | null>>(new Map())
@@ -69,14 +74,21 @@ export function ImportRows({ names, onDone, onClose }: Props) {
   const rows = count(imported.rows.length)
   return (
     <FormDialog
-      title="Import rows"
+      title={title}
       act={imported.rows.length === 1 ? 'Add 1 row' : `Add ${rows} rows`}
       isReady={
-        !isFetching && imported.rows.length > 0 && !isMany && targets.length > 0 && !targets.includes('') && !isTwice
+        isReady &&
+        !isFetching &&
+        imported.rows.length > 0 &&
+        !isMany &&
+        targets.length > 0 &&
+        !targets.includes('') &&
+        !isTwice
       }
       run={async () => onDone(imported.rows.map((row) => mappedRow(row, mappings)).filter((cells) => cells.length > 0))}
       onClose={onClose}
     >
+      {head}
       <div className="set-fields">
         <Field label="File">
           <input
@@ -204,33 +216,14 @@ function Preview({ rows }: { rows: readonly Cells[] }) {
   if (rows.length === 0) return null
   const columns = columnNames(rows.map((row) => row.map(([name]) => ({ name })))).slice(0, 20)
   return (
-    <div className="scroll import-preview" tabIndex={0} role="group" aria-label="Preview">
-      <table aria-label="First rows">
-        <thead>
-          <tr>
-            {columns.map((name) => (
-              <th key={name} scope="col">
-                <T text={name} max={40} />
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row, n) => {
-            const cells = new Map(row)
-            return (
-              // biome-ignore lint/suspicious/noArrayIndexKey: rows have no ids
-              <tr key={n}>
-                {columns.map((name) => (
-                  <td key={name}>
-                    <T text={plainText((cells.get(name) ?? '""').slice(0, 400)).replaceAll('\n', ' ')} max={60} />
-                  </td>
-                ))}
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
-    </div>
+    <ShortTable
+      label="First rows"
+      about="Preview"
+      heads={columns.map((name) => ({ key: name, name }))}
+      rows={rows.map((row) => {
+        const cells = new Map(row)
+        return columns.map((name) => <ShortText key={name} json={cells.get(name)} />)
+      })}
+    />
   )
 }

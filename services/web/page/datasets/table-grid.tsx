@@ -20,6 +20,7 @@ import { ask } from '../worker/client.ts'
 import type { TableCell } from '../worker/tables.ts'
 import { ColumnsForm } from './columns-form.tsx'
 import { ImportRows } from './import-rows.tsx'
+import { PasteCells } from './paste-cells.tsx'
 import { RowForm } from './row-form.tsx'
 import { RowReader } from './row-reader.tsx'
 import type { TableEdits } from './use-edits.ts'
@@ -62,7 +63,7 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, editing
   const [range, setRange] = useState<Range>({ from: 0, to: 50 })
   const [at, setAt] = useState(row ?? 0)
   const [form, setForm] = useState<Opened>()
-  const [dialog, setDialog] = useState<'import' | 'columns'>()
+  const [dialog, setDialog] = useState<'import' | 'columns' | { pasted: string }>()
   const handle = useRef<RowsHandle>(null)
   const table = useTable(projectId, digest, range)
   // The row that the address names is in view at the start.
@@ -102,6 +103,18 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, editing
       ? { undo: editing.undo, redo: editing.redo, removeRow: () => toggle(Math.min(at, total - 1)) }
       : {},
   )
+  const takesPaste = mayEdit && form === undefined && dialog === undefined && seen.length > 0
+  useEffect(() => {
+    if (!takesPaste) return
+    const onPaste = (event: ClipboardEvent) => {
+      const text = event.clipboardData?.getData('text/plain') ?? ''
+      if (text === '' || (event.target as HTMLElement).closest('input, textarea, select, dialog')) return
+      event.preventDefault()
+      setDialog({ pasted: text })
+    }
+    document.addEventListener('paste', onPaste)
+    return () => document.removeEventListener('paste', onPaste)
+  }, [takesPaste])
   const columns: Column<number>[] = [
     {
       ...{ name: '\u0000place', head: '#', width: '6.4rem', isNumber: true },
@@ -207,6 +220,15 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, editing
           onClose={() => setDialog(undefined)}
         />
       )}
+      {typeof dialog === 'object' && editing && (
+        <PasteCells
+          {...{ projectId, digest, stored, editing }}
+          names={seen}
+          at={Math.max(0, Math.min(at, total - 1))}
+          text={dialog.pasted}
+          onClose={() => setDialog(undefined)}
+        />
+      )}
       {form && (
         <RowForm
           title={form.title}
@@ -224,7 +246,7 @@ type EditActsProps = {
   editing: Editing
   hasColumns: boolean
   onAdd(): void
-  onDialog(dialog: 'import' | 'columns'): void
+  onDialog(dialog: 'import' | 'columns' | { pasted: string }): void
 }
 
 function EditActs({ editing, hasColumns, onAdd, onDialog }: EditActsProps) {
@@ -247,6 +269,15 @@ function EditActs({ editing, hasColumns, onAdd, onDialog }: EditActsProps) {
         onClick={() => onDialog('import')}
       >
         Import…
+      </button>
+      <button
+        type="button"
+        className="line"
+        disabled={whyNot !== undefined || !hasColumns}
+        title={whyNot ?? 'Cells of a spreadsheet (Ctrl V)'}
+        onClick={() => onDialog({ pasted: '' })}
+      >
+        Paste…
       </button>
       <button
         type="button"

@@ -15,6 +15,7 @@ import {
   withAdded,
   withChanged,
   withColumnChanges,
+  withRows,
   withToggled,
 } from '../engine/table-edits.ts'
 
@@ -49,6 +50,7 @@ export function useEdits(projectId: string, objectId: string, digest: string, st
     add: (rows: readonly Cells[]) => set(done(current, withAdded(edits, rows))),
     changeColumns: (changes: readonly ColumnChange[]) => set(done(current, withColumnChanges(edits, changes))),
     change: (index: number, cells: Cells) => set(done(current, withChanged(edits, stored, index, cells))),
+    paste: (from: number, rows: readonly Cells[]) => set(done(current, withRows(edits, stored, from, rows))),
     toggle: (index: number) => set(done(current, withToggled(edits, stored, index))),
     undo: () => set(undone(current)),
     redo: () => set(redone(current)),

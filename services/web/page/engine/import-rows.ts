@@ -54,7 +54,7 @@ function cellAt(text: string, at: number, delimiter: string): { cell: string; en
 }
 
 /** Records of delimited text as RFC 4180 has them: quotes hold delimiters, line ends and doubled quotes. */
-export function delimited(text: string, delimiter: string): Record[] {
+export function delimited(text: string, delimiter: string, keepsEmpty = false): Record[] {
   const records: Record[] = []
   let at = text.startsWith('\ufeff') ? 1 : 0
   let line = 1
@@ -72,8 +72,9 @@ export function delimited(text: string, delimiter: string): Record[] {
     if (text[at] === '\r') at++
     if (text[at] === '\n') at++
     line++
-    // Lines without anything are no rows.
-    if (record.fault !== undefined || record.cells.length > 1 || record.cells[0] !== '') records.push(record)
+    // Lines without anything are no rows, but of a rectangle.
+    if (keepsEmpty || record.fault !== undefined || record.cells.length > 1 || record.cells[0] !== '')
+      records.push(record)
   }
   return records
 }
@@ -111,7 +112,7 @@ function ofDelimited(text: string, delimiter: string): Imported {
 }
 
 /** Nothing, or JSON that is no text. */
-const isValue = (cell: string): boolean =>
+export const isValue = (cell: string): boolean =>
   cell === '' || (/^\s*(?:-?\d|[[{]|true\b|false\b|null\b)/.test(cell) && jsonFault(cell) === undefined)
 
 function columnsOf(rows: readonly Member[][]): Imported['columns'] {

@@ -37,6 +37,14 @@ export function withChanged(edits: Edits, stored: number, index: number, cells: 
   return { ...edits, changed: new Map(edits.changed).set(index, cells) }
 }
 
+/** Rows in the place of those from `from` on, and behind them where there are no more. */
+export function withRows(edits: Edits, stored: number, from: number, rows: readonly Cells[]): Edits {
+  const total = stored + edits.added.length
+  const over = rows.slice(0, Math.max(0, total - from))
+  const changed = over.reduce((now, cells, n) => withChanged(now, stored, from + n, cells), edits)
+  return withAdded(changed, rows.slice(over.length))
+}
+
 /** Takes a row out, or puts a stored one back that was taken out. */
 export function withToggled(edits: Edits, stored: number, index: number): Edits {
   if (index >= stored) return { ...edits, added: edits.added.toSpliced(index - stored, 1) }

@@ -3,6 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
+import { mayWrite, useSession } from '../api/session.ts'
+import { NewDataset } from '../datasets/new-dataset.tsx'
 import { bytes, moment } from '../engine/format.ts'
 import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
 import { FaultBox } from '../parts/fault.tsx'
@@ -56,6 +58,8 @@ export function Objects() {
   const zone = useZone(search.tz)
   const height = useRowHeight()
   const [at, setAt] = useState(0)
+  const [makes, setMakes] = useState(false)
+  const { data: session } = useSession()
   const page = Number(search.page ?? 1) - 1
   const isOp = search.op === '1'
   const kept = { ...(isOp && { op: '1' as const }), ...(search.tz && { tz: search.tz }) }
@@ -162,9 +166,20 @@ export function Objects() {
       }
       acts={
         objectId === undefined && (
-          <Link {...address(0, !isOp)} className="line">
-            {isOp ? 'Show objects' : 'Show ops'}
-          </Link>
+          <>
+            <button
+              type="button"
+              className="line"
+              disabled={!mayWrite(session)}
+              title={mayWrite(session) ? undefined : 'This key may not write'}
+              onClick={() => setMakes(true)}
+            >
+              New dataset…
+            </button>
+            <Link {...address(0, !isOp)} className="line">
+              {isOp ? 'Show objects' : 'Show ops'}
+            </Link>
+          </>
         )
       }
     >
@@ -182,6 +197,7 @@ export function Objects() {
         zone={zone}
         onPage={to}
       />
+      {makes && <NewDataset onClose={() => setMakes(false)} />}
     </ProjectPage>
   )
 }

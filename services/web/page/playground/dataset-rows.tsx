@@ -11,6 +11,7 @@ import { plainOf } from '../engine/safe-text.ts'
 import { useProject } from '../frame/project-page.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
+import { ShortTable, ShortText } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { Field } from '../settings/parts.tsx'
 import { ask } from '../worker/client.ts'
@@ -129,58 +130,34 @@ export function DatasetRows({ projectId, draft, whyNot, onUse, onClose }: Props)
         </div>
         {isDone && <Keep {...{ projectId, rows, results, columns }} />}
         {rows.length > 0 && (
-          <div className="scroll rows-run" tabIndex={0} role="group" aria-label="Rows and answers">
-            <table aria-label="Rows of the dataset">
-              <thead>
-                <tr>
-                  <th scope="col">#</th>
-                  {shownNames.map((one) => (
-                    <th key={one} scope="col">
-                      <T text={one} max={40} />
-                    </th>
-                  ))}
-                  {columns.map(({ key, model }) => (
-                    <th key={key} scope="col">
-                      <T text={model} max={40} />
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map((row, n) => {
-                  const cells = new Map(row)
-                  return (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: rows have no ids
-                    <tr key={n}>
-                      <th scope="row">
-                        <button
-                          type="button"
-                          className="line"
-                          aria-label={`Use row ${n + 1}`}
-                          onClick={() => {
-                            onUse(filled(row, names))
-                            onClose()
-                          }}
-                        >
-                          {n + 1}
-                        </button>
-                      </th>
-                      {shownNames.map((one) => (
-                        <td key={one}>
-                          <T text={plainText(cells.get(one) ?? '""')} max={160} />
-                        </td>
-                      ))}
-                      {columns.map((column) => (
-                        <td key={column.key}>
-                          <Result run={results.get(keyOf(n, column))} />
-                        </td>
-                      ))}
-                    </tr>
-                  )
-                })}
-              </tbody>
-            </table>
-          </div>
+          <ShortTable
+            label="Rows of the dataset"
+            about="Rows and answers"
+            heads={[
+              ...shownNames.map((one) => ({ key: `column ${one}`, name: one })),
+              ...columns.map(({ key, model }) => ({ key: `model ${key}`, name: model })),
+            ]}
+            firstOf={(n) => (
+              <button
+                type="button"
+                className="line"
+                aria-label={`Use row ${n + 1}`}
+                onClick={() => {
+                  onUse(filled(rows[n] ?? [], names))
+                  onClose()
+                }}
+              >
+                {n + 1}
+              </button>
+            )}
+            rows={rows.map((row, n) => {
+              const cells = new Map(row)
+              return [
+                ...shownNames.map((one) => <ShortText key={one} json={cells.get(one)} max={160} />),
+                ...columns.map((column) => <Result key={column.key} run={results.get(keyOf(n, column))} />),
+              ]
+            })}
+          />
         )}
       </div>
     </Dialog>
