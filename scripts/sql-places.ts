@@ -4,11 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Folders whose TypeScript builds statements, and the one file that adds to them what of a project may be seen. */
-const rooms = [
-  ...['services/query/', 'services/operations/', 'services/core/store/', 'services/events/project-query.ts'],
-  // Still to become files.
-  ...['services/worker/cleanup/purge', 'services/worker/erasure/', 'services/worker/held-calls.ts'],
-]
+const rooms = ['services/query/', 'services/operations/', 'services/core/store/', 'services/events/project-query.ts']
 
 /**
  * What no other text says. A condition or a column may stand beside the name of its table, in a list of tables that one

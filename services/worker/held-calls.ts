@@ -1,6 +1,7 @@
 // Which calls of a project are held, as the tables say it at that moment: whatever removes rows leaves them out.
 import type { HeldKeys } from '../core/directory/holds.ts'
 import type { Store } from '../core/store/store.ts'
+import { statement } from './statements.ts'
 
 /** Held calls that statements name one by one; of a project with more of them everything stays. */
 const mostHeldCalls = 10_000
@@ -12,25 +13,6 @@ export type HeldCalls = {
   /** Ids of the calls that are held; 'all' = everything of the project stays. */
   of(projectId: string): Promise<ReadonlySet<string> | 'all'>
 }
-
-/** Also of parts that came alone. A trace is found by its key, a thread by a column of all calls. */
-const heldSql = `
-  SELECT DISTINCT id FROM
-    (
-      SELECT id FROM callhouse.calls WHERE project_id = {project:String} AND trace_id IN {traces:Array(String)}
-        AND started_at IN
-        (
-          SELECT started_at FROM callhouse.call_keys
-          WHERE project_id = {project:String} AND kind = 'trace_id' AND key IN {traces:Array(String)}
-        )
-      UNION ALL
-      SELECT id FROM callhouse.calls WHERE project_id = {project:String}
-        AND notEmpty({threads:Array(String)}) AND thread_id IN {threads:Array(String)}
-      UNION ALL
-      SELECT id FROM callhouse.call_patches WHERE project_id = {project:String}
-        AND (trace_id IN {traces:Array(String)} OR thread_id IN {threads:Array(String)})
-    )
-  LIMIT ${mostHeldCalls + 1}`
 
 export function createHeldCalls(deps: {
   store: Pick<Store, 'rows'>
@@ -49,9 +31,9 @@ export function createHeldCalls(deps: {
       if (held.all) return 'all'
       const ids = new Set(held.callIds)
       if (held.traceIds.size + held.threadIds.size > 0) {
-        const params = { project: projectId, traces: [...held.traceIds], threads: [...held.threadIds] }
-        for (const { id } of await store.rows<{ id: string }>({ name: 'held.calls', sql: heldSql, params }, background))
-          ids.add(id)
+        const names = { traces: [...held.traceIds], threads: [...held.threadIds] }
+        const query = statement('held.calls', { project: projectId, ...names, limit: mostHeldCalls + 1 })
+        for (const { id } of await store.rows<{ id: string }>(query, background)) ids.add(id)
       }
       return ids.size > most ? 'all' : ids
     },
@@ -76,22 +58,7 @@ export async function readHeldRows(
 ): Promise<HeldRows> {
   const named = [...ids]
   const rows = await store.rows<{ id: string; trace_id: string; parent_id: string; us: string }>(
-    {
-      name: 'held.rows',
-      sql: `SELECT DISTINCT id, trace_id, parent_id, us FROM
-        (
-          SELECT id, trace_id, parent_id, toString(toUnixTimestamp64Micro(started_at)) AS us FROM callhouse.calls
-          WHERE project_id = {project:String} AND id IN {ids:Array(String)} AND started_at IN
-            (
-              SELECT started_at FROM callhouse.call_keys
-              WHERE project_id = {project:String} AND kind = 'id' AND key IN {ids:Array(String)}
-            )
-          UNION ALL
-          SELECT id, trace_id, parent_id, toString(toUnixTimestamp64Micro(started_at)) FROM callhouse.call_patches
-          WHERE project_id = {project:String} AND id IN {ids:Array(String)} AND trace_id != ''
-        )`,
-      params: { project: projectId, ids: named },
-    },
+    statement('held.rows', { project: projectId, ids: named }),
     background,
   )
   const distinct = <T>(all: T[]) => [...new Set(all)]

@@ -1,8 +1,9 @@
 // Removes what is derived of hidden calls where some of these are held: counters, statistics and indexed values. What a
 // row says of calls that went is gone with it, and hours with calls that stay are derived anew of these.
 import type { Cutoffs } from '../../core/process/running-handler.ts'
-import type { Store } from '../../core/store/store.ts'
+import type { Query, Store } from '../../core/store/store.ts'
 import type { RowRemoval } from '../erasure/remove-rows.ts'
+import { statement } from '../statements.ts'
 import type { TimeRange } from '../time-range.ts'
 import type { Budget } from './budget.ts'
 
@@ -41,8 +42,7 @@ function rangesOf(hours: readonly number[]): TimeRange[] {
 
 export function createDerivedPurge(deps: DerivedPurgeDeps): DerivedPurge {
   const { store, budget, remove, betweenDerivations, recount } = deps
-  const read = <Row>(name: string, sql: string, params: Record<string, unknown>): Promise<Row[]> =>
-    budget.run(() => store.rows<Row>({ name, sql, params }, background))
+  const read = <Row>(query: Query): Promise<Row[]> => budget.run(() => store.rows<Row>(query, background))
 
   const recountHours = async (hours: readonly number[]): Promise<void> => {
     for (const range of rangesOf(hours)) await recount(range)
@@ -50,18 +50,8 @@ export function createDerivedPurge(deps: DerivedPurgeDeps): DerivedPurge {
 
   /** Hours before a time that have held calls, with what their counters are to say and what they say. */
   async function hoursOf(projectId: string, held: ReadonlySet<string>, beforeUs: number) {
-    const rows = await read<{ hour: number; calls: number; counted: number }>(
-      'purge.held-hours',
-      `SELECT toFloat64(toUnixTimestamp(c.hour)) AS hour, toFloat64(c.n) AS calls, toFloat64(h.calls) AS counted FROM
-        (
-          SELECT toStartOfHour(started_at) AS hour, countIf(delete_ver = 0 AND moved = 0) AS n FROM callhouse.calls FINAL
-          WHERE project_id = {project:String} AND started_at < fromUnixTimestamp64Micro({before:Int64}, 'UTC')
-          GROUP BY hour HAVING countIf(id IN {ids:Array(String)}) > 0
-        ) AS c
-        LEFT JOIN (SELECT * FROM callhouse.call_counts_hourly FINAL WHERE project_id = {project:String}) AS h
-        ON h.hour = c.hour`,
-      { project: projectId, ids: [...held], before: beforeUs },
-    )
+    const params = { project: projectId, ids: [...held], before: beforeUs }
+    const rows = await read<{ hour: number; calls: number; counted: number }>(statement('purge.held-hours', params))
     return rows.map(({ hour, calls, counted }) => ({ hour: Number(hour), isRight: Number(calls) === Number(counted) }))
   }
 
@@ -104,29 +94,14 @@ export function createDerivedPurge(deps: DerivedPurgeDeps): DerivedPurge {
   /** Groups with values of payloads that are gone go whole. */
   async function purgeValues(projectId: string, beforeUs: number, removed: Map<string, number>): Promise<void> {
     const params = { project: projectId, before: beforeUs }
-    const kept = `SELECT toUnixTimestamp64Micro(at), clock FROM callhouse.payloads
-      WHERE project_id = {project:String} AND at < fromUnixTimestamp64Micro({before:Int64}, 'UTC')`
-    const groups = await read<{ chunk: string }>(
-      'purge.mixed-groups',
-      `SELECT DISTINCT toString(chunk) AS chunk FROM callhouse.payload_chunks ARRAY JOIN at AS us, clock AS ver
-        WHERE project_id = {project:String} AND most < {before:Int64} AND (us, ver) NOT IN (${kept})`,
-      params,
-    )
+    const groups = await read<{ chunk: string }>(statement('purge.mixed-groups', params))
     for (let i = 0; i < groups.length; i += chunksAtOnce)
       for (const table of ['payload_leaves', 'payload_chunks']) {
         const chunks = groups.slice(i, i + chunksAtOnce).map(({ chunk }) => chunk)
         const rows = await remove({ table, where: 'chunk IN {chunks:Array(UInt64)}' }, projectId, { chunks })
         removed.set(table, (removed.get(table) ?? 0) + rows)
       }
-    const hours = await read<{ hour: number }>(
-      'purge.hours-to-index',
-      `SELECT DISTINCT toFloat64(toUnixTimestamp(toStartOfHour(at))) AS hour FROM callhouse.payloads
-        WHERE project_id = {project:String} AND at < fromUnixTimestamp64Micro({before:Int64}, 'UTC')
-        AND (toUnixTimestamp64Micro(at), clock) NOT IN (
-          SELECT us, ver FROM callhouse.payload_chunks ARRAY JOIN at AS us, clock AS ver
-          WHERE project_id = {project:String} AND least < {before:Int64})`,
-      params,
-    )
+    const hours = await read<{ hour: number }>(statement('purge.hours-to-index', params))
     await recountHours(hours.map(({ hour }) => Number(hour)))
   }
 

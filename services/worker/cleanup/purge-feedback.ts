@@ -1,7 +1,8 @@
 // Feedback goes with the calls that it is about: with those that retention hides, and with its own age where its call is
 // not known any more.
-import type { Store } from '../../core/store/store.ts'
+import type { Query, Store } from '../../core/store/store.ts'
 import type { HeldCalls } from '../held-calls.ts'
+import { statement } from '../statements.ts'
 import type { Budget } from './budget.ts'
 
 /** Items that are looked at, and removed, at once. */
@@ -19,29 +20,21 @@ type FeedbackPurge = {
 
 export function createFeedbackPurge(deps: { store: Pick<Store, 'rows' | 'command'>; budget: Budget; held: HeldCalls }) {
   const { store, budget, held } = deps
-  const read = <Row>(name: string, sql: string, params: Record<string, unknown>): Promise<Row[]> =>
-    budget.run(() => store.rows<Row>({ name, sql, params }, background))
+  const read = <Row>(query: Query): Promise<Row[]> => budget.run(() => store.rows<Row>(query, background))
 
   /** The next items about calls, in the order of their ids. */
   const itemsOf = (projectId: string, after: string, beforeUs: number): Promise<Item[]> =>
     read<Item>(
-      'purge.feedback',
-      `SELECT id, any(weave_ref) AS weave_ref, substring(weave_ref, length({lead:String}) + 1) AS call,
-          toUInt8(max(toUnixTimestamp64Micro(created_at)) < {before:Int64}) AS isOld
-        FROM callhouse.feedback
-        WHERE project_id = {project:String} AND purged = 0 AND startsWith(feedback.weave_ref, {lead:String})
-          AND id > {after:String}
-        GROUP BY id ORDER BY id LIMIT ${itemsAtOnce}`,
-      { project: projectId, lead: `weave:///${projectId}/call/`, after, before: beforeUs },
+      statement('purge.feedback', {
+        ...{ project: projectId, lead: `weave:///${projectId}/call/` },
+        ...{ after, before: beforeUs, limit: itemsAtOnce },
+      }),
     )
 
   /** When calls start that are stored. */
   const startsOf = async (projectId: string, ids: readonly string[]): Promise<Map<string, number>> => {
     const rows = await read<{ id: string; us: string }>(
-      'purge.feedback-calls',
-      `SELECT key AS id, toString(max(toUnixTimestamp64Micro(started_at))) AS us FROM callhouse.call_keys
-        WHERE project_id = {project:String} AND kind = 'id' AND key IN {ids:Array(String)} GROUP BY id`,
-      { project: projectId, ids: [...new Set(ids)] },
+      statement('purge.feedback-calls', { project: projectId, ids: [...new Set(ids)] }),
     )
     return new Map(rows.map(({ id, us }) => [id, Number(us)]))
   }
@@ -49,27 +42,22 @@ export function createFeedbackPurge(deps: { store: Pick<Store, 'rows' | 'command
   const remove = (table: string, projectId: string, items: readonly Item[]): Promise<void> =>
     budget.run(() =>
       store.command(
-        {
-          name: 'purge.feedback-rows',
-          sql: `DELETE FROM callhouse.${table} WHERE project_id = {project:String} AND id IN {ids:Array(String)}
-            AND weave_ref IN {refs:Array(String)}`,
-          params: {
+        statement(
+          'purge.feedback-rows',
+          {
             project: projectId,
             ids: items.map(({ id }) => id),
             refs: [...new Set(items.map(({ weave_ref }) => weave_ref))],
           },
-        },
+          { table },
+        ),
         { background: true },
       ),
     )
 
   return {
     async projects() {
-      const rows = await read<{ project_id: string }>(
-        'purge.feedback-projects',
-        'SELECT DISTINCT project_id FROM callhouse.feedback WHERE purged = 0',
-        {},
-      )
+      const rows = await read<{ project_id: string }>(statement('purge.feedback-projects'))
       return rows.map(({ project_id }) => project_id)
     },
     async purge(projectId, beforeUs, goesOn) {

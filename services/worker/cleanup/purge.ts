@@ -3,8 +3,9 @@
 
 import type { AuditEvent } from '../../core/audit/chain.ts'
 import type { Cutoffs } from '../../core/process/running-handler.ts'
-import type { Store } from '../../core/store/store.ts'
+import type { Query, Store } from '../../core/store/store.ts'
 import { type HeldCalls, type HeldRows, readHeldRows } from '../held-calls.ts'
+import { statement } from '../statements.ts'
 import { type Budget, unlimited } from './budget.ts'
 import type { DerivedPurge } from './purge-derived.ts'
 import { createFeedbackPurge } from './purge-feedback.ts'
@@ -45,8 +46,7 @@ const partTime = `multiIf(kind = 'delete', toInt64(9223372036854775807), kind = 
 const heldId = 'id IN {ids:Array(String)}'
 const heldSpan = `((trace_id IN {traces:Array(String)} AND concat(trace_id, ' ', span_id) IN {spans:Array(String)}) OR ${heldId})`
 /** Log records that are still there belong to held calls. */
-const heldLog = (id: string) =>
-  `${id} IN (SELECT id FROM callhouse.logs WHERE project_id IN {projects:Array(String)} AND ${heldSpan})`
+const heldLog = (id: string): string => statement('purge.held-logs', {}, { id, heldSpan }).sql
 const startedAt = microsOf('started_at')
 
 /** Calls first: a call whose payload is gone could not be read. Partitions are months of the same time, or one of all. */
@@ -133,10 +133,8 @@ export function createPurge(deps: {
   const feedback = createFeedbackPurge({ store, budget, held })
   const purgeParts = createPartsPurge({ store, budget })
   let isStopped = false
-  const read = <Row>(name: string, sql: string, params: Record<string, unknown>): Promise<Row[]> =>
-    budget.run(() => store.rows<Row>({ name, sql, params }, background))
-  const change = (name: string, sql: string, params: Record<string, unknown> = {}): Promise<void> =>
-    budget.run(() => store.command({ name, sql, params }, aside))
+  const read = <Row>(query: Query): Promise<Row[]> => budget.run(() => store.rows<Row>(query, background))
+  const change = (query: Query): Promise<void> => budget.run(() => store.command(query, aside))
 
   const cutoffOf = ({ cutoff }: Aged, projectId: string): number | undefined => {
     if (cutoff === 'logs') return rules.logsBeforeUs?.(projectId)
@@ -145,23 +143,13 @@ export function createPurge(deps: {
   }
 
   const monthsOf = async (table: string): Promise<string[]> => {
-    const found = await read<{ month: string }>(
-      'purge.months',
-      `SELECT DISTINCT partition_id AS month FROM system.parts
-        WHERE active AND database = currentDatabase() AND table = {table:String} ORDER BY month`,
-      { table },
-    )
+    const found = await read<{ month: string }>(statement('purge.months', { table }))
     return found.map(({ month }) => month).filter(isMonth)
   }
 
   /** Ends that came alone lie where their own times say, which may be long before the start of a call that stays. */
   const endsToKeep = async (projects: string[], beforeUs: number): Promise<string[]> => {
-    const found = await read<{ id: string }>(
-      'purge.ends',
-      `SELECT DISTINCT id FROM callhouse.calls WHERE project_id IN {projects:Array(String)}
-        AND ${microsOf('started_at')} >= {before:Int64} AND ${microsOf('output_at')} < {before:Int64} AND end_ver > 0`,
-      { projects, before: beforeUs },
-    )
+    const found = await read<{ id: string }>(statement('purge.ends', { projects, before: beforeUs }))
     return found.map(({ id }) => id)
   }
 
@@ -181,17 +169,13 @@ export function createPurge(deps: {
     const parts = table === 'calls' ? await purgeParts(month, projects, beforeUs, around) : []
     for (const [projectId, n] of parts) note(removed, projectId, 'call_patches', n)
     const kept = table === 'payloads' ? await endsToKeep(projects, beforeUs) : undefined
-    const others = kept === undefined ? '' : " AND NOT (part = 'end' AND id IN {kept:Array(String)})"
-    const where = `project_id IN {projects:Array(String)} AND ${us} < {before:Int64}${others}${around ? ` AND NOT ${ofHeld}` : ''}`
+    const ends = kept === undefined ? '' : " AND NOT (part = 'end' AND id IN {kept:Array(String)})"
+    const others = `${ends}${around ? ` AND NOT ${ofHeld}` : ''}`
     const params = { projects, before: beforeUs, ...(kept && { kept }), ...around }
     const found = await read<{ project_id: string; n: string }>(
-      'purge.count',
-      `SELECT project_id, toString(count()) AS n FROM callhouse.${table} WHERE _partition_id = {month:String} AND ${where}
-        GROUP BY project_id`,
-      { ...params, month },
+      statement('purge.count', { ...params, month }, { table, us, others }),
     )
-    if (found.length > 0)
-      await change('purge.rows', `DELETE FROM callhouse.${table} IN PARTITION ID '${month}' WHERE ${where}`, params)
+    if (found.length > 0) await change(statement('purge.rows', params, { table, month, us, others }))
     for (const { project_id, n } of found) note(removed, project_id, table, Number(n))
     return [...parts].reduce((sum, [, n]) => sum + n, 0) + found.reduce((sum, { n }) => sum + Number(n), 0)
   }
@@ -212,35 +196,21 @@ export function createPurge(deps: {
 
   /** Whether the files of a month still hold removed rows that are due. */
   const isRewriteDue = async (table: string, month: string, nowMs: number): Promise<boolean> => {
-    const [found] = await read<{ removed: string; rows: string }>(
-      'purge.removed',
-      `SELECT toString(countIf(_row_exists = 0)) AS removed, toString(count()) AS rows FROM callhouse.${table}
-        WHERE _partition_id = {month:String} SETTINGS apply_deleted_mask = 0`,
-      { month },
-    )
+    const [found] = await read<{ removed: string; rows: string }>(statement('purge.removed', { month }, { table }))
     const [removed, rows] = [Number(found?.removed ?? 0), Number(found?.rows ?? 0)]
     return isRewritten({ table, month, removed, rows }, roundDays, nowMs)
   }
 
   /** Tables in which some rows were removed, as engines know them: others need no look into their rows. */
   const masked = async (table: string): Promise<Set<string>> => {
-    const found = await read<{ month: string }>(
-      'purge.masked',
-      `SELECT DISTINCT partition_id AS month FROM system.parts
-        WHERE active AND has_lightweight_delete AND database = currentDatabase() AND table = {table:String}`,
-      { table },
-    )
+    const found = await read<{ month: string }>(statement('purge.masked', { table }))
     return new Set(found.map(({ month }) => month))
   }
 
   /** @param kept is added to: projects of which something is held */
   const purgeMonth = async (aged: Aged, month: string, removed: Removed, kept: Set<string>): Promise<number> => {
     const { table } = aged
-    const found = await read<{ project_id: string }>(
-      'purge.projects',
-      `SELECT DISTINCT project_id FROM callhouse.${table} WHERE _partition_id = {month:String}`,
-      { month },
-    )
+    const found = await read<{ project_id: string }>(statement('purge.projects', { month }, { table }))
     const due = found
       .map(({ project_id }) => ({ project_id, beforeUs: cutoffOf(aged, project_id) ?? Number.NEGATIVE_INFINITY }))
       .filter(({ beforeUs }) => beforeUs > monthBeginUs(month))
@@ -318,7 +288,7 @@ export function createPurge(deps: {
       for (const month of await masked(table)) {
         if (isStopped) return purged
         if (!isMonth(month) || !(await isRewriteDue(table, month, nowMs))) continue
-        await change('purge.rewrite', `ALTER TABLE callhouse.${table} APPLY DELETED MASK IN PARTITION ID '${month}'`)
+        await change(statement('purge.rewrite', {}, { table, month }))
         purged.rewritten.push(`${table} ${month}`)
       }
     }

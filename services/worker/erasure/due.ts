@@ -1,8 +1,9 @@
 // What erasures still have to remove, as the tables say it: no list of it is kept, so that none can be lost.
 import { clockOf } from '../../core/clock/clock.ts'
-import type { Store } from '../../core/store/store.ts'
+import type { Query, Store } from '../../core/store/store.ts'
 import type { Erasure } from '../../events/erasures.ts'
 import type { HeldCalls } from '../held-calls.ts'
+import { statement } from '../statements.ts'
 import { callsAtOnce, type RowRemoval, refOf } from './remove-rows.ts'
 
 const background = { pool: 'background' } as const
@@ -17,20 +18,11 @@ export function parted<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[]
 /** Deleted calls of a project that are still stored: accept timestamps of each delete, and of the oldest part. */
 type Deleted = { id: string; deleteVer: bigint; partVer: bigint }
 
-const oldestPart = 'if(start_ver = 0 OR (end_ver > 0 AND end_ver < start_ver), end_ver, start_ver)'
-/** Calls that are deleted and stored: accept timestamps of the delete, and of the oldest part that is stored. */
-const deletedCalls = (where = '1'): string => `
-  SELECT project_id, id, delete_ver AS deleted, ${oldestPart} AS part
-  FROM callhouse.calls WHERE delete_ver > 0 AND ${where}
-  UNION ALL
-  SELECT project_id, id, maxIf(clock, kind = 'delete'), minIf(clock, kind != 'delete')
-  FROM callhouse.call_patches
-  WHERE (project_id, id) IN (SELECT project_id, id FROM callhouse.call_patches WHERE kind = 'delete') AND ${where}
-  GROUP BY project_id, id HAVING countIf(kind != 'delete') > 0`
+/** Calls that are deleted and stored. */
+const deletedCalls = (where = '1'): string => statement('erasure.deleted-calls', {}, { where }).sql
 const ofProject = 'project_id = {project:String}'
 const free = `${ofProject} AND id NOT IN {held:Array(String)}`
-/** Items of feedback by whose refs they are of held calls. */
-const feedbackOfHeld = `SELECT id FROM callhouse.feedback WHERE ${ofProject} AND weave_ref IN {refs:Array(String)}`
+const feedbackOfHeld = statement('erasure.feedback-of-held').sql
 
 export type Due = {
   /** Projects with something to remove that nothing holds, and the accept timestamp of the oldest delete. */
@@ -55,8 +47,7 @@ export function createDue(deps: {
   removedProjects(): ReadonlyMap<string, number>
 }): Due {
   const { store, removal, held, removedProjects } = deps
-  const read = <Row>(name: string, sql: string, params: Record<string, unknown> = {}): Promise<Row[]> =>
-    store.rows<Row>({ name, sql, params }, background)
+  const read = <Row>(query: Query): Promise<Row[]> => store.rows<Row>(query, background)
 
   /** Parameters that name what is held of a project. @returns null = everything is */
   async function heldOf(projectId: string): Promise<{ held: string[]; refs: string[] } | null> {
@@ -66,30 +57,16 @@ export function createDue(deps: {
   }
 
   const leftOf = async (erasures: readonly Erasure[], calls: string, params: Record<string, unknown>) => {
-    const rows = await read<{ n: string }>(
-      'erasure.left',
-      `SELECT DISTINCT toString(n) AS n FROM
-        (
-          SELECT arrayJoin(arrayFilter(
-            (n, project, until, removed) -> project = project_id AND deleted <= until AND part <= removed,
-            range(toUInt32(length({projects:Array(String)}))),
-            {projects:Array(String)}, {untils:Array(UInt64)}, {removed:Array(UInt64)}
-          )) AS n
-          FROM (${calls}) WHERE project_id IN {projects:Array(String)}
-        )`,
-      {
-        ...params,
-        projects: erasures.map(({ projectId }) => projectId),
-        untils: erasures.map(({ untilVer }) => String(untilVer)),
-        removed: erasures.map(({ changedMs }) => String(clockOf(changedMs))),
-      },
-    )
+    const named = {
+      ...params,
+      projects: erasures.map(({ projectId }) => projectId),
+      untils: erasures.map(({ untilVer }) => String(untilVer)),
+      removed: erasures.map(({ changedMs }) => String(clockOf(changedMs))),
+    }
+    const rows = await read<{ n: string }>(statement('erasure.left', named, { calls }))
     return rows.map(({ n }) => erasures[Number(n)] as Erasure)
   }
 
-  /** Accept timestamp after which feedback was purged that these erasures are about: of the last one before that is done. */
-  const purgedSince = `(SELECT max(until_ver) FROM callhouse.erasures FINAL
-    WHERE ${ofProject} AND status = 'done' AND until_ver < {oldest:UInt64})`
   const oldestOf = (erasures: readonly Erasure[]): string | undefined =>
     erasures
       .map(({ untilVer }) => untilVer)
@@ -99,8 +76,7 @@ export function createDue(deps: {
   return {
     async projects() {
       const rows = await read<{ project_id: string; oldest: string }>(
-        'erasure.projects',
-        `SELECT project_id, toString(min(deleted)) AS oldest FROM (${deletedCalls()}) GROUP BY project_id`,
+        statement('erasure.projects', {}, { calls: deletedCalls() }),
       )
       const due = new Map<string, bigint>()
       for (const { project_id, oldest } of rows) {
@@ -111,9 +87,7 @@ export function createDue(deps: {
         const params = await heldOf(project_id)
         if (params === null) continue
         const [row] = await read<{ n: string; oldest: string }>(
-          'erasure.free-calls',
-          `SELECT toString(count()) AS n, toString(min(deleted)) AS oldest FROM (${deletedCalls(free)})`,
-          { project: project_id, ...params },
+          statement('erasure.free-calls', { project: project_id, ...params }, { calls: deletedCalls(free) }),
         )
         if (row !== undefined && row.n !== '0') due.set(project_id, BigInt(row.oldest))
       }
@@ -140,12 +114,9 @@ export function createDue(deps: {
     async calls(projectId, after) {
       const params = await heldOf(projectId)
       if (params === null) return []
+      const named = { project: projectId, after, limit: callsAtOnce, ...params }
       const rows = await read<{ id: string; ver: string; part: string }>(
-        'erasure.calls',
-        `SELECT id, toString(max(deleted)) AS ver, toString(minIf(part, part > 0)) AS part
-          FROM (${deletedCalls(`${free} AND id > {after:String}`)})
-          GROUP BY id ORDER BY id LIMIT ${callsAtOnce}`,
-        { project: projectId, after, ...params },
+        statement('erasure.calls', named, { calls: deletedCalls(`${free} AND id > {after:String}`) }),
       )
       return rows.map(({ id, ver, part }) => ({ id, deleteVer: BigInt(ver), partVer: BigInt(part) }))
     },
@@ -153,13 +124,9 @@ export function createDue(deps: {
     async feedback(projectId, erasures) {
       const [oldest, params] = [oldestOf(erasures), await heldOf(projectId)]
       if (oldest === undefined || params === null) return new Map()
+      const named = { project: projectId, oldest, margin: String(lateVer), ...params }
       const rows = await read<{ id: string; ver: string }>(
-        'erasure.feedback-purged',
-        `SELECT id, toString(max(clock)) AS ver FROM callhouse.feedback
-          WHERE ${ofProject} AND purged = 1 AND clock + {margin:UInt64} > ${purgedSince}
-          AND id NOT IN (${feedbackOfHeld})
-          GROUP BY id`,
-        { project: projectId, oldest, margin: String(lateVer), ...params },
+        statement('erasure.feedback-purged', named, { feedbackOfHeld }),
       )
       return new Map(rows.map(({ id, ver }) => [id, BigInt(ver)]))
     },
@@ -171,27 +138,14 @@ export function createDue(deps: {
       const params = await heldOf(projectId)
       const [calls, items] =
         params === null
-          ? [deletedCalls(ofProject), `${ofProject}`]
+          ? [deletedCalls(ofProject), ofProject]
           : [deletedCalls(`${ofProject} AND id IN {held:Array(String)}`), `${ofProject} AND id IN (${feedbackOfHeld})`]
       const sorted = [...erasures].sort((a, b) => (a.untilVer < b.untilVer ? -1 : 1))
-      const rows = await read<{ n: number; held: string }>(
-        'erasure.held',
-        `SELECT toFloat64(indexOf(arrayMap(until -> deleted <= until, {untils:Array(UInt64)}), 1)) AS n,
-            toString(uniqExact(what)) AS held
-          FROM
-          (
-            SELECT concat('call ', id) AS what, deleted FROM (${calls})
-            UNION ALL
-            SELECT concat('feedback ', id), max(clock) FROM callhouse.feedback
-            WHERE ${items} GROUP BY id HAVING max(purged) = 1 AND min(purged) = 0
-              AND maxIf(clock, purged = 1) + {margin:UInt64} > ${purgedSince}
-          )
-          GROUP BY n HAVING n > 0`,
-        {
-          ...{ project: projectId, oldest, margin: String(lateVer), ...params },
-          untils: sorted.map(({ untilVer }) => String(untilVer)),
-        },
-      )
+      const named = {
+        ...{ project: projectId, oldest, margin: String(lateVer), ...params },
+        untils: sorted.map(({ untilVer }) => String(untilVer)),
+      }
+      const rows = await read<{ n: number; held: string }>(statement('erasure.held', named, { calls, items }))
       for (const row of rows) found.set(sorted[Number(row.n) - 1] as Erasure, Number(row.held))
       return found
     },

@@ -5,7 +5,7 @@ import type { Audit } from '../../core/audit/audit.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { canonicalJson } from '../../core/json/canonical.ts'
 import type { Log } from '../../core/log/log.ts'
-import type { Store } from '../../core/store/store.ts'
+import type { Query, Store } from '../../core/store/store.ts'
 import {
   type Erasure,
   type ErasureRow,
@@ -17,6 +17,7 @@ import {
 } from '../../events/erasures.ts'
 import type { DeadLetters } from '../dead-letters/dead-letters.ts'
 import type { HeldCalls } from '../held-calls.ts'
+import { statement } from '../statements.ts'
 import { createDue, parted } from './due.ts'
 import { createRemaining } from './remaining.ts'
 import type { FileRemoval } from './remove-files.ts'
@@ -73,14 +74,10 @@ export function createErasing(deps: ErasingDeps): Erasing {
   /** When erasures were hidden, by id: their events may not be in the table yet. */
   const hidden = new Map<string, number>()
 
-  const read = <Row>(name: string, sql: string, params: Record<string, unknown> = {}): Promise<Row[]> =>
-    store.rows<Row>({ name, sql, params }, background)
+  const read = <Row>(query: Query): Promise<Row[]> => store.rows<Row>(query, background)
 
   const openErasures = async (): Promise<Erasure[]> => {
-    const rows = await read<ErasureRow>(
-      'erasure.open',
-      `SELECT ${erasureColumns.join(', ')} FROM callhouse.erasures FINAL WHERE status != 'done' ORDER BY until_ver`,
-    )
+    const rows = await read<ErasureRow>(statement('erasure.open', {}, { columns: erasureColumns.join(', ') }))
     return rows.map(erasureOf).map((one) => Object.assign(one, { hiddenUs: hidden.get(one.id) ?? one.hiddenUs }))
   }
   const due = createDue({ store, removal, held, removedProjects })
@@ -122,12 +119,7 @@ export function createErasing(deps: ErasingDeps): Erasing {
   const remainingOf = createRemaining(deps)
 
   async function finish(projectId: string, erasures: readonly Erasure[], nowMs: number): Promise<number> {
-    const [row] = await read<{ hash: string }>(
-      'erasure.previous',
-      `SELECT hash FROM callhouse.erasures FINAL WHERE project_id = {project:String} AND status = 'done'
-        ORDER BY done_us DESC, id DESC LIMIT 1`,
-      { project: projectId },
-    )
+    const [row] = await read<{ hash: string }>(statement('erasure.previous', { project: projectId }))
     let previous = row?.hash ?? ''
     for (const [n, erasure] of erasures.entries()) {
       Object.assign(erasure, { status: 'done', doneUs: Math.round(nowMs * 1_000) + n, previous, problem: '', held: 0 })

@@ -1,7 +1,8 @@
 // Places that an erasure does not reach, as its receipt names them, with the time at which they are empty.
 import type { Log } from '../../core/log/log.ts'
-import type { Store } from '../../core/store/store.ts'
+import type { Query, Store } from '../../core/store/store.ts'
 import type { Erasure } from '../../events/erasures.ts'
+import { statement } from '../statements.ts'
 
 export type Place = { place: string; until: string | null }
 
@@ -25,44 +26,21 @@ const atMost = (places: string[], most: number, more: string): string[] =>
   places.length <= most ? places : [...places.slice(0, most), `${places.length - most} ${more}`]
 
 export function createRemaining({ store, log, removedProjects, logRetentionMs }: RemainingDeps) {
-  const read = <Row>(name: string, sql: string, params: Record<string, unknown>): Promise<Row[]> =>
-    store.rows<Row>({ name, sql, params }, background)
+  const read = <Row>(query: Query): Promise<Row[]> => store.rows<Row>(query, background)
 
   /** Backups that were made, or begun, since something came of what was erased. */
   async function backups({ firstVer, counts, projectId }: Erasure): Promise<string[]> {
     const isNothing = counts.calls + counts.payload_rows + counts.feedback === 0
     if (isNothing && !removedProjects().has(projectId)) return []
-    const rows = await read<{ ms: number }>(
-      'erasure.backups',
-      `SELECT toFloat64(toUnixTimestamp64Milli(max(at))) AS ms FROM callhouse.audit_events
-        WHERE scope = '*' AND action IN ('backup.started', 'backup.ended') AND at >= fromUnixTimestamp64Micro({first:Int64})
-        GROUP BY target ORDER BY ms DESC`,
-      { first: Number(firstVer >> 10n) },
-    )
+    const rows = await read<{ ms: number }>(statement('erasure.backups', { first: Number(firstVer >> 10n) }))
     const named = rows.map(({ ms }) => `backup of ${new Date(ms).toISOString()}`)
     return atMost(named, maxBackups, 'older backups')
   }
 
   /** Objects, and rows of tables, with refs to calls that were deleted for an erasure. */
   async function referring({ projectId, untilVer }: Erasure): Promise<string[]> {
-    const idsIn = `arrayMap(piece -> extract(piece, '^[^"\\\\\\\\/?#]+'), arraySlice(splitByString({lead:String}, val), 2))`
-    const ofCalls = `position(val, {lead:String}) > 0 AND hasAny(${idsIn}, (
-        SELECT groupArray(id) FROM callhouse.call_patches
-        WHERE project_id = {project:String} AND kind = 'delete' AND clock <= {until:UInt64} AND clock > (
-          SELECT max(until_ver) FROM callhouse.erasures FINAL
-          WHERE project_id = {project:String} AND until_ver < {until:UInt64})))`
-    const rows = await read<{ place: string }>(
-      'erasure.referring',
-      `SELECT DISTINCT place FROM
-        (
-          SELECT concat(toString(kind), ' ', object_id, ':', digest) AS place FROM callhouse.objects
-          WHERE project_id = {project:String} AND ${ofCalls}
-          UNION ALL
-          SELECT concat('row ', digest) FROM callhouse.table_rows WHERE project_id = {project:String} AND ${ofCalls}
-        )
-        ORDER BY place`,
-      { project: projectId, until: String(untilVer), lead: `weave:///${projectId}/call/` },
-    )
+    const params = { project: projectId, until: String(untilVer), lead: `weave:///${projectId}/call/` }
+    const rows = await read<{ place: string }>(statement('erasure.referring', params))
     const named = rows.map(({ place }) => place)
     return atMost(named, maxReferring, 'more objects and rows')
   }

@@ -3,9 +3,10 @@
 import type { StoredBlobs } from '../../core/blobs/blobs.ts'
 import { clockOf } from '../../core/clock/clock.ts'
 import type { Log } from '../../core/log/log.ts'
-import type { Store } from '../../core/store/store.ts'
+import type { Query, Store } from '../../core/store/store.ts'
 import type { Budget } from '../cleanup/budget.ts'
 import type { HeldCalls } from '../held-calls.ts'
+import { statement } from '../statements.ts'
 import type { RowRemoval } from './remove-rows.ts'
 import { LogNotRewritten, rewriteFilesInLog } from './rewrite-log.ts'
 
@@ -15,9 +16,6 @@ const namesAtOnce = 5_000
 const mostNeedles = 255
 const background = { pool: 'background', timeoutMs: 600_000 } as const
 
-/** What looks like a digest in JSON text: its last letters, as an escape may stand before it. */
-const digestsIn = (text: string): string =>
-  `arrayDistinct(arrayMap(run -> right(run, 43), extractAll(${text}, '[A-Za-z0-9]{43,}')))`
 const payloadText = `concat(attributes, ' ', inputs, ' ', output, ' ', summary, ' ', otel_dump)`
 
 /** Objects that were made of a long text of a call (`services/content/extract.ts`): nobody published them. */
@@ -50,8 +48,7 @@ type Kept = { digest: string; clock: bigint }
 
 export function createFileRemoval(deps: FileRemovalDeps): FileRemoval {
   const { store, budget, log, blobs, removeRows, held } = deps
-  const read = <Row>(name: string, sql: string, params: Record<string, unknown>): Promise<Row[]> =>
-    budget.run(() => store.rows<Row>({ name, sql, params }, background))
+  const read = <Row>(query: Query): Promise<Row[]> => budget.run(() => store.rows<Row>(query, background))
 
   async function namesInTurn<Row>(
     digests: readonly string[],
@@ -70,16 +67,11 @@ export function createFileRemoval(deps: FileRemovalDeps): FileRemoval {
     digests: readonly string[],
     ids: readonly string[] = [],
   ): Promise<Set<string>> {
-    const isFew = digests.length <= mostNeedles
+    const place = { table, text, where }
     const rows = await read<{ found: string }>(
-      'erasure.mentions',
-      `SELECT DISTINCT found FROM
-        (
-          SELECT arrayJoin(${digestsIn(text)}) AS found FROM callhouse.${table}
-          WHERE project_id = {project:String} AND (${where})${isFew ? ` AND multiSearchAny(${text}, {digests:Array(String)})` : ''}
-        )
-        WHERE ${isFew ? 'found IN {digests:Array(String)}' : 'found IN (SELECT digest FROM callhouse.files WHERE project_id = {project:String} UNION ALL SELECT digest FROM callhouse.objects WHERE project_id = {project:String})'}`,
-      { project: projectId, ids, ...(isFew && { digests }) },
+      digests.length <= mostNeedles
+        ? statement('erasure.mentions', { project: projectId, ids, digests }, place)
+        : statement('erasure.mentions-of-any', { project: projectId, ids }, place),
     )
     return new Set(rows.map(({ found }) => found))
   }
@@ -88,11 +80,7 @@ export function createFileRemoval(deps: FileRemovalDeps): FileRemoval {
   const madeObjects = (projectId: string, digests: readonly string[]) =>
     namesInTurn(digests, (some) =>
       read<{ digest: string; ver: string; files: string[] }>(
-        'erasure.objects',
-        `SELECT digest, toString(max(clock)) AS ver, groupUniqArrayArray(${digestsIn('val')}) AS files
-          FROM callhouse.objects WHERE project_id = {project:String} AND digest IN {digests:Array(String)}
-          GROUP BY digest HAVING min(${madeOfTexts})`,
-        { project: projectId, digests: some },
+        statement('erasure.objects', { project: projectId, digests: some }, { madeOfTexts }),
       ),
     )
 
@@ -104,9 +92,7 @@ export function createFileRemoval(deps: FileRemovalDeps): FileRemoval {
       {
         table: 'payloads',
         text: payloadText,
-        where: `id IN {ids:Array(String)} OR id NOT IN
-          (SELECT id FROM callhouse.calls WHERE project_id = {project:String} AND delete_ver > 0
-          UNION ALL SELECT id FROM callhouse.call_patches WHERE project_id = {project:String} AND kind = 'delete')`,
+        where: statement('erasure.stays').sql,
       },
       { table: 'table_rows', text: 'val', where: '1' },
       { table: 'feedback', text: `concat(payload, ' ', weave_ref)`, where: 'purged = 0' },
@@ -119,12 +105,7 @@ export function createFileRemoval(deps: FileRemovalDeps): FileRemoval {
     for (const digest of await mentioned({ table: 'objects', text: 'val', where: own }, projectId, digests))
       found.add(digest)
     const labelled = await namesInTurn(objects, (some) =>
-      read<{ digest: string }>(
-        'erasure.labelled',
-        `SELECT DISTINCT digest FROM callhouse.object_labels FINAL WHERE project_id = {project:String} AND is_set = 1
-          AND digest IN {digests:Array(String)}`,
-        { project: projectId, digests: some },
-      ),
+      read<{ digest: string }>(statement('erasure.labelled', { project: projectId, digests: some })),
     )
     for (const { digest } of labelled) found.add(digest)
     return found
@@ -134,10 +115,7 @@ export function createFileRemoval(deps: FileRemovalDeps): FileRemoval {
   async function filesOfOthers(projectId: string, digests: readonly string[], gone: ReadonlySet<string>) {
     const rows = await namesInTurn(digests, (some) =>
       read<{ object: string; files: string[] }>(
-        'erasure.files-of-objects',
-        `SELECT digest AS object, arrayIntersect(${digestsIn('val')}, {digests:Array(String)}) AS files
-          FROM callhouse.objects WHERE project_id = {project:String} AND ${madeOfTexts} AND notEmpty(files)`,
-        { project: projectId, digests: some },
+        statement('erasure.files-of-objects', { project: projectId, digests: some }, { madeOfTexts }),
       ),
     )
     return new Set(rows.filter(({ object }) => !gone.has(object)).flatMap(({ files }) => files))
@@ -147,11 +125,7 @@ export function createFileRemoval(deps: FileRemovalDeps): FileRemoval {
   const filesOf = (projectId: string, digests: readonly string[]) =>
     namesInTurn(digests, (some) =>
       read<{ digest: string; ver: string; size: string; blobs: string[] }>(
-        'erasure.uploads',
-        `SELECT digest, toString(max(clock)) AS ver, toString(any(size_bytes)) AS size,
-            groupUniqArrayIf(blob, blob != '') AS blobs
-          FROM callhouse.files WHERE project_id = {project:String} AND digest IN {digests:Array(String)} GROUP BY digest`,
-        { project: projectId, digests: some },
+        statement('erasure.uploads', { project: projectId, digests: some }),
       ),
     )
 
@@ -203,15 +177,7 @@ export function createFileRemoval(deps: FileRemovalDeps): FileRemoval {
     async named(projectId, calls, into) {
       const deletes = new Map(calls.map(({ id, deleteVer }) => [id, deleteVer]))
       const rows = await read<{ id: string; digest: string }>(
-        'erasure.named',
-        `SELECT DISTINCT id, digest FROM
-          (
-            SELECT id, arrayJoin(${digestsIn(payloadText)}) AS digest FROM callhouse.payloads
-            WHERE project_id = {project:String} AND id IN {ids:Array(String)}
-          )
-          WHERE digest IN (SELECT digest FROM callhouse.files WHERE project_id = {project:String}
-            UNION ALL SELECT digest FROM callhouse.objects WHERE project_id = {project:String} AND ${madeOfTexts})`,
-        { project: projectId, ids: [...deletes.keys()] },
+        statement('erasure.named', { project: projectId, ids: [...deletes.keys()] }, { madeOfTexts }),
       )
       for (const { id, digest } of rows) {
         const ver = deletes.get(id) ?? 0n
@@ -223,28 +189,16 @@ export function createFileRemoval(deps: FileRemovalDeps): FileRemoval {
     async removeOld(projectId, beforeMs) {
       const before = clockOf(beforeMs)
       const rows = await read<{ digest: string }>(
-        'erasure.old-files',
-        `SELECT digest FROM callhouse.files WHERE project_id = {project:String}
-          GROUP BY digest HAVING max(clock) < {before:UInt64}
-          UNION DISTINCT SELECT digest FROM callhouse.objects WHERE project_id = {project:String} AND ${madeOfTexts}
-          GROUP BY digest HAVING max(clock) < {before:UInt64}`,
-        { project: projectId, before: String(before) },
+        statement('erasure.old-files', { project: projectId, before: String(before) }, { madeOfTexts }),
       )
       return remove(projectId, new Map(rows.map(({ digest }) => [digest, before])))
     },
 
     async removeBlobs(projectId) {
-      const rows = await read<{ blob: string }>(
-        'erasure.blobs',
-        `SELECT DISTINCT blob FROM callhouse.files WHERE project_id = {project:String} AND blob != ''`,
-        { project: projectId },
-      )
+      const rows = await read<{ blob: string }>(statement('erasure.blobs', { project: projectId }))
       for (const { blob } of rows) await blobs.remove(blob)
       const [all] = await read<{ files: number; bytes: number }>(
-        'erasure.files-of-project',
-        `SELECT toFloat64(count()) AS files, toFloat64(sum(size)) AS bytes FROM
-          (SELECT digest, any(size_bytes) AS size FROM callhouse.files WHERE project_id = {project:String} GROUP BY digest)`,
-        { project: projectId },
+        statement('erasure.files-of-project', { project: projectId }),
       )
       return { files: all?.files ?? 0, bytes: all?.bytes ?? 0 }
     },

@@ -1,6 +1,7 @@
 // Takes calls out of the tables for good: rows of some calls by key, then the bytes of removed rows out of the files.
-import type { Store } from '../../core/store/store.ts'
+import type { Query, Store } from '../../core/store/store.ts'
 import type { Budget } from '../cleanup/budget.ts'
+import { statement } from '../statements.ts'
 import type { TimeRange } from '../time-range.ts'
 import { spanKey } from './rewrite-log.ts'
 
@@ -100,21 +101,12 @@ export type RowRemoval = {
 }
 
 export function createRowRemoval({ store, budget, betweenDerivations, recount }: RowRemovalDeps): RowRemoval {
-  const read = <Row>(name: string, sql: string, params: Record<string, unknown>): Promise<Row[]> =>
-    budget.run(() => store.rows<Row>({ name, sql, params }, background))
-  const change = (name: string, sql: string, params: Record<string, unknown> = {}): Promise<void> =>
-    budget.run(() => store.command({ name, sql, params }, aside))
+  const read = <Row>(query: Query): Promise<Row[]> => budget.run(() => store.rows<Row>(query, background))
+  const change = (query: Query): Promise<void> => budget.run(() => store.command(query, aside))
 
   /** Every table with rows of projects. */
   const projectTables = async (): Promise<string[]> => {
-    const found = await read<{ name: string }>(
-      'erasure.tables',
-      `SELECT name FROM system.tables WHERE database = currentDatabase() AND endsWith(engine, 'MergeTree')
-        AND name NOT IN {kept:Array(String)}
-        AND name IN (SELECT table FROM system.columns WHERE database = currentDatabase() AND name = 'project_id')
-        ORDER BY name`,
-      { kept: keptTables },
-    )
+    const found = await read<{ name: string }>(statement('erasure.tables', { kept: keptTables }))
     return found.map(({ name }) => name)
   }
 
@@ -123,10 +115,7 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
     if (projectIds.length === 0) return found
     for (const table of await projectTables()) {
       const rows = await read<{ project_id: string }>(
-        'erasure.of-removed',
-        `SELECT DISTINCT project_id FROM callhouse.${table} WHERE project_id IN {projects:Array(String)}
-          SETTINGS apply_deleted_mask = ${inFiles ? 0 : 1}`,
-        { projects: projectIds },
+        statement('erasure.of-removed', { projects: projectIds }, { table, mask: inFiles ? '0' : '1' }),
       )
       for (const { project_id } of rows) found.set(project_id, [...(found.get(project_id) ?? []), table])
     }
@@ -136,18 +125,8 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
   /** Removes rows month by month: files of others are not touched. @returns how many */
   async function remove({ table, where }: Place, projectId: string, named: Named): Promise<number> {
     const params = { project: projectId, ...named }
-    const condition = `project_id = {project:String} AND (${where})`
-    const months = await read<{ month: string; n: string }>(
-      'erasure.months',
-      `SELECT _partition_id AS month, toString(count()) AS n FROM callhouse.${table} WHERE ${condition} GROUP BY month`,
-      params,
-    )
-    for (const { month } of months)
-      await change(
-        'erasure.rows',
-        `DELETE FROM callhouse.${table} IN PARTITION ID '${month}' WHERE ${condition}`,
-        params,
-      )
+    const months = await read<{ month: string; n: string }>(statement('erasure.months', params, { table, where }))
+    for (const { month } of months) await change(statement('erasure.rows', params, { table, month, where }))
     return months.reduce((sum, { n }) => sum + Number(n), 0)
   }
 
@@ -159,13 +138,7 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
       [Number.POSITIVE_INFINITY, 0],
     )
     const params = { project: projectId, times, least, most }
-    const groups = await read<{ chunk: string; least: string; most: string }>(
-      'erasure.groups',
-      `SELECT DISTINCT toString(chunk) AS chunk, toString(least) AS least, toString(most) AS most
-        FROM callhouse.payload_chunks WHERE project_id = {project:String}
-        AND payload_chunks.least <= {most:Int64} AND payload_chunks.most >= {least:Int64} AND hasAny(at, {times:Array(Int64)})`,
-      params,
-    )
+    const groups = await read<{ chunk: string; least: string; most: string }>(statement('erasure.groups', params))
     const chunks = groups.map(({ chunk }) => chunk)
     for (const table of indexedTables)
       for (let i = 0; i < chunks.length; i += callsAtOnce)
@@ -186,32 +159,11 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
     remove,
     async removeParts(projectId, ids) {
       const params = { project: projectId, ids }
-      // Of some calls there are parts alone.
-      const traces = await read<{ trace_id: string; id: string }>(
-        'erasure.traces',
-        `SELECT DISTINCT trace_id, id FROM
-          (
-            SELECT trace_id, id FROM callhouse.calls WHERE project_id = {project:String} AND ${byId}
-            UNION ALL
-            SELECT trace_id, id FROM callhouse.call_patches WHERE project_id = {project:String} AND ${byId}
-          )
-          WHERE trace_id != ''`,
-        params,
-      )
-      // Also what an earlier try has removed already: its indexed values may be left.
-      const payloads = await read<{ id: string; us: string }>(
-        'erasure.payloads',
-        `SELECT id, toString(toUnixTimestamp64Micro(at)) AS us FROM callhouse.payloads
-          WHERE project_id = {project:String} AND ${byId} SETTINGS apply_deleted_mask = 0`,
-        params,
-      )
+      const traces = await read<{ trace_id: string; id: string }>(statement('erasure.traces', params))
+      const payloads = await read<{ id: string; us: string }>(statement('erasure.payloads', params))
       const all = named(projectId, ids, traces)
       const feedback = await read<{ weave_ref: string; n: string }>(
-        'erasure.feedback',
-        `SELECT weave_ref, toString(uniqExact(id)) AS n FROM callhouse.feedback
-          WHERE project_id = {project:String} AND weave_ref IN {refs:Array(String)}
-          GROUP BY weave_ref SETTINGS apply_deleted_mask = 0`,
-        { project: projectId, refs: all.refs },
+        statement('erasure.feedback', { project: projectId, refs: all.refs }),
       )
       for (const place of places) await remove(place, projectId, all)
       const times = [...new Set(payloads.map(({ us }) => Number(us)))]
@@ -230,10 +182,7 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
       for (let i = 0; i < ids.length; i += callsAtOnce) {
         const some = ids.slice(i, i + callsAtOnce)
         const rows = await read<{ id: string; clock: string }>(
-          'erasure.purged',
-          `SELECT id, toString(clock) AS clock FROM callhouse.feedback
-            WHERE project_id = {project:String} AND ${byId} AND purged = 0`,
-          { project: projectId, ids: some },
+          statement('erasure.purged', { project: projectId, ids: some }),
         )
         const gone = rows.filter(({ id, clock }) => BigInt(clock) <= (purged.get(id) ?? 0n))
         if (gone.length === 0) continue
@@ -249,26 +198,9 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
     async strays(projectId, untilVer) {
       const tables: string[] = []
       const ids = new Set<string>()
+      const params = { project: projectId, until: String(untilVer), limit: callsAtOnce }
       for (const { table, id, where = '1' } of traced) {
-        const rows = await read<{ id: string }>(
-          'erasure.strays',
-          `SELECT DISTINCT ${id} AS id FROM callhouse.${table}
-            WHERE project_id = {project:String} AND (${where}) AND ${id} IN
-              (
-                SELECT id FROM callhouse.call_patches
-                WHERE project_id = {project:String} AND kind = 'delete' AND clock <= {until:UInt64}
-              )
-              AND ${id} NOT IN
-              (
-                SELECT id FROM callhouse.calls
-                WHERE project_id = {project:String} AND delete_ver > 0 AND _row_exists = 1
-                UNION ALL
-                SELECT id FROM callhouse.call_patches
-                WHERE project_id = {project:String} AND kind != 'delete' AND _row_exists = 1
-              )
-            LIMIT ${callsAtOnce} SETTINGS apply_deleted_mask = 0`,
-          { project: projectId, until: String(untilVer) },
-        )
+        const rows = await read<{ id: string }>(statement('erasure.strays', params, { table, id, where }))
         if (rows.length > 0) tables.push(table)
         for (const row of rows) ids.add(row.id)
       }
@@ -288,24 +220,16 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
     },
     async rewriteFiles(isWhole) {
       const found = await read<{ table: string; month: string }>(
-        'erasure.removed',
-        `SELECT DISTINCT table, partition_id AS month FROM system.parts WHERE active AND has_lightweight_delete
-          AND database = currentDatabase() AND table IN {tables:Array(String)} ORDER BY table, month`,
-        { tables: isWhole ? await projectTables() : erasedTables },
+        statement('erasure.removed', { tables: isWhole ? await projectTables() : erasedTables }),
       )
-      for (const { table, month } of found)
-        await change('erasure.rewrite', `ALTER TABLE callhouse.${table} APPLY DELETED MASK IN PARTITION ID '${month}'`)
+      for (const { table, month } of found) await change(statement('erasure.rewrite', {}, { table, month }))
     },
     async filesLeft(untilMs, isWhole) {
       const [row] = await read<{ n: string }>(
-        'erasure.files',
-        `SELECT toString(count()) AS n FROM system.parts WHERE database = currentDatabase() AND table IN {tables:Array(String)}
-          AND if(active, has_lightweight_delete AND toUnixTimestamp(modification_time) < {from:Int64},
-            toUnixTimestamp(remove_time) <= {until:Int64})`,
-        {
+        statement('erasure.files', {
           tables: isWhole ? await projectTables() : erasedTables,
           ...{ from: Math.floor(untilMs / 1_000), until: Math.ceil(untilMs / 1_000) },
-        },
+        }),
       )
       return Number(row?.n ?? 0)
     },
