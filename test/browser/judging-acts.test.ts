@@ -26,8 +26,17 @@ async function answer(route: Route): Promise<void> {
   const body = route.request().postDataJSON() as { template_vars?: { question?: string } } & Record<string, unknown>
   sent.push(body)
   const content = body.response_format ? '{"name":1}' : `About ${body.template_vars?.question}`
+  const url_citation = { url: 'https://a.example/page', title: '<b>Where</b>' }
+  const tokens = [content.slice(0, 5), content.slice(5)].map((token, n) => ({ token, logprob: -2 * n }))
+  const grounds = body.logprobs === true && {
+    delta: { content, annotations: [{ type: 'url_citation', url_citation }] },
+    logprobs: { content: tokens },
+  }
   const lines = [
-    { choices: [{ delta: { content }, finish_reason: 'stop' }] },
+    {
+      choices: [{ delta: { content }, finish_reason: 'stop', ...grounds }],
+      ...(grounds && { citations: ['javascript:alert(1)'] }),
+    },
     { choices: [], usage: { prompt_tokens: 7 } },
   ]
   await route.fulfill({
@@ -210,7 +219,7 @@ it('rows of a dataset fill the variables or are run by each model, and are kept 
   await page.getByText('About two').waitFor()
 })
 
-it('a message takes images, an answer says what it cost and whether it keeps to the schema, and the request is code', async () => {
+it('a message takes images and PDFs, an answer says what it cost and whether it keeps to the schema, and the request is code', async () => {
   const { page } = here
   await go('/playground')
   await button('Clear').click()
@@ -220,9 +229,14 @@ it('a message takes images, an answer says what it cost and whether it keeps to 
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
     'base64',
   )
-  await page.getByLabel('Images of message 2').setInputFiles({ name: 'x.svg', mimeType: 'image/svg+xml', buffer: png })
-  await page.getByText('Images are PNG, JPEG, GIF or WebP').waitFor()
-  await page.getByLabel('Images of message 2').setInputFiles({ name: 'x.png', mimeType: 'image/png', buffer: png })
+  const files = page.getByLabel('Images and PDFs of message 2')
+  await files.setInputFiles({ name: 'x.svg', mimeType: 'image/svg+xml', buffer: png })
+  await page.getByText('Files are images (PNG, JPEG, GIF, WebP) and PDFs').waitFor()
+  await files.setInputFiles({ name: 'x.png', mimeType: 'image/png', buffer: png })
+  const pdf = Buffer.from('%PDF-1.4 ')
+  await files.setInputFiles({ name: `${hostile}.pdf`, mimeType: 'application/pdf', buffer: pdf })
+  await page.getByText(`${hostile}.pdf`).waitFor()
+  await page.getByRole('checkbox', { name: 'Probabilities' }).check()
   await page.getByRole('img', { name: '1 of message 2' }).waitFor()
   await page.getByText('Schema of the answer').click()
   await page
@@ -238,9 +252,20 @@ it('a message takes images, an answer says what it cost and whether it keeps to 
       content: [
         { type: 'text', text: 'What is it?' },
         { type: 'image_url', image_url: { url: `data:image/png;base64,${png.toString('base64')}` } },
+        {
+          type: 'file',
+          file: { filename: `${hostile}.pdf`, file_data: `data:application/pdf;base64,${pdf.toString('base64')}` },
+        },
       ],
     },
   ])
+  const citations = page.getByRole('region', { name: 'Citations' })
+  await citations.getByRole('link', { name: '<b>Where</b>' }).waitFor()
+  expect(await citations.getByRole('link').count()).toBe(1)
+  await citations.getByText('javascript:alert(1)').waitFor()
+  await button('Probabilities').click()
+  await page.getByRole('group', { name: 'Probability of each part' }).getByTitle('14 %').waitFor()
+  expect(await everybodysFaults(page, 'grounds of an answer')).toEqual([])
   await button('Copy as… for model 1').click()
   await button('As Python').click()
   await page.getByText('Copied', { exact: true }).waitFor()

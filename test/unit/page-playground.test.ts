@@ -34,11 +34,37 @@ describe('a stream', () => {
     ]
     expect(chunks.reduce(withChunk, emptyAnswer())).toEqual({
       ...{ text: 'Hello', reasoning: 'hm', refusal: '', finish: 'tool_calls', tokensIn: 3, tokensOut: 5, error: null },
+      ...{ tokens: [], citations: [] },
       toolCalls: [
         { id: 'c1', name: 'find', arguments: '{"q":1}' },
         { id: 'c2', name: 'stop', arguments: '' },
       ],
     })
+  })
+
+  it('says how likely its parts were and what it rests on, each address once', () => {
+    const content = [{ token: 'Hel', logprob: -0.1, top_logprobs: [] }, { token: 7 }, null]
+    const annotation = (url: string, title: string) => ({ type: 'url_citation', url_citation: { url, title } })
+    const { tokens, citations } = [
+      delta({ content: 'Hel' }, { logprobs: { content } }),
+      delta({ content: 'lo' }, { logprobs: { content: [{ token: 'lo', logprob: -2 }] } }),
+      {
+        ...delta({ content: '!' }),
+        citations: ['https://a.example/', 7],
+        search_results: [{ url: 'https://b.example/' }],
+      },
+      delta({ annotations: [annotation('https://a.example/', 'A'), { type: 'file' }] }, { logprobs: null }),
+    ].reduce(withChunk, emptyAnswer())
+    expect(tokens).toEqual([
+      { text: 'Hel', logprob: -0.1 },
+      { text: 'lo', logprob: -2 },
+    ])
+    expect(citations).toEqual([
+      { address: 'https://b.example/', title: '' },
+      { address: 'https://a.example/', title: 'A' },
+    ])
+    const many = { citations: Array.from({ length: 500 }, (_, n) => `https://${n}.example/`) }
+    expect(withChunk(emptyAnswer(), many).citations).toHaveLength(100)
   })
 
   it('says what the provider said when it failed in the middle', () => {
@@ -247,4 +273,25 @@ describe('the schema of an answer', () => {
     ).toHaveLength(20)
     expect(schemaFaults({}, { $ref: '#' })).toEqual([])
   })
+})
+
+it('PDFs of a message are sent as files and kept with the draft, whatever else was kept is not', () => {
+  const data = 'data:application/pdf;base64,JVBERi0='
+  const message = { ...emptyMessage('user', 'Read it'), documents: [{ name: 'a.pdf', data }] }
+  const draft = { ...emptyDraft(), messages: [message], likely: true }
+  expect(completionRequestOf(draft, emptyColumn('m'))).toMatchObject({
+    logprobs: true,
+    messages: [
+      {
+        content: [
+          { type: 'text', text: 'Read it' },
+          { type: 'file', file: { filename: 'a.pdf', file_data: data } },
+        ],
+      },
+    ],
+  })
+  const kept = JSON.parse(JSON.stringify(draft)) as { messages: { documents: unknown[] }[] }
+  expect(draftOf(kept)).toMatchObject({ likely: true, messages: [{ documents: [{ name: 'a.pdf', data }] }] })
+  kept.messages[0]?.documents.splice(0, 1, { name: 'x', data: 'data:text/html;base64,PGI+' }, null, 'x')
+  expect(draftOf(kept)?.messages[0]?.documents).toBeUndefined()
 })

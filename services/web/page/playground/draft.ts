@@ -9,7 +9,10 @@ export type DraftMessage = {
   toolCalls?: unknown
   /** `data:` addresses. */
   images?: readonly string[]
+  documents?: readonly Attached[]
 }
+/** A PDF, its `data` an address. */
+export type Attached = { name: string; data: string }
 export type ModelColumn = { key: number; model: string; temperature: string; maxTokens: string }
 export type Draft = {
   messages: DraftMessage[]
@@ -19,14 +22,22 @@ export type Draft = {
   schema: string
   columns: ModelColumn[]
   keeps: boolean
+  /** How likely each part of an answer was is asked for. */
+  likely: boolean
 }
 
 export const maxColumns = 4
 /** Of one message. */
 export const maxImages = 4
+export const maxDocuments = 4
+export const documentType = 'application/pdf'
 export const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
 const isImage = (value: unknown): value is string =>
   typeof value === 'string' && imageTypes.some((type) => value.startsWith(`data:${type};base64,`))
+const isAttached = (value: unknown): value is Attached => {
+  const { name, data } = membersOf(value)
+  return isText(name) && isText(data) && data.startsWith(`data:${documentType};base64,`)
+}
 const roles = ['system', 'user', 'assistant', 'tool'] as const
 export const roleNames = roles
 
@@ -39,7 +50,7 @@ export const emptyMessage = (role: DraftMessage['role'] = 'user', text = ''): Dr
 })
 export const emptyDraft = (): Draft => ({
   ...{ messages: [emptyMessage('system'), emptyMessage()], variables: Object.create(null) as Record<string, string> },
-  ...{ tools: '', schema: '', columns: [emptyColumn()], keeps: true },
+  ...{ tools: '', schema: '', columns: [emptyColumn()], keeps: true, likely: false },
 })
 
 const isText = (value: unknown): value is string => typeof value === 'string'
@@ -51,18 +62,22 @@ const orEmpty = (value: unknown): string => (isText(value) ? value : '')
 /** A draft of what was kept; undefined when it is none, as another version may have written it. */
 export function draftOf(value: unknown): Draft | undefined {
   const kept = membersOf(value)
-  const messages = listOf(kept.messages).flatMap(({ role, text, toolCallId, toolCalls, images }): DraftMessage[] => {
-    const known = roles.find((one) => one === role)
-    if (known === undefined || !isText(text)) return []
-    const shown = Array.isArray(images) ? images.filter(isImage).slice(0, maxImages) : []
-    return [
-      {
-        ...{ ...emptyMessage(known, text), toolCallId: orEmpty(toolCallId) },
-        ...(toolCalls !== undefined && { toolCalls }),
-        ...(shown.length > 0 && { images: shown }),
-      },
-    ]
-  })
+  const messages = listOf(kept.messages).flatMap(
+    ({ role, text, toolCallId, toolCalls, images, documents }): DraftMessage[] => {
+      const known = roles.find((one) => one === role)
+      if (known === undefined || !isText(text)) return []
+      const shown = Array.isArray(images) ? images.filter(isImage).slice(0, maxImages) : []
+      const attached = Array.isArray(documents) ? documents.filter(isAttached).slice(0, maxDocuments) : []
+      return [
+        {
+          ...{ ...emptyMessage(known, text), toolCallId: orEmpty(toolCallId) },
+          ...(toolCalls !== undefined && { toolCalls }),
+          ...(shown.length > 0 && { images: shown }),
+          ...(attached.length > 0 && { documents: attached }),
+        },
+      ]
+    },
+  )
   const columns = listOf(kept.columns).flatMap(({ model, temperature, maxTokens }): ModelColumn[] =>
     isText(model) ? [{ ...emptyColumn(model), temperature: orEmpty(temperature), maxTokens: orEmpty(maxTokens) }] : [],
   )
@@ -70,7 +85,13 @@ export function draftOf(value: unknown): Draft | undefined {
   const variables = Object.create(null) as Record<string, string>
   for (const [name, text] of Object.entries(membersOf(kept.variables))) if (isText(text)) variables[name] = text
   return {
-    ...{ messages, variables, columns: columns.slice(0, maxColumns), keeps: kept.keeps !== false },
+    ...{
+      messages,
+      variables,
+      columns: columns.slice(0, maxColumns),
+      keeps: kept.keeps !== false,
+      likely: kept.likely === true,
+    },
     ...{ tools: orEmpty(kept.tools), schema: orEmpty(kept.schema) },
   }
 }
@@ -156,11 +177,12 @@ function jsonOf(text: string, what: string): unknown {
 }
 
 /** Text alone is sent as text: not every provider takes parts. */
-const contentOf = ({ text, toolCalls, images = [] }: DraftMessage): unknown =>
-  images.length > 0
+const contentOf = ({ text, toolCalls, images = [], documents = [] }: DraftMessage): unknown =>
+  images.length + documents.length > 0
     ? [
         ...(text === '' ? [] : [{ type: 'text', text }]),
         ...images.map((url) => ({ type: 'image_url', image_url: { url } })),
+        ...documents.map(({ name, data }) => ({ type: 'file', file: { filename: name, file_data: data } })),
       ]
     : text === '' && toolCalls
       ? null
@@ -177,8 +199,8 @@ const wireParts = ({ role, toolCallId, toolCalls }: DraftMessage) => ({
 })
 
 /** Whether there is anything to send. */
-export const isSaid = ({ text, toolCalls, images = [] }: DraftMessage): boolean =>
-  text !== '' || toolCalls !== undefined || images.length > 0
+export const isSaid = ({ text, toolCalls, images = [], documents = [] }: DraftMessage): boolean =>
+  text !== '' || toolCalls !== undefined || images.length + documents.length > 0
 
 /** The body of `/inference/v1/chat/completions`. @throws Error for JSON that is none, and numbers that are none */
 export function completionRequestOf(
@@ -207,6 +229,7 @@ export function completionRequestOf(
         json_schema: { name: 'answer', schema: jsonOf(draft.schema, 'The schema') },
       },
     }),
+    ...(draft.likely && { logprobs: true }),
     ...(!draft.keeps && { track_llm_call: false }),
   }
 }

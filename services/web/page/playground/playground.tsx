@@ -13,6 +13,7 @@ import { T } from '../parts/text.tsx'
 import { openQuery } from '../traces/trace-query.ts'
 import { ask } from '../worker/client.ts'
 import { AnswerColumn } from './answer-column.tsx'
+import { Attach, attachmentsOf, withFiles } from './attach.tsx'
 import { DatasetRows } from './dataset-rows.tsx'
 import {
   type Draft,
@@ -23,14 +24,12 @@ import {
   isSaid,
   keepDraft,
   maxColumns,
-  maxImages,
   messagesOf,
   messagesOfPrompt,
   readDraft,
   roleNames,
   variablesOf,
 } from './draft.ts'
-import { Images, imagesOf } from './images.tsx'
 import { SavePrompt } from './save-prompt.tsx'
 import './playground.css'
 
@@ -178,6 +177,10 @@ function Bench({ first, notice }: { first: Draft | undefined; notice: string | u
           <input type="checkbox" checked={draft.keeps} onChange={() => change({ keeps: !draft.keeps })} />
           Keep these calls
         </label>
+        <label className="field" title="How likely the model found each part of its answer, where its provider tells">
+          <input type="checkbox" checked={draft.likely} onChange={() => change({ likely: !draft.likely })} />{' '}
+          Probabilities
+        </label>
         <button type="button" className="line" onClick={() => setRows(true)}>
           Rows of a dataset…
         </button>
@@ -257,16 +260,16 @@ function Bench({ first, notice }: { first: Draft | undefined; notice: string | u
                   const files = [...event.clipboardData.files]
                   if (files.length === 0 || message.role !== 'user') return
                   event.preventDefault()
-                  void imagesOf(files).then(({ images }) =>
-                    setMessage(message.key, { images: [...(message.images ?? []), ...images].slice(0, maxImages) }),
+                  void withFiles(attachmentsOf(message), files).then(({ images, documents }) =>
+                    setMessage(message.key, { images, documents }),
                   )
                 }}
               />
               {message.role === 'user' && (
-                <Images
+                <Attach
                   label={`message ${place + 1}`}
-                  images={message.images ?? []}
-                  onChange={(images) => setMessage(message.key, { images })}
+                  attached={attachmentsOf(message)}
+                  onChange={(attached) => setMessage(message.key, attached)}
                 />
               )}
             </div>

@@ -1,0 +1,56 @@
+// Beside an answer: how likely the model found each part of it, and what it rests on.
+import { useState } from 'react'
+import type { Citation, Token } from '../engine/completion-stream.ts'
+import { count } from '../engine/format.ts'
+import { followed } from '../engine/markdown.ts'
+import { OutLink } from '../parts/markdown.tsx'
+import { T } from '../parts/text.tsx'
+
+/** More parts are more elements than are read. */
+const maxShown = 2_000
+const maxText = 200
+
+/** From 0, all but certain, to 4. */
+const doubtOf = (share: number): number => [0.9, 0.7, 0.5, 0.2].filter((bound) => share < bound).length
+const shareText = (share: number): string => `${(share * 100).toFixed(share > 0.995 || share < 0.1 ? 2 : 0)} %`
+
+export function Likely({ tokens }: { tokens: readonly Token[] }) {
+  const [isShown, setShown] = useState(false)
+  const shares = tokens.map(({ logprob }) => Math.min(1, Math.exp(logprob)))
+  const mean = tokens.reduce((sum, { logprob }) => sum + logprob, 0) / tokens.length
+  return (
+    <div>
+      <button type="button" className="line" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+        Probabilities
+      </button>{' '}
+      <span className="second num">on average {shareText(Math.min(1, Math.exp(mean)))}</span>
+      {isShown && (
+        <div className="said likely" dir="auto" role="group" aria-label="Probability of each part">
+          {tokens.slice(0, maxShown).map(({ text }, place) => {
+            const share = shares[place] as number
+            return (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place
+              <span key={place} className={`doubt-${doubtOf(share)}`} title={shareText(share)}>
+                <T text={text} max={maxText} />
+              </span>
+            )
+          })}
+          {tokens.length > maxShown && <p className="dim">The first {count(maxShown)} parts.</p>}
+        </div>
+      )}
+    </div>
+  )
+}
+
+export const Citations = ({ citations }: { citations: readonly Citation[] }) => (
+  <section aria-label="Citations">
+    <h3>Citations</h3>
+    <ol className="citations">
+      {citations.map(({ address, title }) => {
+        const link = followed(address)
+        const shown = <T text={title || address} max={maxText} />
+        return <li key={address}>{link === null ? shown : <OutLink address={link}>{shown}</OutLink>}</li>
+      })}
+    </ol>
+  </section>
+)

@@ -1,0 +1,113 @@
+// Images and PDFs of a message: from files or pasted, small enough to be part of a request.
+import { useState } from 'react'
+import { bytes } from '../engine/format.ts'
+import { Icon } from '../parts/icon.tsx'
+import { T } from '../parts/text.tsx'
+import { type Attached, type DraftMessage, documentType, imageTypes, maxDocuments, maxImages } from './draft.ts'
+
+const maxBytes = 4 * 2 ** 20
+
+const addressOf = (file: File): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader()
+    reader.onload = () => resolve(String(reader.result))
+    reader.onerror = () => reject(reader.error)
+    reader.readAsDataURL(file)
+  })
+
+type Found = { images: string[]; documents: Attached[]; fault?: string }
+
+/** The images and PDFs among files; why one of them is neither is told. */
+async function attachedOf(files: Iterable<File>): Promise<Found> {
+  const found: Found = { images: [], documents: [] }
+  for (const file of files) {
+    const isDocument = file.type === documentType
+    if (!isDocument && !imageTypes.includes(file.type))
+      return { ...found, fault: 'Files are images (PNG, JPEG, GIF, WebP) and PDFs' }
+    if (file.size > maxBytes) return { ...found, fault: `${bytes(file.size)} are too much: at most ${bytes(maxBytes)}` }
+    const data = await addressOf(file)
+    if (isDocument) found.documents.push({ name: file.name.slice(0, 200), data })
+    else found.images.push(data)
+  }
+  return found
+}
+
+export type Attachments = Required<Pick<DraftMessage, 'images' | 'documents'>>
+export const attachmentsOf = ({ images = [], documents = [] }: DraftMessage): Attachments => ({ images, documents })
+
+/** What a message has and some files more; beyond the most of each kind they are left out. */
+export async function withFiles(
+  { images, documents }: Attachments,
+  files: Iterable<File>,
+): Promise<Attachments & { fault: string | undefined }> {
+  const found = await attachedOf(files)
+  return {
+    images: [...images, ...found.images].slice(0, maxImages),
+    documents: [...documents, ...found.documents].slice(0, maxDocuments),
+    fault: found.fault,
+  }
+}
+
+type Props = { label: string; attached: Attachments; onChange(attached: Attachments): void }
+
+export function Attach({ label, attached, onChange }: Props) {
+  const [fault, setFault] = useState<string>()
+  const { images, documents } = attached
+  const take = async (files: Iterable<File>) => {
+    const { fault, ...next } = await withFiles(attached, files)
+    setFault(fault)
+    onChange(next)
+  }
+  const isFull = images.length >= maxImages && documents.length >= maxDocuments
+  return (
+    <div className="message-images">
+      {images.map((address, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: equal images may stand twice
+        <span key={place} className="message-image">
+          <img src={address} alt={`${place + 1} of ${label}`} />
+          <Remove
+            label={`image ${place + 1} of ${label}`}
+            onPick={() => onChange({ images: images.filter((_, n) => n !== place), documents })}
+          />
+        </span>
+      ))}
+      {documents.map(({ name, data }, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: equal files may stand twice
+        <span key={place} className="message-image">
+          <Icon name="text" label="PDF" /> <T text={name} max={60} />{' '}
+          <span className="dim">{bytes(Math.floor((data.length * 3) / 4))}</span>
+          <Remove
+            label={`PDF ${place + 1} of ${label}`}
+            onPick={() => onChange({ images, documents: documents.filter((_, n) => n !== place) })}
+          />
+        </span>
+      ))}
+      {!isFull && (
+        <label className="field">
+          <span className="dim">Images, PDFs</span>
+          <input
+            type="file"
+            multiple
+            accept={[...imageTypes, documentType].join()}
+            aria-label={`Images and PDFs of ${label}`}
+            onChange={({ target }) => {
+              void take([...(target.files ?? [])])
+              target.value = ''
+            }}
+          />
+        </label>
+      )}
+      {fault && (
+        <span className="s-error" role="alert">
+          {fault}
+        </span>
+      )}
+    </div>
+  )
+}
+
+const Remove = ({ label, onPick }: { label: string; onPick(): void }) => (
+  <button type="button" className="icon" aria-label={`Remove ${label}`} onClick={onPick}>
+    <Icon name="close" />
+  </button>
+)
