@@ -70,7 +70,10 @@ export async function printNewKey(
   const own = actionsFrom(flag('actions'))
   const days = numberFrom(flag('days'), 'Days')
   const limits = keyLimitsFrom(flag('limits'))
-  const { id, text } = await withKeys(config, async (keys) => {
+  const { id, text, granted } = await withKeys(config, async (keys, directory) => {
+    const rolesOf = () =>
+      [...(directory.state().grants.get(userId) ?? [])].map(([scope, role]) => `${role} of ${scope}`)
+    const before = rolesOf()
     const made = keys.create({
       ...{ userId, role: role as RoleName, grants: grants.length > 0 ? grants : '*', name: flag('name') },
       ...(own !== undefined && { actions: own }),
@@ -78,9 +81,11 @@ export async function printNewKey(
       ...(days !== undefined && { expiresAt: new Date(Date.now() + days * dayMs).toISOString() }),
     })
     await made.stored
-    return made
+    return { ...made, granted: rolesOf().filter((one) => !before.includes(one)) }
   })
   print(`key ${id} (shown once): ${text}`)
+  // Not where a script takes the key from.
+  for (const one of granted) process.stderr.write(`${userId} is ${one} from now on\n`)
 }
 
 export async function printRotatedKey(config: Config, id: string, overlapHours: string): Promise<void> {

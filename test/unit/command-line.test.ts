@@ -1,7 +1,10 @@
 // The command line: words, flags and settings, and what is answered to mistakes.
 import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { settings } from '../../services/app/config.ts'
 import { type Command, commandUsage, takes } from '../../services/cli/command.ts'
 import { commands } from '../../services/cli/commands.ts'
@@ -70,7 +73,7 @@ describe('commands', () => {
   })
 })
 
-describe('mistakes', () => {
+describe('what commands answer', () => {
   const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
   const run = (...argv: string[]) =>
     new Promise<{ code: number; out: string; err: string }>((done) => {
@@ -79,7 +82,7 @@ describe('mistakes', () => {
       )
     })
 
-  it('are answered with the usage of the command, and code 2', async () => {
+  it('answer mistakes with their usage, and code 2', async () => {
     const answers = await Promise.all([
       run('serv'),
       run('keys'),
@@ -96,5 +99,16 @@ describe('mistakes', () => {
     expect(extra.err).toContain('callhouse serve')
     expect(asked.out).toContain('callhouse keys revoke <id>')
     for (const command of commands) expect(all.out).toContain(`callhouse ${commandUsage(command)}`)
+  })
+
+  it('tell of a role that a user gets with a key, and of none that is held', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'callhouse-command-line-'))
+    onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }))
+    const create = (role: string, scope: string) => run('keys', 'create', 'bob', role, scope, '--data-dir', dataDir)
+    const told = [await create('writer', 'red/app'), await create('reader', 'red/app'), await create('owner', '*')]
+    expect(told.map(({ err }) => err)).toEqual([
+      ...['bob is writer of red/app from now on\n', '', 'bob is owner of * from now on\n'],
+    ])
+    for (const { out } of told) expect(out).toMatch(/^key \w+ \(shown once\): chk_\w+\n$/)
   })
 })
