@@ -2,7 +2,7 @@
 
 import { hasRefScheme, parseRef } from '../../content/refs.ts'
 import { isPlausible, parseTimestamp } from '../../core/clock/timestamps.ts'
-import { isCallId, uuidv7 } from '../../core/ids.ts'
+import { isCallId, isTraceId, uuidv7 } from '../../core/ids.ts'
 import { isLongerThan } from '../../core/json/characters.ts'
 import type { EndFields, StartFields } from '../../events/calls.ts'
 import {
@@ -74,19 +74,24 @@ function checkRunId(found: Findings, runId: string, key: string): void {
   if (parts.length !== 3 || parts.includes('')) refuse(found, `Invalid ${key}; expected <entity>/<project>/<run>`)
 }
 
+function checkedId(found: Findings, id: string, key: string, isId: (text: string) => boolean): string {
+  const digits = isId === isTraceId ? 32 : 16
+  if (!isId(id))
+    refuse(found, `Invalid ${key}: ${JSON.stringify(id.slice(0, 100))}; expected a UUID or ${digits} hexadecimal digits`)
+  return id.toWellFormed()
+}
+
 /** Ids that the caller must give. */
 export function checkRequiredId(found: Findings, from: Json, key: string, isId: (text: string) => boolean): string {
   const id = requiredText(found, from, key)
-  if (!isId(id)) refuse(found, `Invalid ${key}: ${JSON.stringify(id.slice(0, 100))}`)
-  return id.toWellFormed()
+  return checkedId(found, id, key, isId)
 }
 
 /** Ids that are generated when they are not given. */
 export function checkOptionalId(found: Findings, from: Json, key: string, isId: (text: string) => boolean): string {
   const id = optionalText(found, from, key)
   if (id === null || id === '') return uuidv7()
-  if (!isId(id)) refuse(found, `Invalid ${key}: ${JSON.stringify(id.slice(0, 100))}`)
-  return id.toWellFormed()
+  return checkedId(found, id, key, isId)
 }
 
 /** @param traceId checked by the caller, since some routes require it and others generate it */
