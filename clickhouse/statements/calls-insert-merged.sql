@@ -1,3 +1,4 @@
+-- Copies the merged calls of a range of start times into the table.
 INSERT INTO callhouse.calls
 SELECT * FROM callhouse.calls_folded
 WHERE toUnixTimestamp64Micro(started_at) >= {from:Int64} AND toUnixTimestamp64Micro(started_at) < {before:Int64}
