@@ -77,7 +77,10 @@ function checkRunId(found: Findings, runId: string, key: string): void {
 function checkedId(found: Findings, id: string, key: string, isId: (text: string) => boolean): string {
   const digits = isId === isTraceId ? 32 : 16
   if (!isId(id))
-    refuse(found, `Invalid ${key}: ${JSON.stringify(id.slice(0, 100))}; expected a UUID or ${digits} hexadecimal digits`)
+    refuse(
+      found,
+      `Invalid ${key}: ${JSON.stringify(id.slice(0, 100))}; expected a UUID or ${digits} hexadecimal digits`,
+    )
   return id.toWellFormed()
 }
 
