@@ -97,6 +97,33 @@ describe('a trace', () => {
     await page.waitForURL((to) => to.searchParams.has('call') && !to.searchParams.has('mode'))
   })
 
+  it('is a flame graph by time or by names, in which arrows choose the span that the reader shows', async () => {
+    await go(traceHref(world.trace, '?mode=flame'))
+    const flame = page.getByRole('group', { name: 'Flame graph' })
+    await flame.focus()
+    await page.keyboard.press('Home')
+    await page.keyboard.press('ArrowDown')
+    await page.getByRole('status').getByText('chat first 900 ms, success').waitFor()
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('ArrowRight')
+    await page.getByRole('status').getByText('fetch 300 ms, error').waitFor()
+    await page.waitForURL((to) => to.searchParams.get('call') === world.failed)
+    expect(await everybodysFaults(page, 'flame')).toEqual([])
+    const painted = () =>
+      page.evaluate<boolean>(`(() => {
+        const canvas = document.querySelector('.flame canvas')
+        return canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some((value) => value > 0)
+      })()`)
+    expect(await painted()).toBe(true)
+    // The whole width of the first level is the root.
+    await flame.click({ position: { x: 10, y: 8 } })
+    await page.waitForURL((to) => to.searchParams.get('call') === world.root)
+    await page.getByRole('button', { name: 'as a flame graph' }).click()
+    await page.waitForURL((to) => to.searchParams.get('mode') === 'flame-paths')
+    await flame.click({ position: { x: 10, y: 8 } })
+    await page.getByRole('status').getByText('support_agent 4.00 s in all').waitFor()
+  })
+
   it('is filtered by status and model, and searched in payloads', async () => {
     await go(traceHref(world.trace))
     const labels = page.locator('.span .label')

@@ -1,6 +1,7 @@
 // The tree of a trace in the page: its order, own times, critical path, totals, and what of a call its rows are made of.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { boxAt, flameOfPaths, flameOfTree, stepOf } from '../../services/web/page/engine/flame.ts'
 import { namePaths } from '../../services/web/page/engine/name-paths.ts'
 import { cellOf, kindOf, rowOf } from '../../services/web/page/engine/rows.ts'
 import { changeOfPair, matchedSpans } from '../../services/web/page/engine/trace-differences.ts'
@@ -53,6 +54,45 @@ describe('a trace', () => {
       }),
       { numRuns },
     )
+  })
+
+  it('is a flame graph by time, and by paths that fit below what called them', () => {
+    const tree = treeOfRecords([
+      record('root', null, 0, 100),
+      record('one', 'root', 0, 40),
+      record('leaf', 'one', 10, 20),
+      record('two', 'root', 50, 100),
+    ])
+    const flame = flameOfTree(tree, 0)
+    const boxes = (of: typeof flame) =>
+      Array.from({ length: of.count }, (_, n) => [
+        of.nameOf(n),
+        of.level[n],
+        (of.from[n] ?? 0) / 1e3,
+        (of.to[n] ?? 0) / 1e3,
+      ])
+    expect(boxes(flame)).toEqual([
+      ['root', 0, 0, 100],
+      ['one', 1, 0, 40],
+      ['leaf', 2, 10, 30],
+      ['two', 1, 50, 150],
+    ])
+    expect([boxAt(flame, 20_000, 2), boxAt(flame, 45_000, 1), boxAt(flame, 60_000, 1)]).toEqual([2, -1, 3])
+    const step = (box: number, key: Parameters<typeof stepOf>[2]) => stepOf(flame, box, key)
+    expect([step(0, 'ArrowDown'), step(2, 'ArrowUp'), step(1, 'ArrowRight'), step(3, 'ArrowLeft')]).toEqual([
+      1, 1, 3, 1,
+    ])
+    expect([step(2, 'ArrowDown'), step(0, 'ArrowUp'), step(-1, 'ArrowLeft'), step(3, 'Home')]).toEqual([2, 0, 0, 0])
+    // Below the root 140 ms were taken in 100: side by side they are as narrow as it is.
+    const byPath = flameOfPaths(namePaths(tree).paths)
+    expect(
+      boxes(byPath).map(([name, level, from, to]) => [name, level, Math.round(Number(from)), Math.round(Number(to))]),
+    ).toEqual([
+      ['root', 0, 0, 100],
+      ['two', 1, 0, 71],
+      ['one', 1, 71, 100],
+      ['leaf', 2, 71, 86],
+    ])
   })
 
   it('stands in the order of starts, and by the path of names with what all calls of one took', () => {

@@ -1,6 +1,8 @@
 // Bars and minimap of a trace on canvas: device pixels, only what is in view, errors win over colour below one pixel.
+import type { Flame } from '../engine/flame.ts'
 import { spanKinds } from '../engine/rows.ts'
-import type { Tree } from '../engine/tree.ts'
+import { plainOf } from '../engine/safe-text.ts'
+import type { Spans, Tree } from '../engine/tree.ts'
 
 export type Window = { from: number; to: number }
 type Colours = { kinds: string[]; danger: string; line: string; text: string; accent: string; critical: string }
@@ -135,4 +137,54 @@ export function drawMinimap(canvas: HTMLCanvasElement, tree: Tree): void {
     context.fillRect(x, 3 + level * step, w, Math.max(1, step - 1))
   }
   context.globalAlpha = 1
+}
+
+type FlameBoxes = { flame: Flame; spans: Spans; window: Window; top: number; rowHeight: number; at: number }
+
+/** The boxes of a flame graph that are in view, with their names where these fit; narrower than a pixel they are merged. */
+export function drawFlame(canvas: HTMLCanvasElement, { flame, spans, window, top, rowHeight, at }: FlameBoxes): void {
+  const made = sized(canvas)
+  if (made === undefined) return
+  const { context, width, height } = made
+  const colours = coloursOf(canvas)
+  const style = getComputedStyle(canvas)
+  const [bg, text] = ['--bg', '--text'].map((name) => style.getPropertyValue(name).trim()) as [string, string]
+  const scale = width / Math.max(1, window.to - window.from)
+  const filled = new Int32Array(flame.levels).fill(-1)
+  context.font = `${Math.round(rowHeight * 0.55)}px ${style.fontFamily}`
+  context.textBaseline = 'middle'
+  for (let box = 0; box < flame.count; box++) {
+    const level = flame.level[box] as number
+    const y = level * rowHeight - top
+    if (y + rowHeight < 0 || y > height) continue
+    const x = ((flame.from[box] as number) - window.from) * scale
+    const end = ((flame.to[box] as number) - window.from) * scale
+    if (end < 0 || x > width) continue
+    const span = flame.span[box] as number
+    const isError = spans.status[span] === 1
+    if (end - x < 1 && !isError && box !== at && Math.round(x) === filled[level]) continue
+    filled[level] = Math.round(x)
+    const left = Math.max(0, x)
+    const drawn = Math.max(1, Math.min(width, end) - left - 1)
+    context.globalAlpha = 1
+    context.fillStyle = bg
+    context.fillRect(left, y, drawn, rowHeight - 1)
+    context.globalAlpha = box === at ? 0.6 : 0.3
+    context.fillStyle = isError ? colours.danger : (colours.kinds[spans.kind[span] as number] as string)
+    context.fillRect(left, y, drawn, rowHeight - 1)
+    context.globalAlpha = 1
+    if (box === at) {
+      context.strokeStyle = colours.accent
+      context.lineWidth = 2
+      context.strokeRect(left + 1, y + 1, Math.max(1, drawn - 2), rowHeight - 3)
+    }
+    if (drawn < 40) continue
+    context.save()
+    context.beginPath()
+    context.rect(left + 4, y, drawn - 8, rowHeight)
+    context.clip()
+    context.fillStyle = text
+    context.fillText(plainOf(flame.nameOf(box), 100), left + 4, y + rowHeight / 2)
+    context.restore()
+  }
 }

@@ -56,7 +56,7 @@ function Choices({ tree, search, onChange }: { tree: Tree | undefined; search: T
       <button
         type="button"
         className="line"
-        title="How spans stand: as a tree, in the order of their starts, calls of models alone, by the path of names (v)"
+        title="How spans stand: as a tree, in the order of their starts, calls of models alone, by the path of names, as a flame graph (v)"
         onClick={() => onChange({ mode: nextMode(search.mode) })}
       >
         {modeNames[search.mode ?? 'tree']}

@@ -8,6 +8,7 @@ export type Tab = (typeof tabNames)[number]
 /** How the spans stand, in the order of the key that goes on. */
 export const modeNames = {
   ...{ tree: 'as a tree', start: 'by start', messages: 'calls of models', paths: 'by path of names' },
+  ...{ flame: 'as a flame graph', 'flame-paths': 'flame by path of names' },
 } as const
 type Mode = keyof typeof modeNames
 const modes = Object.keys(modeNames) as Mode[]
@@ -18,8 +19,9 @@ export function nextMode(mode: SpansMode | undefined): SpansMode | undefined {
   return next === 'tree' ? undefined : next
 }
 
-/** Of the tree's own lines; the spans by path are another table. */
-export const treeMode = (mode: SpansMode | undefined): TraceMode | undefined => (mode === 'paths' ? undefined : mode)
+/** Of the tree's own lines; the spans by path are another table, and flames are drawn. */
+export const treeMode = (mode: SpansMode | undefined): TraceMode | undefined =>
+  mode === 'start' || mode === 'messages' ? mode : undefined
 
 export type TraceSearch = {
   /** Span in the reader; none = the first root. */

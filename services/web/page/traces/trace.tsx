@@ -15,11 +15,12 @@ import { useZone } from '../preferences.ts'
 import { ByPath } from './by-path.tsx'
 import type { Window } from './draw.ts'
 import { FindBar } from './find-bar.tsx'
+import { FlameView } from './flame-view.tsx'
 import { Minimap } from './minimap.tsx'
 import { NotHere } from './not-here.tsx'
 import { OtherTraces } from './other-traces.tsx'
 import { Reader } from './reader.tsx'
-import { nextMode, type TraceSearch, traceSearch, treeMode, zoomOf, zoomText } from './search.ts'
+import { nextMode, type SpansMode, type TraceSearch, traceSearch, treeMode, zoomOf, zoomText } from './search.ts'
 import './trace.css'
 import { openQuery } from './trace-query.ts'
 import { type TreeHandle, TreeView } from './tree-view.tsx'
@@ -162,7 +163,7 @@ export function Trace() {
           <FindBar {...{ finder, tree, search, payloads }} onChange={change} onEnter={() => goTo(1, isMatch)} />
           <Spans
             {...{ trace, handle, window, line }}
-            isByPath={search.mode === 'paths'}
+            mode={search.mode}
             onSpan={(span) => change({ call: tree?.spans.ids[span], mode: undefined })}
             view={viewOf(search, find, payloads.found)}
             onLine={setLine}
@@ -177,11 +178,11 @@ export function Trace() {
 type SpansProps = Omit<ComponentProps<typeof TreeView>, 'tree' | 'nowUs'> & {
   /** Undefined while it is on its way. */
   trace: LoadedTrace | undefined
-  isByPath: boolean
+  mode: SpansMode | undefined
   onSpan(span: number): void
 }
 
-function Spans({ trace, isByPath, onSpan, ...rest }: SpansProps) {
+function Spans({ trace, mode, onSpan, ...rest }: SpansProps) {
   if (trace === undefined)
     return (
       <div className="spans" role="status">
@@ -189,7 +190,10 @@ function Spans({ trace, isByPath, onSpan, ...rest }: SpansProps) {
       </div>
     )
   const { tree, nowUs } = trace
-  return isByPath ? <ByPath {...{ tree, onSpan }} /> : <TreeView {...{ tree, nowUs }} {...rest} />
+  const { window, line, onLine } = rest
+  if (mode === 'flame' || mode === 'flame-paths')
+    return <FlameView key={mode} {...{ tree, nowUs, window, line, onLine }} isByPath={mode === 'flame-paths'} />
+  return mode === 'paths' ? <ByPath {...{ tree, onSpan }} /> : <TreeView {...{ tree, nowUs }} {...rest} />
 }
 
 /** Which spans the tree shows. */

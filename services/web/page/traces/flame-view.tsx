@@ -1,0 +1,112 @@
+// The spans of a trace as a flame graph: by time, or by the path of their names. Arrows go from box to box, Enter opens one.
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { boxAt, flameOfPaths, flameOfTree, isFlameKey, stepOf } from '../engine/flame.ts'
+import { duration } from '../engine/format.ts'
+import { namePaths } from '../engine/name-paths.ts'
+import { statusOfSpan, type Tree } from '../engine/tree.ts'
+import { T } from '../parts/text.tsx'
+import { usePreference } from '../preferences.ts'
+import { scaled } from '../text-scale.ts'
+import { drawFlame, type Window } from './draw.ts'
+import './flame.css'
+
+const rowHeight = scaled(22)
+
+type FlameProps = {
+  tree: Tree
+  nowUs: number
+  /** Names are put together, with their times summed. */
+  isByPath: boolean
+  /** The part of the time that shows; of paths all of them do. */
+  window: Window
+  /** Line of the tree that is in the reader. */
+  line: number
+  onLine(line: number): void
+}
+
+export function FlameView({ tree, nowUs, isByPath, window, line, onLine }: FlameProps) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const [chosen, setChosen] = useState(isByPath ? -1 : line)
+  // The address follows keys a moment later: lines that it names on the way are not taken for somebody else's choice.
+  const mine = useRef<number[]>([])
+  useEffect(() => {
+    if (isByPath) return
+    if (!mine.current.includes(line)) setChosen(line)
+    else if (mine.current.at(-1) === line) mine.current = []
+  }, [line, isByPath])
+  const theme = usePreference('theme')
+  const flame = useMemo(
+    () => (isByPath ? flameOfPaths(namePaths(tree).paths) : flameOfTree(tree, nowUs)),
+    [tree, nowUs, isByPath],
+  )
+  const shown = useMemo(() => (isByPath ? { from: 0, to: flame.end } : window), [isByPath, flame.end, window])
+  // Boxes by time are the lines of the tree.
+  const lineOf = (box: number): number => (isByPath ? tree.order.indexOf(flame.span[box] as number) : box)
+  const at = Math.min(chosen, flame.count - 1)
+  const paint = useCallback(() => {
+    if (!canvas.current || !scroller.current) return
+    const top = scroller.current.scrollTop
+    drawFlame(canvas.current, { flame, spans: tree.spans, window: shown, top, rowHeight, at })
+  }, [flame, tree, shown, at])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: colours are those of the theme
+  useLayoutEffect(() => {
+    paint()
+    const observer = new ResizeObserver(paint)
+    if (canvas.current) observer.observe(canvas.current)
+    return () => observer.disconnect()
+  }, [paint, theme])
+  const top = at < 0 ? 0 : (flame.level[at] as number) * rowHeight
+  useEffect(() => {
+    const box = scroller.current
+    if (!box) return
+    if (top < box.scrollTop) box.scrollTop = top
+    else if (top + rowHeight > box.scrollTop + box.clientHeight) box.scrollTop = top + rowHeight - box.clientHeight
+  }, [top])
+  const pick = (box: number) => {
+    if (box < 0) return
+    setChosen(box)
+    mine.current.push(lineOf(box))
+    onLine(lineOf(box))
+  }
+  const span = at < 0 ? undefined : flame.span[at]
+  const took = at < 0 ? 0 : (flame.to[at] as number) - (flame.from[at] as number)
+  return (
+    <div className="flame">
+      <div className="flame-area">
+        <canvas ref={canvas} aria-hidden="true" />
+        <div
+          ref={scroller}
+          className="flame-box"
+          role="group"
+          aria-label="Flame graph"
+          tabIndex={0}
+          onScroll={paint}
+          onClick={(event) => {
+            const area = event.currentTarget.getBoundingClientRect()
+            const perPixel = (shown.to - shown.from) / Math.max(1, canvas.current?.clientWidth ?? 1)
+            const level = Math.floor((event.clientY - area.top + event.currentTarget.scrollTop) / rowHeight)
+            pick(boxAt(flame, shown.from + (event.clientX - area.left) * perPixel, level, perPixel))
+          }}
+          onKeyDown={(event) => {
+            if (event.ctrlKey || event.metaKey || event.altKey || !isFlameKey(event.key)) return
+            event.preventDefault()
+            pick(stepOf(flame, at, event.key))
+          }}
+        >
+          <div style={{ height: flame.levels * rowHeight }} />
+        </div>
+      </div>
+      <p className="second flame-said" role="status">
+        {span === undefined ? (
+          'Arrows go from box to box.'
+        ) : (
+          <>
+            <T text={flame.nameOf(at)} max={160} /> {duration(took / 1000)}
+            {isByPath ? ' in all' : ''}, {statusOfSpan(tree.spans, span)}
+          </>
+        )}
+      </p>
+    </div>
+  )
+}
