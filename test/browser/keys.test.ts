@@ -234,7 +234,7 @@ describe('keys', () => {
         await press('.')
         await page.getByRole('button', { name: 'Copy as curl' }).waitFor()
         await press('Escape')
-        for (const mode of ['start', 'messages', 'paths']) {
+        for (const mode of ['start', 'messages', 'paths', 'flame', 'flame-paths']) {
           await press('v')
           await page.waitForURL((to) => to.searchParams.get('mode') === mode)
         }
