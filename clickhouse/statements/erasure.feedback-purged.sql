@@ -1,4 +1,4 @@
--- Feedback of a project that was purged since the latest erasure before, but for that of held calls.
+-- Feedback of a project that was purged since the latest erasure before.
 SELECT id, toString(max(clock)) AS ver
 FROM callhouse.feedback
 WHERE project_id = {project:String} AND purged = 1 AND clock + {margin:UInt64} >
@@ -7,5 +7,4 @@ WHERE project_id = {project:String} AND purged = 1 AND clock + {margin:UInt64} >
     FROM callhouse.erasures FINAL
     WHERE project_id = {project:String} AND status = 'done' AND until_ver < {oldest:UInt64}
 )
-AND id NOT IN (${feedbackOfHeld})
 GROUP BY id

@@ -4,7 +4,7 @@ import type { Query, Store } from '../../core/store/store.ts'
 import type { Erasure } from '../../events/erasures.ts'
 import type { HeldCalls } from '../held-calls.ts'
 import { statement } from '../statements.ts'
-import { callsAtOnce, type RowRemoval, refOf } from './remove-rows.ts'
+import { callsAtOnce, type RowRemoval } from './remove-rows.ts'
 
 const background = { pool: 'background' } as const
 /** A purge may come into the log so long after the request of another one that got its accept timestamp later. */
@@ -22,7 +22,6 @@ type Deleted = { id: string; deleteVer: bigint; partVer: bigint }
 const deletedCalls = (where = '1'): string => statement('erasure.deleted-calls', {}, { where }).sql
 const ofProject = 'project_id = {project:String}'
 const free = `${ofProject} AND id NOT IN {held:Array(String)}`
-const feedbackOfHeld = statement('erasure.feedback-of-held').sql
 
 export type Due = {
   /** Projects with something to remove that nothing holds, and the accept timestamp of the oldest delete. */
@@ -36,7 +35,7 @@ export type Due = {
   calls(projectId: string, after: string): Promise<Deleted[]>
   /** Feedback of a project that was purged since its erasures before were asked for: ids, with when. */
   feedback(projectId: string, erasures: readonly Erasure[]): Promise<Map<string, bigint>>
-  /** Calls, and items of feedback that were purged of calls, which stay as these are held: by erasure that asked for them. */
+  /** Deleted calls that stay as they are held: how many, by erasure that asked for them. */
   held(projectId: string, erasures: readonly Erasure[]): Promise<Map<Erasure, number>>
 }
 
@@ -50,10 +49,9 @@ export function createDue(deps: {
   const read = <Row>(query: Query): Promise<Row[]> => store.rows<Row>(query, background)
 
   /** Parameters that name what is held of a project. @returns null = everything is */
-  async function heldOf(projectId: string): Promise<{ held: string[]; refs: string[] } | null> {
+  async function heldOf(projectId: string): Promise<{ held: string[] } | null> {
     const ids = await held.of(projectId)
-    if (ids === 'all') return null
-    return { held: [...ids], refs: [...ids].map((id) => refOf(projectId, id)) }
+    return ids === 'all' ? null : { held: [...ids] }
   }
 
   const leftOf = async (erasures: readonly Erasure[], calls: string, params: Record<string, unknown>) => {
@@ -66,12 +64,6 @@ export function createDue(deps: {
     const rows = await read<{ n: string }>(statement('erasure.left', named, { calls }))
     return rows.map(({ n }) => erasures[Number(n)] as Erasure)
   }
-
-  const oldestOf = (erasures: readonly Erasure[]): string | undefined =>
-    erasures
-      .map(({ untilVer }) => untilVer)
-      .sort((a, b) => (a < b ? -1 : 1))[0]
-      ?.toString()
 
   return {
     async projects() {
@@ -122,32 +114,20 @@ export function createDue(deps: {
     },
 
     async feedback(projectId, erasures) {
-      const [oldest, params] = [oldestOf(erasures), await heldOf(projectId)]
-      if (oldest === undefined || params === null) return new Map()
-      const named = { project: projectId, oldest, margin: String(lateVer), ...params }
-      const rows = await read<{ id: string; ver: string }>(
-        statement('erasure.feedback-purged', named, { feedbackOfHeld }),
-      )
+      const [oldest] = erasures.map(({ untilVer }) => untilVer).sort((a, b) => (a < b ? -1 : 1))
+      if (oldest === undefined) return new Map()
+      const named = { project: projectId, oldest: String(oldest), margin: String(lateVer) }
+      const rows = await read<{ id: string; ver: string }>(statement('erasure.feedback-purged', named))
       return new Map(rows.map(({ id, ver }) => [id, BigInt(ver)]))
     },
 
     async held(projectId, erasures) {
-      const found = new Map<Erasure, number>()
-      const oldest = oldestOf(erasures)
-      if (oldest === undefined) return found
       const params = await heldOf(projectId)
-      const [calls, items] =
-        params === null
-          ? [deletedCalls(ofProject), ofProject]
-          : [deletedCalls(`${ofProject} AND id IN {held:Array(String)}`), `${ofProject} AND id IN (${feedbackOfHeld})`]
+      const calls = deletedCalls(params === null ? ofProject : `${ofProject} AND id IN {held:Array(String)}`)
       const sorted = [...erasures].sort((a, b) => (a.untilVer < b.untilVer ? -1 : 1))
-      const named = {
-        ...{ project: projectId, oldest, margin: String(lateVer), ...params },
-        untils: sorted.map(({ untilVer }) => String(untilVer)),
-      }
-      const rows = await read<{ n: number; held: string }>(statement('erasure.held', named, { calls, items }))
-      for (const row of rows) found.set(sorted[Number(row.n) - 1] as Erasure, Number(row.held))
-      return found
+      const named = { project: projectId, untils: sorted.map(({ untilVer }) => String(untilVer)), ...params }
+      const rows = await read<{ n: number; held: string }>(statement('erasure.held', named, { calls }))
+      return new Map(rows.map(({ n, held: count }) => [sorted[Number(n) - 1] as Erasure, Number(count)]))
     },
   }
 }

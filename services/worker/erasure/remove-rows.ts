@@ -62,7 +62,7 @@ export const erasedTables = [...[...places, ...findable].map(({ table }) => tabl
 /** What is told of projects, not by them: it outlasts them. */
 const keptTables = ['erasures', 'usage_minutes']
 
-export const refOf = (projectId: string, id: string): string => `weave:///${projectId}/call/${id}`
+const refOf = (projectId: string, id: string): string => `weave:///${projectId}/call/${id}`
 
 const aside = { background: true } as const
 const background = { pool: 'background', timeoutMs: 600_000 } as const

@@ -51,6 +51,11 @@ function NewErasure({ projectId, onClose }: { projectId: string; onClose(): void
   )
 }
 
+function when({ status, done_at, deadline, held }: Erasure, zone: string): string {
+  if (status === 'done') return `at ${moment(done_at ?? '', zone)}`
+  return status === 'held' ? `${count(held ?? 0)} of its calls stay` : `until ${moment(deadline ?? '', zone)}`
+}
+
 const columnsOf = (zone: string): SheetColumn<Erasure>[] => [
   {
     ...{ head: 'Requested', width: '16rem' },
@@ -67,12 +72,10 @@ const columnsOf = (zone: string): SheetColumn<Erasure>[] => [
   { head: 'Calls', width: '7rem', isNumber: true, cell: ({ counts }) => <span>{count(counts.calls)}</span> },
   {
     ...{ head: 'State', width: 'minmax(16rem, 1fr)' },
-    cell: ({ status, done_at, deadline }) => (
+    cell: (erasure) => (
       <span>
-        <span className={`pill ${states[status].kind}`}>{states[status].text}</span>
-        <small className="second">
-          {status === 'done' ? `at ${moment(done_at ?? '', zone)}` : `until ${moment(deadline ?? '', zone)}`}
-        </small>
+        <span className={`pill ${states[erasure.status].kind}`}>{states[erasure.status].text}</span>
+        <small className="second">{when(erasure, zone)}</small>
       </span>
     ),
   },
