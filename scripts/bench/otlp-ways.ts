@@ -87,12 +87,13 @@ export async function benchOtlpWays(requests: SpanRequest[], perRequest: number,
   const http = (path: string, more: Record<string, string> = {}): Send => {
     return (body) => client(path, body, type, { project_id, ...more })
   }
+  // What is compared takes turns next to each other.
   const ways: { name: string; bodies: Buffer[]; send: Send }[] = [
-    { name: 'HTTP', bodies, send: http('/otel/v1/traces') },
-    { name: 'HTTP, gzip', bodies: zipped, send: http('/otel/v1/traces', { 'content-encoding': 'gzip' }) },
     { name: 'gRPC', bodies, send: overGrpc(session) },
-    { name: 'gRPC, gzip', bodies: zipped, send: overGrpc(session, { 'grpc-encoding': 'gzip' }) },
+    { name: 'HTTP', bodies, send: http('/otel/v1/traces') },
     { name: 'log records, HTTP', bodies: logs, send: http('/otel/v1/logs') },
+    { name: 'HTTP, gzip', bodies: zipped, send: http('/otel/v1/traces', { 'content-encoding': 'gzip' }) },
+    { name: 'gRPC, gzip', bodies: zipped, send: overGrpc(session, { 'grpc-encoding': 'gzip' }) },
   ]
   const turn = async ({ bodies: own, send }: (typeof ways)[number]): Promise<{ cpu: number; delay: number }> => {
     const all = Array.from({ length: perTurn }, (_, n) => own[n % own.length] as Buffer)
