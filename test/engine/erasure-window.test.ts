@@ -1,6 +1,6 @@
 // When what is deleted is removed: within the hours that are allowed, together with others, and never before it is hidden.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { createClock } from '../../services/core/clock/clock.ts'
+import { clockOf, createClock } from '../../services/core/clock/clock.ts'
 import type { Log } from '../../services/core/log/log.ts'
 import { erasureRecord } from '../../services/events/erasures.ts'
 import { topics } from '../../services/events/registry.ts'
@@ -172,6 +172,19 @@ it('nothing is called done while deletes that were accepted are not in the table
   isSettled = true
   await erasing.run(now + 3 * 60_000)
   expect([await stored('late'), await statusOf(id)]).toEqual([0, 'verifying'])
+})
+
+it('a call whose erasure is not known yet is left to it, so that its receipt tells of it', async () => {
+  await world.apply([complete('known'), complete('asked for')])
+  await deleted('known')
+  await erase(1)
+  const now = Date.now() + 37 * hourMs
+  await world.apply([{ kind: 'delete', projectId: project, id: 'asked for', clock: clockOf(now) }])
+  await erasing.run(now)
+  expect([await stored('known'), await stored('asked for')]).toEqual([0, 1])
+  // What nobody has asked for goes with the next look.
+  await erasing.run(now + 40 * hourMs)
+  expect(await stored('asked for')).toBe(0)
 })
 
 it('receipts go once they are old enough, with what was known before them, and erasures that go on stay', async () => {

@@ -16,7 +16,7 @@ export function parted<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[]
 }
 
 /** Deleted calls of a project that are still stored: accept timestamps of each delete, and of the oldest part. */
-type Deleted = { id: string; deleteVer: bigint; partVer: bigint }
+export type Deleted = { id: string; deleteVer: bigint; partVer: bigint }
 
 /** Calls that are deleted and stored. */
 const deletedCalls = (where = '1'): string => statement('erasure.deleted-calls', {}, { where }).sql

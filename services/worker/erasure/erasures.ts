@@ -107,8 +107,12 @@ export function createErasing(deps: ErasingDeps): Erasing {
     onBegin: (erasures) => change(erasures, 'removing'),
   })
   /** Removes what is due of some projects, and says of their erasures how that went. */
-  const removeDue = async (erasures: readonly Erasure[], projectIds: readonly string[]): Promise<void> => {
-    const problems = await removeRound(erasures, projectIds)
+  const removeDue = async (
+    erasures: readonly Erasure[],
+    projectIds: readonly string[],
+    nowMs: number,
+  ): Promise<void> => {
+    const problems = await removeRound(erasures, projectIds, nowMs)
     for (const [projectId, own] of Map.groupBy(erasures, (one) => one.projectId)) {
       const problem = problems.get(projectId)
       if (problem === undefined) await change(own, 'verifying')
@@ -244,10 +248,11 @@ export function createErasing(deps: ErasingDeps): Erasing {
     const projects = isRequestDue || isHourly ? await due.projects() : new Map<string, bigint>()
     if (isRequestDue || [...projects.values()].some((oldest) => isDue(msOfClock(oldest) + askedWithinMs))) {
       const round = [...waiting, ...blocked].sort((a, b) => (a.untilVer < b.untilVer ? -1 : 1))
-      await removeDue(round, [...new Set([...projects.keys(), ...round.map(({ projectId }) => projectId)])])
+      await removeDue(round, [...new Set([...projects.keys(), ...round.map(({ projectId }) => projectId)])], nowMs)
       return 0
     }
-    if (blocked.size > 0) await removeDue([...blocked], [...new Set([...blocked].map(({ projectId }) => projectId))])
+    if (blocked.size > 0)
+      await removeDue([...blocked], [...new Set([...blocked].map(({ projectId }) => projectId))], nowMs)
     const done = await finishVerified(
       verifying.filter((erasure) => !blocked.has(erasure)),
       nowMs,

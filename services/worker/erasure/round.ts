@@ -1,10 +1,11 @@
 // One round of removal: everything that is due of some projects goes out of tables, log, blob storage and dead letters. A
 // project or a place that cannot be written keeps the others from nothing.
 import type { Audit } from '../../core/audit/audit.ts'
+import { clockOf } from '../../core/clock/clock.ts'
 import type { Log } from '../../core/log/log.ts'
 import type { Erasure } from '../../events/erasures.ts'
 import type { DeadLetters } from '../dead-letters/dead-letters.ts'
-import { type Due, parted } from './due.ts'
+import { type Deleted, type Due, parted } from './due.ts'
 import type { FileRemoval, NamedDigests } from './remove-files.ts'
 import { callsAtOnce, type RowRemoval } from './remove-rows.ts'
 import {
@@ -35,7 +36,14 @@ export type RoundDeps = {
  * @param erasures that say so; their counts are added to
  * @returns by project what could not be removed, and stays due
  */
-export type Round = (erasures: readonly Erasure[], projectIds: readonly string[]) => Promise<Map<string, string>>
+export type Round = (
+  erasures: readonly Erasure[],
+  projectIds: readonly string[],
+  nowMs: number,
+) => Promise<Map<string, string>>
+
+/** An erasure is known so long after its deletes, which are events of another topic. */
+const knownWithinMs = 60_000
 
 const stopping = () => new Error('The worker is stopping')
 
@@ -61,16 +69,33 @@ export function createRound(deps: RoundDeps): Round {
     for (const [name, count] of Object.entries(counts)) erasure.counts[name as keyof Erasure['counts']] += count
   }
 
-  /** Removes files that nothing but deleted calls of a project names: while their payloads are there, which name them. */
-  async function removeFiles(projectId: string, erasures: readonly Erasure[]): Promise<void> {
-    const named: NamedDigests = new Map()
+  /**
+   * Deleted calls of a project, some at a time, without those that an erasure has just asked for which is not known yet:
+   * its receipt would not tell of them.
+   */
+  async function* deletedCalls(
+    projectId: string,
+    erasures: readonly Erasure[],
+    nowMs: number,
+  ): AsyncGenerator<Deleted[]> {
+    const unknown = clockOf(nowMs - knownWithinMs)
+    const isKnown = ({ deleteVer }: Deleted) =>
+      deleteVer < unknown || erasures.some(({ untilVer }) => deleteVer <= untilVer)
     for (let after = ''; !isStopped(); ) {
       const calls = await due.calls(projectId, after)
-      if (calls.length === 0) break
-      await fileRemoval.named(projectId, calls, named)
-      after = calls.at(-1)?.id as string
+      const last = calls.at(-1)
+      if (last === undefined) return
+      const known = calls.filter(isKnown)
+      if (known.length > 0) yield known
+      after = last.id
     }
-    if (isStopped()) throw stopping()
+    throw stopping()
+  }
+
+  /** Removes files that nothing but deleted calls of a project names: while their payloads are there, which name them. */
+  async function removeFiles(projectId: string, erasures: readonly Erasure[], nowMs: number): Promise<void> {
+    const named: NamedDigests = new Map()
+    for await (const calls of deletedCalls(projectId, erasures, nowMs)) await fileRemoval.named(projectId, calls, named)
     const { files, bytes } = await fileRemoval.remove(projectId, named)
     const [first] = erasures
     if (first !== undefined) {
@@ -99,16 +124,13 @@ export function createRound(deps: RoundDeps): Round {
   }
 
   /** Removes the parts of all deleted calls of a project. */
-  async function removeProject(projectId: string, erasures: readonly Erasure[]): Promise<Found> {
+  async function removeProject(projectId: string, erasures: readonly Erasure[], nowMs: number): Promise<Found> {
     const failed = erasures.filter(({ status }) => status === 'failed')
     await deps.onBegin(erasures)
-    await removeFiles(projectId, erasures)
+    await removeFiles(projectId, erasures, nowMs)
     const ids = await removeStrays(projectId, failed)
     const spans = new Set<string>()
-    for (let after = ''; !isStopped(); ) {
-      const calls = await due.calls(projectId, after)
-      if (calls.length === 0)
-        return { ids, calls: new Set(ids), spans, feedback: await removeFeedback(projectId, erasures) }
+    for await (const calls of deletedCalls(projectId, erasures, nowMs)) {
       const some = calls.map(({ id }) => id)
       const removed = await removal.removeParts(projectId, some)
       for (const call of calls)
@@ -118,9 +140,8 @@ export function createRound(deps: RoundDeps): Round {
         })
       for (const span of removed.spans) spans.add(span)
       ids.push(...some)
-      after = some.at(-1) as string
     }
-    throw stopping()
+    return { ids, calls: new Set(ids), spans, feedback: await removeFeedback(projectId, erasures) }
   }
 
   /** Everything of a project that was removed. */
@@ -139,7 +160,7 @@ export function createRound(deps: RoundDeps): Round {
     if (places.length > 0) throw new LogNotRewritten(places)
   }
 
-  return async (erasures, projectIds) => {
+  return async (erasures, projectIds, nowMs) => {
     const open = Map.groupBy(erasures, ({ projectId }) => projectId)
     const problems = new Map<string, string>()
     const attempt = async (some: Iterable<string>, place: string, job: () => Promise<void>): Promise<void> => {
@@ -155,7 +176,7 @@ export function createRound(deps: RoundDeps): Round {
     const found = new Map<string, Found>()
     for (const projectId of others)
       await attempt([projectId], 'rows and files', async () => {
-        found.set(projectId, await removeProject(projectId, open.get(projectId) ?? []))
+        found.set(projectId, await removeProject(projectId, open.get(projectId) ?? [], nowMs))
       })
     const sets = new Map<string, ErasedOf>()
     for (const [projectId, one] of found) if (one.ids.length > 0 || one.feedback.size > 0) sets.set(projectId, one)
