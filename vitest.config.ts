@@ -89,7 +89,6 @@ const deepOnly = [
   'server/erasures',
   'server/erasures-receipts',
   'server/evaluation-runs-many',
-  'server/event-loop',
   'server/event-loop-work',
   'server/garbage-property',
   'server/holds-by-key',
