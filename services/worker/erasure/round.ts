@@ -70,22 +70,26 @@ export function createRound(deps: RoundDeps): Round {
   }
 
   /**
-   * Deleted calls of a project, some at a time, without those that an erasure has just asked for which is not known yet:
-   * its receipt would not tell of them.
+   * Whether a delete is to be carried out now. One that an erasure has just asked for which is not known yet is left to
+   * it: its receipt would not tell of it.
    */
+  const isKnownOf = (erasures: readonly Erasure[], nowMs: number) => {
+    const unknown = clockOf(nowMs - knownWithinMs)
+    return (deleteVer: bigint): boolean => deleteVer < unknown || erasures.some(({ untilVer }) => deleteVer <= untilVer)
+  }
+
+  /** Deleted calls of a project, some at a time. */
   async function* deletedCalls(
     projectId: string,
     erasures: readonly Erasure[],
     nowMs: number,
   ): AsyncGenerator<Deleted[]> {
-    const unknown = clockOf(nowMs - knownWithinMs)
-    const isKnown = ({ deleteVer }: Deleted) =>
-      deleteVer < unknown || erasures.some(({ untilVer }) => deleteVer <= untilVer)
+    const isKnown = isKnownOf(erasures, nowMs)
     for (let after = ''; !isStopped(); ) {
       const calls = await due.calls(projectId, after)
       const last = calls.at(-1)
       if (last === undefined) return
-      const known = calls.filter(isKnown)
+      const known = calls.filter(({ deleteVer }) => isKnown(deleteVer))
       if (known.length > 0) yield known
       after = last.id
     }
@@ -107,8 +111,13 @@ export function createRound(deps: RoundDeps): Round {
   }
 
   /** Removes feedback that was purged. @returns its ids, with when */
-  async function removeFeedback(projectId: string, erasures: readonly Erasure[]): Promise<Map<string, bigint>> {
-    const purged = await due.feedback(projectId, erasures)
+  async function removeFeedback(
+    projectId: string,
+    erasures: readonly Erasure[],
+    nowMs: number,
+  ): Promise<Map<string, bigint>> {
+    const isKnown = isKnownOf(erasures, nowMs)
+    const purged = new Map([...(await due.feedback(projectId, erasures))].filter(([, ver]) => isKnown(ver)))
     const rows = await removal.removePurged(projectId, purged)
     for (const [id, partVer] of rows) countOf(erasures, { deleteVer: purged.get(id) ?? 0n, partVer }, { feedback: 1 })
     return purged
@@ -141,7 +150,7 @@ export function createRound(deps: RoundDeps): Round {
       for (const span of removed.spans) spans.add(span)
       ids.push(...some)
     }
-    return { ids, calls: new Set(ids), spans, feedback: await removeFeedback(projectId, erasures) }
+    return { ids, calls: new Set(ids), spans, feedback: await removeFeedback(projectId, erasures, nowMs) }
   }
 
   /** Everything of a project that was removed. */
