@@ -121,7 +121,6 @@ const deepOnServers = [
   'server/calls-feedback-fields',
   'server/calls-histories-property',
   'server/dead-letters',
-  'server/deduplicate',
   'server/erasures',
   'server/freshness',
   'server/paths',
