@@ -43,7 +43,7 @@ export type Round = (
 ) => Promise<Map<string, string>>
 
 /** An erasure is known so long after its deletes, which are events of another topic. */
-const knownWithinMs = 60_000
+const knownWithinMs = 5_000
 
 const stopping = () => new Error('The worker is stopping')
 
