@@ -32,7 +32,7 @@ export function createHeldCalls(deps: {
       const ids = new Set(held.callIds)
       if (held.traceIds.size + held.threadIds.size > 0) {
         const names = { traces: [...held.traceIds], threads: [...held.threadIds] }
-        const query = statement('held.calls', { project: projectId, ...names, limit: mostHeldCalls + 1 })
+        const query = statement('held.calls', { project: projectId, ...names, limit: most + 1 })
         for (const { id } of await store.rows<{ id: string }>(query, background)) ids.add(id)
       }
       return ids.size > most ? 'all' : ids

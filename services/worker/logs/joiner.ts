@@ -4,7 +4,7 @@
 import { everySlot, slotOf } from '../../content/hash-slots.ts'
 import { pause } from '../../core/concurrency/pause.ts'
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
-import type { Batch, Log } from '../../core/log/log.ts'
+import type { Batch, Log, Position } from '../../core/log/log.ts'
 import type { Progress } from '../../core/log/progress.ts'
 import { type QueryOptions, type Store, StoreError } from '../../core/store/store.ts'
 import type { CallFragment } from '../../events/calls.ts'
@@ -129,12 +129,12 @@ export function createJoiner(deps: {
     joinedRows.add(spanKeyOf(call.projectId, call.id, String(call.clock)))
   }
 
-  const append = async (writer: CallWriter): Promise<number> => {
+  const append = async (writer: CallWriter): Promise<{ count: number; positions: Position[] }> => {
     const count = writer.rowCount()
-    if (count === 0) return 0
-    await appendCalls(log, writer.take())
+    if (count === 0) return { count, positions: [] }
+    const positions = await appendCalls(log, writer.take())
     log.flush('calls')
-    return count
+    return { count, positions }
   }
 
   const read = async (wanted: readonly SpanIds[], as: Pick<QueryOptions, 'pool' | 'timeoutMs'>) => {
@@ -176,9 +176,7 @@ export function createJoiner(deps: {
       const ids = { project: row.project_id, trace: row.trace_id, span: row.id, log: '' }
       done.push({ ...ids, base, clock, events: new Set(own.map(({ id }) => id)).size })
     }
-    const calls = writer.rowCount()
-    const positions = await appendCalls(log, writer.take())
-    log.flush('calls')
+    const { count: calls, positions } = await append(writer)
     await allResults(keep(done), progress.reach(positions, maxAheadMs, stopping.signal))
     if (calls > 0) deps.onJoined?.({ calls, feedback: 0, beyond: 0, turns: 0 })
     return done.length === bySpan.size
@@ -201,7 +199,7 @@ export function createJoiner(deps: {
         ...{ project: one.project_id, trace: one.trace_id, span: one.id, log: '', base, clock, events: one.events },
       })
     }
-    const count = await append(writer)
+    const { count } = await append(writer)
     await keep(done)
     return count
   }
