@@ -1,6 +1,6 @@
 // Requests to providers: connection limits, time limits, the end of the client, and bodies within bounds.
 import { Agent, type Dispatcher, request } from 'undici'
-import { concatYielding } from '../core/concurrency/yielding.ts'
+import { concatYielding, yieldingBetween } from '../core/concurrency/yielding.ts'
 import { baseUrlFault } from '../core/http/public-url.ts'
 import { keepWork } from '../core/process/running-handler.ts'
 import { createGuardedLookup, ForbiddenAddress } from './url-guard.ts'
@@ -129,7 +129,7 @@ export function createUpstream({ allowPrivateNetworks }: { allowPrivateNetworks:
       async function* pieces(): AsyncGenerator<Buffer> {
         try {
           limit.restart()
-          for await (const piece of source) {
+          for await (const piece of yieldingBetween(source)) {
             limit.pause()
             yield piece as Buffer
             limit.restart()
