@@ -242,8 +242,8 @@ export default defineConfig({
   test: {
     globalSetup: ['test/fixtures/engines-setup.ts'],
     pool: 'forks',
-    // One more than cores in CI: while a file waits for a process or the broker, the others go on.
-    maxWorkers: 3,
+    // More than cores in CI: while a file waits for a process or the broker, the others go on. The deep tier waits more.
+    maxWorkers: process.env.CALLHOUSE_TEST_DEEP ? 4 : 3,
     projects: process.env.CALLHOUSE_TEST_DEEP ? tiers.deep() : tiers.normal(),
   },
 })
