@@ -113,6 +113,7 @@ export type LogRow = {
   /** Nanoseconds since 1970 as decimal text: when it happened, when it was observed ('0' = not told). */
   at: string
   observed: string
+  /** Hexadecimal digits, or none. */
   traceId: string
   spanId: string
   severity: number
@@ -156,8 +157,8 @@ const sharedCells = logsTopic.part('resource', 'scope')
 function factsOf(row: WrittenRow): string {
   let text = `${timeLead}${row.at}`
   if (row.observed !== '0') text += `,"observed_ns":${row.observed}`
-  if (row.traceId !== '') text += `,"trace_id":${quoted(row.traceId)}`
-  if (row.spanId !== '') text += `,"span_id":${quoted(row.spanId)}`
+  if (row.traceId !== '') text += `,"trace_id":"${row.traceId}"`
+  if (row.spanId !== '') text += `,"span_id":"${row.spanId}"`
   if (row.severity !== 0) text += `,"severity":${row.severity}`
   if (row.severityText !== '') text += `,"severity_text":${quotedKey(row.severityText)}`
   if (row.eventName !== '') text += `,"event_name":${quotedKey(row.eventName)}`

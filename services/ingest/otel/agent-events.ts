@@ -13,8 +13,11 @@ import type { Value } from './values.ts'
 
 type Kind = (typeof agentEventKinds)[keyof typeof agentEventKinds]
 
+const longestName = Math.max(...Object.keys(agentEventKinds).map(({ length }) => length))
+
+/** Bodies are asked too: a long text is no name, and is not looked up. */
 const isNamed = (name: unknown): name is keyof typeof agentEventKinds =>
-  typeof name === 'string' && Object.hasOwn(agentEventKinds, name)
+  typeof name === 'string' && name !== '' && name.length <= longestName && Object.hasOwn(agentEventKinds, name)
 
 /** Events that are calls only where they have this attribute: those of a stream, of which the last counts tokens. */
 const needed: Readonly<Record<string, string>> = { 'codex.sse_event': 'input_token_count' }
