@@ -78,7 +78,15 @@ export const rowLeads: readonly Uint8Array[] = [
   ...[prefixes.payloadUs, prefixes.traceId, prefixes.parentId, prefixes.threadId, prefixes.turnId, prefixes.opName],
   ...[named, prefixes.displayName, prefixes.exception, prefixes.inputRefs, prefixes.outputRefs, prefixes.errorCount],
   ...[usageModel, ...usageColumns.map(([before]) => before), prefixes.startBytes, prefixes.endBytes],
-  ...[prefixes.attributes, prefixes.inputs, prefixes.output, prefixes.summary, rowEnd],
+  ...[
+    prefixes.attributes,
+    prefixes.inputs,
+    prefixes.output,
+    prefixes.summary,
+    rowEnd,
+    prefixes.mask,
+    prefixes.maskHits,
+  ],
 ]
 
 /** What stands for the user in the rows of starts. */

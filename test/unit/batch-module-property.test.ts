@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { newMaskRules } from '../../schemas/mask-rules.ts'
 import { noContent } from '../../services/content/content-port.ts'
-import { createMasker } from '../../services/content/masking/masker.ts'
+import { anchorsIn, keyEndingsOf } from '../../services/content/masking/anchors.ts'
+import { createMasker, type Masker } from '../../services/content/masking/masker.ts'
 import { noMaskings } from '../../services/content/masking/maskings.ts'
 import type { Clock } from '../../services/core/clock/clock.ts'
 import { asFault } from '../../services/core/http/errors.ts'
@@ -19,7 +20,37 @@ import { runs } from '../fixtures/runs.ts'
 
 const contactRules = newMaskRules.parse({ sets: ['@contact'] })
 
-type Sent = { whole: boolean; body: Buffer; split?: RecordSplit; userId?: string; depth?: number }
+/** Rules of e/p, and of e/q those of another version. */
+const maskings = {
+  none: {},
+  detectors: { sets: ['@contact', '@payment', '@credentials'] },
+  places: {
+    sets: ['@contact'],
+    rules: [
+      { id: 'names', keys: ['question', 'thread_id', 'tokens'], action: 'drop' },
+      { id: 'path', path: 'inputs.description', action: 'mask' },
+      { id: 'words', pattern: 'and more\\w*', action: 'mask' },
+    ],
+  },
+  whole: { rules: [{ id: 'path', path: 'output', action: 'mask' }] },
+} as const
+type MaskingName = keyof typeof maskings
+
+function maskingsOf(name: MaskingName) {
+  if (name === 'none') return noMaskings
+  const scopes = [{ rules: newMaskRules.parse(maskings[name]) }]
+  const maskers = new Map(['e/p', 'e/q'].map((project, n) => [project, createMasker(scopes, { version: n * 70_000 })]))
+  return { of: (project: string) => maskers.get(project) }
+}
+
+type Sent = {
+  whole: boolean
+  body: Buffer
+  split?: RecordSplit
+  userId?: string
+  depth?: number
+  masking?: MaskingName
+}
 
 function contextOf({ body, userId = 'ada', depth = 512 }: Sent) {
   const project = (text: string) => {
@@ -41,7 +72,7 @@ function contextOf({ body, userId = 'ada', depth = 512 }: Sent) {
 type Stored = { records: RecordInput[]; clock: bigint }
 
 /** Routes over a log that keeps what is appended. */
-function createEdge(edgeWasm: boolean, split: RecordSplit) {
+function createEdge(edgeWasm: boolean, split: RecordSplit, masking: MaskingName) {
   const stored: Stored = { records: [], clock: 0n }
   const append = async (_topic: string, added: RecordInput[]) => {
     stored.records.push(...added.map((record) => ({ ...record, rows: Buffer.from(record.rows) })))
@@ -50,7 +81,14 @@ function createEdge(edgeWasm: boolean, split: RecordSplit) {
   const routes = createCallWriteRoutes({
     log: { append } as unknown as CallWriteDeps['log'],
     clock: { next: () => ++stored.clock } as Clock,
-    ...{ content: noContent, maskings: noMaskings, wirePrefix: 'platform', wireAliases: true, edgeWasm, split },
+    ...{
+      content: noContent,
+      maskings: maskingsOf(masking),
+      wirePrefix: 'platform',
+      wireAliases: true,
+      edgeWasm,
+      split,
+    },
   })
   return { stored, routes }
 }
@@ -58,9 +96,9 @@ const edges = new Map<string, ReturnType<typeof createEdge>>()
 
 /** The answer and the records of one request, with ids that were made for it left out. */
 async function store(sent: Sent, edgeWasm: boolean) {
-  const { split = {} } = sent
-  const key = JSON.stringify([edgeWasm, split])
-  const edge = edges.get(key) ?? createEdge(edgeWasm, split)
+  const { split = {}, masking = 'none' } = sent
+  const key = JSON.stringify([edgeWasm, split, masking])
+  const edge = edges.get(key) ?? createEdge(edgeWasm, split, masking)
   edges.set(key, edge)
   const { stored, routes } = edge
   stored.records = []
@@ -87,6 +125,8 @@ async function store(sent: Sent, edgeWasm: boolean) {
   }
 }
 
+const batchOf = (...items: object[]): Buffer => Buffer.from(JSON.stringify({ batch: items }))
+
 const uuids = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g
 const withoutOwn = (text: string, body: Buffer): string =>
   text.replace(uuids, (id) => (body.includes(id) ? id : 'made'))
@@ -103,7 +143,8 @@ async function compare(sent: Sent): Promise<void> {
 }
 
 test('each value of each field by itself', async () => {
-  for (const { whole, text } of nearlyUsualBodies) await compare({ whole, body: Buffer.from(text) })
+  for (const { whole, text } of nearlyUsualBodies)
+    for (const masking of ['none', 'places'] as const) await compare({ whole, body: Buffer.from(text), masking })
 })
 
 test('a usual body with one byte more or another one', async () => {
@@ -134,8 +175,9 @@ test('the same rows and answers as from JavaScript alone', async () => {
       ),
       fc.constantFrom('ada', '', 'é "x"\ud800'),
       fc.constantFrom(...Array(20).fill(512), 7, 6, 5),
-      async ({ whole, text: body }, split, userId, depth) => {
-        const one: Sent = { whole, body: Buffer.from(body), split, userId, depth }
+      fc.constantFrom<MaskingName>('none', 'detectors', 'places', 'whole'),
+      async ({ whole, text: body }, split, userId, depth, masking) => {
+        const one: Sent = { whole, body: Buffer.from(body), split, userId, depth, masking }
         all++
         if (isTaken(one)) taken++
         await compare(one)
@@ -192,6 +234,44 @@ test('a project that masks has its rules applied, whatever else is in the batch'
     await edge.post('/call/upsert_batch', { batch: [item('e/p', callId), item(project, otherId)] })
   expect(edge.rows().map(({ inputs }) => JSON.stringify(inputs).includes('ann@'))).toEqual([true, true, true, false])
   expect(asked).toContain('e/q')
+})
+
+test('a batch of a masked project is written by the module, unless refs or long texts may be masked', () => {
+  const masker = createMasker([{ rules: contactRules }], { version: 9 })
+  const masks = (value: unknown) => {
+    const item = startItem({ project_id: 'e/p', id: callId, inputs: { value } })
+    const batch = module?.read(contextOf({ whole: false, body: batchOf(item) }) as never, false, Date.now())
+    const before = masker.hits()
+    return [batch?.mask(() => masker), masker.hits() - before]
+  }
+  expect(masks('to ann@example.com')).toEqual([true, 1])
+  expect(masks('nobody')).toEqual([true, 0])
+  expect(masks(['weave:///e/p/object/x:v', 'nobody'])).toEqual([true, 0])
+  expect(masks(['weave:///e/p/object/x:v', 'ann@example.com'])).toEqual([false, 0])
+  expect(masks(`ann@example.com ${'long '.repeat(2_000)}`)).toEqual([false, 0])
+})
+
+test('the module finds the same anchors as JavaScript', () => {
+  const pieces = [...'@+:-_.AJbBIKSzye"\\\\/u {}07 ', 'sk-', 'glpat-', 'xoxb-', 'ghp_', 'npm_', 'hf_', 'AKIA', 'eyJ']
+  const part = fc.constantFrom(...pieces, 'bearer', 'BEARER', '4111 1111', '1.2.3', 'DE89', 'mobile', '"Phone": "', 'é')
+  const endings = [keyEndingsOf(['phone', 'mobile', 'tel']), keyEndingsOf(['ssn', '']), keyEndingsOf(['x'])]
+  const masker = createMasker([{ rules: contactRules }])
+  let found = 0
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 60 }), fc.constantFrom(...endings), (parts, names) => {
+      const item = startItem({ project_id: 'e/p', id: callId, inputs: { [parts.slice(5).join('')]: parts.join('') } })
+      const batch = module?.read(contextOf({ whole: false, body: batchOf(item) }) as never, false, Date.now())
+      const mayHold: Masker['mayHold'] = (bytes, start, end, look) => {
+        const bits = look?.(bytes, start, end, names) ?? -1
+        expect(bits).toBe(anchorsIn(bytes, start, end, names))
+        found |= bits
+        return false
+      }
+      batch?.mask(() => ({ ...masker, mayHold }))
+    }),
+    { numRuns: runs(500, 50_000) },
+  )
+  expect(found).toBe(255)
 })
 
 test('a body that is cut off at any byte is refused and shows nothing of the one before', async () => {

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import type { MaskedField, MaskRules } from '../../../schemas/mask-rules.ts'
 import { isRef } from '../refs.ts'
-import { anchors, anchorsIn, keyEndingsOf } from './anchors.ts'
+import { type AnchorsIn, anchors, anchorsIn, keyEndingsOf } from './anchors.ts'
 import { type DetectorName, detectorKeys, detectors, type Find, type Hit, isCard } from './detectors.ts'
 import { maskJson, type Visitor } from './mask-json.ts'
 import { beginPath, endsHere, globOf, normalName, type Path, type PathProgress, pathOf, stepPath } from './paths.ts'
@@ -35,8 +35,11 @@ export type Masker = {
   json(field: MaskedField, json: string): Masked
   /** @param name of the member that holds it, by which some rules go */
   text(field: MaskedField, text: string, name?: string): Masked
-  /** Whether a payload in UTF-8 bytes may hold anything to mask: most need no further look. */
-  mayHold(bytes: Uint8Array, start: number, end: number): boolean
+  /**
+   * Whether a payload in UTF-8 bytes may hold anything to mask: most need no further look.
+   * @param look finds the anchors in it
+   */
+  mayHold(bytes: Uint8Array, start: number, end: number, look?: AnchorsIn): boolean
 }
 
 type Rule = Pick<MaskRule, 'id' | 'action'> & {
@@ -304,9 +307,9 @@ export function createMasker(
         return visitor.value(place, () => JSON.stringify(text)) ?? visitor.string(place, text) ?? text
       })
     },
-    mayHold(bytes, start, end) {
+    mayHold(bytes, start, end, look = anchorsIn) {
       if (always) return true
-      if (anchorBits !== 0 && (anchorsIn(bytes, start, end, endings) & anchorBits) !== 0) return true
+      if (anchorBits !== 0 && (look(bytes, start, end, endings) & anchorBits) !== 0) return true
       if (literals.length === 0) return false
       const part = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start)
       return literals.some((literal) => part.includes(literal))

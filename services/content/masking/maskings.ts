@@ -34,7 +34,7 @@ const withDryRun = (masker: Masker, dry: Masker): Masker => ({
     dry.text(field, text, name)
     return masker.text(field, text, name)
   },
-  mayHold: (bytes, start, end) => masker.mayHold(bytes, start, end) || dry.mayHold(bytes, start, end),
+  mayHold: (...of) => masker.mayHold(...of) || dry.mayHold(...of),
 })
 
 const maxKnown = 10_000

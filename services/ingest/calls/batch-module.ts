@@ -3,6 +3,7 @@ import { Buffer, isUtf8 } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import { inlineTextLength } from '../../content/content-port.ts'
 import { namesOf } from '../../content/json-scan.ts'
+import type { Masker } from '../../content/masking/masker.ts'
 import { sensitiveNames } from '../../content/redact.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { plausibleUs } from '../../core/clock/timestamps.ts'
@@ -13,6 +14,7 @@ import { loadModule } from '../../core/process/wasm.ts'
 import { projectHash, rowLeads, userColumn } from '../../events/calls-writer.ts'
 import * as layout from './assembly/layout.ts'
 import { maxItemsHere } from './envelope.ts'
+import { createBatchMasking } from './mask-batch.ts'
 import { countNames, statusNames } from './summary-check.ts'
 
 /** Longer bodies are read by JavaScript, so that the memory of a thread stays below 24 MiB. */
@@ -20,7 +22,7 @@ const maxBodyBytes = 4 * 1024 * 1024
 /** Zero bytes behind the body, at which every loop of the module ends. */
 const guardBytes = 64
 /** More than the leads, ids, times and texts of a row that are no part of its item, and more than six token counts. */
-const maxRowOverhead = 1024
+const maxRowOverhead = 1088
 const maxUsageOverhead = 256
 
 type Exports = {
@@ -36,6 +38,7 @@ type Exports = {
   patches(): number
   clockNumber(): number
   answer(to: number, items: number): number
+  anchors(start: number, end: number, any: number): number
 }
 
 /** The function behind `toString`, without its checks. */
@@ -47,6 +50,12 @@ type Memory = { bytes: Uint8Array; view: DataView; buffer: Bytes; clocks: BigUin
 export type ReadBatch = {
   /** Projects of the items, each once. */
   projects: string[]
+  /**
+   * Masks what is in the items of some projects.
+   * @param maskerOf of a project; undefined = nothing of it is masked
+   * @returns false: JavaScript has to read the batch, and nothing was masked
+   */
+  mask(maskerOf: (project: string) => Masker | undefined): boolean
   /** The records with its rows; each row takes the next value of the clock, in list order. */
   records(given: { clock: Clock; split: RecordSplit; pool: BufferPool }): RecordInput[]
   /** The list of what stands for each item in the answer to starts and ends. */
@@ -98,6 +107,8 @@ function instantiate(fields: readonly string[]): BatchModule | null {
     memory.grow(pages)
     current = viewOf()
   }
+
+  const maskBatch = createBatchMasking(module, { now: () => current, reserve })
 
   const { texts, bytes, table } = namesOf(...fields, ...summaryNames)
   writeTable(current, layout.names, noted(0, bytes))
@@ -173,15 +184,27 @@ function instantiate(fields: readonly string[]): BatchModule | null {
       const maxItems = mayTakeLong ? layout.maxBatchItems : maxItemsHere
       const rowCount = module.read(end, isWhole ? 1 : 0, maxJsonDepth, maxItems, BigInt(plausibleUs(nowMs).max))
       if (rowCount < 0) return null
-      const outAt = end + guardBytes
-      // Twice the body: strings that are payloads get a backslash before each quote and backslash, refs are listed again.
-      const overhead = rowCount * (maxRowOverhead + user.length) + module.usages() * maxUsageOverhead
-      reserve(outAt + 2 * body.length + overhead + guardBytes)
       const projects = Array.from({ length: module.readProjects() }, (_, n) => projectAt(n))
+      /** Position behind the body and the texts that were masked. */
+      let textsEnd = end + guardBytes
+      /** Twice the body: strings that are payloads get a backslash before each quote and backslash, refs are listed again. */
+      const output = (): number => {
+        const overhead = rowCount * (maxRowOverhead + user.length) + module.usages() * maxUsageOverhead
+        reserve(textsEnd + 2 * (textsEnd - layout.body) + overhead + guardBytes)
+        return textsEnd
+      }
       return {
         projects,
-        records: (given) => recordsOf(outAt, rowCount, projects, user.length, given),
-        answer: () => current.buffer.latin1Slice(outAt, module.answer(outAt, module.readItems())),
+        mask(maskerOf) {
+          const maskedEnd = maskBatch(projects.map(maskerOf), body.length, textsEnd)
+          textsEnd = maskedEnd ?? textsEnd
+          return maskedEnd !== null
+        },
+        records: (given) => recordsOf(output(), rowCount, projects, user.length, given),
+        answer() {
+          const at = output()
+          return current.buffer.latin1Slice(at, module.answer(at, module.readItems()))
+        },
       }
     },
   }

@@ -43,19 +43,23 @@ function maskedText(slice: Slice, field: MaskedField, masker: Masker): string | 
   return text === json ? undefined : text
 }
 
+/** A masked payload as it is stored; `refs` takes the refs in it. */
+export function rewrittenText(text: string, rules: PayloadRules, owner: PayloadOwner, refs?: Set<string>): string {
+  return rewriteJson(text, (value, key) => {
+    let kept = value
+    if (rules.redact && key !== null && value !== '' && isSensitiveKey(key)) kept = redacted
+    else if (rules.extract && value.length > inlineTextLength)
+      kept = owner.extraction.extract(owner.projectId, owner.userId, value) ?? value
+    if (rules.refs && isRef(kept)) refs?.add(kept)
+    return kept
+  })
+}
+
 /** The stored text of a payload and the refs in it. */
 export function payloadText(slice: Slice, rules: PayloadRules, owner: PayloadOwner): PayloadText {
   const odd = (slice.found & found.wide) !== 0
   const masked = owner.masker && maskedText(slice, rules.field, owner.masker)
   if (masked === undefined && (slice.found & rewriteCauses) === 0) return { json: slice, refs: slice.refs, odd }
   const refs = new Set<string>()
-  const json = rewriteJson(masked ?? textOf(slice), (text, key) => {
-    let kept = text
-    if (rules.redact && key !== null && text !== '' && isSensitiveKey(key)) kept = redacted
-    else if (rules.extract && text.length > inlineTextLength)
-      kept = owner.extraction.extract(owner.projectId, owner.userId, text) ?? text
-    if (rules.refs && isRef(kept)) refs.add(kept)
-    return kept
-  })
-  return { json, refs: [...refs], odd }
+  return { json: rewrittenText(masked ?? textOf(slice), rules, owner, refs), refs: [...refs], odd }
 }

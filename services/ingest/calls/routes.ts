@@ -160,14 +160,15 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     return [...stored, ...(await appendCalls(log, records, pool))]
   }
 
-  /**
-   * The batch in the module's memory, when it is in its usual form and the caller may write to all of its projects, of
-   * which none masks anything.
-   */
+  /** The batch in the module's memory, when it is in its usual form and the caller may write to all of its projects. */
   function readUsual(context: Context, isWhole: boolean, open: OpenProject): ReadBatch | null {
     const batch = module()?.read(context, isWhole, Date.now()) ?? null
     try {
-      return batch?.projects.every((project) => maskings.of(open(project)) === undefined) ? batch : null
+      if (batch === null) return null
+      const maskers = new Map(batch.projects.map((project) => [project, maskings.of(open(project))]))
+      const bodyBytes = context.body.bytes.length
+      if (!context.mayTakeLong && [...maskers.values()].some((masker) => takesLong(masker, bodyBytes))) return null
+      return batch.mask((project) => maskers.get(project)) ? batch : null
     } catch (error) {
       if (asFault(error) === undefined) throw error
       return null

@@ -29,8 +29,13 @@ const inputs: i32 = 29
 const output: i32 = 30
 const summary: i32 = 31
 const rowEnd: i32 = 32
-const answerHead: i32 = 33
-const answerTrace: i32 = 34
+const mask: i32 = 33
+const maskHits: i32 = 34
+const answerHead: i32 = 35
+const answerTrace: i32 = 36
+
+/** What their column holds. */
+const maxHits: u32 = 65535
 
 /** Position of the next byte that is written. */
 let out: usize = 0
@@ -173,6 +178,15 @@ function idColumns(start: usize): void {
   textColumn(displayName, start, at.displayName)
 }
 
+/** Which rules masked the project, and how much they found in the row. */
+function maskingColumns(project: usize, start: usize, end: usize): void {
+  const version = load<u32>(project + at.projectMask)
+  if (version !== 0) integerColumn(mask, version)
+  let hits: u32 = start === 0 ? 0 : load<u32>(start + at.itemMasked)
+  if (end !== 0 && end !== start) hits += load<u32>(end + at.itemMasked)
+  if (hits !== 0) integerColumn(maskHits, min<u32>(hits, maxHits))
+}
+
 /** @param start the item with the start, @param end the one with the end; 0 = there is none */
 function writeRow(start: usize, end: usize, userEnd: usize): void {
   const item = start !== 0 ? start : end
@@ -207,6 +221,7 @@ function writeRow(start: usize, end: usize, userEnd: usize): void {
     payload(output, end, at.output)
     payload(summary, end, at.summary)
   }
+  maskingColumns(project, start, end)
   lead(rowEnd)
 }
 

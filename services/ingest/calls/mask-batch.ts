@@ -1,0 +1,156 @@
+// Masks what the items of a batch in the memory of the WebAssembly module hold, before their rows are written.
+import { Buffer } from 'node:buffer'
+import { inlineTextLength } from '../../content/content-port.ts'
+import type { AnchorsIn, KeyEndings } from '../../content/masking/anchors.ts'
+import type { Masker } from '../../content/masking/masker.ts'
+import * as layout from './assembly/layout.ts'
+import {
+  attributesPayload,
+  inputsPayload,
+  outputPayload,
+  type PayloadOwner,
+  rewrittenText,
+  summaryPayload,
+} from './payload-texts.ts'
+
+/** Longer bodies of projects that are masked are read by JavaScript: what is masked may take several times as long. */
+const maxMaskedBodyBytes = 512 * 1024
+/** The same of payloads in which something may have to be masked; a text that masking alone makes longer is no content. */
+const maxMaskedPayload = inlineTextLength
+
+/** What is masked of each side of a call: its payloads, and the texts beside them. */
+const maskedPayloads = [
+  { side: layout.isStart, field: layout.attributes, rules: attributesPayload },
+  { side: layout.isStart, field: layout.inputs, rules: inputsPayload },
+  { side: layout.isEnd, field: layout.output, rules: outputPayload },
+  { side: layout.isEnd, field: layout.summary, rules: summaryPayload },
+]
+const maskedTexts = [
+  { side: layout.isStart, field: layout.displayName, name: 'display_name' },
+  { side: layout.isStart, field: layout.threadId, name: 'thread_id' },
+  { side: layout.isStart, field: layout.turnId, name: 'turn_id' },
+  { side: layout.isEnd, field: layout.exception, name: 'exception' },
+] as const
+
+/** Nothing is taken out of what is masked here. */
+const nobody: PayloadOwner = {
+  ...{ projectId: '', userId: '', masker: undefined },
+  extraction: { extract: () => null, append: async () => [] },
+}
+
+type Maskers = readonly (Masker | undefined)[]
+type Memory = { bytes: Uint8Array; view: DataView; buffer: Buffer }
+
+/** @param memory as it is at the moment, and how to make it larger */
+export function createBatchMasking(
+  module: { anchors(start: number, end: number, any: number): number; readItems(): number },
+  memory: { now(): Memory; reserve(sizeBytes: number): void },
+) {
+  /** Position of the entry of a field that a side of an item has, 0 when it has none. */
+  function entryOf(item: number, { side, field }: { side: number; field: number }): number {
+    const { view } = memory.now()
+    if ((view.getInt32(item + layout.itemKind, true) & side) === 0) return 0
+    const entry = item + layout.itemFields + field * layout.fieldBytes
+    return view.getUint32(entry, true) === 0 ? 0 : entry
+  }
+  const startAt = (entry: number): number => memory.now().view.getUint32(entry, true)
+  const endAt = (entry: number): number => memory.now().view.getUint32(entry + 4, true)
+  const textAt = (entry: number): string => memory.now().buffer.toString('utf8', startAt(entry), endAt(entry))
+
+  /** Whether there are refs in what a side takes in or gives out. */
+  function hasRefs(item: number, side: number): boolean {
+    const list = item + (side === layout.isEnd ? layout.itemOutputRefs : layout.itemInputRefs)
+    const { view } = memory.now()
+    return view.getInt32(list, true) !== view.getInt32(list + 4, true)
+  }
+
+  /** The endings that are in the memory: projects of one installation mostly have the same rules. */
+  let endingsThere: KeyEndings | undefined
+
+  /** As `anchorsIn`, of what is in the memory. */
+  const anchorsHere: AnchorsIn = (_, start, end, endings) => {
+    if (endings === 'any') return module.anchors(start, end, 1)
+    if (endings !== endingsThere)
+      endings.places.forEach((place, n) => {
+        memory.now().bytes.set(new Uint8Array(place.buffer), layout.endings + n * place.byteLength)
+      })
+    endingsThere = endings
+    return module.anchors(start, end, 0)
+  }
+
+  const mayHold = (masker: Masker, entry: number): boolean =>
+    masker.mayHold(memory.now().bytes, startAt(entry), endAt(entry), anchorsHere)
+
+  /** Whether something may be masked that the module cannot write: refs may go, texts become content. */
+  const isBeyond = (item: number, masker: Masker): boolean =>
+    maskedPayloads.some((one) => {
+      const entry = entryOf(item, one)
+      if (entry === 0 || !(hasRefs(item, one.side) || endAt(entry) - startAt(entry) > maxMaskedPayload)) return false
+      return mayHold(masker, entry)
+    })
+
+  /** Calls `visit` for each item of a masked project; true ends it. @returns whether it was ended */
+  function someItem(maskers: Maskers, visit: (item: number, masker: Masker) => boolean): boolean {
+    for (let n = 0; n < module.readItems(); n++) {
+      const item = layout.itemTable + n * layout.itemBytes
+      const masker = maskers[memory.now().view.getInt32(item + layout.itemProject, true)]
+      if (masker !== undefined && visit(item, masker)) return true
+    }
+    return false
+  }
+
+  /** JSON text of a payload of an item with its values masked; undefined when that changes nothing. */
+  function maskedPayload(entry: number, { rules }: (typeof maskedPayloads)[number], masker: Masker) {
+    if (!mayHold(masker, entry)) return undefined
+    const json = textAt(entry)
+    const { text } = masker.json(rules.field, json)
+    return text === json ? undefined : rewrittenText(text, rules, nobody)
+  }
+
+  /** The same of a text beside them. */
+  function maskedText(entry: number, { name }: (typeof maskedTexts)[number], masker: Masker): string | undefined {
+    if (memory.now().bytes[startAt(entry)] !== 34 || !(masker.hasPlaces || mayHold(masker, entry))) return undefined
+    const text = JSON.parse(textAt(entry)) as string
+    const masked = masker.text(name, text).text
+    return masked === text ? undefined : JSON.stringify(masked.toWellFormed())
+  }
+
+  /**
+   * @param maskers of the projects
+   * @param from position from which on masked texts are written
+   * @returns the position behind them; null when JavaScript has to read the batch: nothing was masked then
+   */
+  return (maskers: Maskers, bodyBytes: number, from: number): number | null => {
+    if (maskers.every((masker) => masker === undefined)) return from
+    if (bodyBytes > maxMaskedBodyBytes || someItem(maskers, isBeyond)) return null
+    maskers.forEach((masker, n) => {
+      const project = layout.projects + n * layout.projectBytes
+      memory.now().view.setUint32(project + layout.projectMask, masker?.version ?? 0, true)
+    })
+    let end = from
+    const replace = (entry: number, text: string | undefined): void => {
+      if (text === undefined) return
+      const size = Buffer.byteLength(text)
+      memory.reserve(end + size)
+      const { buffer, view } = memory.now()
+      buffer.write(text, end)
+      view.setUint32(entry, end, true)
+      view.setUint32(entry + 4, end + size, true)
+      end += size
+    }
+    someItem(maskers, (item, masker) => {
+      const before = masker.hits()
+      for (const one of maskedPayloads) {
+        const entry = entryOf(item, one)
+        if (entry !== 0) replace(entry, maskedPayload(entry, one, masker))
+      }
+      for (const one of maskedTexts) {
+        const entry = entryOf(item, one)
+        if (entry !== 0) replace(entry, maskedText(entry, one, masker))
+      }
+      memory.now().view.setUint32(item + layout.itemMasked, masker.hits() - before, true)
+      return false
+    })
+    return end
+  }
+}
