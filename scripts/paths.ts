@@ -51,6 +51,7 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
     slots: absent,
     rowSlots: absent,
     retention: { of: () => undefined, projectIds: () => [], isRemoved: () => false, defaultDays: 0, logsDays: 30 },
+    holds: () => new Map(),
     maskings: absent,
     secrets: absent,
     masterKey: unused,

@@ -34,6 +34,7 @@ const { all } = routesOf(does(role, 'apply') ? 'serve' : role, {
   masterKey,
   secrets: ownSecrets(rules.secrets, { config, masterKey }),
   retention: rules.retention,
+  holds: rules.holds,
   maskings: maskingsOf(rules.masks, config, masterKey, ports.logger, ports.onMasked),
 })
 const readAudit = readAuditOf(ports.audit, config, ports.logger)

@@ -12,6 +12,7 @@ import type { Clock } from '../core/clock/clock.ts'
 import type { KeyedLock } from '../core/concurrency/keyed-lock.ts'
 import type { SharedSlots, Slots } from '../core/concurrency/slots.ts'
 import type { Directory } from '../core/directory/directory.ts'
+import type { Hold } from '../core/directory/holds.ts'
 import type { RetentionSource } from '../core/directory/retention.ts'
 import { createInvoke, type Invoke } from '../core/http/invoke.ts'
 import type { KeyUses } from '../core/http/key-uses.ts'
@@ -56,6 +57,7 @@ import { createCostReadRoutes } from '../query/costs/routes.ts'
 import { createRequestErasure } from '../query/erasures/request.ts'
 import { createErasureRoutes } from '../query/erasures/routes.ts'
 import { createAnnotationSchema } from '../query/feedback/annotation-schema.ts'
+import { createThrowIfHeld } from '../query/feedback/held.ts'
 import { createFeedbackReadRoutes } from '../query/feedback/routes.ts'
 import { createFileReadRoutes } from '../query/files/routes.ts'
 import { createLogReadRoutes } from '../query/logs/routes.ts'
@@ -104,6 +106,8 @@ export type RouteDeps = {
   providers: () => Providers
   maskings: Maskings
   retention: RetentionSource
+  /** Of all projects, by their ids. */
+  holds(): ReadonlyMap<string, Hold>
   /** What secrets of the server are sealed and made with; undefined where it is not set. */
   masterKey(): Buffer | undefined
   /** Of projects and entities. */
@@ -144,7 +148,10 @@ const ingestRoutes = (deps: HandlerDeps): Route[] => {
     ...createObjectWriteRoutes({ log, clock, binding, maskings, config }),
     ...createFileWriteRoutes({ log, clock, blobs, maskings, config }),
     ...createCostWriteRoutes({ log, clock, audit }),
-    ...createFeedbackWriteRoutes({ log, clock, maskings, config, annotationSchema, checkQueue }),
+    ...createFeedbackWriteRoutes({
+      ...{ log, clock, maskings, config, annotationSchema, checkQueue },
+      throwIfHeld: createThrowIfHeld(deps),
+    }),
     ...createTableWriteRoutes({ log, clock, maskings }),
     ...createAnnotationQueueWriteRoutes({ log, clock }),
   ]
@@ -177,7 +184,10 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
     ...createObjectLabelRoutes({ store, log, clock, freshness }),
     ...createFileReadRoutes({ store, freshness, blobs }),
     ...createCostReadRoutes({ store, prices, log, clock, freshness, audit }),
-    ...createFeedbackReadRoutes({ store, log, clock, freshness, config, audit }, requestErasure),
+    ...createFeedbackReadRoutes(
+      { store, log, clock, freshness, config, audit, throwIfHeld: createThrowIfHeld(deps) },
+      requestErasure,
+    ),
     ...createRefReadRoutes({ store, freshness }),
     ...createTableReadRoutes({ store, freshness }),
     ...createTableUpdateRoutes({ store, log, clock, freshness, maskings }),

@@ -302,7 +302,7 @@ export async function startCallhouse(
       keyUses: keys.uses,
       providers: providers.current,
       maskings,
-      retention,
+      ...{ retention, holds: () => directory.state().holds },
       masterKey,
       split,
       clock,

@@ -1,6 +1,8 @@
-// What the directory says that every thread keeps: rules of masking, how long the calls of projects are seen, and sealed secrets.
+// What the directory says that every thread keeps: rules of masking, how long the calls of projects are seen, what is held,
+// and sealed secrets.
 import type { MaskSource, ScopeMask } from '../content/masking/maskings.ts'
 import type { Directory } from '../core/directory/directory.ts'
+import type { Hold } from '../core/directory/holds.ts'
 import type { RetentionDays, RetentionSource } from '../core/directory/retention.ts'
 import type { SharedRules } from '../core/threads/ports.ts'
 import type { Config } from './config.ts'
@@ -10,6 +12,7 @@ type Rules = {
   masks: [string, ScopeMask][]
   retentions: [string, RetentionDays][]
   removed: string[]
+  holds: ReadonlyMap<string, Hold>
   secrets: SealedSecrets
 }
 
@@ -29,9 +32,9 @@ export function sharedRulesOf(directory: Directory, masks: MaskSource): SharedRu
   let version = 0
   let lookedAt = -1
   let known = ''
-  let rules: Rules = { masks: [], retentions: [], removed: [], secrets: new Map() }
+  let rules: Rules = { masks: [], retentions: [], removed: [], holds: new Map(), secrets: new Map() }
   const read = (): void => {
-    const { projects, removedProjects, secrets } = directory.state()
+    const { projects, removedProjects, holds, secrets } = directory.state()
     if (lookedAt === directory.version()) return
     lookedAt = directory.version()
     const retentions = [...projects].flatMap(([projectId, { retention }]) =>
@@ -40,11 +43,11 @@ export function sharedRulesOf(directory: Directory, masks: MaskSource): SharedRu
     const removed = [...removedProjects.keys()]
     // Most changes are of sessions and keys: threads keep what they have.
     const sealed = [...secrets].map(([scope, own]) => [scope, [...own]])
-    const now = `${masks.version()} ${JSON.stringify([retentions, removed, sealed])}`
+    const now = `${masks.version()} ${JSON.stringify([retentions, removed, [...holds], sealed])}`
     if (now === known) return
     known = now
     version++
-    rules = { masks: [...masks.scopes()], retentions, removed, secrets }
+    rules = { masks: [...masks.scopes()], retentions, removed, holds: new Map(holds), secrets }
   }
   return {
     async changedSince(seen) {
@@ -60,6 +63,7 @@ export function createFollowedRules(shared: SharedRules, defaults: DefaultDays) 
   let scopes: ReadonlyMap<string, ScopeMask> = new Map()
   let retentions: ReadonlyMap<string, RetentionDays> = new Map()
   let removed: ReadonlySet<string> = new Set()
+  let holds: Rules['holds'] = new Map()
   let secrets: SealedSecrets = new Map()
   const masks: MaskSource = { version: () => version, scopes: () => scopes }
   const retention: RetentionSource = {
@@ -71,6 +75,7 @@ export function createFollowedRules(shared: SharedRules, defaults: DefaultDays) 
   return {
     ...{ masks, retention },
     secrets: () => secrets,
+    holds: () => holds,
     async follow(): Promise<void> {
       const changed = await shared.changedSince(version)
       if (changed === undefined) return
@@ -79,6 +84,7 @@ export function createFollowedRules(shared: SharedRules, defaults: DefaultDays) 
       scopes = new Map(rules.masks)
       retentions = new Map(rules.retentions)
       removed = new Set(rules.removed)
+      holds = rules.holds
       secrets = rules.secrets
     },
   }

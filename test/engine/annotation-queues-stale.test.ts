@@ -32,6 +32,7 @@ beforeAll(async () => {
   const clock = createClock()
   const freshness = { wait: async (): Promise<Record<string, string>> => (isStale ? { 'X-Callhouse-Stale': '5' } : {}) }
   const deps = { store, log, clock, freshness, lock: createKeyedLock(), audit: noAudit }
+  const throwIfHeld = async () => undefined
   call = createCall([
     ...createAnnotationQueueWriteRoutes(deps),
     ...createAnnotationQueueRoutes(deps),
@@ -41,10 +42,10 @@ beforeAll(async () => {
     ),
     ...createObjectDeleteRoutes(deps),
     ...createObjectLabelRoutes(deps),
-    ...createFeedbackReadRoutes({ ...deps, config: { wirePrefix: 'wb', wireAliases: true } }, noErasures),
+    ...createFeedbackReadRoutes({ ...deps, throwIfHeld, config: { wirePrefix: 'wb', wireAliases: true } }, noErasures),
     ...createFeedbackWriteRoutes({
       maskings: noMaskings,
-      ...{ log, clock, config: { wirePrefix: 'wb', feedbackPrefix: 'wandb' } },
+      ...{ log, clock, throwIfHeld, config: { wirePrefix: 'wb', feedbackPrefix: 'wandb' } },
       annotationSchema: createAnnotationSchema(deps),
       checkQueue: createQueueCheck(deps),
     }),

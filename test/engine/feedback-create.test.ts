@@ -27,17 +27,19 @@ beforeAll(async () => {
   remove = opened.remove
   log = createMemoryLog(store)
   const config = { wirePrefix: 'wb', wireAliases: true, feedbackPrefix: 'platform', allowPrivateNetworks: false }
+  const throwIfHeld = async () => undefined
   call = createCall([
     ...createObjectWriteRoutes({ log, clock, binding: createNameBinding(async () => []), config }),
     ...createFeedbackWriteRoutes({
       maskings: noMaskings,
       log,
       clock,
+      throwIfHeld,
       config,
       annotationSchema: createAnnotationSchema({ store, freshness }),
       checkQueue: createQueueCheck({ store, freshness }),
     }),
-    ...createFeedbackReadRoutes({ store, log, clock, freshness, config, audit: noAudit }, noErasures),
+    ...createFeedbackReadRoutes({ store, log, clock, freshness, config, throwIfHeld, audit: noAudit }, noErasures),
   ])
 })
 afterAll(() => remove())

@@ -39,16 +39,18 @@ beforeAll(async () => {
   remove = opened.remove
   log = createMemoryLog(store)
   const config = { wirePrefix: 'platform', wireAliases: true, feedbackPrefix: 'wandb' }
+  const throwIfHeld = async () => undefined
   call = createCall([
     ...createFeedbackWriteRoutes({
       maskings: noMaskings,
       log,
       clock,
+      throwIfHeld,
       config,
       annotationSchema: async () => true,
       checkQueue: async () => {},
     }),
-    ...createFeedbackReadRoutes({ store, log, clock, freshness, config, audit: noAudit }, noErasures),
+    ...createFeedbackReadRoutes({ store, log, clock, freshness, config, throwIfHeld, audit: noAudit }, noErasures),
   ])
   await put([
     { id: 'a', weave_ref: ref(1), payload: { n: 5, s: 'apple', list: [10, { x: 'y' }], 'a.b': 'dotted', t: true } },

@@ -48,8 +48,12 @@ beforeAll(async () => {
       config,
       annotationSchema: async () => ({}),
       checkQueue: async () => undefined,
+      throwIfHeld: async () => undefined,
     }),
-    ...createFeedbackReadRoutes({ store, log, clock, freshness, config, audit: noAudit }, noErasures),
+    ...createFeedbackReadRoutes(
+      { store, log, clock, freshness, config, audit: noAudit, throwIfHeld: async () => undefined },
+      noErasures,
+    ),
     ...createAnnotationQueueRoutes({ store, log, clock, freshness, lock: createKeyedLock(), audit: noAudit }),
   ])
 })

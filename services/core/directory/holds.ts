@@ -1,12 +1,20 @@
 // What is held of a project: whatever removes data passes it over.
 import type { Value } from './items.ts'
-import type { DirectoryState } from './state.ts'
 
 export type Hold = Value<'hold'>
+
+/** Of all projects, by their ids. */
+type Holds = { holds: ReadonlyMap<string, Hold> }
 
 /** Of one project, or of everything that its scope contains. */
 const isOver = (scope: string, projectId: string): boolean =>
   scope === '*' || scope === projectId || projectId.startsWith(`${scope}/`)
+
+/** Holds over a project that have not ended, by their ids. */
+export const holdsOver = ({ holds }: Holds, projectId: string, nowMs: number): [string, Hold][] =>
+  [...holds].filter(
+    ([, { scope, until }]) => isOver(scope, projectId) && (until === undefined || Date.parse(until) > nowMs),
+  )
 
 /** Everything that is held of a project, by all holds over it that have not ended. */
 export type HeldKeys = {
@@ -18,10 +26,8 @@ export type HeldKeys = {
 }
 
 /** What whatever removes data asks for, each time that it removes some. */
-export function heldOf({ holds }: Pick<DirectoryState, 'holds'>, projectId: string, nowMs: number): HeldKeys {
-  const counting = [...holds.values()].filter(
-    ({ scope, until }) => isOver(scope, projectId) && (until === undefined || Date.parse(until) > nowMs),
-  )
+export function heldOf(state: Holds, projectId: string, nowMs: number): HeldKeys {
+  const counting = holdsOver(state, projectId, nowMs).map(([, hold]) => hold)
   const idsOf = (name: 'call_ids' | 'trace_ids' | 'thread_ids') => new Set(counting.flatMap((hold) => hold[name] ?? []))
   return {
     all: counting.some(({ all }) => all === true),
@@ -30,7 +36,5 @@ export function heldOf({ holds }: Pick<DirectoryState, 'holds'>, projectId: stri
 }
 
 /** Whether anything of a project is held. */
-export function isHeld(state: Pick<DirectoryState, 'holds'>, projectId: string, nowMs = Date.now()): boolean {
-  const { all, callIds, traceIds, threadIds } = heldOf(state, projectId, nowMs)
-  return all || callIds.size + traceIds.size + threadIds.size > 0
-}
+export const isHeld = (state: Holds, projectId: string, nowMs = Date.now()): boolean =>
+  holdsOver(state, projectId, nowMs).length > 0

@@ -41,6 +41,12 @@ export type FeedbackWriteDeps = {
     projectId: ProjectId,
     queueId: string,
   ): Promise<void>
+  /** A fault when one of these items is about something that is held. */
+  throwIfHeld(
+    context: Pick<RouteContext, 'caller' | 'signal'>,
+    projectId: ProjectId,
+    feedbackIds: readonly string[],
+  ): Promise<void>
 }
 
 /** What a request has found out so far: the items of a batch mostly share their schema and their queue. */
@@ -70,7 +76,7 @@ function maskedReasons(masker: Masker, item: FeedbackCreate): Partial<FeedbackCr
 const microseconds = ({ clock }: FeedbackRow): number => Number(clock / 1024n)
 
 export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
-  const { log, clock, maskings, config, annotationSchema, checkQueue } = deps
+  const { log, clock, maskings, config, annotationSchema, checkQueue, throwIfHeld } = deps
   const newCheck = createSchemaCheck()
   const nothingChecked = (): Known => ({ schemas: new Map(), queues: new Set(), checkValue: newCheck() })
 
@@ -190,11 +196,12 @@ export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
       body: { type: 'json', schema: feedbackReplaceRequest, check: 'schema' },
       response: feedbackCreateResponse,
       topics: ['feedback'],
-      tables: ['objects', 'object_events', 'annotation_queues'],
+      tables: ['objects', 'object_events', 'annotation_queues', 'feedback', 'calls', 'call_keys', 'call_patches'],
       async handle(context) {
         const { input, body, caller } = context
         const sent = { item: input, payloadText: payloadText(body.bytes.toString()) }
         const accepted = await accept(context, sent)
+        await throwIfHeld(context, accepted.projectId, [input.feedback_id])
         const purgedAt = clock.next()
         const row = rowOf(accepted, caller.userId)
         return append([replacedRecord(input.feedback_id, purgedAt, row)], answerOf(row))

@@ -23,6 +23,7 @@ import { type KeyedList, listRows } from '../list-rows.ts'
 import { purgedIds } from '../purge-ids.ts'
 import { feedbackCondition } from './condition.ts'
 import type { FeedbackWireNames } from './fields.ts'
+import type { ThrowIfHeld } from './held.ts'
 import { feedbackOrder, feedbackRowText, shownMembers } from './select.ts'
 import {
   feedbackCountQuery,
@@ -39,6 +40,7 @@ export type FeedbackReadDeps = {
   freshness: Freshness
   audit: Pick<Audit, 'begin'>
   config: { wirePrefix: string; wireAliases: boolean }
+  throwIfHeld: ThrowIfHeld
 }
 
 const isCount = (field: string): boolean => field.toLowerCase() === 'count(*)'
@@ -53,7 +55,7 @@ function countsOf(fields: readonly string[] | undefined): string[] | null {
 
 /** @param requestErasure has the texts of what is purged removed, too */
 export function createFeedbackReadRoutes(deps: FeedbackReadDeps, requestErasure: RequestErasure): Route[] {
-  const { store, log, clock, freshness, config, audit } = deps
+  const { store, log, clock, freshness, config, audit, throwIfHeld } = deps
   const names: FeedbackWireNames = { prefix: config.wirePrefix, aliases: config.wireAliases }
   return [
     route({
@@ -111,7 +113,7 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps, requestErasure:
       body: { type: 'json', schema: feedbackPurgeRequest, check: 'schema' },
       response: feedbackPurgeResponse,
       topics: ['feedback', 'erasures'],
-      tables: ['feedback'],
+      tables: ['feedback', 'calls', 'call_keys', 'call_patches'],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
@@ -126,6 +128,7 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps, requestErasure:
         if (!caller.may('delete', projectId) && present.some(({ user_id }) => user_id !== caller.userId))
           throw fault(403, 'Key has no right to delete feedback of others in this project')
         const ids = present.map(({ id }) => id)
+        await throwIfHeld(context, projectId, ids)
         const event = { action: 'feedback.purged', scope: projectId, details: { feedback_ids: idsOf(ids) } }
         const position = await audited(audit, [event], () =>
           log.append('feedback', [purgedRecord(projectId, ids, clock)]),
