@@ -10,6 +10,7 @@ import {
   unopened,
 } from '../../services/core/directory/secrets.ts'
 import { applyItem, emptyState } from '../../services/core/directory/state.ts'
+import { sealWith } from '../../services/core/process/master-key.ts'
 
 const value = 'sk-secret-0123456789-end9'
 const [master, next] = [randomBytes(32), randomBytes(32)]
@@ -59,4 +60,10 @@ it('all are sealed anew by the next master key, with their addresses, or none is
   expect(unopened(state.secrets, keys)).toEqual(['acme/A', 'acme/app/B'])
   expect(state.secrets.get('acme')?.get('A')).toMatchObject({ version: 2, origins: ['https://a.example'] })
   expect(() => sealedAnew(state, { master, old: [] })).toThrow('No key opens acme/A, acme/app/B')
+})
+
+it('what was sealed once is opened by every later version', () => {
+  const sealed = '7LwhFChB3aHxGiYydrramXoxY54muH9PiVBFOY4RA249C3U2Ajbp5qU'
+  expect(sealWith(Buffer.alloc(32, 7), 'label', 'about').open(sealed)).toBe('a sealed text')
+  expect(sealWith(Buffer.alloc(32, 7), 'label', 'other').open(sealed)).toBeUndefined()
 })

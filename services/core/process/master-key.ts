@@ -1,5 +1,5 @@
 // The key that everything sealed by this installation comes from, and keys derived from it.
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -66,11 +66,13 @@ export type Seal = { seal(text: string): string; open(sealed: string): string | 
  * @param about what is sealed with it opens with the same text only
  */
 export function sealWith(master: Buffer, label: string, about = ''): Seal {
-  const key = Buffer.from(hkdfSync('sha256', master, Buffer.alloc(0), label, keyBytes))
+  // Handed over once: with its bytes each cipher begins anew, which takes four times as long as the rest.
+  const key = createSecretKey(Buffer.from(hkdfSync('sha256', master, Buffer.alloc(0), label, keyBytes)))
+  const aad = Buffer.from(about)
   return {
     seal(text) {
       const nonce = randomBytes(nonceBytes)
-      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(about))
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(aad)
       return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString(
         'base64url',
       )
@@ -80,7 +82,7 @@ export function sealWith(master: Buffer, label: string, about = ''): Seal {
       if (bytes.length < nonceBytes + tagBytes) return undefined
       const end = bytes.length - tagBytes
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes))
-      decipher.setAAD(Buffer.from(about)).setAuthTag(bytes.subarray(end))
+      decipher.setAAD(aad).setAuthTag(bytes.subarray(end))
       try {
         return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, end)), decipher.final()]).toString('utf8')
       } catch {
