@@ -47,7 +47,10 @@ export const retentionRequest = z.strictObject({
 const daysOrNull = z.int().nullable()
 const instantOrNull = z.string().nullable()
 
-/** What retention hides now, and within how many days it is removed from the tables and from their files. */
+/**
+ * What retention hides now, and within how many days it is removed from the tables and from their files: null while nothing
+ * is, as all of the project is held.
+ */
 export const retentionResponse = z.object({
   ...{ calls_days: daysOrNull, payloads_days: daysOrNull, files_days: daysOrNull, stats_days: daysOrNull },
   logs_days: daysOrNull,

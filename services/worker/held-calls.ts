@@ -1,10 +1,8 @@
 // Which calls of a project are held, as the tables say it at that moment: whatever removes rows leaves them out.
-import type { HeldKeys } from '../core/directory/holds.ts'
+import { type HeldKeys, mostHeldCalls } from '../core/directory/holds.ts'
 import type { Store } from '../core/store/store.ts'
 import { statement } from './statements.ts'
 
-/** Held calls that statements name one by one; of a project with more of them everything stays. */
-const mostHeldCalls = 10_000
 const background = { pool: 'background' } as const
 
 export type HeldCalls = {

@@ -44,6 +44,31 @@ describe('holds', () => {
     expect(await listed(project)).toEqual([])
   })
 
+  it('keep the whole project once they are on over 10,000 calls, as its retention tells', async () => {
+    const wide = 'held/wide'
+    const trace = 'b'.repeat(32)
+    const started_at = '2026-03-10T12:00:00Z'
+    const batch = Array.from({ length: 9_000 }, (_, n) => ({
+      ...{ project_id: wide, id: String(n).padStart(16, '0'), trace_id: trace, op_name: 'op', thread_id: 'thread' },
+      ...{ started_at, ended_at: started_at, attributes: {}, inputs: {}, output: null, summary: {} },
+    }))
+    expect((await ask('POST', `${wide}/calls/complete`, { batch })).status).toBe(200)
+    const { count } = await server.send<{ count: number }>('/calls/query_stats', { project_id: wide })
+    expect(count).toBe(9_000)
+    const days = async () => JSON.parse((await ask('GET', `${wide}/retention`)).text) as Record<string, unknown>
+    const hold = (of: object) => ask('POST', `${wide}/holds`, { ...of, reason: 'case 8' })
+    const some = { held: true, removed_within_days: 1, bytes_within_days: expect.any(Number) }
+    await hold({ trace_ids: [trace] })
+    await hold({ thread_ids: ['thread'] })
+    await hold({ call_ids: Array.from({ length: 1_000 }, (_, n) => `other ${n}`) })
+    expect(await days()).toMatchObject(some)
+    // What is held twice counts once.
+    await hold({ call_ids: ['other 1', batch[0]?.id] })
+    expect(await days()).toMatchObject(some)
+    await hold({ call_ids: ['other 1000'] })
+    expect(await days()).toMatchObject({ held: true, removed_within_days: null, bytes_within_days: null })
+  })
+
   it('are refused without exactly one thing to hold, without a reason, and with an end that has passed', async () => {
     for (const body of [
       { reason: 'x' },

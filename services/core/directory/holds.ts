@@ -16,6 +16,9 @@ export const holdsOver = ({ holds }: Holds, projectId: string, nowMs: number): [
     ([, { scope, until }]) => isOver(scope, projectId) && (until === undefined || Date.parse(until) > nowMs),
   )
 
+/** Held calls that are left out one by one; of a project with more of them everything stays. */
+export const mostHeldCalls = 10_000
+
 /** Everything that is held of a project, by all holds over it that have not ended. */
 export type HeldKeys = {
   /** The whole of it. */

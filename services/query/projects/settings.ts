@@ -25,6 +25,7 @@ import { type Caller, type Route, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { param, queryOfProject, sql } from '../../core/store/sql.ts'
 import type { QueryOptions, Store } from '../../core/store/store.ts'
+import { isWhollyHeld } from './held.ts'
 
 export type SettingsDeps = {
   directory: Pick<Directory, 'state' | 'append'>
@@ -132,13 +133,19 @@ export function createSettingsRoutes({ directory, retention, store, config }: Se
       summary: 'What retention hides of a project, and until when it is removed',
       body: { type: 'none' },
       response: retentionResponse,
-      tables: ['call_counts_hourly'],
+      tables: ['call_counts_hourly', 'calls', 'call_keys', 'call_patches'],
       async handle(context) {
         const projectId = context.project(named(context.params))
         const { removed: _, ...days } = retentionOf(retention, projectId)
         const cutoffs = cutoffsOf(projectId) ?? {}
         const held = isHeld(directory.state(), projectId)
-        const { all: isAllHeld } = heldOf(directory.state(), projectId, Date.now())
+        const options = { signal: context.signal }
+        const isAllHeld = await isWhollyHeld(
+          store,
+          projectId,
+          heldOf(directory.state(), projectId, Date.now()),
+          options,
+        )
         const timeOf = (us: number | undefined) => (us === undefined ? null : new Date(us / 1_000).toISOString())
         return {
           json: {
@@ -148,7 +155,7 @@ export function createSettingsRoutes({ directory, retention, store, config }: Se
               payloads_before: timeOf(cutoffs.payloadsUs ?? cutoffs.callsUs),
             },
             ...{ stats_before: timeOf(cutoffs.statsUs), logs_before: timeOf(cutoffs.logsUs), held },
-            hidden_calls: await hiddenCalls(store, projectId, cutoffs.callsUs, { signal: context.signal }),
+            hidden_calls: await hiddenCalls(store, projectId, cutoffs.callsUs, options),
             removed_within_days: isAllHeld ? null : 1,
             bytes_within_days: isAllHeld ? null : config.purgeDays + 1,
           },
