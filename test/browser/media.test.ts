@@ -56,6 +56,7 @@ function wav(): Buffer {
 const uri = (type: string, bytes: Buffer) => `data:${type};base64,${bytes.toString('base64')}`
 const small = png(12, 9, 0)
 const large = png(160, 120, 1)
+const pdf = Buffer.from('%PDF-1.4 of two pages')
 
 const answer = `## Your order
 
@@ -103,6 +104,7 @@ beforeAll(async () => {
         { type: 'text', text: 'Where is **this**?' },
         ...[image(uri('image/png', small)), image(uri('image/png', large))],
         { type: 'input_audio', input_audio: { data: wav().toString('base64'), format: 'wav' } },
+        { type: 'file', file: { filename: 'plan.pdf', file_data: uri('application/pdf', pdf) } },
       ]),
       output: said(answer),
     }),
@@ -193,6 +195,37 @@ it('hostile messages run nothing, load nothing and add nothing: what is no image
   await page.getByRole('heading', { name: '<iframe src=//evil.example>' }).waitFor()
   await expect.poll(() => page.locator('.markdown').innerText()).toContain('RLO')
   await page.getByRole('button', { name: 'Markdown' }).click()
+})
+
+it('images and PDFs of a call go along into the playground; what a model cannot be sent is told', async () => {
+  const { page } = here
+  const sent: { messages: { content: unknown }[] }[] = []
+  await page.route('**/inference/v1/chat/completions', (route) => {
+    sent.push(route.request().postDataJSON())
+    return route.fulfill({ headers: { 'content-type': 'text/event-stream' }, body: 'data: [DONE]\n\n' })
+  })
+  const run = async (id: string) => {
+    await page.goto(`${world.url}/p/${world.project}/playground?call=${id}`)
+    await page.getByLabel('Name of model 1').fill('model-a')
+    await page.keyboard.press('Control+Enter')
+    await expect.poll(() => sent.length).toBe(1)
+    return sent.pop()?.messages
+  }
+  const content = [
+    { type: 'text', text: 'Where is **this**?' },
+    ...[small, large].map((one) => ({ type: 'image_url', image_url: { url: uri('image/png', one) } })),
+    { type: 'file', file: { filename: 'plan.pdf', file_data: uri('application/pdf', pdf) } },
+  ]
+  expect(await run(ids.answered)).toEqual([{ role: 'user', content }])
+  await page.getByText(/^1 file of this call is not among/).waitFor()
+  expect(await everybodysFaults(page, 'playground')).toEqual([])
+  // The provider fetched it before, so it is asked to again: the page loads nothing.
+  const elsewhere = { type: 'image_url', image_url: { url: 'https://evil.example/x.png' } }
+  expect(await run(ids.hostile)).toEqual([{ role: 'user', content: [elsewhere] }])
+  await page.getByText('lies elsewhere and is not loaded here').waitFor()
+  await page.getByText(/^4 files of this call are not among/).waitFor()
+  await expect.poll(() => page.locator('.playground img').count()).toBe(0)
+  await page.unroute('**/inference/v1/chat/completions')
 })
 
 it('media and Markdown are for everybody: axe finds no fault in both themes, and 320 pixels are enough', async () => {

@@ -219,9 +219,10 @@ it('images of a message are parts of it, and kept with the draft', () => {
   ])
   const kept = {
     ...emptyDraft(),
-    messages: [{ ...message, images: [url, 'data:image/svg+xml;base64,AA', 'https://x/y.png'] }],
+    messages: [{ ...message, images: [url, 'data:image/svg+xml;base64,AA', 'https://x/y.png', 'javascript:a()'] }],
   }
-  expect(draftOf(JSON.parse(JSON.stringify(kept)))?.messages[0]?.images).toEqual([url])
+  // What lies elsewhere is sent to the provider and not loaded.
+  expect(draftOf(JSON.parse(JSON.stringify(kept)))?.messages[0]?.images).toEqual([url, 'https://x/y.png'])
 })
 
 describe('the schema of an answer', () => {

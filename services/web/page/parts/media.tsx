@@ -44,7 +44,13 @@ function decoded(base64: string): Blob {
   return new Blob([Uint8Array.from(letters, (letter) => letter.charCodeAt(0))])
 }
 
-async function load(project: string, source: MediaSource, isAsked: boolean, signal: AbortSignal): Promise<Loaded> {
+/** The bytes of a medium; of what lies elsewhere there are none. */
+export async function load(
+  project: string,
+  source: MediaSource,
+  isAsked: boolean,
+  signal: AbortSignal,
+): Promise<Loaded> {
   if (source.from === 'base64') return loadedOf(decoded(source.base64))
   if (source.from === 'file') return fileOf(project, source.digest, isAsked, signal)
   if (source.from === 'address') throw new Error('not loaded')

@@ -3,11 +3,19 @@ import { useState } from 'react'
 import { bytes } from '../engine/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
-import { type Attached, type DraftMessage, documentType, imageTypes, maxDocuments, maxImages } from './draft.ts'
+import {
+  type Attached,
+  type DraftMessage,
+  documentType,
+  imageTypes,
+  isElsewhere,
+  maxDocuments,
+  maxImages,
+} from './draft.ts'
 
-const maxBytes = 4 * 2 ** 20
+export const maxBytes = 4 * 2 ** 20
 
-const addressOf = (file: File): Promise<string> =>
+export const dataAddressOf = (file: Blob): Promise<string> =>
   new Promise((resolve, reject) => {
     const reader = new FileReader()
     reader.onload = () => resolve(String(reader.result))
@@ -25,7 +33,7 @@ async function attachedOf(files: Iterable<File>): Promise<Found> {
     if (!isDocument && !imageTypes.includes(file.type))
       return { ...found, fault: 'Files are images (PNG, JPEG, GIF, WebP) and PDFs' }
     if (file.size > maxBytes) return { ...found, fault: `${bytes(file.size)} are too much: at most ${bytes(maxBytes)}` }
-    const data = await addressOf(file)
+    const data = await dataAddressOf(file)
     if (isDocument) found.documents.push({ name: file.name.slice(0, 200), data })
     else found.images.push(data)
   }
@@ -64,7 +72,14 @@ export function Attach({ label, attached, onChange }: Props) {
       {images.map((address, place) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: equal images may stand twice
         <span key={place} className="message-image">
-          <img src={address} alt={`${place + 1} of ${label}`} />
+          {isElsewhere(address) ? (
+            <span>
+              <Icon name="image" label="image" /> <T text={address} max={60} />{' '}
+              <span className="dim">lies elsewhere and is not loaded here</span>
+            </span>
+          ) : (
+            <img src={address} alt={`${place + 1} of ${label}`} />
+          )}
           <Remove
             label={`image ${place + 1} of ${label}`}
             onPick={() => onChange({ images: images.filter((_, n) => n !== place), documents })}

@@ -7,7 +7,7 @@ export type DraftMessage = {
   text: string
   toolCallId: string
   toolCalls?: unknown
-  /** `data:` addresses. */
+  /** `data:` addresses, and of recorded ones those that only the provider fetches. */
   images?: readonly string[]
   documents?: readonly Attached[]
 }
@@ -32,8 +32,10 @@ export const maxImages = 4
 export const maxDocuments = 4
 export const documentType = 'application/pdf'
 export const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
+/** Of an image that the page does not load. */
+export const isElsewhere = (address: string): boolean => address.length <= 4_000 && /^https?:\/\/[^\s]+$/i.test(address)
 const isImage = (value: unknown): value is string =>
-  typeof value === 'string' && imageTypes.some((type) => value.startsWith(`data:${type};base64,`))
+  isText(value) && (isElsewhere(value) || imageTypes.some((type) => value.startsWith(`data:${type};base64,`)))
 const isAttached = (value: unknown): value is Attached => {
   const { name, data } = membersOf(value)
   return isText(name) && isText(data) && data.startsWith(`data:${documentType};base64,`)
@@ -176,9 +178,12 @@ function jsonOf(text: string, what: string): unknown {
   }
 }
 
+export const hasFiles = ({ images = [], documents = [] }: DraftMessage): boolean => images.length + documents.length > 0
+
 /** Text alone is sent as text: not every provider takes parts. */
-const contentOf = ({ text, toolCalls, images = [], documents = [] }: DraftMessage): unknown =>
-  images.length + documents.length > 0
+const contentOf = (message: DraftMessage): unknown => {
+  const { text, toolCalls, images = [], documents = [] } = message
+  return hasFiles(message)
     ? [
         ...(text === '' ? [] : [{ type: 'text', text }]),
         ...images.map((url) => ({ type: 'image_url', image_url: { url } })),
@@ -187,6 +192,7 @@ const contentOf = ({ text, toolCalls, images = [], documents = [] }: DraftMessag
     : text === '' && toolCalls
       ? null
       : text
+}
 
 const wireMessage = (message: DraftMessage) => ({
   role: message.role,
@@ -199,8 +205,8 @@ const wireParts = ({ role, toolCallId, toolCalls }: DraftMessage) => ({
 })
 
 /** Whether there is anything to send. */
-export const isSaid = ({ text, toolCalls, images = [], documents = [] }: DraftMessage): boolean =>
-  text !== '' || toolCalls !== undefined || images.length + documents.length > 0
+export const isSaid = (message: DraftMessage): boolean =>
+  message.text !== '' || message.toolCalls !== undefined || hasFiles(message)
 
 /** The body of `/inference/v1/chat/completions`. @throws Error for JSON that is none, and numbers that are none */
 export function completionRequestOf(

@@ -5,6 +5,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { baseUrl, json } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
+import { count } from '../engine/format.ts'
 import { ProjectPage, useProject } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
 import { FaultBox } from '../parts/fault.tsx'
@@ -21,6 +22,7 @@ import {
   emptyColumn,
   emptyDraft,
   emptyMessage,
+  hasFiles,
   isSaid,
   keepDraft,
   maxColumns,
@@ -30,6 +32,7 @@ import {
   roleNames,
   variablesOf,
 } from './draft.ts'
+import { withRecordedFiles } from './recorded-files.ts'
 import { SavePrompt } from './save-prompt.tsx'
 import './playground.css'
 
@@ -44,6 +47,16 @@ async function parametersOf(node: { doc: number; start: number; end: number } | 
   return inputs !== null && typeof inputs === 'object' ? inputs : {}
 }
 
+/** What the page starts with; of `left` files of the call there are no copies in it. */
+type Started = { draft: Draft; left: number }
+
+function noticeOf(started: Started | null | undefined, what: 'call' | 'prompt'): string | undefined {
+  if (started === null) return `This ${what} is not here, or holds no messages to a model.`
+  if (started === undefined || started.left === 0) return undefined
+  const files = started.left === 1 ? '1 file of this call is' : `${count(started.left)} files of this call are`
+  return `${files} not among the messages: images (PNG, JPEG, GIF, WebP) and PDFs go along, up to 4 MiB each and four of each in a message.`
+}
+
 /** A recorded call as a draft; null when it holds no conversation. */
 function useRecorded(projectId: string, id: string | undefined) {
   const client = useQueryClient()
@@ -51,7 +64,7 @@ function useRecorded(projectId: string, id: string | undefined) {
     queryKey: ['playground call', projectId, id],
     enabled: id !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
-    async queryFn(): Promise<Draft | null> {
+    async queryFn({ signal }): Promise<Started | null> {
       const opened = await client.fetchQuery(openQuery(projectId, id as string))
       if (!opened?.conversation) return null
       const { model, temperature, max_tokens, tools } = await parametersOf(opened.sections.inputs)
@@ -59,10 +72,13 @@ function useRecorded(projectId: string, id: string | undefined) {
       const column = { ...emptyColumn(named.split(', ')[0]) }
       if (typeof temperature === 'number') column.temperature = String(temperature)
       if (typeof max_tokens === 'number') column.maxTokens = String(max_tokens)
-      return {
-        ...{ ...emptyDraft(), messages: messagesOf(opened.conversation), columns: [column] },
+      const said = messagesOf(opened.conversation)
+      const { messages, left } = await withRecordedFiles(projectId, opened.conversation, said, signal)
+      const draft = {
+        ...{ ...emptyDraft(), messages, columns: [column] },
         ...(Array.isArray(tools) && { tools: JSON.stringify(tools, null, 2) }),
       }
+      return { draft, left }
     },
   })
 }
@@ -73,11 +89,11 @@ const usePrompt = (project_id: string, prompt: string | undefined) =>
     queryKey: ['playground prompt', project_id, prompt],
     enabled: prompt !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
-    async queryFn({ signal }): Promise<Draft | null> {
+    async queryFn({ signal }): Promise<Started | null> {
       const [, object_id = '', digest = ''] = /^(.*)\/([^/]*)$/.exec(prompt as string) ?? []
       const { obj } = await json('objects.read', { project_id, object_id, digest }, { signal })
       const messages = messagesOfPrompt(obj.val)
-      return messages && { ...emptyDraft(), messages }
+      return messages && { draft: { ...emptyDraft(), messages }, left: 0 }
     },
   })
 
@@ -121,12 +137,8 @@ export function Playground() {
   return (
     <Bench
       key={`${projectId} ${asked ?? ''}`}
-      first={recorded.data ?? undefined}
-      notice={
-        recorded.data === null
-          ? `This ${call === undefined ? 'prompt' : 'call'} is not here, or holds no messages to a model.`
-          : undefined
-      }
+      first={recorded.data?.draft}
+      notice={noticeOf(recorded.data, call === undefined ? 'prompt' : 'call')}
     />
   )
 }
@@ -265,7 +277,7 @@ function Bench({ first, notice }: { first: Draft | undefined; notice: string | u
                   )
                 }}
               />
-              {message.role === 'user' && (
+              {(message.role === 'user' || hasFiles(message)) && (
                 <Attach
                   label={`message ${place + 1}`}
                   attached={attachmentsOf(message)}
