@@ -96,7 +96,14 @@ beforeAll(async () => {
   const weave_type = { type: 'PIL.Image.Image' }
   const messages = (content: unknown) => ({ messages: [{ role: 'user', content }] })
   const image = (value: string) => ({ type: 'image_url', image_url: { url: value } })
+  const url_citation = { url: 'https://parcels.example/8812', title: 'Tracking' }
   const said = (content: string) => ({ choices: [{ message: { role: 'assistant', content } }] })
+  const content = [
+    { token: 'On', logprob: -0.00001 },
+    { token: ' its', logprob: -2.3 },
+  ]
+  const message = { ...said(answer).choices[0]?.message, annotations: [{ type: 'url_citation', url_citation }] }
+  const grounds = { choices: [{ message, logprobs: { content } }], citations: ['https://carrier.example/'] }
   await world.send([
     call(project, {
       ...{ id: ids.answered, trace, name: 'answered', startMs: Date.now() - 9_000 },
@@ -106,7 +113,7 @@ beforeAll(async () => {
         { type: 'input_audio', input_audio: { data: wav().toString('base64'), format: 'wav' } },
         { type: 'file', file: { filename: 'plan.pdf', file_data: uri('application/pdf', pdf) } },
       ]),
-      output: said(answer),
+      output: { ...said(answer), ...grounds },
     }),
     call(project, {
       ...{ id: ids.payload, trace, name: 'payload', startMs: Date.now() - 8_000 },
@@ -122,7 +129,7 @@ beforeAll(async () => {
         image(uri('image/svg+xml', Buffer.from('<svg onload="alert(1)" xmlns="http://www.w3.org/2000/svg"/>'))),
         { type: 'file', file: { filename: '../<b>.html', file_data: uri('text/html', Buffer.from('<script>')) } },
       ]),
-      output: said(hostile),
+      output: { ...said(hostile), citations: ['javascript:alert(1)', { title: '<b>bold</b>' }] },
     }),
   ])
   here = await world.open()
@@ -177,6 +184,20 @@ it('answers are rendered as Markdown when that is switched on, also after a relo
   await page.getByText('## Your order').waitFor()
 })
 
+it('what an answer rests on, and how likely its parts were, stand below it', async () => {
+  const { page } = here
+  await go(ids.answered)
+  const citations = page.getByRole('region', { name: 'Citations' })
+  await expect
+    .poll(() => citations.getByRole('link').evaluateAll((all) => all.map((one) => one.getAttribute('href'))))
+    .toEqual(['https://parcels.example/8812', 'https://carrier.example/'])
+  await page.getByRole('button', { name: 'Probabilities' }).press('Enter')
+  const likely = page.getByRole('group', { name: 'Probability of each part' })
+  await expect.poll(() => likely.innerText()).toBe('On its')
+  await expect.poll(() => likely.locator('.doubt-4').getAttribute('title')).toBe('10 %')
+  expect(await everybodysFaults(page, 'grounds')).toEqual([])
+})
+
 it('hostile messages run nothing, load nothing and add nothing: what is no image is saved as a file', async () => {
   const { page } = here
   await go(ids.hostile)
@@ -188,6 +209,7 @@ it('hostile messages run nothing, load nothing and add nothing: what is no image
   await expect.poll(() => page.locator('.reader svg:not(.i)').count()).toBe(0)
   const links = await page.locator('.reader a[target]').evaluateAll((all) => all.map((one) => one.getAttribute('href')))
   expect(links).toEqual(['https://evil.example/x.png', 'https://evil.example/pixel.png', 'https://evil.example/'])
+  await expect.poll(() => page.locator('.citations li').allInnerTexts()).toEqual(['javascript:alert(1)', '<b>bold</b>'])
   const names = await page
     .locator('.reader a[download]')
     .evaluateAll((all) => all.map((one) => one.getAttribute('download')))

@@ -195,3 +195,73 @@ describe('a conversation', () => {
     )
   })
 })
+
+describe('what an answer rests on, and how likely it was', () => {
+  const tokens = [{ text: 'Yes', logprob: -0.00001 }]
+  const citations = [{ address: 'https://a.example/', title: 'A' }]
+  const logprobs = [{ token: 'Yes', logprob: -1e-5, top_logprobs: [] }]
+  const page = { url: 'https://a.example/', title: 'A' }
+  const block = (more: object) => ({ content: [{ text: 'Yes', ...more }] })
+  const model = { role: 'model', parts: [{ text: 'Yes' }] }
+  const web = { uri: page.url, title: page.title }
+  const chosenCandidates = [{ token: 'Yes', logProbability: -1e-5 }]
+  const recorded: [name: string, output: unknown, tokens: boolean][] = [
+    [
+      'OpenAI chat completions',
+      {
+        choices: [
+          {
+            message: { role: 'assistant', content: 'Yes', annotations: [{ type: 'url_citation', url_citation: page }] },
+            logprobs: { content: logprobs },
+          },
+        ],
+      },
+      true,
+    ],
+    [
+      'OpenAI responses',
+      {
+        output: [
+          {
+            ...{ type: 'message', role: 'assistant' },
+            ...block({ type: 'output_text', annotations: [{ type: 'url_citation', ...page }], logprobs }),
+          },
+        ],
+      },
+      true,
+    ],
+    ['Anthropic', { role: 'assistant', ...block({ type: 'text', citations: [{ type: 'web', ...page }] }) }, false],
+    [
+      'Gemini',
+      {
+        candidates: [
+          { content: model, groundingMetadata: { groundingChunks: [{ web }] }, logprobsResult: { chosenCandidates } },
+        ],
+      },
+      true,
+    ],
+    [
+      'answers with a list of addresses',
+      { choices: [{ message: { role: 'assistant', content: 'Yes' } }], citations: [page.url], search_results: [page] },
+      false,
+    ],
+  ]
+
+  it.each(recorded)('of %s', (_, output, hasTokens) => {
+    // As Python spells the number, and as the page keeps such.
+    const text = JSON.stringify(output).replaceAll('0.00001', '1e-05')
+    const grounds = conversationOf({ messages: [user] }, parsedAsSpelled(text))?.at(-1)?.grounds
+    expect(grounds).toEqual({ tokens: hasTokens ? tokens : [], citations })
+  })
+
+  it('is of each choice its own, and nothing where nothing is said', () => {
+    const choice = (content: string, title: string) => ({
+      message: { role: 'assistant', content, citations: [{ title }] },
+    })
+    const output = { choices: [choice('a', 'A'), choice('b', 'B')] }
+    expect(conversationOf({ messages: [user] }, output)?.map(({ grounds }) => grounds?.citations[0]?.title)).toEqual([
+      ...[undefined, 'A', 'B'],
+    ])
+    expect(conversationOf({ messages: [user] }, 'Yes')?.at(-1)).not.toHaveProperty('grounds')
+  })
+})

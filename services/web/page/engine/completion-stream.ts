@@ -1,10 +1,8 @@
 // The answer of a model as its stream comes: Server-Sent Events of chat completions, put together as they arrive.
 
+import { type Citation, type Token, withGrounds } from './grounds.ts'
+
 type ToolCall = { id: string; name: string; arguments: string }
-/** A part of the text, and how likely the model found it. */
-export type Token = { text: string; logprob: number }
-/** What an answer rests on, as its provider names it. */
-export type Citation = { address: string; title: string }
 export type Answer = {
   text: string
   reasoning: string
@@ -32,33 +30,6 @@ const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []
 /** A model may name any place of a tool call: those beyond are passed over. */
 const maxToolCalls = 128
 
-const maxTokens = 10_000
-const maxCitations = 100
-
-const tokensOf = (logprobs: unknown): Token[] =>
-  asList(asObject(logprobs).content).flatMap((one) => {
-    const { token, logprob } = asObject(one)
-    return typeof token === 'string' && typeof logprob === 'number' ? [{ text: token, logprob }] : []
-  })
-
-/** Of a chunk or a part of it: annotations of OpenAI, lists of addresses or of results that were found. */
-function citationsOf(chunk: Members, part: Members): Citation[] {
-  const named = [...asList(part.annotations).map((one) => asObject(one).url_citation), ...asList(chunk.search_results)]
-  return [...named, ...asList(chunk.citations)].flatMap((one) => {
-    const { url, title } = asObject(one)
-    const address = asText(one) || asText(url)
-    return address === '' ? [] : [{ address, title: asText(title) }]
-  })
-}
-
-/** Each address once; a later title stands where there was none. */
-function withCitations(before: Citation[], more: readonly Citation[]): Citation[] {
-  if (more.length === 0) return before
-  const found = new Map(before.map((one) => [one.address, one]))
-  for (const one of more) if (!found.get(one.address)?.title) found.set(one.address, one)
-  return [...found.values()].slice(0, maxCitations)
-}
-
 /** The answer with one chunk more. */
 export function withChunk(before: Answer, value: unknown): Answer {
   const chunk = asObject(value)
@@ -74,9 +45,7 @@ export function withChunk(before: Answer, value: unknown): Answer {
   next.text += asText(part.content)
   next.reasoning += asText(part.reasoning_content ?? part.reasoning)
   next.refusal += asText(part.refusal)
-  const tokens = tokensOf(choice.logprobs)
-  if (tokens.length > 0) next.tokens = [...before.tokens, ...tokens].slice(0, maxTokens)
-  next.citations = withCitations(before.citations, citationsOf(chunk, part))
+  Object.assign(next, [chunk, choice, part].reduce(withGrounds, next))
   if (typeof choice.finish_reason === 'string') next.finish = choice.finish_reason
   for (const one of asList(part.tool_calls)) {
     const call = asObject(one)

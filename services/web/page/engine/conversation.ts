@@ -1,5 +1,6 @@
 // What was said to a model and what it said, from the forms that SDKs and instrumentations record.
 
+import { type Grounds, withGrounds } from './grounds.ts'
 import { filesObject, type MediaSource, mediaSourceOf } from './media.ts'
 
 export type Part =
@@ -8,7 +9,13 @@ export type Part =
   | { is: 'answer'; id: string | null; name: string | null; text: string }
   /** An image, a sound, a file; without a source where the bytes are not known. */
   | { is: 'media'; text: string; source: MediaSource | null }
-export type Message = { role: string; name: string | null; parts: Part[] }
+export type Message = {
+  role: string
+  name: string | null
+  parts: Part[]
+  /** Where it was said what an answer rests on, or how likely its parts were. */
+  grounds?: Grounds
+}
 
 type Members = Record<string, unknown>
 
@@ -160,7 +167,20 @@ function roleOf(message: Members): string | null {
   return (own(roles, type) as string | undefined) ?? null
 }
 
+/** With what the message's own parts, or what it stands in, say of its grounds. */
+function grounded(message: Message, sources: readonly unknown[]): Message {
+  const { tokens, citations } = sources.reduce(withGrounds, message.grounds ?? { tokens: [], citations: [] })
+  return tokens.length + citations.length === 0 ? message : { ...message, grounds: { tokens, citations } }
+}
+
 function messageOf(value: unknown): Message | null {
+  const message = spokenMessage(value)
+  if (message === null || !isObject(value)) return message
+  const content = own(value, 'content')
+  return grounded(message, [...(Array.isArray(content) ? content : []), value])
+}
+
+function spokenMessage(value: unknown): Message | null {
   if (!isObject(value)) return null
   // LangChain's own serialisation: the class names the role, the members lie below.
   const kwargs = own(value, 'kwargs')
@@ -251,9 +271,11 @@ function asked(inputs: unknown, depth = 0): Message[] | null {
 function answered(output: unknown, depth = 0): Message[] | null {
   const value = opened(output)
   if (Array.isArray(value)) {
-    const list = value.flatMap((one) =>
-      isObject(one) ? (messageOf(first(one, ['message', 'content'])) ?? messageOf(one) ?? []) : [],
-    )
+    const list = value.flatMap((one) => {
+      if (!isObject(one)) return []
+      const inner = messageOf(first(one, ['message', 'content']))
+      return inner === null ? (messageOf(one) ?? []) : grounded(inner, [one])
+    })
     return list.length === value.length && list.length > 0 ? list : null
   }
   if (!isObject(value) || depth > 2) return null
@@ -262,7 +284,7 @@ function answered(output: unknown, depth = 0): Message[] | null {
   for (const key of outputKeys) {
     const inner = own(value, key)
     const found = inner === undefined ? null : answered(inner, depth + 1)
-    if (found !== null) return found
+    if (found !== null) return found.map((one, place) => (place === found.length - 1 ? grounded(one, [value]) : one))
   }
   return null
 }

@@ -7,10 +7,10 @@ import { codeOf, type Language } from '../engine/code-of.ts'
 import { count, duration, money } from '../engine/format.ts'
 import { schemaFaults } from '../engine/json-schema.ts'
 import { useProject } from '../frame/project-page.tsx'
+import { AnswerGrounds } from '../parts/answer-grounds.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { T } from '../parts/text.tsx'
-import { Citations, Likely } from './answer-grounds.tsx'
 import { completionRequestOf, type Draft, type DraftMessage, emptyMessage, type ModelColumn } from './draft.ts'
 import { type Run, useRun } from './use-run.ts'
 
@@ -207,8 +207,7 @@ function Shown({ run, projectId, onTools, schema, isKept }: ShownProps) {
         <T text={answer.text || answer.refusal} max={maxShown} />
         {isRunning && <span className="dim">▍</span>}
       </div>
-      {answer.citations.length > 0 && <Citations citations={answer.citations} />}
-      {answer.tokens.length > 0 && <Likely tokens={answer.tokens} />}
+      <AnswerGrounds tokens={answer.tokens} citations={answer.citations} />
       {answer.toolCalls.map(({ id, name, arguments: given }) => (
         <div key={id} className="tool-call">
           <p>

@@ -1,6 +1,7 @@
 // The messages of a model call: who said what, tools by name with their arguments and answers, text as it was sent.
 import type { ReactNode } from 'react'
 import type { Message, Part } from '../engine/conversation.ts'
+import { AnswerGrounds } from '../parts/answer-grounds.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Markdown } from '../parts/markdown.tsx'
 import { Media } from '../parts/media.tsx'
@@ -124,6 +125,7 @@ export function Conversation({ projectId, messages, foldsTools = false }: Conver
             // biome-ignore lint/suspicious/noArrayIndexKey: parts of one message stay where they are
             <Shown key={at} {...{ projectId, part, isMarkdown }} role={message.role} isFolded={foldsTools} />
           ))}
+          {message.grounds && <AnswerGrounds {...message.grounds} />}
           {message.parts.length === 0 && <p className="dim">nothing</p>}
         </li>
       ))}

@@ -1,10 +1,11 @@
 // Beside an answer: how likely the model found each part of it, and what it rests on.
 import { useState } from 'react'
-import type { Citation, Token } from '../engine/completion-stream.ts'
 import { count } from '../engine/format.ts'
+import type { Citation, Grounds, Token } from '../engine/grounds.ts'
 import { followed } from '../engine/markdown.ts'
-import { OutLink } from '../parts/markdown.tsx'
-import { T } from '../parts/text.tsx'
+import { OutLink } from './markdown.tsx'
+import { T } from './text.tsx'
+import './answer-grounds.css'
 
 /** More parts are more elements than are read. */
 const maxShown = 2_000
@@ -14,7 +15,7 @@ const maxText = 200
 const doubtOf = (share: number): number => [0.9, 0.7, 0.5, 0.2].filter((bound) => share < bound).length
 const shareText = (share: number): string => `${(share * 100).toFixed(share > 0.995 || share < 0.1 ? 2 : 0)} %`
 
-export function Likely({ tokens }: { tokens: readonly Token[] }) {
+function Likely({ tokens }: { tokens: readonly Token[] }) {
   const [isShown, setShown] = useState(false)
   const shares = tokens.map(({ logprob }) => Math.min(1, Math.exp(logprob)))
   const mean = tokens.reduce((sum, { logprob }) => sum + logprob, 0) / tokens.length
@@ -42,15 +43,22 @@ export function Likely({ tokens }: { tokens: readonly Token[] }) {
   )
 }
 
-export const Citations = ({ citations }: { citations: readonly Citation[] }) => (
+const Citations = ({ citations }: { citations: readonly Citation[] }) => (
   <section aria-label="Citations">
     <h3>Citations</h3>
     <ol className="citations">
       {citations.map(({ address, title }) => {
         const link = followed(address)
         const shown = <T text={title || address} max={maxText} />
-        return <li key={address}>{link === null ? shown : <OutLink address={link}>{shown}</OutLink>}</li>
+        return <li key={address || ` ${title}`}>{link === null ? shown : <OutLink address={link}>{shown}</OutLink>}</li>
       })}
     </ol>
   </section>
+)
+
+export const AnswerGrounds = ({ tokens, citations }: Grounds) => (
+  <>
+    {citations.length > 0 && <Citations citations={citations} />}
+    {tokens.length > 0 && <Likely tokens={tokens} />}
+  </>
 )
