@@ -204,7 +204,7 @@ it('a chart counts numbers of a field by ranges, and shows what feedback says ov
   await page.getByRole('region', { name: 'Reactions' }).getByText('👍').waitFor()
 })
 
-it('the palette leads to saved views, threads and what refs name, by keys alone', async () => {
+it('the palette leads to saved views, own dashboards, threads and what refs name, by keys alone', async () => {
   const { page } = here
   const project_id = world.project
   const startMs = Date.now() - 90_000
@@ -229,6 +229,9 @@ it('the palette leads to saved views, threads and what refs name, by keys alone'
   await find('of rome', /All of Rome\s+saved view of calls/)
   await page.waitForURL((to) => to.search === '?q=inputs.city:Rome&saved=view-rome')
   await expect.poll(() => page.locator('.row .name').count()).toBe(2)
+  await find('ours', /Ours\s+dashboard/)
+  await page.waitForURL((to) => to.search === '?board=dashboard-ours')
+  await page.getByRole('region', { name: 'Two' }).waitFor()
   await find('about', /about-rome\s+thread/)
   await page.getByRole('heading', { name: 'about-rome' }).waitFor()
   await find(`weave:///${project_id}/object/thing:${digest}`, /thing:.*object of acme/s)

@@ -3,8 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { T } from '../parts/text.tsx'
-import { type Board, boardIdOf } from './boards.ts'
-import { maxTitle } from './own-boards.ts'
+import { type Board, boardIdOf, maxTitle } from './boards.ts'
 import type { OwnBoards } from './use-own-boards.ts'
 
 type MenuProps = {

@@ -97,3 +97,14 @@ export function boardIdOf(title: string): string {
   const words = title.replaceAll(/[^\w.-]+/g, '-').replaceAll(/^[-.]+|[-.]+$/g, '')
   return `dashboard-${words.slice(0, 100) || crypto.randomUUID().slice(0, 8)}`
 }
+
+/** The class of the objects that a project's own are kept in. */
+export const boardClass = 'CallhouseDashboard'
+export const boardsFilter = { base_object_classes: [boardClass], latest_only: true }
+export const maxBoards = 200
+export const maxTitle = 100
+
+export const textOf = (value: unknown, max: number): string | undefined =>
+  typeof value === 'string' && value !== '' ? value.slice(0, max) : undefined
+export const boardTitle = (id: string, value: unknown): string =>
+  textOf((value as { label?: unknown } | null)?.label, maxTitle) ?? id

@@ -1,6 +1,17 @@
 // Dashboards of a project's own: objects of the class `CallhouseDashboard`, whose versions are what they were before.
 import { parsed } from '../calls/search.ts'
-import { type Board, groupsOf, type Panel, type PanelType, panelTypes, rankedGroups } from './boards.ts'
+import {
+  type Board,
+  boardClass,
+  boardTitle,
+  groupsOf,
+  maxTitle,
+  type Panel,
+  type PanelType,
+  panelTypes,
+  rankedGroups,
+  textOf,
+} from './boards.ts'
 import { maxGroups } from './figures.ts'
 import { heatAsked } from './heat.ts'
 import { boundsAsked } from './histogram.ts'
@@ -10,11 +21,6 @@ import { fieldOf, isOfFeedback, measureNamed } from './measures.ts'
 export type OwnBoard = Board & { id: string; others: readonly unknown[] }
 
 export const maxPanels = 30
-export const maxTitle = 100
-const className = 'CallhouseDashboard'
-
-const textOf = (value: unknown, max: number): string | undefined =>
-  typeof value === 'string' && value !== '' ? value.slice(0, max) : undefined
 
 /** A chart as it is stored; undefined where this page cannot show it. */
 function panelOf(stored: unknown): Panel | undefined {
@@ -34,11 +40,11 @@ function panelOf(stored: unknown): Panel | undefined {
 }
 
 export function boardOf(id: string, value: unknown): OwnBoard {
-  const { label, charts } = (value ?? {}) as Record<string, unknown>
+  const { charts } = (value ?? {}) as Record<string, unknown>
   const all = (Array.isArray(charts) ? charts : []).map((stored) => ({ stored, panel: panelOf(stored) }))
   const panels = all.flatMap(({ panel }) => panel ?? [])
   const others = all.flatMap(({ stored, panel }) => (panel === undefined ? [stored] : []))
-  return { id, title: textOf(label, maxTitle) ?? id, panels, others }
+  return { id, title: boardTitle(id, value), panels, others }
 }
 
 /** The request of a chart; of feedback there is none. */
@@ -55,7 +61,7 @@ function requestOf({ type, measure, by, by2 }: Panel): object | undefined {
 
 /** With the request of each chart as POST /calls/aggregate takes it, for other programs. */
 export const storedBoard = ({ title, panels, others }: OwnBoard): object => ({
-  ...{ _type: className, _class_name: className, _bases: ['Object', 'BaseModel'], label: title },
+  ...{ _type: boardClass, _class_name: boardClass, _bases: ['Object', 'BaseModel'], label: title },
   charts: [
     ...panels.map((panel) => {
       const { title, type, measure, by, by2, filter, isWide } = panel
@@ -68,5 +74,3 @@ export const storedBoard = ({ title, panels, others }: OwnBoard): object => ({
     ...others,
   ],
 })
-
-export const boardsFilter = { base_object_classes: [className], latest_only: true }

@@ -2,9 +2,8 @@
 import { type FormEvent, useState } from 'react'
 import { parsed } from '../calls/search.ts'
 import { Dialog } from '../parts/dialog.tsx'
-import { type Panel, type PanelType, panelTypes } from './boards.ts'
+import { maxTitle, type Panel, type PanelType, panelTypes } from './boards.ts'
 import { feedbackMeasures, fieldAggregates, isOfFeedback, measureNames, measures } from './measures.ts'
-import { maxTitle } from './own-boards.ts'
 
 const groups: readonly (readonly [by: string, name: string])[] = [
   ['', 'Nothing'],

@@ -2,7 +2,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { json } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
-import { boardOf, boardsFilter, type OwnBoard, storedBoard } from './own-boards.ts'
+import { boardsFilter, maxBoards } from './boards.ts'
+import { boardOf, type OwnBoard, storedBoard } from './own-boards.ts'
 
 export type OwnBoards = {
   /** By title; undefined until they are known. */
@@ -24,7 +25,7 @@ export function useOwnBoards(projectId: string): OwnBoards {
     async queryFn({ signal }): Promise<OwnBoard[]> {
       const { objs } = await json(
         'objects.query',
-        { project_id: projectId, filter: boardsFilter, limit: 200 },
+        { project_id: projectId, filter: boardsFilter, limit: maxBoards },
         { signal },
       )
       return objs.map(({ object_id, val }) => boardOf(object_id, val)).sort((a, b) => a.title.localeCompare(b.title))

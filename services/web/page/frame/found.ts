@@ -1,7 +1,8 @@
-// What the palette finds in the project that is open: operations, saved views and threads.
+// What the palette finds in the project that is open: operations, saved views, dashboards and threads.
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { useDeferredValue } from 'react'
 import { json, lines } from '../api/client.ts'
+import { boardsFilter, boardTitle, isOwnBoard, maxBoards } from '../dashboards/boards.ts'
 import { opNameOf } from '../engine/rows.ts'
 import type { ViewPage } from '../views/default-view.ts'
 import { kinds, type SavedView } from '../views/kinds.ts'
@@ -58,6 +59,25 @@ export function useSavedViews(here: Here | undefined, search: string): FoundView
         search !== null && view.label.toLowerCase().includes(words) ? [{ page, view: { ...view, search } }] : [],
       ),
     )
+    .slice(0, maxFound)
+}
+
+/** Dashboards of the project's own with these words in their title. */
+export function useBoards(here: Here | undefined, search: string): { id: string; title: string }[] {
+  const words = useDeferredValue(search.toLowerCase())
+  const project_id = `${here?.entity}/${here?.project}`
+  const { data } = useQuery({
+    queryKey: ['dashboards', project_id, 'titles'],
+    async queryFn({ signal }) {
+      const { objs } = await json('objects.query', { project_id, filter: boardsFilter, limit: maxBoards }, { signal })
+      return objs.map(({ object_id, val }) => ({ id: object_id, title: boardTitle(object_id, val) }))
+    },
+    enabled: here !== undefined && words !== '',
+    staleTime: keptMs,
+  })
+  if (words === '') return []
+  return (data ?? [])
+    .filter(({ id, title }) => isOwnBoard(id) && title.toLowerCase().includes(words))
     .slice(0, maxFound)
 }
 

@@ -1,4 +1,4 @@
-// Ctrl K: projects, their pages, operations, saved views and threads, settings, and any id or ref that is pasted.
+// Ctrl K: projects, their pages, operations, saved views, dashboards and threads, settings, and any id or ref that is pasted.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useState } from 'react'
@@ -13,7 +13,7 @@ import { Icon, type IconName } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 import { placeOf, sections } from '../settings/sections.ts'
 import { threadsSearch } from '../threads/search.ts'
-import { type Here, useOperations, useSavedViews, useThreads } from './found.ts'
+import { type Here, useBoards, useOperations, useSavedViews, useThreads } from './found.ts'
 import { pages } from './rail.tsx'
 
 type Target = { key: string; label: string; hint: string; icon: IconName; go(): void }
@@ -70,6 +70,7 @@ export function Palette({ here, onClose }: PaletteProps) {
   const { data: session } = useSession()
   const operations = useOperations(here, search)
   const views = useSavedViews(here, search)
+  const boards = useBoards(here, search)
   const threads = useThreads(here, search)
   const targets = targetsOfRef(search, navigate)
   // A ref says by itself what it is of.
@@ -116,6 +117,11 @@ export function Palette({ here, onClose }: PaletteProps) {
           void navigate({ to: '/p/$entity/$project/calls', params: here, search: callsSearch(search) })
         else void navigate({ to: '/p/$entity/$project/threads', params: here, search: threadsSearch(search) })
       },
+    })
+  for (const { id, title } of boards)
+    targets.push({
+      ...{ key: `board ${id}`, label: title, hint: 'dashboard', icon: 'gauge' },
+      go: () => here && void navigate({ to: '/p/$entity/$project/dashboard', params: here, search: { board: id } }),
     })
   for (const id of threads)
     targets.push({
