@@ -2,9 +2,12 @@
 // long they take.
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { newMaskRules } from '../../schemas/mask-rules.ts'
 import { type DetectorName, detectors } from '../../services/content/masking/detectors.ts'
+import { createMasker } from '../../services/content/masking/masker.ts'
 import { corpusOf } from '../fixtures/masking-corpus.ts'
 import { createRandom } from '../fixtures/random.ts'
+import { runs } from '../fixtures/runs.ts'
 
 const found = (name: DetectorName, text: string, key = ''): string[] =>
   detectors[name](text, key).map(({ start, end }) => text.slice(start, end))
@@ -193,4 +196,25 @@ it('detectors take time that grows with the length of a hostile text', () => {
       const ms = performance.now() - began
       expect([name, text.slice(0, 20), ms < 1_000], `${ms} ms`).toEqual([name, text.slice(0, 20), true])
     }
+})
+
+it('what stands in the bytes of a payload leaves out no detector that finds something, whatever is around it', () => {
+  const names = Object.keys(corpus) as DetectorName[]
+  const rules = names.map((name) => ({ id: name, detect: name, action: 'mask' }))
+  const masker = createMasker([{ rules: newMaskRules.parse({ rules }) }])
+  const around = ['', ' ', '\n', '\t', '"', '\\', '\\n', ': ', ':', '(', 'é', '日', '.', '-', '/', '{"a":"', 'e\r\n']
+  const random = createRandom(5)
+  let masked = 0
+  for (const name of names)
+    for (const { text, key } of corpusOf(name, runs(400, 4_000))) {
+      const one = `${random.pick(around)}${text}${random.pick(around)}`
+      const value = random.chance(0.2) ? JSON.stringify({ [key]: one }) : one
+      const json = JSON.stringify({ a: 1, [key]: value, z: [value] })
+      const bytes = Buffer.from(json)
+      const present = masker.anchors(bytes, 0, bytes.length)
+      const whole = masker.json('inputs', json).text
+      if (whole !== json) masked++
+      expect(present === 0 ? json : masker.json('inputs', json, present).text).toBe(whole)
+    }
+  expect(masked).toBeGreaterThan(names.length * 100)
 })

@@ -3,22 +3,23 @@
 /** Bits of what stands in a payload. */
 export const anchors = {
   at: 1,
+  /** A plus that a digit follows, maybe behind a space or a bracket. */
   plus: 2,
   /** Thirteen digits, with at most a space or a hyphen between two of them. */
   digits: 4,
-  /** Two colons, or one behind a hexadecimal digit. */
+  /** Three colons with at most four hexadecimal digits between two of them, two of them side by side; or six. */
   colon: 8,
   /** Two dots with digits around them. */
   dots: 16,
   /** What credentials begin with. */
   token: 32,
-  /** Two capitals before a digit. */
+  /** Two capitals before two digits, behind no letter. */
   capitals: 64,
   /** A name that may be one of those that are looked for. */
   key: 128,
 } as const
 
-const everything = 255
+export const everything = 255
 const [digit, at, plus, colon, dash, underscore, capitalA, capitalJ, letterB, backslash] = [
   1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
 ]
@@ -128,6 +129,24 @@ type Pass = {
   /** A word goes on into the run: an id, or a part of one. */
   isPart: boolean
   lastDot: number
+  lastColon: number
+  /** Colons in a row, with at most four hexadecimal digits between two of them. */
+  colons: number
+  isDouble: boolean
+}
+
+const isDigit = (c: number | undefined): boolean => classes[c as number] === digit
+
+/** A letter that is not the end of an escape such as `\n`. */
+const isWordAt = (bytes: Uint8Array, i: number): boolean => isWord(bytes[i]) && bytes[i - 1] !== code('\\')
+
+/** Longest group of an IPv6 address. */
+const maxGroup = 4
+const noColons = { lastColon: -9, colons: 0, isDouble: false }
+
+function areHex(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (!isHex(bytes[i])) return false
+  return true
 }
 
 function lookAtDigit(pass: Pass, i: number): void {
@@ -140,21 +159,28 @@ function lookAtDigit(pass: Pass, i: number): void {
   const goesOn = i - lastDigit === 1 || (i - lastDigit === 2 && (before === code(' ') || before === code('-')))
   pass.run = goesOn ? pass.run + 1 : 1
   // Behind the dot of a number no card begins: it would stand alone.
-  if (!goesOn) pass.isPart = isWord(before) || (before === code('.') && classes[bytes[i - 2] as number] === digit)
+  if (!goesOn) pass.isPart = isWordAt(bytes, i - 1) || (before === code('.') && isDigit(bytes[i - 2]))
   else if (before === code(' ')) pass.isPart = false
   pass.lastDigit = i
   if (pass.run >= 13 && !pass.isPart) pass.bits |= anchors.digits
-  else if (pass.run === 1 && isCapital(before) && isCapital(bytes[i - 2])) pass.bits |= anchors.capitals
+  else if (pass.run === 1 && isCapital(before) && isCapital(bytes[i - 2]) && isDigit(bytes[i + 1]))
+    if (!isWordAt(bytes, i - 3) && !isDigit(bytes[i - 3])) pass.bits |= anchors.capitals
 }
 
 function lookAtPlus(pass: Pass, i: number): void {
   const next = pass.bytes[i + 1]
-  if (next === code(' ') || next === code('(') || classes[next as number] === digit) pass.bits |= anchors.plus
+  const first = next === code(' ') || next === code('(') ? pass.bytes[i + 2] : next
+  if (isDigit(first)) pass.bits |= anchors.plus
 }
 
 function lookAtColon(pass: Pass, i: number): void {
   const { bytes, start, endings } = pass
-  if (bytes[i + 1] === code(':') || isHex(bytes[i - 1])) pass.bits |= anchors.colon
+  const between = i - pass.lastColon - 1
+  const goesOn = between <= maxGroup && areHex(bytes, i - between, i)
+  pass.colons = goesOn ? pass.colons + 1 : 1
+  pass.isDouble = goesOn && (pass.isDouble || between === 0)
+  pass.lastColon = i
+  if (pass.colons >= (pass.isDouble ? 3 : 6)) pass.bits |= anchors.colon
   if (mayBeKey(bytes, i, start, endings)) pass.bits |= anchors.key
 }
 
@@ -189,7 +215,7 @@ export type AnchorsIn = (bytes: Uint8Array, start: number, end: number, endings:
  * @returns bits of `anchors`; all of them where characters are written as escapes
  */
 export function anchorsIn(bytes: Uint8Array, start: number, end: number, endings: KeyEndings): number {
-  const pass = { bytes, start, endings, bits: 0, lastDigit: -9, run: 0, isPart: false, lastDot: -9 }
+  const pass = { bytes, start, endings, bits: 0, lastDigit: -9, run: 0, isPart: false, lastDot: -9, ...noColons }
   for (let i = start; i < end && pass.bits !== everything; i++) {
     const one = classes[bytes[i] as number] as number
     if (one !== 0) looks[one]?.(pass, i)

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import type { MaskedField, MaskRules } from '../../../schemas/mask-rules.ts'
 import { isRef } from '../refs.ts'
-import { type AnchorsIn, anchors, anchorsIn, keyEndingsOf } from './anchors.ts'
+import { type AnchorsIn, anchors, anchorsIn, everything, keyEndingsOf } from './anchors.ts'
 import { type DetectorName, detectorKeys, detectors, type Find, type Hit, isCard } from './detectors.ts'
 import { maskJson, type Visitor } from './mask-json.ts'
 import { beginPath, endsHere, globOf, normalName, type Path, type PathProgress, pathOf, stepPath } from './paths.ts'
@@ -31,15 +31,18 @@ export type Masker = {
   cost: number
   /** Some rule goes by names or paths, which a text alone does not tell. */
   hasPlaces: boolean
-  /** @param json text that JSON.parse accepts; the same text comes back where nothing is masked */
-  json(field: MaskedField, json: string): Masked
+  /**
+   * @param json text that JSON.parse accepts; the same text comes back where nothing is masked
+   * @param present what `anchors` tells of it: what is not there is not looked for
+   */
+  json(field: MaskedField, json: string, present?: number): Masked
   /** @param name of the member that holds it, by which some rules go */
   text(field: MaskedField, text: string, name?: string): Masked
   /**
-   * Whether a payload in UTF-8 bytes may hold anything to mask: most need no further look.
+   * Bits of what stands in a payload in UTF-8 bytes that rules may find something at; 0 = it holds nothing to mask, as most.
    * @param look finds the anchors in it
    */
-  mayHold(bytes: Uint8Array, start: number, end: number, look?: AnchorsIn): boolean
+  anchors(bytes: Uint8Array, start: number, end: number, look?: AnchorsIn): number
 }
 
 type Rule = Pick<MaskRule, 'id' | 'action'> & {
@@ -118,6 +121,9 @@ const setsOf = (scopes: readonly ScopeRules[], floor: readonly string[]): Readon
     ...floor.map((name): [string, number] => [name, -1]),
   ])
 
+/** The literal part of a pattern: rules without an anchor are always looked for. */
+const literalBit = everything + 1
+
 const dropped = '[dropped]'
 const failed = '[masking failed]'
 /** Objects stay objects: SDKs read nothing else there. */
@@ -194,7 +200,10 @@ export function createMasker(
   }
 
   /** One look at one value; counts what it hits. */
-  function lookIn(field: MaskedField): { visitor: Visitor<Place>; tell: () => Omit<Masked, 'text'>; place: Place } {
+  function lookIn(
+    field: MaskedField,
+    present: number,
+  ): { visitor: Visitor<Place>; tell: () => Omit<Masked, 'text'>; place: Place } {
     const counted = new Map<Rule, number>()
     let isByPath = false
     const count = (rule: Rule): void => {
@@ -203,7 +212,8 @@ export function createMasker(
     }
     const ownPaths = byPath.filter((rule) => rule.isIn(field))
     const ownPlaces = byPlace.filter((rule) => rule.isIn(field))
-    const ownFinding = maskedByPathOnly.has(field) ? [] : finding.filter((rule) => rule.isIn(field))
+    const isPresent = ({ anchor }: Rule): boolean => anchor === 0 || (anchor & present) !== 0
+    const ownFinding = maskedByPathOnly.has(field) ? [] : finding.filter((rule) => rule.isIn(field) && isPresent(rule))
 
     function replaced(text: string, name: string): string | null {
       if (isRef(text)) return null
@@ -280,8 +290,13 @@ export function createMasker(
   }
 
   /** Fails closed: what cannot be masked is not stored. */
-  function looked(field: MaskedField, ifFailed: string, look: (of: ReturnType<typeof lookIn>) => string): Masked {
-    const one = lookIn(field)
+  function looked(
+    field: MaskedField,
+    ifFailed: string,
+    look: (of: ReturnType<typeof lookIn>) => string,
+    present = everything,
+  ): Masked {
+    const one = lookIn(field, present)
     try {
       return { text: look(one), ...one.tell() }
     } catch (error) {
@@ -296,9 +311,9 @@ export function createMasker(
     dropsContent: scopes.some(({ rules: own }) => own.content === 'drop'),
     cost: 1 + finding.filter(({ anchor }) => anchor === 0).length,
     hasPlaces: byPlace.length > 0,
-    json(field, json) {
+    json(field, json, present) {
       const ifFailed = json.startsWith('{') ? failedObject : JSON.stringify(failed)
-      return looked(field, ifFailed, ({ visitor, place }) => maskJson(json, place, visitor))
+      return looked(field, ifFailed, ({ visitor, place }) => maskJson(json, place, visitor), present)
     },
     text(field, text, name) {
       if (text === '') return { text, isByPath: false }
@@ -307,12 +322,12 @@ export function createMasker(
         return visitor.value(place, () => JSON.stringify(text)) ?? visitor.string(place, text) ?? text
       })
     },
-    mayHold(bytes, start, end, look = anchorsIn) {
-      if (always) return true
-      if (anchorBits !== 0 && (look(bytes, start, end, endings) & anchorBits) !== 0) return true
-      if (literals.length === 0) return false
+    anchors(bytes, start, end, look = anchorsIn) {
+      if (always) return everything
+      const found = anchorBits === 0 ? 0 : look(bytes, start, end, endings) & anchorBits
+      if (found !== 0 || literals.length === 0) return found
       const part = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start)
-      return literals.some((literal) => part.includes(literal))
+      return literals.some((literal) => part.includes(literal)) ? literalBit : 0
     },
   }
 }

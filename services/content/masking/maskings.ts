@@ -26,15 +26,15 @@ export type MaskingEvents = {
 const withDryRun = (masker: Masker, dry: Masker): Masker => ({
   ...masker,
   cost: masker.cost + dry.cost,
-  json(field, json) {
-    dry.json(field, json)
-    return masker.json(field, json)
+  json(...of) {
+    dry.json(...of)
+    return masker.json(...of)
   },
-  text(field, text, name) {
-    dry.text(field, text, name)
-    return masker.text(field, text, name)
+  text(...of) {
+    dry.text(...of)
+    return masker.text(...of)
   },
-  mayHold: (...of) => masker.mayHold(...of) || dry.mayHold(...of),
+  anchors: (...of) => masker.anchors(...of) | dry.anchors(...of),
 })
 
 const maxKnown = 10_000

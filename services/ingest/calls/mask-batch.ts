@@ -78,15 +78,15 @@ export function createBatchMasking(
     return module.anchors(start, end, 0)
   }
 
-  const mayHold = (masker: Masker, entry: number): boolean =>
-    masker.mayHold(memory.now().bytes, startAt(entry), endAt(entry), anchorsHere)
+  const anchorsAt = (masker: Masker, entry: number): number =>
+    masker.anchors(memory.now().bytes, startAt(entry), endAt(entry), anchorsHere)
 
   /** Whether something may be masked that the module cannot write: refs may go, texts become content. */
   const isBeyond = (item: number, masker: Masker): boolean =>
     maskedPayloads.some((one) => {
       const entry = entryOf(item, one)
       if (entry === 0 || !(hasRefs(item, one.side) || endAt(entry) - startAt(entry) > maxMaskedPayload)) return false
-      return mayHold(masker, entry)
+      return anchorsAt(masker, entry) !== 0
     })
 
   /** Calls `visit` for each item of a masked project; true ends it. @returns whether it was ended */
@@ -101,15 +101,17 @@ export function createBatchMasking(
 
   /** JSON text of a payload of an item with its values masked; undefined when that changes nothing. */
   function maskedPayload(entry: number, { rules }: (typeof maskedPayloads)[number], masker: Masker) {
-    if (!mayHold(masker, entry)) return undefined
+    const present = anchorsAt(masker, entry)
+    if (present === 0) return undefined
     const json = textAt(entry)
-    const { text } = masker.json(rules.field, json)
+    const { text } = masker.json(rules.field, json, present)
     return text === json ? undefined : rewrittenText(text, rules, nobody)
   }
 
   /** The same of a text beside them. */
   function maskedText(entry: number, { name }: (typeof maskedTexts)[number], masker: Masker): string | undefined {
-    if (memory.now().bytes[startAt(entry)] !== 34 || !(masker.hasPlaces || mayHold(masker, entry))) return undefined
+    if (memory.now().bytes[startAt(entry)] !== 34 || !(masker.hasPlaces || anchorsAt(masker, entry) !== 0))
+      return undefined
     const text = JSON.parse(textAt(entry)) as string
     const masked = masker.text(name, text).text
     return masked === text ? undefined : JSON.stringify(masked.toWellFormed())

@@ -37,9 +37,10 @@ const textOf = ({ bytes, start, end }: Slice): string => bytes.toString('utf8', 
 
 /** The payload with what rules find in it masked; undefined when that is nothing. */
 function maskedText(slice: Slice, field: MaskedField, masker: Masker): string | undefined {
-  if (!masker.mayHold(slice.bytes, slice.start, slice.end)) return undefined
+  const present = masker.anchors(slice.bytes, slice.start, slice.end)
+  if (present === 0) return undefined
   const json = textOf(slice)
-  const { text } = masker.json(field, json)
+  const { text } = masker.json(field, json, present)
   return text === json ? undefined : text
 }
 

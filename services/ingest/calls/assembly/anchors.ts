@@ -14,12 +14,17 @@ const key: i32 = 128
 const everything: i32 = 255
 
 const longestEnding: i32 = 8
+/** Longest group of an IPv6 address. */
+const maxGroup: usize = 4
 
 let bits: i32 = 0
 let lastDigit: usize = 0
 let run: i32 = 0
 let isPart: bool = false
 let lastDot: usize = 0
+let lastColon: usize = 0
+let colons: i32 = 0
+let isDouble: bool = false
 let first: usize = 0
 let isAny: bool = false
 
@@ -36,6 +41,15 @@ function isHex(c: u8): bool {
   return (c >= 48 && c <= 57) || (c >= 97 && c <= 102) || (c >= 65 && c <= 70)
 }
 
+/** A letter that is not the end of an escape such as `\n`. */
+function isWordAt(i: usize): bool {
+  return isWord(byteAt(i)) && byteAt(i - 1) !== 92
+}
+function areHex(start: usize, end: usize): bool {
+  for (let i = start; i < end; i++) if (!isHex(byteAt(i))) return false
+  return true
+}
+
 function lookAtDigit(i: usize): void {
   const before = byteAt(i - 1)
   const distance = i - lastDigit
@@ -45,11 +59,12 @@ function lookAtDigit(i: usize): void {
   }
   const goesOn = distance === 1 || (distance === 2 && (before === 32 || before === 45))
   run = goesOn ? run + 1 : 1
-  if (!goesOn) isPart = isWord(before) || (before === 46 && isDigit(byteAt(i - 2)))
+  if (!goesOn) isPart = isWordAt(i - 1) || (before === 46 && isDigit(byteAt(i - 2)))
   else if (before === 32) isPart = false
   lastDigit = i
   if (run >= 13 && !isPart) bits |= digits
-  else if (run === 1 && isCapital(before) && isCapital(byteAt(i - 2))) bits |= capitals
+  else if (run === 1 && isCapital(before) && isCapital(byteAt(i - 2)) && isDigit(byteAt(i + 1)))
+    if (!isWordAt(i - 3) && !isDigit(byteAt(i - 3))) bits |= capitals
 }
 
 /** Whether the name whose colon stands at `at` may end like one of those that are looked for. */
@@ -73,13 +88,18 @@ function mayBeKey(at: usize): bool {
 }
 
 function lookAtColon(i: usize): void {
-  if (byteAt(i + 1) === 58 || isHex(byteAt(i - 1))) bits |= colon
+  const between = i - lastColon - 1
+  const goesOn = between <= maxGroup && areHex(i - between, i)
+  colons = goesOn ? colons + 1 : 1
+  isDouble = goesOn && (isDouble || between === 0)
+  lastColon = i
+  if (colons >= (isDouble ? 3 : 6)) bits |= colon
   if ((bits & key) === 0 && mayBeKey(i)) bits |= key
 }
 
 function lookAtPlus(i: usize): void {
   const next = byteAt(i + 1)
-  if (next === 32 || next === 40 || isDigit(next)) bits |= plus
+  if (isDigit(next === 32 || next === 40 ? byteAt(i + 2) : next)) bits |= plus
 }
 
 /** `sk-`, `glpat-`, `---`, `xox?-` */
@@ -158,6 +178,9 @@ export function anchors(start: usize, end: usize, any: bool): i32 {
   run = 0
   isPart = false
   lastDot = 0
+  lastColon = 0
+  colons = 0
+  isDouble = false
   first = start
   isAny = any
   for (let p = start; p < end; p += 16) {
