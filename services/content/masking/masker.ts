@@ -36,6 +36,8 @@ export type Masker = {
    * @param present what `anchors` tells of it: what is not there is not looked for
    */
   json(field: MaskedField, json: string, present?: number): Masked
+  /** Whether some rule goes by the place of a text that is a field by itself, whatever it says. */
+  isPlaced(field: MaskedField): boolean
   /** @param name of the member that holds it, by which some rules go */
   text(field: MaskedField, text: string, name?: string): Masked
   /**
@@ -157,6 +159,12 @@ const normalForm = (kind: string, text: string): string =>
 
 type Place = { name: string; paths: readonly PathProgress[] }
 
+/** Where a field begins, and how far the paths of some rules have come there. */
+const placeOf = (field: MaskedField, pathRules: readonly Rule[]): Place => ({
+  name: normalName(field),
+  paths: pathRules.map(({ path }) => beginPath(path as Path, field)),
+})
+
 /**
  * Every scope is taken as it is, whatever its mode.
  * @param scopes the widest first
@@ -199,6 +207,12 @@ export function createMasker(
     return kind === 'card' ? `[card …${text.replace(/\D/g, '').slice(-4)}]` : `[${kind}]`
   }
 
+  const placed = new Map<MaskedField, boolean>()
+
+  /** Rules that hit a value for its name, or for where it lies. */
+  const rulesAt = (rules: readonly Rule[], { name, paths }: Place, pathRules: readonly Rule[]): Rule[] =>
+    rules.filter((one) => one.isKey?.(name) || (one.path && endsHere(one.path, paths[pathRules.indexOf(one)] ?? [])))
+
   /** One look at one value; counts what it hits. */
   function lookIn(
     field: MaskedField,
@@ -238,10 +252,8 @@ export function createMasker(
         name: normalName(name),
         paths: paths.map((progress, n) => stepPath(ownPaths[n]?.path as Path, progress, name)),
       }),
-      value({ name, paths }, raw) {
-        const hitting = ownPlaces.filter(
-          (one) => one.isKey?.(name) || (one.path && endsHere(one.path, paths[ownPaths.indexOf(one)] ?? [])),
-        )
+      value(at, raw) {
+        const hitting = rulesAt(ownPlaces, at, ownPaths)
         if (hitting.length === 0) return null
         const json = raw()
         if (json === 'null' || json === '""') return null
@@ -278,7 +290,7 @@ export function createMasker(
 
     return {
       visitor,
-      place: { name: normalName(field), paths: ownPaths.map(({ path }) => beginPath(path as Path, field)) },
+      place: placeOf(field, ownPaths),
       tell() {
         for (const [{ id, kind }, hits] of counted) {
           allHits += hits
@@ -314,6 +326,14 @@ export function createMasker(
     json(field, json, present) {
       const ifFailed = json.startsWith('{') ? failedObject : JSON.stringify(failed)
       return looked(field, ifFailed, ({ visitor, place }) => maskJson(json, place, visitor), present)
+    },
+    isPlaced(field) {
+      const known = placed.get(field)
+      if (known !== undefined) return known
+      const own = (all: readonly Rule[]) => all.filter((rule) => rule.isIn(field))
+      const is = rulesAt(own(byPlace), placeOf(field, own(byPath)), own(byPath)).length > 0
+      placed.set(field, is)
+      return is
     },
     text(field, text, name) {
       if (text === '') return { text, isByPath: false }

@@ -3,6 +3,7 @@ import { Buffer, isUtf8 } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import { inlineTextLength } from '../../content/content-port.ts'
 import { namesOf } from '../../content/json-scan.ts'
+import { type AnchorsIn, anchorsIn } from '../../content/masking/anchors.ts'
 import type { Masker } from '../../content/masking/masker.ts'
 import { sensitiveNames } from '../../content/redact.ts'
 import type { Clock } from '../../core/clock/clock.ts'
@@ -70,6 +71,8 @@ export type BatchModule = {
    * wrong: then it has to be read by JavaScript.
    */
   read(context: BatchContext, isWhole: boolean, nowMs: number): ReadBatch | null
+  /** Of a payload that JavaScript reads; no batch may be in the memory that is still to be written. */
+  anchors: AnchorsIn
 }
 
 const summaryNames = ['usage', 'status_counts', ...countNames, ...statusNames]
@@ -108,7 +111,7 @@ function instantiate(fields: readonly string[]): BatchModule | null {
     current = viewOf()
   }
 
-  const maskBatch = createBatchMasking(module, { now: () => current, reserve })
+  const masking = createBatchMasking(module, { now: () => current, reserve })
 
   const { texts, bytes, table } = namesOf(...fields, ...summaryNames)
   writeTable(current, layout.names, noted(0, bytes))
@@ -172,6 +175,16 @@ function instantiate(fields: readonly string[]): BatchModule | null {
   }
 
   return {
+    anchors(bytes, start, end, endings) {
+      const size = end - start
+      if (size > maxBodyBytes) return anchorsIn(bytes, start, end, endings)
+      const from = layout.body + guardBytes
+      reserve(from + size + guardBytes)
+      current.bytes.fill(0, layout.body, from)
+      current.bytes.set(new Uint8Array(bytes.buffer, bytes.byteOffset + start, size), from)
+      current.bytes.fill(0, from + size, from + size + guardBytes)
+      return masking.anchorsHere(current.bytes, from, from + size, endings)
+    },
     read({ body: { bytes: body }, caller, maxJsonDepth, mayTakeLong }, isWhole, nowMs) {
       const user = Buffer.from(userColumn(caller.userId))
       if (body.length > maxBodyBytes || user.length > layout.idSlots - layout.user || !isUtf8(body)) return null
@@ -196,7 +209,7 @@ function instantiate(fields: readonly string[]): BatchModule | null {
       return {
         projects,
         mask(maskerOf) {
-          const maskedEnd = maskBatch(projects.map(maskerOf), body.length, textsEnd)
+          const maskedEnd = masking.mask(projects.map(maskerOf), body.length, textsEnd)
           textsEnd = maskedEnd ?? textsEnd
           return maskedEnd !== null
         },

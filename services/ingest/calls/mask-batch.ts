@@ -57,11 +57,20 @@ export function createBatchMasking(
   const endAt = (entry: number): number => memory.now().view.getUint32(entry + 4, true)
   const textAt = (entry: number): string => memory.now().buffer.toString('utf8', startAt(entry), endAt(entry))
 
-  /** Whether there are refs in what a side takes in or gives out. */
-  function hasRefs(item: number, side: number): boolean {
+  /** Takes those refs that are no longer there out of what a side takes in or gives out. */
+  function keepRefs(item: number, side: number, refs: ReadonlySet<string>): void {
     const list = item + (side === layout.isEnd ? layout.itemOutputRefs : layout.itemInputRefs)
-    const { view } = memory.now()
-    return view.getInt32(list, true) !== view.getInt32(list + 4, true)
+    const { view, buffer } = memory.now()
+    const end = view.getInt32(list + 4, true)
+    let kept = view.getInt32(list, true)
+    for (let n = kept; n < end; n++) {
+      const from = layout.refs + n * 8
+      const text = buffer.toString('utf8', view.getUint32(from, true), view.getUint32(from + 4, true))
+      if (!refs.has(text)) continue
+      view.setBigUint64(layout.refs + kept * 8, view.getBigUint64(from, true), true)
+      kept++
+    }
+    view.setInt32(list + 4, kept, true)
   }
 
   /** The endings that are in the memory: projects of one installation mostly have the same rules. */
@@ -81,11 +90,11 @@ export function createBatchMasking(
   const anchorsAt = (masker: Masker, entry: number): number =>
     masker.anchors(memory.now().bytes, startAt(entry), endAt(entry), anchorsHere)
 
-  /** Whether something may be masked that the module cannot write: refs may go, texts become content. */
+  /** Whether something may be masked among texts that would then be content. */
   const isBeyond = (item: number, masker: Masker): boolean =>
     maskedPayloads.some((one) => {
       const entry = entryOf(item, one)
-      if (entry === 0 || !(hasRefs(item, one.side) || endAt(entry) - startAt(entry) > maxMaskedPayload)) return false
+      if (entry === 0 || endAt(entry) - startAt(entry) <= maxMaskedPayload) return false
       return anchorsAt(masker, entry) !== 0
     })
 
@@ -100,20 +109,26 @@ export function createBatchMasking(
   }
 
   /** JSON text of a payload of an item with its values masked; undefined when that changes nothing. */
-  function maskedPayload(entry: number, { rules }: (typeof maskedPayloads)[number], masker: Masker) {
-    const present = anchorsAt(masker, entry)
+  function maskedPayload(item: number, one: (typeof maskedPayloads)[number], masker: Masker): string | undefined {
+    const entry = entryOf(item, one)
+    const present = entry === 0 ? 0 : anchorsAt(masker, entry)
     if (present === 0) return undefined
     const json = textAt(entry)
-    const { text } = masker.json(rules.field, json, present)
-    return text === json ? undefined : rewrittenText(text, rules, nobody)
+    const { text } = masker.json(one.rules.field, json, present)
+    if (text === json) return undefined
+    const refs = new Set<string>()
+    const kept = rewrittenText(text, one.rules, nobody, refs)
+    if (one.rules.refs) keepRefs(item, one.side, refs)
+    return kept
   }
 
   /** The same of a text beside them. */
-  function maskedText(entry: number, { name }: (typeof maskedTexts)[number], masker: Masker): string | undefined {
-    if (memory.now().bytes[startAt(entry)] !== 34 || !(masker.hasPlaces || anchorsAt(masker, entry) !== 0))
-      return undefined
+  function maskedText(item: number, one: (typeof maskedTexts)[number], masker: Masker): string | undefined {
+    const entry = entryOf(item, one)
+    if (entry === 0 || memory.now().bytes[startAt(entry)] !== 34) return undefined
+    if (!masker.isPlaced(one.name) && anchorsAt(masker, entry) === 0) return undefined
     const text = JSON.parse(textAt(entry)) as string
-    const masked = masker.text(name, text).text
+    const masked = masker.text(one.name, text).text
     return masked === text ? undefined : JSON.stringify(masked.toWellFormed())
   }
 
@@ -122,7 +137,7 @@ export function createBatchMasking(
    * @param from position from which on masked texts are written
    * @returns the position behind them; null when JavaScript has to read the batch: nothing was masked then
    */
-  return (maskers: Maskers, bodyBytes: number, from: number): number | null => {
+  const mask = (maskers: Maskers, bodyBytes: number, from: number): number | null => {
     if (maskers.every((masker) => masker === undefined)) return from
     if (bodyBytes > maxMaskedBodyBytes || someItem(maskers, isBeyond)) return null
     maskers.forEach((masker, n) => {
@@ -130,8 +145,9 @@ export function createBatchMasking(
       memory.now().view.setUint32(project + layout.projectMask, masker?.version ?? 0, true)
     })
     let end = from
-    const replace = (entry: number, text: string | undefined): void => {
+    const replace = (item: number, field: number, text: string | undefined): void => {
       if (text === undefined) return
+      const entry = item + layout.itemFields + field * layout.fieldBytes
       const size = Buffer.byteLength(text)
       memory.reserve(end + size)
       const { buffer, view } = memory.now()
@@ -142,17 +158,12 @@ export function createBatchMasking(
     }
     someItem(maskers, (item, masker) => {
       const before = masker.hits()
-      for (const one of maskedPayloads) {
-        const entry = entryOf(item, one)
-        if (entry !== 0) replace(entry, maskedPayload(entry, one, masker))
-      }
-      for (const one of maskedTexts) {
-        const entry = entryOf(item, one)
-        if (entry !== 0) replace(entry, maskedText(entry, one, masker))
-      }
+      for (const one of maskedPayloads) replace(item, one.field, maskedPayload(item, one, masker))
+      for (const one of maskedTexts) replace(item, one.field, maskedText(item, one, masker))
       memory.now().view.setUint32(item + layout.itemMasked, masker.hits() - before, true)
       return false
     })
     return end
   }
+  return { mask, anchorsHere }
 }

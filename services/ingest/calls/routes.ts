@@ -147,7 +147,8 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     if (!context.mayTakeLong && items.some(({ projectId }) => takesLong(ofRequest.of(projectId), bodyBytes)))
       throw new TooLongHere()
     const extraction = content.begin()
-    const rows = { items, userId, clock, split, pool, bodyBytes, maskings: ofRequest, content }
+    const look = module()?.anchors
+    const rows = { items, userId, clock, split, pool, bodyBytes, maskings: ofRequest, content, look }
     let records = recordsOf({ ...rows, extraction })
     let stored: Position[] = []
     try {
