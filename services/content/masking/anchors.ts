@@ -19,7 +19,7 @@ export const anchors = {
   key: 128,
 } as const
 
-export const everything = 255
+export const allAnchors = 255
 const [digit, at, plus, colon, dash, underscore, capitalA, capitalJ, letterB, backslash] = [
   1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
 ]
@@ -186,7 +186,7 @@ function lookAtColon(pass: Pass, i: number): void {
 
 function lookAtBackslash(pass: Pass, i: number): void {
   const next = pass.bytes[i + 1]
-  if (next === code('u') || next === code('/')) pass.bits = everything
+  if (next === code('u') || next === code('/')) pass.bits = allAnchors
 }
 
 const lookFor =
@@ -216,7 +216,7 @@ export type AnchorsIn = (bytes: Uint8Array, start: number, end: number, endings:
  */
 export function anchorsIn(bytes: Uint8Array, start: number, end: number, endings: KeyEndings): number {
   const pass = { bytes, start, endings, bits: 0, lastDigit: -9, run: 0, isPart: false, lastDot: -9, ...noColons }
-  for (let i = start; i < end && pass.bits !== everything; i++) {
+  for (let i = start; i < end && pass.bits !== allAnchors; i++) {
     const one = classes[bytes[i] as number] as number
     if (one !== 0) looks[one]?.(pass, i)
   }

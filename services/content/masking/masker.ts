@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import type { MaskedField, MaskRules } from '../../../schemas/mask-rules.ts'
 import { isRef } from '../refs.ts'
-import { type AnchorsIn, anchors, anchorsIn, everything, keyEndingsOf } from './anchors.ts'
+import { type AnchorsIn, allAnchors, anchors, anchorsIn, keyEndingsOf } from './anchors.ts'
 import { type DetectorName, detectorKeys, detectors, type Find, type Hit, isCard } from './detectors.ts'
 import { maskJson, type Visitor } from './mask-json.ts'
 import { beginPath, endsHere, globOf, normalName, type Path, type PathProgress, pathOf, stepPath } from './paths.ts'
@@ -124,7 +124,7 @@ const setsOf = (scopes: readonly ScopeRules[], floor: readonly string[]): Readon
   ])
 
 /** The literal part of a pattern: rules without an anchor are always looked for. */
-const literalBit = everything + 1
+const literalBit = allAnchors + 1
 
 const dropped = '[dropped]'
 const failed = '[masking failed]'
@@ -306,7 +306,7 @@ export function createMasker(
     field: MaskedField,
     ifFailed: string,
     look: (of: ReturnType<typeof lookIn>) => string,
-    present = everything,
+    present = allAnchors,
   ): Masked {
     const one = lookIn(field, present)
     try {
@@ -343,7 +343,7 @@ export function createMasker(
       })
     },
     anchors(bytes, start, end, look = anchorsIn) {
-      if (always) return everything
+      if (always) return allAnchors
       const found = anchorBits === 0 ? 0 : look(bytes, start, end, endings) & anchorBits
       if (found !== 0 || literals.length === 0) return found
       const part = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start)

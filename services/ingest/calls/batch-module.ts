@@ -39,7 +39,7 @@ type Exports = {
   patches(): number
   clockNumber(): number
   answer(to: number, items: number): number
-  anchors(start: number, end: number, any: number): number
+  anchorBits(start: number, end: number, any: number): number
 }
 
 /** The function behind `toString`, without its checks. */

@@ -43,7 +43,7 @@ type Memory = { bytes: Uint8Array; view: DataView; buffer: Buffer }
 
 /** @param memory as it is at the moment, and how to make it larger */
 export function createBatchMasking(
-  module: { anchors(start: number, end: number, any: number): number; readItems(): number },
+  module: { anchorBits(start: number, end: number, any: number): number; readItems(): number },
   memory: { now(): Memory; reserve(sizeBytes: number): void },
 ) {
   /** Position of the entry of a field that a side of an item has, 0 when it has none. */
@@ -78,13 +78,13 @@ export function createBatchMasking(
 
   /** As `anchorsIn`, of what is in the memory. */
   const anchorsHere: AnchorsIn = (_, start, end, endings) => {
-    if (endings === 'any') return module.anchors(start, end, 1)
+    if (endings === 'any') return module.anchorBits(start, end, 1)
     if (endings !== endingsThere)
       endings.places.forEach((place, n) => {
         memory.now().bytes.set(new Uint8Array(place.buffer), layout.endings + n * place.byteLength)
       })
     endingsThere = endings
-    return module.anchors(start, end, 0)
+    return module.anchorBits(start, end, 0)
   }
 
   const anchorsAt = (masker: Masker, entry: number): number =>

@@ -172,7 +172,7 @@ function placesIn(p: usize): i32 {
  * Bits of what stands between two positions; all of them where characters are written as escapes.
  * @param any every name may be one of those that are looked for; else their endings are in the memory
  */
-export function anchors(start: usize, end: usize, any: bool): i32 {
+export function anchorBits(start: usize, end: usize, any: bool): i32 {
   bits = 0
   lastDigit = 0
   run = 0

@@ -1,5 +1,5 @@
 // Entry of the WebAssembly module; `npm run wasm` builds it.
-export { anchors } from './anchors.ts'
+export { anchorBits } from './anchors.ts'
 export { read, readItems, readProjects, setup } from './batch.ts'
 export { usages } from './checks.ts'
 export { answer, clockNumber, isFull, patches, rewind, rows, write } from './rows.ts'
