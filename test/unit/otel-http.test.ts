@@ -264,6 +264,20 @@ describe('exporters that were set up for another product', () => {
   )
 })
 
+it('log records that a call waits for are flushed, and no others', async () => {
+  const span = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' }
+  const contents = 'gen_ai.client.inference.operation.details'
+  const flushedBy = async (record: object) => {
+    const before = otel.memory.flushed().length
+    const body = { resourceLogs: [{ scopeLogs: [{ logRecords: [{ eventName: 'first' }, record] }] }] }
+    expect((await otel.postJson(body, undefined, '/otel/v1/logs')).status).toBe(200)
+    return otel.memory.flushed().slice(before)
+  }
+  expect(await flushedBy({ ...span, eventName: contents })).toEqual(['logs'])
+  expect(await flushedBy({ eventName: contents })).toEqual([])
+  expect(await flushedBy({ ...span, eventName: 'app.started' })).toEqual([])
+})
+
 describe('partial success', () => {
   it('keeps the good spans and tells about the others, in JSON', async () => {
     const answer = await otel.postJson(aRequest([aSpan(), bad]))

@@ -12,6 +12,7 @@ import { createRequestThreads, type RequestThreads } from '../../services/core/t
 import type { Ports } from '../../services/core/threads/ports.ts'
 
 const appended: { topic: string; rows: string }[] = []
+const flushed: string[] = []
 const reads: AbortSignal[] = []
 const lock = createKeyedLock()
 const ports = {
@@ -20,6 +21,7 @@ const ports = {
       appended.push({ topic, rows: String(record?.rows) })
       return { topic, partition: 0, offset: 4 }
     },
+    flush: (topic: string) => flushed.push(topic),
   },
   store: {
     async bytes({ sql }: { sql: string }, _: string, { signal }: { signal: AbortSignal }) {
@@ -81,6 +83,12 @@ it('what a handler appends and reads goes through the ports, its reads with the 
   expect(appended).toEqual([{ topic: 'calls', rows: 'rows' }])
   expect(await run('read', 'a question')).toMatchObject({ bytes: Buffer.from('answer to a question') })
   expect(reads).toHaveLength(1)
+})
+
+it('a topic that a handler flushes is flushed before the request is answered', async () => {
+  open()
+  await run('flush', 'logs')
+  expect(flushed).toEqual(['logs'])
 })
 
 it('a streamed answer is asked for piece by piece, and left', async () => {
