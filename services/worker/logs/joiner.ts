@@ -6,7 +6,7 @@ import { pause } from '../../core/concurrency/pause.ts'
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Batch, Log, Position } from '../../core/log/log.ts'
 import type { Progress } from '../../core/log/progress.ts'
-import { type QueryOptions, type Store, StoreError } from '../../core/store/store.ts'
+import type { QueryOptions, Store } from '../../core/store/store.ts'
 import type { CallFragment } from '../../events/calls.ts'
 import { appendCalls, type CallWriter, callSplitOf, createCallWriter } from '../../events/calls-writer.ts'
 import {
@@ -15,9 +15,9 @@ import {
   joinedEventNames,
   type StoredLogRecord,
 } from '../../events/gen-ai-events.ts'
-import { halves, splitBatch } from '../split/split-batch.ts'
 import { statement } from '../statements.ts'
 import { arrivingRecords, type SpanRecord, withArriving } from './arriving.ts'
+import { workInBatches } from './call-batches.ts'
 import { createEvaluations } from './evaluations.ts'
 import type { Done, JoinedCounts, KeepJoined, Look } from './look.ts'
 import { allResults, readSpans, type SpanIds, spanKeyOf, wantedParams } from './read-spans.ts'
@@ -58,9 +58,6 @@ const overlapSeconds = 5
 /** Both halves of a pair may have been under way at the same time, in two workers: looked for again so often, so far back. */
 const longLookEveryMs = 10_000
 const longLookSeconds = 120
-/** Spans that are read at once, and their bytes. */
-const maxSpans = 1_000
-const maxBytes = 16 * 2 ** 20
 /** Rows of a look; the rest comes with the next one. */
 const maxDue = 2_000
 /** Rows that are known as joined until they are applied. */
@@ -204,27 +201,15 @@ export function createJoiner(deps: {
     return count
   }
 
-  /** Joins spans, fewer at a time where they do not fit into memory; a span that does not fit alone stays as it is. */
-  const joinAll = async (all: readonly Due[], isPrompt: boolean): Promise<number> => {
-    let count = 0
-    await splitBatch(all, async (due) => {
-      try {
-        count += await join(due, isPrompt)
-        return []
-      } catch (error) {
-        if (!(error instanceof StoreError) || error.kind !== 'memory') throw error
-        if (due.length > 1) return halves(due)
-        deps.onError(new Error(`events of the span ${due[0]?.id} are too large to be joined`))
-        await keep(
-          due.map((one) => ({
-            ...{ project: one.project_id, trace: one.trace_id, span: one.id, log: '' },
-            ...{ base: one.clock, clock: one.clock, events: one.events },
-          })),
-        )
-        return []
-      }
-    })
-    return count
+  /** A span that does not fit into memory stays as it is. */
+  const onTooLarge = (one: Due): Promise<void> => {
+    deps.onError(new Error(`events of the span ${one.id} are too large to be joined`))
+    return keep([
+      {
+        ...{ project: one.project_id, trace: one.trace_id, span: one.id, log: '' },
+        ...{ base: one.clock, clock: one.clock, events: one.events },
+      },
+    ])
   }
 
   /** A call that holds all that it may: its further events are counted alone. */
@@ -248,20 +233,9 @@ export function createJoiner(deps: {
           ...{ base: one.base, clock: one.joined_clock, events: one.events },
         })),
       )
-      let some: Due[] = []
-      let bytes = 0
-      for (const one of due) {
-        beyond += Math.max(0, one.events - Math.max(maxEvents, one.joined_events))
-        if (isFull(one)) continue
-        if (some.length > 0 && (some.length === maxSpans || bytes + Number(one.bytes) > maxBytes)) {
-          count += await joinAll(some, isPrompt)
-          some = []
-          bytes = 0
-        }
-        some.push(one)
-        bytes += Number(one.bytes)
-      }
-      if (some.length > 0) count += await joinAll(some, isPrompt)
+      for (const one of due) beyond += Math.max(0, one.events - Math.max(maxEvents, one.joined_events))
+      const open = due.filter((one) => !isFull(one))
+      count += await workInBatches(open, (some) => join(some, isPrompt), onTooLarge)
       if (due.length < maxDue || stopping.signal.aborted) return { calls: count, beyond }
     }
   }

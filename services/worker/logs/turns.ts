@@ -1,18 +1,16 @@
 // Calls of coding agents' records that name no prompt lie below the last prompt before them, whichever arrives first: what
 // lies elsewhere is appended as the same call with another parent and a newer clock.
 import type { Log } from '../../core/log/log.ts'
-import { type Store, StoreError } from '../../core/store/store.ts'
+import type { Store } from '../../core/store/store.ts'
 import { appendCalls, callSplitOf, createCallWriter } from '../../events/calls-writer.ts'
-import { halves, splitBatch } from '../split/split-batch.ts'
 import { statement } from '../statements.ts'
+import { workInBatches } from './call-batches.ts'
 import type { Look } from './look.ts'
 import { readSpans } from './read-spans.ts'
 import { spanOf } from './span-rows.ts'
 
-/** Records that one page of a look is about; calls that are read at once, and their bytes. */
+/** Records that one page of a look is about. */
 const maxRecords = 10_000
-const maxCalls = 1_000
-const maxBytes = 16 * 2 ** 20
 /** Moved calls that are remembered until they are in the tables. */
 const maxMoved = 100_000
 
@@ -41,22 +39,6 @@ const keyOf = ({ project_id: project, id }: { project_id: string; id: string }):
  * what is accepted later, since a record that is sent again says the same.
  */
 const clockOf = ({ clock, before }: Row): bigint => BigInt(clock) + BigInt(before)
-
-/** Few enough to be read at once. */
-function* fewAtOnce(due: readonly Row[]): Generator<Row[]> {
-  let some: Row[] = []
-  let bytes = 0
-  for (const one of due) {
-    if (some.length > 0 && (some.length === maxCalls || bytes + Number(one.bytes) > maxBytes)) {
-      yield some
-      some = []
-      bytes = 0
-    }
-    some.push(one)
-    bytes += Number(one.bytes)
-  }
-  if (some.length > 0) yield some
-}
 
 /** @returns moves what is due below its prompts; resolves with how many calls */
 export function createTurns(deps: {
@@ -89,22 +71,9 @@ export function createTurns(deps: {
     return count
   }
 
-  /** Fewer at a time where they do not fit into memory; one that does not fit alone stays where it is. */
-  const placeAll = async (all: readonly Row[]): Promise<number> => {
-    let count = 0
-    await splitBatch(all, async (due) => {
-      try {
-        count += await place(due)
-        return []
-      } catch (error) {
-        if (!(error instanceof StoreError) || error.kind !== 'memory') throw error
-        if (due.length > 1) return halves(due)
-        deps.onError(new Error(`the call ${due[0]?.id} is too large to be moved below its prompt`))
-        return []
-      }
-    })
-    return count
-  }
+  /** It stays where it is. */
+  const onTooLarge = ({ id }: Row): void =>
+    deps.onError(new Error(`the call ${id} is too large to be moved below its prompt`))
 
   return async ({ seconds, slots }, signal) => {
     let count = 0
@@ -112,8 +81,8 @@ export function createTurns(deps: {
     while (!signal.aborted) {
       const params = { seconds, slots, limit: maxRecords, ...after }
       const rows = await store.rows<Row>(statement('log-turns-due', params), background)
-      for (const some of fewAtOnce(rows.filter((one) => isDue(one) && moved.get(keyOf(one)) !== clockOf(one))))
-        count += await placeAll(some)
+      const due = rows.filter((one) => isDue(one) && moved.get(keyOf(one)) !== clockOf(one))
+      count += await workInBatches(due, place, onTooLarge)
       const last = rows.at(-1)
       if (last === undefined || rows.length < maxRecords) break
       after = { project: last.project_id, session: last.session, after_ns: last.at_ns, after: last.id }
