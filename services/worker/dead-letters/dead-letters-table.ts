@@ -3,17 +3,8 @@ import type { Store } from '../../core/store/store.ts'
 import { statement } from '../statements.ts'
 import { type DeadLetterSummary, type DeadLetters, idOf } from './dead-letters.ts'
 
-type Stored = {
-  id: string
-  topic: string
-  partition: number
-  offset: number
-  rowIndex: number
-  reason: string
-  at: number
-  replayedAt: number
-  sizeBytes: number
-}
+/** Times in milliseconds, 0 = never. */
+type Stored = Omit<DeadLetterSummary, 'at' | 'replayedAt'> & { at: number; replayedAt: number }
 
 /** The earliest time at which a letter was found wins, and any replay wins over that, the latest over the others. */
 const foundVersion = (atMs: number): bigint => (1n << 62n) - BigInt(atMs)
