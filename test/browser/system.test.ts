@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-it('shows checks, lag, topics and reads of the running server, and a report without keys', async () => {
+it('the system page shows checks, lag, topics and reads of the running server, and a report without keys', async () => {
   const { page, context, faults } = await world.open()
   await page.goto(`${world.url}/system`)
   await page.getByRole('list', { name: 'Checks' }).getByRole('listitem').filter({ hasText: 'Workers' }).waitFor()
@@ -35,7 +35,7 @@ it('shows checks, lag, topics and reads of the running server, and a report with
   await context.close()
 })
 
-it('shows the settings with their help, those that were given first, and never a secret', async () => {
+it('the system page shows the settings with their help, those that were given first, and never a secret', async () => {
   const { page, context, faults } = await world.open()
   await page.goto(`${world.url}/system`)
   const rows = page.getByRole('table', { name: 'Settings' }).getByRole('row')
@@ -52,7 +52,7 @@ it('shows the settings with their help, those that were given first, and never a
   await context.close()
 })
 
-it('shows refused rows with their reason, their place and what they hold, which is harmless', async () => {
+it('the system page shows refused rows with their reason, their place and what they hold, which is harmless', async () => {
   const { page, context, faults } = await world.open()
   const letter = (n: number) => ({
     ...{ id: `letter-${n}`, topic: 'calls', partition: 0, offset: n, row_index: 7, at: new Date().toISOString() },
@@ -98,7 +98,7 @@ it('shows refused rows with their reason, their place and what they hold, which 
   await context.close()
 })
 
-it('tells what is wrong with the reason, and goes on by itself; without figures it says who sees them', async () => {
+it('the system page tells what is wrong with the reason, and goes on by itself; without figures it says who sees them', async () => {
   const { page, context } = await world.open()
   const checks = { log: 'ok', storage: 'down', workers: 'ok' }
   await context.route('**/health', (route) =>
@@ -119,7 +119,7 @@ it('tells what is wrong with the reason, and goes on by itself; without figures 
   await context.close()
 })
 
-it('is not there for keys that administer nothing, and asks nothing for them', async () => {
+it('the system page is not there for keys that administer nothing, and asks nothing for them', async () => {
   await world.server.send('/users', { id: 'system-reader' })
   const put = { method: 'PUT', headers: { authorization: 'Bearer test-key', 'content-type': 'application/json' } }
   const body = JSON.stringify({ user_id: 'system-reader', scope: 'acme/system', role: 'reader' })

@@ -220,7 +220,7 @@ async function filesWith(of: string, text: string): Promise<string[]> {
   return found.filter(Boolean)
 }
 
-it('nor in what the broker keeps of it', async ({ skip, onTestFinished }) => {
+it('what rules mask is in nothing that the broker keeps of it', async ({ skip, onTestFinished }) => {
   const broker: Broker = await startBroker()
   onTestFinished(() => broker.dispose())
   if (broker.folder === undefined) return skip('the files of a broker in a container are out of reach')

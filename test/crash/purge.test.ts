@@ -87,7 +87,7 @@ function purgeOnce(when: 'while' | 'after', statement: number): string | undefin
   }
 }
 
-it('is finished wherever it was killed', async () => {
+it('a purge is finished wherever it was killed', async () => {
   const before = await placesInFolder(folder, stays, calls)
   const tablesOf = (places: readonly string[]) =>
     [...new Set(places.filter((place) => place.startsWith('FOUND')).map((place) => place.split(' ')[1]))].sort()

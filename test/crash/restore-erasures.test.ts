@@ -44,7 +44,7 @@ async function send(way: string, body: unknown, method = 'POST'): Promise<void> 
 const idsOf = async (project_id: string): Promise<string[]> =>
   (await postLines<{ id: string }>(server.url, '/calls/stream_query', { project_id })).map(({ id }) => id)
 
-it('deletes again what a file of erasures names, and keeps the rest', async () => {
+it('a restore deletes again what a file of erasures names, and keeps the rest', async () => {
   const batch = [call(project, gone, word), call(project, stays, 'text'), call(project, goneToo, word)]
   await send(`/v2/${project}/calls/complete`, { batch })
   await send(`/v2/${removed}/calls/complete`, { batch: [call(removed, all, word)] })
@@ -77,7 +77,7 @@ it('deletes again what a file of erasures names, and keeps the rest', async () =
   expect(JSON.parse(found)).toEqual([{ gone: 0, ids: [stays] }])
 })
 
-it('says what comes back, and makes no data folder with a file that cannot be used', async () => {
+it('a restore says what comes back, and makes no data folder with a file that cannot be used', async () => {
   expect(await callhouse(['restore', path('backup')], dataOf('without'))).toContain('are back: --erasures')
   expect(await callhouse(['restore', path('backup'), '--erasures', 'none'], dataOf('meant'))).not.toContain('are back')
   await writeFile(path('bad.jsonl'), '{"project_id":"a/b","id":"c","clock":"1"}\n{"project_id":"a/b"}\n')

@@ -34,7 +34,7 @@ const wrong = (survey: KafkaSurvey, of = config) => [
   ),
 ]
 
-it('sees the topics that the log makes, and who is in the group', async () => {
+it('the doctor sees the topics that the log makes, and who is in the group', async () => {
   const settings = kafkaSettings(await kafkaBrokers(), { partitions: 3 })
   const before = await surveyKafka(settings)
   expect(before).toMatchObject({ brokers: 1, topics: [], group: { members: 0 } })
@@ -82,14 +82,14 @@ it('topics that keep records for longer than the least days of any project are n
   expect(watched.problem()).toContain('calls, ')
 })
 
-it('says that brokers cannot be reached', async () => {
+it('the doctor says that brokers cannot be reached', async () => {
   const settings = kafkaSettings(['127.0.0.1:1'])
   expect(
     await examineKafka(config, async () => ({ survey: await surveyKafka(settings), hiddenAfterMs: dayMs })),
   ).toEqual([{ check: 'brokers', verdict: 'fail', says: expect.stringContaining('127.0.0.1:1') }])
 })
 
-it('names topics whose records stay for longer than calls are seen', () => {
+it('the doctor names topics whose records stay for longer than calls are seen', () => {
   const days = (retentionMs: number, segmentMs: number) =>
     surveyOf({ settings: { 'retention.ms': String(retentionMs), 'segment.ms': String(segmentMs) } })
   expect(wrong(days(dayMs, 7 * dayMs))).toEqual([
@@ -101,7 +101,7 @@ it('names topics whose records stay for longer than calls are seen', () => {
   expect(wrong(days(dayMs, dayMs), { ...config, hiddenAfterMs: 2 * dayMs })).toEqual([])
 })
 
-it('finds nothing wrong with three brokers and two workers', () => {
+it('the doctor finds nothing wrong with three brokers and two workers', () => {
   expect(wrong(surveyOf())).toEqual([])
   expect(kafkaFindings(surveyOf(), config).map(({ check }) => check)).toEqual(['brokers', 'topics', 'workers'])
 })
@@ -123,7 +123,7 @@ it.each([
   expect(others).toEqual([])
 })
 
-it('finds copies and workers that are missing, and takes what it may not read as given', () => {
+it('the doctor finds copies and workers that are missing, and takes what it may not read as given', () => {
   expect(wrong(surveyOf({ inSync: 2 }))).toEqual(['warn replicas: 2 of 3 copies are up to date'])
   expect(wrong(surveyOf({ inSync: 1 }))).toEqual([
     'fail topics: 1 copies are up to date, 2 are needed: writes are refused',

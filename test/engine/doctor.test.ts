@@ -33,7 +33,7 @@ const configOf = (...flags: string[]): Config => {
 }
 const verdicts = (findings: Finding[]) => Object.fromEntries(findings.map(({ check, verdict }) => [check, verdict]))
 
-it('finds nothing wrong with a sound machine and fresh tables', async () => {
+it('the doctor finds nothing wrong with a sound machine and fresh tables', async () => {
   const machine = await examineMachine(configOf(), Date.parse(ageOfPrices(0).read))
   const findings = [...machine, ...(await examineStore(configOf(), store))]
   const wrong = findings.filter(({ check, verdict }) => verdict !== 'ok' && check !== 'disk')
@@ -41,7 +41,7 @@ it('finds nothing wrong with a sound machine and fresh tables', async () => {
   expect(findingsText(findings)).toMatch(/^ok {4}tables +\d\d, synced to disk$/m)
 })
 
-it('finds prices that were read long ago', async () => {
+it('the doctor finds prices that were read long ago', async () => {
   const { read } = ageOfPrices(0)
   const after = async (days: number) =>
     (await examineMachine(configOf(), Date.parse(read) + days * 86_400_000)).find(({ check }) => check === 'prices')
@@ -57,7 +57,7 @@ it.each([
   [['--otlp-grpc-port', 'off'], 'http://127.0.0.1:4318', 'http/protobuf'],
   [['--otlp-grpc-port', 'off', '--otlp-http-port', 'off', '--host', '::1'], 'http://[::1]:6400', 'http/protobuf'],
   [['--host', '0.0.0.0', '--tls-cert', 'cert', '--tls-key', 'key'], 'https://<host>:4317', 'grpc'],
-])('tells what an exporter reads from its environment, with %j', (flags, endpoint, protocol) => {
+])('the doctor tells what an exporter reads from its environment, with %j', (flags, endpoint, protocol) => {
   const config = configOf(...flags)
   const text = exporterText(configuredAddresses(config), config.tlsCert !== undefined)
   expect(text.split('\n').slice(1, 3)).toEqual([
@@ -76,7 +76,7 @@ it('the doctor prints the lines for an exporter below its findings', async () =>
   expect(JSON.parse((await print('--json')).stdout)).toContainEqual(expect.objectContaining({ check: 'node' }))
 })
 
-it('finds settings that lose or refuse what is written', async () => {
+it('the doctor finds settings that lose or refuse what is written', async () => {
   const config = configOf(
     ...['--memory-cap-bytes', String(2 ** 50), '--min-free-bytes', String(2 ** 50), '--host', '0.0.0.0'],
     ...['--keys', 'me:short', '--kafka-brokers', '127.0.0.1:9092'],
@@ -86,7 +86,7 @@ it('finds settings that lose or refuse what is written', async () => {
   })
 })
 
-it('finds that nobody can sign in to the page where roles share a log and no master key', async () => {
+it('the doctor finds that nobody can sign in to the page where roles share a log and no master key', async () => {
   const kafka = ['--kafka-brokers', 'localhost:9092']
   const found = async (...flags: string[]) => verdicts(await examineMachine(configOf(...flags)))['web page']
   expect(await found(...kafka)).toBe('warn')
@@ -95,7 +95,7 @@ it('finds that nobody can sign in to the page where roles share a log and no mas
   expect(await found()).toBeUndefined()
 })
 
-it('finds a data folder that others can enter', async () => {
+it('the doctor finds a data folder that others can enter', async () => {
   const accessOf = async () => (await examineMachine(configOf())).find(({ check }) => check === 'access')
   await mkdir(join(dir, 'log'), { mode: 0o700 })
   await chmod(dir, 0o755)
@@ -109,7 +109,7 @@ it('finds a data folder that others can enter', async () => {
   expect(await accessOf()).toMatchObject({ verdict: 'ok' })
 })
 
-it('finds tables that are not synced', async () => {
+it('the doctor finds tables that are not synced', async () => {
   const run = (sql: string) => store.command({ name: 'test', sql, params: {} })
   await run('CREATE TABLE callhouse.loose (a String) ENGINE = MergeTree ORDER BY a')
   const findings = await examineStore(configOf(), store)
@@ -133,7 +133,7 @@ const server = (more: Record<string, unknown[]> = {}) =>
   })
 const onServer = ['--clickhouse-url', 'http://127.0.0.1:8123']
 
-it('finds nothing wrong with a server that has our settings', async () => {
+it('the doctor finds nothing wrong with a server that has our settings', async () => {
   const findings = await examineStore(configOf(...onServer), server())
   expect(findings.filter(({ verdict }) => verdict !== 'ok')).toEqual([])
   expect(findings.map(({ check }) => check)).toEqual(
@@ -141,7 +141,7 @@ it('finds nothing wrong with a server that has our settings', async () => {
   )
 })
 
-it('finds a server that is old, full, busy with itself, without its views, or not replicated where it should be', async () => {
+it('the doctor finds a server that is old, full, busy with itself, without its views, or not replicated where it should be', async () => {
   const tables = [{ name: 'calls', engine: 'ReplacingMergeTree', full: '' }]
   const findings = await examineStore(
     configOf(...onServer, '--clickhouse-cluster', 'main'),

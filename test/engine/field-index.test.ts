@@ -95,7 +95,7 @@ describe('indexing', () => {
   })
 })
 
-it('finds the newest that match in pages, however thin they lie', async () => {
+it('the field index finds the newest that match in pages, however thin they lie', async () => {
   const project = 'ent/thin'
   const nowUs = Date.now() * 1_000
   const minuteUs = 60_000_000
@@ -206,7 +206,7 @@ describe('an order in which thousands share the first value', () => {
   })
 })
 
-it('reads small rows by thousands, and as few as at first when that is too much', async () => {
+it('the field index reads small rows by thousands, and as few as at first when that is too much', async () => {
   const { store } = world
   const project = 'field-index/pages'
   await store.command({

@@ -83,7 +83,7 @@ it('a span of a project with records is due', async () => {
   expect([told, asked(), await due()]).toEqual([1, 1, [idOf(1)]])
 })
 
-it('is due beside a part of another call that has to be merged', async () => {
+it('a span of a project with records is due beside a part of another call that has to be merged', async () => {
   await apply([start(idOf(10), { projectId: joined })])
   told = 0
   named = []
@@ -91,20 +91,20 @@ it('is due beside a part of another call that has to be merged', async () => {
   expect([told, asked(), await due()]).toEqual([1, 1, [idOf(11)]])
 })
 
-it('is due when it was stored before', async () => {
+it('a span of a project with records is due when it was stored before', async () => {
   await apply([span(20, joined)])
   await run('TRUNCATE TABLE callhouse.log_joins')
   await apply([span(20, joined)])
   expect([told, asked(), await due()]).toEqual([2, 2, [idOf(20)]])
 })
 
-it('is due in a batch whose rows are not looked up', async () => {
+it('a span of a project with records is due in a batch whose rows are not looked up', async () => {
   const many = Array.from({ length: lookupRows }, (_, n) => span(1_000 + n, 'join/without'))
   await apply([span(30, joined), ...many])
   expect([told, asked(), await due()]).toEqual([1, 1, [idOf(30)]])
 })
 
-it('is not due when its records are in the row; evaluations may be that name the response', async () => {
+it('a span whose records are in its row is not due; evaluations that name its response may be', async () => {
   await apply([span(60, joined)], true)
   expect([told, asked(), named.filter((name) => name === 'log-joins-again-responses')]).toEqual([
     ...[1, 0, ['log-joins-again-responses']],
@@ -114,7 +114,7 @@ it('is not due when its records are in the row; evaluations may be that name the
   expect([told, asked(), await due()]).toEqual([1, 0, []])
 })
 
-it('is due while nobody knows which projects have records', async () => {
+it('any span is due while nobody knows which projects have records', async () => {
   known = null
   evaluated = null
   await apply([span(50, joined)])
@@ -125,7 +125,7 @@ it.each<[string, () => CallFragment[], string[]]>([
   ['spans of other projects', () => [span(40, 'join/without')], [joined]],
   ['spans while no project has records', () => [span(42, joined)], []],
   ['spans of other projects with parts', () => [span(43, 'join/without'), rename(idOf(40), 'renamed')], []],
-])('asks nothing for %s', async (_, parts, projects) => {
+])('no log records are asked for because of %s', async (_, parts, projects) => {
   known = projects
   evaluated = projects
   await apply(parts())

@@ -42,7 +42,7 @@ beforeAll(async () => {
 })
 afterAll(() => remove())
 
-it('counts dirty minutes of partitions that are behind others', async () => {
+it('a recompute counts dirty minutes of partitions that are behind others', async () => {
   for (let n = 0; n < 5; n++) await apply(0, 30_000_000 + n, 3)
   await recomputer().refresh()
   expect(await count()).toBe(15)
@@ -71,43 +71,46 @@ it('a recompute goes on where another process stopped', async () => {
 it.each([
   ['call-counts', 30_700_020],
   ['call-stats', 30_700_080],
-])('sums an hour from all of its minutes when two workers recompute it at once (%s)', async (held, startOfHour) => {
-  const hour = async () => {
-    const [row] = await store.rows<Record<'counts' | 'stats', number>>({
-      name: 'test',
-      sql: `SELECT (SELECT toUInt32(sum(calls)) FROM callhouse.call_counts_hourly FINAL WHERE hour = h) AS counts,
+])(
+  'a recompute sums an hour from all of its minutes when two workers recompute it at once (%s)',
+  async (held, startOfHour) => {
+    const hour = async () => {
+      const [row] = await store.rows<Record<'counts' | 'stats', number>>({
+        name: 'test',
+        sql: `SELECT (SELECT toUInt32(sum(calls)) FROM callhouse.call_counts_hourly FINAL WHERE hour = h) AS counts,
         (SELECT toUInt32(sum(calls)) FROM callhouse.call_stats FINAL WHERE seconds = 3600 AND bucket = h) AS stats
         FROM (SELECT toDateTime(${startOfHour * 60}, 'UTC') AS h)`,
-      params: {},
-    })
-    return row
-  }
-  await apply(0, startOfHour, 2)
-  // What the new worker has asked for, before one more partition is committed that only the old one sees.
-  const seenByNew = committed.map((position) => ({ ...position }))
-  await apply(1, startOfHour + 1, 1)
-  const began = Promise.withResolvers<void>()
-  const mayGoOn = Promise.withResolvers<void>()
-  const slow: Store = {
-    ...store,
-    async command(query, options) {
-      if (query.name === held) {
-        began.resolve()
-        await mayGoOn.promise
-      }
-      return store.command(query, options)
-    },
-  }
-  const old = recomputer(slow).refresh()
-  await began.promise
-  await recomputer(store, seenByNew).refresh()
-  expect(await hour()).toMatchObject({ stats: 2 })
-  mayGoOn.resolve()
-  await old
-  expect(await hour()).toEqual({ counts: 3, stats: 3 })
-})
+        params: {},
+      })
+      return row
+    }
+    await apply(0, startOfHour, 2)
+    // What the new worker has asked for, before one more partition is committed that only the old one sees.
+    const seenByNew = committed.map((position) => ({ ...position }))
+    await apply(1, startOfHour + 1, 1)
+    const began = Promise.withResolvers<void>()
+    const mayGoOn = Promise.withResolvers<void>()
+    const slow: Store = {
+      ...store,
+      async command(query, options) {
+        if (query.name === held) {
+          began.resolve()
+          await mayGoOn.promise
+        }
+        return store.command(query, options)
+      },
+    }
+    const old = recomputer(slow).refresh()
+    await began.promise
+    await recomputer(store, seenByNew).refresh()
+    expect(await hour()).toMatchObject({ stats: 2 })
+    mayGoOn.resolve()
+    await old
+    expect(await hour()).toEqual({ counts: 3, stats: 3 })
+  },
+)
 
-it('counts what begins within the last second of the last minute', async () => {
+it('a recompute counts what begins within the last second of the last minute', async () => {
   const run = (sql: string) => store.command({ name: 'test', sql, params: {} })
   const [minute, before] = [30_800_000, await count()]
   const calls = 40_000
@@ -129,7 +132,7 @@ it('counts what begins within the last second of the last minute', async () => {
   expect(row?.n).toBe(calls)
 })
 
-it('counts only the dirty seconds of a minute with many calls, and all of them where nothing tells which', async () => {
+it('a recompute counts only the dirty seconds of a minute with many calls, and all of them where nothing tells which', async () => {
   const minute = 30_900_000
   const run = (sql: string) => store.command({ name: 'test', sql, params: {} })
   const add = async (second: number, calls: number, seconds: number | null) => {
@@ -207,7 +210,7 @@ it('a new rollup counts the calls that were there before it', async () => {
   expect(Number(row?.n)).toBe(await count())
 })
 
-it('counts rows that are applied again at covered positions, once a worker has lowered these', async () => {
+it('a recompute counts rows that are applied again at covered positions, once a worker has lowered these', async () => {
   const rollups = recomputer()
   await rollups.refresh()
   const before = await count()
@@ -311,7 +314,7 @@ it('a combined batch without known projects makes minutes dirty for every partit
   ])
 })
 
-it('drops covered dirty buckets, with a statement for each million of positions that has some', async () => {
+it('the worker drops covered dirty buckets, with a statement for each million of positions that has some', async () => {
   const offset = 40_000_000
   for (const name of ['payload_leaves', 'call_sweep'])
     await store.command({

@@ -41,7 +41,7 @@ const request = async (method: string, path: string, body?: unknown) => {
   return answer.json() as Promise<Record<string, string>>
 }
 
-it('holds what routes change in the directory, with who asked and from where', async () => {
+it('the audit log holds what routes change in the directory, with who asked and from where', async () => {
   await request('POST', '/users', { id: 'ann', kind: 'person', entity: 'acme' })
   await request('PUT', '/grants', { user_id: 'ann', scope: 'acme/app', role: 'writer' })
   const { id, key } = await request('POST', '/keys', {
@@ -72,7 +72,7 @@ it('holds what routes change in the directory, with who asked and from where', a
   expect(JSON.stringify(found)).not.toContain(key)
 })
 
-it('holds signing in and out', async () => {
+it('the audit log holds who signed in and out', async () => {
   const port = Number(new URL(server.now().url).port)
   const page = { 'x-callhouse-page': '1', origin: server.now().url }
   const signed = await send(port, '/auth/key', {
@@ -88,7 +88,7 @@ it('holds signing in and out', async () => {
   expect(found).toContain('session.ended * tester tester user begun')
 })
 
-it('holds what commands change, beside a server that runs and while none does', async () => {
+it('the audit log holds what commands change, beside a server that runs and while none does', async () => {
   await addUser(server.config, 'robot', true)
   await server.restart()
   await grantRole(server.config, ['robot', 'acme', 'reader'])
@@ -98,7 +98,7 @@ it('holds what commands change, beside a server that runs and while none does', 
   expect(found).toContain('grant.set acme robot command command begun')
 })
 
-it('holds which settings were given, once and by their names', async () => {
+it('the audit log holds which settings were given, once and by their names', async () => {
   const changed = (await events()).filter(({ action }) => action === 'setting.changed')
   expect(changed.map(({ details }) => JSON.parse(details))).toEqual([
     { role: 'serve', names: expect.arrayContaining(['CALLHOUSE_DATA_DIR', 'CALLHOUSE_KEYS', 'CALLHOUSE_PORT']) },
@@ -118,7 +118,7 @@ it('holds which settings were given, once and by their names', async () => {
   expect(after.length).toBe(2)
 })
 
-it('holds the end of a key once, however often the keys are looked through', async () => {
+it('the audit log holds the end of a key once, however often the keys are looked through', async () => {
   const { store, log, worker } = server.now()
   const sink = async (sealed: readonly SealedEvent[]) => void (await log.append('audit', sealed.map(auditRecord)))
   const audit = createAudit({ sink, kind: 'server' })
@@ -128,7 +128,7 @@ it('holds the end of a key once, however often the keys are looked through', asy
   expect(await recordEndedKeys({ store, audit }, () => ended('k1', 'k2', 'k3'), 400)).toEqual(['k3'])
 })
 
-it('is a chain for each process, and a process names the heads of those before', async () => {
+it('the audit log is a chain for each process, and a process names the heads of those before', async () => {
   const found = await events()
   const chains = Map.groupBy(found, ({ chain }) => chain)
   for (const chain of chains.values())
@@ -147,7 +147,7 @@ it('is a chain for each process, and a process names the heads of those before',
 type Line = Record<string, unknown> & { id: string; action: string; scope: string; outcome: string; seq: number }
 const asked = (body: object) => server.list<Line>('/audit/query', body)
 
-it('is read by scope, time, actor, action and target, page by page, and says what came about', async () => {
+it('the audit log is read by scope, time, actor, action and target, page by page, and says what came about', async () => {
   const all = await asked({ limit: 1_000 })
   expect(all.filter(({ action }) => action === 'audit.ended')).toEqual([])
   expect(all.filter(({ outcome }) => outcome === 'begun')).toEqual([])
@@ -175,7 +175,7 @@ it('is read by scope, time, actor, action and target, page by page, and says wha
   ])
 })
 
-it('holds deletes before they are done, and refusals of a minute once the server ends', async () => {
+it('the audit log holds deletes before they are done, and refusals of a minute once the server ends', async () => {
   const project_id = 'acme/app'
   const id = '00000000-0000-7000-8000-000000000001'
   const start = {
@@ -206,7 +206,7 @@ it('holds deletes before they are done, and refusals of a minute once the server
   ])
 })
 
-it('names what is deleted, whichever way its request names it and whichever thread does it', async () => {
+it('the audit log names what is deleted, whichever way its request names it and whichever thread does it', async () => {
   const scope = 'acme/deletes'
   const start = { project_id: scope, op_name: 'op', started_at: '2026-01-05T12:00:00Z', attributes: {}, inputs: {} }
   const ids = ['1', '2'].map((n) => `00000000-0000-7000-8000-00000000010${n}`)
@@ -252,7 +252,7 @@ it('names what is deleted, whichever way its request names it and whichever thre
     ])
 })
 
-it('is read by who administers the scope alone', async () => {
+it('the audit log is read by who administers the scope alone', async () => {
   const keyOf = async (role: string, scopes: string[]) => {
     await request('POST', '/users', { id: `user-${role}`, kind: 'person', entity: 'acme' })
     for (const scope of scopes) await request('PUT', '/grants', { user_id: `user-${role}`, scope, role })

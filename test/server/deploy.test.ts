@@ -11,7 +11,7 @@ import { startLiveServer } from '../fixtures/live-server.ts'
 const root = new URL('../../', import.meta.url)
 const text = (path: string) => readFileSync(new URL(path, root), 'utf8')
 
-it('sends every route to a role that serves it', () => {
+it('the gateway sends every route to a role that serves it', () => {
   expect(gatewayRules.length).toBeGreaterThan(5)
   const lost: string[] = []
   const names = (role: 'ingest' | 'query') => new Set(declaredRoutes(role).map(({ name }) => name))
@@ -26,7 +26,7 @@ it('sends every route to a role that serves it', () => {
   expect(lost).toEqual([])
 })
 
-it('publishes the ports of OTLP, and sends them to the role that takes it', () => {
+it('the gateway publishes the ports of OTLP, and sends them to the role that takes it', () => {
   const gateway = text('docker-compose.yml').split('\n  ingest:')[0] ?? ''
   const published = [...gateway.matchAll(/"127\.0\.0\.1:(\d+):\1"/g)].map(([, port]) => Number(port))
   const listening = [...text('deploy/gateway.conf').matchAll(/^ {4}listen (\d+)(?: http2)?;$/gm)].map(([, port]) =>
@@ -51,20 +51,20 @@ it('publishes the ports of OTLP, and sends them to the role that takes it', () =
   expect(text('deploy/gateway.conf').match(/^ {4}underscores_in_headers on;$/gm)).toHaveLength(all.length)
 })
 
-it('names settings that exist', () => {
+it('docker compose names settings that exist', () => {
   const known = new Set(settings.map(({ env }) => env))
   const named = [...text('docker-compose.yml').matchAll(/^ +(CALLHOUSE_\w+):/gm)].map(([, name = '']) => name)
   expect(named.length).toBeGreaterThan(5)
   expect(named.filter((name) => !known.has(name))).toEqual([])
 })
 
-it('mounts files that exist', () => {
+it('docker compose mounts files that exist', () => {
   const mounted = [...text('docker-compose.yml').matchAll(/(\.\/deploy\/[^:"]+):/g)].map(([, path = '']) => path)
   expect(mounted.length).toBeGreaterThan(5)
   expect(mounted.filter((path) => !existsSync(new URL(path, root)))).toEqual([])
 })
 
-it('has settings of the ClickHouse server that are read as XML', () => {
+it('the settings of the ClickHouse server are read as XML', () => {
   for (const path of ['deploy/clickhouse.xml', 'deploy/clickhouse-backups.xml']) {
     const comments = [...text(path).matchAll(/<!--([\s\S]*?)-->/g)].map(([, inside = '']) => inside)
     expect(comments.length).toBeGreaterThan(0)
@@ -81,7 +81,7 @@ it('has settings of the ClickHouse server that are read as XML', () => {
   }
 })
 
-it('has an operator manual whose settings exist, with a line for every alert', () => {
+it('the operator manual names settings that exist, with a line for every alert', () => {
   const manual = text('docs/operate.md')
   // Read by docker compose, not by a process.
   const known = new Set([...settings.map(({ env }) => env), 'CALLHOUSE_METRICS_KEY'])

@@ -65,7 +65,7 @@ const stored = async (project: string, table: string) => {
   return Number(row?.n)
 }
 
-it('they are hidden from the next read on: by their own days, else with the calls of their project', async () => {
+it('log records past their days are hidden from the next read on: by their own days, else with the calls of their project', async () => {
   for (const project of projects) expect(await seen(project)).toEqual(days)
   for (const [project, retention] of Object.entries(set))
     expect(await settings(project, retention)).toEqual({ status: 200, body: retention })
@@ -84,7 +84,7 @@ it('they are hidden from the next read on: by their own days, else with the call
   expect((await settings('days/week', { logs_days: 0 })).status).toBe(422)
 })
 
-it('they go by rows; whole months only where nobody keeps them for longer, and never what is held', async () => {
+it('log records past their days are removed by rows; whole months only where nobody keeps them for longer, and never what is held', async () => {
   const { store } = server.now()
   const source = { of: (id: string) => set[id], projectIds: () => Object.keys(set), defaultDays: 0, logsDays: 30 }
   const recorded: AuditEvent[] = []

@@ -33,7 +33,7 @@ const ids = async (): Promise<string[]> =>
   (await server.list<{ id: string }>('/calls/stream_query', { project_id: project })).map(({ id }) => id).sort()
 const flags = (given: Record<string, string>) => (name: string) => given[name] ?? ''
 
-it('list projects, show what is set for one, and set some of it', async () => {
+it('commands list projects, show what is set for one, and set some of it', async () => {
   await write(1, 2, 3)
   await printProjects(server.config, 'COMMANDS/')
   expect(printed).toMatch(/^commands\/app( {2}|$)/)
@@ -49,7 +49,7 @@ it('list projects, show what is set for one, and set some of it', async () => {
   await setProject(server.config, [project, 'stored_bytes=0'])
 })
 
-it('say what is wrong and change nothing then', async () => {
+it('commands say what is wrong and change nothing then', async () => {
   const set = (...words: string[]) => setProject(server.config, [project, ...words])
   await expect(set('days=3')).rejects.toThrow('"days=3" is not <name>=<number> with one of calls_days, payloads_days')
   await expect(set('calls_days=soon')).rejects.toThrow('"calls_days=soon" is not <name>=<days>')
@@ -65,7 +65,7 @@ it('say what is wrong and change nothing then', async () => {
   expect(await ids()).toEqual([1, 2, 3].map(idOf))
 })
 
-it('erase calls and remove the project, and the audit log says that it was the command', async () => {
+it('commands erase calls and remove the project, and the audit log says that it was the command', async () => {
   await eraseCalls(server.config, project, flags({ calls: `${idOf(1)},${idOf(9)}`, reason: 'asked for' }))
   expect(printed).toMatch(/^erasure \S+: 1 calls are deleted, 1 ids are of none; removed by 20/)
   expect(await ids()).toEqual([2, 3].map(idOf))

@@ -84,7 +84,7 @@ const derived = async () => {
   await worker?.fieldIndexRollups.refresh()
 }
 
-it('from every table, where others lie in the same month and where none do', async () => {
+it('what retention hides goes from every table, where others lie in the same month and where none do', async () => {
   for (const project of ['ent/aged', 'ent/kept']) await send(project, 1, '2025-03-10T12:00:00Z')
   await send('ent/aged', 2, '2025-03-20T12:00:00Z')
   await send('ent/aged', 3, '2025-02-10T12:00:00Z')
@@ -115,7 +115,7 @@ it('from every table, where others lie in the same month and where none do', asy
   expect(recorded.length).toBe(1)
 })
 
-it('files that came long ago and that nothing names any more, weekly, with their bytes in blob storage', async () => {
+it('files that came long ago and that nothing names any more go weekly, with their bytes in blob storage', async () => {
   const project_id = 'ent/files'
   const upload = async (bytes: string) => {
     const body = new FormData()
@@ -174,7 +174,7 @@ it('files that came long ago and that nothing names any more, weekly, with their
   expect(left.filter((name) => name.endsWith(large))).toEqual([])
 })
 
-it('out of the files within a round of days, however few they are', async () => {
+it('what retention hides goes out of the files within a round of days, however few rows it has', async () => {
   const project = 'ent/few'
   for (let n = 1; n <= 12; n++) await send(project, n, `2025-08-${String(n).padStart(2, '0')}T12:00:00Z`)
   await derived()
@@ -193,7 +193,7 @@ it('out of the files within a round of days, however few they are', async () => 
   expect(total(await rowsOf(project, true))).toBe(total(await rowsOf(project)))
 })
 
-it('and a call that comes late meanwhile for a project without days stays, though all else of its month goes', async () => {
+it('a call that comes during a purge for a project without days stays, though all else of its month goes', async () => {
   await send('ent/gone', 1, '2025-01-10T12:00:00Z')
   await derived()
   const cutoffs = { 'ent/gone': { callsUs: us('2025-06-01T00:00:00Z') } }
@@ -225,7 +225,7 @@ it('and a call that comes late meanwhile for a project without days stays, thoug
   })
 })
 
-it('but not the output of a call that stays, whatever time its end told', async () => {
+it('the output of a call that stays is not purged, whatever time its end told', async () => {
   const of = { project_id: 'ent/odd', id: idOf(1) }
   const start = {
     ...of,
@@ -243,7 +243,7 @@ it('but not the output of a call that stays, whatever time its end told', async 
   expect(await server.send('/call/read', of)).toMatchObject({ call: { output: 'canary-odd' } })
 })
 
-it('parts of calls: with their call, and where these came alone starts by their time, others by when they were accepted; no deletes', async () => {
+it('parts of a call go with it; those that came alone go by their time if they are starts, else by when they were accepted; deletes stay', async () => {
   const project_id = 'ent/parts'
   const at = (day: string) => ({ started_at: `2025-03-${day}T12:00:00Z`, attributes: {}, inputs: {} })
   const of = (n: number) => ({ project_id, id: idOf(n) })
@@ -288,7 +288,7 @@ it('parts of calls: with their call, and where these came alone starts by their 
   expect(await parts()).toEqual(['delete 1'])
 })
 
-it('feedback with its calls, or by its own age where they are gone, unless it is to stay', async () => {
+it('feedback goes with its calls, or by its own age where they are gone, unless it is to stay', async () => {
   const said = async (project: string, n: number, note: string): Promise<string> => {
     const weave_ref = `weave:///${project}/call/${idOf(n)}`
     const asked = { project_id: project, weave_ref, feedback_type: 'note', payload: { note } }
@@ -349,7 +349,7 @@ it('feedback with its calls, or by its own age where they are gone, unless it is
   expect(left).toEqual([{ n: '1' }])
 })
 
-it('not at all while something of the project is held', async () => {
+it('nothing of a project is purged while something of it is held', async () => {
   const project = 'ent/held'
   await send(project, 1, '2025-05-10T12:00:00Z')
   await derived()
@@ -359,7 +359,7 @@ it('not at all while something of the project is held', async () => {
   expect(await rowsOf(project)).toEqual(before)
 })
 
-it('payloads alone where their calls stay', async () => {
+it('payloads go alone where their calls stay', async () => {
   const project = 'ent/light'
   await send(project, 1, '2025-05-10T12:00:00Z')
   await send(project, 2, '2025-05-20T12:00:00Z')
@@ -374,7 +374,7 @@ it('payloads alone where their calls stay', async () => {
   })
 })
 
-it('is due once a day, from its hour on', () => {
+it('a purge is due once a day, from its hour on', () => {
   const at = (text: string) => Date.parse(`2026-01-${text}:00Z`)
   expect(isPurgeDue(3, undefined, at('05T02:59'))).toBe(false)
   expect(isPurgeDue(3, undefined, at('05T03:00'))).toBe(true)

@@ -202,7 +202,7 @@ describe('calls past the days of their project', () => {
   })
 })
 
-it('is counted in the list of projects without calls past its days', async () => {
+it('the list of projects counts no calls past their days', async () => {
   const { projects } = await server.send<{ projects: { project_id: string; calls: number; first_call_at: string }[] }>(
     '/projects/query',
     {},

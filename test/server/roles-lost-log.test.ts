@@ -131,7 +131,7 @@ async function filled(name: string, flags: string[] = []): Promise<Running> {
   return one
 }
 
-it('refuses a second embedded log on one server, and ends the first when the tables are given to the second', async () => {
+it('a second embedded log on one ClickHouse server is refused, and ends the first when the tables are given to the second', async () => {
   const first = await filled('first')
   await expect(start('second')).rejects.toThrow(/were filled from another log .*--adopt-log/)
   await writeCalls(first.url, fresh, 0, count)
@@ -146,7 +146,7 @@ it('refuses a second embedded log on one server, and ends the first when the tab
   await checkCalls(second.url, old, count)
 })
 
-it('starts an installation that remembers no log without a question', async () => {
+it('a process starts an installation that remembers no log without a question', async () => {
   await stop(await filled('first'))
   const older = ['DROP TABLE applied_positions', 'DROP TABLE missing_records']
   await sql(...older, "DELETE FROM migrations WHERE endsWith(file, '_applied_positions.sql')")
@@ -157,7 +157,7 @@ it('starts an installation that remembers no log without a question', async () =
   await expect(start('second')).rejects.toThrow(/were filled from another log/)
 })
 
-it('ends when its tables are gone, and fills them from the log at the next start', async () => {
+it('a process ends when its tables are gone, and fills them from the log at the next start', async () => {
   const one = await filled('first')
   await sql(`DROP DATABASE ${database.database} SYNC`)
   expect(await ended(one)).toMatch(/the tables are gone/)
@@ -165,7 +165,7 @@ it('ends when its tables are gone, and fills them from the log at the next start
   await checkBoth(again.url)
 })
 
-it('takes the step from the embedded log to Kafka when it is told to', async () => {
+it('an installation takes the step from the embedded log to Kafka when it is told to', async () => {
   await stop(await filled('first'))
   const { flags } = newTopics()
   await expect(start('kafka', flags)).rejects.toThrow(/were filled from another log/)
@@ -175,7 +175,7 @@ it('takes the step from the embedded log to Kafka when it is told to', async () 
   await checkCalls((await start('kafka', flags)).url, old, count)
 })
 
-it('ends when its topics were made anew, and starts on those or on other ones only when it is told to', async () => {
+it('a process ends when its topics were made anew, and starts on those or on other ones only when it is told to', async () => {
   const { name, flags } = newTopics()
   const one = await filled('kafka', flags)
   await admin.deleteTopics({ topics: topicsOf(name) })
@@ -189,7 +189,7 @@ it('ends when its topics were made anew, and starts on those or on other ones on
   expect(await doctor(flags)).toMatch(/ok +log +the one that the tables were filled from/)
 })
 
-it('refuses topics that are shorter than what was applied', async () => {
+it('a process refuses topics that are shorter than what was applied', async () => {
   const { name, flags } = newTopics()
   await stop(await filled('kafka', flags))
   await vi.waitFor(
@@ -201,7 +201,7 @@ it('refuses topics that are shorter than what was applied', async () => {
   await checkBoth(one.url)
 })
 
-it('fills tables from the topics that are gone, or that went back, and lets readers wait for it', async () => {
+it('a worker fills tables from the topics that are gone, or that went back, and lets readers wait for it', async () => {
   const { flags } = newTopics()
   const one = await filled('kafka', flags)
   await sql(`DROP DATABASE ${database.database} SYNC`)

@@ -142,12 +142,12 @@ async function compare(sent: Sent): Promise<void> {
   else expect(await store(sent, true)).toEqual(plain)
 }
 
-test('each value of each field by itself', async () => {
+test('each value of each field by itself is read as by JavaScript', async () => {
   for (const { whole, text } of nearlyUsualBodies)
     for (const masking of ['none', 'places'] as const) await compare({ whole, body: Buffer.from(text), masking })
 })
 
-test('a usual body with one byte more or another one', async () => {
+test('a usual body with one byte more or another one is read as by JavaScript', async () => {
   for (const { whole, text } of usualBodies) {
     expect(isTaken({ whole, body: Buffer.from(text) })).toBe(true)
     for (let at = 0; at <= text.length; at++) {
@@ -160,7 +160,7 @@ test('a usual body with one byte more or another one', async () => {
   }
 })
 
-test('the same rows and answers as from JavaScript alone', async () => {
+test('random batches give the same rows and answers as from JavaScript alone', async () => {
   let taken = 0
   let all = 0
   await fc.assert(
@@ -190,7 +190,7 @@ test('the same rows and answers as from JavaScript alone', async () => {
   expect(taken / all).toBeLessThan(0.9)
 })
 
-test('changed bytes, cut off bodies and bytes of no text', async () => {
+test('changed bytes, cut off bodies and bytes of no text are answered as by JavaScript', async () => {
   const change = fc.tuple(
     fc.nat(),
     fc.nat(3),
@@ -311,7 +311,7 @@ test('a batch that is larger than the memory makes it grow, up to a bound', asyn
   }
 })
 
-test('thousands of items in one batch', async () => {
+test('thousands of items in one batch are read as by JavaScript', async () => {
   const { batch } = JSON.parse(whole('x').toString())
   const calls = (count: number) =>
     Buffer.from(

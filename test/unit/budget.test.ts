@@ -45,7 +45,7 @@ async function share(isBusy: boolean, lateness = 0): Promise<{ share: number; ru
   return found
 }
 
-it('is a tenth for all kinds together while batches come, and most of the time when none do', async () => {
+it('background work has a tenth of the time for all kinds together while batches come, and most of it when none do', async () => {
   const busy = await share(true)
   expect(busy.share).toBeGreaterThan(0.08)
   expect(busy.share).toBeLessThanOrEqual(0.11)
@@ -55,7 +55,7 @@ it('is a tenth for all kinds together while batches come, and most of the time w
   expect(idle.share).toBeGreaterThan(0.7)
 })
 
-it('grows with how late the work is, up to all of the time', async () => {
+it('the share of background work grows with how late it is, up to all of the time', async () => {
   const half = await share(true, 0.5)
   expect(half.share).toBeGreaterThan(0.15)
   expect(half.share).toBeLessThanOrEqual(0.2)
@@ -65,7 +65,7 @@ it('grows with how late the work is, up to all of the time', async () => {
   expect((await share(true, 1.5)).share).toBeGreaterThan(0.95)
 })
 
-it('is used by late work at once, though the event loop is busy and other work has just run for long', async () => {
+it('late work begins at once, though the event loop is busy and other work has just run for long', async () => {
   vi.mocked(performance.eventLoopUtilization).mockReturnValue({ idle: 0, active: 1, utilization: 1 })
   const budget = createBudget(() => true, stopping.signal)
   let lateness = 0
@@ -87,7 +87,7 @@ it('is used by late work at once, though the event loop is busy and other work h
   await other
 })
 
-it('lets what is in a hurry go first, and goes on after a failure', async () => {
+it('urgent work goes first, and the others go on after a failure', async () => {
   const budget = createBudget(() => true, stopping.signal)
   const order: string[] = []
   const piece = (name: string) => async () => {
@@ -106,7 +106,7 @@ it('lets what is in a hurry go first, and goes on after a failure', async () => 
   expect(order).toEqual(['first', 'urgent', 'slow', 'slow'])
 })
 
-it('lets what is in a hurry run beside a long piece, with rests of its own', async () => {
+it('urgent work runs beside a long piece of other work, with rests of its own', async () => {
   const budget = createBudget(() => true, stopping.signal)
   const long = budget.run(() => after(20_000))
   await vi.advanceTimersByTimeAsync(2_000)
@@ -126,7 +126,7 @@ it('lets what is in a hurry run beside a long piece, with rests of its own', asy
   await Promise.all([long, urgent])
 })
 
-it('rests no more once the process ends', async () => {
+it('background work rests no more once the process ends', async () => {
   vi.useRealTimers()
   const ending = new AbortController()
   const budget = createBudget(() => true, ending.signal)

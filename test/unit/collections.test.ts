@@ -68,7 +68,7 @@ describe('a list or map', () => {
   })
 })
 
-it('names no key at length', () => {
+it('a fault names no key at length', () => {
   const key = 'k'.repeat(1_000_000)
   const value = { [key]: Array.from({ length: 100 }, () => 0) }
   expect(JSON.stringify(detailsOf(dictOf(list(z.string())), value)).length).toBeLessThan(100_000)
@@ -96,7 +96,7 @@ function unboundedIn(schema: z.core.$ZodType, at: string, seen = new Set<unknown
   return [...own, ...Object.entries(def).flatMap(([name, value]) => below(value, name))]
 }
 
-it('is what every body is made of', () => {
+it('every body is made of these lists and maps', () => {
   expect(unboundedIn(plain, 'plain')).toEqual([
     'plain.items',
     'plain.items.element.names',

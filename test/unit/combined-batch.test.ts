@@ -25,7 +25,7 @@ const batchOf = (partition: number, more: Partial<Batch> = {}): Batch => ({
 
 const parts = [batchOf(3), batchOf(0), batchOf(7)] as const
 
-it('is one batch with the rows of all', async () => {
+it('batches of several partitions become one with the rows of all', async () => {
   const [first, ...others] = parts
   const batch = combined(first, [...others])
   expect(batch).toMatchObject({ partition: 3, lastOffset: 12, rowCount: 12, patchCount: 3, oldestMs: 93 })
@@ -97,7 +97,7 @@ function start(insert: (lines: string[]) => void, failing: number[] = []) {
 
 const positions = (found: Position[]) => found.map(({ partition, offset }) => `${partition}=${offset}`).sort()
 
-it('is inserted at once, and the position of each partition moves', async () => {
+it('a combined batch is inserted at once, and the position of each partition moves', async () => {
   const { inserts, commits, applied, begun, done } = start(() => {}, [7])
   await done
   expect(inserts).toEqual([12])
@@ -108,7 +108,7 @@ it('is inserted at once, and the position of each partition moves', async () => 
   expect(begun).toEqual([3, 0, 7, -3, -0, -7])
 })
 
-it('loses one row to a dead letter that names its own partition', async () => {
+it('a refused row of a combined batch becomes a dead letter that names its own partition', async () => {
   const { letters, commits, done } = start((lines) => {
     if (lines.some((line) => line.includes('"7-2"'))) throw new StoreError('data', 117, 'poison')
   })

@@ -69,7 +69,7 @@ async function starts(ends: (ids: string[]) => boolean, refuses = (_: string[]) 
   throw new Error('forty starts were not enough')
 }
 
-it('goes in apart when two of its rows end the process only together', async () => {
+it('a batch of which two rows end the process only together goes in as smaller ones', async () => {
   const { count, stored, letters } = await starts((rows) => rows.includes('row-500') && rows.includes('row-503'))
   expect(letters).toEqual([])
   expect([...stored.keys()].sort()).toEqual([...ids].sort())
@@ -78,7 +78,7 @@ it('goes in apart when two of its rows end the process only together', async () 
   expect(count).toBeLessThan(9)
 })
 
-it('loses the one row over which the process ends also when it comes alone', async () => {
+it('a batch loses the one row that ends the process also when it comes alone', async () => {
   const { count, stored, letters } = await starts((rows) => rows.includes('row-123'))
   expect(letters).toMatchObject([
     { topic: 'objects', offset: 1, rowIndex: 123, row: expect.stringContaining('row-123') },
@@ -87,7 +87,7 @@ it('loses the one row over which the process ends also when it comes alone', asy
   expect(count).toBeLessThan(12)
 })
 
-it('loses no row to an outage meanwhile', async () => {
+it('a batch that ended the process loses no row to an outage that comes then', async () => {
   const alone = (rows: string[]) => rows.length === 1 && rows[0] === 'row-500'
   const { stored, letters } = await starts((rows) => rows.includes('row-500') && rows.length > 1, alone)
   expect(letters).toEqual([])

@@ -38,7 +38,7 @@ async function check(where: string, body: string): Promise<void> {
   }
 }
 
-test('any JSON', async () => {
+test('a body of any JSON is taken or refused with a fault', async () => {
   await fc.assert(
     fc.asyncProperty(
       path,
@@ -50,14 +50,14 @@ test('any JSON', async () => {
   )
 })
 
-test('any bytes', async () => {
+test('a body of any bytes is taken or refused with a fault', async () => {
   await fc.assert(
     fc.asyncProperty(path, fc.string({ unit: 'binary', maxLength: 60 }), (where, text) => check(where, text)),
     { numRuns: runs(300, 6000) },
   )
 })
 
-test('valid bodies cut off or with pieces changed', async () => {
+test('a valid body that is cut off or changed is taken or refused with a fault', async () => {
   const piece = fc.constantFrom(
     '',
     '"',
@@ -95,7 +95,7 @@ test('valid bodies cut off or with pieces changed', async () => {
   )
 })
 
-test('valid bodies with any value in the place of any member', async () => {
+test('a valid body with any value in the place of a member is taken or refused with a fault', async () => {
   type Members = Record<string, unknown>
   const places = (value: unknown): [Members, string][] =>
     typeof value !== 'object' || value === null
@@ -122,7 +122,7 @@ test('valid bodies with any value in the place of any member', async () => {
 test.each([
   ['a list', '['.repeat(600) + ']'.repeat(600)],
   ['an object', `${'{"a":'.repeat(600)}1${'}'.repeat(600)}`],
-])('%s nested too deep is 413', async (_, deep) => {
+])('a body with %s nested too deep is 413', async (_, deep) => {
   const edge = createCallsWrite()
   const body = JSON.stringify({ start: aStart({ inputs: { a: '@@' } }) }).replace('"@@"', deep)
   const { status, json } = await edge.post('/call/start', body, { raw: true })

@@ -10,7 +10,7 @@ const done: Erasure = {
   changedMs: 1,
 }
 
-it('says when it was hidden, what was asked for as a keyed hash, and which files went', () => {
+it('a receipt says when the calls were hidden, what was asked for as a keyed hash, and which files went', () => {
   expect(receiptOf(done)).toMatchObject({
     ...{ hidden_at: '1970-01-01T00:00:00.000Z', selector_hmac: 'ab', held: 0 },
     counts: { calls: 2, files: 1, bytes: 10 },
@@ -20,7 +20,7 @@ it('says when it was hidden, what was asked for as a keyed hash, and which files
   })
 })
 
-it('of a version before is what it was, so that its hash holds', () => {
+it('a receipt of an earlier version is what it was, so that its hash holds', () => {
   const names = Object.keys(receiptOf({ ...done, hiddenUs: 0 }))
   expect(names).toEqual([
     ...['erasure_id', 'project_id', 'status', 'requested_by', 'requested_at', 'deadline', 'done_at', 'reason'],
@@ -30,7 +30,7 @@ it('of a version before is what it was, so that its hash holds', () => {
   expect(counts).toEqual(['calls', 'missing', 'payload_rows', 'feedback', 'log_rows', 'dead_letters'])
 })
 
-it('shows what was asked for to whoever has the master key and names it, in whatever order', () => {
+it('a receipt shows what was asked for to whoever has the master key and names it, in whatever order', () => {
   const key = Buffer.alloc(32, 7)
   const of = (selector: Record<string, unknown>, project = 'acme/app', master: Buffer | undefined = key) =>
     selectorHmac(master, project, selector)

@@ -39,7 +39,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-it('tells every setting with its value and where it is from, and of secrets that there are some', async () => {
+it('the server tells every setting with its value and where it is from, and of secrets that there are some', async () => {
   const answer = await send(server.port, '/server/settings')
   expect(answer.status).toBe(200)
   expect(answer.text).not.toContain('hush')
@@ -53,7 +53,7 @@ it('tells every setting with its value and where it is from, and of secrets that
   expect(secrets).toEqual(['CALLHOUSE_SECRET_OPENAI'])
 })
 
-it('lists refused rows, the latest first, a page at a time, and shows one as it stood in the log', async () => {
+it('the server lists refused rows, the latest first, a page at a time, and shows one as it stood in the log', async () => {
   const list = (body: object) =>
     send(server.port, '/server/deadletters/query', { method: 'POST', body: JSON.stringify(body) })
   expect(json(await list({ limit: 2 }))).toMatchObject({
@@ -70,7 +70,7 @@ it('lists refused rows, the latest first, a page at a time, and shows one as it 
   expect((await send(server.port, '/server/deadletters/none')).status).toBe(404)
 })
 
-it('sends one row again, or all of them', async () => {
+it('the server sends one row again, or all of them', async () => {
   const replay = (id: string) => send(server.port, `/server/deadletters/${id}/replay`, { method: 'POST' })
   expect(json(await replay('letter-1'))).toEqual({ replayed: 1, remaining: 0 })
   expect(json(await replay('all'))).toEqual({ replayed: 2, remaining: 0 })

@@ -110,7 +110,7 @@ const pieces = [
   ...['NaN', 'Infinity', '""', '[]', '{}', ',,', '"a":', 'é', '😀'],
 ]
 
-test('valid documents', () => {
+test('the scanner takes valid documents as JSON.parse does', () => {
   fc.assert(
     fc.property(jsonText({ halves: true, lines: true }), fc.constantFrom('', ' ', '\n\t'), ({ text }, gap) => {
       check(`${gap}${text}${gap}`)
@@ -120,7 +120,7 @@ test('valid documents', () => {
   )
 })
 
-test('valid documents with pieces changed or cut off', () => {
+test('the scanner takes or refuses changed and cut documents as JSON.parse does', () => {
   const samples = jsonText({ halves: true, lines: true, depth: 3 })
   const change = fc.tuple(fc.nat(), fc.nat(3), fc.constantFrom(...pieces))
   fc.assert(
@@ -137,19 +137,19 @@ test('valid documents with pieces changed or cut off', () => {
   )
 })
 
-test('any sequence of pieces', () => {
+test('the scanner takes or refuses any sequence of pieces as JSON.parse does', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 10 }), (list) => check(list.join(''))),
     { numRuns: runs(10_000, 200_000) },
   )
 })
 
-test('bytes that are not UTF-8', () => {
+test('the scanner refuses bytes that are not UTF-8', () => {
   for (const bytes of [[0xff], [0x22, 0xc3, 0x22], [0x22, 0xed, 0xa0, 0x80, 0x22]])
     expect(isAccepted(Buffer.from(bytes))).toBe(false)
 })
 
-test('values are those of JSON.parse, the last of repeated names counts', () => {
+test('the scanner reads the values of JSON.parse, the last of repeated names counts', () => {
   fc.assert(
     fc.property(fc.array(jsonText({ halves: true, lines: true }), { maxLength: 8 }), (samples) => {
       const text = `{${samples.map(({ text }, i) => `"${names.texts[i % 4]}": ${text}, "x${i}":${text}`).join(' ,\n')}}`

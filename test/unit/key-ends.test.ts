@@ -16,7 +16,7 @@ afterEach(() => rmSync(dataDir, { recursive: true, force: true }))
 
 const dayMs = 86_400_000
 
-it('those that expire, or end after a rotation, within 14 days are counted', async () => {
+it('keys that expire, or end after a rotation, within 14 days are counted', async () => {
   const keys = openKeys({ dataDir, configured: [] })
   const inDays = (days: number) => new Date(Date.now() + days * dayMs).toISOString()
   keys.create({ userId: 'ann', role: 'read' })
@@ -29,7 +29,7 @@ it('those that expire, or end after a rotation, within 14 days are counted', asy
   expect(keys.ending(endsSoonMs)).toBe(2)
 })
 
-it('one whose id the configuration denies does not count, whatever the directory says', async () => {
+it('a key whose id the configuration denies does not count, whatever the directory says', async () => {
   const before = openKeys({ dataDir, configured: [] })
   const [denied, other] = [0, 1].map(() => before.create({ userId: 'ann', role: 'read' })) as [
     ReturnType<typeof before.create>,
@@ -41,7 +41,7 @@ it('one whose id the configuration denies does not count, whatever the directory
   expect(keys.find(other.text)?.userId).toBe('ann')
 })
 
-it('no text of ten million random letters and digits holds one, and a true one is found in it', () => {
+it('no text of ten million random letters and digits holds a key, and a true one is found in it', () => {
   const random = createRandom(11)
   const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_ -'
   const bytes = Buffer.alloc(10_000_000)

@@ -88,7 +88,7 @@ const stored = (n: number, content: string) => ({
   ...{ event_name: 'gen_ai.user.message', body: '', body_json: 0, attributes: { content } },
 })
 
-it('are joined in the order of their times with those that the tables hold', async () => {
+it('records that arrive are joined in the order of their times with those that the tables hold', async () => {
   const answers = { ...storedSpan, 'log-joins-events': [stored(1, 'first'), stored(3, 'third')] }
   const { joiner, seen, waited, noted } = started(answers)
   // Times that are one to a double, and one record that came twice.
@@ -121,21 +121,21 @@ it.each<[string, Event[], Record<string, unknown[]>]>([
     storedSpan,
   ],
   ['in a large batch', [{ at: at(1), text: 'x'.repeat(2 ** 20) }], storedSpan],
-])('are left to a look when they are those %s', async (_, events, answers) => {
+])('records that arrive are left to a look when they are those %s', async (_, events, answers) => {
   const { joiner, seen, noted } = started(answers)
   expect(await joiner.arrived(batchOf(...events))).toBe(false)
   expect([seen, noted()]).toEqual([[], []])
   await joiner.stop()
 })
 
-it('are left to the worker that holds the hash slot of their project', async () => {
+it('records that arrive are left to the worker that holds the hash slot of their project', async () => {
   const { joiner, seen } = started(storedSpan, [])
   expect(await joiner.arrived(batchOf({ at: at(1), text: 'x' }))).toBe(false)
   expect(seen).toEqual([])
   await joiner.stop()
 })
 
-it('that nobody waits for need nothing', async () => {
+it('records that nobody waits for need nothing', async () => {
   const { joiner, asked } = started({})
   const plain = { eventName: 'app.message', at: at(1), text: '"event_name":"gen_ai.user.message"' }
   expect(await joiner.arrived(batchOf(plain, { at: at(2), text: 'x', spanId: '' }))).toBe(true)
@@ -146,7 +146,7 @@ it('that nobody waits for need nothing', async () => {
 it.each([
   ['are due again while the payload of their call is not there', {}, 0],
   ['are done where their call was not sent as a span', { 'log-joins-payloads': [{ ...payload, wanted: 0 }] }, 1],
-])('%s', async (_, payloads, notes) => {
+])('records that arrive %s', async (_, payloads, notes) => {
   const due = { ...span, base: span.clock, joined_clock: '0', joined_events: 0, events: 1, bytes: '1' }
   const { joiner, seen, noted } = started({
     'log-joins-projects': [{ project_id: 'a/b', responses: 0, turns: 0 }],

@@ -31,7 +31,7 @@ function started() {
   return { joiner, asked }
 }
 
-it('looks at the calls of all projects until it knows which have records', async () => {
+it('the joiner looks at the calls of all projects until it knows which have records', async () => {
   const { joiner, asked } = started()
   const learned = joiner.learn()
   expect([joiner.projects(), joiner.evaluated()]).toEqual([null, null])
@@ -43,7 +43,7 @@ it('looks at the calls of all projects until it knows which have records', async
   expect([joiner.projects(), joiner.evaluated()]).toEqual([['a/one', 'a/two'], ['a/two']])
 })
 
-it('asks once for whoever wants to know, and again after an outage', async () => {
+it('the joiner asks for these projects once for whoever wants to know, and again after an outage', async () => {
   const { joiner, asked } = started()
   const both = [joiner.learn(), joiner.learn()]
   expect(asked).toHaveLength(1)

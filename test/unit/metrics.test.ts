@@ -17,7 +17,7 @@ const lag = (partition: number, more: Partial<Lag> = {}): Lag => ({
   ...more,
 })
 
-it('shows what waits in the log, per partition and per topic', async () => {
+it('/metrics shows what waits in the log, per partition and per topic', async () => {
   const registry = new Registry()
   let lags = [lag(0, { records: 3, ageMs: 1_500, isOwn: true }), lag(1, { records: 4, ageMs: 250 })]
   const health = () => ({ status: 'ok' as const, unappliedBytes: 700, lagMs: 1_500 })
@@ -55,7 +55,7 @@ it('shows what waits in the log, per partition and per topic', async () => {
   })
 })
 
-it('shows of a topic with many partitions only those that this process applies', async () => {
+it('/metrics shows of a topic with many partitions only those that this process applies', async () => {
   const registry = new Registry()
   const lags = Array.from({ length: 1_000 }, (_, n) => lag(n, { records: 1, isOwn: n % 100 === 0 }))
   const health = () => ({ status: 'ok' as const, unappliedBytes: 0, lagMs: 0 })
@@ -65,7 +65,7 @@ it('shows of a topic with many partitions only those that this process applies',
   expect(samples.value('callhouse_log_topic_unapplied_records', { topic: 'calls' })).toBe(1_000)
 })
 
-it('counts what is appended, and what is refused by the status of its answer', async () => {
+it('/metrics counts what is appended, and what is refused by the status of its answer', async () => {
   const registry = new Registry()
   const outcomes = [
     () => undefined,
@@ -105,7 +105,7 @@ it('counts what is appended, and what is refused by the status of its answer', a
   expect(samples.value('callhouse_append_seconds_count', { topic: 'calls' })).toBe(1)
 })
 
-it('counts batches, dead letters, retries and failed statements', async () => {
+it('/metrics counts batches, dead letters, retries and failed statements', async () => {
   const registry = new Registry()
   const worker = createWorkerMetrics(registry)
   worker.onBatch({ topic: 'calls', rows: 10, records: 2, deadLetters: 1, tookMs: 150, lagMs: 900 })
@@ -133,7 +133,7 @@ it('counts batches, dead letters, retries and failed statements', async () => {
   }).toEqual({ rows: 15, dead: 1, retries: 1, batches: [2, 0.2], visible: 1, rollup: 2.5, errors: 1, fine: undefined })
 })
 
-it('shows what works, and all as down when nobody answers', async () => {
+it('/metrics shows what works, and all as down when nobody answers', async () => {
   const registry = new Registry()
   let health = async () => ({ log: 'ok', storage: 'degraded', workers: 'down' }) as const
   observeProcess(registry, { version: '1.2.3', role: 'worker', dataDir: import.meta.dirname }, () => health())

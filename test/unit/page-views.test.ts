@@ -5,7 +5,7 @@ import { addressOf, idOf, kinds, linkOf, viewOf } from '../../services/web/page/
 
 const { calls, threads } = kinds
 
-it('keeps what decides which rows stand there, and neither the zone of the reader nor the page', () => {
+it('a saved view keeps what decides which rows stand there, and neither the zone of the reader nor the page', () => {
   expect(calls.kept({ q: 'status:error', range: '24h', tz: 'UTC', live: '1', saved: 'x', more: 'y' })).toEqual({
     ...{ q: 'status:error', range: '24h' },
   })
@@ -15,7 +15,7 @@ it('keeps what decides which rows stand there, and neither the zone of the reade
   expect(threads.kept({ sort: 'last_updated', range: 'never' })).toEqual({})
 })
 
-it('reads back what it has saved, and names what others made without opening it', () => {
+it('the page reads back what it has saved, and names what others made without opening it', () => {
   const search = { q: 'inputs.a:"x & y=1"', range: '24h', sort: 'op_name:asc' }
   const description = addressOf(calls, search)
   expect(viewOf(calls, 'v', { label: 'L', description })).toEqual({ id: 'v', label: 'L', search })
@@ -24,7 +24,7 @@ it('reads back what it has saved, and names what others made without opening it'
   expect(viewOf(calls, 'v', null)).toEqual({ id: 'v', label: 'v', search: null })
 })
 
-it('says to other programs what is in a view, without ranges that end now', () => {
+it('a saved view says to other programs what is in it, without ranges that end now', () => {
   expect(calls.definition('a/b', { q: 'op:answer', range: '24h', cols: 'inputs.k' })).toMatchObject({
     filter: { trace_roots_only: true, op_names: expect.anything() },
     columns: [{ path: ['inputs', 'k'], label: 'inputs.k' }],
@@ -35,20 +35,20 @@ it('says to other programs what is in a view, without ranges that end now', () =
   })
 })
 
-it('links to what a view shows, whatever the address was before', () => {
+it('the page links to what a view shows, whatever the address was before', () => {
   const view = { id: 'view-a', label: 'A', search: { q: 'status:error', sort: undefined } }
   expect(linkOf('https://h/obs/p/a/b/calls?q=other#x', view)).toBe(
     'https://h/obs/p/a/b/calls?q=status%3Aerror&saved=view-a',
   )
 })
 
-it('makes names of objects of any label', () => {
+it('any label makes the name of a saved view’s object', () => {
   expect(idOf('Errors <b>today</b>')).toBe('view-Errors-b-today-b')
   expect(idOf('../..')).toMatch(/^view-[0-9a-f]{8}$/)
   expect(idOf('x'.repeat(300))).toHaveLength(105)
 })
 
-it('asks the browser for a view only where the address says nothing but the zone', () => {
+it('the page asks the browser for a view only where the address says nothing but the zone', () => {
   expect(asksForNothing({})).toBe(true)
   expect(asksForNothing({ tz: 'UTC', q: undefined })).toBe(true)
   expect(asksForNothing({ saved: '-' })).toBe(false)

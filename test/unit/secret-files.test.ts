@@ -40,12 +40,12 @@ it.each([
   expect(JSON.stringify(shown)).not.toContain(value)
 })
 
-it('so may secrets of providers, whose spaces inside and at the ends count', () => {
+it('secrets of providers may stand in files, and their spaces inside and at the ends count', () => {
   const loaded = load({ CALLHOUSE_SECRET_A_KEY_FILE: file('a', ` {"a": 1}\r\n`), CALLHOUSE_SECRET_B: 'b' })
   expect(loaded).toMatchObject({ ok: true, config: { secrets: { A_KEY: ' {"a": 1}', B: 'b' } } })
 })
 
-it('settings that are no secrets may not, and those that name files stay what they are', () => {
+it('settings that are no secrets may not stand in files, and those that name files stay what they are', () => {
   const path = file('port', '7000')
   expect(linesOf({ CALLHOUSE_PORT_FILE: path })).toEqual([
     expect.stringContaining('Unknown setting CALLHOUSE_PORT_FILE'),
