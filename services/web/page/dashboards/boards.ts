@@ -104,7 +104,7 @@ export const boardsFilter = { base_object_classes: [boardClass], latest_only: tr
 export const maxBoards = 200
 export const maxTitle = 100
 
-export const textOf = (value: unknown, max: number): string | undefined =>
+export const cutText = (value: unknown, max: number): string | undefined =>
   typeof value === 'string' && value !== '' ? value.slice(0, max) : undefined
 export const boardTitle = (id: string, value: unknown): string =>
-  textOf((value as { label?: unknown } | null)?.label, maxTitle) ?? id
+  cutText((value as { label?: unknown } | null)?.label, maxTitle) ?? id

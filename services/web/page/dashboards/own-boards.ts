@@ -10,7 +10,7 @@ import {
   type PanelType,
   panelTypes,
   rankedGroups,
-  textOf,
+  cutText,
 } from './boards.ts'
 import { maxGroups } from './figures.ts'
 import { heatAsked } from './heat.ts'
@@ -26,7 +26,7 @@ export const maxPanels = 30
 function panelOf(stored: unknown): Panel | undefined {
   const { title, type, measure, group_by, filter, size } = (stored ?? {}) as Record<string, unknown>
   const [by, by2] = Array.isArray(group_by) ? group_by : []
-  const known = textOf(measure, 220)
+  const known = cutText(measure, 220)
   if (typeof type !== 'string' || !Object.hasOwn(panelTypes, type)) return undefined
   if (known === undefined || (measureNamed(known) === undefined && !isOfFeedback(known))) return undefined
   // Numbers of a field alone have ranges.
@@ -34,8 +34,8 @@ function panelOf(stored: unknown): Panel | undefined {
   // Without its filter it would show something else.
   if (filter !== undefined && (typeof filter !== 'string' || parsed(filter).fault)) return undefined
   return {
-    ...{ title: textOf(title, maxTitle) ?? 'Chart', type: type as PanelType, measure: known },
-    ...{ by: textOf(by, 200), by2: textOf(by2, 200), filter: filter || undefined, isWide: size === 12 },
+    ...{ title: cutText(title, maxTitle) ?? 'Chart', type: type as PanelType, measure: known },
+    ...{ by: cutText(by, 200), by2: cutText(by2, 200), filter: filter || undefined, isWide: size === 12 },
   }
 }
 
