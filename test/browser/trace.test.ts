@@ -112,9 +112,11 @@ describe('a trace', () => {
     const painted = () =>
       page.evaluate<boolean>(`(() => {
         const canvas = document.querySelector('.flame canvas')
+        // Too narrow for both, it was hidden until now.
+        if (canvas.width === 0) return false
         return canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some((value) => value > 0)
       })()`)
-    expect(await painted()).toBe(true)
+    await expect.poll(painted).toBe(true)
     // The whole width of the first level is the root.
     await flame.click({ position: { x: 10, y: 8 } })
     await page.waitForURL((to) => to.searchParams.get('call') === world.root)
@@ -122,6 +124,37 @@ describe('a trace', () => {
     await page.waitForURL((to) => to.searchParams.get('mode') === 'flame-paths')
     await flame.click({ position: { x: 10, y: 8 } })
     await page.getByRole('status').getByText('support_agent 4.00 s in all').waitFor()
+  })
+
+  it('is a flame graph that follows what is looked for: the rest is pale, n and p go from match to match', async () => {
+    await go(traceHref(world.trace, '?mode=flame'))
+    const says = (text: RegExp) => expect.poll(() => page.locator('.flame-said').innerText()).toMatch(text)
+    await says(/success$/)
+    /** Pixels of the canvas, summed. */
+    const ink = () =>
+      page.evaluate<number>(`(() => {
+        const canvas = document.querySelector('.flame canvas')
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+        let sum = 0
+        for (let n = 0; n < data.length; n += 4) if (data[n + 3] > 0) sum += 765 - data[n] - data[n + 1] - data[n + 2]
+        return sum
+      })()`)
+    const before = await ink()
+    await page.keyboard.press('/')
+    await page.keyboard.type('fetch')
+    await says(/^.*, success \d+ of \d+ match, this one does not$/)
+    await expect.poll(ink).toBeLessThan(before * 0.8)
+    await page.keyboard.press('Enter')
+    await says(/fetch 300 ms, error/)
+    await page.waitForURL((to) => to.searchParams.get('call') === world.failed)
+    await page.getByRole('group', { name: 'Flame graph' }).focus()
+    await page.keyboard.press('p')
+    await says(/ of \d+ match$/)
+    expect(await everybodysFaults(page, 'found in the flame')).toEqual([])
+    await go(traceHref(world.trace, '?mode=flame-paths&find=chat'))
+    await says(/^Arrows go from box to box. 2 of 5 match$/)
+    await page.keyboard.press('n')
+    await says(/^chat \S+ .*in all.* match$/)
   })
 
   it('is filtered by status and model, and searched in payloads', async () => {

@@ -1,11 +1,11 @@
 // The tree of a trace in the page: its order, own times, critical path, totals, and what of a call its rows are made of.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { boxAt, flameOfPaths, flameOfTree, stepOf } from '../../services/web/page/engine/flame.ts'
+import { boxAt, flameOfPaths, flameOfTree, linesMeant, stepOf } from '../../services/web/page/engine/flame.ts'
 import { namePaths } from '../../services/web/page/engine/name-paths.ts'
 import { cellOf, kindOf, rowOf } from '../../services/web/page/engine/rows.ts'
 import { changeOfPair, matchedSpans } from '../../services/web/page/engine/trace-differences.ts'
-import { lastChange, spansOf, textOf, treeOf, visibleLines } from '../../services/web/page/engine/tree.ts'
+import { lastChange, nextMeant, spansOf, textOf, treeOf, visibleLines } from '../../services/web/page/engine/tree.ts'
 import { runs } from '../fixtures/runs.ts'
 
 const numRuns = runs(200, 5_000)
@@ -83,8 +83,16 @@ describe('a trace', () => {
       1, 1, 3, 1,
     ])
     expect([step(2, 'ArrowDown'), step(0, 'ArrowUp'), step(-1, 'ArrowLeft'), step(3, 'Home')]).toEqual([2, 0, 0, 0])
+    const linesOf = (of: typeof flame, ...names: string[]) => [
+      ...linesMeant(of, tree, (span) => names.includes(textOf(tree.spans.names, span))),
+    ]
+    expect(linesOf(flame, 'leaf', 'two')).toEqual([-1, -1, 2, 3])
+    const isMeant = (place: number) => [1, 3].includes(place)
+    const next = (at: number, by: 1 | -1) => nextMeant(4, at, by, isMeant)
+    expect([next(-1, 1), next(1, 1), next(3, 1), next(-1, -1), next(3, -1), next(1, -1)]).toEqual([1, 3, 1, 3, 1, 3])
+    expect(nextMeant(4, 1, 1, () => false)).toBeUndefined()
     // Below the root 140 ms were taken in 100: side by side they are as narrow as it is.
-    const byPath = flameOfPaths(namePaths(tree).paths)
+    const byPath = flameOfPaths(namePaths(tree))
     expect(
       boxes(byPath).map(([name, level, from, to]) => [name, level, Math.round(Number(from)), Math.round(Number(to))]),
     ).toEqual([
@@ -93,6 +101,7 @@ describe('a trace', () => {
       ['one', 1, 71, 100],
       ['leaf', 2, 71, 86],
     ])
+    expect(linesOf(byPath, 'leaf', 'two')).toEqual([-1, 3, -1, 2])
   })
 
   it('stands in the order of starts, and by the path of names with what all calls of one took', () => {

@@ -4,13 +4,13 @@ import {
   type Board,
   boardClass,
   boardTitle,
+  cutText,
   groupsOf,
   maxTitle,
   type Panel,
   type PanelType,
   panelTypes,
   rankedGroups,
-  cutText,
 } from './boards.ts'
 import { maxGroups } from './figures.ts'
 import { heatAsked } from './heat.ts'

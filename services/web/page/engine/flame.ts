@@ -1,5 +1,5 @@
 // A flame graph: boxes on levels, a call's below that of its caller; by time, or by the path of names with their times summed.
-import type { NamePath } from './name-paths.ts'
+import type { namePaths } from './name-paths.ts'
 import { type Tree, textOf } from './tree.ts'
 
 /** In the order of a tree: what a box stands over follows it. */
@@ -10,6 +10,8 @@ export type Flame = {
   level: Int32Array
   /** The span that a box shows. */
   span: Int32Array
+  /** The box that a span is part of; -1 where there is none. */
+  boxOf: Int32Array
   levels: number
   /** Where the graph ends; it begins at 0. */
   end: number
@@ -36,11 +38,12 @@ export function flameOfTree(tree: Tree, nowUs: number): Flame {
     made.to[box] = length < 0 ? Math.max(start, nowUs) : start + length
     levels = Math.max(levels, (depth[box] as number) + 1)
   }
-  return { ...made, levels, end: Math.max(1, endUs), nameOf: (box) => textOf(spans.names, made.span[box] as number) }
+  const nameOf = (box: number) => textOf(spans.names, made.span[box] as number)
+  return { ...made, boxOf: tree.lineOf, levels, end: Math.max(1, endUs), nameOf }
 }
 
 /** Paths side by side in their order. What they stand over is narrower where it took longer than they did. */
-export function flameOfPaths(paths: readonly NamePath[]): Flame {
+export function flameOfPaths({ paths, pathOf }: Pick<ReturnType<typeof namePaths>, 'paths' | 'pathOf'>): Flame {
   const made = emptyFlame(paths.length)
   let levels = 1
   /** Of the boxes above: where the next one below begins, and how wide a microsecond is. */
@@ -68,7 +71,18 @@ export function flameOfPaths(paths: readonly NamePath[]): Flame {
     levels = Math.max(levels, depth + 1)
   }
   const end = Math.max(1, next[0] ?? 0)
-  return { ...made, levels, end, nameOf: (box) => paths[box]?.name ?? '' }
+  return { ...made, boxOf: pathOf, levels, end, nameOf: (box) => paths[box]?.name ?? '' }
+}
+
+/** Of each box the first line of the tree whose span is meant; -1 where none is. */
+export function linesMeant({ count, boxOf }: Flame, { order }: Tree, isMeant: (span: number) => boolean): Int32Array {
+  const lines = new Int32Array(count).fill(-1)
+  for (let line = order.length - 1; line >= 0; line--) {
+    const span = order[line] as number
+    const box = boxOf[span] as number
+    if (box >= 0 && isMeant(span)) lines[box] = line
+  }
+  return lines
 }
 
 /** The box on a level at a place; of those that lie over each other the last one, which is drawn on top. */

@@ -17,11 +17,15 @@ const maxPaths = 20_000
 
 type Node = NamePath & { below: Map<string, Node> }
 
+/** `pathOf` is the place of each span's path; -1 where it was left out. */
+type NamePaths = { paths: NamePath[]; pathOf: Int32Array; isCut: boolean }
+
 /** In the order of a tree, of siblings the one that took most first. */
-export function namePaths(tree: Tree): { paths: NamePath[]; isCut: boolean } {
+export function namePaths(tree: Tree): NamePaths {
   const { spans, order, depth, own } = tree
   const roots = new Map<string, Node>()
   const above: Node[] = []
+  const nodeOf: Node[] = []
   let made = 0
   let isCut = false
   for (let line = 0; line < spans.count; line++) {
@@ -44,6 +48,7 @@ export function namePaths(tree: Tree): { paths: NamePath[]; isCut: boolean } {
     }
     const took = Math.max(0, spans.duration[span] as number)
     if (took > (spans.duration[node.span] as number)) node.span = span
+    nodeOf[span] = node
     node.calls++
     node.totalUs += took
     node.ownUs += own[span] as number
@@ -51,11 +56,14 @@ export function namePaths(tree: Tree): { paths: NamePath[]; isCut: boolean } {
     above[level] = node
   }
   const paths: NamePath[] = []
+  const places = new Map<Node | undefined, number>()
   const todo = [...roots.values()].sort((a, b) => a.totalUs - b.totalUs)
   for (let node = todo.pop(); node !== undefined; node = todo.pop()) {
     const { below, ...path } = node
+    places.set(node, paths.length)
     paths.push(path)
     todo.push(...[...below.values()].sort((a, b) => a.totalUs - b.totalUs))
   }
-  return { paths, isCut }
+  const pathOf = Int32Array.from({ length: spans.count }, (_, span) => places.get(nodeOf[span]) ?? -1)
+  return { paths, pathOf, isCut }
 }

@@ -280,7 +280,7 @@ export type View = {
 }
 
 /** Which spans match; undefined when nothing is asked for. */
-function matcherOf(tree: Tree, view: View): ((span: number) => boolean) | undefined {
+export function matcherOf(tree: Tree, view: Omit<View, 'collapsed'>): ((span: number) => boolean) | undefined {
   const { onlyCritical, kind, status, model, minShare, inPayloads } = view
   const { spans, critical } = tree
   const needle = view.query.toLowerCase()
@@ -355,4 +355,19 @@ export function lineOf(tree: Tree | undefined, call: string | undefined): number
   if (!tree || call === undefined) return 0
   const span = tree.spans.ids.indexOf(call)
   return span === -1 ? 0 : (tree.lineOf[span] as number)
+}
+
+/** The next place in some direction that is meant, round the end; undefined when there is none. @param at -1 = before all */
+export function nextMeant(
+  count: number,
+  at: number,
+  by: 1 | -1,
+  isMeant: (place: number) => boolean,
+): number | undefined {
+  const from = at < 0 && by < 0 ? 0 : at
+  for (let step = 1; step <= count; step++) {
+    const place = (((from + by * step) % count) + count) % count
+    if (isMeant(place)) return place
+  }
+  return undefined
 }

@@ -139,10 +139,20 @@ export function drawMinimap(canvas: HTMLCanvasElement, tree: Tree): void {
   context.globalAlpha = 1
 }
 
-type FlameBoxes = { flame: Flame; spans: Spans; window: Window; top: number; rowHeight: number; at: number }
+type FlameBoxes = {
+  flame: Flame
+  spans: Spans
+  window: Window
+  top: number
+  rowHeight: number
+  at: number
+  /** Of each box a line that matches, -1 = none: such boxes are pale. Undefined where nothing is asked for. */
+  matching: Int32Array | undefined
+}
 
 /** The boxes of a flame graph that are in view, with their names where these fit; narrower than a pixel they are merged. */
-export function drawFlame(canvas: HTMLCanvasElement, { flame, spans, window, top, rowHeight, at }: FlameBoxes): void {
+export function drawFlame(canvas: HTMLCanvasElement, boxes: FlameBoxes): void {
+  const { flame, spans, window, top, rowHeight, at, matching } = boxes
   const made = sized(canvas)
   if (made === undefined) return
   const { context, width, height } = made
@@ -151,6 +161,7 @@ export function drawFlame(canvas: HTMLCanvasElement, { flame, spans, window, top
   const [bg, text] = ['--bg', '--text'].map((name) => style.getPropertyValue(name).trim()) as [string, string]
   const scale = width / Math.max(1, window.to - window.from)
   const filled = new Int32Array(flame.levels).fill(-1)
+  const matched = new Int32Array(flame.levels).fill(-1)
   context.font = `${Math.round(rowHeight * 0.55)}px ${style.fontFamily}`
   context.textBaseline = 'middle'
   for (let box = 0; box < flame.count; box++) {
@@ -162,29 +173,44 @@ export function drawFlame(canvas: HTMLCanvasElement, { flame, spans, window, top
     if (end < 0 || x > width) continue
     const span = flame.span[box] as number
     const isError = spans.status[span] === 1
-    if (end - x < 1 && !isError && box !== at && Math.round(x) === filled[level]) continue
-    filled[level] = Math.round(x)
+    const isPale = matching !== undefined && (matching[box] as number) < 0
+    const pixel = Math.round(x)
+    // What matches is drawn over what does not.
+    const covers = isPale ? filled : matched
+    if (end - x < 1 && (isPale || !isError) && box !== at && covers[level] === pixel) continue
+    filled[level] = pixel
+    if (!isPale) matched[level] = pixel
     const left = Math.max(0, x)
-    const drawn = Math.max(1, Math.min(width, end) - left - 1)
-    context.globalAlpha = 1
-    context.fillStyle = bg
-    context.fillRect(left, y, drawn, rowHeight - 1)
-    context.globalAlpha = box === at ? 0.6 : 0.3
-    context.fillStyle = isError ? colours.danger : (colours.kinds[spans.kind[span] as number] as string)
-    context.fillRect(left, y, drawn, rowHeight - 1)
-    context.globalAlpha = 1
-    if (box === at) {
-      context.strokeStyle = colours.accent
-      context.lineWidth = 2
-      context.strokeRect(left + 1, y + 1, Math.max(1, drawn - 2), rowHeight - 3)
-    }
-    if (drawn < 40) continue
-    context.save()
-    context.beginPath()
-    context.rect(left + 4, y, drawn - 8, rowHeight)
-    context.clip()
-    context.fillStyle = text
-    context.fillText(plainOf(flame.nameOf(box), 100), left + 4, y + rowHeight / 2)
-    context.restore()
+    const place = { left, y, width: Math.max(1, Math.min(width, end) - left - 1), height: rowHeight }
+    const kind = colours.kinds[spans.kind[span] as number] as string
+    fillBox(context, place, { bg, fill: isError ? colours.danger : kind, isPale, accent: box === at && colours.accent })
+    if (place.width < 40) continue
+    context.fillStyle = isPale ? colours.text : text
+    fillName(context, plainOf(flame.nameOf(box), 100), place)
   }
+}
+
+type Place = { left: number; y: number; width: number; height: number }
+type Look = { bg: string; fill: string; isPale: boolean; accent: string | false }
+
+function fillBox(context: CanvasRenderingContext2D, { left, y, width, height }: Place, look: Look): void {
+  context.fillStyle = look.bg
+  context.fillRect(left, y, width, height - 1)
+  context.globalAlpha = look.isPale ? 0.06 : look.accent ? 0.6 : 0.3
+  context.fillStyle = look.fill
+  context.fillRect(left, y, width, height - 1)
+  context.globalAlpha = 1
+  if (!look.accent) return
+  context.strokeStyle = look.accent
+  context.lineWidth = 2
+  context.strokeRect(left + 1, y + 1, Math.max(1, width - 2), height - 3)
+}
+
+function fillName(context: CanvasRenderingContext2D, name: string, { left, y, width, height }: Place): void {
+  context.save()
+  context.beginPath()
+  context.rect(left + 4, y, width - 8, height)
+  context.clip()
+  context.fillText(name, left + 4, y + height / 2)
+  context.restore()
 }

@@ -1,13 +1,23 @@
 // The spans of a trace as a flame graph: by time, or by the path of their names. Arrows go from box to box, Enter opens one.
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
-import { boxAt, flameOfPaths, flameOfTree, isFlameKey, stepOf } from '../engine/flame.ts'
-import { duration } from '../engine/format.ts'
+import {
+  type Ref,
+  useCallback,
+  useEffect,
+  useImperativeHandle,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
+import { boxAt, flameOfPaths, flameOfTree, isFlameKey, linesMeant, stepOf } from '../engine/flame.ts'
+import { count, duration } from '../engine/format.ts'
 import { namePaths } from '../engine/name-paths.ts'
-import { statusOfSpan, type Tree } from '../engine/tree.ts'
+import { matcherOf, nextMeant, statusOfSpan, type Tree, type View } from '../engine/tree.ts'
 import { T } from '../parts/text.tsx'
 import { usePreference } from '../preferences.ts'
 import { scaled } from '../text-scale.ts'
 import { drawFlame, type Window } from './draw.ts'
+import type { TreeHandle } from './tree-view.tsx'
 import './flame.css'
 
 const rowHeight = scaled(22)
@@ -17,14 +27,17 @@ type FlameProps = {
   nowUs: number
   /** Names are put together, with their times summed. */
   isByPath: boolean
+  /** What is looked for; everything else is pale. */
+  view: Omit<View, 'collapsed'>
   /** The part of the time that shows; of paths all of them do. */
   window: Window
   /** Line of the tree that is in the reader. */
   line: number
   onLine(line: number): void
+  handle: Ref<TreeHandle>
 }
 
-export function FlameView({ tree, nowUs, isByPath, window, line, onLine }: FlameProps) {
+export function FlameView({ tree, nowUs, isByPath, view, window, line, onLine, handle }: FlameProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const [chosen, setChosen] = useState(isByPath ? -1 : line)
@@ -37,18 +50,22 @@ export function FlameView({ tree, nowUs, isByPath, window, line, onLine }: Flame
   }, [line, isByPath])
   const theme = usePreference('theme')
   const flame = useMemo(
-    () => (isByPath ? flameOfPaths(namePaths(tree).paths) : flameOfTree(tree, nowUs)),
+    () => (isByPath ? flameOfPaths(namePaths(tree)) : flameOfTree(tree, nowUs)),
     [tree, nowUs, isByPath],
   )
   const shown = useMemo(() => (isByPath ? { from: 0, to: flame.end } : window), [isByPath, flame.end, window])
-  // Boxes by time are the lines of the tree.
-  const lineOf = (box: number): number => (isByPath ? tree.order.indexOf(flame.span[box] as number) : box)
+  const { query, onlyCritical, kind, status, model, minShare, inPayloads } = view
+  const matching = useMemo(() => {
+    const isMatch = matcherOf(tree, { query, onlyCritical, kind, status, model, minShare, inPayloads })
+    return isMatch && linesMeant(flame, tree, isMatch)
+  }, [tree, flame, query, onlyCritical, kind, status, model, minShare, inPayloads])
+  const matches = useMemo(() => matching?.reduce((sum, one) => (one < 0 ? sum : sum + 1), 0), [matching])
   const at = Math.min(chosen, flame.count - 1)
   const paint = useCallback(() => {
     if (!canvas.current || !scroller.current) return
     const top = scroller.current.scrollTop
-    drawFlame(canvas.current, { flame, spans: tree.spans, window: shown, top, rowHeight, at })
-  }, [flame, tree, shown, at])
+    drawFlame(canvas.current, { flame, spans: tree.spans, window: shown, top, rowHeight, at, matching })
+  }, [flame, tree, shown, at, matching])
   // biome-ignore lint/correctness/useExhaustiveDependencies: colours are those of the theme
   useLayoutEffect(() => {
     paint()
@@ -63,12 +80,22 @@ export function FlameView({ tree, nowUs, isByPath, window, line, onLine }: Flame
     if (top < box.scrollTop) box.scrollTop = top
     else if (top + rowHeight > box.scrollTop + box.clientHeight) box.scrollTop = top + rowHeight - box.clientHeight
   }, [top])
-  const pick = (box: number) => {
-    if (box < 0) return
+  /** @param of the line of the tree that the reader shows */
+  const pick = (box: number, of = tree.lineOf[flame.span[box] as number]) => {
+    if (of === undefined) return
     setChosen(box)
-    mine.current.push(lineOf(box))
-    onLine(lineOf(box))
+    mine.current.push(of)
+    onLine(of)
   }
+  useImperativeHandle(handle, () => ({
+    show: (one) => pick(flame.boxOf[tree.order[one] as number] as number, one),
+    step(by, isMeant) {
+      const lines = linesMeant(flame, tree, isMeant)
+      const box = nextMeant(flame.count, at, by, (one) => (lines[one] as number) >= 0)
+      if (box !== undefined) pick(box, lines[box])
+    },
+    focus: () => scroller.current?.focus(),
+  }))
   const span = at < 0 ? undefined : flame.span[at]
   const took = at < 0 ? 0 : (flame.to[at] as number) - (flame.from[at] as number)
   return (
@@ -105,6 +132,13 @@ export function FlameView({ tree, nowUs, isByPath, window, line, onLine }: Flame
             <T text={flame.nameOf(at)} max={160} /> {duration(took / 1000)}
             {isByPath ? ' in all' : ''}, {statusOfSpan(tree.spans, span)}
           </>
+        )}
+        {matches !== undefined && (
+          <span className="dim num">
+            {' '}
+            {count(matches)} of {count(flame.count)} match
+            {at >= 0 && (matching?.[at] ?? 0) < 0 && ', this one does not'}
+          </span>
         )}
       </p>
     </div>

@@ -64,10 +64,7 @@ export function Trace() {
   useShownOnce(handle, tree, traceId, search.call === undefined ? null : line)
   useReadAhead(projectId, tree, line)
 
-  const goTo = (by: 1 | -1, isMeant: (span: number) => boolean) => {
-    const found = tree && nextLine(tree, line, by, isMeant)
-    if (found !== undefined) handle.current?.show(found)
-  }
+  const goTo = (by: 1 | -1, isMeant: (span: number) => boolean) => handle.current?.step(by, isMeant)
   const isError = (span: number) => tree?.spans.status[span] === 1
   const payloads = usePayloadSearch(projectId, traceId, search.in === 'payloads' ? find : '')
   const isMatch = (span: number) =>
@@ -190,9 +187,8 @@ function Spans({ trace, mode, onSpan, ...rest }: SpansProps) {
       </div>
     )
   const { tree, nowUs } = trace
-  const { window, line, onLine } = rest
   if (mode === 'flame' || mode === 'flame-paths')
-    return <FlameView key={mode} {...{ tree, nowUs, window, line, onLine }} isByPath={mode === 'flame-paths'} />
+    return <FlameView key={mode} {...{ tree, nowUs, ...rest }} isByPath={mode === 'flame-paths'} />
   return mode === 'paths' ? <ByPath {...{ tree, onSpan }} /> : <TreeView {...{ tree, nowUs }} {...rest} />
 }
 
@@ -207,16 +203,6 @@ const viewOf = (
   kind: kind ?? '',
   minShare: min ? 0.02 : 0,
 })
-
-/** The next line in some direction whose span is meant, round the end; undefined when there is none. */
-function nextLine(tree: Tree, line: number, by: 1 | -1, isMeant: (span: number) => boolean): number | undefined {
-  const { length } = tree.order
-  for (let step = 1; step <= length; step++) {
-    const one = (((line + by * step) % length) + length) % length
-    if (isMeant(tree.order[one] as number)) return one
-  }
-  return undefined
-}
 
 /** A link to a span leads to where it stands, once. @param line of the span in the link, null = it names none */
 function useShownOnce(

@@ -11,7 +11,7 @@ import {
   useState,
 } from 'react'
 import { duration } from '../engine/format.ts'
-import { matches, type Tree, type View, visibleLines } from '../engine/tree.ts'
+import { matches, nextMeant, type Tree, type View, visibleLines } from '../engine/tree.ts'
 import { Rows, type RowsHandle } from '../parts/rows.tsx'
 import { usePreference } from '../preferences.ts'
 import { scaled } from '../text-scale.ts'
@@ -21,7 +21,12 @@ import { SpanRow } from './span-row.tsx'
 const rowHeight = scaled(24)
 const axisHeight = scaled(24)
 
-export type TreeHandle = { lines(): Int32Array; show(line: number): void; focus(): void }
+export type TreeHandle = {
+  show(line: number): void
+  /** Shows the next span in some direction that is meant. */
+  step(by: 1 | -1, isMeant: (span: number) => boolean): void
+  focus(): void
+}
 
 type TreeProps = {
   tree: Tree
@@ -93,7 +98,11 @@ export function TreeView({ tree, nowUs, view, window, line, onLine, handle }: Tr
       if (index !== -1) rows.current?.reveal(index)
     })
   }
-  useImperativeHandle(handle, () => ({ lines: () => lines, show, focus: () => rows.current?.focus() }))
+  const step: TreeHandle['step'] = (by, isMeant) => {
+    const found = nextMeant(tree.order.length, line, by, (one) => isMeant(tree.order[one] as number))
+    if (found !== undefined) show(found)
+  }
+  useImperativeHandle(handle, () => ({ show, step, focus: () => rows.current?.focus() }))
 
   const onKey = (event: KeyboardEvent): boolean => {
     if (mode !== undefined) return event.key === 'ArrowRight' || event.key === 'ArrowLeft'
