@@ -12,7 +12,7 @@ let server: LiveServer
 let release = () => {}
 
 beforeAll(async () => {
-  server = await startLiveServer(['--freshness-ms', '1500', '--max-unapplied-bytes', String(2 ** 20)])
+  server = await startLiveServer(['--freshness-ms', '500', '--max-unapplied-bytes', String(2 ** 20)])
 })
 afterEach(() => release())
 afterAll(() => server.remove())
