@@ -62,7 +62,7 @@ describe('everybody', () => {
   })
 })
 
-it('works below a path that a proxy strips', async () => {
+it('the page works below a path that a proxy strips', async () => {
   const { hostname, port } = new URL(world.url)
   const proxy = createServer((incoming, outgoing) => {
     if (!incoming.url?.startsWith('/obs/callhouse/')) return void outgoing.writeHead(404).end()

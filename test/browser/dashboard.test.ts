@@ -44,7 +44,7 @@ const open = async (search = '') => {
 const tile = (label: string) => page.locator('.tiles > div', { has: page.getByText(label, { exact: true }) })
 const chart = (title: string) => page.getByRole('region', { name: title })
 
-it('shows the figures of the last day, and how they differ from the day before', async () => {
+it('a dashboard shows the figures of the last day, and how they differ from the day before', async () => {
   const asked = new Set<unknown>()
   let requests = 0
   const count = (request: Request): void => {
@@ -123,7 +123,7 @@ it('a range is taken by keys and stands in the address; one instant leads to its
   await expect.poll(() => page.getByText(/1–40 of 40|of 40/).count()).toBeGreaterThan(0)
 })
 
-it('takes a filter, says what is wrong with one, and when nothing is left', async () => {
+it('a dashboard takes a filter, says what is wrong with one, and when nothing is left', async () => {
   await open('?q=op:answer')
   await expect.poll(() => tile('Calls').locator('dd').first().innerText()).toBe('40')
   // Its links keep it.
@@ -140,7 +140,7 @@ it('takes a filter, says what is wrong with one, and when nothing is left', asyn
   await page.locator('.dashboard-filter .s-error').waitFor()
 })
 
-it('has boards for cost, errors and latency, which keep the filter and lead to their calls', async () => {
+it('the page has boards for cost, errors and latency, which keep the filter and lead to their calls', async () => {
   await open(`?q=${encodeURIComponent('-user:nobody')}`)
   const tabs = page.getByRole('group', { name: 'Dashboards' })
   const names = (title: string) => page.getByRole('region', { name: title }).locator('tbody th').allInnerTexts()
@@ -242,12 +242,12 @@ it('a dashboard is copied, gets charts of its own, which move and change, and is
   await page.getByRole('heading', { name: 'There is no such dashboard' }).waitFor()
 })
 
-it('says that there are no calls in all time of a project without any', async () => {
+it('a dashboard says that there are no calls in all time of a project without any', async () => {
   await page.goto(`${world.url}/p/acme/dashboard-empty/dashboard?range=all`)
   await page.getByRole('heading', { name: 'No calls in this time' }).waitFor()
 })
 
-it('is for everybody: axe finds no fault in both themes, and 320 pixels are enough', async () => {
+it('a dashboard is for everybody: axe finds no fault in both themes, and 320 pixels are enough', async () => {
   await open()
   await page
     .getByRole('region', { name: 'Users with most calls' })

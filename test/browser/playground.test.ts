@@ -58,7 +58,7 @@ afterEach(async ({ task }) => {
 
 const go = (search = '') => page.goto(`${world.url}/p/${world.project}/playground${search}`)
 
-it('sends messages with variables to several models, by keys alone, and keeps the draft', async () => {
+it('the playground sends messages with variables to several models, by keys alone, and keeps the draft', async () => {
   await go()
   await page.getByLabel('Message 1', { exact: true }).fill('Be {tone}')
   await page.getByLabel('Message 2', { exact: true }).fill('Why?')
@@ -84,7 +84,7 @@ it('sends messages with variables to several models, by keys alone, and keeps th
   await expect.poll(() => page.getByLabel('Name of model 2').inputValue()).toBe('model-b')
 })
 
-it('takes a recorded call with its parameters, and shows what a provider refuses', async () => {
+it('the playground takes a recorded call with its parameters, and shows what a provider refuses', async () => {
   await page.goto(`${world.url}/p/${world.project}/calls/${recorded}`)
   await page.getByText('There.', { exact: true }).first().waitFor()
   await page.waitForLoadState('networkidle')
@@ -99,7 +99,7 @@ it('takes a recorded call with its parameters, and shows what a provider refuses
   await page.getByRole('alert').getByText('The secret CALLHOUSE_SECRET_X is missing').waitFor()
 })
 
-it('answers calls of tools, and saves messages as a prompt', async () => {
+it('the playground answers calls of tools, and saves messages as a prompt', async () => {
   await go(`?call=${recorded}`)
   await page.getByText('Tools', { exact: false }).first().click()
   await page.getByRole('textbox', { name: 'Tools' }).fill('[{"type":"function","function":{"name":"find"}}]')

@@ -39,7 +39,7 @@ afterAll(async () => {
   await installation?.remove()
 })
 
-it('signs in, lists calls, opens a trace, takes feedback and saves a view across its processes', async () => {
+it('a user signs in, lists calls, opens a trace, takes feedback and saves a view across its processes', async () => {
   const { page, context, faults } = await world.open()
   const home = `${world.url}/p/${world.project}`
   try {

@@ -75,7 +75,7 @@ describe.each([
   })
 })
 
-it('lists models, embeds, and asks for responses', async () => {
+it('the OpenAI client of Node lists models, embeds, and asks for responses', async () => {
   const client = clientOf('/inference/v1')
   const ids: string[] = []
   for await (const model of client.models.list()) ids.push(model.id)

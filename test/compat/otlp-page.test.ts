@@ -129,7 +129,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
   },
 }
 
-it('has no block of another language', () => {
+it('the page about OTLP has no block of another language', () => {
   const languages = [...section.matchAll(/^```(\w+)$/gm)].map(([, language]) => language)
   expect(languages.sort()).toEqual(['sh', ...Object.keys(programs)].sort())
 })

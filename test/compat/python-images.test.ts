@@ -22,7 +22,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true })
 })
 
-it('are stored as the SDK’s own content', { timeout: 180_000 }, async () => {
+it('images that the Python SDK sends are stored as its own content', { timeout: 180_000 }, async () => {
   world.fake.on('dall-e-2', answerJson({ created: 1, data: [{ url: `${world.fake.url}/cat.png` }] }))
   world.fake.on('/v1/cat.png', (response) => void response.writeHead(200).end(png))
   const report = await runPython('images.py', ['compat/images'], { url: world.server.now().url, home })

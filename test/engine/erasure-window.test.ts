@@ -234,7 +234,7 @@ it('a log that cannot be written again fails an erasure by name, and it is tried
   ])
 })
 
-it('is not done while a table holds something that nothing leads to, and says so', async () => {
+it('an erasure is not done while a table holds something that nothing leads to, and says so', async () => {
   await world.apply([complete('stray')])
   await deleted('stray')
   const { id } = await erase(1)

@@ -20,7 +20,7 @@ const project = 'known/calls'
 const key = (id: string) => keyOfTexts(project, id)
 const hour = 3_600_000_000
 
-it('computes the engine’s hashes of any text', async () => {
+it('the worker computes the engine’s hashes of any text', async () => {
   const texts = ['', 'a', 'ab', 'abc', 'abcd', 'abcde', 'Zoë 🐾', '\u0000\u007f', '"\\\n', 'x'.repeat(1_000)]
   for (let n = 0; n < 300; n++) texts.push(`${'é'.repeat(n % 7)}${n * 7919}${'-'.repeat(n % 5)}`)
   const rows = await store.rows<{ h3: number; h2: number }>({

@@ -189,7 +189,7 @@ describe('spans of a conversation', () => {
   })
 })
 
-it('answers pages of the latest threads as the whole list has them', async () => {
+it('the list of threads answers pages of the latest threads as the whole list has them', async () => {
   const project = { projectId: 'ent/latest' }
   const random = createRandom(5)
   type Turn = { n: number; thread: string; from: number; to: number | null }

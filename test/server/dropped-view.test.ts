@@ -35,7 +35,7 @@ const views = async (): Promise<string> => {
   return findings.filter(({ check }) => check === 'views').map(({ verdict, says }) => `${verdict} ${says}`)[0] ?? ''
 }
 
-it('knows the views of every topic from the migrations', async () => {
+it('the worker knows the views of every topic from the migrations', async () => {
   const declared = declaredViews()
   const { names } = await oneRow<{ names: string[] }>(`SELECT groupArray(name) AS names FROM system.tables
     WHERE database = 'callhouse' AND engine = 'MaterializedView' AND name NOT LIKE '%\\_to\\_landed' AND name != 'calls_in_to_batch'`)
@@ -45,7 +45,7 @@ it('knows the views of every topic from the migrations', async () => {
   expect(await views()).toMatch(/^ok /)
 })
 
-it('applies no rows of the topic until the view is there again, and then those that came meanwhile', async () => {
+it('the worker applies no rows of the topic until the view is there again, and then those that came meanwhile', async () => {
   await append('before')
   await expect.poll(committed, { timeout: 10_000 }).toBe(1)
   const { text } = await oneRow<{ text: string }>(

@@ -66,7 +66,7 @@ it('a start in the middle goes on with it, and dead letters go, too', async () =
   expect(await readErasure(server, project, body.erasure_id)).toMatchObject({ counts: { dead_letters: 1 } })
 })
 
-it('waits while something of the project is held, and goes on when it is released', async () => {
+it('an erasure waits while something of the project is held, and goes on when it is released', async () => {
   const held = 'ent/held'
   await sendCall(server, held, 1, 'canary-held')
   const hold = await server.send<{ id: string }>(`/v2/${held}/holds`, { all: true, reason: 'a case' })
@@ -119,7 +119,7 @@ it('a receipt names backups since the first of its calls, and objects and rows w
   expect([hidden >= asked, hidden <= done, hidden - asked < 20_000]).toEqual([true, true, true])
 }, 180_000)
 
-it('is done once the files that were replaced are gone, with receipts in a chain', async () => {
+it('an erasure is done once the files that were replaced are gone, with receipts in a chain', async () => {
   await expect
     .poll(async () => (await receiptsOf(server, project)).map(({ status }) => status), {
       timeout: 120_000,

@@ -23,7 +23,7 @@ afterAll(() => server.remove())
 const project = 'ent/erased'
 const other = 'ent/other'
 
-it('removes calls with their descendants from every place, and what others have stays', async () => {
+it('an erasure removes calls with their descendants from every place, and what others have stays', async () => {
   await sendCall(server, project, 1, 'canary-one')
   await sendCall(server, project, 2, 'canary-two', 1)
   await sendCall(server, project, 3, 'stays-here')
@@ -82,7 +82,7 @@ it('feedback that is purged goes from tables and log, and what was said besides 
   })
 })
 
-it('refuses what names nothing, or two things', async () => {
+it('a request for an erasure is refused when it names nothing, or two things', async () => {
   const refused = [
     { project_id: project, reason: 'none' },
     { project_id: project, call_ids: [erasedId(1)], trace_ids: [erasedId(1)], reason: 'two' },

@@ -328,7 +328,7 @@ describe('streams that fail', () => {
   })
 })
 
-it('of other paths goes on byte for byte', async () => {
+it('a stream of other paths goes on byte for byte', async () => {
   const text = 'event: response.created\ndata: {"a": 1.0}\n\nevent: done\ndata: {}\n\n'
   world.fake.on('/v1/responses', (response) => {
     beginStream(response)

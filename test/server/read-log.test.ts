@@ -44,7 +44,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.remove())
 
-it('names the path that serves a read, and how much it went through', async () => {
+it('the log line of a read names the path that served it, and how much it went through', async () => {
   const byTrace = await lineOf(
     '/calls/stream_query',
     { filter: { trace_ids: [traceId] }, columns: ['id'] },

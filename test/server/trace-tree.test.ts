@@ -196,7 +196,7 @@ describe('a trace', () => {
   })
 })
 
-it('says what a request lacks', async () => {
+it('a request for a trace is told what it lacks', async () => {
   const { status, text } = await post(server.now().url, '/trace/tree', { project_id: project })
   expect([status, text]).toEqual([422, expect.stringContaining('trace_id')])
 })

@@ -175,6 +175,6 @@ describe('what is served', () => {
   })
 })
 
-it('has a client that is made from the declared routes', async () => {
+it('the page has a client that is made from the declared routes', async () => {
   expect(await clientText()).toBe(readFileSync(generatedFile, 'utf8'))
 })

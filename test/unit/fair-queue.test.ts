@@ -157,7 +157,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ is: fc.constant('take back' as const), pick: fc.nat(99) }) },
 )
 
-it('keeps its rules in any history of asking, leaving and taking back', () => {
+it('the fair queue keeps its rules in any history of asking, leaving and taking back', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 6 }), fc.array(step, { maxLength: 120 }), (slots, steps) => {
       const queue = createFairQueue<number>({ slots })

@@ -13,7 +13,7 @@ const inner = innerRoute({ name: 'a', right: 'read', summary: '', handle: async 
 const handled = (mayMove: boolean, handle: () => unknown) =>
   projectsOf(anonymous, inner, mayMove).run(async () => ({ json: handle() }))
 
-it('the work moves, unless it has written or is in a thread already', async () => {
+it('work whose values may find no room moves, unless it has written or is in a thread already', async () => {
   await expect(handled(true, () => hasRoom(more))).rejects.toThrow(TooLongHere)
   expect(await handled(false, () => hasRoom(more))).toEqual({ json: false })
   const written = handled(true, () => {

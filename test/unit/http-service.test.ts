@@ -53,7 +53,7 @@ const get = async (path: string, headers: Record<string, string> = {}) => {
   return [answer.status, json(answer)]
 }
 
-it('says with every answer what a browser must not make of it', async () => {
+it('the server says with every answer what a browser must not make of it', async () => {
   const headersOf = async (port: number, path: string, more = {}) => (await send(port, path, more)).headers
   const common = {
     'x-content-type-options': 'nosniff',

@@ -72,7 +72,7 @@ describe.each(paths)('%s', (path) => {
   })
 })
 
-it('failures of the store are told alike', async () => {
+it('failures of the store have the body that OpenAI clients read, too', async () => {
   const answer = await send(server.port, '/inference/v1/models')
   const reason = 'Query took too long'
   expect([answer.status, json(answer)]).toEqual([

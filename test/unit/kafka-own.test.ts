@@ -5,7 +5,7 @@ import { createOwnAppends } from '../../services/core/log/kafka/own.ts'
 
 const sum = (projects: ReadonlyMap<string, number>): number => [...projects.values()].reduce((all, one) => all + one, 0)
 
-it('gives back what lies before the position, and all of it in the end', () => {
+it('the count of own records gives back what lies before the position, and all of it in the end', () => {
   const step = fc.oneof(
     fc.record({ project: fc.constantFrom('a', 'b'), bytes: fc.integer({ min: 1, max: 9 }), ahead: fc.nat(3) }),
     fc.record({ back: fc.nat(1_500) }),

@@ -138,7 +138,7 @@ function measured(name: DetectorName): { precision: string; recall: string } {
   return { precision: percent(hits), recall: percent(wanted) }
 }
 
-it('over a generated corpus, half of it near misses, they are as often right as the manual says', async () => {
+it('over a generated corpus, half of it near misses, detectors are as often right as the manual says', async () => {
   const manual = await readFile('docs/privacy.md', 'utf8')
   const rows = [...manual.matchAll(/^\| `(\w+)` +\| +([\d.]+) % +\| +([\d.]+) % /gm)]
   expect(Object.fromEntries(rows.map(([, name, precision, recall]) => [name, { precision, recall }]))).toEqual(
@@ -146,7 +146,7 @@ it('over a generated corpus, half of it near misses, they are as often right as 
   )
 })
 
-it('ten megabytes of pieces of what they look for take ten times as long as one, or less', () => {
+it('ten megabytes of pieces of what detectors look for take ten times as long as one, or less', () => {
   const random = createRandom(9)
   const pieces = ['@', 'a.', '+1', '1 ', '::', ':a', 'eyJ', 'sk-', '://', 'bearer ', '-----BEGIN PRIVATE KEY-----']
   const more = ['DE89', '1.', 'ghp_', 'hello world ', 'é', '4111 1111 ', '{"a":"', '\n', 'xoxb-', '-----END ', '%40']

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { migrationFaults } from '../../scripts/migration-numbers.ts'
 
-it('those that are shipped have each number once and none missing', () => {
+it('the migrations that are shipped have each number once and none missing', () => {
   expect(migrationFaults(readdirSync(new URL('../../clickhouse/migrations/', import.meta.url)))).toEqual([])
 })
 

@@ -29,7 +29,7 @@ function clientOf(errors: Error[]) {
 }
 const options = {} as KafkaLogOptions
 
-it('waits for topics that are not known yet or have no leader', async () => {
+it('a start waits for topics that are not known yet or have no leader', async () => {
   const { client } = clientOf([
     refusal('UNKNOWN_TOPIC_OR_PARTITION', true),
     givenUp(refusal('UNKNOWN_TOPIC_OR_PARTITION', true)),

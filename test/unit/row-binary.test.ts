@@ -17,7 +17,7 @@ const integer = (value: bigint): Buffer => {
   return bytes
 }
 
-it('reads back rows of times, versions and texts', () => {
+it('the decoder of RowBinary reads back rows of times, versions and texts', () => {
   const text = fc.oneof(
     fc.string({ unit: 'grapheme' }),
     fc.nat(20_000).map((n) => 'x'.repeat(n)),
