@@ -59,6 +59,21 @@ it('a read is told of with who asked, where, and which ids', async () => {
   })
 })
 
+it('of ids that are too long for an event as many are told as fit, with how many there were', async () => {
+  const ids = (lead: string, length: number) =>
+    Array.from({ length: 10 }, (_, n) => lead + String(n).padEnd(length, '-'))
+  const [call_ids, trace_ids] = [ids('c', 300), ids('t', 20)]
+  const { stored } = await run('read', { project_id: 'acme/app', ...{ call_ids, trace_ids } })
+  const { details = '' } = stored[0] ?? {}
+  expect(Buffer.byteLength(details)).toBeLessThanOrEqual(2_048)
+  expect(JSON.parse(details)).toEqual({
+    ...{ route: 'test.read', call_ids: { count: 10, first: call_ids.slice(0, 5) } },
+    trace_ids: { count: 10, first: trace_ids },
+  })
+  const long = await run('read', { project_id: 'acme/app', ...{ call_ids: ['c'.repeat(3_000)] } })
+  expect(JSON.parse(long.stored[0]?.details ?? '')).toEqual({ route: 'test.read', call_ids: { count: 1, first: [] } })
+})
+
 it('a read that cannot be told of is not answered', async () => {
   expect((await run('read', { project_id: 'acme/app' }, { fails: true })).answer).toBe('the log is away')
 })

@@ -49,12 +49,32 @@ const maxBatch = 1_000
 
 const textOf = (text: string): string => text.slice(0, maxText).toWellFormed()
 
-/** @param maxBytes longer ones are named by their hash */
-function detailsOf(details: Readonly<Record<string, unknown>> | undefined, maxBytes = maxDetails): string {
+type Details = Readonly<Record<string, unknown>>
+type Ids = { count: number; first: readonly string[] }
+
+const areIds = (value: unknown): value is Ids =>
+  typeof value === 'object' && value !== null && 'count' in value && 'first' in value && Array.isArray(value.first)
+
+/** Details with one id less, of those that take the most room; undefined when no ids are left. */
+function withFewerIds(details: Details): Details | undefined {
+  const sizeOf = ({ first }: Ids) => Buffer.byteLength(JSON.stringify(first))
+  let most: { name: string; ids: Ids } | undefined
+  for (const [name, ids] of Object.entries(details))
+    if (areIds(ids) && ids.first.length > 0 && (most === undefined || sizeOf(ids) > sizeOf(most.ids)))
+      most = { name, ids }
+  return most && { ...details, [most.name]: { ...most.ids, first: most.ids.first.slice(0, -1) } }
+}
+
+/** @param maxBytes longer ones have as many of their ids as fit, or are named by their hash */
+function detailsOf(details: Details | undefined, maxBytes = maxDetails): string {
   if (details === undefined || Object.keys(details).length === 0) return ''
   const text = JSON.stringify(details).toWellFormed()
   const bytes = Buffer.byteLength(text)
   if (bytes <= maxBytes) return text
+  for (let fewer = withFewerIds(details); fewer !== undefined; fewer = withFewerIds(fewer)) {
+    const shorter = JSON.stringify(fewer).toWellFormed()
+    if (Buffer.byteLength(shorter) <= maxBytes) return shorter
+  }
   return JSON.stringify({ bytes, sha256: createHash('sha256').update(text).digest('hex') })
 }
 
