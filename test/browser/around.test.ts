@@ -245,3 +245,40 @@ it('the palette leads to saved views, own dashboards, threads and what refs name
   expect(await everybodysFaults(page, 'palette')).toEqual([])
   await page.keyboard.press('Escape')
 })
+
+it('refs and media in columns are signs with names, and refs of the project lead to what they are of', async () => {
+  const { page } = here
+  const project_id = world.project
+  const val = { text: 'of a part' }
+  const { digest } = await world.server.send<{ digest: string }>('/obj/create', {
+    obj: { project_id, object_id: 'part', val },
+  })
+  const own = `weave:///${project_id}/object/part:${digest}`
+  const shot = { _type: 'CustomWeaveType', weave_type: { type: 'PIL.Image.Image' }, files: { 'image.png': digest } }
+  const inputs = { part: own, foreign: 'weave:///else/where/op/<b>x:abc', shot, bad: 'weave:///x' }
+  await world.send([call(project_id, { name: 'with_refs', inputs })])
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  await list('?q=op:with_refs&cols=inputs.part,inputs.foreign,inputs.shot,inputs.bad')
+  const cells = page.locator('.row [role=cell].second')
+  const link = cells.getByRole('link', { name: 'part' })
+  await link.waitFor()
+  const texts = await cells.allInnerTexts()
+  expect(texts.slice(-4, -2).map((one) => one.trim().replaceAll(/\s/g, ''))).toEqual([
+    `part:${digest.slice(0, 8)}…`,
+    '<b>x:abc',
+  ])
+  expect(texts.at(-1)).toBe('weave:///x')
+  await cells.getByRole('img', { name: 'media' }).waitFor()
+  await expect.poll(() => cells.getByRole('link').count()).toBe(1)
+  expect(asked.filter((path) => /refs|obj|file/.test(path))).toEqual([])
+  expect(await everybodysFaults(page, 'refs in cells')).toEqual([])
+  await link.click()
+  await page.waitForURL((to) => to.pathname.endsWith(`/objects/part/${digest}`))
+  // By keys alone: the values of the row.
+  await list('?q=op:with_refs')
+  await page.getByRole('table', { name: 'Calls' }).focus()
+  await page.keyboard.press('.')
+  await page.getByRole('dialog').getByRole('link', { name: 'part' }).press('Enter')
+  await page.waitForURL((to) => to.pathname.endsWith(`/objects/part/${digest}`))
+})

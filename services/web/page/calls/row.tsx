@@ -2,9 +2,11 @@
 import type { ReactNode } from 'react'
 import { type FeedbackItem, summaryOf } from '../engine/feedback.ts'
 import { age, bytes, count, duration, moment, money, tokens } from '../engine/format.ts'
+import { parsedRef } from '../engine/refs.ts'
 import type { Row, Status } from '../engine/rows.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { Icon } from '../parts/icon.tsx'
+import { mediaSign, RefLink } from '../parts/ref-link.tsx'
 import { T } from '../parts/text.tsx'
 import { scaled } from '../text-scale.ts'
 import type { Preview } from '../worker/main.ts'
@@ -111,16 +113,19 @@ type RowProps = {
   height: number
 }
 
-/** Signs before what is no text: how much an object or list holds, what a medium is. */
+/** Signs before what is no text: how much an object or list holds, what a medium or a ref is of. */
 function CellText({ cell }: { cell: Cell }) {
   const { type, text, size, is_cut } = cell
   if (type === 'array') return <span className="dim">[{text}]</span>
   if (type === 'media')
     return (
       <span className="second" title={bytes(size)}>
-        <Icon name="text" label="media" /> <T text={text} max={60} /> <span className="dim">{bytes(size)}</span>
+        <Icon name={mediaSign(text)} label="media" /> <T text={text} max={60} />{' '}
+        <span className="dim">{bytes(size)}</span>
       </span>
     )
+  const ref = type === 'string' && !is_cut ? parsedRef(text) : undefined
+  if (ref) return <RefLink text={text} of={ref} tabIndex={-1} />
   const shown = <T text={is_cut ? `${text}…` : text} />
   if (type === 'object')
     return (

@@ -6,6 +6,7 @@ import { type Literal, literalText } from '../engine/query-text.ts'
 import { opNameOf, type Row } from '../engine/rows.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
+import { RefOrText } from '../parts/ref-link.tsx'
 import { T } from '../parts/text.tsx'
 import { ask } from '../worker/client.ts'
 import { type CallsSearch, maxChosenColumns, parsed } from './search.ts'
@@ -105,7 +106,7 @@ export function ValuesOfRow({ projectId, row, columns, q, onChange, onClose }: M
                 <T text={label} max={60} />
               </span>
               <span className="value">
-                <T text={text} max={120} />
+                <RefOrText text={text} max={120} />
               </span>
               <span className="acts">
                 <Act label={`Only ${name}`} onPick={() => act({ q: narrowedLine(q, term) })}>

@@ -29,6 +29,8 @@ const objectRef = /^weave:\/\/\/[^/\s]+\/[^/\s]+\/object\/([^/:\s]+):[^/:\s]+$/
 /** Contents that a server took out of a call are named by their kind and the first digits of their hash. */
 const contentRef = /^weave:\/\/\/[^/\s]+\/[^/\s]+\/object\/[a-z]{1,20}-[\da-f]{4}(?:\.\w{1,12})?:[^/:\s]+$/
 
+export const isContentRef = (text: string): boolean => contentRef.test(text)
+
 /** Of a text that is given as an image, a sound or a file. */
 function mediaText(text: string, type: string | null, name: string): MediaSource | null {
   const uri = dataUri.exec(text)
@@ -84,7 +86,7 @@ export function mediaIn(value: unknown, start: string): FoundMedia[] {
   const visit = (one: unknown, path: string, depth: number): void => {
     if (found.length >= maxFound || ++visited > maxVisited || depth > 24) return
     if (typeof one === 'string') {
-      const isMedia = dataUri.test(one) || contentRef.test(one)
+      const isMedia = dataUri.test(one) || isContentRef(one)
       const source = isMedia ? mediaText(one, null, path.slice(path.lastIndexOf('.') + 1)) : null
       if (source !== null) found.push({ path, source })
       return
