@@ -125,8 +125,10 @@ export function createErasing(deps: ErasingDeps): Erasing {
   async function finish(projectId: string, erasures: readonly Erasure[], nowMs: number): Promise<number> {
     const [row] = await read<{ hash: string }>(statement('erasure.previous', { project: projectId }))
     let previous = row?.hash ?? ''
+    // Clocks may go back: nothing is done before it was hidden.
+    const beganUs = Math.max(Math.round(nowMs * 1_000), ...erasures.map(({ hiddenUs }) => hiddenUs))
     for (const [n, erasure] of erasures.entries()) {
-      Object.assign(erasure, { status: 'done', doneUs: Math.round(nowMs * 1_000) + n, previous, problem: '', held: 0 })
+      Object.assign(erasure, { status: 'done', doneUs: beganUs + n, previous, problem: '', held: 0 })
       erasure.remaining = JSON.stringify(await remainingOf(erasure))
       const { hash: _, ...receipt } = receiptOf(erasure)
       erasure.hash = createHash('sha256')
