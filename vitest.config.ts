@@ -55,6 +55,7 @@ const deepOnly = [
   'compat/python-objects',
   'compat/python-openai-events',
   'compat/python-queues',
+  'compat/refused',
   'compat/start',
   'crash/audit',
   'crash/backup',
