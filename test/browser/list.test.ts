@@ -52,6 +52,13 @@ describe('calls', () => {
     await chooser.getByRole('button', { name: 'Move trace_id left' }).click()
     await page.keyboard.press('Escape')
     await page.waitForURL((to) => to.searchParams.get('cols') === 'trace_id,inputs')
+    await page.getByRole('button', { name: 'Columns' }).click()
+    const chosen = chooser.getByRole('list', { name: 'Chosen columns' }).getByRole('listitem')
+    await chosen.filter({ hasText: 'Inputs' }).dragTo(chosen.filter({ hasText: 'Trace' }))
+    await page.waitForURL((to) => to.searchParams.get('cols') === 'inputs,trace_id')
+    await chosen.filter({ hasText: 'Inputs' }).dragTo(chosen.filter({ hasText: 'Trace' }))
+    await page.waitForURL((to) => to.searchParams.get('cols') === 'trace_id,inputs')
+    await page.keyboard.press('Escape')
     await page.reload()
     await page.locator('.row').getByText(trace).waitFor()
     await expect

@@ -7,6 +7,7 @@ import { count } from '../engine/format.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { useReorder } from '../parts/reorder.ts'
 import { T } from '../parts/text.tsx'
 import { type Columns, type Width, type Widths, widthNames, withWidth } from './columns.ts'
 import { columnName } from './row.tsx'
@@ -45,12 +46,13 @@ export function ColumnChooser({ project, columns, placed, widths, onChange, onWi
       right: [...without(placed.right), ...(side === 'right' ? [path] : [])].join(),
     })
   }
-  const move = (place: number, step: number) => {
+  const move = (from: number, to: number) => {
     const next = [...chosen]
-    const [one] = next.splice(place, 1)
-    if (one !== undefined) next.splice(place + step, 0, one)
+    const [one] = next.splice(from, 1)
+    if (one !== undefined) next.splice(to, 0, one)
     set(next)
   }
+  const reordered = useReorder(move)
   const fields = [
     ...plain.map((path) => ({ path, calls: null })),
     ...(data?.fields ?? []).filter(({ path }) => !path.startsWith('feedback.') && !path.includes(',')),
@@ -77,7 +79,7 @@ export function ColumnChooser({ project, columns, placed, widths, onChange, onWi
     >
       <ol aria-label="Chosen columns">
         {chosen.map((path, place) => (
-          <li key={path}>
+          <li key={path} {...reordered(place)}>
             <T text={columnName(path)} max={120} />
             <span className="grow" />
             <select
@@ -107,7 +109,7 @@ export function ColumnChooser({ project, columns, placed, widths, onChange, onWi
               className="icon"
               aria-label={`Move ${path.slice(0, 60)} left`}
               disabled={place === 0}
-              onClick={() => move(place, -1)}
+              onClick={() => move(place, place - 1)}
             >
               <Icon name="up" />
             </button>
@@ -116,7 +118,7 @@ export function ColumnChooser({ project, columns, placed, widths, onChange, onWi
               className="icon"
               aria-label={`Move ${path.slice(0, 60)} right`}
               disabled={place === chosen.length - 1}
-              onClick={() => move(place, 1)}
+              onClick={() => move(place, place + 1)}
             >
               <Icon name="down" />
             </button>
