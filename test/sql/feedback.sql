@@ -125,7 +125,8 @@ WHERE (f.project_id = {v0:String}) AND ((f.purged = 0) AND (if(startsWith(f.weav
 -- {"v0":"ent/proj","v1":["a","b"]}
 SELECT
     id,
-    user_id
+    user_id,
+    weave_ref
 FROM callhouse.feedback AS f
 FINAL
 WHERE (f.project_id = {v0:String}) AND ((f.id IN ({v1:Array(String)})) AND (f.purged = 0))
