@@ -68,12 +68,12 @@ describe('the lock of the kernel', () => {
     const { pid } = JSON.parse(await readFile(join(dir, 'lock'), 'utf8')) as Holder
     process.kill(pid, 'SIGKILL')
     await vi.waitFor(async () => expect(await readFile(`/proc/${pid}/stat`, 'utf8')).toContain(') Z '))
-    // Its other threads may be ending yet.
+    // Its other threads may be ending yet, for both.
     await take(dir, quiet)
     // The same where only the table of processes tells.
     const other = await temporaryFolder()
     await leave(other, { pid, startTicks: '' })
-    await take(other, lockless)
+    await take(other, { ...lockless, waitMs: 10_000 })
   })
 
   test('children of the holder do not keep the lock', async () => {
