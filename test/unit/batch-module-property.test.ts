@@ -251,6 +251,21 @@ test('a batch of a masked project is written by the module, unless long texts ma
   expect(masks(`ann@example.com ${'long '.repeat(2_000)}`)).toEqual([false, 0])
 })
 
+test('what masking makes longer than the module has room for is written by JavaScript', () => {
+  const rule = { id: 'x'.repeat(64), keys: ['question'], action: 'mask' }
+  const masker = createMasker([{ rules: newMaskRules.parse({ rules: [rule] }) }])
+  const value = Array.from({ length: 450 }, (_, n) => ({ question: n }))
+  const masks = (count: number) => {
+    const items = Array.from({ length: count }, (_, n) =>
+      startItem({ project_id: 'e/p', id: String(n).padStart(16, '0'), inputs: { value } }),
+    )
+    return module
+      ?.read(contextOf({ whole: false, body: batchOf(...items) }) as never, false, Date.now())
+      ?.mask(() => masker)
+  }
+  expect([masks(30), masks(64)]).toEqual([true, false])
+})
+
 test('the module finds the same anchors as JavaScript', () => {
   const pieces = [...'@+:-_.AJbBIKSzye"\\\\/u {}07 ', 'sk-', 'glpat-', 'xoxb-', 'ghp_', 'npm_', 'hf_', 'AKIA', 'eyJ']
   const part = fc.constantFrom(

@@ -54,7 +54,7 @@ export type ReadBatch = {
   /**
    * Masks what is in the items of some projects.
    * @param maskerOf of a project; undefined = nothing of it is masked
-   * @returns false: JavaScript has to read the batch, and nothing was masked
+   * @returns false: JavaScript has to read the batch
    */
   mask(maskerOf: (project: string) => Masker | undefined): boolean
   /** The records with its rows; each row takes the next value of the clock, in list order. */

@@ -15,6 +15,8 @@ import {
 
 /** Longer bodies of projects that are masked are read by JavaScript: what is masked may take several times as long. */
 const maxMaskedBodyBytes = 512 * 1024
+/** Most bytes of texts that were masked: names of rules may be much longer than what they stand for. */
+const maxMaskedBytes = 2 * 1024 * 1024
 /** The same of payloads in which something may have to be masked; a text that masking alone makes longer is no content. */
 const maxMaskedPayload = inlineTextLength
 
@@ -135,7 +137,8 @@ export function createBatchMasking(
   /**
    * @param maskers of the projects
    * @param from position from which on masked texts are written
-   * @returns the position behind them; null when JavaScript has to read the batch: nothing was masked then
+   * @returns the position behind them; null when JavaScript has to read the batch. Nothing was masked then, but where what
+   * was masked takes too much memory: its hits are counted twice.
    */
   const mask = (maskers: Maskers, bodyBytes: number, from: number): number | null => {
     if (maskers.every((masker) => masker === undefined)) return from
@@ -145,10 +148,13 @@ export function createBatchMasking(
       memory.now().view.setUint32(project + layout.projectMask, masker?.version ?? 0, true)
     })
     let end = from
+    let isTooMuch = false
     const replace = (item: number, field: number, text: string | undefined): void => {
-      if (text === undefined) return
+      if (text === undefined || isTooMuch) return
       const entry = item + layout.itemFields + field * layout.fieldBytes
       const size = Buffer.byteLength(text)
+      isTooMuch = end + size > from + maxMaskedBytes
+      if (isTooMuch) return
       memory.reserve(end + size)
       const { buffer, view } = memory.now()
       buffer.write(text, end)
@@ -161,9 +167,9 @@ export function createBatchMasking(
       for (const one of maskedPayloads) replace(item, one.field, maskedPayload(item, one, masker))
       for (const one of maskedTexts) replace(item, one.field, maskedText(item, one, masker))
       memory.now().view.setUint32(item + layout.itemMasked, masker.hits() - before, true)
-      return false
+      return isTooMuch
     })
-    return end
+    return isTooMuch ? null : end
   }
   return { mask, anchorsHere }
 }
