@@ -26,6 +26,9 @@ import { createRound } from './round.ts'
 
 const hourMs = 3_600_000
 const everyMs = 60_000
+/** What happens to an erasure until it is written again does not change what was written. */
+const copyOf = (erasure: Erasure): Erasure => ({ ...erasure, counts: { ...erasure.counts } })
+
 /** So long after its deletes an erasure is in the log: what is younger may yet be asked for. */
 const askedWithinMs = 1_000
 const background = { pool: 'background' } as const
@@ -71,20 +74,29 @@ export function createErasing(deps: ErasingDeps): Erasing {
   let running: Promise<number> | undefined
   let looked = 0
   let isAskedAgain = false
-  /** When erasures were hidden, by id: their events may not be in the table yet. */
-  const hidden = new Map<string, number>()
+  /** Erasures as this process wrote them last, by id: their events may not be in the table yet. */
+  const written = new Map<string, Erasure>()
 
   const read = <Row>(query: Query): Promise<Row[]> => store.rows<Row>(query, background)
 
   const openErasures = async (): Promise<Erasure[]> => {
     const rows = await read<ErasureRow>(statement('erasure.open', {}, { columns: erasureColumns.join(', ') }))
-    return rows.map(erasureOf).map((one) => Object.assign(one, { hiddenUs: hidden.get(one.id) ?? one.hiddenUs }))
+    const found = rows.map(erasureOf)
+    const open = new Set(found.map(({ id }) => id))
+    for (const id of written.keys()) if (!open.has(id)) written.delete(id)
+    return found
+      .map((one) => {
+        const own = written.get(one.id)
+        return own === undefined || own.changedMs < one.changedMs ? one : copyOf(own)
+      })
+      .filter(({ status }) => status !== 'done')
   }
   const due = createDue({ store, removal, held, removedProjects })
   const append = async (erasure: Erasure): Promise<void> => {
     const at = clock.next()
     await log.append(erasuresTopic.name, [erasureRecord(erasure, at)])
     erasure.changedMs = msOfClock(at)
+    written.set(erasure.id, copyOf(erasure))
   }
 
   const change = async (erasures: readonly Erasure[], status: 'removing' | 'verifying'): Promise<void> => {
@@ -95,7 +107,6 @@ export function createErasing(deps: ErasingDeps): Erasing {
   const noteHidden = async (erasures: readonly Erasure[], nowMs: number): Promise<void> => {
     for (const erasure of erasures) {
       erasure.hiddenUs = Math.round(Math.max(nowMs, Date.now()) * 1_000)
-      hidden.set(erasure.id, erasure.hiddenUs)
       await append(erasure)
     }
   }
@@ -137,7 +148,6 @@ export function createErasing(deps: ErasingDeps): Erasing {
       const { id, hash } = erasure
       await deps.audit.record({ action: 'erasure.done', scope: projectId, target: id, details: { hash } })
       await append(erasure)
-      hidden.delete(id)
       previous = hash
     }
     return erasures.length
