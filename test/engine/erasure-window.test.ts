@@ -161,6 +161,24 @@ it('calls are removed once, however late the events of their erasure come into t
   expect([rewrites, found]).toEqual([0, [{ status: 'verifying', payloads: 1 }]])
 })
 
+it('a receipt tells what was removed, however late the events of its erasure come into the tables', async () => {
+  await world.apply([complete('counted')])
+  await deleted('counted')
+  held = []
+  const { id } = await erase(1)
+  const now = Date.now() + 37 * hourMs
+  // Read for the first time between the two looks of a run, which removes what it asks for.
+  await erasing.run(now)
+  // The next run reads it as it was asked for.
+  await erasing.run(now + 60_000)
+  await settled()
+  held = undefined
+  const sql = `SELECT toUInt32(payload_rows) AS payloads, toUInt32(first_ver > 0) AS first, toUInt32(hidden_us > 0) AS hidden
+    FROM callhouse.erasures FINAL WHERE id = {id:String}`
+  const rows = await world.store.rows({ name: 'test', sql, params: { id } })
+  expect([await stored('counted'), rows]).toEqual([0, [{ payloads: 1, first: 1, hidden: 1 }]])
+})
+
 it('nothing is called done while deletes that were accepted are not in the tables', async () => {
   await world.apply([complete('late')])
   const { id } = await erase(1)

@@ -26,12 +26,12 @@ import { createRound } from './round.ts'
 
 const hourMs = 3_600_000
 const everyMs = 60_000
-/** What happens to an erasure until it is written again does not change what was written. */
-const copyOf = (erasure: Erasure): Erasure => ({ ...erasure, counts: { ...erasure.counts } })
-
 /** So long after its deletes an erasure is in the log: what is younger may yet be asked for. */
 const askedWithinMs = 1_000
 const background = { pool: 'background' } as const
+
+/** What happens to an erasure until it is written again does not change what was written. */
+const copyOf = (erasure: Erasure): Erasure => ({ ...erasure, counts: { ...erasure.counts } })
 
 const msOfClock = (clock: bigint): number => Number(clock >> 10n) / 1_000
 
