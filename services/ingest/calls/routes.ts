@@ -13,6 +13,7 @@ import {
 } from '../../../schemas/calls.ts'
 import { maxFaults } from '../../../schemas/collections.ts'
 import { type ContentStore, noContent } from '../../content/content-port.ts'
+import { type AnchorsIn, anchorsIn } from '../../content/masking/anchors.ts'
 import { type Maskings, maskingsOfRequest, takesLong } from '../../content/masking/maskings.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { TooLongHere } from '../../core/errors.ts'
@@ -136,7 +137,10 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
   const { split = {} } = deps
   const reader = createBodyReader(names)
   const pool = createBufferPool()
-  const module = deps.edgeWasm === false ? () => null : () => batchModule(fieldNames(names))
+  const fields = fieldNames(names)
+  const module = deps.edgeWasm === false ? () => null : () => batchModule(fields)
+  /** Asked for payloads of masked projects alone. */
+  const look: AnchorsIn = (...of) => (module()?.anchors ?? anchorsIn)(...of)
   const checkContext = (): CheckContext => ({ names, nowMs: Date.now() })
 
   /** Stores extracted content and then the rows; the positions of both. */
@@ -147,7 +151,6 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     if (!context.mayTakeLong && items.some(({ projectId }) => takesLong(ofRequest.of(projectId), bodyBytes)))
       throw new TooLongHere()
     const extraction = content.begin()
-    const look = module()?.anchors
     const rows = { items, userId, clock, split, pool, bodyBytes, maskings: ofRequest, content, look }
     let records = recordsOf({ ...rows, extraction })
     let stored: Position[] = []
