@@ -119,8 +119,8 @@ const deepOnly = [
   'server/transfer',
   'unit/log-fairness',
 ]
-/** A second time on Kafka and a ClickHouse server; the slowest of them where the whole tier runs. */
 const isWholeDeepTier = Number(process.env.CALLHOUSE_TEST_DEEP ?? 0) >= 1
+/** A second time on Kafka and a ClickHouse server; the slowest of them where the whole tier runs. */
 const deepOnServers = [
   'server/annotation-queues',
   'server/calls-feedback-fields',
