@@ -50,7 +50,7 @@ const heldLog = (id: string): string => statement('purge.held-logs', {}, { id, h
 const startedAt = microsOf('started_at')
 
 /** Calls first: a call whose payload is gone could not be read. Partitions are months of the same time, or one of all. */
-const agedTables: readonly Aged[] = [
+export const agedTables: readonly Aged[] = [
   { table: 'calls', us: startedAt, cutoff: calls, held: heldId },
   { table: 'turns', us: startedAt, cutoff: calls, held: heldId },
   {
@@ -76,8 +76,6 @@ const otherTables = ['files', 'objects', 'object_events', 'feedback', 'feedback_
 const dayMs = 86_400_000
 /** Days from one look at a project's files to the next. */
 const fileRoundDays = 7
-/** Share of a month's rows, in percent, from which on removed rows are worth a rewrite of the rest. */
-const rewrittenPercent = 25
 /** Projects that one statement names. */
 const projectsAtOnce = 1_000
 const aside = { background: true } as const
@@ -88,18 +86,36 @@ const isMonth = (name: string): boolean => /^(?:\d{6}|all)$/.test(name)
 const monthBeginUs = (month: string): number =>
   month === 'all' ? Number.NEGATIVE_INFINITY : Date.UTC(Number(month.slice(0, 4)), Number(month.slice(4)) - 1) * 1_000
 
-/** A partition has its day among the days of a round, so that not all are rewritten at once. */
-const isDay = (table: string, month: string, roundDays: number, nowMs: number): boolean => {
-  const place = [...`${table} ${month}`].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % 1_000_003, 7)
+/** A name has its day among the days of a round, so that not all have their turn at once. */
+const isDay = (name: string, roundDays: number, nowMs: number): boolean => {
+  const place = [...name].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % 1_000_003, 7)
   return Math.floor(nowMs / dayMs) % roundDays === place % roundDays
 }
 
-/** Whether the removed rows of a month are taken out of its files today. */
-export const isRewritten = (
-  { table, month, removed, rows }: { table: string; month: string; removed: number; rows: number },
-  roundDays: number,
-  nowMs: number,
-): boolean => removed > 0 && (removed * 100 >= rows * rewrittenPercent || isDay(table, month, roundDays, nowMs))
+/** Rows of a project in the files of a month, with the times of those that were removed, in microseconds. */
+export type RemovedRows = {
+  rows: number
+  removed: number
+  oldestUs: number
+  newestUs: number
+  cutoffUs: number | undefined
+}
+
+/**
+ * Whether the removed rows of a month are taken out of its files today: as late as may be, since the rest is written once
+ * more. Rows that no cutoff explains (of settings that have changed, or of another reason) wait for the day of their month.
+ * @param roundDays for which a hidden row may stay in the files
+ */
+export function isRewritten(name: string, projects: readonly RemovedRows[], roundDays: number, nowMs: number): boolean {
+  const some = projects.filter(({ removed }) => removed > 0)
+  if (some.length === 0) return false
+  const isWhole = projects.every(({ rows, removed }) => rows === removed)
+  const isOverdue = some.some(
+    ({ oldestUs, cutoffUs }) => cutoffUs !== undefined && oldestUs <= cutoffUs - roundDays * dayMs * 1000,
+  )
+  const isOther = some.some(({ newestUs, cutoffUs }) => cutoffUs === undefined || newestUs >= cutoffUs)
+  return isWhole || isOverdue || (isOther && isDay(name, roundDays, nowMs))
+}
 
 type Purged = {
   rows: number
@@ -115,7 +131,7 @@ export type Purge = {
   stop(): void
 }
 
-/** @param deps.roundDays within which the bytes of removed rows go at the latest */
+/** @param deps.roundDays for which removed rows may stay in the files */
 export function createPurge(deps: {
   store: Pick<Store, 'rows' | 'command'>
   rules: PurgeRules
@@ -196,9 +212,15 @@ export function createPurge(deps: {
 
   /** Whether the files of a month still hold removed rows that are due. */
   const isRewriteDue = async (table: string, month: string, nowMs: number): Promise<boolean> => {
-    const [found] = await read<{ removed: string; rows: string }>(statement('purge.removed', { month }, { table }))
-    const [removed, rows] = [Number(found?.removed ?? 0), Number(found?.rows ?? 0)]
-    return isRewritten({ table, month, removed, rows }, roundDays, nowMs)
+    const aged = agedTables.find((one) => one.table === table)
+    const found = await read<Record<'project_id' | 'rows' | 'removed' | 'oldest' | 'newest', string>>(
+      statement('purge.removed', { month }, { table, us: aged?.us ?? 'toInt64(0)' }),
+    )
+    const projects = found.map(({ project_id, rows, removed, oldest, newest }) => ({
+      ...{ rows: Number(rows), removed: Number(removed), oldestUs: Number(oldest), newestUs: Number(newest) },
+      cutoffUs: aged && cutoffOf(aged, project_id),
+    }))
+    return isRewritten(`${table} ${month}`, projects, roundDays, nowMs)
   }
 
   /** Tables in which some rows were removed, as engines know them: others need no look into their rows. */
@@ -251,7 +273,7 @@ export function createPurge(deps: {
     let rows = 0
     for (const [projectId, beforeMs] of rules.fileCutoffs?.(nowMs) ?? []) {
       if (isStopped || removeOldFiles === undefined) break
-      if (!isDay('files', projectId, fileRoundDays, nowMs)) continue
+      if (!isDay(`files ${projectId}`, fileRoundDays, nowMs)) continue
       const files = await removeOldFiles(projectId, beforeMs)
       if (files === 0) continue
       removed.set(projectId, { ...removed.get(projectId), files })
