@@ -16,6 +16,10 @@ const cell = z.object({
   text: z.string().describe('numbers as they are stored, of an object its keys, of a list its length'),
   size: z.int().describe('bytes of the stored value, of media of what they hold'),
   is_cut: z.boolean(),
+  file: z
+    .object({ name: z.string(), digest: z.string() })
+    .optional()
+    .describe('of media that are kept as a file of the project'),
 })
 export type Cell = z.output<typeof cell>
 

@@ -265,3 +265,19 @@ it('media and Markdown are for everybody: axe finds no fault in both themes, and
   }
   expect(found).toEqual([])
 })
+
+it('images in columns of the list are small pictures, larger when they are pressed; other contents are signs', async () => {
+  const { page } = here
+  await page.goto(`${world.url}/p/${world.project}/calls?view=all&cols=inputs.nested.0.shot,inputs.messages.0.content`)
+  const small = page.locator('.rows .row img')
+  await expect.poll(() => small.count()).toBe(1)
+  await expect.poll(() => page.evaluate("document.querySelector('.rows .row img').naturalWidth")).toBe(160)
+  expect(await everybodysFaults(page, 'small pictures')).toEqual([])
+  await small.click()
+  const dialog = page.getByRole('dialog', { name: 'image.png' })
+  await dialog.locator('img').waitFor()
+  // Keys within it are not those of the list.
+  await page.keyboard.press('Enter')
+  await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
+  expect(new URL(page.url()).pathname).toMatch(/calls$/)
+})

@@ -12,12 +12,16 @@ const at = (ms: number): string => new Date(1_772_700_000_000 + ms).toISOString(
 const idOf = (n: number): string => String(n).padStart(16, '0')
 const image = `data:image/png;base64,${Buffer.alloc(300).toString('base64')}`
 
+const weave_type = { type: 'PIL.Image.Image' }
+const files = { 'metadata.json': 'no', 'image.png': 'the "digest"' }
+const shot = JSON.stringify({ _type: 'CustomWeaveType', weave_type, files, load_op: 'x' })
+
 /** The fields of the first calls as they are sent: numbers keep their spelling. */
 const texts: Record<number, { inputs?: string; output?: string }> = {
   1: {
     inputs: '{"k":1.0,"big":12345678901234567890123,"s":"short","list":[1,{"deep":"x"}],"o":{"a":1,"b.c":2},"n":null}',
   },
-  2: { inputs: `{"k":2,"s":"${'long \\u00e9 '.repeat(100)}","flag":true,"pic":"${image}"}` },
+  2: { inputs: `{"k":2,"s":"${'long \\u00e9 '.repeat(100)}","flag":true,"pic":"${image}","shot":${shot}}` },
   3: { inputs: '{"k":"2","s":"😀😀😀"}', output: '{"score":0.5}' },
 }
 
@@ -93,6 +97,10 @@ describe('cells', () => {
     expect(flag).toEqual({ type: 'bool', text: 'true', size: 4, is_cut: false })
     expect(pic).toEqual({ type: 'media', text: 'image/png', size: 300, is_cut: false })
     expect((await cellsOf(3, ['inputs.s'], 3))?.[0]).toMatchObject({ text: '😀', is_cut: true })
+    expect((await cellsOf(2, ['inputs.shot']))?.[0]).toEqual({
+      ...{ type: 'media', text: 'PIL.Image.Image', size: shot.length, is_cut: false },
+      file: { name: 'image.png', digest: 'the "digest"' },
+    })
   })
 
   it('come from all documents and columns; ids that are not there are left out', async () => {

@@ -95,6 +95,21 @@ function stringCell(text: Buffer, place: Place, chars: number): Cell {
   return { type: 'string', text: isCut ? cutText(head, chars) : head.toWellFormed(), size, is_cut: isCut }
 }
 
+/** Longer names and digests are none that a file of the project has. */
+const maxFileText = 300
+
+/** The file with the contents of an object of files: not what describes it, nor code that loads it. */
+function fileOf(object: Buffer): Cell['file'] {
+  const files = placeOf(object, ['files'])
+  if (files === null || object[files.start] !== 0x7b) return undefined
+  for (const { key: name, start, end } of membersAt(object, files.start)) {
+    if (name === 'metadata.json') continue
+    if (name === 'obj.py' || object[start] !== 0x22 || name.length + end - start > maxFileText) return undefined
+    return { name: name.toWellFormed(), digest: keyAt(object, start, end).toWellFormed() }
+  }
+  return undefined
+}
+
 function objectCell(text: Buffer, place: Place, chars: number): Cell {
   const keys: string[] = []
   let isMedia = false
@@ -111,9 +126,11 @@ function objectCell(text: Buffer, place: Place, chars: number): Cell {
   }
   const size = place.end - place.start
   if (isMedia) {
-    const type = placeOf(text.subarray(place.start, place.end), ['weave_type', 'type'])
-    const name = type && stringCell(text.subarray(place.start, place.end), type, chars)
-    return { type: 'media', text: name?.text ?? '', size, is_cut: false }
+    const object = text.subarray(place.start, place.end)
+    const type = placeOf(object, ['weave_type', 'type'])
+    const name = type && stringCell(object, type, chars)
+    const file = fileOf(object)
+    return { type: 'media', text: name?.text ?? '', size, is_cut: false, ...(file && { file }) }
   }
   const joined = keys.join(', ')
   isCut ||= joined.length > chars

@@ -9,8 +9,7 @@ import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { useReorder } from '../parts/reorder.ts'
 import { T } from '../parts/text.tsx'
-import { type Columns, type Width, type Widths, widthNames, withWidth } from './columns.ts'
-import { columnName } from './row.tsx'
+import { type Columns, columnName, type Width, type Widths, widthNames, withWidth } from './columns.ts'
 import { type CallsSearch, madeColumns, usualColumns } from './search.ts'
 
 /** Columns of the call itself, beside what payloads hold. */

@@ -1,6 +1,14 @@
 // Where the chosen columns of the list stand and how wide they are: the address says which are pinned, widths are taste and
 // stay in the browser.
 
+/** Fields that go by a name; others by their path. */
+const columnNames: Readonly<Record<string, string>> = {
+  ...{ inputs: 'Inputs', output: 'Output', thread_id: 'Thread', platform_user_id: 'User', id: 'Id', trace_id: 'Trace' },
+  ...{ feedback: 'Feedback', size: 'Size' },
+}
+export const columnName = (path: string): string =>
+  (Object.hasOwn(columnNames, path) ? columnNames[path] : undefined) ?? path
+
 export const widthNames = { narrow: 'Narrow', usual: 'Usual', wide: 'Wide', widest: 'Widest' } as const
 export type Width = keyof typeof widthNames
 export type Widths = ReadonlyMap<string, Width>

@@ -1,32 +1,20 @@
 // One row of the list of calls, and the head above it.
-import type { ReactNode } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { type FeedbackItem, summaryOf } from '../engine/feedback.ts'
 import { age, bytes, count, duration, moment, money, tokens } from '../engine/format.ts'
+import { isContentRef, type MediaSource } from '../engine/media.ts'
 import { parsedRef } from '../engine/refs.ts'
-import type { Row, Status } from '../engine/rows.ts'
+import { type Row, statusNames } from '../engine/rows.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { Icon } from '../parts/icon.tsx'
-import { mediaSign, RefLink } from '../parts/ref-link.tsx'
+import { mediaSign, RefLink, RefsInText } from '../parts/ref-link.tsx'
 import { T } from '../parts/text.tsx'
 import { scaled } from '../text-scale.ts'
 import type { Preview } from '../worker/main.ts'
-import { type Columns, headColumns } from './columns.ts'
+import { type Columns, columnName, headColumns } from './columns.ts'
 import type { Cell } from './use-calls.ts'
 
-export const statusNames: Record<Status, string> = {
-  success: 'Success',
-  error: 'Error',
-  running: 'Running',
-  descendant_error: 'Error below',
-}
-
-/** Fields that go by a name; others by their path. */
-const columnNames: Readonly<Record<string, string>> = {
-  ...{ inputs: 'Inputs', output: 'Output', thread_id: 'Thread', platform_user_id: 'User', id: 'Id', trace_id: 'Trace' },
-  ...{ feedback: 'Feedback', size: 'Size' },
-}
-export const columnName = (path: string): string =>
-  (Object.hasOwn(columnNames, path) ? columnNames[path] : undefined) ?? path
+const SmallMedia = lazy(() => import('../lazy-routes.tsx').then(({ SmallMedia }) => ({ default: SmallMedia })))
 
 /** Cells that stay in view while the others scroll; without a pinned column among them they scroll as well. */
 function Pinned({ side, columns, children }: { side: 'left' | 'right'; columns: Columns; children: ReactNode }) {
@@ -97,6 +85,7 @@ export function Head({ sort, columns, onSort }: HeadProps) {
 }
 
 type RowProps = {
+  projectId: string
   row: Row
   preview: Preview | undefined
   columns: Columns
@@ -113,19 +102,39 @@ type RowProps = {
   height: number
 }
 
+/** The picture comes with the chunk of those that show media: the list does not wait for it. */
+const Small = ({ sign, ...props }: { projectId: string; source: MediaSource; sign: ReactNode }) => (
+  <Suspense fallback={sign}>
+    <SmallMedia {...props}>{sign}</SmallMedia>
+  </Suspense>
+)
+
 /** Signs before what is no text: how much an object or list holds, what a medium or a ref is of. */
-function CellText({ cell }: { cell: Cell }) {
-  const { type, text, size, is_cut } = cell
+function CellText({ cell, projectId }: { cell: Cell; projectId: string }) {
+  const { type, text, size, is_cut, file } = cell
   if (type === 'array') return <span className="dim">[{text}]</span>
-  if (type === 'media')
-    return (
+  if (type === 'media') {
+    const sign = (
       <span className="second" title={bytes(size)}>
         <Icon name={mediaSign(text)} label="media" /> <T text={text} max={60} />{' '}
         <span className="dim">{bytes(size)}</span>
       </span>
     )
+    return file && mediaSign(text) === 'image' ? (
+      <Small {...{ projectId }} source={{ from: 'file', ...file }} sign={sign} />
+    ) : (
+      sign
+    )
+  }
   const ref = type === 'string' && !is_cut ? parsedRef(text) : undefined
-  if (ref) return <RefLink text={text} of={ref} tabIndex={-1} />
+  if (ref) {
+    const sign = <RefLink text={text} of={ref} tabIndex={-1} />
+    return isContentRef(text) && mediaSign(ref.name) === 'image' ? (
+      <Small {...{ projectId }} source={{ from: 'ref', ref: text, name: ref.name }} sign={sign} />
+    ) : (
+      sign
+    )
+  }
   const shown = <T text={is_cut ? `${text}…` : text} />
   if (type === 'object')
     return (
@@ -148,9 +157,9 @@ function FeedbackText({ items }: { items: readonly FeedbackItem[] | undefined })
   return parts.length === 0 ? <span className="dim">{items && '–'}</span> : <T text={parts.join(' · ')} />
 }
 
-type ShownProps = Pick<RowProps, 'row' | 'preview' | 'cellOf' | 'feedbackOf'> & { path: string }
+type ShownProps = Pick<RowProps, 'projectId' | 'row' | 'preview' | 'cellOf' | 'feedbackOf'> & { path: string }
 
-function Shown({ row, preview, cellOf, feedbackOf, path }: ShownProps) {
+function Shown({ projectId, row, preview, cellOf, feedbackOf, path }: ShownProps) {
   if (path === 'size')
     return row.size === null ? (
       <span className="dim">–</span>
@@ -164,12 +173,13 @@ function Shown({ row, preview, cellOf, feedbackOf, path }: ShownProps) {
         <T text={row.exception.split('\n', 1)[0] ?? ''} />
       </span>
     )
-  if (preview !== undefined && (path === 'inputs' || path === 'output')) return <T text={preview[path]} />
+  if (preview !== undefined && (path === 'inputs' || path === 'output')) return <RefsInText text={preview[path]} />
   const cell = cellOf(row.id, path)
-  return cell === null ? <span className="dim">–</span> : <CellText cell={cell} />
+  return cell === null ? <span className="dim">–</span> : <CellText {...{ cell, projectId }} />
 }
 
 export function CallRow({
+  projectId,
   row,
   preview,
   columns,
@@ -189,7 +199,7 @@ export function CallRow({
   const chosen = (paths: readonly string[]) =>
     paths.map((path) => (
       <span key={path} role="cell" className="second">
-        <Shown {...{ row, preview, cellOf, feedbackOf, path }} />
+        <Shown {...{ projectId, row, preview, cellOf, feedbackOf, path }} />
       </span>
     ))
   return (

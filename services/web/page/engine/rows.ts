@@ -2,6 +2,13 @@
 
 export type Status = 'success' | 'error' | 'running' | 'descendant_error'
 
+export const statusNames: Record<Status, string> = {
+  success: 'Success',
+  error: 'Error',
+  running: 'Running',
+  descendant_error: 'Error below',
+}
+
 export type Row = {
   id: string
   traceId: string
@@ -214,20 +221,28 @@ function lastMessage(value: unknown, depth = 0): string | undefined {
 
 const previewOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 
+const wholeRef = /^weave:\/\/\/\S{1,280}$/
+/** Of members that stand beside others; a ref without its end would be of something else. */
+const memberOf = (value: unknown): string => {
+  const text = previewOf(value)
+  return wholeRef.test(text) ? text : cutPreview(text, 60)
+}
+
+/** Without the beginning of a ref whose end is cut off. */
+const cutPreview = (text: string, max: number): string =>
+  text.length <= max ? text : text.slice(0, max).replace(/weave:\/\/\/\S*$/, '…')
+
 /** What a cell of inputs or output shows of a value, in one line. */
 export function cellOf(value: unknown, max = 240): string {
   if (value === null || value === undefined) return ''
-  if (typeof value !== 'object') return String(value).slice(0, max)
+  if (typeof value !== 'object') return cutPreview(String(value), max)
   const entries = Object.entries(value)
   const first = entries[0]
   const messages = entries.find(([key, one]) => /messages$/.test(key) && Array.isArray(one))?.[1] ?? value
   const said = Array.isArray(messages) || Object.hasOwn(value, 'content') ? lastMessage(messages) : undefined
-  if (said !== undefined) return said.slice(0, max)
-  if (entries.length === 1 && first !== undefined && !Array.isArray(value)) return previewOf(first[1]).slice(0, max)
-  if (Array.isArray(value)) return `[${value.length}] ${previewOf(value[0]).slice(0, max)}`
-  return entries
-    .slice(0, 8)
-    .map(([key, one]) => `${key}: ${previewOf(one).slice(0, 60)}`)
-    .join('  ')
-    .slice(0, max)
+  if (said !== undefined) return cutPreview(said, max)
+  if (entries.length === 1 && first !== undefined && !Array.isArray(value)) return cutPreview(previewOf(first[1]), max)
+  if (Array.isArray(value)) return `[${value.length}] ${cutPreview(previewOf(value[0]), max)}`
+  const members = entries.slice(0, 8).map(([key, one]) => `${key}: ${memberOf(one)}`)
+  return cutPreview(members.join('  '), max)
 }

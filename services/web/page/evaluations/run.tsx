@@ -4,7 +4,6 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
-import { statusNames } from '../calls/row.tsx'
 import {
   binOf,
   type Distribution,
@@ -15,6 +14,7 @@ import {
   scoreNames,
 } from '../engine/evaluation-rows.ts'
 import { count, duration, moment } from '../engine/format.ts'
+import { statusNames } from '../engine/rows.ts'
 import { Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { type Column, Grid } from '../parts/grid.tsx'

@@ -1,7 +1,7 @@
 // An image, a sound or a film of a recorded value, where its first bytes are what its type says; anything else is a file
 // to be saved. What lies elsewhere is never loaded.
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { baseUrl, json } from '../api/client.ts'
 import { send } from '../api/send.ts'
 import { bytes as written } from '../engine/format.ts'
@@ -14,11 +14,11 @@ import { T } from './text.tsx'
 import './media.css'
 
 /** Larger files are loaded when somebody asks for them. */
-const maxUnasked = 8 * 2 ** 20
+export const maxUnasked = 8 * 2 ** 20
 
 type Loaded = { blob: Blob; head: Uint8Array } | { tooLarge: number }
 
-async function fileOf(project_id: string, digest: string, isAsked: boolean, signal: AbortSignal): Promise<Loaded> {
+async function fileOf(project_id: string, digest: string, most: number, signal: AbortSignal): Promise<Loaded> {
   const control = new AbortController()
   const response = await send(
     baseUrl,
@@ -27,7 +27,7 @@ async function fileOf(project_id: string, digest: string, isAsked: boolean, sign
     { signal: AbortSignal.any([signal, control.signal]) },
   )
   const size = Number(response.headers.get('content-length') ?? 0)
-  if (size > maxUnasked && !isAsked) {
+  if (size > most) {
     control.abort()
     return { tooLarge: size }
   }
@@ -44,21 +44,16 @@ function decoded(base64: string): Blob {
   return new Blob([Uint8Array.from(letters, (letter) => letter.charCodeAt(0))])
 }
 
-/** The bytes of a medium; of what lies elsewhere there are none. */
-export async function load(
-  project: string,
-  source: MediaSource,
-  isAsked: boolean,
-  signal: AbortSignal,
-): Promise<Loaded> {
+/** The bytes of a medium; of what lies elsewhere there are none. @param most bytes of a file that are loaded */
+export async function load(project: string, source: MediaSource, most: number, signal: AbortSignal): Promise<Loaded> {
   if (source.from === 'base64') return loadedOf(decoded(source.base64))
-  if (source.from === 'file') return fileOf(project, source.digest, isAsked, signal)
+  if (source.from === 'file') return fileOf(project, source.digest, most, signal)
   if (source.from === 'address') throw new Error('not loaded')
   const { vals } = await json('refs.read_batch', { refs: [source.ref] }, { signal })
   const inner = filesObject(vals[0])
   const [, owner] = /^weave:\/\/\/([^/]+\/[^/]+)\//.exec(source.ref) ?? []
   if (inner?.from !== 'file' || owner === undefined) throw new Error('This object holds no file')
-  return fileOf(owner, inner.digest, isAsked, signal)
+  return fileOf(owner, inner.digest, most, signal)
 }
 
 const keyOf = (source: MediaSource): string =>
@@ -98,17 +93,23 @@ function Elsewhere({ address, name }: { address: string; name: string }) {
 
 type MediaProps = { projectId: string; source: MediaSource }
 
-function Stored({ projectId, source }: MediaProps) {
-  const [isAsked, setAsked] = useState(false)
-  const [isLarge, setLarge] = useState(false)
+/** A medium as it is loaded, what it shows as, and its address while the element is there. */
+function useMedium({ projectId, source }: MediaProps, most: number) {
   const { data, error } = useQuery({
-    queryKey: ['media', projectId, source.from, 'ref' in source ? source.ref : keyOf(source), isAsked],
-    queryFn: ({ signal }) => load(projectId, source, isAsked, signal),
+    queryKey: ['media', projectId, source.from, 'ref' in source ? source.ref : keyOf(source), most],
+    queryFn: ({ signal }) => load(projectId, source, most, signal),
     ...{ staleTime: Number.POSITIVE_INFINITY, gcTime: 30_000, retry: false },
   })
   const loaded = data !== undefined && 'blob' in data ? data : undefined
   const shown = loaded && shownAs(loaded.head, source.from === 'base64' ? source.type : null)
   const url = useBlobUrl(loaded?.blob, shown?.type ?? 'application/octet-stream')
+  return { data, error, loaded, shown, url }
+}
+
+function Stored({ projectId, source }: MediaProps) {
+  const [isAsked, setAsked] = useState(false)
+  const most = isAsked ? Number.POSITIVE_INFINITY : maxUnasked
+  const { data, error, loaded, shown, url } = useMedium({ projectId, source }, most)
   if (error !== null)
     return (
       <p className="media second">
@@ -136,17 +137,46 @@ function Stored({ projectId, source }: MediaProps) {
         Save <T text={source.name} max={80} /> <span className="dim">{written(loaded.blob.size)}</span>
       </a>
     )
+  return <Picture url={url} name={source.name} className="media picture" />
+}
+
+type PictureProps = { url: string; name: string; className: string; tabIndex?: number }
+
+/** An image as a button that shows it as large as it is. */
+function Picture({ url, name, className, tabIndex }: PictureProps) {
+  const [isLarge, setLarge] = useState(false)
   return (
     <>
-      <button type="button" className="media picture" title="Larger" onClick={() => setLarge(true)}>
-        <img src={url} alt={source.name.slice(0, 120)} />
+      <button type="button" {...{ className, tabIndex }} title="Larger" onClick={() => setLarge(true)}>
+        <img src={url} alt={name.slice(0, 120)} decoding="async" />
       </button>
       {isLarge && (
-        <Dialog title={source.name.slice(0, 80)} className="large" onClose={() => setLarge(false)}>
-          <img className="whole" src={url} alt={source.name.slice(0, 120)} />
+        <Dialog title={name.slice(0, 80)} className="large" onClose={() => setLarge(false)}>
+          <img className="whole" src={url} alt={name.slice(0, 120)} />
         </Dialog>
       )}
     </>
+  )
+}
+
+/** Rows of a list show many of them. */
+const maxSmall = 2 * 2 ** 20
+
+/** A small picture within a row, where the medium is an image; else what stands there without it. */
+export function SmallMedia({ projectId, source, children }: MediaProps & { children: ReactNode }) {
+  const { shown, url } = useMedium({ projectId, source }, maxSmall)
+  if (shown?.kind !== 'image' || url === undefined) return children
+  return (
+    // The row that it stands in has clicks and keys of its own, also when the large one is open.
+    <span
+      className="small-picture"
+      onClick={(event) => event.stopPropagation()}
+      onDoubleClick={(event) => event.stopPropagation()}
+      onContextMenu={(event) => event.stopPropagation()}
+      onKeyDown={(event) => event.stopPropagation()}
+    >
+      <Picture {...{ url }} name={source.name} className="picture" tabIndex={-1} /> {children}
+    </span>
   )
 }
 

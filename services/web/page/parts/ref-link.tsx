@@ -74,3 +74,16 @@ export function RefOrText({ text, max }: { text: string; max: number }) {
   const of = parsedRef(text)
   return of === undefined ? <T text={text} max={max} /> : <RefLink {...{ text, of }} />
 }
+
+const refs = /(weave:\/\/\/[^\s"'`,;()[\]{}<>]+)/
+
+/** A text in which refs may stand, as links where they are of the project. */
+export function RefsInText({ text }: { text: string }) {
+  const pieces = text.split(refs)
+  if (pieces.length === 1) return <T text={text} />
+  return pieces.map((piece, place) => {
+    const of = place % 2 === 1 ? parsedRef(piece) : undefined
+    // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text never move
+    return of ? <RefLink key={place} text={piece} of={of} tabIndex={-1} /> : <T key={place} text={piece} />
+  })
+}

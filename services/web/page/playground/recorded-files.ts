@@ -1,7 +1,7 @@
 // The images and PDFs of recorded messages, as a draft sends them again: read once, known by their first bytes.
 import type { Message, Part } from '../engine/conversation.ts'
 import { shownAs } from '../engine/media.ts'
-import { load } from '../parts/media.tsx'
+import { load, maxUnasked } from '../parts/media.tsx'
 import { type Attachments, attachmentsOf, dataAddressOf, maxBytes } from './attach.tsx'
 import { type DraftMessage, documentType, hasFiles, imageTypes, isElsewhere, maxDocuments, maxImages } from './draft.ts'
 
@@ -30,7 +30,7 @@ async function withPart(
     const fits = /image/.test(text) && isElsewhere(source.address) && images.length < maxImages
     return fits ? { files: { images: [...images, source.address], documents }, bytes } : undefined
   }
-  const loaded = await load(projectId, source, false, signal).catch((error: unknown) => {
+  const loaded = await load(projectId, source, maxUnasked, signal).catch((error: unknown) => {
     if (signal.aborted) throw error
     return undefined
   })

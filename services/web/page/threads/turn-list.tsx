@@ -1,8 +1,8 @@
 // The turns of a thread beside its conversation, to jump to.
 
-import { statusNames } from '../calls/row.tsx'
 import { count } from '../engine/format.ts'
 import type { Row } from '../engine/rows.ts'
+import { statusNames } from '../engine/rows.ts'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 

@@ -1,8 +1,7 @@
 // The bar above the tree: text to find, and which spans are shown.
 import type { RefObject } from 'react'
-import { statusNames } from '../calls/row.tsx'
 import { count } from '../engine/format.ts'
-import { spanKinds } from '../engine/rows.ts'
+import { spanKinds, statusNames } from '../engine/rows.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { statuses, type Tree } from '../engine/tree.ts'
 import { modeNames, nextMode, type TraceSearch } from './search.ts'
