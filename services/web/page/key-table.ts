@@ -44,7 +44,7 @@ export const keyTable = {
   zoomOut: { keys: ['-'], help: 'Zoom out', scope: 'Trace' },
   zoomAll: { keys: ['0'], help: 'The whole trace', scope: 'Trace' },
   raw: { keys: ['r'], help: 'The whole record', scope: 'Trace' },
-  acts: { keys: ['.'], help: 'Actions of the call', scope: 'Trace' },
+  acts: { keys: ['.'], help: 'Actions of the call, of a value within JSON', scope: 'Trace' },
   mode: { keys: ['v'], help: 'Tree, order of start, by path', scope: 'Trace' },
   wrap: { keys: ['w'], help: 'Wrap long lines', scope: 'Text' },
   markdown: { keys: ['m'], help: 'Answers as Markdown, or as they were sent', scope: 'Text' },

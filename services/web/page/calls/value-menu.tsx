@@ -9,7 +9,8 @@ import { FaultBox } from '../parts/fault.tsx'
 import { RefOrText } from '../parts/ref-link.tsx'
 import { T } from '../parts/text.tsx'
 import { ask } from '../worker/client.ts'
-import { type CallsSearch, maxChosenColumns, parsed } from './search.ts'
+import { narrowedLine } from './filter-acts.ts'
+import { type CallsSearch, maxChosenColumns } from './search.ts'
 import { cellBytes } from './use-calls.ts'
 
 type Value = {
@@ -62,13 +63,6 @@ function useFields(projectId: string, { id, size }: Row, columns: readonly strin
     },
   })
   return { found: data ?? [], error, isLoading, isLarge, refetch }
-}
-
-/** The line of a filter with one more condition. */
-function narrowedLine(q: string, term: string): string {
-  const { expression } = parsed(q)
-  if (expression.length === 0 || q.trim() === '') return term
-  return `${expression.length > 1 ? `(${q.trim()})` : q.trim()} ${term}`
 }
 
 type MenuProps = {

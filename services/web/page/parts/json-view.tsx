@@ -1,22 +1,23 @@
 // A JSON value of any size as a tree of lines: the worker keeps the bytes, the page asks for the lines in view.
 import { type KeyboardEvent, memo, useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react'
 import { bytes } from '../engine/format.ts'
+import type { Segment } from '../engine/json-paths.ts'
 import { childAt, lineOfPath, linesOf, type Open, opened, pathOfLine } from '../engine/json-rows.ts'
 import { useKeys } from '../keys.ts'
 import { scaled } from '../text-scale.ts'
 import { ask } from '../worker/client.ts'
 import type { NodeRef, NodeRow } from '../worker/documents.ts'
 import { Icon } from './icon.tsx'
+import { isContainer, JsonNode } from './json-node.tsx'
 import { Rows, type RowsHandle } from './rows.tsx'
 import { T } from './text.tsx'
 import { TextReader } from './text-reader.tsx'
+import { type ValueActs, ValueMenu } from './value-menu.tsx'
 
 const sliceRows = 200
 const openBelow = 24
 const openLevels = 5
 const shortBytes = 2_000
-
-const isContainer = ({ kind }: { kind: string }): boolean => kind === 'object' || kind === 'array'
 
 /** What is known of the lines: rows by their container and place, and which document a container lies in. */
 type Store = {
@@ -99,12 +100,23 @@ function useJson(root: NodeRef) {
   return { current, load, expand, collapse }
 }
 
-type JsonProps = { root: NodeRef; label: string; name: string }
+type JsonProps = {
+  root: NodeRef
+  label: string
+  name: string
+  /** Where the value stands in a record; without it from its own root on. */
+  at?: readonly Segment[]
+  /** What the page does with a value beside copying it. */
+  acts?: ValueActs
+}
 
-export const JsonView = memo(function JsonView({ root, label, name }: JsonProps) {
+const noPath: readonly Segment[] = []
+
+export const JsonView = memo(function JsonView({ root, label, name, at: start = noPath, acts }: JsonProps) {
   const { current, load, expand, collapse } = useJson(root)
   const [at, setAt] = useState(0)
   const [reading, setReading] = useState<NodeRow | undefined>()
+  const [opened, setOpened] = useState<{ row: NodeRow; path: Segment[] | null }>()
   const [search, setSearch] = useState('')
   const [hits, setHits] = useState<{ offsets: number[]; isCut: boolean; place: number } | undefined>()
   const [hit, setHit] = useState('')
@@ -123,6 +135,18 @@ export const JsonView = memo(function JsonView({ root, label, name }: JsonProps)
     if (childAt(current.open, path)) collapse(path)
     else if (isContainer(row) || row.holdsJson) expand(path).catch(() => undefined)
     else if (row.kind === 'string') setReading(row)
+  }
+  /** What can be done with the value of a line. */
+  const openMenu = (line: number) => {
+    const places = pathAt(line)
+    const row = rowAt(line)
+    if (!places || !row) return
+    const above = places.map((_, level) => current.rows.get(keyOf(places.slice(0, level + 1))))
+    const isInText = above.slice(0, -1).some((one) => one?.holdsJson)
+    setOpened({
+      row,
+      path: isInText ? null : [...start, ...above.map((one, level) => one?.key ?? (places[level] as number))],
+    })
   }
   const copy = (row: NodeRow | undefined) => {
     const from = row ?? root
@@ -169,6 +193,7 @@ export const JsonView = memo(function JsonView({ root, label, name }: JsonProps)
       if (childAt(current.open, path)) collapse(path)
       else if (path.length > 1) setAt(lineOfPath(current.open, path.slice(0, -1)))
     } else if (event.key === 'y') copy(rowAt(at))
+    else if (event.key === '.') openMenu(at)
     else return false
     return true
   }
@@ -238,7 +263,7 @@ export const JsonView = memo(function JsonView({ root, label, name }: JsonProps)
           render={(line, isAt) => {
             const path = pathAt(line) ?? []
             return (
-              <Node
+              <JsonNode
                 row={current.rows.get(keyOf(path))}
                 path={path}
                 isOpen={childAt(current.open, path) !== undefined}
@@ -246,89 +271,20 @@ export const JsonView = memo(function JsonView({ root, label, name }: JsonProps)
                 isHit={hit !== '' && keyOf(path) === hit}
                 onToggle={() => toggle(line)}
                 onRead={setReading}
+                onMenu={() => {
+                  setAt(line)
+                  openMenu(line)
+                }}
               />
             )
           }}
         />
       )}
+      {opened && <ValueMenu {...opened} acts={acts} onClose={() => setOpened(undefined)} />}
       {reading && <TextReader node={reading} title={reading.key ?? name} onClose={() => setReading(undefined)} />}
     </div>
   )
 })
-
-type NodeProps = {
-  row: NodeRow | undefined
-  path: number[]
-  isOpen: boolean
-  isAt: boolean
-  isHit: boolean
-  onToggle(): void
-  onRead(row: NodeRow): void
-}
-
-function Node({ row, path, isOpen, isAt, isHit, onToggle, onRead }: NodeProps) {
-  const style = { paddingLeft: 4 + (path.length - 1) * 14 }
-  const place = path.at(-1) ?? 0
-  if (row === undefined)
-    return (
-      <div className="row node" role="treeitem" aria-selected={isAt} aria-level={path.length} style={style}>
-        <span className="sum">…</span>
-      </div>
-    )
-  const opens = isContainer(row) || row.holdsJson
-  const isLong = row.kind === 'string' && row.bytes > 120
-  return (
-    <div
-      className={`row node${isAt ? ' at' : ''}${isHit ? ' hit' : ''}`}
-      role="treeitem"
-      aria-selected={isAt}
-      aria-level={path.length}
-      aria-expanded={opens ? isOpen : undefined}
-      style={style}
-    >
-      {opens ? (
-        <button
-          type="button"
-          tabIndex={-1}
-          className={`twist${isOpen ? ' open' : ''}`}
-          aria-label={isOpen ? 'Close' : 'Open'}
-          onClick={onToggle}
-        >
-          <Icon name="right" />
-        </button>
-      ) : (
-        <span className="twist" />
-      )}
-      {row.key === null ? (
-        <span className="dim">{place}</span>
-      ) : (
-        <span className="key">
-          <T text={row.key} max={120} />
-        </span>
-      )}
-      <span className="dim">:</span>
-      <Value row={row} />
-      {(isLong || row.holdsJson) && (
-        <button type="button" tabIndex={-1} className="more" onClick={() => onRead(row)}>
-          {row.holdsJson ? 'JSON as text' : `${bytes(row.bytes)} read`}
-        </button>
-      )}
-    </div>
-  )
-}
-
-function Value({ row }: { row: NodeRow }) {
-  if (isContainer(row)) {
-    const size = row.count === null ? bytes(row.bytes) : String(row.count)
-    return <span className="sum">{row.kind === 'array' ? `[ ${size} ]` : `{ ${size} }`}</span>
-  }
-  if (row.kind !== 'string') return <span className={`value v-${row.kind}`}>{row.preview}</span>
-  return (
-    <span className="value v-string">
-      <T text={row.preview.replaceAll('\n', '↵')} max={200} />
-    </span>
-  )
-}
 
 /** A value that is no container: numbers as they are spelled, strings as text. */
 function Single({ root, label, onCopy }: { root: NodeRef; label: string; onCopy(): void }) {

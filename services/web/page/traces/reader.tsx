@@ -1,22 +1,24 @@
 // One span: what it is, what went in and came out, its attributes, and the record as it is stored.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
-import { statusNames } from '../calls/row.tsx'
+import { lazy, type ReactNode, Suspense, useCallback, useMemo, useState } from 'react'
 import { bytes, count, duration, moment, money } from '../engine/format.ts'
 import type { Row } from '../engine/rows.ts'
+import { statusNames } from '../engine/rows.ts'
 import type { Tree } from '../engine/tree.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { MarkdownSwitch } from '../parts/markdown.tsx'
 import { MediaList } from '../parts/media.tsx'
 import { T } from '../parts/text.tsx'
+import type { ValueActs } from '../parts/value-menu.tsx'
 import type { NodeRef } from '../worker/documents.ts'
 import { CallActs } from './call-acts.tsx'
 import { Code, opVersionOf } from './code.tsx'
 import { Conversation } from './conversation.tsx'
 import { Cost } from './cost.tsx'
 import { Feedback } from './feedback.tsx'
+import { FieldActs } from './field-acts.tsx'
 import { type Tab, type TraceSearch, tabNames } from './search.ts'
 import { openQuery } from './trace-query.ts'
 
@@ -118,17 +120,27 @@ export function Reader(props: ReaderProps) {
           {data && shown === 'io' && (
             <>
               {data.media.length > 0 && <MediaList {...{ projectId }} found={data.media} />}
-              <Section key={`${id} inputs`} title="Input" node={data.sections.inputs} />
-              <Section key={`${id} output`} title="Output" node={data.sections.output} />
+              <Section {...{ projectId }} key={`${id} inputs`} title="Input" node={data.sections.inputs} at="inputs" />
+              <Section {...{ projectId }} key={`${id} output`} title="Output" node={data.sections.output} at="output" />
             </>
           )}
           {data && shown === 'attributes' && (
             <>
-              <Section key={`${id} attributes`} title="Attributes" node={data.sections.attributes} />
-              <Section key={`${id} summary`} title="Summary" node={data.sections.summary} />
+              <Section
+                {...{ projectId, title: 'Attributes', at: 'attributes' }}
+                key={`${id} attributes`}
+                node={data.sections.attributes}
+              />
+              <Section
+                {...{ projectId, title: 'Summary', at: 'summary' }}
+                key={`${id} summary`}
+                node={data.sections.summary}
+              />
             </>
           )}
-          {data && shown === 'raw' && <Section key={`${id} raw`} title="Record" node={data.sections.raw} />}
+          {data && shown === 'raw' && (
+            <Section {...{ projectId }} key={`${id} raw`} title="Record" node={data.sections.raw} />
+          )}
         </Suspense>
       </div>
     </>
@@ -147,14 +159,27 @@ function ToPlayground({ projectId, id }: { projectId: string; id: string }) {
   )
 }
 
-function Section({ title, node }: { title: string; node: NodeRef | undefined }) {
+type SectionProps = {
+  projectId: string
+  title: string
+  node: NodeRef | undefined
+  /** The member of the record that it is; without it the whole. */
+  at?: string
+}
+
+function Section({ projectId, title, node, at }: SectionProps) {
+  const start = useMemo(() => (at === undefined ? [] : [at]), [at])
+  const acts = useCallback<ValueActs>(
+    (path, json, onClose) => <FieldActs {...{ projectId, path, json, onClose }} />,
+    [projectId],
+  )
   const size = node === undefined ? 0 : node.end - node.start
   return (
     <section aria-label={title}>
       <h3>
         {title} <span className="grow" /> <span className="num">{bytes(size)}</span>
       </h3>
-      {node && <JsonView root={node} label={title} name={title} />}
+      {node && <JsonView root={node} label={title} name={title} at={start} acts={acts} />}
     </section>
   )
 }

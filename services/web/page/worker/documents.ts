@@ -124,7 +124,8 @@ export function unwrap(number: number, start: number, end: number): NodeRef {
 }
 
 /** The JSON of a value as it is spelled. */
-export const jsonTextOf = ({ doc, start, end }: NodeRef): string => textBetween(docOf(doc).bytes, start, end)
+export const jsonTextOf = ({ doc, start, end }: Pick<NodeRef, 'doc' | 'start' | 'end'>): string =>
+  textBetween(docOf(doc).bytes, start, end)
 
 /** As stored: a string's characters, everything else as it is spelled. */
 export function copyText(number: number, start: number, end: number): string {

@@ -173,6 +173,7 @@ const methods = {
   unwrap: async (_: Context, doc: number, start: number, end: number) => documents.unwrap(doc, start, end),
   count: async (_: Context, doc: number, start: number) => documents.membersCount(doc, start),
   slice: async (_: Context, ...range: Parameters<typeof documents.slice>) => documents.slice(...range),
+  jsonText: async (_: Context, doc: number, start: number, end: number) => documents.jsonTextOf({ doc, start, end }),
   copy: async (_: Context, ...range: Parameters<typeof documents.copyText>) => documents.copyText(...range),
   lineCount: async (_: Context, ...range: Parameters<typeof documents.lineCount>) => documents.lineCount(...range),
   lineSlice: async (_: Context, ...range: Parameters<typeof documents.lineSlice>) => documents.lineSlice(...range),

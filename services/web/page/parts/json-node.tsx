@@ -1,0 +1,106 @@
+// A line of a JSON view: a member with what it holds, in short.
+import { bytes } from '../engine/format.ts'
+import { parsedRef } from '../engine/refs.ts'
+import type { NodeRow } from '../worker/documents.ts'
+import { Icon } from './icon.tsx'
+import { RefLink } from './ref-link.tsx'
+import { T } from './text.tsx'
+
+/** Previews end here. */
+const maxRef = 200
+
+export const isContainer = ({ kind }: { kind: string }): boolean => kind === 'object' || kind === 'array'
+
+type NodeProps = {
+  row: NodeRow | undefined
+  path: number[]
+  isOpen: boolean
+  isAt: boolean
+  isHit: boolean
+  onToggle(): void
+  onRead(row: NodeRow): void
+  onMenu(): void
+}
+
+export function JsonNode({ row, path, isOpen, isAt, isHit, onToggle, onRead, onMenu }: NodeProps) {
+  const style = { paddingLeft: 4 + (path.length - 1) * 14 }
+  const place = path.at(-1) ?? 0
+  if (row === undefined)
+    return (
+      <div className="row node" role="treeitem" aria-selected={isAt} aria-level={path.length} style={style}>
+        <span className="sum">…</span>
+      </div>
+    )
+  const opens = isContainer(row) || row.holdsJson
+  const isLong = row.kind === 'string' && row.bytes > 120
+  return (
+    <div
+      className={`row node${isAt ? ' at' : ''}${isHit ? ' hit' : ''}`}
+      role="treeitem"
+      aria-selected={isAt}
+      aria-level={path.length}
+      aria-expanded={opens ? isOpen : undefined}
+      style={style}
+      onContextMenu={(event) => {
+        // Links keep the menu of the browser.
+        if ((event.target as HTMLElement).closest('a')) return
+        event.preventDefault()
+        onMenu()
+      }}
+    >
+      {opens ? (
+        <button
+          type="button"
+          tabIndex={-1}
+          className={`twist${isOpen ? ' open' : ''}`}
+          aria-label={isOpen ? 'Close' : 'Open'}
+          onClick={onToggle}
+        >
+          <Icon name="right" />
+        </button>
+      ) : (
+        <span className="twist" />
+      )}
+      {row.key === null ? (
+        <span className="dim">{place}</span>
+      ) : (
+        <span className="key">
+          <T text={row.key} max={120} />
+        </span>
+      )}
+      <span className="dim">:</span>
+      <Value row={row} />
+      {(isLong || row.holdsJson) && (
+        <button type="button" tabIndex={-1} className="more" onClick={() => onRead(row)}>
+          {row.holdsJson ? 'JSON as text' : `${bytes(row.bytes)} read`}
+        </button>
+      )}
+      {isAt && (
+        <button type="button" tabIndex={-1} className="more" aria-label="Actions of the value (.)" onClick={onMenu}>
+          ⋯
+        </button>
+      )}
+    </div>
+  )
+}
+
+function Value({ row }: { row: NodeRow }) {
+  if (isContainer(row)) {
+    const size = row.count === null ? bytes(row.bytes) : String(row.count)
+    return <span className="sum">{row.kind === 'array' ? `[ ${size} ]` : `{ ${size} }`}</span>
+  }
+  if (row.kind !== 'string') return <span className={`value v-${row.kind}`}>{row.preview}</span>
+  // A cut one names something else.
+  const ref = row.preview.length < maxRef ? parsedRef(row.preview) : undefined
+  if (ref)
+    return (
+      <span className="value">
+        <RefLink text={row.preview} of={ref} tabIndex={-1} />
+      </span>
+    )
+  return (
+    <span className="value v-string">
+      <T text={row.preview.replaceAll('\n', '↵')} max={200} />
+    </span>
+  )
+}
