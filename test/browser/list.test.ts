@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Filled, startFilled } from './filled.ts'
-import { everybodysFaults, type Opened, picture } from './world.ts'
+import { call, everybodysFaults, type Opened, picture } from './world.ts'
 
 let world: Filled
 let home: string
@@ -155,5 +155,48 @@ describe('calls', () => {
     await page.mouse.move(box.x + box.width / 3, box.y + 10, { steps: 4 })
     await page.mouse.up()
     await page.waitForURL((now) => (now.searchParams.get('range') ?? '').includes('~'))
+  })
+
+  it('of a range, or marked, say what sets them apart from the others', async () => {
+    const startMs = Date.now() - 2 * 86_400_000
+    const inputs = { question: 'Why?', tone: 'rude words' }
+    await world.send(
+      Array.from({ length: 4 }, (_, n) =>
+        call(world.project, { name: 'earlier', startMs: startMs + n * 1_000, inputs }),
+      ),
+    )
+    // Values are counted in an index that follows the calls.
+    const asked = { project_id: world.project, fields: ['inputs.tone'] }
+    type Values = { fields: Record<string, { values: { calls: number }[] }> }
+    const counted = () => world.server.send<Values>('/calls/values', asked)
+    await expect
+      .poll(async () => (await counted()).fields['inputs.tone']?.values[0]?.calls, { timeout: 30_000 })
+      .toBe(4)
+    const range = [-60_000, 60_000].map((ms) => new Date(startMs + ms).toISOString()).join('~')
+    await go(`${home}?view=all&range=${range}`)
+    await page.locator('.rows .row .name').first().waitFor()
+    await page.getByRole('button', { name: 'What is different' }).focus()
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: /What is different/ })
+    const rude = dialog.getByRole('listitem').filter({ hasText: 'inputs.tone' })
+    await expect.poll(() => rude.innerText()).toMatch(/rude words\s+100 % here\s+0 % elsewhere/)
+    await dialog.getByText(/the latest 4 calls of this time, and of the latest \d{3} others/).waitFor()
+    await page.reload()
+    await rude.waitFor()
+    expect(await everybodysFaults(page, 'what is different')).toEqual([])
+    await rude.getByRole('button', { name: 'Only inputs.tone rude words' }).click()
+    await page.waitForURL(
+      (to) => to.searchParams.get('q') === 'inputs.tone:"rude words"' && !to.searchParams.has('differs'),
+    )
+    await go(`${home}?view=all&q=op:(earlier,support_agent)`)
+    await expect.poll(rowNames).toHaveLength(5)
+    await page.getByRole('table', { name: 'Calls' }).focus()
+    for (const key of ['End', 'x', 'ArrowUp', 'x']) await page.keyboard.press(key)
+    await page.getByRole('button', { name: 'What is different' }).click()
+    await dialog.getByText(/the latest 2 calls that are marked, and of the latest 3 others/).waitFor()
+    // Two of the others have it, one has not.
+    await expect.poll(() => rude.innerText()).toMatch(/100 % here\s+67 % elsewhere/)
+    await page.keyboard.press('Escape')
+    await expect.poll(() => dialog.count()).toBe(0)
   })
 })

@@ -30,6 +30,8 @@ export { ExportDialog } from './calls/export.tsx'
 export { ExportList } from './calls/export-list.tsx'
 export { GroupsOfCalls } from './calls/groups.tsx'
 export { ValuesOfRow } from './calls/value-menu.tsx'
+export { WhatDiffers } from './calls/what-differs.tsx'
+export { SmallMedia } from './parts/media.tsx'
 export { loadView } from './views/saved-views.ts'
 export { Views } from './views/views.tsx'
 export const traceRoute = createLazyRoute('/signed-in/p/$entity/$project/traces/$traceId')({ component: Trace })

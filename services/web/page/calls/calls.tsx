@@ -30,6 +30,7 @@ const ColumnChooser = lazy(() => import('../lazy-routes.tsx').then(({ ColumnChoo
 const ExportList = lazy(() => import('../lazy-routes.tsx').then(({ ExportList }) => ({ default: ExportList })))
 const GroupsOfCalls = lazy(() => import('../lazy-routes.tsx').then(({ GroupsOfCalls }) => ({ default: GroupsOfCalls })))
 const ValuesOfRow = lazy(() => import('../lazy-routes.tsx').then(({ ValuesOfRow }) => ({ default: ValuesOfRow })))
+const WhatDiffers = lazy(() => import('../lazy-routes.tsx').then(({ WhatDiffers }) => ({ default: WhatDiffers })))
 const Views = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.Views })))
 const ghostRows = 30
 
@@ -199,7 +200,7 @@ export function Calls() {
                 }}
               >
                 <CallRow
-                  {...{ row, index, isAt, zone, longestMs, height, cellOf }}
+                  {...{ projectId, row, index, isAt, zone, longestMs, height, cellOf }}
                   columns={placed}
                   feedbackOf={(id) => said.data?.of(id)}
                   isMarked={marks.ids.has(row.id)}
@@ -275,9 +276,21 @@ export function Calls() {
         <Histogram
           {...{ request, nowS, zone, range: search.range, isOn: !calls.isFirst }}
           onRange={(next) => change({ range: next })}
+          acts={
+            search.range !== undefined && (
+              <button type="button" className="line" onClick={() => change({ differs: '1' })}>
+                What is different
+              </button>
+            )
+          }
         />
       )}
-      <MarkBar projectId={projectId} marks={marks} total={calls.total} onChanged={refresh} />
+      <MarkBar
+        {...{ projectId, marks, search, nowS }}
+        total={calls.total}
+        onChanged={refresh}
+        onFilter={(q) => change({ q })}
+      />
       <Stale ms={calls.staleMs} />
       {body()}
       {chooses && (
@@ -306,6 +319,15 @@ export function Calls() {
       {search.by !== undefined && request !== undefined && (
         <Suspense fallback={null}>
           <GroupsOfCalls {...{ search, request, nowS, by: search.by }} onClose={() => change({ by: undefined })} />
+        </Suspense>
+      )}
+      {search.differs !== undefined && request !== undefined && (
+        <Suspense fallback={null}>
+          <WhatDiffers
+            {...{ projectId, search, nowS }}
+            onFilter={(q) => change({ q, differs: undefined })}
+            onClose={() => change({ differs: undefined })}
+          />
         </Suspense>
       )}
       {exports && request !== undefined && (

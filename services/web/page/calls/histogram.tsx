@@ -1,6 +1,6 @@
 // Calls over time above their list, errors in front; a range of it is chosen by dragging, or by keys.
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { json } from '../api/client.ts'
 import { count, moment } from '../engine/format.ts'
 import { bucketFor, rangeOfBuckets } from '../engine/time-axis.ts'
@@ -38,9 +38,11 @@ type HistogramProps = {
   zone: string
   isOn: boolean
   onRange(range: string): void
+  /** Behind what it says. */
+  acts?: ReactNode
 }
 
-export function Histogram({ request, range, nowS, zone, isOn, onRange }: HistogramProps) {
+export function Histogram({ request, range, nowS, zone, isOn, onRange, acts }: HistogramProps) {
   const bounds = boundsOf(range ?? '', nowS) ?? {}
   const firstS = useFirstS(request?.project_id ?? '', isOn && bounds.from === undefined)
   const startS = bounds.from ?? firstS ?? undefined
@@ -95,7 +97,9 @@ export function Histogram({ request, range, nowS, zone, isOn, onRange }: Histogr
           <path className="failed" d={barsOf(errors, most)} />
         </svg>
       </TimeBrush>
-      <p className="second num">{atPlace ?? (group ? sums : '')}</p>
+      <p className="second num">
+        {atPlace ?? (group ? sums : '')} {acts}
+      </p>
     </div>
   )
 }

@@ -8,13 +8,17 @@ import type { Row } from '../engine/rows.ts'
 import { Icon } from '../parts/icon.tsx'
 import { ask } from '../worker/client.ts'
 import { DeleteDialog } from './delete-dialog.tsx'
-import type { ListRequest } from './search.ts'
+import type { CallsSearch, ListRequest } from './search.ts'
 
 const AddToQueue = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.AddToQueue })))
 const AddToDataset = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.AddToDataset })))
 const FeedbackMarked = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.FeedbackMarked })))
 const ExportDialog = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.ExportDialog })))
 
+const WhatDiffers = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.WhatDiffers })))
+
+/** Ids that one question of what sets them apart names. */
+const maxApart = 1_000
 /** Most calls that "all that match" marks. */
 const maxMarked = 100_000
 
@@ -59,11 +63,21 @@ const acts = [
   { label: 'Export…', may: () => true, Act: ExportDialog },
 ] as const
 
-type BarProps = { projectId: string; marks: Marks; total: number | undefined; onChanged(): void }
+type BarProps = {
+  projectId: string
+  marks: Marks
+  /** Of the list. */
+  search: CallsSearch
+  nowS: number
+  total: number | undefined
+  onChanged(): void
+  onFilter(q: string): void
+}
 
-export function MarkBar({ projectId, marks, total, onChanged }: BarProps) {
+export function MarkBar({ projectId, marks, search, nowS, total, onChanged, onFilter }: BarProps) {
   const { data: session } = useSession()
   const [deletes, setDeletes] = useState(false)
+  const [differs, setDiffers] = useState(false)
   const [label, setLabel] = useState('')
   const { size } = marks.ids
   if (size === 0) return null
@@ -87,6 +101,17 @@ export function MarkBar({ projectId, marks, total, onChanged }: BarProps) {
         <Icon name="copy" /> Copy ids
       </button>
       {size === 2 && <CompareLink projectId={projectId} ids={[...marks.ids]} />}
+      {size > 1 && (
+        <button
+          type="button"
+          className="line"
+          disabled={size > maxApart}
+          title={size > maxApart ? `Of ${count(maxApart)} at most` : undefined}
+          onClick={() => setDiffers(true)}
+        >
+          What is different
+        </button>
+      )}
       {acts.map((act) => (
         <button
           key={act.label}
@@ -114,6 +139,19 @@ export function MarkBar({ projectId, marks, total, onChanged }: BarProps) {
       {Act && (
         <Suspense fallback={null}>
           <Act projectId={projectId} ids={[...marks.ids]} onClose={() => setLabel('')} />
+        </Suspense>
+      )}
+      {differs && (
+        <Suspense fallback={null}>
+          <WhatDiffers
+            {...{ projectId, search, nowS }}
+            ids={[...marks.ids]}
+            onFilter={(q) => {
+              setDiffers(false)
+              onFilter(q)
+            }}
+            onClose={() => setDiffers(false)}
+          />
         </Suspense>
       )}
       {deletes && (

@@ -15,6 +15,8 @@ export type CallsSearch = {
   right?: string | undefined
   /** The field by which the calls are counted, in a dialog over their list. */
   by?: string | undefined
+  /** What sets the calls of the range apart from the others, in a dialog over the list. */
+  differs?: '1' | undefined
   tz?: string | undefined
   /** The saved view that the list was opened from. */
   saved?: string | undefined
@@ -64,6 +66,7 @@ export function callsSearch(search: Record<string, unknown>): CallsSearch {
   if (right.length > 0) found.right = right.join()
   const by = text(search.by)
   if (by && by.length <= 400) found.by = by
+  if (search.differs === '1' && found.range) found.differs = '1'
   if (tz) found.tz = tz
   const saved = savedOf(search.saved)
   if (saved) found.saved = saved

@@ -1,0 +1,183 @@
+// What sets some calls of a list apart from its other calls: those of a range of time, or those that are marked.
+import { useQuery } from '@tanstack/react-query'
+import { json } from '../api/client.ts'
+import { fieldOfPath } from '../engine/completion.ts'
+import { count } from '../engine/format.ts'
+import { type CallsRequest, pathOf } from '../engine/query-request.ts'
+import { literalText } from '../engine/query-text.ts'
+import { opNameOf } from '../engine/rows.ts'
+import { type Counted, type ValueCounts, type ValueDifference, valueDifferences } from '../engine/value-differences.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { FaultBox } from '../parts/fault.tsx'
+import { RefOrText } from '../parts/ref-link.tsx'
+import { T } from '../parts/text.tsx'
+import { narrowedLine } from './filter-acts.ts'
+import { boundsOf, type CallsSearch, listRequest, parsed } from './search.ts'
+
+const maxShown = 20
+/** Fields that are counted: those that every call has, and the commonest of payloads. */
+const maxFields = 50
+const plain = ['op', 'status', 'user'] as const
+const valuesOfField = 100
+type Request = CallsRequest & { project_id: string }
+type Operation = Record<string, unknown>
+
+/** A request with one more condition. */
+const within = (request: Request, more: Operation): Request => ({
+  ...request,
+  query: { $expr: request.query ? { $and: [request.query.$expr, more] } : more },
+})
+
+const startedAt = { $getField: 'started_at' }
+
+/** The calls of a list that are set apart, and all its others. @param ids marked ones; without, those of the range */
+function sidesOf(
+  projectId: string,
+  search: CallsSearch,
+  ids: readonly string[] | undefined,
+  nowS: number,
+): [here: Request, elsewhere: Request] {
+  const { expression } = parsed(search.q)
+  const requestIn = (range: string | undefined): Request => {
+    const { sort_by: _, ...request } = listRequest(projectId, { ...search, range }, expression, nowS)
+    return request
+  }
+  if (ids !== undefined) {
+    const named = { $in: [{ $getField: 'id' }, ids.map((id) => ({ $literal: id }))] }
+    const list = requestIn(search.range)
+    return [{ project_id: projectId, filter: { call_ids: [...ids] } }, within(list, { $not: [named] })]
+  }
+  const { from, to } = boundsOf(search.range ?? '', nowS) ?? {}
+  const outside: Operation[] = []
+  if (from !== undefined) outside.push({ $lt: [startedAt, { $literal: from }] })
+  if (to !== undefined) outside.push({ $gte: [startedAt, { $literal: to }] })
+  const others = outside.length === 1 ? (outside[0] as Operation) : { $or: outside }
+  return [requestIn(search.range), within(requestIn(undefined), others)]
+}
+
+/** Versions of one op are one value. */
+function opsOf(values: readonly Counted[]): Counted[] {
+  const found = new Map<string, number>()
+  for (const { value, calls } of values)
+    found.set(opNameOf(String(value)), (found.get(opNameOf(String(value))) ?? 0) + calls)
+  return [...found].map(([value, calls]) => ({ value, calls }))
+}
+
+async function sideOf(request: Request, names: readonly string[], signal: AbortSignal): Promise<ValueCounts> {
+  const paths = names.map(pathOf)
+  const { fields, sampled_calls } = await json(
+    'calls.values',
+    { ...request, fields: paths, limit: valuesOfField },
+    { signal },
+  )
+  return {
+    sampled: sampled_calls,
+    fields: new Map(
+      names.flatMap((name, place) => {
+        const found = fields[paths[place] as string]
+        if (found === undefined) return []
+        const values = name === 'op' ? opsOf(found.values) : found.values
+        return [[name, { values, isComplete: found.is_complete }] as const]
+      }),
+    ),
+  }
+}
+
+function useDifferences(projectId: string, sides: [Request, Request]) {
+  return useQuery({
+    queryKey: ['calls.differ', projectId, sides],
+    queryFn: async ({ signal }) => {
+      const { fields } = await json('calls.fields', { project_id: projectId }, { signal })
+      const known = fields.flatMap(({ path }) => {
+        const name = fieldOfPath(path)
+        return name === null || name.startsWith('feedback.') || name.startsWith('scorer.') ? [] : [name]
+      })
+      const names = [...plain, ...new Set(known)].slice(0, maxFields)
+      const [here, elsewhere] = await Promise.all(sides.map((side) => sideOf(side, names, signal)))
+      if (here === undefined || elsewhere === undefined) throw new Error('not asked')
+      return { here, elsewhere, found: valueDifferences(here, elsewhere, maxShown) }
+    },
+    staleTime: 60_000,
+  })
+}
+
+type Props = {
+  projectId: string
+  search: CallsSearch
+  /** Marked calls; without, those of the range of time are set apart. */
+  ids?: readonly string[]
+  nowS: number
+  onFilter(q: string): void
+  onClose(): void
+}
+
+export function WhatDiffers({ projectId, search, ids, nowS, onFilter, onClose }: Props) {
+  const { data, error, refetch } = useDifferences(projectId, sidesOf(projectId, search, ids, nowS))
+  const what = ids === undefined ? 'of this time' : 'that are marked'
+  return (
+    <Dialog title={`What is different: calls ${what}`} onClose={onClose} className="wide">
+      {error && <FaultBox error={error} onRetry={() => void refetch()} />}
+      {data === undefined ? (
+        <p className="second" role="status">
+          {!error && 'Counting values on both sides…'}
+        </p>
+      ) : (
+        <>
+          <p className="second" role="status">
+            {data.elsewhere.sampled === 0 || data.here.sampled === 0
+              ? 'There are no other calls to compare them with.'
+              : data.found.length === 0
+                ? 'No value is more, or less, common here than elsewhere.'
+                : `Shares of the latest ${count(data.here.sampled)} calls ${what}, and of the latest ${count(data.elsewhere.sampled)} others.`}
+          </p>
+          <ul className="values differ">
+            {data.found.map((one) => (
+              <Shown
+                key={`${one.field} ${JSON.stringify(one.value)}`}
+                of={one}
+                onPick={(term) => onFilter(narrowedLine(search.q ?? '', term))}
+              />
+            ))}
+          </ul>
+        </>
+      )}
+    </Dialog>
+  )
+}
+
+const percent = (share: number): string => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`
+
+function Shown({ of, onPick }: { of: ValueDifference; onPick(term: string): void }) {
+  const { field, value, here, elsewhere, isAtMost } = of
+  const term = `${field}:${literalText(value)}`
+  const name = `${field.slice(0, 60)} ${String(value).slice(0, 60)}`
+  const bar = (side: 'here' | 'elsewhere', share: number) => (
+    <span className={`share ${side}`}>
+      <i style={{ width: `${Math.max(1, share * 100)}%` }} />
+      <span className="num">
+        {isAtMost === side && '≤ '}
+        {percent(share)} {side}
+      </span>
+    </span>
+  )
+  return (
+    <li>
+      <span className="second">
+        <T text={field} max={80} />
+      </span>
+      <span className="value">
+        <RefOrText text={String(value)} max={120} />
+        {bar('here', here)}
+        {bar('elsewhere', elsewhere)}
+      </span>
+      <span className="acts">
+        <button type="button" className="line" aria-label={`Only ${name}`} onClick={() => onPick(term)}>
+          Only
+        </button>
+        <button type="button" className="line" aria-label={`Without ${name}`} onClick={() => onPick(`-${term}`)}>
+          Without
+        </button>
+      </span>
+    </li>
+  )
+}
