@@ -7,6 +7,7 @@ import { duration, money } from '../../services/web/page/engine/format.ts'
 import {
   findBytes,
   kindAt,
+  type LongEnds,
   membersAt,
   skipSpace,
   skipValue,
@@ -135,6 +136,26 @@ describe('JSON by bytes', () => {
       }),
       { numRuns },
     )
+  })
+
+  it('knows where long containers end after walking over the whole once', () => {
+    const rows = Array.from({ length: 400 }, (_, n) => ({ n, text: `"]} ${'x'.repeat(60)}` }))
+    const bytes = bytesOf(JSON.stringify({ call: { inputs: { rows, few: [1] }, output: [rows, { more: rows }] } }))
+    const long: LongEnds = new Map()
+    expect(skipValue(bytes, 0, long)).toBe(bytes.length)
+    const all: number[] = []
+    const walk = (at: number): void => {
+      const { count, starts, ends } = membersAt(bytes, at)
+      all.push(at)
+      for (let n = 0; n < count; n++) {
+        const start = starts[n] as number
+        if ((ends[n] as number) - start > 16_384) walk(start)
+        else expect(long.has(start)).toBe(false)
+      }
+    }
+    walk(0)
+    expect([...long].sort(([a], [b]) => a - b)).toEqual(all.map((at) => [at, skipValue(bytes, at)]))
+    for (const at of all) expect(membersAt(bytes, at, long)).toEqual(membersAt(bytes, at))
   })
 
   it('shows the head of a string without reading the rest', () => {

@@ -1,13 +1,14 @@
 // Labelling: one call of a queue and the questions about it, all by keys; what was saved can be taken back for a while.
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { mayAnnotate, useSession } from '../api/session.ts'
 import { opNameOf } from '../engine/rows.ts'
 import { Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { JsonView } from '../parts/json-view.tsx'
 import { MediaList } from '../parts/media.tsx'
 import { T } from '../parts/text.tsx'
 import { Conversation } from '../traces/conversation.tsx'
@@ -20,7 +21,6 @@ import { useAnnotations, useItems, useQueue } from './use-queues.ts'
 import '../traces/trace.css'
 import './queues.css'
 
-const JsonView = lazy(() => import('../parts/json-view.tsx').then((module) => ({ default: module.JsonView })))
 const route = '/signed-in/p/$entity/$project/queues/$queueId/items/$itemId'
 const prefetched = 3
 
@@ -287,14 +287,12 @@ function Shown({ projectId, id, fields }: { projectId: string; id: string; field
       ) : (
         <div className="body">
           {data.media.length > 0 && <MediaList {...{ projectId }} found={data.media} />}
-          <Suspense fallback={<div className="scroll" />}>
-            {sections.map(([name, node]) => (
-              <section key={name} aria-label={name}>
-                <h3>{name}</h3>
-                <JsonView root={node} label={name} name={name} />
-              </section>
-            ))}
-          </Suspense>
+          {sections.map(([name, node]) => (
+            <section key={name} aria-label={name}>
+              <h3>{name}</h3>
+              <JsonView root={node} label={name} name={name} />
+            </section>
+          ))}
         </div>
       )}
     </div>

@@ -41,25 +41,48 @@ function skipString(bytes: Uint8Array, at: number): number {
   return bytes.length
 }
 
-/** Behind the value that begins at `at`. Depth is counted, not recursed into. */
-export function skipValue(bytes: Uint8Array, at: number): number {
+/** Behind a number, or true, false or null. */
+function skipWord(bytes: Uint8Array, at: number): number {
+  let end = at
+  while (end < bytes.length) {
+    const byte = bytes[end] as number
+    if (byte === 0x2c || byte === 0x5d || byte === 0x7d || byte <= 0x20) break
+    end++
+  }
+  return end
+}
+
+/** Where long containers end, by where they begin: none of them is walked over twice. */
+export type LongEnds = Map<number, number>
+
+/** Shorter containers are walked over again, deeper ones as well. */
+const longBytes = 16_384
+const longLevels = 64
+const begun = new Int32Array(longLevels)
+
+/**
+ * Behind the value that begins at `at`. Depth is counted, not recursed into.
+ * @param long takes note of the long containers on the way
+ */
+export function skipValue(bytes: Uint8Array, at: number, long?: LongEnds): number {
   const first = bytes[at]
   if (first === quote) return skipString(bytes, at)
-  if (first !== 0x7b && first !== 0x5b) {
-    let end = at
-    while (end < bytes.length) {
-      const byte = bytes[end] as number
-      if (byte === 0x2c || byte === 0x5d || byte === 0x7d || byte <= 0x20) break
-      end++
-    }
-    return end
-  }
+  if (first !== 0x7b && first !== 0x5b) return skipWord(bytes, at)
+  const known = long?.get(at)
+  if (known !== undefined) return known
   let depth = 0
   for (let next = at; next < bytes.length; next++) {
     const byte = bytes[next]
     if (byte === quote) next = skipString(bytes, next) - 1
-    else if (byte === 0x7b || byte === 0x5b) depth++
-    else if ((byte === 0x7d || byte === 0x5d) && --depth === 0) return next + 1
+    else if (byte === 0x7b || byte === 0x5b) {
+      if (depth < longLevels) begun[depth] = next
+      depth++
+    } else if (byte === 0x7d || byte === 0x5d) {
+      depth--
+      const start = begun[depth] as number
+      if (long !== undefined && depth < longLevels && next - start >= longBytes) long.set(start, next + 1)
+      if (depth === 0) return next + 1
+    }
   }
   return bytes.length
 }
@@ -71,7 +94,7 @@ const grown = (array: Int32Array): Int32Array<ArrayBuffer> => {
 }
 
 /** Members of the container that begins at `at`, found by skipping over each of them once. */
-export function membersAt(bytes: Uint8Array, at: number): Members {
+export function membersAt(bytes: Uint8Array, at: number, long?: LongEnds): Members {
   const isObject = bytes[at] === 0x7b
   let keys = new Int32Array(16)
   let starts = new Int32Array(16)
@@ -91,7 +114,7 @@ export function membersAt(bytes: Uint8Array, at: number): Members {
       if (bytes[next] === 0x3a) next = skipSpace(bytes, next + 1)
     }
     starts[count] = next
-    const end = skipValue(bytes, next)
+    const end = skipValue(bytes, next, long)
     ends[count] = end
     count++
     next = skipSpace(bytes, end)

@@ -1,12 +1,12 @@
 // One version of an object or an op: what it is, and its value as it was stored.
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams, useSearch } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { baseUrl } from '../api/client.ts'
 import { ApiFault } from '../api/send.ts'
 import { bytes, moment } from '../engine/format.ts'
 import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
 import { FaultBox } from '../parts/fault.tsx'
+import { JsonView } from '../parts/json-view.tsx'
 import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
 import { ask } from '../worker/client.ts'
@@ -17,7 +17,6 @@ import '../settings/settings.css'
 import '../traces/trace.css'
 import './objects.css'
 
-const JsonView = lazy(() => import('../parts/json-view.tsx').then((module) => ({ default: module.JsonView })))
 const route = '/signed-in/p/$entity/$project/objects/$objectId/$version'
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
@@ -130,19 +129,17 @@ export function ObjectVersion() {
                 </Link>
               )}
             </header>
-            <Suspense fallback={<div className="scroll" />}>
-              {data?.value && (
-                <section aria-label="Value">
-                  <h3>Value</h3>
-                  <JsonView root={data.value} label="Value" name="val" />
-                </section>
-              )}
-              {data === undefined && (
-                <span className="hidden" role="status">
-                  Loading the object
-                </span>
-              )}
-            </Suspense>
+            {data?.value && (
+              <section aria-label="Value">
+                <h3>Value</h3>
+                <JsonView root={data.value} label="Value" name="val" />
+              </section>
+            )}
+            {data === undefined && (
+              <span className="hidden" role="status">
+                Loading the object
+              </span>
+            )}
           </article>
         </div>
       )}

@@ -1,13 +1,14 @@
 // One span: what it is, what went in and came out, its attributes, and the record as it is stored.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useCallback, useMemo, useState } from 'react'
+import { type ReactNode, useCallback, useMemo, useState } from 'react'
 import { bytes, count, duration, moment, money } from '../engine/format.ts'
 import type { Row } from '../engine/rows.ts'
 import { statusNames } from '../engine/rows.ts'
 import type { Tree } from '../engine/tree.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { JsonView } from '../parts/json-view.tsx'
 import { MarkdownSwitch } from '../parts/markdown.tsx'
 import { MediaList } from '../parts/media.tsx'
 import { T } from '../parts/text.tsx'
@@ -21,8 +22,6 @@ import { Feedback } from './feedback.tsx'
 import { FieldActs } from './field-acts.tsx'
 import { type Tab, type TraceSearch, tabNames } from './search.ts'
 import { openQuery } from './trace-query.ts'
-
-const JsonView = lazy(() => import('../parts/json-view.tsx').then((module) => ({ default: module.JsonView })))
 
 const labels: Record<Tab, string> = {
   conversation: 'Conversation',
@@ -107,41 +106,39 @@ export function Reader(props: ReaderProps) {
       </div>
       {data && <CallActs key={id} {...{ projectId, zone, onDeleted }} row={data.row} record={data.sections.raw} />}
       <div className="body" role="tabpanel" aria-label={labels[shown]}>
-        <Suspense fallback={<div className="scroll" />}>
-          {shown === 'conversation' && messages !== null && (
-            <>
-              <ToPlayground projectId={projectId} id={id} />
-              <Conversation {...{ projectId, messages }} />
-            </>
-          )}
-          {shown === 'cost' && <Cost key={id} {...{ projectId, id }} />}
-          {op && shown === 'code' && <Code {...{ projectId, op }} />}
-          {shown === 'feedback' && <Feedback key={id} {...{ projectId, id, zone }} />}
-          {data && shown === 'io' && (
-            <>
-              {data.media.length > 0 && <MediaList {...{ projectId }} found={data.media} />}
-              <Section {...{ projectId }} key={`${id} inputs`} title="Input" node={data.sections.inputs} at="inputs" />
-              <Section {...{ projectId }} key={`${id} output`} title="Output" node={data.sections.output} at="output" />
-            </>
-          )}
-          {data && shown === 'attributes' && (
-            <>
-              <Section
-                {...{ projectId, title: 'Attributes', at: 'attributes' }}
-                key={`${id} attributes`}
-                node={data.sections.attributes}
-              />
-              <Section
-                {...{ projectId, title: 'Summary', at: 'summary' }}
-                key={`${id} summary`}
-                node={data.sections.summary}
-              />
-            </>
-          )}
-          {data && shown === 'raw' && (
-            <Section {...{ projectId }} key={`${id} raw`} title="Record" node={data.sections.raw} />
-          )}
-        </Suspense>
+        {shown === 'conversation' && messages !== null && (
+          <>
+            <ToPlayground projectId={projectId} id={id} />
+            <Conversation {...{ projectId, messages }} />
+          </>
+        )}
+        {shown === 'cost' && <Cost key={id} {...{ projectId, id }} />}
+        {op && shown === 'code' && <Code {...{ projectId, op }} />}
+        {shown === 'feedback' && <Feedback key={id} {...{ projectId, id, zone }} />}
+        {data && shown === 'io' && (
+          <>
+            {data.media.length > 0 && <MediaList {...{ projectId }} found={data.media} />}
+            <Section {...{ projectId }} key={`${id} inputs`} title="Input" node={data.sections.inputs} at="inputs" />
+            <Section {...{ projectId }} key={`${id} output`} title="Output" node={data.sections.output} at="output" />
+          </>
+        )}
+        {data && shown === 'attributes' && (
+          <>
+            <Section
+              {...{ projectId, title: 'Attributes', at: 'attributes' }}
+              key={`${id} attributes`}
+              node={data.sections.attributes}
+            />
+            <Section
+              {...{ projectId, title: 'Summary', at: 'summary' }}
+              key={`${id} summary`}
+              node={data.sections.summary}
+            />
+          </>
+        )}
+        {data && shown === 'raw' && (
+          <Section {...{ projectId }} key={`${id} raw`} title="Record" node={data.sections.raw} />
+        )}
       </div>
     </>
   )

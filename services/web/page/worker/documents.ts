@@ -4,6 +4,7 @@ import {
   holdsJson,
   type Kind,
   kindAt,
+  type LongEnds,
   type Members,
   membersAt,
   skipSpace,
@@ -23,7 +24,7 @@ export type NodeRow = NodeRef & {
 }
 export type Hits = { offsets: number[]; isCut: boolean }
 
-type Doc = { bytes: Uint8Array; members: Map<number, Members>; lines: Map<number, string[]> }
+type Doc = { bytes: Uint8Array; long: LongEnds; members: Map<number, Members>; lines: Map<number, string[]> }
 
 /** Bytes of all documents together; the oldest are let go first. */
 const keptBytes = 64 * 2 ** 20
@@ -37,7 +38,7 @@ let lastDoc = 0
 
 function keep(bytes: Uint8Array): number {
   const doc = ++lastDoc
-  documents.set(doc, { bytes, members: new Map(), lines: new Map() })
+  documents.set(doc, { bytes, long: new Map(), members: new Map(), lines: new Map() })
   let held = 0
   for (const [, one] of [...documents].reverse()) held += one.bytes.length
   for (const [old, one] of documents) {
@@ -57,7 +58,7 @@ const docOf = (doc: number): Doc => {
 function membersOf(doc: Doc, at: number): Members {
   let members = doc.members.get(at)
   if (members === undefined) {
-    members = membersAt(doc.bytes, at)
+    members = membersAt(doc.bytes, at, doc.long)
     doc.members.set(at, members)
   }
   return members
@@ -74,7 +75,8 @@ function refOf(number: number, start: number, end: number): NodeRef {
 
 export function openDocument(bytes: Uint8Array): NodeRef {
   const start = skipSpace(bytes, 0)
-  return refOf(keep(bytes), start, skipValue(bytes, start))
+  const doc = keep(bytes)
+  return refOf(doc, start, skipValue(bytes, start, docOf(doc).long))
 }
 
 /** Members of an object by name, without opening any of them. */
