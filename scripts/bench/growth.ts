@@ -59,7 +59,7 @@ async function fill(store: Store, from: number, upTo: number, calls: number): Pr
     const count = Math.min(step, upTo - n)
     position++
     await command(
-      `INSERT INTO callhouse.unbilled_calls_in
+      `INSERT INTO callhouse.unbilled_calls_in (* EXCEPT (mask, mask_hits))
 SELECT '' AS _record, 'complete' AS kind, '${project}' AS project_id, ${idOf('n', '7')} AS id,
     1732718374832718374 + n * 1024 AS clock, {firstUs:Int64} + n * {everyUs:Int64} AS started_us,
     started_us + 1000 * (20 + cityHash64(n) % 900) AS ended_us, toInt64(0) AS payload_us,

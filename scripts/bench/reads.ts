@@ -38,7 +38,7 @@ async function fill(store: Store, calls: number): Promise<void> {
     await store.command({
       name: 'bench.fill',
       params: { from, count: Math.min(step, calls - from), firstUs, everyUs },
-      sql: `INSERT INTO callhouse.calls_in
+      sql: `INSERT INTO callhouse.calls_in (* EXCEPT (mask, mask_hits))
 SELECT '' AS _record, 'complete' AS kind, if(intDiv(n, 8) % 2 = 0, '${project}', '${other}') AS project_id, ${idOf('n')} AS id,
     1832718374832718374 + n * 1024 AS clock, {firstUs:Int64} + n * {everyUs:Int64} AS started_us,
     started_us + 1000 * (20 + cityHash64(n) % if(n % 97 = 0, 30000, 900)) AS ended_us, toInt64(0) AS payload_us,
@@ -74,12 +74,12 @@ SETTINGS max_partitions_per_insert_block = 0`,
   await store.command({
     name: 'bench.minutes',
     params: {},
-    sql: `INSERT INTO callhouse.call_counts ${counts.replace('{unit}', 'Minute')}`,
+    sql: `INSERT INTO callhouse.call_counts (project_id, minute, calls, roots, position) ${counts.replace('{unit}', 'Minute')}`,
   })
   await store.command({
     name: 'bench.hours',
     params: {},
-    sql: `INSERT INTO callhouse.call_counts_hourly ${counts.replace('{unit}', 'Hour')}`,
+    sql: `INSERT INTO callhouse.call_counts_hourly (project_id, hour, calls, roots, position) ${counts.replace('{unit}', 'Hour')}`,
   })
   await store.command({
     name: 'bench.cover',
