@@ -104,13 +104,17 @@ export const rightText = (needed: NeededRight): string => {
 type Checks = {
   holds(needed: NeededRight): boolean
   may(needed: NeededRight, projectId: ProjectId): boolean
+  /** The one project that is all the access opens; undefined where it is not one. */
+  onlyProject: ProjectId | undefined
 }
 
 function newChecks(access: Access): Checks {
   const byScope = new Map(Object.entries(access).map(([scope, held]) => [scope, bitsOf(held)]))
   const everywhere = byScope.get('*') ?? 0
   const anywhere = [...byScope.values()].reduce((all, bits) => all | bits, bitOf.any)
+  const [scope, ...others] = byScope.keys()
   return {
+    onlyProject: others.length === 0 && scope?.includes('/') ? (scope as ProjectId) : undefined,
     holds: (needed) => isHeld(anywhere, needed),
     may(needed, projectId) {
       if (byScope.size === 1 && everywhere !== 0) return isHeld(everywhere, needed)

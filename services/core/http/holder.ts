@@ -2,7 +2,6 @@
 
 import type { BlockList } from 'node:net'
 import { type Access, checksOf, type NeededRight } from '../directory/roles.ts'
-import type { ProjectId } from '../ids.ts'
 import { addressList } from './key-changes.ts'
 import type { Caller } from './route.ts'
 
@@ -33,13 +32,12 @@ export function holderOf(
   addresses?: readonly string[],
 ): KeyHolder {
   const { userId, entity, access } = entry
-  const { holds, may } = checksOf(access)
+  const { holds, may, onlyProject } = checksOf(access)
   // Member by member: each key that is seen for the first time comes here.
   const holder: KeyHolder = { entry, access, userId, entity, holds, may }
   if (keyId !== undefined) holder.keyId = keyId
   if (endsMs !== undefined && Number.isFinite(endsMs)) holder.endsMs = endsMs
   if (addresses !== undefined) holder.addresses = addressList(addresses)
-  const scopes = Object.keys(access)
-  if (scopes.length === 1 && scopes[0]?.includes('/')) holder.onlyProject = scopes[0] as ProjectId
+  if (onlyProject !== undefined) holder.onlyProject = onlyProject
   return holder
 }

@@ -164,8 +164,13 @@ export function createKeys(
   }
 
   /** A holder that stays the same object while nothing of it changes. */
-  function remembered(id: string, entry: HolderEntry, endsMs: number, addresses?: readonly string[]): HeldKey {
-    const before = holders.get(id)
+  function remembered(
+    id: string,
+    before: HeldKey | undefined,
+    entry: HolderEntry,
+    endsMs: number,
+    addresses?: readonly string[],
+  ): HeldKey {
     const isSame = before?.endsMs === endsMs && JSON.stringify(before.holder.entry) === JSON.stringify(entry)
     const holder = isSame ? (before as HeldKey).holder : holderOf(entry, id, endsMs, addresses)
     const made = { holder, endsMs, untilMs: endsMs, version: seen, usedMs: before?.usedMs ?? 0 }
@@ -174,12 +179,12 @@ export function createKeys(
   }
 
   /** Who signed in without a key may do all that is granted to him. */
-  function heldUser(state: DirectoryState, id: string): HeldKey | undefined {
+  function heldUser(state: DirectoryState, id: string, before: HeldKey | undefined): HeldKey | undefined {
     const userId = id.slice(userPrefix.length)
     const user = state.users.get(userId)
     if (user === undefined || state.off.has(userId)) return undefined
     const entry = { userId, entity: user.entity, access: grantedTo(state, userId, now()) }
-    const held = remembered(id, entry, Number.POSITIVE_INFINITY)
+    const held = remembered(id, before, entry, Number.POSITIVE_INFINITY)
     held.untilMs = lapseOf(state, userId)
     return held
   }
@@ -203,16 +208,15 @@ export function createKeys(
   }
 
   /** The holder of a key that is there and not ended. */
-  function heldKey(state: DirectoryState, id: string): HeldKey | undefined {
+  function heldKey(state: DirectoryState, id: string, key: KeyValue | undefined): HeldKey | undefined {
     const found = holders.get(id)
     if (found?.version === seen && found.untilMs > now()) return found
-    if (id.startsWith(userPrefix)) return heldUser(state, id)
-    const key = state.keys.get(id)
-    if (key === undefined || state.revoked.has(id) || state.off.has(key.user) || closed.has(id)) return undefined
+    if (key === undefined) return id.startsWith(userPrefix) ? heldUser(state, id, found) : undefined
+    if (state.revoked.has(id) || state.off.has(key.user) || closed.has(id)) return undefined
     const end = keyEndOf(state, id, key)
     const endsMs = end === undefined ? Number.POSITIVE_INFINITY : Date.parse(end)
     if (endsMs <= now()) return undefined
-    const held = remembered(id, entryOf(state, key), endsMs, key.addresses)
+    const held = remembered(id, found, entryOf(state, key), endsMs, key.addresses)
     held.untilMs = Math.min(endsMs, lapseOf(state, key.user))
     return held
   }
@@ -240,7 +244,7 @@ export function createKeys(
     throwIfStale()
     const state = current()
     const id = idOf(state, text, digest)
-    return id === undefined ? undefined : heldKey(state, id)
+    return id === undefined ? undefined : heldKey(state, id, state.keys.get(id))
   }
 
   function find(text: string): KeyHolder | undefined {
@@ -305,7 +309,8 @@ export function createKeys(
       const own = closed.has(id) ? undefined : fixedById.get(id)
       if (own !== undefined) return own
       throwIfStale()
-      return heldKey(current(), id)?.holder
+      const state = current()
+      return heldKey(state, id, state.keys.get(id))?.holder
     },
     arriving(text) {
       const id = idIn(text)
