@@ -1,4 +1,4 @@
-// `npm run bench <name>`: ingest [calls] [rounds], fairness [writes], growth [calls], reads [calls] [repetitions] [folder to keep], readers [calls] [calls per second], restart [calls] [repetitions] [folder to keep], sustained [seconds] [calls per second], kafka [calls] [rounds], workers [calls] [rounds], objects [rows of the long table], safety, page [calls] [repetitions].
+// `npm run bench <name>`: ingest [calls] [rounds], fairness [writes], growth [calls], reads [calls] [repetitions] [folder to keep], readers [calls] [calls per second], restart [calls] [repetitions] [folder to keep], sustained [seconds] [calls per second], kafka [calls] [rounds], workers [calls] [rounds], objects [rows of the long table], safety [stored calls] [part], page [calls] [repetitions].
 import { benchFairness } from './fairness.ts'
 import { benchGrowth } from './growth.ts'
 import { benchIngest } from './ingest.ts'
@@ -27,7 +27,7 @@ const benches: Record<string, () => Promise<void>> = {
   readers: () => benchReaders(Number(size ?? 1_000_000), Number(times ?? 8_000)),
   'kafka-clients': () => benchKafkaClients(Number(size ?? 20_000), Number(times ?? 3)),
   objects: () => benchObjects(Number(size ?? 1_000_000)),
-  safety: benchSafety,
+  safety: () => benchSafety(Number(size ?? 500_000), times),
   page: () => benchPage(Number(size ?? 20_000), Number(times ?? 9)),
   sustained: () => benchSustained(Number(size ?? 600), Number(times ?? 0)),
   workers: () => benchWorkers(Number(size ?? 100_000), Number(times ?? 1)),

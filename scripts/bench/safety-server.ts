@@ -8,7 +8,7 @@ import { itemKey } from '../../services/core/directory/items.ts'
 import { createKeys } from '../../services/core/http/keys.ts'
 import { createPayloads } from './payloads.ts'
 import { type BenchServer, createClient, quantile, startCallhouseServer } from './process.ts'
-import { figure, notMeasured } from './safety-figures.ts'
+import { figure } from './safety-figures.ts'
 
 const [revocations, adminActions, quietRequests] = [100, 300, 150]
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
@@ -41,7 +41,6 @@ async function revocation(server: BenchServer, dataDir: string): Promise<void> {
   }
   await directory.close()
   figure('revocation seen by another process, p99, embedded', quantile(seconds, 0.99), 's', 1)
-  notMeasured('revocation seen by another process, p99, Kafka', 2, 'needs brokers', 's')
 }
 
 async function adminActionsOf(server: BenchServer): Promise<void> {

@@ -11,7 +11,9 @@ import { digestOf, newKeyText } from '../../services/core/http/key-text.ts'
 import { createKeys } from '../../services/core/http/keys.ts'
 import { createSessions } from '../../services/core/http/session.ts'
 import { benchEdge } from './safety-edge.ts'
-import { figure, notMeasured } from './safety-figures.ts'
+import { benchErasure } from './safety-erasure.ts'
+import { figure } from './safety-figures.ts'
+import { benchRevocationOverKafka } from './safety-kafka.ts'
 import { rewritesPerRow, storedPerByte } from './safety-purge.ts'
 import { benchRunningServer } from './safety-server.ts'
 
@@ -140,23 +142,27 @@ async function auditChecks(): Promise<void> {
   figure('verify of 1 M audit events, in memory, without reading them', seconds, 's', 20)
 }
 
-function erasures(): void {
-  const how = 'needs 5 M stored calls'
-  notMeasured('erasure of 1,000 of 5 M calls, hidden', 2, how, 's')
-  notMeasured('erasure of 1,000 of 5 M calls, CPU of the engine', 120, how, 's')
-  notMeasured('erasure of 1,000 of 5 M calls, lists meanwhile', 1.5, how)
-}
-
-export async function benchSafety(): Promise<void> {
-  keyChecks()
-  sessionChecks()
-  await benchEdge()
-  await benchRunningServer()
-  erasures()
+async function retentionRewrites(): Promise<void> {
   const [rewrites, stored] = [rewritesPerRow(35), await storedPerByte()]
   process.stdout.write(
     `rows are rewritten ${rewrites.toFixed(2)} times, and a sent byte takes ${stored.toFixed(2)} in the files\n`,
   )
   figure('retention, fifty projects: bytes rewritten per byte sent', rewrites * stored, '', 2)
-  await auditChecks()
+}
+
+/** @param calls that are stored beside those that are erased @param only one part of them; all when it is absent */
+export async function benchSafety(calls: number, only?: string): Promise<void> {
+  const parts: Record<string, () => Promise<void> | void> = {
+    keys: keyChecks,
+    sessions: sessionChecks,
+    edge: benchEdge,
+    server: benchRunningServer,
+    kafka: benchRevocationOverKafka,
+    erasure: () => benchErasure(calls),
+    retention: retentionRewrites,
+    audit: auditChecks,
+  }
+  const named = Object.entries(parts).filter(([name]) => only === undefined || name === only)
+  if (named.length === 0) throw new Error(`${only} is none of ${Object.keys(parts).join(', ')}`)
+  for (const [, part] of named) await part()
 }
