@@ -215,6 +215,14 @@ it('a dashboard is copied, gets charts of its own, which move and change, and is
   }
   await act('Answers', 'Move earlier')
   await expect.poll(titles).toEqual([...first.slice(0, 3), 'Answers', first[3]])
+  // By the mouse as well, to where it is dropped.
+  const handle = chart('Answers').locator('.panel-handle')
+  await page.setViewportSize({ width: 1280, height: 1600 })
+  await handle.dragTo(chart('Error rate'), { steps: 6 })
+  await expect.poll(titles).toEqual(['Answers', ...first])
+  await handle.dragTo(page.locator('.ranking', { hasText: 'Most frequent errors' }), { steps: 6 })
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await expect.poll(titles).toEqual([...first.slice(0, 3), 'Answers', first[3]])
   await act('Most frequent errors', 'Remove')
   await expect.poll(titles).toEqual([...first.slice(0, 2), 'Answers', first[3]])
   await act('Answers', 'Edit')

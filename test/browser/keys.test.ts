@@ -284,7 +284,7 @@ describe('keys', () => {
       },
     ])
     tries.push([
-      ['goEvaluations', 'compare'],
+      ['goEvaluations', 'compare', 'baseline'],
       async () => {
         await go('/p/acme/judged-keys/calls')
         await page.locator('.row .name').first().waitFor()
@@ -293,6 +293,9 @@ describe('keys', () => {
         await page.getByRole('table', { name: 'Evaluation runs' }).focus()
         for (const key of ['x', 'j', 'x', 'c']) await press(key)
         await page.getByRole('table', { name: 'Rows of the runs' }).waitFor()
+        const runs = new URL(page.url()).searchParams.get('runs')?.split(',') ?? []
+        await press('b')
+        await page.waitForURL((to) => to.searchParams.get('runs') === runs.toReversed().join())
       },
     ])
     tries.push([
@@ -309,7 +312,15 @@ describe('keys', () => {
         await press('g')
         await press('o')
         await page.waitForURL((to) => to.pathname.endsWith('/objects'))
-        await page.getByRole('link', { name: 'Show ops' }).waitFor()
+        await page.getByRole('link', { name: 'Ops', exact: true }).waitFor()
+      },
+    ])
+    tries.push([
+      ['goDatasets'],
+      async () => {
+        await press('g')
+        await press('s')
+        await page.waitForURL((to) => to.searchParams.get('class') === 'datasets')
       },
     ])
     tries.push([

@@ -48,10 +48,16 @@ it('objects show by their latest version, lead to it by keys and to all versions
   await page.getByRole('article', { name: 'Object' }).getByText('v0', { exact: true }).waitFor()
   await page.goBack()
   await page.getByRole('link', { name: 'Objects' }).last().click()
-  await page.getByRole('link', { name: 'Show ops' }).click()
+  await page.getByRole('navigation', { name: 'Kinds of objects' }).getByRole('link', { name: 'Ops' }).click()
   await expect.poll(() => rows('Ops').allInnerTexts()).toEqual([expect.stringMatching(/answer[\s\S]*v0/)])
   await page.reload()
   await expect.poll(() => rows('Ops').count()).toBe(1)
+  const kinds = page.getByRole('navigation', { name: 'Kinds of objects' })
+  await kinds.getByRole('link', { name: 'Others' }).click()
+  await expect.poll(() => rows('Others').count()).toBe(2)
+  expect(await everybodysFaults(page, 'kinds of objects')).toEqual([])
+  await kinds.getByRole('link', { name: 'Datasets' }).click()
+  await page.getByRole('heading', { name: 'No objects of this kind yet' }).waitFor()
 })
 
 it('a version stands beside the others, takes tags and aliases, and shows what differs from another', async () => {

@@ -1,7 +1,7 @@
 // The tree of a trace in the page: its order, own times, critical path, totals, and what of a call its rows are made of.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { boxAt, flameOfPaths, flameOfTree, linesMeant, stepOf } from '../../services/web/page/engine/flame.ts'
+import { boxAt, flameOfPaths, flameOfTree, linesMeant, partWith, stepOf } from '../../services/web/page/engine/flame.ts'
 import { namePaths } from '../../services/web/page/engine/name-paths.ts'
 import { cellOf, kindOf, rowOf } from '../../services/web/page/engine/rows.ts'
 import { changeOfPair, matchedSpans } from '../../services/web/page/engine/trace-differences.ts'
@@ -78,6 +78,12 @@ describe('a trace', () => {
       ['two', 1, 50, 150],
     ])
     expect([boxAt(flame, 20_000, 2), boxAt(flame, 45_000, 1), boxAt(flame, 60_000, 1)]).toEqual([2, -1, 3])
+    // A box out of view is brought into it, and the time that shows stays as long.
+    const part = (box: number, from: number, to: number) => partWith(flame, box, { from, to })
+    expect([part(2, 25_000, 60_000), part(3, 0, 51_000)]).toEqual([undefined, undefined])
+    expect(part(2, 60_000, 70_000)).toEqual({ from: 10_000, to: 20_000 })
+    expect(part(3, 0, 40_000)).toEqual({ from: 50_000, to: 90_000 })
+    expect(part(1, 140_000, 150_000)).toEqual({ from: 0, to: 10_000 })
     const step = (box: number, key: Parameters<typeof stepOf>[2]) => stepOf(flame, box, key)
     expect([step(0, 'ArrowDown'), step(2, 'ArrowUp'), step(1, 'ArrowRight'), step(3, 'ArrowLeft')]).toEqual([
       1, 1, 3, 1,

@@ -9,6 +9,7 @@ import { tableSearch } from './datasets/search.ts'
 import { differencesSearch } from './differences/search.ts'
 import { compareSearch, runSearch, runsSearch } from './evaluations/search.ts'
 import { NotFound } from './frame/not-found.tsx'
+import { type ObjectKind, objectKind } from './objects/classes.ts'
 import { Projects } from './projects/projects.tsx'
 import { SignIn } from './sign-in/sign-in.tsx'
 import { pageOf, threadSearch, threadsSearch } from './threads/search.ts'
@@ -139,9 +140,14 @@ const thread = createRoute({
   validateSearch: threadSearch,
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.threadRoute))
 
-type ObjectsSearch = { op?: '1' | undefined; page?: string | undefined; tz?: string | undefined }
-const objectsSearch = ({ op, page, tz }: Record<string, unknown>): ObjectsSearch => ({
-  ...{ op: op === '1' ? '1' : undefined, page: pageOf(page), tz: text(tz) },
+type ObjectsSearch = {
+  op?: '1' | undefined
+  class?: ObjectKind | undefined
+  page?: string | undefined
+  tz?: string | undefined
+}
+const objectsSearch = ({ op, class: kind, page, tz }: Record<string, unknown>): ObjectsSearch => ({
+  ...{ op: op === '1' ? '1' : undefined, class: objectKind(kind), page: pageOf(page), tz: text(tz) },
 })
 const objects = createRoute({
   getParentRoute: () => signedIn,

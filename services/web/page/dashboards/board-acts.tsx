@@ -1,5 +1,5 @@
 // What can be done with a dashboard of a project's own, and with each of its panels.
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, type HTMLAttributes, useState } from 'react'
 import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { T } from '../parts/text.tsx'
@@ -99,19 +99,28 @@ export function BoardHead({ board, own, onGone }: HeadProps) {
   )
 }
 
-type PanelActsProps = { board: OwnBoard; place: number; own: OwnBoards }
+/** Panels in another order. */
+export const movedPanel = (panels: readonly Panel[], from: number, to: number): readonly Panel[] =>
+  panels.toSpliced(from, 1).toSpliced(to, 0, panels[from] as Panel)
+
+type PanelActsProps = {
+  board: OwnBoard
+  place: number
+  own: OwnBoards
+  /** Of what the panel is dragged by. */
+  handle: HTMLAttributes<HTMLElement>
+}
 
 /** Editing, moving, widening and removing of one panel. */
-export function PanelActs({ board, place, own }: PanelActsProps) {
+export function PanelActs({ board, place, own, handle }: PanelActsProps) {
   const [isEdited, setEdited] = useState(false)
   const { panels } = board
   const panel = panels[place] as Panel
   const save = (next: readonly Panel[], onDone?: () => void) => own.save({ ...board, panels: next }, onDone)
-  const moved = (to: number) => panels.toSpliced(place, 1).toSpliced(to, 0, panel)
   const acts: readonly (readonly [name: string, does: () => void, isOff?: boolean])[] = [
     ['Edit', () => setEdited(true)],
-    ['Move earlier', () => save(moved(place - 1)), place === 0],
-    ['Move later', () => save(moved(place + 1)), place === panels.length - 1],
+    ['Move earlier', () => save(movedPanel(panels, place, place - 1)), place === 0],
+    ['Move later', () => save(movedPanel(panels, place, place + 1)), place === panels.length - 1],
     [
       panel.isWide ? 'Half as wide' : 'Whole width',
       () => save(panels.with(place, { ...panel, isWide: !panel.isWide })),
@@ -121,6 +130,9 @@ export function PanelActs({ board, place, own }: PanelActsProps) {
   if (own.reason !== undefined) return null
   return (
     <>
+      <span {...handle} className="panel-handle" title="Drag to move" aria-hidden="true">
+        <Icon name="grip" />
+      </span>
       <Menu label={`Change ${panel.title.slice(0, 60)}`} className="quiet icon" button={<Icon name="down" />}>
         {(close) => (
           <div className="views">

@@ -9,8 +9,9 @@ import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.t
 import { useKeys } from '../keys.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { useReorder } from '../parts/reorder.ts'
 import { useZone } from '../preferences.ts'
-import { BoardHead, PanelActs } from './board-acts.tsx'
+import { BoardHead, movedPanel, PanelActs } from './board-acts.tsx'
 import { BoardMenu } from './board-menu.tsx'
 import { type Board, boardNamed, boardNames, boards } from './boards.ts'
 import { type Group, numberOr0, tiles } from './figures.ts'
@@ -88,20 +89,26 @@ type PanelsProps = Shared & { board: Board; boardId: string; own: OwnBoards; onG
 /** Charts before tables; those of a project's own in the order that it has given them. */
 function Panels({ board, boardId, own, onGone, ...shared }: PanelsProps) {
   const mine = own.boards?.find(({ id }) => id === boardId)
+  const reordered = useReorder((from, to) => {
+    if (mine && !own.isBusy) own.save({ ...mine, panels: movedPanel(mine.panels, from, to) }, () => undefined)
+  })
   if (mine !== undefined)
     return (
       <>
         <BoardHead key={mine.id} {...{ own, onGone }} board={mine} />
         {mine.panels.length === 0 && mine.others.length === 0 && <p className="second">It has no charts yet.</p>}
         <div className="charts">
-          {mine.panels.map((panel, place) => (
-            <ShownPanel
+          {mine.panels.map((panel, place) => {
+            // Within a panel the pointer takes ranges: it is dragged by a handle.
+            const { draggable, onDragStart, onDragEnd, ...over } = reordered(place)
+            const handle = { draggable, onDragStart, onDragEnd }
+            return (
               // biome-ignore lint/suspicious/noArrayIndexKey: two panels may be alike
-              key={`${place} ${panel.title}`}
-              {...{ ...shared, panel }}
-              acts={<PanelActs {...{ own, place }} board={mine} />}
-            />
-          ))}
+              <div key={`${place} ${panel.title}`} className="panel-place" {...over}>
+                <ShownPanel {...{ ...shared, panel }} acts={<PanelActs {...{ own, place, handle }} board={mine} />} />
+              </div>
+            )
+          })}
         </div>
       </>
     )

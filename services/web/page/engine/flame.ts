@@ -106,3 +106,15 @@ export function stepOf({ count, level }: Flame, box: number, key: FlameKey): num
   for (let other = box + step; other >= 0 && other < count; other += step) if (level[other] === wanted) return other
   return box
 }
+
+type Part = { from: number; to: number }
+
+/** The part of the time that shows a box as well, as long as before; undefined where the box is in view. */
+export function partWith({ from, to, end }: Flame, box: number, shown: Part): Part | undefined {
+  const [start, stop] = [from[box] as number, to[box] as number]
+  if (start < shown.to && stop > shown.from) return undefined
+  const length = shown.to - shown.from
+  const middle = Math.min((start + stop) / 2, start + length / 2)
+  const begin = Math.max(0, Math.min(end - length, middle - length / 2))
+  return { from: begin, to: begin + length }
+}

@@ -1,6 +1,6 @@
 // Two to five evaluation runs side by side: what changed by score, then row by row, regressions first.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type HTMLAttributes, type ReactNode, useEffect, useRef, useState } from 'react'
 import type { ComparedRow, Comparison, Verdict } from '../engine/comparison.ts'
 import { type RunHead, refLabel } from '../engine/evaluation-rows.ts'
 import { count } from '../engine/format.ts'
@@ -9,6 +9,7 @@ import { useKeys } from '../keys.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { type Column, Grid } from '../parts/grid.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { useReorder } from '../parts/reorder.ts'
 import type { RowsHandle } from '../parts/rows.tsx'
 import { T } from '../parts/text.tsx'
 import { Heads } from './compare-heads.tsx'
@@ -71,6 +72,8 @@ export function CompareRuns() {
   const runs = ids.map((id) => byId.get(id))
   const change = (next: Partial<typeof search>) => void navigate({ search: (old) => ({ ...old, ...next }) })
   const setRuns = (next: string[]) => change({ runs: next.join(',') })
+  const reordered = useReorder((from, to) => setRuns(ids.toSpliced(from, 1).toSpliced(to, 0, ids[from] as string)))
+  useKeys({ baseline: () => setRuns([...ids.slice(1), ...ids.slice(0, 1)]) })
   const fault = error ?? heads.error
   const body = () => {
     if (ids.length < 2)
@@ -97,7 +100,7 @@ export function CompareRuns() {
         {ids.map((id, place) => (
           <RunChip
             key={id}
-            {...{ id, place, head: runs[place] }}
+            {...{ id, place, head: runs[place], drag: reordered(place) }}
             onFirst={() => setRuns([id, ...ids.filter((one) => one !== id)])}
             onRemove={() => setRuns(ids.filter((one) => one !== id))}
           />
@@ -122,13 +125,20 @@ function Crumb() {
   )
 }
 
-type ChipProps = { id: string; place: number; head: RunHead | undefined; onFirst(): void; onRemove(): void }
+type ChipProps = {
+  id: string
+  place: number
+  head: RunHead | undefined
+  drag: HTMLAttributes<HTMLElement>
+  onFirst(): void
+  onRemove(): void
+}
 
-function RunChip({ id, place, head, onFirst, onRemove }: ChipProps) {
+function RunChip({ id, place, head, drag, onFirst, onRemove }: ChipProps) {
   const { entity, project } = useProject()
   const letter = runLetter(place)
   return (
-    <span className={`chip run run-${letter}`}>
+    <span {...drag} className={`chip run run-${letter}`}>
       <b>{letter}</b>{' '}
       <Link to="/p/$entity/$project/evaluations/$runId" params={{ entity, project, runId: id }} search={{}}>
         <T text={head === undefined ? id.slice(-6) : refLabel(head.model || head.name)} max={40} />
@@ -231,7 +241,7 @@ function Compared({ data, ids, lower, chosen, filter, isPale, onChange }: Compar
         </div>
         <span className="grow" />
         <span className="dim">
-          <kbd>Enter</kbd> side by side · <kbd>n</kbd> <kbd>p</kbd> next regression
+          <kbd>Enter</kbd> side by side · <kbd>n</kbd> <kbd>p</kbd> next regression · <kbd>b</kbd> next baseline
         </span>
       </div>
       {rows.length === 0 ? (

@@ -91,11 +91,11 @@ export function Palette({ here, onClose }: PaletteProps) {
       go: () => void navigate({ to: '/p/$entity/$project/calls', params: here, search: { q: search } }),
     })
   const words = search.toLowerCase()
-  for (const { to, label, icon } of here && words !== '' ? pages : [])
+  for (const { to, label, icon, search: shown = {} } of here && words !== '' ? pages : [])
     if (label.toLowerCase().includes(words))
       targets.push({
-        ...{ key: to, label, hint: 'page', icon },
-        go: () => here && void navigate({ to, params: here, search: {} }),
+        ...{ key: `page ${label}`, label, hint: 'page', icon },
+        go: () => here && void navigate({ to, params: here, search: shown }),
       })
   for (const { name, calls } of operations)
     targets.push({

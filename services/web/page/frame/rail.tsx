@@ -1,5 +1,5 @@
 // The pages of a project: links of the rail and keys that lead to them, from one table.
-import { Link, useNavigate } from '@tanstack/react-router'
+import { Link, useLocation, useNavigate } from '@tanstack/react-router'
 import { type KeyName, keyTable } from '../key-table.ts'
 import { type Handlers, shownKey, useKeys } from '../keys.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
@@ -9,6 +9,8 @@ type Page = {
   label: string
   icon: IconName
   key: KeyName
+  /** Of the address. */
+  search?: { class: 'datasets' }
 }
 
 export const pages: readonly Page[] = [
@@ -16,6 +18,10 @@ export const pages: readonly Page[] = [
   { to: '/p/$entity/$project/dashboard', label: 'Dashboard', icon: 'gauge', key: 'goDashboard' },
   { to: '/p/$entity/$project/threads', label: 'Threads', icon: 'threads', key: 'goThreads' },
   { to: '/p/$entity/$project/evaluations', label: 'Evaluations', icon: 'evaluation', key: 'goEvaluations' },
+  {
+    ...{ to: '/p/$entity/$project/objects', label: 'Datasets', icon: 'columns', key: 'goDatasets' },
+    search: { class: 'datasets' },
+  },
   { to: '/p/$entity/$project/objects', label: 'Objects', icon: 'other', key: 'goObjects' },
   { to: '/p/$entity/$project/queues', label: 'Queues', icon: 'queue', key: 'goQueues' },
   { to: '/p/$entity/$project/playground', label: 'Playground', icon: 'play', key: 'goPlayground' },
@@ -28,21 +34,24 @@ export function usePageKeys(project: Project | undefined): void {
   const navigate = useNavigate()
   const handlers: Handlers = {}
   if (project !== undefined)
-    for (const { to, key } of pages) handlers[key] = () => void navigate({ to, params: project, search: {} })
+    for (const { to, key, search = {} } of pages) handlers[key] = () => void navigate({ to, params: project, search })
   useKeys(handlers)
 }
 
-export const PageLinks = ({ entity, project }: Project) =>
-  pages.map(({ to, label, icon, key }) => (
+export function PageLinks({ entity, project }: Project) {
+  const isOfDatasets = useLocation({ select: ({ search }) => (search as { class?: string }).class === 'datasets' })
+  return pages.map(({ to, label, icon, key, search }) => (
     <Link
-      key={to}
+      key={key}
       to={to}
       params={{ entity, project }}
-      search={{}}
-      activeOptions={{ includeSearch: false }}
+      search={search ?? {}}
+      // Datasets are objects, and have a sign of their own.
+      activeOptions={{ includeSearch: search !== undefined, exact: isOfDatasets && key === 'goObjects' }}
       aria-label={label}
       title={`${label} (${shownKey(keyTable[key].keys[0]).join(' ')})`}
     >
       <Icon name={icon} />
     </Link>
   ))
+}

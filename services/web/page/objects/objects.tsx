@@ -12,15 +12,23 @@ import { type Column, Grid } from '../parts/grid.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { T } from '../parts/text.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
+import { classFilter, kindLabel, type ObjectKind, objectKinds } from './classes.ts'
 
 const pageObjects = 100
 
 type Version = Awaited<ReturnType<typeof json<'objects.query'>>>['objs'][number]
 
-const objectsQuery = (project_id: string, objectId: string | undefined, isOp: boolean, page: number) => ({
-  queryKey: ['objects', project_id, objectId, isOp, page],
+const objectsQuery = (
+  project_id: string,
+  objectId: string | undefined,
+  isOp: boolean,
+  kind: ObjectKind | undefined,
+  page: number,
+) => ({
+  queryKey: ['objects', project_id, objectId, isOp, kind, page],
   async queryFn({ signal }: { signal: AbortSignal }): Promise<Version[]> {
-    const filter = objectId === undefined ? { latest_only: true } : { object_ids: [objectId] }
+    const latest = { latest_only: true, ...(kind && !isOp && classFilter(kind)) }
+    const filter = objectId === undefined ? latest : { object_ids: [objectId] }
     const sort_by = [{ field: 'created_at', direction: 'desc' as const }]
     // One more tells whether there is another page.
     const cut = { limit: pageObjects + 1, offset: page * pageObjects }
@@ -31,7 +39,7 @@ const objectsQuery = (project_id: string, objectId: string | undefined, isOp: bo
 })
 
 /** @param title where others may be: on an earlier page, or of another name */
-function Nothing({ isOp, title }: { isOp: boolean; title: string | undefined }) {
+function Nothing({ isOp, kind, title }: { isOp: boolean; kind: ObjectKind | undefined; title: string | undefined }) {
   if (title)
     return (
       <Empty title={title}>
@@ -39,7 +47,7 @@ function Nothing({ isOp, title }: { isOp: boolean; title: string | undefined }) 
       </Empty>
     )
   return (
-    <Empty title={isOp ? 'No ops yet' : 'No objects yet'}>
+    <Empty title={isOp ? 'No ops yet' : kind ? 'No objects of this kind yet' : 'No objects yet'}>
       <p className="second">
         {isOp ? 'Functions that are traced show here:' : 'What is published shows here, version by version:'}
       </p>
@@ -50,10 +58,38 @@ function Nothing({ isOp, title }: { isOp: boolean; title: string | undefined }) 
   )
 }
 
+/** Links to the objects of each kind, and to ops. */
+function Kinds({ kind, isOp, tz }: { kind: ObjectKind | undefined; isOp: boolean; tz: string | undefined }) {
+  const { entity, project } = useProject()
+  const kept = { ...(tz && { tz }) }
+  const all: [label: string, isAt: boolean, search: object][] = [
+    ['All', !isOp && kind === undefined, {}],
+    ...objectKinds.map((one): [string, boolean, object] => [kindLabel(one), one === kind, { class: one }]),
+    ['Ops', isOp, { op: '1' }],
+  ]
+  return (
+    <nav className="bar kinds" aria-label="Kinds of objects">
+      {all.map(([label, isAt, search]) => (
+        <Link
+          key={label}
+          to="/p/$entity/$project/objects"
+          params={{ entity, project }}
+          search={{ ...kept, ...search }}
+          activeOptions={{ exact: true, explicitUndefined: true }}
+          {...(isAt && { 'aria-current': 'page' })}
+          className={isAt ? 'at' : ''}
+        >
+          {label}
+        </Link>
+      ))}
+    </nav>
+  )
+}
+
 export function Objects() {
   const { entity, project, projectId } = useProject()
   const { objectId } = useParams({ strict: false }) as { objectId?: string }
-  const search = useSearch({ strict: false }) as { op?: '1'; page?: string; tz?: string }
+  const search = useSearch({ strict: false }) as { op?: '1'; class?: ObjectKind; page?: string; tz?: string }
   const navigate = useNavigate()
   const zone = useZone(search.tz)
   const height = useRowHeight()
@@ -62,15 +98,16 @@ export function Objects() {
   const { data: session } = useSession()
   const page = Number(search.page ?? 1) - 1
   const isOp = search.op === '1'
-  const kept = { ...(isOp && { op: '1' as const }), ...(search.tz && { tz: search.tz }) }
-  const { data, error, refetch } = useQuery(objectsQuery(projectId, objectId, isOp, page))
+  const kind = isOp ? undefined : search.class
+  const kept = { ...(isOp && { op: '1' as const }), ...(kind && { class: kind }), ...(search.tz && { tz: search.tz }) }
+  const { data, error, refetch } = useQuery(objectsQuery(projectId, objectId, isOp, kind, page))
   const versions = (data ?? []).slice(0, pageObjects)
-  const title = objectId ?? (isOp ? 'Ops' : 'Objects')
-  const address = (next: number, op = isOp) => ({
+  const title = objectId ?? (isOp ? 'Ops' : kind ? kindLabel(kind) : 'Objects')
+  const address = (next: number) => ({
     ...(objectId === undefined
       ? { to: '/p/$entity/$project/objects' as const, params: { entity, project } }
       : { to: '/p/$entity/$project/objects/$objectId' as const, params: { entity, project, objectId } }),
-    search: { ...kept, op: op ? ('1' as const) : undefined, page: next > 0 ? String(next + 1) : undefined },
+    search: { ...kept, page: next > 0 ? String(next + 1) : undefined },
   })
   const versionOf = ({ object_id, digest, base_object_class }: Version) => {
     const params = { entity, project, objectId: object_id, version: digest }
@@ -137,7 +174,12 @@ export function Objects() {
     if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
     if (data === undefined) return <Loading what="objects" />
     if (versions.length === 0)
-      return <Nothing isOp={isOp} title={page > 0 ? 'Nothing on this page' : objectId && 'This object is not here'} />
+      return (
+        <Nothing
+          {...{ isOp, kind }}
+          title={page > 0 ? 'Nothing on this page' : objectId && 'This object is not here'}
+        />
+      )
     return (
       <Grid
         label={title}
@@ -166,20 +208,15 @@ export function Objects() {
       }
       acts={
         objectId === undefined && (
-          <>
-            <button
-              type="button"
-              className="line"
-              disabled={!mayWrite(session)}
-              title={mayWrite(session) ? undefined : 'This key may not write'}
-              onClick={() => setMakes(true)}
-            >
-              New dataset…
-            </button>
-            <Link {...address(0, !isOp)} className="line">
-              {isOp ? 'Show objects' : 'Show ops'}
-            </Link>
-          </>
+          <button
+            type="button"
+            className="line"
+            disabled={!mayWrite(session)}
+            title={mayWrite(session) ? undefined : 'This key may not write'}
+            onClick={() => setMakes(true)}
+          >
+            New dataset…
+          </button>
         )
       }
     >
@@ -188,6 +225,7 @@ export function Objects() {
           <T text={title} /> of {projectId}
         </h1>
       )}
+      {objectId === undefined && <Kinds {...{ kind, isOp }} tz={search.tz} />}
       {shown()}
       <Pager
         page={page}

@@ -18,6 +18,7 @@ const paths = {
   threads: 'M2 3h9v6H6l-2.5 2V9H2ZM7.5 11v1H10l2.5 2v-2H14V6h-1.5',
   search: 'M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10ZM10.7 10.7 14 14',
   filter: 'M2 3h12l-4.7 5.5V13l-2.6-1.5v-3Z',
+  grip: 'M6 3.5v.1M10 3.5v.1M6 8v.1M10 8v.1M6 12.5v.1M10 12.5v.1',
   close: 'M4 4l8 8M12 4l-8 8',
   right: 'M6 3.5 10.5 8 6 12.5',
   left: 'M10 3.5 5.5 8l4.5 4.5',

@@ -9,7 +9,7 @@ import {
   useRef,
   useState,
 } from 'react'
-import { boxAt, flameOfPaths, flameOfTree, isFlameKey, linesMeant, stepOf } from '../engine/flame.ts'
+import { boxAt, flameOfPaths, flameOfTree, isFlameKey, linesMeant, partWith, stepOf } from '../engine/flame.ts'
 import { count, duration } from '../engine/format.ts'
 import { namePaths } from '../engine/name-paths.ts'
 import { matcherOf, nextMeant, statusOfSpan, type Tree, type View } from '../engine/tree.ts'
@@ -33,7 +33,8 @@ type FlameProps = {
   window: Window
   /** Line of the tree that is in the reader. */
   line: number
-  onLine(line: number): void
+  /** @param window another part of the time, where the line is not in that which shows */
+  onLine(line: number, window?: Window): void
   handle: Ref<TreeHandle>
 }
 
@@ -85,7 +86,7 @@ export function FlameView({ tree, nowUs, isByPath, view, window, line, onLine, h
     if (of === undefined) return
     setChosen(box)
     mine.current.push(of)
-    onLine(of)
+    onLine(of, isByPath ? undefined : partWith(flame, box, shown))
   }
   useImperativeHandle(handle, () => ({
     show: (one) => pick(flame.boxOf[tree.order[one] as number] as number, one),

@@ -57,9 +57,10 @@ export function Trace() {
   const line = useMemo(() => lineOf(tree, search.call), [tree, search.call])
   const root = tree?.order[0]
   const id = search.call ?? (root === undefined ? undefined : tree?.spans.ids[root])
-  const setLine = (one: number) => {
+  const setLine = (one: number, shown?: Window) => {
     const span = tree?.order[one]
-    if (tree && span !== undefined) change({ call: tree.spans.ids[span] })
+    if (!tree || span === undefined) return
+    change({ call: tree.spans.ids[span], ...(shown && { zoom: zoomText(shown, tree.endUs) }) })
   }
   useShownOnce(handle, tree, traceId, search.call === undefined ? null : line)
   useReadAhead(projectId, tree, line)
@@ -172,7 +173,7 @@ export function Trace() {
   )
 }
 
-type SpansProps = Omit<ComponentProps<typeof TreeView>, 'tree' | 'nowUs'> & {
+type SpansProps = Omit<ComponentProps<typeof FlameView>, 'tree' | 'nowUs' | 'isByPath'> & {
   /** Undefined while it is on its way. */
   trace: LoadedTrace | undefined
   mode: SpansMode | undefined
