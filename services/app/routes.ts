@@ -19,7 +19,7 @@ import type { KeyUses } from '../core/http/key-uses.ts'
 import type { Keys } from '../core/http/keys.ts'
 import type { Route } from '../core/http/route.ts'
 import type { Freshness } from '../core/log/freshness.ts'
-import type { Log, RecordSplit } from '../core/log/log.ts'
+import type { EdgeLog, RecordSplit } from '../core/log/log.ts'
 import type { Logger } from '../core/process/logger.ts'
 import { type OpenedStore, openedOnly, recordedOnce, writtenOnce } from '../core/store/opened.ts'
 import type { Store } from '../core/store/store.ts'
@@ -92,7 +92,7 @@ import { does, type ServerRole } from './roles.ts'
 /** What routes work through, in whichever thread they run. */
 export type RouteDeps = {
   config: Config
-  log: Pick<Log, 'append' | 'flush'>
+  log: EdgeLog
   /** How the log wants the rows of calls. */
   split: RecordSplit
   store: Pick<Store, 'rows' | 'bytes'>

@@ -270,6 +270,8 @@ export function logContract(name: string, createDriver: () => Promise<LogDriver>
         taken.push(id)
       }
       expect(await faultOf(append('loud/one', 'once more'))).toMatchObject({ status: 429, policy: 'log_share' })
+      const wouldBe = (project: string) => log.refusal(new Map([[project, mebibyte]]))
+      expect([wouldBe('loud/one')?.policy, wouldBe('quiet/one')]).toEqual(['log_share', null])
       expect(log.health().unappliedBytes).toBeLessThan(32 * mebibyte)
       expect((await applyRows(log, 'calls', taken.length)).ids.toSorted()).toEqual(taken.toSorted())
       await append('loud/one', 'again')

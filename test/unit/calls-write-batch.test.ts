@@ -1,5 +1,6 @@
 // Batches of call writes: pairing, order, faults of single items, whole calls, and the routes with the project in the path.
 import { describe, expect, test } from 'vitest'
+import { overLimit } from '../../services/core/errors.ts'
 import {
   aCall,
   anEnd,
@@ -12,6 +13,7 @@ import {
   startItem,
   traceId,
 } from '../fixtures/calls-write.ts'
+import { createMemoryLog } from '../fixtures/memory-log.ts'
 
 const detail = (json: unknown) => (json as { detail: { loc: unknown[]; type: string }[] }).detail
 const ids = { id: callId, trace_id: traceId }
@@ -282,4 +284,52 @@ test('a refusing log refuses the write', async () => {
   const edge = createCallsWrite()
   edge.log.refuse(new Error('closed'))
   await expect(edge.post('/call/start', { start: aStart() })).rejects.toThrow('closed')
+})
+
+describe('a long batch for a project of which the log takes no more', () => {
+  const full = overLimit('log_share', 'Too much of this project is waiting to be applied')
+  /** A log that refuses more than 20 KB of one project, and counts how often it was asked. */
+  const fullLog = () => {
+    let asked = 0
+    const refusal = (projects: ReadonlyMap<string, number>) => {
+      asked++
+      return (projects.get('e/p') ?? 0) > 20_000 ? full : null
+    }
+    return { log: Object.assign(createMemoryLog(), { refusal }), asked: () => asked }
+  }
+  const text = 'x'.repeat(70_000)
+
+  test.each([
+    ['a start', [startItem({ inputs: { text } })]],
+    ['an end', [endItem({ output: text })]],
+    ['items that are wrong', [startItem({ inputs: { text } }), 'wrong']],
+  ])('is refused before its rows are made: %s', async (_, batch) => {
+    const { log } = fullLog()
+    const { status, json, headers, edge } = await upsert(batch, {}, { log })
+    expect([status, json, headers]).toEqual([429, { reason: full.message }, { 'Retry-After': '1' }])
+    expect(edge.log.appends()).toBe(0)
+    const whole = await edge.post('/v2/e/p/calls/complete', { batch: [aCall({ inputs: { text } })] })
+    expect([whole.status, edge.log.appends()]).toEqual([429, 0])
+  })
+
+  test.each([
+    ['of another project', [startItem({ project_id: 'e/q', inputs: { text } })], {}],
+    ['that names it in a payload alone', [startItem({ project_id: 'e/q', inputs: { text, like: startItem() } })], {}],
+  ])('does not hold up one %s', async (_, batch, options) => {
+    const { log } = fullLog()
+    expect(await upsert(batch, options, { log })).toMatchObject({ status: 200, kinds: ['start'] })
+  })
+
+  test('tells who may not write there what is wrong with each item, and takes the others', async () => {
+    const { log, asked } = fullLog()
+    const batch = [startItem({ inputs: { text } }), startItem({ project_id: 'e/q', id: otherId })]
+    const { json, kinds } = await upsert(batch, { may: (project) => project === 'e/q' }, { log })
+    expect([json, kinds, asked()]).toEqual([{ res: [error, { ...ids, id: otherId }] }, ['start'], 0])
+  })
+
+  test('is told in its own time while it is short', async () => {
+    const { log, asked } = fullLog()
+    expect(await upsert([startItem()], {}, { log })).toMatchObject({ status: 200 })
+    expect(asked()).toBe(0)
+  })
 })

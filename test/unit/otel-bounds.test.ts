@@ -1,5 +1,6 @@
 // OTLP bodies that would take far more memory than their bytes are refused; full honest ones are taken.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { overLimit } from '../../services/core/errors.ts'
 import { aRequest, aSpan, integer, type Otel, protobuf, startOtel, text } from '../fixtures/otel.ts'
 import { encodeRequest } from '../fixtures/otlp-proto.ts'
 
@@ -117,5 +118,28 @@ describe('honest bodies as large as they may be', () => {
     expect(bytes.length).toBeLessThan(maxBodyBytes)
     const answer = await otel.post(bytes, type)
     expect([answer.status, otel.newCalls().length]).toEqual([200, count])
+  })
+})
+
+describe('a project of which the log takes no more', () => {
+  let full: Otel
+  beforeAll(async () => {
+    const taken = overLimit('log_share', 'Too much of this project is waiting to be applied')
+    full = await startOtel({ refusal: (projects) => (projects.has('ent/full') ? taken : null) })
+  })
+  afterAll(() => full.stop())
+  const long = () => Buffer.from(JSON.stringify(aRequest([aSpan({ attributes: [text('k', 'x'.repeat(70_000))] })])))
+  const to = (project_id: string) => ({ project_id })
+
+  it('is told so before a long body is decoded', async () => {
+    const refused = await full.post(long(), 'application/json', to('ent/full'))
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '1'])
+    expect((await full.post(Buffer.alloc(70_000, 'no protobuf'), protobuf, to('ent/full'))).status).toBe(429)
+    expect(full.newCalls()).toEqual([])
+  })
+  it('holds up no other one, and no short body', async () => {
+    expect((await full.post(long(), 'application/json', to('ent/other'))).status).toBe(200)
+    expect((await full.postJson(aRequest([aSpan()]), to('ent/full'))).status).toBe(200)
+    expect(full.newCalls()).toHaveLength(2)
   })
 })

@@ -1,5 +1,7 @@
 // The log port: what every driver MUST and MAY do. The contract suite in test/engine runs against each driver.
 
+import type { Refusal } from '../errors.ts'
+
 /**
  * How far a topic has got: number of the last record, counted from 1 per topic and partition. 0 = nothing.
  * The embedded log has one partition, 0.
@@ -102,6 +104,11 @@ export type Log = {
   /** Names of the topics that it was opened with. */
   topics: readonly string[]
   append(topic: string, records: RecordInput[]): Promise<Position>
+  /**
+   * Why an append of so many bytes by project would be refused at this moment; null when it may be taken. For an edge that
+   * knows the project before it makes the rows: what is refused then costs it little.
+   */
+  refusal(projects: ReadonlyMap<string, number>): Refusal | null
   /** Position of the last durable record of each topic, at this moment. */
   end(topic: string): Promise<Position[]>
   /**
@@ -164,3 +171,6 @@ export type Log = {
   /** Finishes appends in flight, syncs and releases the lock. */
   close(): Promise<void>
 }
+
+/** The log as routes write to it; what it would refuse is not known in threads of requests. */
+export type EdgeLog = Pick<Log, 'append' | 'flush'> & Partial<Pick<Log, 'refusal'>>

@@ -1,6 +1,6 @@
 // The ports as handlers have them: they read what the request that runs has opened, and work that wrote stays where it is.
 import type { Audit } from '../audit/audit.ts'
-import type { Log } from '../log/log.ts'
+import type { EdgeLog } from '../log/log.ts'
 import { keepWork, moveWork, throwUnlessOpened } from '../process/running-handler.ts'
 import { parseRows } from './rows.ts'
 import type { Query, QueryOptions, Store } from './store.ts'
@@ -35,7 +35,8 @@ export function openedOnly(store: Pick<Store, 'bytes'>): OpenedStore {
 }
 
 /** The log as handlers have it: once they have written, their work stays where it is. */
-export const writtenOnce = (log: Pick<Log, 'append' | 'flush'>): Pick<Log, 'append' | 'flush'> => ({
+export const writtenOnce = (log: EdgeLog): EdgeLog => ({
+  ...(log.refusal && { refusal: log.refusal }),
   flush: (topic) => log.flush(topic),
   async append(topic, records) {
     keepWork()

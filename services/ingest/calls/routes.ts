@@ -21,7 +21,8 @@ import { asFault, type Detail, type Fault, fault, invalid } from '../../core/htt
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import { isCallId, type ProjectId } from '../../core/ids.ts'
 import { isObject } from '../../core/json/objects.ts'
-import type { Log, Position, RecordSplit } from '../../core/log/log.ts'
+import { refuseEarly } from '../../core/log/early-refusal.ts'
+import type { EdgeLog, Position, RecordSplit } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import { createBufferPool } from '../../core/memory/buffer-pool.ts'
 import { appendCalls, createCallWriter } from '../../events/calls-writer.ts'
@@ -59,7 +60,7 @@ import {
 } from './items.ts'
 
 export type CallWriteDeps = {
-  log: Pick<Log, 'append'>
+  log: Omit<EdgeLog, 'flush'>
   clock: Clock
   content: ContentStore
   maskings: Maskings
@@ -77,6 +78,9 @@ export type CallWriteDeps = {
 
 /** Places of refused items that are told of one batch. */
 const maxLoggedPlaces = 10
+
+/** How the SDKs of Python and Node begin a batch: no other place is looked at, which could be a payload's. */
+const batchStart = /^\{"batch": ?\[\{"mode": ?"(start|end)", ?"req": ?\{"\1": ?\{"project_id": ?"([^"\\]+)"/
 
 type Context = RouteContext
 
@@ -179,6 +183,24 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     }
   }
 
+  /**
+   * Of a batch whose first item names its project where SDKs do; who may not write there is told by items.
+   * @throws Refusal
+   */
+  function refuseEarlyBatch(context: Context, open: OpenProject): void {
+    const { bytes } = context.body
+    const first = batchStart.exec(bytes.toString('latin1', 0, 512))?.[2]
+    if (first === undefined) return
+    let project: ProjectId
+    try {
+      project = open(first)
+    } catch (error) {
+      if (asFault(error) === undefined) throw error
+      return
+    }
+    refuseEarly(log, project, bytes.length)
+  }
+
   const reply = (jsonText: string, positions: Position[]): Reply => ({
     jsonText,
     headers: positions.length > 0 ? { [positionHeader]: formatPositions(positions) } : {},
@@ -209,7 +231,9 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
   }
 
   async function upsertBatch(context: Context): Promise<Reply> {
-    const usual = readUsual(context, false, projectsOf(context))
+    const open = projectsOf(context)
+    refuseEarlyBatch(context, open)
+    const usual = readUsual(context, false, open)
     if (usual !== null) {
       const records = usual.records({ clock, split, pool })
       const text = `{"res":${usual.answer()}}`
@@ -218,7 +242,6 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     const batch = reader.upserts(context.body.bytes, context)
     if (batch === null) throw noBatch(context)
     if (batch.length === 0) return reply('{"res":[]}', [])
-    const open = projectsOf(context)
     const check = checkContext()
     let first: Findings | undefined
     const details: Detail[] = []
@@ -255,6 +278,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
 
   async function complete(context: Context): Promise<Reply> {
     const open = pathProject(context)
+    refuseEarly(log, `${context.params.entity}/${context.params.project}`, context.body.bytes.length)
     const usual = readUsual(context, true, open)
     if (usual !== null) return reply('{}', await appendCalls(log, usual.records({ clock, split, pool }), pool))
     const batch = reader.calls(context.body.bytes, context)

@@ -10,7 +10,7 @@ import { isPlausible } from '../../core/clock/timestamps.ts'
 import { TooLongHere } from '../../core/errors.ts'
 import type { RouteContext } from '../../core/http/route.ts'
 import type { Seen } from '../../core/json/escaping.ts'
-import type { Log, RecordSplit } from '../../core/log/log.ts'
+import type { EdgeLog, RecordSplit } from '../../core/log/log.ts'
 import { createBufferPool } from '../../core/memory/buffer-pool.ts'
 import { appendCalls, createCallWriter } from '../../events/calls-writer.ts'
 import { joinedEventNames } from '../../events/gen-ai-events.ts'
@@ -34,7 +34,7 @@ import { isAcceptable } from './times.ts'
 import { jsonText, type Value } from './values.ts'
 
 export type LogDeps = {
-  log: Pick<Log, 'append' | 'flush'>
+  log: EdgeLog
   /** As for spans. */
   split?: RecordSplit
   clock: Clock

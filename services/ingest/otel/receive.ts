@@ -4,7 +4,8 @@ import { tooLarge } from '../../core/errors.ts'
 import { fault } from '../../core/http/errors.ts'
 import type { Reply, RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
-import type { Position } from '../../core/log/log.ts'
+import { refuseEarly } from '../../core/log/early-refusal.ts'
+import type { EdgeLog, Position } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import { createDecodeBudget, type DecodeBudget } from './budget.ts'
 import { type Expansion, expand } from './expand.ts'
@@ -124,6 +125,7 @@ async function write<Item>(
 /** Takes a request of a signal: everything of it that can be stored is durable when this resolves. */
 export async function receive<Item>(
   config: ReceiveConfig,
+  log: Pick<EdgeLog, 'refusal'>,
   signal: Signal<Item>,
   context: RouteContext,
 ): Promise<Reply> {
@@ -131,6 +133,7 @@ export async function receive<Item>(
   const isJson = contentType === 'application/json'
   const header = context.header(projectHeader) ?? projectOfSender((name) => context.header(name), context.caller)
   const named = header === null ? null : context.project(header)
+  if (named !== null) refuseEarly(log, named, bytes.length)
   const budget = createDecodeBudget(config.maxBodyBytes, context.mayTakeLong)
   const rejections: Rejections = { count: 0, sentences: [] }
   let positions: Position[]

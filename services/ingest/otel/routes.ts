@@ -69,7 +69,7 @@ export function createOtelRoutes(deps: OtelDeps): Route[] {
           .optional(),
       }),
       topics,
-      handle: (context) => receive(config, signal, context),
+      handle: (context) => receive(config, deps.log, signal, context),
     })
   }
   const spans = (weaveFirst: boolean): Signal<OtlpSpan> => {

@@ -1,7 +1,7 @@
 // The log of many machines: topics of a Kafka cluster, one per event family. Puts the driver together.
 
 import type { Log, LogHealth, Position } from '../log.ts'
-import { createUnapplied, type ProjectBytes } from '../segments/unapplied.ts'
+import { createUnapplied, type ProjectBytes, sumOf } from '../segments/unapplied.ts'
 import { createKafkaClient, type KafkaLogOptions, prepareTopics } from './client.ts'
 import { createKafkaConsumer } from './consumer.ts'
 import { createKafkaIdentity } from './identity.ts'
@@ -83,9 +83,11 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
     for (const found of lags.values()) for (const lag of found) bytes += lag.unappliedBytes()
     return bytes
   }
+  const refusal = (bytes: number, projects: ProjectBytes) =>
+    maxUnappliedBytes === Number.POSITIVE_INFINITY ? null : shares.refusal(bytes, projects, unapplied())
   function admit(bytes: number, projects: ProjectBytes): void {
-    const refusal = maxUnappliedBytes === Number.POSITIVE_INFINITY ? null : shares.refusal(bytes, projects, unapplied())
-    if (refusal !== null) throw refusal
+    const refused = refusal(bytes, projects)
+    if (refused !== null) throw refused
     shares.take(bytes, projects)
   }
 
@@ -158,6 +160,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
 
   return {
     topics: client.topics,
+    refusal: (projects) => refusal(sumOf(projects), projects),
     async append(topic, records) {
       if (producer === null) throw new Error('This process was not opened to append')
       return producer.append(topic, records)

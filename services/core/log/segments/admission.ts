@@ -9,6 +9,8 @@ import { createUnapplied, mib, type ProjectBytes } from './unapplied.ts'
 export type Admission = {
   /** Counts the bytes in. @throws Refusal when too much is unapplied, of all projects or of one, or the disk was low a moment ago */
   enter(bytes: number, projects: ProjectBytes): void
+  /** What `enter` would throw. */
+  refusal(bytes: number, projects: ProjectBytes): Refusal | null
   /** Counts in what was unapplied when the log was opened. */
   restore(bytes: number): void
   /** Counts bytes out that were refused later, or are counted in anew. */
@@ -57,11 +59,14 @@ export function createAdmission(options: {
   }
   const isFresh = (): boolean => performance.now() - checkedAt < checkEveryMs
 
+  const refusal = (bytes: number, projects: ProjectBytes): Refusal | null =>
+    low !== null && isFresh() ? unavailable(low) : unapplied.refusal(bytes, projects)
+
   return {
+    refusal,
     enter(bytes, projects) {
-      if (low !== null && isFresh()) throw unavailable(low)
-      const refusal = unapplied.refusal(bytes, projects)
-      if (refusal !== null) throw refusal
+      const refused = refusal(bytes, projects)
+      if (refused !== null) throw refused
       if (unapplied.totalBytes() === 0) movedAt = performance.now()
       unapplied.take(bytes, projects)
     },

@@ -13,6 +13,7 @@ import { recoverTopic } from './recovery.ts'
 import { createRetention, type Retention } from './retention.ts'
 import { listSegments } from './segment.ts'
 import { openTopicId, type TopicId } from './topic-id.ts'
+import { sumOf } from './unapplied.ts'
 import { createWriter, type LogCounters, type LogLogger, type SegmentWriter } from './writer.ts'
 
 export type EmbeddedLogOptions = {
@@ -207,6 +208,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
       ends.note(position.offset, records)
       return position
     },
+    refusal: (projects) => admission.refusal(sumOf(projects), projects),
     endOf(topic, projects) {
       const { writer, ends } = of(topic)
       return [

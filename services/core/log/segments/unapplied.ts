@@ -28,6 +28,8 @@ export const mib = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} Mi
 
 const none: ProjectBytes = new Map()
 
+export const sumOf = (projects: ProjectBytes): number => projects.values().reduce((sum, bytes) => sum + bytes, 0)
+
 /** Bytes of the rows of an append by project; rows of unknown projects belong to none. */
 export function bytesByProject(records: readonly RecordInput[]): ProjectBytes {
   if (records.length === 1) return (records[0] as RecordInput).projects ?? none
