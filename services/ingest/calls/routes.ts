@@ -28,6 +28,7 @@ import { createBufferPool } from '../../core/memory/buffer-pool.ts'
 import { appendCalls, createCallWriter } from '../../events/calls-writer.ts'
 import { batchModule, type ReadBatch } from './batch-module.ts'
 import { type Item, recordsOf } from './batch-rows.ts'
+import { refuseEarlyBatch } from './early-refusal.ts'
 import {
   type BatchItem,
   createBodyReader,
@@ -78,9 +79,6 @@ export type CallWriteDeps = {
 
 /** Places of refused items that are told of one batch. */
 const maxLoggedPlaces = 10
-
-/** How the SDKs of Python and Node begin a batch: no other place is looked at, which could be a payload's. */
-const batchStart = /^\{"batch": ?\[\{"mode": ?"(start|end)", ?"req": ?\{"\1": ?\{"project_id": ?"([^"\\]+)"/
 
 type Context = RouteContext
 
@@ -183,24 +181,6 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     }
   }
 
-  /**
-   * Of a batch whose first item names its project where SDKs do; who may not write there is told by items.
-   * @throws Refusal
-   */
-  function refuseEarlyBatch(context: Context, open: OpenProject): void {
-    const { bytes } = context.body
-    const first = batchStart.exec(bytes.toString('latin1', 0, 512))?.[2]
-    if (first === undefined) return
-    let project: ProjectId
-    try {
-      project = open(first)
-    } catch (error) {
-      if (asFault(error) === undefined) throw error
-      return
-    }
-    refuseEarly(log, project, bytes.length)
-  }
-
   const reply = (jsonText: string, positions: Position[]): Reply => ({
     jsonText,
     headers: positions.length > 0 ? { [positionHeader]: formatPositions(positions) } : {},
@@ -232,7 +212,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
 
   async function upsertBatch(context: Context): Promise<Reply> {
     const open = projectsOf(context)
-    refuseEarlyBatch(context, open)
+    refuseEarlyBatch(log, open, context.body.bytes)
     const usual = readUsual(context, false, open)
     if (usual !== null) {
       const records = usual.records({ clock, split, pool })
