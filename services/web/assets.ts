@@ -27,11 +27,20 @@ const lookEveryMs = 1_000
 
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`)
 
-const waitingPage = (problem: string | undefined): string => {
+/**
+ * Looks again. A refresh by `<meta>` of an address with a fragment, as the printed link is one, only goes to the fragment.
+ */
+const waitingScript: Packed = {
+  plain: Buffer.from('setTimeout(() => location.reload(), 2_000)\n'),
+  ...{ br: undefined, gzip: undefined, contentType: contentTypes.js as string },
+}
+const waitingName = 'waiting-1.js'
+
+const waitingPage = (basePath: string, problem: string | undefined): string => {
   const head = '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
   if (problem !== undefined)
     return `${head}<title>Callhouse</title><h1>The page could not be built</h1><p>The interface works without it. What the build said:</p><pre>${escaped(problem)}</pre>`
-  return `${head}<meta http-equiv="refresh" content="2"><title>Callhouse</title><h1>The page is being built</h1><p>It opens by itself. The interface works already.</p>`
+  return `${head}<script defer src="${basePath}assets/${waitingName}"></script><title>Callhouse</title><h1>The page is being built</h1><p>It opens by itself. The interface works already.</p>`
 }
 
 function readBuild(folder: string): Build {
@@ -87,7 +96,7 @@ export function openAssets(folder: string, now: () => number = Date.now): Assets
       const current = look()
       if (current === undefined) {
         const failed = `${folder}.failed`
-        const html = Buffer.from(waitingPage(existsSync(failed) ? readFileSync(failed, 'utf8') : undefined))
+        const html = Buffer.from(waitingPage(basePath, existsSync(failed) ? readFileSync(failed, 'utf8') : undefined))
         return { html, etag: '' }
       }
       let made = shells.get(basePath)
@@ -101,7 +110,7 @@ export function openAssets(folder: string, now: () => number = Date.now): Assets
       return made
     },
     file(name, acceptEncoding) {
-      const packed = look()?.files.get(name)
+      const packed = name === waitingName ? waitingScript : look()?.files.get(name)
       if (packed === undefined) return undefined
       const { plain, br, gzip, contentType } = packed
       if (br && accepts(acceptEncoding, 'br')) return { bytes: br, encoding: 'br', contentType }
