@@ -90,6 +90,14 @@ describe('evaluations', () => {
     await go(`/evaluations/compare?runs=${runs.join()}`)
     const all = rows('Rows of the runs')
     await all.first().getByText('worse').waitFor()
+    const heads = page.getByRole('group', { name: 'Scores by run' })
+    const cells = (name: string) =>
+      heads
+        .getByRole('row', { name: new RegExp(`^${name}`) })
+        .getByRole('cell')
+        .allInnerTexts()
+    await expect.poll(() => cells('Tokens')).toEqual([expect.stringMatching(/\d/), expect.stringMatching(/\d/)])
+    await expect.poll(() => cells('Cost')).toEqual([expect.stringMatching(/^\$/), expect.stringMatching(/^\$/)])
     await page.getByRole('button', { name: /^Regressed \d/ }).click()
     await expect.poll(async () => [...new Set(await all.locator('.verdict').allInnerTexts())]).toEqual(['worse'])
     await page.getByRole('button', { name: /^Improved \d/ }).click()

@@ -243,6 +243,37 @@ describe('a trace', () => {
     await expect.poll(() => page.locator('.span .label').allInnerTexts()).toEqual(['acts', 'same'])
   })
 
+  it('takes answers to questions of the project, one of each, in the words of its schema when they are refused', async () => {
+    const make = (object_id: string, name: string, field_schema: object) =>
+      world.server.send('/obj/create', {
+        obj: { project_id: project, object_id, builtin_object_class: 'AnnotationSpec', val: { name, field_schema } },
+      })
+    await make('tone', 'Tone', { type: 'string', enum: ['kind', 'rude'] })
+    await make('score', 'Score', { type: 'integer', minimum: 0, maximum: 10 })
+    await go(traceHref(world.trace, `?call=${world.answered}&tab=feedback`))
+    const form = page.getByRole('form', { name: 'Answer a question' })
+    await form.getByRole('combobox', { name: 'Question' }).selectOption('Score')
+    const save = form.getByRole('button', { name: 'Save the answer' })
+    await form.getByRole('textbox', { name: 'Score' }).fill('42')
+    await page.keyboard.press('Enter')
+    await form.getByRole('alert').waitFor()
+    here.faults.splice(0)
+    await form.getByRole('textbox', { name: 'Score' }).fill('7')
+    await page.keyboard.press('Enter')
+    const said = page.locator('.feedback li')
+    await expect.poll(() => said.allInnerTexts()).toEqual([expect.stringMatching(/^score[\s\S]*7$/)])
+    await form.getByRole('textbox', { name: 'Score' }).fill('8')
+    await save.click()
+    await expect.poll(() => said.allInnerTexts()).toEqual([expect.stringMatching(/^score[\s\S]*8$/)])
+    await form.getByRole('combobox', { name: 'Question' }).selectOption('Tone')
+    await form.getByRole('button', { name: 'rude' }).click()
+    await save.click()
+    await expect.poll(() => said.count()).toBe(2)
+    expect(await everybodysFaults(page, 'answers in the reader')).toEqual([])
+    await page.reload()
+    await expect.poll(() => form.getByRole('textbox', { name: 'Score' }).inputValue()).toBe('8')
+  })
+
   it('changes nothing for a key that reads only', async () => {
     const keys = openKeys({ dataDir: world.server.dataDir, configured: [] })
     const { text: key } = keys.create({ userId: 'reader', role: 'read', grants: ['acme'] })
@@ -252,6 +283,10 @@ describe('a trace', () => {
     for (const name of ['Rename…', 'Add to queue…', 'Delete…'])
       expect(await fresh.getByRole('button', { name }).isDisabled(), name).toBe(true)
     expect(await fresh.getByRole('button', { name: 'Copy as curl' }).isDisabled()).toBe(false)
+    // The questions were made by the test before.
+    await fresh.goto(world.url + traceHref(world.trace, `?call=${world.answered}&tab=feedback`))
+    await fresh.getByRole('combobox', { name: 'Question' }).waitFor()
+    expect(await fresh.getByRole('textbox', { name: 'Score' }).isDisabled()).toBe(true)
     expect(faults).toEqual([])
     await context.close()
   })

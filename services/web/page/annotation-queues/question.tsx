@@ -13,11 +13,23 @@ type QuestionProps = {
   fault: string | undefined
   reason: string | undefined
   others: readonly Annotation[]
+  /** Whether the keys that its answers show choose them. */
+  hasKeys?: boolean
   onFocus(): void
   onAnswer(value: unknown): void
 }
 
-export function Question({ spec, isAt, value, fault, reason, others, onFocus, onAnswer }: QuestionProps) {
+export function Question({
+  spec,
+  isAt,
+  value,
+  fault,
+  reason,
+  others,
+  hasKeys = true,
+  onFocus,
+  onAnswer,
+}: QuestionProps) {
   const box = useRef<HTMLFieldSetElement>(null)
   const { answering } = spec
   useEffect(() => {
@@ -50,7 +62,7 @@ export function Question({ spec, isAt, value, fault, reason, others, onFocus, on
         <div className="seg wraps">
           {choices.map(([choice, label, key]) => (
             <button key={label} type="button" aria-pressed={value === choice} onClick={() => onAnswer(choice)}>
-              <T text={label} max={60} /> {key !== '' && <kbd>{key}</kbd>}
+              <T text={label} max={60} /> {hasKeys && key !== '' && <kbd>{key}</kbd>}
             </button>
           ))}
         </div>

@@ -1,13 +1,19 @@
 // Scores of compared runs: means, and the mean paired change against the first run.
+import { Link } from '@tanstack/react-router'
+import { sideText } from '../differences/search.ts'
 import type { Comparison } from '../engine/comparison.ts'
-import { count, duration } from '../engine/format.ts'
+import { objectRefOf, type RunHead, refLabel } from '../engine/evaluation-rows.ts'
+import { count, duration, money, tokens } from '../engine/format.ts'
+import { useProject } from '../frame/project-page.tsx'
 import { T } from '../parts/text.tsx'
 import { Change, figure, Scatter } from './figures.tsx'
 import { runLetter } from './search.ts'
+import { useUsage } from './use-runs.ts'
 
 type HeadsProps = {
   data: Comparison
   ids: string[]
+  runs: readonly (RunHead | undefined)[]
   lower: string[]
   chosen: string[]
   onChange(next: { metrics?: string | undefined; lower?: string | undefined }): void
@@ -16,14 +22,24 @@ type HeadsProps = {
 const toggled = (all: readonly string[], name: string): string | undefined =>
   (all.includes(name) ? all.filter((one) => one !== name) : [...all, name]).join(',') || undefined
 
+/** The model of a run as the page of differences names it, where it is an object of the project. */
+function modelSide(projectId: string, head: RunHead | undefined): string | undefined {
+  const ref = objectRefOf(head?.model ?? '')
+  return ref?.projectId === projectId && ref.kind === 'object'
+    ? sideText({ object: ref.name, digest: ref.digest })
+    : undefined
+}
+
 /** Scores by run, with the mean paired change and its interval of 95 %. */
-export function Heads({ data, ids, lower, chosen, onChange }: HeadsProps) {
+export function Heads({ data, ids, runs, lower, chosen, onChange }: HeadsProps) {
   const pairs = (metric: number, run: number) =>
     data.rows.flatMap(({ cells }): [number, number][] => {
       const before = cells[0]?.scores[metric]
       const now = cells[run]?.scores[metric]
       return before === null || before === undefined || now === null || now === undefined ? [] : [[before, now]]
     })
+  const { entity, project, projectId } = useProject()
+  const usage = useUsage(projectId, ids)
   return (
     <div className="compare-heads" tabIndex={0} role="group" aria-label="Scores by run">
       <table>
@@ -91,6 +107,38 @@ export function Heads({ data, ids, lower, chosen, onChange }: HeadsProps) {
                 {duration(ms)}
               </td>
             ))}
+          </tr>
+          <tr>
+            <th scope="row">Tokens</th>
+            {ids.map((id) => (
+              <td key={id} className="num" title={count(usage.get(id)?.tokens ?? 0)}>
+                {tokens(usage.get(id)?.tokens || null)}
+              </td>
+            ))}
+          </tr>
+          <tr>
+            <th scope="row">Cost</th>
+            {ids.map((id) => (
+              <td key={id} className="num" title={`$${usage.get(id)?.cost ?? 0}`}>
+                {usage.get(id)?.cost ? money(usage.get(id)?.cost ?? 0) : '–'}
+              </td>
+            ))}
+          </tr>
+          <tr>
+            <th scope="row">Model</th>
+            {runs.map((head, run) => {
+              const [a, b] = [modelSide(projectId, runs[0]), modelSide(projectId, head)]
+              return (
+                <td key={ids[run]}>
+                  <T text={refLabel(head?.model ?? '')} max={40} />{' '}
+                  {a !== undefined && b !== undefined && a !== b && (
+                    <Link to="/p/$entity/$project/diff" params={{ entity, project }} search={{ a, b }} className="line">
+                      what differs
+                    </Link>
+                  )}
+                </td>
+              )
+            })}
           </tr>
           <tr>
             <th scope="row">Errors</th>

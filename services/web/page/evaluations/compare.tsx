@@ -168,7 +168,7 @@ type ComparedProps = {
   onChange(next: { show?: string | undefined; metrics?: string | undefined; lower?: string | undefined }): void
 }
 
-function Compared({ data, ids, lower, chosen, filter, isPale, onChange }: ComparedProps) {
+function Compared({ data, ids, runs, lower, chosen, filter, isPale, onChange }: ComparedProps) {
   const [at, setAt] = useState(0)
   const [opened, setOpened] = useState<ComparedRow>()
   const grid = useRef<RowsHandle>(null)
@@ -231,7 +231,7 @@ function Compared({ data, ids, lower, chosen, filter, isPale, onChange }: Compar
   )
   return (
     <>
-      <Heads {...{ data, ids, lower, chosen, onChange }} />
+      <Heads {...{ data, ids, runs, lower, chosen, onChange }} />
       <div className="bar">
         <div className="seg wraps" role="group" aria-label="Which rows">
           {filterButton(undefined, 'All', data.rows.length)}

@@ -50,6 +50,36 @@ export const useComparison = (projectId: string, runs: string[], lower: string[]
     placeholderData: keepPreviousData,
   })
 
+export type RunUsage = { tokens: number; cost: number }
+
+/** What each run took with everything below it; of a run whose calls are too many to be added up there is nothing. */
+export function useUsage(projectId: string, ids: readonly string[]): ReadonlyMap<string, RunUsage> {
+  return useQueries({
+    queries: ids.map((id) => ({
+      queryKey: ['evaluation usage', projectId, id],
+      async queryFn({ signal }: { signal: AbortSignal }): Promise<[string, RunUsage]> {
+        const asked = { project_id: projectId, call_ids: [id], include_costs: true }
+        const models = Object.values((await json('calls.usage', asked, { signal })).call_usage[id] ?? {})
+        const costOf = (one: (typeof models)[number]) =>
+          (one.prompt_tokens_total_cost ?? 0) +
+          (one.completion_tokens_total_cost ?? 0) +
+          (one.cache_read_input_tokens_total_cost ?? 0) +
+          (one.cache_creation_input_tokens_total_cost ?? 0)
+        return [
+          id,
+          {
+            tokens: models.reduce((sum, one) => sum + one.total_tokens, 0),
+            cost: models.reduce((sum, one) => sum + costOf(one), 0),
+          },
+        ]
+      },
+      staleTime: 60_000,
+      retry: false,
+    })),
+    combine: (results) => new Map(results.flatMap(({ data }) => (data === undefined ? [] : [data]))),
+  })
+}
+
 type WithExample = { exampleRef: string | null; input: string; expected: string }
 
 /** Examples of the rows in view that stand elsewhere; what was read stays. */

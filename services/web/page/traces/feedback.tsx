@@ -5,6 +5,7 @@ import { moment } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
+import { Annotate } from './annotate.tsx'
 import { Reactions } from './reactions.tsx'
 import { maxFeedback, useFeedback, useGiving } from './use-feedback.ts'
 
@@ -37,6 +38,7 @@ export function Feedback({ projectId, id, zone }: { projectId: string; id: strin
           Add
         </button>
       </form>
+      <Annotate {...{ projectId, id, giving }} items={items ?? []} />
       {fault && (
         <p className="s-error" role="alert">
           {fault.message}
