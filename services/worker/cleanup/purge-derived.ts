@@ -4,7 +4,7 @@ import type { Cutoffs } from '../../core/process/running-handler.ts'
 import type { Query, Store } from '../../core/store/store.ts'
 import type { RowRemoval } from '../erasure/remove-rows.ts'
 import { statement } from '../statements.ts'
-import type { TimeRange } from '../time-range.ts'
+import { rangesOfHours, type TimeRange } from '../time-range.ts'
 import type { Budget } from './budget.ts'
 
 /** After the calls themselves. @returns rows that were removed, by table */
@@ -24,28 +24,15 @@ type DerivedPurgeDeps = {
   recount(range: TimeRange): Promise<void>
 }
 
-const hourUs = 3_600_000_000
 const chunksAtOnce = 5_000
 const background = { pool: 'background', timeoutMs: 600_000 } as const
-
-/** Hours that follow each other are one range. @param hours their begin in seconds */
-function rangesOf(hours: readonly number[]): TimeRange[] {
-  const ranges: TimeRange[] = []
-  for (const hour of [...hours].sort((a, b) => a - b)) {
-    const fromUs = hour * 1e6
-    const last = ranges.at(-1)
-    if (last?.beforeExclusiveUs === fromUs) last.beforeExclusiveUs += hourUs
-    else ranges.push({ fromUs, beforeExclusiveUs: fromUs + hourUs })
-  }
-  return ranges
-}
 
 export function createDerivedPurge(deps: DerivedPurgeDeps): DerivedPurge {
   const { store, budget, remove, betweenDerivations, recount } = deps
   const read = <Row>(query: Query): Promise<Row[]> => budget.run(() => store.rows<Row>(query, background))
 
   const recountHours = async (hours: readonly number[]): Promise<void> => {
-    for (const range of rangesOf(hours)) await recount(range)
+    for (const range of rangesOfHours(hours)) await recount(range)
   }
 
   /** Hours before a time that have held calls, with what their counters are to say and what they say. */

@@ -2,7 +2,7 @@
 import type { Query, Store } from '../../core/store/store.ts'
 import type { Budget } from '../cleanup/budget.ts'
 import { statement } from '../statements.ts'
-import type { TimeRange } from '../time-range.ts'
+import { rangesOfHours, type TimeRange } from '../time-range.ts'
 import { spanKey } from './rewrite-log.ts'
 
 /** Calls of one project whose rows one statement names. */
@@ -145,8 +145,8 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
         await remove({ table, where: 'chunk IN {chunks:Array(UInt64)}' }, projectId, {
           chunks: chunks.slice(i, i + callsAtOnce),
         })
-    const hours = new Set(groups.map((group) => Math.floor(Number(group.least) / 3_600e6)))
-    for (const hour of hours) await recount({ fromUs: hour * 3_600e6, beforeExclusiveUs: (hour + 1) * 3_600e6 })
+    const hours = groups.map((group) => Math.floor(Number(group.least) / 3_600e6) * 3_600)
+    for (const range of rangesOfHours(hours)) await recount(range)
   }
 
   const named = (projectId: string, ids: readonly string[], of: readonly { trace_id: string; id: string }[] = []) => ({
