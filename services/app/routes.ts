@@ -58,6 +58,7 @@ import { createRequestErasure } from '../query/erasures/request.ts'
 import { createErasureRoutes } from '../query/erasures/routes.ts'
 import { createAnnotationSchema } from '../query/feedback/annotation-schema.ts'
 import { createThrowIfHeld } from '../query/feedback/held.ts'
+import { createThrowUnlessOwn } from '../query/feedback/owners.ts'
 import { createFeedbackReadRoutes } from '../query/feedback/routes.ts'
 import { createFileReadRoutes } from '../query/files/routes.ts'
 import { createLogReadRoutes } from '../query/logs/routes.ts'
@@ -150,7 +151,7 @@ const ingestRoutes = (deps: HandlerDeps): Route[] => {
     ...createCostWriteRoutes({ log, clock, audit }),
     ...createFeedbackWriteRoutes({
       ...{ log, clock, maskings, config, annotationSchema, checkQueue },
-      throwIfHeld: createThrowIfHeld(deps),
+      ...{ throwUnlessOwn: createThrowUnlessOwn(deps), throwIfHeld: createThrowIfHeld(deps) },
     }),
     ...createTableWriteRoutes({ log, clock, maskings }),
     ...createAnnotationQueueWriteRoutes({ log, clock }),

@@ -45,7 +45,13 @@ beforeAll(async () => {
     ...createFeedbackReadRoutes({ ...deps, throwIfHeld, config: { wirePrefix: 'wb', wireAliases: true } }, noErasures),
     ...createFeedbackWriteRoutes({
       maskings: noMaskings,
-      ...{ log, clock, throwIfHeld, config: { wirePrefix: 'wb', feedbackPrefix: 'wandb' } },
+      ...{
+        log,
+        clock,
+        throwIfHeld,
+        throwUnlessOwn: throwIfHeld,
+        config: { wirePrefix: 'wb', feedbackPrefix: 'wandb' },
+      },
       annotationSchema: createAnnotationSchema(deps),
       checkQueue: createQueueCheck(deps),
     }),

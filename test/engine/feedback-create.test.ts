@@ -34,7 +34,7 @@ beforeAll(async () => {
       maskings: noMaskings,
       log,
       clock,
-      throwIfHeld,
+      ...{ throwIfHeld, throwUnlessOwn: throwIfHeld },
       config,
       annotationSchema: createAnnotationSchema({ store, freshness }),
       checkQueue: createQueueCheck({ store, freshness }),

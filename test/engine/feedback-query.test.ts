@@ -45,7 +45,7 @@ beforeAll(async () => {
       maskings: noMaskings,
       log,
       clock,
-      throwIfHeld,
+      ...{ throwIfHeld, throwUnlessOwn: throwIfHeld },
       config,
       annotationSchema: async () => true,
       checkQueue: async () => {},

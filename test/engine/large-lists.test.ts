@@ -48,7 +48,7 @@ beforeAll(async () => {
       config,
       annotationSchema: async () => ({}),
       checkQueue: async () => undefined,
-      throwIfHeld: async () => undefined,
+      ...{ throwIfHeld: async () => undefined, throwUnlessOwn: async () => undefined },
     }),
     ...createFeedbackReadRoutes(
       { store, log, clock, freshness, config, audit: noAudit, throwIfHeld: async () => undefined },

@@ -98,7 +98,7 @@ describe('with calls', () => {
     expect((await left())?.map(({ payload }) => payload)).toEqual([{ n: 3 }])
   })
 
-  it('of others is purged by who may delete, and the own by who annotates', async () => {
+  it('of others is purged and replaced by who may delete, and the own by who annotates', async () => {
     const keys = openKeys({ dataDir: server.dataDir, configured: [] })
     const { text } = keys.create({ userId: 'ann', role: 'annotator', grants: [project_id] })
     const deleter = keys.create({ userId: 'dan', role: 'writer', grants: [project_id], actions: ['delete'] }).text
@@ -127,7 +127,20 @@ describe('with calls', () => {
         ({ id }) => id,
       )
     expect(await left()).toEqual(expect.arrayContaining([own, foreign]))
-    expect((await purge(text, own)).status).toBe(200)
+    const replaceAs = (key: string, feedback_id: string) =>
+      as(key, '/feedback/replace', {
+        ...{ project_id, weave_ref: refOf(three), feedback_type: 'custom', payload: { n: 6 }, feedback_id },
+      })
+    expect(await replaceAs(text, foreign)).toMatchObject({
+      status: 403,
+      body: { reason: expect.stringContaining('feedback of others') },
+    })
+    expect(await left()).toEqual(expect.arrayContaining([own, foreign]))
+    const replaced = await replaceAs(text, own)
+    expect(replaced.status).toBe(200)
+    expect(await left()).not.toContain(own)
+    expect((await purge(text, replaced.body.id as string)).status).toBe(200)
+    expect((await replaceAs(text, 'of nobody')).status).toBe(200)
     expect((await purge(deleter, foreign)).status).toBe(200)
     expect(await left()).not.toEqual(expect.arrayContaining([expect.stringMatching(`${own}|${foreign}`)]))
   })

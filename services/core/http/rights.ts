@@ -51,8 +51,8 @@ const rightOfRoute = {
     ...['objects.create', 'files.create', 'tables.create', 'tables.create_from_digests', 'tables.update'],
   ),
   ...only(['ingest', 'annotate'], 'feedback.create', 'feedback.batch_create'),
+  // Feedback of others is purged and replaced with `delete` only.
   ...only(['annotate', 'write'], 'feedback.replace', 'annotation_queues.progress'),
-  // Of others with `delete` only.
   ...only(['annotate', 'write', 'delete'], 'feedback.purge'),
   ...only(
     'write',

@@ -24,6 +24,13 @@ import { createSchemaCheck, type ValueCheck } from './schema-check.ts'
 import { type AnnotationTarget, checkFeedback } from './types.ts'
 import { payloadOf } from './value.ts'
 
+/** Throws over some items of feedback that are there. */
+type ThrowOver = (
+  context: Pick<RouteContext, 'caller' | 'signal'>,
+  projectId: ProjectId,
+  feedbackIds: readonly string[],
+) => Promise<void>
+
 export type FeedbackWriteDeps = {
   log: Pick<Log, 'append'>
   clock: Clock
@@ -41,12 +48,10 @@ export type FeedbackWriteDeps = {
     projectId: ProjectId,
     queueId: string,
   ): Promise<void>
+  /** A fault when one of these items is of somebody else, and the caller may not delete. */
+  throwUnlessOwn: ThrowOver
   /** A fault when one of these items is about something that is held. */
-  throwIfHeld(
-    context: Pick<RouteContext, 'caller' | 'signal'>,
-    projectId: ProjectId,
-    feedbackIds: readonly string[],
-  ): Promise<void>
+  throwIfHeld: ThrowOver
 }
 
 /** What a request has found out so far: the items of a batch mostly share their schema and their queue. */
@@ -76,7 +81,7 @@ function maskedReasons(masker: Masker, item: FeedbackCreate): Partial<FeedbackCr
 const microseconds = ({ clock }: FeedbackRow): number => Number(clock / 1024n)
 
 export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
-  const { log, clock, maskings, config, annotationSchema, checkQueue, throwIfHeld } = deps
+  const { log, clock, maskings, config, annotationSchema, checkQueue, throwUnlessOwn, throwIfHeld } = deps
   const newCheck = createSchemaCheck()
   const nothingChecked = (): Known => ({ schemas: new Map(), queues: new Set(), checkValue: newCheck() })
 
@@ -201,6 +206,7 @@ export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
         const { input, body, caller } = context
         const sent = { item: input, payloadText: payloadText(body.bytes.toString()) }
         const accepted = await accept(context, sent)
+        await throwUnlessOwn(context, accepted.projectId, [input.feedback_id])
         await throwIfHeld(context, accepted.projectId, [input.feedback_id])
         const purgedAt = clock.next()
         const row = rowOf(accepted, caller.userId)

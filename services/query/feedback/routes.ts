@@ -24,6 +24,7 @@ import { purgedIds } from '../purge-ids.ts'
 import { feedbackCondition } from './condition.ts'
 import type { FeedbackWireNames } from './fields.ts'
 import type { ThrowIfHeld } from './held.ts'
+import { throwIfOfOthers } from './owners.ts'
 import { feedbackOrder, feedbackRowText, shownMembers } from './select.ts'
 import {
   feedbackCountQuery,
@@ -124,9 +125,7 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps, requestErasure:
         // Passed over quietly is only what certainly is not there.
         if (present.length < asked.length) throwIfStale(headers)
         if (present.length === 0) return { json: {}, headers }
-        const { caller } = context
-        if (!caller.may('delete', projectId) && present.some(({ user_id }) => user_id !== caller.userId))
-          throw fault(403, 'Key has no right to delete feedback of others in this project')
+        throwIfOfOthers(context.caller, projectId, present)
         const ids = present.map(({ id }) => id)
         await throwIfHeld(context, projectId, ids)
         const event = { action: 'feedback.purged', scope: projectId, details: { feedback_ids: idsOf(ids) } }
