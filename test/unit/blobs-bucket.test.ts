@@ -144,6 +144,78 @@ describe('a bucket that fails', () => {
   })
 })
 
+/** A bucket that keeps versions, as far as their list and removal go: two in a page. */
+function keepVersions(versions: { key: string; id: string; isMark?: boolean }[]): void {
+  const [serve] = s3.server.listeners('request') as ((...args: unknown[]) => void)[]
+  s3.server.removeAllListeners('request')
+  s3.server.on('request', (request, response) => {
+    const url = new URL(request.url ?? '', 'http://s3')
+    const key = decodeURIComponent(url.pathname.slice('/files/'.length))
+    const id = url.searchParams.get('versionId')
+    if (request.method === 'GET' && url.searchParams.has('versions')) {
+      const all = versions.filter((one) => one.key.startsWith(url.searchParams.get('prefix') ?? ''))
+      const from = all.findIndex((one) => one.id === url.searchParams.get('version-id-marker')) + 1
+      const page = all.slice(from, from + 2)
+      const items = page.map(({ key, id, isMark }) => {
+        const name = isMark ? 'DeleteMarker' : 'Version'
+        return `<${name}><Key>${key}</Key><VersionId>${id}</VersionId></${name}>`
+      })
+      const last = page.at(-1)
+      const isTruncated = from + 2 < all.length
+      const more = isTruncated
+        ? `<NextKeyMarker>${last?.key}</NextKeyMarker><NextVersionIdMarker>${last?.id}</NextVersionIdMarker>`
+        : ''
+      const body = `<IsTruncated>${isTruncated}</IsTruncated>${more}${items.join('')}`
+      response.end(`<?xml version="1.0"?><ListVersionsResult>${body}</ListVersionsResult>`)
+    } else if (request.method === 'DELETE' && id !== null) {
+      versions.splice(0, versions.length, ...versions.filter((one) => one.key !== key || one.id !== id))
+      response.writeHead(204).end()
+    } else if (request.method === 'DELETE') {
+      versions.push({ key, id: `mark ${versions.length}`, isMark: true })
+      response.writeHead(204).end()
+    } else serve?.(request, response)
+  })
+}
+
+describe('a bucket that keeps versions', () => {
+  it('has none of a removed content, however many there were, and all of others', async () => {
+    const location = await put(blobs, Buffer.from('hello'))
+    const key = location.slice('s3://files/'.length)
+    const versions = Array.from({ length: 7 }, (_, n) => ({ key, id: `v${n}`, isMark: n % 3 === 2 }))
+    const other = { key: `${key}x`, id: 'other' }
+    versions.push({ ...other, isMark: false })
+    keepVersions(versions)
+    await blobs.remove(location)
+    expect(versions).toEqual([{ ...other, isMark: false }])
+  })
+
+  it.each([
+    ['may not be told', 403],
+    ['cannot be told now', 503],
+  ])('and whose versions %s has nothing removed for good', async (_, status) => {
+    const location = await put(blobs, Buffer.from('hello'))
+    const [serve] = s3.server.listeners('request') as ((...args: unknown[]) => void)[]
+    s3.server.removeAllListeners('request')
+    s3.server.on('request', (request, response) => {
+      if (!request.url?.includes('versions')) return serve?.(request, response)
+      response.writeHead(status).end()
+    })
+    await expect(blobs.remove(location)).rejects.toThrow()
+  })
+
+  it('is not what a server has that knows no versions: what is removed there is gone', async () => {
+    const location = await put(blobs, Buffer.from('hello'))
+    const [serve] = s3.server.listeners('request') as ((...args: unknown[]) => void)[]
+    s3.server.removeAllListeners('request')
+    s3.server.on('request', (request, response) => {
+      if (!request.url?.includes('versions')) return serve?.(request, response)
+      response.writeHead(501).end('<Error><Code>NotImplemented</Code></Error>')
+    })
+    await blobs.remove(location)
+    expect(await s3.keys()).toEqual([])
+  })
+})
+
 describe('the setting of a bucket', () => {
   it.each([
     ['s3://files', { name: 'files', prefix: '', endpoint: undefined, region: undefined }],

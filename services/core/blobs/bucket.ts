@@ -10,8 +10,10 @@ import {
   GetObjectCommand,
   HeadObjectCommand,
   ListObjectVersionsCommand,
+  type ListObjectVersionsCommandOutput,
   PutObjectCommand,
   S3Client,
+  S3ServiceException,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { unavailable } from '../errors.ts'
@@ -51,6 +53,11 @@ function projectPath(projectId: ProjectId): string {
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && ['NoSuchKey', 'NotFound', 'NoSuchBucket'].includes(error.name)
+
+/** Statuses of a server that does not know what it is asked for. */
+const unknownStatuses = [400, 405, 501]
+const knowsNoVersions = (error: unknown): boolean =>
+  error instanceof S3ServiceException && unknownStatuses.includes(error.$metadata.httpStatusCode ?? 0)
 
 /** Lends so many buffers at one time; who finds none waits. Left to the collector they would pile up. */
 function createTurns(most: number, sizeBytes: number): <T>(work: (buffer: Buffer) => Promise<T>) => Promise<T> {
@@ -163,18 +170,25 @@ export function createBucketBlobs(options: BucketBlobsOptions): StoredBlobs {
     }
   }
 
-  /** Versions of an object and marks of its deletion; none where the bucket keeps no versions, or does not tell. */
+  /** Versions of an object and marks of its deletion, page by page; none where the bucket keeps no versions. */
   async function versionsOf(Key: string): Promise<string[]> {
-    try {
-      const { Versions = [], DeleteMarkers = [] } = await client.send(
-        new ListObjectVersionsCommand({ Bucket, Prefix: Key }),
-      )
-      return [...Versions, ...DeleteMarkers].flatMap((one) => (one.Key === Key && one.VersionId ? [one.VersionId] : []))
-    } catch (error) {
-      // Not every S3-compatible server knows versions; one that may not tell must not count as having none.
-      if (error instanceof Error && error.name === 'AccessDenied') throw error
-      return []
+    const found: string[] = []
+    let next: { KeyMarker?: string | undefined; VersionIdMarker?: string | undefined } | undefined = {}
+    while (next !== undefined) {
+      const page: ListObjectVersionsCommandOutput | undefined = await client
+        .send(new ListObjectVersionsCommand({ Bucket, Prefix: Key, ...next }))
+        .catch((error: unknown) => {
+          // Not every S3-compatible server knows versions; one that may not or cannot tell now must not count as having none.
+          if (knowsNoVersions(error)) return undefined
+          throw error
+        })
+      for (const one of [...(page?.Versions ?? []), ...(page?.DeleteMarkers ?? [])])
+        if (one.Key === Key && one.VersionId) found.push(one.VersionId)
+      next = page?.IsTruncated
+        ? { KeyMarker: page.NextKeyMarker, VersionIdMarker: page.NextVersionIdMarker }
+        : undefined
     }
+    return found
   }
 
   const noBucket = () => unavailable('Blob storage is not available')
