@@ -266,6 +266,22 @@ describe('keys', () => {
       },
     ])
     tries.push([
+      ['nextMessage', 'previousMessage'],
+      async () => {
+        await go(`/p/${world.project}/traces/${trace}?call=${world.answered}`)
+        await page.getByRole('list', { name: 'Messages' }).waitFor()
+        await page.getByRole('treegrid', { name: 'Spans' }).focus()
+        const said = () =>
+          page.evaluate<string>("document.activeElement.closest('.message h3, .message')?.innerText ?? ''")
+        await press('}')
+        await expect.poll(said).toMatch(/^System/)
+        await press('}')
+        await expect.poll(said).toMatch(/^User/)
+        await press('{')
+        await expect.poll(said).toMatch(/^System/)
+      },
+    ])
+    tries.push([
       ['raw', 'wrap'],
       async () => {
         await press('r')

@@ -42,6 +42,19 @@ describe('calls', () => {
     await expect.poll(rowNames).toEqual(['fetch'])
   })
 
+  it('are said to be slow to find by words before anybody asks, where the server has no index of words', async () => {
+    await go(`${home}?view=all`)
+    await page.locator('.row .name').first().waitFor()
+    const line = page.getByRole('combobox', { name: 'Filter calls' })
+    await line.fill('status:error')
+    const slow = page.getByText('reads every text of the range')
+    expect(await slow.count()).toBe(0)
+    await line.fill('status:error refund')
+    await slow.waitFor()
+    expect(new URL(page.url()).searchParams.has('q')).toBe(false)
+    expect(await everybodysFaults(page, 'a slow filter')).toEqual([])
+  })
+
   it('show the columns that are chosen, in that order, also after a reload', async () => {
     await go(`${home}?q=op:support_agent`)
     await page.locator('.row .name').first().waitFor()

@@ -45,6 +45,8 @@ export const keyTable = {
   zoomIn: { keys: ['+'], help: 'Zoom in', scope: 'Trace' },
   zoomOut: { keys: ['-'], help: 'Zoom out', scope: 'Trace' },
   zoomAll: { keys: ['0'], help: 'The whole trace', scope: 'Trace' },
+  previousMessage: { keys: ['{'], help: 'Previous message of a conversation', scope: 'Trace' },
+  nextMessage: { keys: ['}'], help: 'Next message of a conversation', scope: 'Trace' },
   raw: { keys: ['r'], help: 'The whole record', scope: 'Trace' },
   acts: { keys: ['.'], help: 'Actions of the call, of a value within JSON', scope: 'Trace' },
   mode: { keys: ['v'], help: 'Tree, order of start, by path', scope: 'Trace' },

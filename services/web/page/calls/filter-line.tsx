@@ -1,17 +1,24 @@
 // The line of text that filters, and its terms as chips: two views of what stands in `?q=`.
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { useSession } from '../api/session.ts'
 import { completed, type Written, writtenAt } from '../engine/completion.ts'
 import { count } from '../engine/format.ts'
 import { type Expression, queryText, termText } from '../engine/query-text.ts'
 import { useKeys } from '../keys.ts'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
-import type { Parsed } from './search.ts'
+import { hasText, type Parsed, parsed as readable } from './search.ts'
 import { type Suggestion, useCompletion } from './use-completion.ts'
 
 /** Round and round; from none to the first or the last. */
 const stepped = (at: number, step: number, count: number): number =>
   at < 0 && step < 0 ? count - 1 : (at + step + count) % count
+
+/** Whether a filter goes through payloads, on a server without an index of words. */
+function useIsSlow(text: string): boolean {
+  const { data: session } = useSession()
+  return session?.server.has?.word_index === false && hasText(readable(text).expression)
+}
 
 type FilterProps = { project: string; q: string; parsed: Parsed; onChange(q: string): void }
 
@@ -69,6 +76,7 @@ export function FilterLine({ project, q, parsed, onChange }: FilterProps) {
     }
   }
   const { fault } = parsed
+  const isSlow = useIsSlow(text)
   return (
     <form role="search" className="filter" onSubmit={submit}>
       <input
@@ -94,6 +102,11 @@ export function FilterLine({ project, q, parsed, onChange }: FilterProps) {
         }}
         onKeyDown={onKey}
       />
+      {isSlow && (
+        <span className="slow" role="status" title="This server has no index of words">
+          reads every text of the range
+        </span>
+      )}
       <div id="filter-suggestions" role="listbox" aria-label="Suggestions" hidden={suggestions.length === 0}>
         {suggestions.map((one, place) => (
           <button

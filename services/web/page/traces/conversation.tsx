@@ -1,6 +1,7 @@
 // The messages of a model call: who said what, tools by name with their arguments and answers, text as it was sent.
-import type { ReactNode } from 'react'
+import { type ReactNode, type RefObject, useRef } from 'react'
 import type { Message, Part } from '../engine/conversation.ts'
+import { useKeys } from '../keys.ts'
 import { AnswerGrounds } from '../parts/answer-grounds.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Markdown } from '../parts/markdown.tsx'
@@ -104,15 +105,31 @@ type ConversationProps = {
   messages: readonly Message[]
   /** Whether what tools were asked and answered unfolds only when somebody wants it. */
   foldsTools?: boolean
+  /** Whether keys go from message to message: of several conversations on a page, in none. */
+  hasKeys?: boolean
 }
 
-export function Conversation({ projectId, messages, foldsTools = false }: ConversationProps) {
+/** Keys that go to the message behind, or before, the one that has the focus. */
+function useMessageKeys(list: RefObject<HTMLElement | null>, isOn: boolean): void {
+  const step = (by: 1 | -1) => {
+    const items = [...(list.current?.children ?? [])] as HTMLElement[]
+    const at = items.findIndex((item) => item.contains(document.activeElement))
+    const next = items[at < 0 ? (by === 1 ? 0 : -1) : at + by]
+    next?.focus({ preventScroll: true })
+    next?.scrollIntoView({ block: 'start' })
+  }
+  useKeys(isOn ? { nextMessage: () => step(1), previousMessage: () => step(-1) } : {})
+}
+
+export function Conversation({ projectId, messages, foldsTools = false, hasKeys = false }: ConversationProps) {
   const isMarkdown = usePreference('markdown') === 'on'
+  const list = useRef<HTMLOListElement>(null)
+  useMessageKeys(list, hasKeys)
   return (
-    <ol className="conversation scroll" tabIndex={0} aria-label="Messages">
+    <ol ref={list} className="conversation scroll" tabIndex={0} aria-label="Messages">
       {messages.map((message, place) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: messages of one call stay where they are
-        <li key={place} className={`message by-${message.role in roleNames ? message.role : 'other'}`}>
+        <li key={place} tabIndex={-1} className={`message by-${message.role in roleNames ? message.role : 'other'}`}>
           <h3>
             <T text={(Object.hasOwn(roleNames, message.role) && roleNames[message.role]) || message.role} max={40} />{' '}
             {message.name !== null && (

@@ -109,7 +109,7 @@ export function Reader(props: ReaderProps) {
         {shown === 'conversation' && messages !== null && (
           <>
             <ToPlayground projectId={projectId} id={id} />
-            <Conversation {...{ projectId, messages }} />
+            <Conversation {...{ projectId, messages }} hasKeys />
           </>
         )}
         {shown === 'cost' && <Cost key={id} {...{ projectId, id }} />}
