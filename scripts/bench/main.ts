@@ -1,4 +1,4 @@
-// `npm run bench <name>`: ingest [calls] [rounds], fairness [writes], growth [calls], reads [calls] [repetitions] [folder to keep], readers [calls] [calls per second], restart [calls] [repetitions] [folder to keep], sustained [seconds] [calls per second], kafka [calls] [rounds], workers [calls] [rounds], objects [rows of the long table], safety [stored calls] [part], page [calls] [repetitions].
+// `npm run bench <name>`: ingest [calls] [rounds], fairness [writes], growth [calls], reads [calls] [repetitions] [folder to keep], readers [calls] [calls per second], restart [calls] [repetitions] [folder to keep], sustained [seconds] [calls per second], kafka [calls] [rounds], workers [calls] [rounds], objects [rows of the long table], safety [stored calls] [part], page [calls] [repetitions] [parts, by commas].
 import { benchFairness } from './fairness.ts'
 import { benchGrowth } from './growth.ts'
 import { benchIngest } from './ingest.ts'
@@ -28,7 +28,7 @@ const benches: Record<string, () => Promise<void>> = {
   'kafka-clients': () => benchKafkaClients(Number(size ?? 20_000), Number(times ?? 3)),
   objects: () => benchObjects(Number(size ?? 1_000_000)),
   safety: () => benchSafety(Number(size ?? 500_000), times),
-  page: () => benchPage(Number(size ?? 20_000), Number(times ?? 9)),
+  page: () => benchPage(Number(size ?? 20_000), Number(times ?? 9), folder?.split(',')),
   sustained: () => benchSustained(Number(size ?? 600), Number(times ?? 0)),
   workers: () => benchWorkers(Number(size ?? 100_000), Number(times ?? 1)),
   restart: () => benchRestart(Number(size ?? 1_000_000), Number(times ?? 5), folder),

@@ -289,13 +289,14 @@ export function matcherOf(tree: Tree, view: Omit<View, 'collapsed'>): ((span: nu
   const least = tree.endUs * minShare
   const wanted = kind === '' ? -1 : spanKinds.indexOf(kind)
   const ended = status === undefined ? -1 : statuses.indexOf(status)
+  const isNamed = matchesOf(spans, needle)
   return (span) =>
     (!onlyCritical || critical[span] !== 0) &&
     (wanted === -1 || spans.kind[span] === wanted) &&
     (least <= 0 || (spans.duration[span] as number) >= least) &&
     (ended === -1 || spans.status[span] === ended) &&
     (model === undefined || textOf(spans.models, span) === model) &&
-    (needle === '' || matches(spans, span, needle) || inPayloads?.has(spans.ids[span] as string) === true)
+    (needle === '' || isNamed(span) || inPayloads?.has(spans.ids[span] as string) === true)
 }
 
 /** Lines that match, and those of their ancestors; undefined when nothing is asked for. */
@@ -345,10 +346,17 @@ export function visibleLines(tree: Tree, view: View): Int32Array {
   return lines.subarray(0, length)
 }
 
-/** Whether a text stands in a name, an id, a model or an error; needles are in lower case. */
-export const matches = ({ ids, names, models, errors }: Spans, span: number, needle: string): boolean =>
-  (ids[span] as string).includes(needle) ||
-  [names, models, errors].some((texts) => textOf(texts, span).toLowerCase().includes(needle))
+/** Whether a text stands in the name, id, model or error of a span: distinct texts are looked at once. Needles are in lower case. */
+export function matchesOf({ ids, names, models, errors }: Spans, needle: string): (span: number) => boolean {
+  if (needle === '') return () => false
+  const columns = [names, models, errors].map(({ texts, places }) => {
+    const holding = Uint8Array.from(texts, (text) => (text.toLowerCase().includes(needle) ? 1 : 0))
+    return { holding, places }
+  })
+  return (span) =>
+    columns.some(({ holding, places }) => holding[places[span] as number] === 1) ||
+    (ids[span] as string).includes(needle)
+}
 
 /** The line of a call's span; the first one for a call that is not in the tree. */
 export function lineOf(tree: Tree | undefined, call: string | undefined): number {

@@ -1,5 +1,5 @@
 // How the server is, in a sign: asked once the page stands still, and again when somebody comes back to it.
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { baseUrl } from '../api/client.ts'
@@ -15,17 +15,27 @@ const words: Record<Health['status'], string> = {
   unavailable: 'The server does not work',
 }
 
-/** The first rows are asked for before it. */
+/** Questions that take longer do not keep the sign away. */
+const longestMs = 2_000
+
+/** What the page shows comes before it. */
 function useIsIdle(): boolean {
+  const client = useQueryClient()
   const [isIdle, setIdle] = useState(false)
   useEffect(() => {
-    if (typeof requestIdleCallback !== 'function') {
-      const timer = setTimeout(() => setIdle(true), 2_000)
-      return () => clearTimeout(timer)
+    const untilMs = performance.now() + longestMs
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const look = () => {
+      if (client.isFetching() === 0 || performance.now() >= untilMs) setIdle(true)
+      else timer = setTimeout(look, 100)
     }
-    const asked = requestIdleCallback(() => setIdle(true))
-    return () => cancelIdleCallback(asked)
-  }, [])
+    if (typeof requestIdleCallback !== 'function') timer = setTimeout(look, longestMs)
+    const asked = typeof requestIdleCallback === 'function' ? requestIdleCallback(look) : 0
+    return () => {
+      clearTimeout(timer)
+      if (asked !== 0) cancelIdleCallback(asked)
+    }
+  }, [client])
   return isIdle
 }
 

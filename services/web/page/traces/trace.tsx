@@ -4,7 +4,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type ComponentProps, type RefObject, useDeferredValue, useEffect, useMemo, useRef } from 'react'
 import { listHref, neighbours } from '../calls/remembered.ts'
 import { count, duration, moment, money, tokens } from '../engine/format.ts'
-import { lastChange, lineOf, matches, type Tree, textOf, type View } from '../engine/tree.ts'
+import { lastChange, lineOf, matchesOf, type Tree, textOf, type View } from '../engine/tree.ts'
 import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
 import { useKeys } from '../keys.ts'
 import { FaultBox, Stale } from '../parts/fault.tsx'
@@ -68,10 +68,9 @@ export function Trace() {
   const goTo = (by: 1 | -1, isMeant: (span: number) => boolean) => handle.current?.step(by, isMeant)
   const isError = (span: number) => tree?.spans.status[span] === 1
   const payloads = usePayloadSearch(projectId, traceId, search.in === 'payloads' ? find : '')
+  const isNamed = useMemo(() => (tree ? matchesOf(tree.spans, find.toLowerCase()) : () => false), [tree, find])
   const isMatch = (span: number) =>
-    !!tree &&
-    find !== '' &&
-    (matches(tree.spans, span, find.toLowerCase()) || payloads.found?.has(tree.spans.ids[span] as string) === true)
+    find !== '' && (isNamed(span) || payloads.found?.has(tree?.spans.ids[span] as string) === true)
   const scaled = (factor: number) => {
     if (tree) setZoom(scaledWindow(tree, window, zoom === undefined ? line : null, factor))
   }

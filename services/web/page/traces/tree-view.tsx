@@ -11,7 +11,7 @@ import {
   useState,
 } from 'react'
 import { duration } from '../engine/format.ts'
-import { matches, nextMeant, type Tree, type View, visibleLines } from '../engine/tree.ts'
+import { matchesOf, nextMeant, type Tree, type View, visibleLines } from '../engine/tree.ts'
 import { Rows, type RowsHandle } from '../parts/rows.tsx'
 import { usePreference } from '../preferences.ts'
 import { scaled } from '../text-scale.ts'
@@ -160,8 +160,8 @@ export function TreeView({ tree, nowUs, view, window, line, onLine, handle }: Tr
     [tree],
   )
   const needle = query.toLowerCase()
-  const isFound = (span: number) =>
-    matches(tree.spans, span, needle) || inPayloads?.has(tree.spans.ids[span] as string) === true
+  const isNamed = useMemo(() => matchesOf(tree.spans, needle), [tree, needle])
+  const isFound = (span: number) => isNamed(span) || inPayloads?.has(tree.spans.ids[span] as string) === true
   const scale = place.width / Math.max(1, window.to - window.from)
   return (
     <div ref={box} className={isBare ? 'spans bare' : 'spans'}>
