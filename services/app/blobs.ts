@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createFolderBlobs, type StoredBlobs } from '../core/blobs/blobs.ts'
 import { parseBucketUrl } from '../core/blobs/bucket-url.ts'
 import { removeOlder } from '../core/blobs/expiry.ts'
-import { createLargeRecords, type LargeRecords } from '../core/log/kafka/large-records.ts'
+import { createLargeRecords, type LargeRecords, largeRecordsLongerMs } from '../core/log/kafka/large-records.ts'
 import type { Logger } from '../core/process/logger.ts'
 import type { Config } from './config.ts'
 import type { ServerRole } from './roles.ts'
@@ -24,8 +24,6 @@ export async function openBlobs(config: Config, role: ServerRole, logger: Logger
 }
 
 const hourMs = 3_600_000
-/** A topic's newest segment goes up to a week after its first record; one more day for clocks. */
-const slackMs = 8 * 24 * hourMs
 
 /**
  * Records of a shared log that are larger than a message: in a place of their own, so that they can be removed by age.
@@ -46,7 +44,7 @@ export async function openLargeRecords(config: Config, logger: Logger): Promise<
     )
   }
   const removeExpired = (): void => {
-    const beforeMs = Date.now() - config.logRetentionHours * hourMs - slackMs
+    const beforeMs = Date.now() - config.logRetentionHours * hourMs - largeRecordsLongerMs
     removeOlder(dir, beforeMs).catch((error: unknown) =>
       logger.warn({ error: String(error) }, 'old large records stay'),
     )

@@ -1,4 +1,5 @@
 // Places that an erasure does not reach, as its receipt names them, with the time at which they are empty.
+import { largeRecordsLongerMs } from '../../core/log/kafka/large-records.ts'
 import type { Log } from '../../core/log/log.ts'
 import type { Query, Store } from '../../core/store/store.ts'
 import type { Erasure } from '../../events/erasures.ts'
@@ -49,12 +50,14 @@ export function createRemaining({ store, log, removedProjects, logRetentionMs }:
   return async (erasure: Erasure): Promise<Place[]> => {
     const { projectId, requestedUs } = erasure
     const isWhole = removedProjects().has(projectId)
-    const logEnd = new Date(
-      requestedUs / 1_000 + logRetentionMs + (log.rewrite === undefined ? segmentMs : 0),
-    ).toISOString()
+    const afterRetention = (ms: number) => new Date(requestedUs / 1_000 + logRetentionMs + ms).toISOString()
     const places: Place[] = (await backups(erasure)).map((place) => ({ place, until: null }))
-    if (log.rewrite === undefined) places.push({ place: 'log', until: logEnd })
-    else if (isWhole) places.push({ place: 'log of tables, prices, queues and jobs', until: logEnd })
+    if (log.rewrite === undefined)
+      places.push(
+        { place: 'log', until: afterRetention(segmentMs) },
+        { place: 'large records of the log', until: afterRetention(largeRecordsLongerMs) },
+      )
+    else if (isWhole) places.push({ place: 'log of tables, prices, queues and jobs', until: afterRetention(0) })
     if (!isWhole) {
       for (const place of await referring(erasure)) places.push({ place, until: null })
       places.push({ place: 'objects and tables, and files that something else names', until: null })

@@ -14,6 +14,12 @@ export type LargeRecords = {
   load(pointer: Buffer, sizeBytes: number): Promise<Buffer>
 }
 
+/**
+ * How much longer than records they stay: the newest segment of a topic without a rule of its own ends up to a week after
+ * its first record, and clocks may differ by a day.
+ */
+export const largeRecordsLongerMs = 8 * 86_400_000
+
 /** All records share a folder: which projects' rows they hold does not matter here. */
 const owner = 'log/records' as ProjectId
 /** Lets others run between pieces, and bounds what the disk is given at once. */
