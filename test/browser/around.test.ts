@@ -254,7 +254,8 @@ it('refs and media in columns are signs with names, and refs of the project lead
     obj: { project_id, object_id: 'part', val },
   })
   const own = `weave:///${project_id}/object/part:${digest}`
-  const shot = { _type: 'CustomWeaveType', weave_type: { type: 'PIL.Image.Image' }, files: { 'image.png': digest } }
+  // Images alone are loaded: test/browser/media.test.ts shows them.
+  const shot = { _type: 'CustomWeaveType', weave_type: { type: 'wave.Wave_read' }, files: { 'audio.wav': digest } }
   const inputs = { part: own, foreign: 'weave:///else/where/op/<b>x:abc', shot, bad: 'weave:///x' }
   await world.send([call(project_id, { name: 'with_refs', inputs })])
   const asked: string[] = []
