@@ -3,28 +3,16 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startBusyClients } from './busy-clients.ts'
 import { createPayloads } from './payloads.ts'
 import { createClient, quantile, startCallhouseServer } from './process.ts'
 
 const busyProject = 'acme/busy'
 const quietProject = 'acme/quiet'
 const path = '/call/upsert_batch'
-const [senders, perRequest, warmUpMs, mustMs] = [8, 200, 15_000, 2_000]
+const [warmUpMs, mustMs] = [15_000, 2_000]
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 const line = (name: string, value: string) => process.stdout.write(`| ${name} | ${value} |\n`)
-
-/** Bodies of calls that never come twice: three digits of every id are those of the round, the same in a whole body. */
-function createBodies(): () => string {
-  const payloads = createPayloads(3, busyProject)
-  const prepared = Array.from({ length: 40 }, () => payloads.upsertBatch(perRequest))
-  let made = 0
-  return () => {
-    const round = Math.floor(made / prepared.length)
-      .toString(16)
-      .padStart(3, '0')
-    return (prepared[made++ % prepared.length] as string).replaceAll(/-7[0-9a-f]{3}-a/g, `-7${round}-a`)
-  }
-}
 
 export async function benchFairness(writes: number): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'callhouse-bench-'))
@@ -51,27 +39,11 @@ export async function benchFairness(writes: number): Promise<void> {
   }
   // A project that wrote today is one whose writes the others leave room for.
   await writeAndRead()
-  const send = createClient(server.port, senders)
-  const nextBody = createBodies()
-  const taken = { requests: 0, refused: 0 }
-  let isOver = false
-  const busy = Array.from({ length: senders }, async () => {
-    let body = nextBody()
-    while (!isOver) {
-      const { status } = await send(path, body)
-      if (status === 200) {
-        taken.requests++
-        body = nextBody()
-      } else {
-        taken.refused++
-        await pause(20)
-      }
-    }
-  })
+  const busy = startBusyClients(server.port, busyProject)
   await pause(warmUpMs)
   const times: number[] = []
   let refused = 0
-  const began = { atMs: performance.now(), ...taken }
+  const began = { atMs: performance.now(), ...(await busy.sent()) }
   while (times.length < writes) {
     const ms = await writeAndRead()
     if (ms === null) refused++
@@ -79,15 +51,13 @@ export async function benchFairness(writes: number): Promise<void> {
     await pause(500)
   }
   const seconds = (performance.now() - began.atMs) / 1000
-  isOver = true
-  await Promise.all(busy)
+  const ended = await busy.sent()
+  await busy.end()
   await server.stop()
   rmSync(dir, { recursive: true, force: true })
-  line('calls/s of the busy project, taken', (((taken.requests - began.requests) * perRequest) / seconds).toFixed(0))
-  line(
-    'its requests refused',
-    `${taken.refused - began.refused} of ${taken.requests + taken.refused - began.requests - began.refused}`,
-  )
+  const [taken, again] = [ended.taken - began.taken, ended.refused - began.refused]
+  line('calls/s of the busy project, taken', ((taken * busy.callsPerRequest) / seconds).toFixed(0))
+  line('its requests refused', `${again} of ${taken + again}`)
   line('writes of the quiet project refused', `${refused} of ${writes + refused}`)
   line(
     `write to read of the quiet project, p50 / p95 / longest ms (must ${mustMs})`,
