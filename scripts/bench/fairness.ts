@@ -17,7 +17,7 @@ const line = (name: string, value: string) => process.stdout.write(`| ${name} | 
 export async function benchFairness(writes: number): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'callhouse-bench-'))
   const server = await startCallhouseServer(dir)
-  const quiet = createClient(server.port, 1)
+  const quiet = createClient(server.port, 1, 'quiet-key')
   const payloads = createPayloads(5, quietProject)
   const isReadable = async (id: string): Promise<boolean> => {
     const { status, body } = await quiet('/call/read', JSON.stringify({ project_id: quietProject, id }))

@@ -60,12 +60,12 @@ export async function startServer(
 
 const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
 
-/** All of Callhouse in one process on a folder, with the key of `createClient`. */
+/** All of Callhouse in one process on a folder, with the keys of `createClient`. */
 export const startCallhouseServer = (dir: string, env: Record<string, string> = {}): Promise<BenchServer> =>
   startServer(main, ['serve'], {
     CALLHOUSE_PORT: '0',
     CALLHOUSE_DATA_DIR: dir,
-    CALLHOUSE_KEYS: 'bench:bench-key',
+    CALLHOUSE_KEYS: 'bench:bench-key,quiet:quiet-key',
     CALLHOUSE_LOG_LEVEL: 'warn',
     // Another server may have the usual ports.
     CALLHOUSE_OTLP_GRPC_PORT: 'off',
@@ -80,10 +80,10 @@ export type Post = (
   headers?: Record<string, string>,
 ) => Promise<{ status: number; body: Buffer; ms: number }>
 
-/** A client that keeps its connections. */
-export function createClient(port: number, sockets: number): Post {
+/** A client that keeps its connections. @param key one of those of `startCallhouseServer` */
+export function createClient(port: number, sockets: number, key: 'bench-key' | 'quiet-key' = 'bench-key'): Post {
   const agent = new Agent({ keepAlive: true, maxSockets: sockets })
-  const authorization = `Basic ${Buffer.from('api:bench-key').toString('base64')}`
+  const authorization = `Basic ${Buffer.from(`api:${key}`).toString('base64')}`
   return (path, body, type = 'application/json', headers = {}) =>
     new Promise((resolve, reject) => {
       const began = performance.now()

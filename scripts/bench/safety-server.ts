@@ -64,7 +64,7 @@ type Quiet = { ack: number; visible: number; list: number }
 /** The times of a project that writes a trace and reads it, one after the other. */
 async function quietTimes(server: BenchServer, seed: number): Promise<Quiet> {
   const project_id = 'acme/quiet'
-  const send = createClient(server.port, 1)
+  const send = createClient(server.port, 1, 'quiet-key')
   const payloads = createPayloads(seed, project_id)
   const [acks, visible, lists]: number[][] = [[], [], []]
   while ((acks as number[]).length < quietRequests) {
