@@ -183,7 +183,7 @@ describe('calls', () => {
     type Values = { fields: Record<string, { values: { calls: number }[] }> }
     const counted = () => world.server.send<Values>('/calls/values', asked)
     await expect
-      .poll(async () => (await counted()).fields['inputs.tone']?.values[0]?.calls, { timeout: 30_000 })
+      .poll(async () => (await counted()).fields['inputs.tone']?.values[0]?.calls, { timeout: 90_000 })
       .toBe(4)
     const range = [-60_000, 60_000].map((ms) => new Date(startMs + ms).toISOString()).join('~')
     await go(`${home}?view=all&range=${range}`)
