@@ -125,6 +125,38 @@ describe('recorded text', () => {
   })
 })
 
+describe('recorded HTML', () => {
+  it('stands as its source, and is drawn on demand where it can do nothing', async () => {
+    const { page, faults } = opened
+    const html = `<!doctype html><html><head><meta http-equiv="refresh" content="0;url=https://example.com/refreshed">
+      <script>top.ran = 1; alert(1)</script><base href="https://example.com/"></head>
+      <body onload="alert(2)"><h1 style="color:red">Drawn</h1><img src="https://example.com/pixel.png" onerror="alert(3)">
+      <iframe src="https://example.com/frame"></iframe><form action="https://example.com/form"><button>Send</button></form>
+      <a href="https://example.com/top" target="_top">Leave</a></body></html>`
+    const [id, trace] = [newId(), newTrace()]
+    const inputs = { model: 'm', messages: [{ role: 'user', content: 'A page, please' }] }
+    const output = { choices: [{ index: 0, message: { role: 'assistant', content: html } }] }
+    await world.send([call(world.project, { id, trace, inputs, output })])
+    await page.goto(`${world.url}/p/${world.project}/traces/${trace}?call=${id}&tab=conversation`)
+    await page.getByText('top.ran = 1').waitFor()
+    expect(await page.locator('iframe').count()).toBe(0)
+    await page.getByRole('button', { name: 'Preview' }).focus()
+    await page.keyboard.press('Enter')
+    const drawn = page.frameLocator('iframe[title=Preview]')
+    await drawn.getByRole('heading', { name: 'Drawn' }).waitFor()
+    expect(await page.locator('iframe').getAttribute('sandbox')).toBe('')
+    for (const what of ['Send', 'Leave']) await drawn.getByText(what).click()
+    expect(await drawn.locator('h1').evaluate('(heading) => getComputedStyle(heading).color')).not.toBe(
+      'rgb(255, 0, 0)',
+    )
+    expect(await page.evaluate('[globalThis.ran, location.origin]')).toEqual([undefined, world.url])
+    // What the frame refuses is told in the console by the browser; nothing was asked for, opened or run.
+    expect(faults.splice(0).filter((line) => !line.startsWith('console: '))).toEqual([])
+    await page.getByRole('button', { name: 'Close' }).click()
+    await expect.poll(() => page.locator('iframe').count()).toBe(0)
+  })
+})
+
 describe('another site', () => {
   it('cannot frame the page, read its cookie, or do anything with it', async () => {
     const { page, context, faults } = opened

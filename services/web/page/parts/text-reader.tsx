@@ -5,6 +5,7 @@ import { usePreference } from '../preferences.ts'
 import { ask } from '../worker/client.ts'
 import type { NodeRow } from '../worker/documents.ts'
 import { Dialog } from './dialog.tsx'
+import { HtmlPreview } from './html-preview.tsx'
 import { Icon } from './icon.tsx'
 import { Rows } from './rows.tsx'
 import { T } from './text.tsx'
@@ -55,9 +56,12 @@ export function TextReader({ node, title, onClose }: { node: NodeRow; title: str
       onClose={onClose}
       className="text-reader"
       acts={
-        <button type="button" className="line" onClick={copy}>
-          <Icon name="copy" /> Copy
-        </button>
+        <>
+          {isShort && <HtmlPreview text={shown.map((line) => lines.current.get(line) ?? '').join('\n')} />}
+          <button type="button" className="line" onClick={copy}>
+            <Icon name="copy" /> Copy
+          </button>
+        </>
       }
     >
       {isShort ? (

@@ -3,6 +3,7 @@ import { type ReactNode, type RefObject, useRef } from 'react'
 import type { Message, Part } from '../engine/conversation.ts'
 import { useKeys } from '../keys.ts'
 import { AnswerGrounds } from '../parts/answer-grounds.tsx'
+import { HtmlPreview } from '../parts/html-preview.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Markdown } from '../parts/markdown.tsx'
 import { Media } from '../parts/media.tsx'
@@ -54,8 +55,17 @@ type ShownProps = { projectId: string; part: Part; role: string; isMarkdown: boo
 function Shown({ projectId, part, role, isMarkdown, isFolded }: ShownProps) {
   switch (part.is) {
     case 'text':
-      if (isMarkdown && role === 'assistant' && part.text.length <= maxText)
-        return <Markdown text={part.text} verbatim={<Verbatim text={part.text} />} />
+      if (role === 'assistant')
+        return (
+          <>
+            {isMarkdown && part.text.length <= maxText ? (
+              <Markdown text={part.text} verbatim={<Verbatim text={part.text} />} />
+            ) : (
+              <Verbatim text={part.text} />
+            )}
+            <HtmlPreview text={part.text} />
+          </>
+        )
       return role === 'system' && part.text.split('\n').length > foldedLines ? (
         <Folded title="Prompt" text={part.text} />
       ) : (
