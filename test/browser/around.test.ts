@@ -67,13 +67,18 @@ it('a sign says how the server is, and leads to its page', async () => {
   await page.unroute('**/health')
 })
 
-it('cards of projects show the hours of their day', async () => {
+it('cards of projects show the hours of their day, and on demand what the project keeps', async () => {
   const { page } = here
   await page.goto(`${world.url}/?all=1`)
   await page.getByLabel('Search projects').fill(world.project)
   const card = page.locator('.projects li').filter({ hasText: 'around' })
   await expect.poll(() => card.locator('.spark-calls').count()).toBeGreaterThan(0)
   await expect.poll(() => card.locator('.spark-errors').count()).toBeGreaterThan(0)
+  const storage = page.getByRole('button', { name: `Storage of ${world.project}` })
+  await storage.focus()
+  await page.keyboard.press('Enter')
+  await expect.poll(() => card.getByRole('status').innerText()).toMatch(/^calls [\d.]+ (?:B|KiB|MiB)/)
+  expect(await storage.evaluate((button) => button.ownerDocument.activeElement === button)).toBe(true)
   expect(await everybodysFaults(page, 'projects')).toEqual([])
 })
 

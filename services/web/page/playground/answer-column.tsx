@@ -11,6 +11,8 @@ import { AnswerGrounds } from '../parts/answer-grounds.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { T } from '../parts/text.tsx'
+import { Words } from '../parts/words.tsx'
+import type { Differences } from './differences.ts'
 import { completionRequestOf, type Draft, type DraftMessage, emptyMessage, type ModelColumn } from './draft.ts'
 import { type Run, useRun } from './use-run.ts'
 
@@ -28,10 +30,13 @@ type ColumnProps = {
   onChange(next: Partial<ModelColumn>): void
   onRemove(): void
   onTools(messages: DraftMessage[]): void
+  /** The answer that this one is shown against, by words. */
+  before: string | undefined
+  onAnswer: Differences['onAnswer']
 }
 
 export function AnswerColumn(props: ColumnProps) {
-  const { draft, column, projectId, place, serial, stops, canGo, onChange, onRemove } = props
+  const { draft, column, projectId, place, serial, stops, canGo, onChange, onRemove, onAnswer } = props
   const { run, start, stop } = useRun(projectId)
   const latest = useRef({ draft, column })
   latest.current = { draft, column }
@@ -45,6 +50,9 @@ export function AnswerColumn(props: ColumnProps) {
   useEffect(() => {
     if (stops > 0) stop()
   }, [stops, stop])
+  const said = run === undefined || run.isRunning || run.fault !== null ? undefined : run.answer.text
+  const { key } = column
+  useEffect(() => onAnswer(key, said), [key, said, onAnswer])
   const name = `model ${place + 1}`
   return (
     <section className="answer-column" aria-label={`Answer of ${name}`}>
@@ -81,7 +89,12 @@ export function AnswerColumn(props: ColumnProps) {
       </div>
       <CopyCode {...{ draft, column, projectId, name }} />
       {run && (
-        <Shown {...{ run, projectId }} onTools={props.onTools} schema={draft.schema.trim()} isKept={draft.keeps} />
+        <Shown
+          {...{ run, projectId, before: props.before }}
+          onTools={props.onTools}
+          schema={draft.schema.trim()}
+          isKept={draft.keeps}
+        />
       )}
     </section>
   )
@@ -171,9 +184,12 @@ function SchemaCheck({ text, schema }: { text: string; schema: string }) {
   )
 }
 
-type ShownProps = { run: Run; projectId: string; schema: string; isKept: boolean; onTools: ColumnProps['onTools'] }
+type ShownProps = { run: Run; projectId: string; schema: string; isKept: boolean } & Pick<
+  ColumnProps,
+  'onTools' | 'before'
+>
 
-function Shown({ run, projectId, onTools, schema, isKept }: ShownProps) {
+function Shown({ run, projectId, onTools, schema, isKept, before }: ShownProps) {
   const { entity, project } = useProject()
   const { answer, isRunning, fault, callId, firstMs, totalMs } = run
   const writingMs = totalMs === null || firstMs === null ? null : totalMs - firstMs
@@ -204,7 +220,11 @@ function Shown({ run, projectId, onTools, schema, isKept }: ShownProps) {
         </details>
       )}
       <div className="said" dir="auto">
-        <T text={answer.text || answer.refusal} max={maxShown} />
+        {before === undefined || answer.text === '' ? (
+          <T text={answer.text || answer.refusal} max={maxShown} />
+        ) : (
+          <Words before={before} now={answer.text} max={maxShown} />
+        )}
         {isRunning && <span className="dim">▍</span>}
       </div>
       <AnswerGrounds tokens={answer.tokens} citations={answer.citations} />

@@ -16,6 +16,7 @@ import { ask } from '../worker/client.ts'
 import { AnswerColumn } from './answer-column.tsx'
 import { Attach, attachmentsOf, withFiles } from './attach.tsx'
 import { DatasetRows } from './dataset-rows.tsx'
+import { useDifferences } from './differences.ts'
 import {
   type Draft,
   type DraftMessage,
@@ -152,6 +153,7 @@ function Bench({ first, notice }: { first: Draft | undefined; notice: string | u
   const [serial, setSerial] = useState(0)
   const [stops, setStops] = useState(0)
   const [isRows, setRows] = useState(false)
+  const differences = useDifferences(draft.columns)
   const names = variablesOf(draft.messages)
   const reason = mayWrite(session) ? undefined : 'This key may not ask models'
   useEffect(() => keepDraft(projectId, draft), [projectId, draft])
@@ -196,6 +198,17 @@ function Bench({ first, notice }: { first: Draft | undefined; notice: string | u
         <button type="button" className="line" onClick={() => setRows(true)}>
           Rows of a dataset…
         </button>
+        {differences.isOffered && (
+          <button
+            type="button"
+            className="line"
+            aria-pressed={differences.isShown}
+            title="Against the first model's answer, by words"
+            onClick={differences.toggle}
+          >
+            Differences
+          </button>
+        )}
         <span className="grow" />
         <SavePrompt messages={draft.messages} />
         <button
@@ -330,6 +343,8 @@ function Bench({ first, notice }: { first: Draft | undefined; notice: string | u
             key={column.key}
             {...{ draft, column, serial, stops, projectId, place }}
             canGo={draft.columns.length > 1}
+            before={differences.beforeOf(place)}
+            onAnswer={differences.onAnswer}
             onChange={(next) =>
               change({ columns: draft.columns.map((one) => (one.key === column.key ? { ...one, ...next } : one)) })
             }

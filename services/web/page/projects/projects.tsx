@@ -10,6 +10,7 @@ import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
 import { QuickStart } from './quick-start.tsx'
 import { Sparkline } from './sparkline.tsx'
+import { Storage } from './storage.tsx'
 
 /** Cards with a picture of their day: each asks for it. */
 const drawnCards = 24
@@ -125,6 +126,7 @@ function Card({
         {hasSparkline ? <Sparkline projectId={project_id} /> : <div className="spark" />}
         <span className="dim">{last_call_at === null ? 'No calls yet' : `Last call ${age(last_call_at)}`}</span>
       </Link>
+      <Storage projectId={project_id} />
     </li>
   )
 }
