@@ -221,6 +221,10 @@ it('a provider is made with its models, edited so that they follow its new versi
   await dialog.getByRole('button', { name: 'Save the provider' }).click()
   await row('house').getByText('https://api.example.com/v2').waitFor()
   await row('house').getByText('llama-70b').waitFor({ state: 'detached' })
+  await row('house').getByRole('link', { name: 'llama/8b' }).focus()
+  await page.keyboard.press('Enter')
+  await expect.poll(() => page.getByLabel('Name of model 1').inputValue()).toBe('custom::house::llama/8b')
+  await page.goBack()
   const filter = { base_object_classes: ['Provider', 'ProviderModel'], latest_only: true }
   const asked = { project_id: project, filter }
   type Stored = { object_id: string; digest: string; val: Record<string, unknown> }

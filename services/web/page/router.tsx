@@ -113,8 +113,10 @@ const queueItem = createRoute({
 const playground = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/playground',
-  validateSearch: (search: Record<string, unknown>): { call?: string | undefined; prompt?: string | undefined } => ({
-    ...{ call: text(search.call), prompt: text(search.prompt) },
+  validateSearch: (
+    search: Record<string, unknown>,
+  ): { call?: string | undefined; prompt?: string | undefined; model?: string | undefined } => ({
+    ...{ call: text(search.call), prompt: text(search.prompt), model: text(search.model) },
   }),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.playgroundRoute))
 

@@ -98,6 +98,12 @@ const usePrompt = (project_id: string, prompt: string | undefined) =>
     },
   })
 
+/** What was being written, for one model. */
+const draftWith = (projectId: string, model: string): Draft => ({
+  ...readDraft(projectId),
+  columns: [emptyColumn(model)],
+})
+
 /** Names of the models that the project may use; typed ones are taken all the same. */
 const useModels = (projectId: string) =>
   useQuery({
@@ -115,7 +121,7 @@ const useModels = (projectId: string) =>
 
 export function Playground() {
   const { projectId } = useProject()
-  const { call, prompt } = useSearch({ from: route })
+  const { call, prompt, model } = useSearch({ from: route })
   const ofCall = useRecorded(projectId, call)
   const ofPrompt = usePrompt(projectId, prompt)
   const [asked, recorded] = call === undefined ? [prompt, ofPrompt] : [call, ofCall]
@@ -137,8 +143,8 @@ export function Playground() {
     )
   return (
     <Bench
-      key={`${projectId} ${asked ?? ''}`}
-      first={recorded.data?.draft}
+      key={`${projectId} ${asked ?? ''} ${model ?? ''}`}
+      first={recorded.data?.draft ?? (model === undefined ? undefined : draftWith(projectId, model))}
       notice={noticeOf(recorded.data, call === undefined ? 'prompt' : 'call')}
     />
   )

@@ -121,7 +121,7 @@ function Edit({ projectId, of, onClose }: EditProps) {
 
 type Do = { edit(provider: Provider): void; remove(provider: Provider): void }
 
-const columnsOf = (whyNot: string | undefined, { edit, remove }: Do): SheetColumn<Provider>[] => [
+const columnsOf = (projectId: string, whyNot: string | undefined, { edit, remove }: Do): SheetColumn<Provider>[] => [
   {
     ...{ head: 'Provider', width: 'minmax(12rem, 1.5fr)' },
     cell: ({ name, keyName }) => (
@@ -141,12 +141,21 @@ const columnsOf = (whyNot: string | undefined, { edit, remove }: Do): SheetColum
   },
   {
     ...{ head: 'Models', width: 'minmax(14rem, 2fr)' },
-    cell: ({ models }) => (
+    cell: ({ name: provider, models }) => (
       <span className="tags">
         {models.map(({ objectId, name }) => (
-          <code key={objectId} className="tag">
-            <T text={name} />
-          </code>
+          <Link
+            key={objectId}
+            className="tag"
+            title={`Try ${name} in the playground`}
+            to="/p/$entity/$project/playground"
+            params={partsOf(projectId)}
+            search={{ model: `custom::${provider}::${name}` }}
+          >
+            <code>
+              <T text={name} />
+            </code>
+          </Link>
         ))}
       </span>
     ),
@@ -204,7 +213,7 @@ export function ProjectProviders({ projectId }: { projectId: string }) {
       ) : (
         <Sheet
           label="Providers"
-          columns={columnsOf(whyNot, { edit: setEditing, remove: setLeaving })}
+          columns={columnsOf(projectId, whyNot, { edit: setEditing, remove: setLeaving })}
           items={data}
           idOf={({ name }) => name}
           none="No providers of its own: those of the operator count."
