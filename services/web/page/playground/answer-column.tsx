@@ -12,7 +12,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { T } from '../parts/text.tsx'
 import { Words } from '../parts/words.tsx'
-import type { Differences } from './differences.ts'
+import type { AnswerDifferences } from './differences.ts'
 import { completionRequestOf, type Draft, type DraftMessage, emptyMessage, type ModelColumn } from './draft.ts'
 import { type Run, useRun } from './use-run.ts'
 
@@ -32,7 +32,7 @@ type ColumnProps = {
   onTools(messages: DraftMessage[]): void
   /** The answer that this one is shown against, by words. */
   before: string | undefined
-  onAnswer: Differences['onAnswer']
+  onAnswer: AnswerDifferences['onAnswer']
 }
 
 export function AnswerColumn(props: ColumnProps) {

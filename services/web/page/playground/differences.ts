@@ -2,7 +2,7 @@
 import { useCallback, useState } from 'react'
 import type { ModelColumn } from './draft.ts'
 
-export type Differences = {
+export type AnswerDifferences = {
   isOffered: boolean
   isShown: boolean
   toggle(): void
@@ -12,7 +12,7 @@ export type Differences = {
   onAnswer(key: ModelColumn['key'], text: string | undefined): void
 }
 
-export function useDifferences(columns: readonly ModelColumn[]): Differences {
+export function useDifferences(columns: readonly ModelColumn[]): AnswerDifferences {
   const [texts, setTexts] = useState<ReadonlyMap<ModelColumn['key'], string | undefined>>(new Map())
   const [isWanted, setIsWanted] = useState(false)
   const onAnswer = useCallback(
