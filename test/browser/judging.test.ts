@@ -115,7 +115,7 @@ describe('evaluations', () => {
     await page.getByRole('button', { name: 'Make B the baseline' }).click()
     await page.waitForURL((to) => to.searchParams.get('runs') === runs.toReversed().join(','))
     const chips = page.locator('.chip.run')
-    await chips.nth(1).locator('b').dragTo(chips.nth(0).locator('b'))
+    await chips.nth(1).locator('b').dragTo(chips.nth(0).locator('b'), { steps: 6 })
     await page.waitForURL((to) => to.searchParams.get('runs') === runs.join(','))
     await page.reload()
     await all.first().waitFor()
