@@ -24,9 +24,15 @@ describe('the files of a month are rewritten', () => {
   it('at once where all rows were removed: nothing is written', () => {
     expect(onEachDay([some({ removed: 100 }), some({ removed: 100 })])).not.toContain(false)
   })
-  it('not before a row was hidden for the days of a round, however many were removed', () => {
+  it('not before the last week of a round, however many rows were removed', () => {
     expect(onEachDay([some({ removed: 99 })])).not.toContain(true)
-    expect(onEachDay([some(), some({ removed: 1, oldestUs: cutoffUs - roundDays * dayUs })])).not.toContain(false)
+  })
+  it('once in a week from then on, however long ago a row was hidden', () => {
+    for (const days of [29, 35, 700]) {
+      const due = onEachDay([some(), some({ removed: 1, oldestUs: cutoffUs - days * dayUs })])
+      expect(due.filter((is) => is).length).toBe(5)
+      expect(due.lastIndexOf(true) - due.indexOf(true)).toBe(28)
+    }
   })
   it('once in a round where no cutoff says since when rows are hidden', () => {
     for (const rows of [some({ cutoffUs: undefined }), some({ newestUs: cutoffUs })]) {

@@ -76,6 +76,8 @@ const otherTables = ['files', 'objects', 'object_events', 'feedback', 'feedback_
 const dayMs = 86_400_000
 /** Days from one look at a project's files to the next. */
 const fileRoundDays = 7
+/** Days from one rewrite of a month to the next at least, whatever comes late or is set anew. */
+const rewriteDays = 7
 /** Projects that one statement names. */
 const projectsAtOnce = 1_000
 const aside = { background: true } as const
@@ -102,19 +104,19 @@ export type RemovedRows = {
 }
 
 /**
- * Whether the removed rows of a month are taken out of its files today: as late as may be, since the rest is written once
- * more. Rows that no cutoff explains (of settings that have changed, or of another reason) wait for the day of their month.
+ * Whether the removed rows of a month are taken out of its files today: in the last week of those that may stay, on the
+ * month's day of it, since the rest is written once more. Rows that no cutoff explains (of settings that have changed, or of another reason) wait for the day of their month.
  * @param roundDays for which a hidden row may stay in the files
  */
 export function isRewritten(name: string, projects: readonly RemovedRows[], roundDays: number, nowMs: number): boolean {
   const some = projects.filter(({ removed }) => removed > 0)
   if (some.length === 0) return false
   const isWhole = projects.every(({ rows, removed }) => rows === removed)
-  const isOverdue = some.some(
-    ({ oldestUs, cutoffUs }) => cutoffUs !== undefined && oldestUs <= cutoffUs - roundDays * dayMs * 1000,
-  )
+  const everyDays = Math.min(rewriteDays, roundDays)
+  const waitUs = (roundDays - everyDays) * dayMs * 1000
+  const isDue = some.some(({ oldestUs, cutoffUs }) => cutoffUs !== undefined && oldestUs < cutoffUs - waitUs)
   const isOther = some.some(({ newestUs, cutoffUs }) => cutoffUs === undefined || newestUs >= cutoffUs)
-  return isWhole || isOverdue || (isOther && isDay(name, roundDays, nowMs))
+  return isWhole || (isDue && isDay(name, everyDays, nowMs)) || (isOther && isDay(name, roundDays, nowMs))
 }
 
 type Purged = {
