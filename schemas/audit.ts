@@ -24,12 +24,20 @@ export type AuditRequest = z.output<typeof auditRequest>
 export const auditLine = z.object({
   id: z.string(),
   at: z.string(),
-  ...{ scope: z.string(), action: z.string(), target: z.string(), actor: z.string(), actor_kind: z.string() },
-  ...{ key_id: z.string(), address: z.string(), request_id: z.string() },
+  scope: z.string(),
+  action: z.string(),
+  target: z.string(),
+  actor: z.string(),
+  actor_kind: z.string(),
+  key_id: z.string(),
+  address: z.string(),
+  request_id: z.string(),
   /** `begun`: whether it came about is not known. */
   outcome: z.enum(['done', 'begun', 'failed', 'refused']),
   details: z.record(z.string(), z.unknown()),
-  ...{ chain: z.string(), seq: z.int(), hash: z.string() },
+  chain: z.string(),
+  seq: z.int(),
+  hash: z.string(),
 })
 
 export type AuditLine = z.output<typeof auditLine>

@@ -72,16 +72,24 @@ const shownPrice = z.object({
   source: z.enum(['project', 'operator file', 'shipped table']),
   /** Of a project's price. */
   id: z.string().nullable(),
-  ...{ provider_id: z.string(), effective_date: z.string(), created_by: z.string() },
+  provider_id: z.string(),
+  effective_date: z.string(),
+  created_by: z.string(),
   /** Of a default price: the page that it was read from, the day, and how long ago that is; null where nobody says. */
-  ...{ page: z.string().nullable(), read: z.string().nullable(), read_days_ago: z.number().nullable() },
+  page: z.string().nullable(),
+  read: z.string().nullable(),
+  read_days_ago: z.number().nullable(),
   /** It began before the call did; otherwise nothing else is known. */
   in_force: z.boolean(),
 })
 
 /** A bucket of tokens; the buckets of a model do not overlap. */
 const tokenBucket = z.object({
-  ...{ bucket: z.string(), tokens: z.number(), counted_as: z.string(), price: z.number(), cost: z.number() },
+  bucket: z.string(),
+  tokens: z.number(),
+  counted_as: z.string(),
+  price: z.number(),
+  cost: z.number(),
 })
 
 const explainedModel = z.object({
@@ -101,7 +109,10 @@ const explainedModel = z.object({
 })
 
 export const costExplainResponse = z.object({
-  ...{ project_id: z.string(), call_id: z.string(), op_name: z.string(), started_at: z.string() },
+  project_id: z.string(),
+  call_id: z.string(),
+  op_name: z.string(),
+  started_at: z.string(),
   models: z.array(explainedModel),
   total: z.number(),
 })

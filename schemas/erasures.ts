@@ -15,7 +15,10 @@ const selectors = ['call_ids', 'trace_ids', 'thread_ids', 'user_ids', 'query'] a
 export const erasureRequest = z
   .strictObject({
     project_id: z.string(),
-    ...{ call_ids: ids, trace_ids: ids, thread_ids: ids, user_ids: ids },
+    call_ids: ids,
+    trace_ids: ids,
+    thread_ids: ids,
+    user_ids: ids,
     /** As `query` of `/calls/stream_query`. */
     query: expressionQuery.optional(),
     /** What is kept of a call is neither its descendants nor what was said about it, nor files that it alone names. */
@@ -44,7 +47,8 @@ export const erasureResponse = z.object({
   erasure_id: z.string(),
   status,
   /** Calls that were deleted by it, and ids of none. */
-  ...{ calls: z.int(), missing: z.int() },
+  calls: z.int(),
+  missing: z.int(),
   deadline: z.iso.datetime(),
 })
 
@@ -53,14 +57,25 @@ export type ErasureResponse = z.output<typeof erasureResponse>
 const time = z.iso.datetime().nullable()
 
 export const erasureReceipt = z.object({
-  ...{ erasure_id: z.string(), project_id: z.string(), status },
-  ...{ requested_by: z.string(), requested_at: time, deadline: time, done_at: time },
-  ...{ reason: z.string(), problem: z.string().nullable() },
+  erasure_id: z.string(),
+  project_id: z.string(),
+  status,
+  requested_by: z.string(),
+  requested_at: time,
+  deadline: time,
+  done_at: time,
+  reason: z.string(),
+  problem: z.string().nullable(),
   counts: z.object({
-    ...{ calls: z.int(), missing: z.int(), payload_rows: z.int(), feedback: z.int(), log_rows: z.int() },
+    calls: z.int(),
+    missing: z.int(),
+    payload_rows: z.int(),
+    feedback: z.int(),
+    log_rows: z.int(),
     dead_letters: z.int(),
     /** Files that went, with their bytes; receipts of earlier versions have neither, nor what is optional below. */
-    ...{ files: z.int().optional(), bytes: z.int().optional() },
+    files: z.int().optional(),
+    bytes: z.int().optional(),
   }),
   /** When answers lacked it; null = not known yet. */
   hidden_at: time.optional(),
@@ -71,5 +86,6 @@ export const erasureReceipt = z.object({
   /** Places that may still hold something, and until when; null = as long as their owner keeps them. */
   remaining: z.array(z.object({ place: z.string(), until: z.iso.datetime().nullable() })),
   /** SHA-256 of the canonical JSON of all the rest, and that of the project's receipt before; '' = none. */
-  ...{ previous: z.string(), hash: z.string() },
+  previous: z.string(),
+  hash: z.string(),
 })

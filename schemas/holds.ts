@@ -8,7 +8,9 @@ const ids = list(id).min(1).max(1_000).optional()
 
 export const holdRequest = z
   .strictObject({
-    ...{ call_ids: ids, trace_ids: ids, thread_ids: ids },
+    call_ids: ids,
+    trace_ids: ids,
+    thread_ids: ids,
     /** Everything of the project. */
     all: z.literal(true).optional(),
     reason: z.string().min(1).max(1_000),

@@ -113,7 +113,9 @@ export const scopeMaskRules = newMaskRules.extend({ scope: scopeName })
 export const maskingQuery = z.object({ scope: scopeName })
 
 export const maskingResponse = z.object({
-  ...{ scope: scopeName, version: z.int(), rules: maskRules },
+  scope: scopeName,
+  version: z.int(),
+  rules: maskRules,
   /** Sets that are always on here, whatever the rules say. */
   floor: list(z.string()),
   /** Of a project: what calls that are written now show as `masking.version`; 0 = nothing is masked. */

@@ -26,8 +26,11 @@ export const entityLimits = z.object(quotas)
 export const projectLimits = z.object({
   ...rates,
   ...quotas,
-  ...{ concurrent_reads: limit, concurrent_exports: limit },
-  ...{ query_seconds: limit, query_memory_bytes: limit, query_rows: limit },
+  concurrent_reads: limit,
+  concurrent_exports: limit,
+  query_seconds: limit,
+  query_memory_bytes: limit,
+  query_rows: limit,
   inference_concurrency: limit,
 })
 
@@ -52,14 +55,20 @@ const instantOrNull = z.string().nullable()
  * is, as all of the project is held.
  */
 export const retentionResponse = z.object({
-  ...{ calls_days: daysOrNull, payloads_days: daysOrNull, files_days: daysOrNull, stats_days: daysOrNull },
+  calls_days: daysOrNull,
+  payloads_days: daysOrNull,
+  files_days: daysOrNull,
+  stats_days: daysOrNull,
   logs_days: daysOrNull,
   feedback: z.enum(['with_calls', 'keep']),
-  ...{ calls_before: instantOrNull, payloads_before: instantOrNull, stats_before: instantOrNull },
+  calls_before: instantOrNull,
+  payloads_before: instantOrNull,
+  stats_before: instantOrNull,
   logs_before: instantOrNull,
   held: z.boolean(),
   hidden_calls: z.int(),
-  ...{ removed_within_days: daysOrNull, bytes_within_days: daysOrNull },
+  removed_within_days: daysOrNull,
+  bytes_within_days: daysOrNull,
 })
 
 /** A name that is not known is a mistake, and must not count as no limit. */

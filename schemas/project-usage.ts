@@ -18,6 +18,14 @@ export type ProjectUsageRequest = z.output<typeof projectUsageRequest>
 export const projectUsageLine = z.object({
   time: z.string().optional(),
   key_id: z.string().optional(),
-  ...{ requests: z.int(), refused: z.int(), calls: z.int(), bytes_in: z.int(), bytes_stored: z.int() },
-  ...{ reads: z.int(), read_ms: z.int(), read_bytes: z.int(), sampled_out: z.int(), masked: z.int() },
+  requests: z.int(),
+  refused: z.int(),
+  calls: z.int(),
+  bytes_in: z.int(),
+  bytes_stored: z.int(),
+  reads: z.int(),
+  read_ms: z.int(),
+  read_bytes: z.int(),
+  sampled_out: z.int(),
+  masked: z.int(),
 })

@@ -6,8 +6,12 @@ const milliseconds = z.number().min(0)
 const bytes = z.int().min(0)
 
 export const serverStatusResponse = z.object({
-  ...{ version: z.string(), role: z.string(), started_at: z.iso.datetime() },
-  ...{ checks: checkStatuses, reasons: healthReasons.optional(), lag_ms: milliseconds },
+  version: z.string(),
+  role: z.string(),
+  started_at: z.iso.datetime(),
+  checks: checkStatuses,
+  reasons: healthReasons.optional(),
+  lag_ms: milliseconds,
   /** Where writes are refused. */
   unapplied: z.object({ bytes, limit_bytes: bytes }),
   /** `end` and `applied` count records over all partitions; `lag_ms` is the age of the oldest that is not applied. */
@@ -20,16 +24,19 @@ export const serverStatusResponse = z.object({
   /** Null where it does not answer. Free and whole bytes are those of the fullest disk; below `stops_at_bytes` of free ones writes stop. */
   store: z
     .object({
-      ...{ kind: z.enum(['embedded', 'server']), version: z.string(), bytes, parts: z.int() },
-      ...{ free_bytes: bytes.nullable(), disk_bytes: bytes.nullable(), stops_at_bytes: bytes.nullable() },
+      kind: z.enum(['embedded', 'server']),
+      version: z.string(),
+      bytes,
+      parts: z.int(),
+      free_bytes: bytes.nullable(),
+      disk_bytes: bytes.nullable(),
+      stops_at_bytes: bytes.nullable(),
     })
     .nullable(),
   process: z.object({ rss_bytes: bytes, heap_bytes: bytes, event_loop_p99_ms: milliseconds }),
   /** The slowest reads since the start; percentiles are of the latest 256 of each. */
   queries: z.array(
-    z.object({
-      ...{ name: z.string(), path: z.string(), count: z.int(), p50_ms: milliseconds, p95_ms: milliseconds },
-    }),
+    z.object({ name: z.string(), path: z.string(), count: z.int(), p50_ms: milliseconds, p95_ms: milliseconds }),
   ),
   /** Requests since the start, by the status of their answer. */
   refused: z.object({ '429': z.int(), '503': z.int() }),
@@ -40,7 +47,10 @@ export const serverStatusResponse = z.object({
 export const serverSettingsResponse = z.object({
   settings: z.array(
     z.object({
-      ...{ name: z.string(), env: z.string(), flag: z.string(), help: z.string() },
+      name: z.string(),
+      env: z.string(),
+      flag: z.string(),
+      help: z.string(),
       /** As text; null where it is a secret. */
       value: z.string().nullable(),
       is_default: z.boolean(),
@@ -56,8 +66,14 @@ export const deadLettersRequest = z.object({
 })
 
 const deadLetter = {
-  ...{ id: z.string(), topic: z.string(), partition: z.int(), offset: z.int(), row_index: z.int() },
-  ...{ reason: z.string(), at: z.string(), replayed_at: z.string().nullable() },
+  id: z.string(),
+  topic: z.string(),
+  partition: z.int(),
+  offset: z.int(),
+  row_index: z.int(),
+  reason: z.string(),
+  at: z.string(),
+  replayed_at: z.string().nullable(),
 }
 
 /** The latest first. */

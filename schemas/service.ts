@@ -6,8 +6,12 @@ const checkStatus = z.enum(['ok', 'degraded', 'down'])
 
 /** `keys` and `providers`, files of the operator, and `topics` on Kafka are there only when they are not ok. */
 export const checkStatuses = z.object({
-  ...{ log: checkStatus, storage: checkStatus, workers: checkStatus },
-  ...{ keys: checkStatus.optional(), providers: checkStatus.optional(), topics: checkStatus.optional() },
+  log: checkStatus,
+  storage: checkStatus,
+  workers: checkStatus,
+  keys: checkStatus.optional(),
+  providers: checkStatus.optional(),
+  topics: checkStatus.optional(),
 })
 export const healthReasons = z.partialRecord(
   z.enum(['log', 'storage', 'workers', 'keys', 'providers', 'topics']),

@@ -22,7 +22,8 @@ const heading = (name: string) => (page: Page) => page.getByRole('heading', { na
 const pictures: readonly Picture[] = [
   { name: 'calls', path: '/calls?q=-op:answer', ready: (page) => page.locator('.row .name').first().waitFor() },
   {
-    ...{ name: 'trace', path: '/calls?q=-op:answer' },
+    name: 'trace',
+    path: '/calls?q=-op:answer',
     async ready(page) {
       await page.locator('.row .name', { hasText: 'invoke_agent' }).first().click()
       await page.locator('.span .label', { hasText: 'chat' }).first().click()
@@ -30,14 +31,16 @@ const pictures: readonly Picture[] = [
   },
   { name: 'dashboard', path: '/dashboard', ready: heading('Cost by model') },
   {
-    ...{ name: 'thread', path: '/threads' },
+    name: 'thread',
+    path: '/threads',
     async ready(page) {
       await page.locator('a[href*="/threads/"]').first().click()
       await page.locator('.message, .turn').first().waitFor()
     },
   },
   {
-    ...{ name: 'evaluations', path: '/evaluations' },
+    name: 'evaluations',
+    path: '/evaluations',
     async ready(page) {
       await page.getByText('support-large on support questions').first().waitFor()
       await page.getByRole('table', { name: 'Evaluation runs' }).focus()
@@ -47,7 +50,8 @@ const pictures: readonly Picture[] = [
     },
   },
   {
-    ...{ name: 'queue', path: '/queues' },
+    name: 'queue',
+    path: '/queues',
     async ready(page) {
       await page.locator('a[href*="/queues/"]').first().click()
       await page.locator('a[href*="/items/"]').first().click()
@@ -59,7 +63,10 @@ const themes: readonly Theme[] = ['light', 'dark']
 
 async function take(browser: Browser, url: string, { name, path, ready }: Picture, theme: Theme): Promise<number> {
   const context = await browser.newContext({
-    ...{ viewport: { width: 1100, height: 560 }, colorScheme: theme, timezoneId: 'UTC', locale: 'en-GB' },
+    viewport: { width: 1100, height: 560 },
+    colorScheme: theme,
+    timezoneId: 'UTC',
+    locale: 'en-GB',
   })
   const page = await context.newPage()
   await page.goto(`${url}/sign-in#key=bench-key`)

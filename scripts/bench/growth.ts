@@ -80,7 +80,9 @@ SETTINGS max_partitions_per_insert_block = 0, max_block_size = 100000, min_inser
         SELECT '${project}', {partition:UInt32}, {position:UInt64}, fromUnixTimestamp(intDiv({fromUs:Int64}, 60000000) * 60 + number * 60)
         FROM numbers({minutes:UInt64})`,
       {
-        ...{ partition: fillPartition, position, fromUs: firstUs + n * everyUs },
+        partition: fillPartition,
+        position,
+        fromUs: firstUs + n * everyUs,
         minutes: Math.ceil((count * everyUs) / 60e6) + 1,
       },
     )

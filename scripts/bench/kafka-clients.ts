@@ -110,16 +110,15 @@ async function measure(broker: Broker, valueBytes: number, count: number, rounds
   for (let round = 0; round <= rounds; round++) {
     const name = unique()
     const log = await createKafkaLog({
-      ...{
-        brokers,
-        topics,
-        group: name,
-        topicPrefix: `${name}.`,
-        partitions: 1,
-        replication: 1,
-        retentionMs: 3_600_000,
-      },
-      ...{ roles: { produce: true, consume: true }, compression: 'none' },
+      brokers,
+      topics,
+      group: name,
+      topicPrefix: `${name}.`,
+      partitions: 1,
+      replication: 1,
+      retentionMs: 3_600_000,
+      roles: { produce: true, consume: true },
+      compression: 'none',
     })
     const records = batches.map((values) => values.map(() => recordOf(['a'], { text: 'x'.repeat(valueBytes - 50) })))
     const produce = await cpuOf(async () => {

@@ -44,8 +44,13 @@ async function sdkDataset(server: BenchServer, home: string): Promise<void> {
   for (let n = 0; n < 3; n++) {
     const output = execFileSync(sdkPython, [program, project, String(n)], {
       env: {
-        ...{ PATH: process.env.PATH, HOME: home, WF_TRACE_SERVER_URL: url, WANDB_BASE_URL: url },
-        ...{ WANDB_API_KEY: 'bench-key', WEAVE_PRINT_CALL_LINK: 'false', WEAVE_USE_SERVER_CACHE: 'false' },
+        PATH: process.env.PATH,
+        HOME: home,
+        WF_TRACE_SERVER_URL: url,
+        WANDB_BASE_URL: url,
+        WANDB_API_KEY: 'bench-key',
+        WEAVE_PRINT_CALL_LINK: 'false',
+        WEAVE_USE_SERVER_CACHE: 'false',
       },
       stdio: ['ignore', 'pipe', 'ignore'],
     })

@@ -34,15 +34,22 @@ type Part = { post: Post; project_id: string }
 const sendSpan = ({ post, project_id }: Part, n: number) => {
   const at = BigInt(Date.now()) * 1_000_000n
   const span = {
-    ...{ traceId, spanId: idOf(n), name: 'chat', kind: 1, attributes: [text('gen_ai.request.model', 'm')] },
-    ...{ startTimeUnixNano: String(at - 1_000_000n), endTimeUnixNano: String(at) },
+    traceId,
+    spanId: idOf(n),
+    name: 'chat',
+    kind: 1,
+    attributes: [text('gen_ai.request.model', 'm')],
+    startTimeUnixNano: String(at - 1_000_000n),
+    endTimeUnixNano: String(at),
   }
   const request = { resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] }
   return post('/v1/traces', encodeRequest(request), type, { project_id })
 }
 const sendRecord = ({ post, project_id }: Part, n: number) => {
   const record = {
-    ...{ traceId, spanId: idOf(n), timeUnixNano: String(BigInt(Date.now()) * 1_000_000n) },
+    traceId,
+    spanId: idOf(n),
+    timeUnixNano: String(BigInt(Date.now()) * 1_000_000n),
     eventName: 'gen_ai.client.inference.operation.details',
     attributes: [text('gen_ai.input.messages', '[{"content":"question"}]')],
   }

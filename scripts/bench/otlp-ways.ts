@@ -31,7 +31,11 @@ const logsOf = ({ resourceSpans }: SpanRequest): Buffer =>
       scopeLogs: scopeSpans.map(({ scope, spans }) => ({
         scope,
         logRecords: spans.map(({ traceId, spanId, startTimeUnixNano: timeUnixNano, attributes }) => ({
-          ...{ traceId, spanId, timeUnixNano, attributes, severityNumber: 9 },
+          traceId,
+          spanId,
+          timeUnixNano,
+          attributes,
+          severityNumber: 9,
           eventName: 'gen_ai.client.inference.operation.details',
         })),
       })),
@@ -43,7 +47,8 @@ const overGrpc =
   async (body) => {
     const began = performance.now()
     const { status, bytes } = await callOver(session, exportPath, [framed(body, headers['grpc-encoding'] ? 1 : 0)], {
-      ...{ authorization, project_id },
+      authorization,
+      project_id,
       ...headers,
     })
     return { status: status === 0 ? 200 : status, ms: performance.now() - began, body: bytes }

@@ -65,7 +65,10 @@ async function treeFigures(page: Page, spans: number, times: number): Promise<Fi
   const finder = page.getByLabel('Find in this trace')
   const kinds = page.getByLabel('Kind of span')
   const took: Record<'collapsing' | 'expanding' | 'filtering' | 'searching', number[]> = {
-    ...{ collapsing: [], expanding: [], filtering: [], searching: [] },
+    collapsing: [],
+    expanding: [],
+    filtering: [],
+    searching: [],
   }
   for (let round = 0; round < times; round++) {
     await tree.focus()
@@ -78,7 +81,10 @@ async function treeFigures(page: Page, spans: number, times: number): Promise<Fi
     await untilShown(page, () => finder.fill(''), isWhole)
   }
   return Object.entries(took).map(([deed, values]) => ({
-    ...{ what: `${deed} in ${spans} spans`, value: median(values), unit: 'ms', must: 50 },
+    what: `${deed} in ${spans} spans`,
+    value: median(values),
+    unit: 'ms',
+    must: 50,
   }))
 }
 

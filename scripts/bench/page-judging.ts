@@ -20,7 +20,11 @@ async function sendRuns(world: World, runs: number, rows: number): Promise<strin
       const scores = { correct: (n * 7 + run) % 5 > 0, judge: { helpfulness: ((n * 13 + run * 5) % 100) / 100 } }
       calls.push(
         call(world.project, {
-          ...{ trace, parent: id, name: 'Evaluation.predict_and_score', startMs: at + n, ms: 900 },
+          trace,
+          parent: id,
+          name: 'Evaluation.predict_and_score',
+          startMs: at + n,
+          ms: 900,
           inputs: { self: 'evaluation', model: self, example },
           output: { output: `To place ${(n * 3 + run) % 90}.`, scores, model_latency: 0.8 },
         }),
@@ -51,7 +55,9 @@ async function queueFigure(world: World): Promise<Figure> {
   await world.send(ids.map((id, n) => call(world.project, { id, name: 'asked', inputs: { question: `Number ${n}` } })))
   const target = { url: world.url, key: 'test-key', project: world.project }
   const obj = {
-    ...{ project_id: world.project, object_id: 'sure', builtin_object_class: 'AnnotationSpec' },
+    project_id: world.project,
+    object_id: 'sure',
+    builtin_object_class: 'AnnotationSpec',
     val: { field_schema: { type: 'boolean' } },
   }
   const [made] = await askServer<{ digest: string }>(target, '/obj/create', { obj })

@@ -61,7 +61,11 @@ export async function lighthouseFigures(
         const found = (await lighthouse(url + path, flags, config))?.lhr.categories
         const score = (category: (typeof categories)[number]) => Math.round((found?.[category].score ?? 0) * 100)
         const row = (what: string, value: number, least: number): Figure => ({
-          ...{ what: `Lighthouse ${form}, ${name}: ${what}`, value, unit: '', must: least, isLeast: true },
+          what: `Lighthouse ${form}, ${name}: ${what}`,
+          value,
+          unit: '',
+          must: least,
+          isLeast: true,
         })
         figures.push(row('performance', score('performance'), 95))
         if (form === 'desktop') {

@@ -90,7 +90,12 @@ async function sendTrace(world: World, trace: string, spans: number): Promise<vo
   const at = Date.now() - 600_000
   const one = (id: string, n: number) =>
     call(world.project, {
-      ...{ id, trace, parent: ids[Math.floor((n - 1) / 8)], name: `span ${n % 20}`, startMs: at + n, ms: 500 },
+      id,
+      trace,
+      parent: ids[Math.floor((n - 1) / 8)],
+      name: `span ${n % 20}`,
+      startMs: at + n,
+      ms: 500,
     })
   await world.send(ids.map(one))
 }

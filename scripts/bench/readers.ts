@@ -99,7 +99,10 @@ function exportCalls(server: BenchServer, until = Number.POSITIVE_INFINITY): Pro
     }
     const outgoing = request(
       {
-        ...{ port: server.port, host: '127.0.0.1', method: 'POST', path: '/calls/stream_query' },
+        port: server.port,
+        host: '127.0.0.1',
+        method: 'POST',
+        path: '/calls/stream_query',
         headers: { authorization: 'Bearer bench-key', 'content-type': 'application/json' },
       },
       (incoming) => {

@@ -133,7 +133,10 @@ export async function payloadCases(store: Store, project: string): Promise<ReadC
     body: Record<string, unknown>,
     usual: NonNullable<ReadCase['usual']>,
   ): ReadCase => ({
-    ...{ name, path: '/calls/stream_query', usual, ...(goal === undefined ? {} : { goal }) },
+    name,
+    path: '/calls/stream_query',
+    usual,
+    ...(goal === undefined ? {} : { goal }),
     body: { sort_by: newest, limit: 50, ...body },
   })
   const where = (expression: unknown) => ({ query: { $expr: expression } })

@@ -68,7 +68,9 @@ export function usageCases(project: string): ReadCase[] {
     store.rows({ name: 'bench.usual', sql: text, params }, { timeoutMs: 300_000, memoryBytes: 8 * 2 ** 30 })
   return [
     {
-      ...{ name: 'tokens per hour and model, 30 days', goal: 35, path: '/calls/stats' },
+      name: 'tokens per hour and model, 30 days',
+      goal: 35,
+      path: '/calls/stats',
       body: {
         ...month,
         usage_metrics: ['input_tokens', 'output_tokens', 'total_tokens'].map((metric) => ({ metric })),
@@ -78,7 +80,8 @@ export function usageCases(project: string): ReadCase[] {
       ),
     },
     {
-      ...{ name: 'calls, errors, latency per hour, 30 days', path: '/calls/stats' },
+      name: 'calls, errors, latency per hour, 30 days',
+      path: '/calls/stats',
       body: {
         ...month,
         call_metrics: [
@@ -92,14 +95,17 @@ export function usageCases(project: string): ReadCase[] {
       ),
     },
     {
-      ...{ name: 'latency p50 and p95 per hour, 30 days', path: '/calls/stats' },
+      name: 'latency p50 and p95 per hour, 30 days',
+      path: '/calls/stats',
       body: { ...month, call_metrics: [{ metric: 'latency_ms', aggregations: [], percentiles: [50, 95] }] },
       usual: sql(
         `SELECT toStartOfHour(start) AS hour, quantilesExactInclusive(0.5, 0.95)(toUnixTimestamp64Milli(end) - toUnixTimestamp64Milli(start)) FROM (${grouped} ${within}) GROUP BY hour ORDER BY hour`,
       ),
     },
     {
-      ...{ name: 'usage of a 10k-call trace', goal: 6, path: '/calls/usage' },
+      name: 'usage of a 10k-call trace',
+      goal: 6,
+      path: '/calls/usage',
       body: { call_ids: [root] },
       usual: sql(
         `SELECT id, entry.1, ${tokens} FROM (SELECT id, ${entries} FROM (${grouped} AND trace = {trace:String})) GROUP BY id, entry.1`,

@@ -273,7 +273,9 @@ async function cases(store: Store): Promise<ReadCase[]> {
       goal: 40,
       path: list,
       body: {
-        ...{ columns, sort_by, limit: 50 },
+        columns,
+        sort_by,
+        limit: 50,
         query: {
           $expr: {
             $and: [

@@ -27,8 +27,11 @@ async function write(send: Post, count: number): Promise<void> {
 export async function benchRestart(calls: number, repetitions: number, keep?: string): Promise<void> {
   const dir = await filledFolder(calls, keep)
   const env = {
-    ...{ CALLHOUSE_PORT: '0', CALLHOUSE_DATA_DIR: dir, CALLHOUSE_KEYS: 'bench:bench-key' },
-    ...{ CALLHOUSE_LOG_LEVEL: 'warn', CALLHOUSE_MIN_FREE_BYTES: '0' },
+    CALLHOUSE_PORT: '0',
+    CALLHOUSE_DATA_DIR: dir,
+    CALLHOUSE_KEYS: 'bench:bench-key',
+    CALLHOUSE_LOG_LEVEL: 'warn',
+    CALLHOUSE_MIN_FREE_BYTES: '0',
   }
   process.stdout.write(
     '| start after | listens ms | first list ms | first count ms | resident MB |\n|---|---|---|---|---|\n',

@@ -89,7 +89,8 @@ export async function benchErasure(calls: number): Promise<void> {
   try {
     const ids = await sample(dir)
     const server = await startCallhouseServer(dir, {
-      ...{ CALLHOUSE_ERASE_HOURS: '0', CALLHOUSE_MIN_FREE_BYTES: '0' },
+      CALLHOUSE_ERASE_HOURS: '0',
+      CALLHOUSE_MIN_FREE_BYTES: '0',
       CALLHOUSE_MEMORY_CAP_BYTES: String(memoryCapBytes),
     })
     try {

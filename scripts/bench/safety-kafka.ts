@@ -14,7 +14,8 @@ const user_id = 'revoked'
 /** An administrator's request. */
 async function ask(server: BenchServer, method: string, path: string, body?: object): Promise<string> {
   const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, {
-    ...{ method, headers: { authorization: 'Bearer bench-key' } },
+    method,
+    headers: { authorization: 'Bearer bench-key' },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
   const text = await answer.text()

@@ -27,8 +27,11 @@ function rowsOf({ days }: Month, project: number, today: number): RemovedRows {
   const stored = days.filter(({ files }) => files[project] === 1).map(({ day }) => day)
   const removed = stored.filter((day) => day < cutoff)
   return {
-    ...{ rows: stored.length, removed: removed.length, cutoffUs: usOf(cutoff) },
-    ...{ oldestUs: usOf(removed[0] ?? 0), newestUs: usOf(removed.at(-1) ?? 0) },
+    rows: stored.length,
+    removed: removed.length,
+    cutoffUs: usOf(cutoff),
+    oldestUs: usOf(removed[0] ?? 0),
+    newestUs: usOf(removed.at(-1) ?? 0),
   }
 }
 

@@ -28,7 +28,8 @@ async function revocation(server: BenchServer, dataDir: string): Promise<void> {
     await stored
     const status = async () => {
       const answer = await asked(server, '/projects/query', {
-        ...{ method: 'POST', body: '{}' },
+        method: 'POST',
+        body: '{}',
         headers: { authorization: `Bearer ${text}`, 'content-type': 'application/json' },
       })
       await answer.arrayBuffer()
@@ -49,7 +50,8 @@ async function adminActionsOf(server: BenchServer): Promise<void> {
   for (let n = 0; n < adminActions; n++) {
     const began = performance.now()
     const answer = await asked(server, '/v2/acme/app/settings/retention', {
-      ...{ method: 'PUT', body: JSON.stringify({ calls_days: 100 + n }) },
+      method: 'PUT',
+      body: JSON.stringify({ calls_days: 100 + n }),
       headers: { authorization, 'content-type': 'application/json' },
     })
     if (answer.status !== 200) throw new Error(`a setting answered ${answer.status}: ${await answer.text()}`)

@@ -34,8 +34,13 @@ function folderOf(count: number): { dataDir: string; texts: string[] } {
     const { id, text } = newKeyText()
     texts.push(text)
     line(itemKey('key', id), {
-      ...{ sha256: digestOf(text), user, name: '', scopes: ['acme/app'], created_at: at },
-      ...{ actions: ['read', 'ingest'], created_by: 'bench' },
+      sha256: digestOf(text),
+      user,
+      name: '',
+      scopes: ['acme/app'],
+      created_at: at,
+      actions: ['read', 'ingest'],
+      created_by: 'bench',
     })
   }
   writeFileSync(join(dataDir, 'directory.jsonl'), `${lines.join('\n')}\n`, { mode: 0o600 })
@@ -125,9 +130,19 @@ async function auditChecks(): Promise<void> {
   const details = JSON.stringify({ before: { role: 'reader' }, after: { role: 'writer' } })
   for (let n = 0; n < verified; n++) {
     const event = sealed(head, {
-      ...{ scope: 'acme/app', at_us: n, actor: 'ann', actor_kind: 'user', key_id: 'key', address: '127.0.0.1' },
-      ...{ action: 'grant.set', target: `user ${n}`, outcome: 'done', request_id: `request ${n}`, details },
-      ...{ ends_from: 0, ends_to: 0 },
+      scope: 'acme/app',
+      at_us: n,
+      actor: 'ann',
+      actor_kind: 'user',
+      key_id: 'key',
+      address: '127.0.0.1',
+      action: 'grant.set',
+      target: `user ${n}`,
+      outcome: 'done',
+      request_id: `request ${n}`,
+      details,
+      ends_from: 0,
+      ends_to: 0,
     })
     events.push(event)
     head = { chain: event.chain, seq: event.seq, hash: event.hash }

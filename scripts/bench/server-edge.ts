@@ -49,7 +49,12 @@ for (const [project, limits] of Object.entries(ofProjects?.limits ?? {}))
 const limits =
   ofProjects &&
   (await openLimits({
-    ...{ directory, log: segments, clock, config, logger, registry: metrics.registry },
+    directory,
+    log: segments,
+    clock,
+    config,
+    logger,
+    registry: metrics.registry,
     audit: { record: async () => undefined },
     // No quota is set: nothing is read.
     store: {} as Store,

@@ -64,7 +64,8 @@ type Made = { digest: string; object_id: string }
 async function sendRun(target: DemoTarget, evaluation: string, model: Model): Promise<number> {
   const [entity = '', project = ''] = target.project.split('/')
   const [made] = await askServer<Made & { model_ref: string }>(target, `/v2/${entity}/${project}/models`, {
-    ...{ name: model.name, source_code: `def predict(question: str): return ask("${model.llm}", question)` },
+    name: model.name,
+    source_code: `def predict(question: str): return ask("${model.llm}", question)`,
     attributes: { llm: model.llm, temperature: 0.2 },
   })
   const self = made?.model_ref ?? model.name
@@ -82,8 +83,16 @@ async function sendRun(target: DemoTarget, evaluation: string, model: Model): Pr
     const at = (value: number) => new Date(beganMs + value).toISOString()
     const times = { started_at: at(fromMs), ended_at: at(fromMs + ms) }
     calls.push({
-      ...{ project_id: target.project, id, trace_id, parent_id, op_name, ...times, output: null },
-      ...{ attributes: {}, summary: {}, ...more },
+      project_id: target.project,
+      id,
+      trace_id,
+      parent_id,
+      op_name,
+      ...times,
+      output: null,
+      attributes: {},
+      summary: {},
+      ...more,
     })
     return id
   }
@@ -101,7 +110,8 @@ async function sendRun(target: DemoTarget, evaluation: string, model: Model): Pr
     const inputs = { self: evaluation, model: self, example }
     const output = result === undefined ? null : { ...result, model_latency: seconds }
     const row = add(run, 'Evaluation.predict_and_score', fromMs, ms + 400, {
-      ...{ inputs, output },
+      inputs,
+      output,
       ...(result === undefined && { exception }),
     })
     const usage = { prompt_tokens: model.tokens, completion_tokens: Math.ceil(40 + 60 * seconds), requests: 1 }
@@ -111,7 +121,8 @@ async function sendRun(target: DemoTarget, evaluation: string, model: Model): Pr
     if (result === undefined) continue
     for (const [place, scorer] of scorers.entries())
       add(row, `${scorer}.score`, fromMs + ms + place * 150, 140, {
-        ...{ inputs: { output: result.output, expected: example.expected }, output: result.scores[scorer] },
+        inputs: { output: result.output, expected: example.expected },
+        output: result.scores[scorer],
         attributes: { kind: 'scorer' },
       })
     correct.push(Number(result.scores.correct))
@@ -138,7 +149,9 @@ export async function sendEvaluations(target: DemoTarget): Promise<number> {
   const [dataset] = await askServer<Made>(target, `${path}/datasets`, { name: 'support-questions', rows: examples })
   const ref = `weave:///${target.project}/object/${dataset?.object_id}:${dataset?.digest}`
   const [evaluation] = await askServer<{ evaluation_ref: string }>(target, `${path}/evaluations`, {
-    ...{ name: 'support-quality', dataset: ref, scorers: [] },
+    name: 'support-quality',
+    dataset: ref,
+    scorers: [],
   })
   let calls = 0
   for (const model of models) calls += await sendRun(target, evaluation?.evaluation_ref ?? '', model)

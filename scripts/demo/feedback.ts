@@ -18,8 +18,11 @@ const notes = [
 export async function giveFeedback(target: DemoTarget): Promise<number> {
   const project_id = target.project
   const roots = await askServer<Judged>(target, '/calls/stream_query', {
-    ...{ project_id, filter: { trace_roots_only: true }, columns: ['id', 'parent_id', 'exception', 'summary'] },
-    ...{ sort_by: [{ field: 'started_at', direction: 'desc' }], limit: 60 },
+    project_id,
+    filter: { trace_roots_only: true },
+    columns: ['id', 'parent_id', 'exception', 'summary'],
+    sort_by: [{ field: 'started_at', direction: 'desc' }],
+    limit: 60,
   })
   const batch = roots.flatMap(({ id, summary }, n) => {
     const of = { project_id, weave_ref: `weave:///${project_id}/call/${id}` }

@@ -39,12 +39,18 @@ export async function sendQueue(target: DemoTarget): Promise<number> {
     refs.push(`weave:///${project_id}/object/${id}:${made?.digest}`)
   }
   const answers = await askServer<{ id: string }>(target, '/calls/stream_query', {
-    ...{ project_id, filter: { trace_roots_only: true }, columns: ['id'], limit: queued },
+    project_id,
+    filter: { trace_roots_only: true },
+    columns: ['id'],
+    limit: queued,
     query: { $expr: { $contains: { input: { $getField: 'op_name' }, substr: { $literal: 'invoke_agent' } } } },
     sort_by: [{ field: 'started_at', direction: 'desc' }],
   })
   const [queue] = await askServer<{ id: string }>(target, '/annotation_queues', {
-    ...{ project_id, name: 'Support answers', description: 'Is the agent any good?', scorer_refs: refs },
+    project_id,
+    name: 'Support answers',
+    description: 'Is the agent any good?',
+    scorer_refs: refs,
   })
   const path = `/annotation_queues/${queue?.id}/items`
   const call_ids = answers.map(({ id }) => id)
@@ -54,12 +60,13 @@ export async function sendQueue(target: DemoTarget): Promise<number> {
   const batch = items.flatMap(({ call_id }, n) =>
     people.flatMap((creator, person) =>
       specs.map(({ id, answerOf }, place) => ({
-        ...{ project_id, weave_ref: `weave:///${project_id}/call/${call_id}`, creator, queue_id: queue?.id },
-        ...{
-          feedback_type: `wandb.annotation.${id}`,
-          annotation_ref: refs[place],
-          payload: { value: answerOf(n, person) },
-        },
+        project_id,
+        weave_ref: `weave:///${project_id}/call/${call_id}`,
+        creator,
+        queue_id: queue?.id,
+        feedback_type: `wandb.annotation.${id}`,
+        annotation_ref: refs[place],
+        payload: { value: answerOf(n, person) },
       })),
     ),
   )

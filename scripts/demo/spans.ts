@@ -66,13 +66,13 @@ function addTurn(tracer: Tracer, thread: number, turn: number, startedMs: number
   const asked = [message('system', policy), message('user', question)]
   const decided: Message = { role: 'assistant', parts: [{ type: 'text', content: `I will use ${tool}.` }, toolCall] }
   const toolAnswer: Message = {
-    ...{
-      role: 'tool',
-      parts: [{ type: 'tool_call_response', id: toolCall.id, response: isFailing ? 'timeout' : result }],
-    },
+    role: 'tool',
+    parts: [{ type: 'tool_call_response', id: toolCall.id, response: isFailing ? 'timeout' : result }],
   }
   const agent = add(ROOT_CONTEXT, {
-    ...{ name: 'invoke_agent support', from: 0, to: 4_900 },
+    name: 'invoke_agent support',
+    from: 0,
+    to: 4_900,
     attributes: {
       'gen_ai.operation.name': 'invoke_agent',
       'gen_ai.agent.name': 'support',
@@ -84,7 +84,10 @@ function addTurn(tracer: Tracer, thread: number, turn: number, startedMs: number
   })
   const chat = (from: number, to: number, input: Message[], output: Message, tokens: number) =>
     add(agent, {
-      ...{ name: `chat ${model}`, kind: SpanKind.CLIENT, from, to },
+      name: `chat ${model}`,
+      kind: SpanKind.CLIENT,
+      from,
+      to,
       attributes: {
         'gen_ai.operation.name': 'chat',
         'gen_ai.provider.name': model.startsWith('gpt') ? 'openai' : 'anthropic',
@@ -101,7 +104,10 @@ function addTurn(tracer: Tracer, thread: number, turn: number, startedMs: number
   const inside = add(
     agent,
     {
-      ...{ name: `execute_tool ${tool}`, kind: SpanKind.INTERNAL, from: 1_220, to: 3_000 },
+      name: `execute_tool ${tool}`,
+      kind: SpanKind.INTERNAL,
+      from: 1_220,
+      to: 3_000,
       attributes: {
         'gen_ai.operation.name': 'execute_tool',
         'gen_ai.tool.name': tool,
@@ -113,7 +119,10 @@ function addTurn(tracer: Tracer, thread: number, turn: number, startedMs: number
     isFailing ? 'the order service timed out' : undefined,
   )
   add(inside, {
-    ...{ name: 'embeddings text-embedding-3-small', kind: SpanKind.CLIENT, from: 1_260, to: 1_500 },
+    name: 'embeddings text-embedding-3-small',
+    kind: SpanKind.CLIENT,
+    from: 1_260,
+    to: 1_500,
     attributes: {
       'gen_ai.operation.name': 'embeddings',
       'gen_ai.provider.name': 'openai',

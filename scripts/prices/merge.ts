@@ -19,7 +19,10 @@ const providers: readonly Provider[] = [
   { id: 'openai', genai: 'openai', litellm: ['openai', 'text-completion-openai'], prefixes: ['openai'] },
   { id: 'anthropic', genai: 'anthropic', litellm: ['anthropic'], prefixes: ['anthropic'] },
   {
-    ...{ id: 'google', genai: 'google', prefixes: ['google', 'gemini', 'vertex_ai'], isManifold: true },
+    id: 'google',
+    genai: 'google',
+    prefixes: ['google', 'gemini', 'vertex_ai'],
+    isManifold: true,
     litellm: [
       ...['gemini', 'vertex_ai', 'vertex_ai-language-models', 'vertex_ai-anthropic_models'],
       ...['vertex_ai-mistral_models', 'vertex_ai-llama_models', 'vertex_ai-embedding-models'],
@@ -38,11 +41,16 @@ const providers: readonly Provider[] = [
   { id: 'cerebras', genai: 'cerebras', litellm: ['cerebras'], prefixes: ['cerebras'] },
   { id: 'azure', genai: 'azure', litellm: ['azure', 'azure_ai'], prefixes: ['azure'], isManifold: true },
   {
-    ...{ id: 'aws', genai: 'aws', prefixes: ['bedrock'], isManifold: true },
+    id: 'aws',
+    genai: 'aws',
+    prefixes: ['bedrock'],
+    isManifold: true,
     litellm: ['bedrock', 'bedrock_converse', 'bedrock_mantle'],
   },
   {
-    ...{ id: 'fireworks', genai: 'fireworks', prefixes: ['fireworks_ai'] },
+    id: 'fireworks',
+    genai: 'fireworks',
+    prefixes: ['fireworks_ai'],
     litellm: ['fireworks_ai', 'fireworks_ai-embedding-models'],
   },
   { id: 'together', genai: 'together', litellm: ['together_ai'], prefixes: ['together_ai'] },

@@ -23,7 +23,10 @@ export function createHoldRoutes({ directory, now = Date.now }: AccessDeps, chan
 
   return [
     route({
-      ...{ name: 'holds.list', method: 'GET', path, summary: 'What of a project is held: nothing removes it' },
+      name: 'holds.list',
+      method: 'GET',
+      path,
+      summary: 'What of a project is held: nothing removes it',
       query: pageQuery,
       body: { type: 'none' },
       response: null,
@@ -42,7 +45,9 @@ export function createHoldRoutes({ directory, now = Date.now }: AccessDeps, chan
       },
     }),
     route({
-      ...{ name: 'holds.create', method: 'POST', path },
+      name: 'holds.create',
+      method: 'POST',
+      path,
       summary: 'Holds calls, traces, threads or all of a project: nothing removes them until an owner releases them',
       body: { type: 'json', schema: holdRequest, check: 'schema', maxBytes: maxItemBytes },
       response: holdResponse,
@@ -58,7 +63,10 @@ export function createHoldRoutes({ directory, now = Date.now }: AccessDeps, chan
       },
     }),
     route({
-      ...{ name: 'holds.delete', method: 'DELETE', path: `${path}/{id}`, summary: 'Releases a hold' },
+      name: 'holds.delete',
+      method: 'DELETE',
+      path: `${path}/{id}`,
+      summary: 'Releases a hold',
       body: { type: 'none' },
       response: releasedResponse,
       async handle(context) {

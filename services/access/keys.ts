@@ -37,8 +37,13 @@ function lineOf(
   const revoked = state.items.get(itemKey('key-revoked', id))
   const limits = limitsOfKey(state, id)
   return {
-    ...{ id, name: key.name, user_id: key.user, actions: key.actions, scopes: key.scopes.filter(shows) },
-    ...{ created_at: key.created_at, created_by: key.created_by },
+    id,
+    name: key.name,
+    user_id: key.user,
+    actions: key.actions,
+    scopes: key.scopes.filter(shows),
+    created_at: key.created_at,
+    created_by: key.created_by,
     ...(key.expires_at !== undefined && { expires_at: key.expires_at }),
     ...(end !== undefined && { ends_at: end.ends_at, successor: end.successor }),
     ...(revoked !== undefined && { revoked_at: revoked.at }),
@@ -148,7 +153,10 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
   return [
     route({
       ...listed,
-      ...{ name: 'keys.list', method: 'GET', path: '/keys', summary: 'Keys of what the key administers, never texts' },
+      name: 'keys.list',
+      method: 'GET',
+      path: '/keys',
+      summary: 'Keys of what the key administers, never texts',
       line: keyResponse,
       async handle(context) {
         const { access = {} } = context.caller
@@ -163,7 +171,9 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
       },
     }),
     route({
-      ...{ name: 'keys.create', method: 'POST', path: '/keys' },
+      name: 'keys.create',
+      method: 'POST',
+      path: '/keys',
       summary: 'Makes a key of a user and tells its text, once; it does what the grants of the user allow as well',
       body: { type: 'json', schema: newKeyRequest, check: 'schema', maxBytes: maxItemBytes },
       response: madeKeyResponse,
@@ -175,7 +185,9 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
     }),
     route({
       ...withoutProject,
-      ...{ name: 'keys.rotate', method: 'POST', path: '/keys/{id}/rotate' },
+      name: 'keys.rotate',
+      method: 'POST',
+      path: '/keys/{id}/rotate',
       summary: 'A successor that may do the same; the key itself counts for some hours more',
       body: { type: 'json', schema: rotateRequest, check: 'schema', optional: true, maxBytes: maxItemBytes },
       response: madeKeyResponse,
@@ -191,7 +203,9 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
     }),
     route({
       ...withoutProject,
-      ...{ name: 'keys.limits_update', method: 'PUT', path: '/keys/{id}/limits' },
+      name: 'keys.limits_update',
+      method: 'PUT',
+      path: '/keys/{id}/limits',
       summary: 'Limits of a key: replaces those that it has; 0 = none',
       body: { type: 'json', schema: keyLimitsRequest, check: 'schema', maxBytes: maxItemBytes },
       response: keyLimitsResponse,
@@ -208,7 +222,9 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
     }),
     route({
       ...withoutProject,
-      ...{ name: 'keys.delete', method: 'DELETE', path: '/keys/{id}' },
+      name: 'keys.delete',
+      method: 'DELETE',
+      path: '/keys/{id}',
       summary: 'Revokes a key, and the sessions that were made with it',
       body: { type: 'none' },
       response: revokedResponse,
@@ -217,7 +233,10 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
     }),
     route({
       ...listed,
-      ...{ name: 'me.keys', method: 'GET', path: '/me/keys', summary: 'Own keys that may do no more than this one' },
+      name: 'me.keys',
+      method: 'GET',
+      path: '/me/keys',
+      summary: 'Own keys that may do no more than this one',
       line: keyResponse,
       async handle(context) {
         const known = state()
@@ -231,7 +250,9 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
     }),
     route({
       ...withoutProject,
-      ...{ name: 'me.keys_create', method: 'POST', path: '/me/keys' },
+      name: 'me.keys_create',
+      method: 'POST',
+      path: '/me/keys',
       summary: 'Makes a key of one’s own, that may do no more and lasts no longer than this one',
       body: { type: 'json', schema: ownKeyRequest, check: 'schema', maxBytes: maxItemBytes },
       response: madeKeyResponse,
@@ -243,7 +264,10 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
     }),
     route({
       ...withoutProject,
-      ...{ name: 'me.keys_delete', method: 'DELETE', path: '/me/keys/{id}', summary: 'Revokes a key of one’s own' },
+      name: 'me.keys_delete',
+      method: 'DELETE',
+      path: '/me/keys/{id}',
+      summary: 'Revokes a key of one’s own',
       body: { type: 'none' },
       response: revokedResponse,
       handle: async (context) =>
@@ -253,7 +277,10 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
     }),
     route({
       ...withoutProject,
-      ...{ name: 'me.sessions_end', method: 'DELETE', path: '/me/sessions', summary: 'Ends all own sessions' },
+      name: 'me.sessions_end',
+      method: 'DELETE',
+      path: '/me/sessions',
+      summary: 'Ends all own sessions',
       body: { type: 'none' },
       response: revokedResponse,
       async handle({ caller }) {

@@ -34,7 +34,11 @@ function shownUser(state: DirectoryState, id: string, { access = {}, userId }: C
   if (grants.length === 0 && !isMadeByCaller && !allowsOn(access, 'admin', user.entity)) return undefined
   const { kind, entity, name, email } = user
   return {
-    ...{ id, kind, entity, is_off: state.off.has(id), grants },
+    id,
+    kind,
+    entity,
+    is_off: state.off.has(id),
+    grants,
     ...(name !== undefined && { name }),
     ...(email !== undefined && { email }),
   }
@@ -83,7 +87,10 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
   return [
     route({
       ...withoutProject,
-      ...{ name: 'users.list', method: 'GET', path: '/users', summary: 'Users of what the key administers' },
+      name: 'users.list',
+      method: 'GET',
+      path: '/users',
+      summary: 'Users of what the key administers',
       query: pageQuery,
       body: { type: 'none' },
       response: null,
@@ -97,7 +104,10 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
     }),
     route({
       ...withoutProject,
-      ...{ name: 'users.create', method: 'POST', path: '/users', summary: 'Makes a user that is granted nothing yet' },
+      name: 'users.create',
+      method: 'POST',
+      path: '/users',
+      summary: 'Makes a user that is granted nothing yet',
       body: { type: 'json', schema: userRequest, check: 'schema', maxBytes: maxItemBytes },
       response: userResponse,
       async handle({ input, caller }) {
@@ -112,13 +122,16 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
       },
     }),
     switchRoute(true, {
-      ...{ name: 'users.off', path: '/users/{id}/off' },
+      name: 'users.off',
+      path: '/users/{id}/off',
       summary: 'Switches a user off: none of its keys and sessions counts',
     }),
     switchRoute(false, { name: 'users.on', path: '/users/{id}/on', summary: 'Switches a user on again' }),
     route({
       ...withoutProject,
-      ...{ name: 'users.delete', method: 'DELETE', path: '/users/{id}' },
+      name: 'users.delete',
+      method: 'DELETE',
+      path: '/users/{id}',
       summary: 'Removes a user with its keys, sessions and grants',
       body: { type: 'none' },
       response: nothingResponse,
@@ -131,7 +144,10 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
       },
     }),
     route({
-      ...{ name: 'grants.list', method: 'GET', path: '/grants', summary: 'Grants on a scope and on what lies in it' },
+      name: 'grants.list',
+      method: 'GET',
+      path: '/grants',
+      summary: 'Grants on a scope and on what lies in it',
       query: grantsQuery,
       body: { type: 'none' },
       response: null,
@@ -152,12 +168,10 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
       },
     }),
     route({
-      ...{
-        name: 'grants.set',
-        method: 'PUT',
-        path: '/grants',
-        summary: 'The role of a user on a scope, null for none',
-      },
+      name: 'grants.set',
+      method: 'PUT',
+      path: '/grants',
+      summary: 'The role of a user on a scope, null for none',
       body: { type: 'json', schema: grantRequest, check: 'schema', maxBytes: maxItemBytes },
       response: grantResponse,
       async handle({ input, caller }) {

@@ -19,7 +19,8 @@ const auditSink =
 /** Before a server has its log: it takes over from the data folder what is recorded until then. */
 export const serverAudit = (config: Config, logger: Logger): ProcessAudit =>
   createAudit({
-    ...{ sink: createOutbox(config.dataDir), kind: 'server' },
+    sink: createOutbox(config.dataDir),
+    kind: 'server',
     onLost: (error) => logger.warn({ error: error.message }, 'the end of an audited change was not recorded'),
   })
 
@@ -31,7 +32,8 @@ export function commandAudit(config: Config, logger: Logger): ProcessAudit & { c
     await auditSink(await opening)(events)
   }
   const audit = createAudit({
-    ...{ sink: hasSharedLog(config) ? shared : createOutbox(config.dataDir), kind: 'command' },
+    sink: hasSharedLog(config) ? shared : createOutbox(config.dataDir),
+    kind: 'command',
     onLost: (error) => logger.error({ error: error.message }, 'the end of an audited change was not recorded'),
   })
   return {

@@ -391,9 +391,7 @@ export function describeConfig(config: Config) {
     const isDefault = !config.given.has(key)
     return { key, name: env, flag, value: shown.replaceAll(/\/\/[^/@\s]*@/g, '//***@'), help, isSecret, isDefault }
   })
-  const secrets = Object.keys(config.secrets).map((name) => ({
-    ...{ key: name, name: `${secretPrefix}${name}`, flag: '', value: '***', help: 'secret' },
-    ...{ isSecret: true, isDefault: false },
-  }))
+  const ofSecret = { flag: '', value: '***', help: 'secret', isSecret: true, isDefault: false }
+  const secrets = Object.keys(config.secrets).map((key) => ({ ...ofSecret, key, name: `${secretPrefix}${key}` }))
   return [...rows, ...secrets]
 }

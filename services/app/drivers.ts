@@ -108,7 +108,10 @@ export async function openLog(
 export async function openEdgeNumber(config: Config, logger: Logger): Promise<EdgeLease> {
   const { edgeNumber } = config
   const own: EdgeLease = {
-    ...{ number: () => edgeNumber, problem: () => null, renew: async () => undefined, close: async () => undefined },
+    number: () => edgeNumber,
+    problem: () => null,
+    renew: async () => undefined,
+    close: async () => undefined,
   }
   if (!hasSharedLog(config)) return own
   const { openKafkaClaims } = await import('../core/log/kafka/claims.ts')
@@ -153,7 +156,10 @@ export async function matchEngines(
   applies: boolean,
 ): Promise<Matched> {
   return matchLog({
-    ...{ log, store, applies, adopts: config.adoptLog },
+    log,
+    store,
+    applies,
+    adopts: config.adoptLog,
     database: databaseOf(config),
     async acceptedMs({ topic, partition, offset }) {
       const { records, close } = await openRecords(config, logger)

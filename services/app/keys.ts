@@ -42,7 +42,8 @@ export async function openKeysWith(config: Config, logger: Logger, audit: Audit,
   const log = await openItemLog(config, logger)
   try {
     const shared = await openSharedDirectory({
-      ...{ log, staleMs: config.directoryStaleSeconds * 1000 },
+      log,
+      staleMs: config.directoryStaleSeconds * 1000,
       onBroken: (reason) => logger.error({ reason }, 'the directory cannot be read; what was read before counts'),
       onMended: () => logger.info('the directory can be read again'),
     })

@@ -89,7 +89,11 @@ export async function openLimits(deps: LimitDeps): Promise<ProcessLimits> {
     onError: (error) => logger.warn({ error: error.message }, 'what is used of a quota was not read'),
   })
   const accounts = createAccounts({
-    ...{ settings, quotas, meter, edges: config.edges, quotaStatus: Number(config.quotaStatus) as 403 | 429 },
+    settings,
+    quotas,
+    meter,
+    edges: config.edges,
+    quotaStatus: Number(config.quotaStatus) as 403 | 429,
   })
   metricsIn(registry).value('callhouse_quota_near', 'Quotas of which four fifths are used', () => quotas.near().length)
   const count = observeUsage(registry, config.metricsProjects)

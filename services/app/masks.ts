@@ -67,7 +67,9 @@ export function maskingsOf(
   onHits: (hits: MaskHits) => void,
 ): Maskings {
   return createMaskings(source, {
-    ...{ floor: config.maskFloor, masterKey, onHits },
+    floor: config.maskFloor,
+    masterKey,
+    onHits,
     // The text of an error may quote what was to be masked.
     onFailure: (projectId, error) =>
       logger.warn(

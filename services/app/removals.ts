@@ -33,7 +33,8 @@ export function createRemovals(
 ) {
   const { store, log, blobs, budget, worker } = deps
   const deriving: RowRemovalDeps = {
-    ...{ store, budget },
+    store,
+    budget,
     betweenDerivations: (job) => worker().fieldIndexRollups.exclusive(job),
     recount: (range) => worker().recount(range),
   }
@@ -41,7 +42,11 @@ export function createRemovals(
   const held = createHeldCalls({ store, heldOf: deps.heldOf })
   const fileRemoval = createFileRemoval({ store, budget, log, held, blobs, removeRows: removal.remove })
   const purge = createPurge({
-    ...{ store, budget, held, rules: deps.purgeRules, roundDays: deps.config.purgeDays },
+    store,
+    budget,
+    held,
+    rules: deps.purgeRules,
+    roundDays: deps.config.purgeDays,
     derived: createDerivedPurge({ ...deriving, remove: removal.remove }),
     async removeOldFiles(projectId, beforeMs) {
       // A call that is not applied yet may name them.

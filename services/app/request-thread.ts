@@ -30,7 +30,11 @@ const rules = createFollowedRules(ports.rules, config)
 const cutoffsOf = createCutoffsOf(rules.retention)
 // Who applies the log runs evaluations, by all routes.
 const { all } = routesOf(does(role, 'apply') ? 'serve' : role, {
-  ...{ ...ports, config, providers, split, clock: joinClock(clock) },
+  ...ports,
+  config,
+  providers,
+  split,
+  clock: joinClock(clock),
   masterKey,
   secrets: ownSecrets(rules.secrets, { config, masterKey }),
   retention: rules.retention,

@@ -141,7 +141,14 @@ const ingestRoutes = (deps: HandlerDeps): Route[] => {
   const { wirePrefix, wireAliases, edgeWasm } = config
   return [
     ...createCallWriteRoutes({
-      ...{ log, split, clock, content, maskings, wirePrefix, wireAliases, edgeWasm },
+      log,
+      split,
+      clock,
+      content,
+      maskings,
+      wirePrefix,
+      wireAliases,
+      edgeWasm,
       // Clients that send in the background do not look at the answers.
       onRefused: (batch) => logger.warn(batch, 'items of a batch were refused'),
     }),
@@ -150,8 +157,14 @@ const ingestRoutes = (deps: HandlerDeps): Route[] => {
     ...createFileWriteRoutes({ log, clock, blobs, maskings, config }),
     ...createCostWriteRoutes({ log, clock, audit }),
     ...createFeedbackWriteRoutes({
-      ...{ log, clock, maskings, config, annotationSchema, checkQueue },
-      ...{ throwUnlessOwn: createThrowUnlessOwn(deps), throwIfHeld: createThrowIfHeld(deps) },
+      log,
+      clock,
+      maskings,
+      config,
+      annotationSchema,
+      checkQueue,
+      throwUnlessOwn: createThrowUnlessOwn(deps),
+      throwIfHeld: createThrowIfHeld(deps),
     }),
     ...createTableWriteRoutes({ log, clock, maskings }),
     ...createAnnotationQueueWriteRoutes({ log, clock }),
@@ -167,7 +180,15 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
   const onMissingRefs = (projectId: string, digests: string[]) =>
     logger.warn({ projectId, digests: digests.slice(0, 100) }, 'refs that are to be expanded point at nothing')
   const calls = {
-    ...{ store, freshness, log, clock, prices, wirePrefix, wireAliases, feedbackPrefix, onMissingRefs },
+    store,
+    freshness,
+    log,
+    clock,
+    prices,
+    wirePrefix,
+    wireAliases,
+    feedbackPrefix,
+    onMissingRefs,
     words: wordIndex,
   }
   const requestErasure = createRequestErasure({ log, clock, config, masterKey })

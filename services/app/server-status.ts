@@ -42,7 +42,9 @@ async function topicsOf(log: StatusDeps['log']): Promise<Status['topics']> {
       const of = lags.get(topic) ?? []
       const waiting = of.reduce((sum, { records }) => sum + records, 0)
       return {
-        ...{ topic, end, applied: Math.max(0, end - waiting) },
+        topic,
+        end,
+        applied: Math.max(0, end - waiting),
         lag_ms: rounded(Math.max(0, ...of.map(({ ageMs }) => ageMs))),
         unapplied_bytes: of.reduce((sum, { bytes }) => sum + bytes, 0),
       }
@@ -72,8 +74,10 @@ async function storeOf(deps: StatusDeps): Promise<Status['store']> {
   ])
   if (found === undefined) return null
   return {
-    ...{ kind: isEmbedded ? 'embedded' : 'server', ...found },
-    ...{ free_bytes: disk?.free ?? null, disk_bytes: disk?.total ?? null },
+    kind: isEmbedded ? 'embedded' : 'server',
+    ...found,
+    free_bytes: disk?.free ?? null,
+    disk_bytes: disk?.total ?? null,
     stops_at_bytes: isEmbedded && disk ? Math.round(requiredFreeBytes(disk.total, config.minFreeBytes)) : null,
   }
 }
@@ -104,24 +108,27 @@ export function createStatus(deps: StatusDeps): OperatorDeps['status'] {
     ])
     const known = Object.entries(reasons ?? {}).flatMap(([check, reason]) => (reason ? [[check, reason] as const] : []))
     return {
-      ...{
-        version,
-        role,
-        started_at: startedAt,
-        checks,
-        ...(known.length > 0 && { reasons: Object.fromEntries(known) }),
-        lag_ms: rounded(lagMs),
-      },
+      version,
+      role,
+      started_at: startedAt,
+      checks,
+      ...(known.length > 0 && { reasons: Object.fromEntries(known) }),
+      lag_ms: rounded(lagMs),
       unapplied: { bytes: log.health().unappliedBytes, limit_bytes: config.maxUnappliedBytes },
-      ...{ topics, dead_letters, store },
+      topics,
+      dead_letters,
+      store,
       rollups: (lags?.() ?? []).map(({ name, lagMs, isBuilding }) => ({
-        ...{ name, lag_ms: rounded(lagMs), is_building: isBuilding },
+        name,
+        lag_ms: rounded(lagMs),
+        is_building: isBuilding,
       })),
       process: { rss_bytes: rss, heap_bytes: heapUsed, event_loop_p99_ms: Math.round(lateMs * 10) / 10 },
-      queries: times.slowest(shownReads).map(({ name, path, count, p50Ms, p95Ms }) => ({
-        ...{ name, path, count, p50_ms: p50Ms, p95_ms: p95Ms },
-      })),
-      ...{ refused: statuses, refused_policies: policies },
+      queries: times
+        .slowest(shownReads)
+        .map(({ name, path, count, p50Ms, p95Ms }) => ({ name, path, count, p50_ms: p50Ms, p95_ms: p95Ms })),
+      refused: statuses,
+      refused_policies: policies,
     }
   }
 }

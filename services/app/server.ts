@@ -1,6 +1,5 @@
 // One server process, whatever its role: opens the engines, redoes what was unapplied, listens, and ends in order.
 
-import { mkdir } from 'node:fs/promises'
 import type { Registry } from 'prom-client'
 import { createClock } from '../core/clock/clock.ts'
 import { followClock } from '../core/clock/follow.ts'
@@ -24,15 +23,12 @@ import { createInvoke, type Invoke } from '../core/http/invoke.ts'
 import { observeKeys } from '../core/http/key-metrics.ts'
 import { createRefusals } from '../core/http/refusals.ts'
 import { createSessions } from '../core/http/session.ts'
-import { openTls, type Tls } from '../core/http/tls.ts'
 import { createFreshness } from '../core/log/freshness.ts'
 import type { Log } from '../core/log/log.ts'
 import { observeLog, withAppendMetrics } from '../core/log/metrics.ts'
-import { type FolderLock, takeLock } from '../core/process/folder-lock.ts'
 import type { Logger, LogOutput } from '../core/process/logger.ts'
 import { openMasterKey } from '../core/process/master-key.ts'
 import { createMetrics } from '../core/process/metrics.ts'
-import { closeToOthers, openToOthers } from '../core/process/private-folder.ts'
 import { observeProcess } from '../core/process/process-metrics.ts'
 import { createShutdown, type Shutdown, type ShutdownStep } from '../core/process/shutdown.ts'
 import { packageVersion } from '../core/process/version.ts'
@@ -45,7 +41,7 @@ import { callSplitOf } from '../events/calls-writer.ts'
 import { openProviders } from '../inference/providers.ts'
 import { createSlots } from '../inference/slots.ts'
 import { createOtelGrpcMethods } from '../ingest/otel/grpc.ts'
-import { refuseUnfinished, refuseUnfinishedDatabase } from '../operations/backup/unfinished.ts'
+import { refuseUnfinishedDatabase } from '../operations/backup/unfinished.ts'
 import { keepWordIndex } from '../operations/word-index.ts'
 import { ageOfPrices, observePrices, staleAfterDays, stalePricesText } from '../query/costs/price-age.ts'
 import { queuedJobsQuery } from '../query/evaluation-jobs/queued.ts'
@@ -60,17 +56,16 @@ import { openAudit, readAuditOf, serverAudit } from './audit.ts'
 import { openBlobs } from './blobs.ts'
 import type { Config } from './config.ts'
 import { replayDeadLetters } from './control/dead-letters.ts'
+import { takeFolder } from './data-folder.ts'
 import {
   checkEngines,
   hasEmbeddedStore,
-  hasOwnEngine,
   hasSharedLog,
   matchEngines,
   openEdgeNumber,
   openLog,
   openProgress,
   openStore,
-  reachOf,
 } from './drivers.ts'
 import { healthOf } from './health.ts'
 import { keptTopicsOf } from './kept-topics.ts'
@@ -85,6 +80,7 @@ import { ownSecrets, refuseUnopened } from './secrets.ts'
 import { createStatus } from './server-status.ts'
 import { retentionsOf, sharedRulesOf } from './shared-rules.ts'
 import { shownSettings } from './shown-settings.ts'
+import { tlsOf } from './tls-files.ts'
 import { startApplying } from './worker-role.ts'
 
 export type Callhouse = {
@@ -102,38 +98,6 @@ export type Callhouse = {
   /** The standard ports of OTLP; undefined where no writes are accepted. */
   otlp: OtlpPorts | undefined
   shutdown: Shutdown
-}
-
-/** @throws Error with a line when only one of the two files is named, or they cannot be used */
-function tlsOf(
-  { tlsCert: certFile, tlsKey: keyFile, tlsClientCa: clientCaFile }: Config,
-  logger: Logger,
-): Tls | undefined {
-  if (certFile === undefined && keyFile === undefined) {
-    if (clientCaFile !== undefined)
-      throw new Error('CALLHOUSE_TLS_CLIENT_CA needs CALLHOUSE_TLS_CERT and CALLHOUSE_TLS_KEY')
-    return undefined
-  }
-  if (certFile === undefined || keyFile === undefined)
-    throw new Error('CALLHOUSE_TLS_CERT and CALLHOUSE_TLS_KEY belong together: only one is set')
-  return openTls({
-    ...{ certFile, keyFile, clientCaFile },
-    onBroken: (reason) => logger.error({ reason }, 'the certificate cannot be used; the one before stays'),
-    onRenewed: () => logger.info({ certFile }, 'the certificate was read again'),
-  })
-}
-
-/** Before anything is read or written there: the folder is this process's, or stays as it is. */
-async function takeFolder(config: Config, logger: Logger, open: ShutdownStep[]): Promise<FolderLock | undefined> {
-  const { dataDir } = config
-  const lock = hasOwnEngine(config) ? await takeLock(dataDir) : undefined
-  if (lock) open.push({ name: 'data folder', limitMs: 5_000, close: () => lock.release() })
-  else await mkdir(dataDir, { recursive: true, mode: 0o750 })
-  await closeToOthers(dataDir, reachOf(config))
-  const entrances = await openToOthers(dataDir, reachOf(config))
-  if (entrances.length > 0) logger.warn({ entrances: entrances.slice(0, 20) }, 'others can get into the data folder')
-  refuseUnfinished(dataDir)
-  return lock
 }
 
 function watchPrices(registry: Registry, logger: Logger): void {
@@ -205,7 +169,11 @@ export async function startCallhouse(
     progress.holdBack(matched.behind)
     const engines = { log, store, blobs, clock, progress }
     const applied = await watchApplied({
-      ...{ log, store, progress, known: matched.applied, applies: does(role, 'apply') },
+      log,
+      store,
+      progress,
+      known: matched.applied,
+      applies: does(role, 'apply'),
       // An edge goes on without the tables.
       looks: role !== 'ingest' && (hasSharedLog(config) || !hasEmbeddedStore(config)),
       onError: (error) => logger.warn({ error: error.message }, 'log and tables were not compared'),
@@ -221,7 +189,14 @@ export async function startCallhouse(
     let invoke: Invoke | undefined
     const applying = does(role, 'apply')
       ? await startApplying({
-          ...{ config, ...engines, maskings, audit, logger, metrics: createWorkerMetrics(registry), open, applied },
+          config,
+          ...engines,
+          maskings,
+          audit,
+          logger,
+          metrics: createWorkerMetrics(registry),
+          open,
+          applied,
           endedKeys: (fromMs, toMs) => expiredKeyEvents(directory.state(), fromMs, toMs),
           countedAgain: () => countedAgain(retention),
           removedProjects: () => removalsOf(directory.state()),
@@ -302,7 +277,8 @@ export async function startCallhouse(
       keyUses: keys.uses,
       providers: providers.current,
       maskings,
-      ...{ retention, holds: () => directory.state().holds },
+      retention,
+      holds: () => directory.state().holds,
       masterKey,
       split,
       clock,
@@ -310,8 +286,16 @@ export async function startCallhouse(
       operator: {
         settings: () => shownSettings(config),
         status: createStatus({
-          ...{ version, role, config, log, store, times, metrics, deadLetters },
-          ...{ lags: applying?.lags, health: service.health },
+          version,
+          role,
+          config,
+          log,
+          store,
+          times,
+          metrics,
+          deadLetters,
+          lags: applying?.lags,
+          health: service.health,
         }),
         deadLetters: {
           list: () => deadLetters.list(),
@@ -329,28 +313,29 @@ export async function startCallhouse(
     if (does(role, 'apply') && config.evaluateDispatch) {
       jobs = startEvaluationJobs({
         queued: (signal) => limits.store.rows(queuedJobsQuery, { pool: 'background', signal }),
-        ...{ log: limits.log, clock, logger, invoke },
+        log: limits.log,
+        clock,
+        logger,
+        invoke,
       })
       open.push({ name: 'evaluations', limitMs: 10_000, close: jobs.stop })
     }
     const page = assets && does(role, 'query') && { notFoundPage: createNotFoundPage(assets) }
     const http = createApp({
-      ...{
-        accounts: limits.accounts,
-        readAudit: readAuditOf(audit, config, logger),
-        refusals,
-        cutoffsOf,
-        routes,
-        config,
-        keys,
-        sessions,
-        log: logger,
-        metrics,
-        version,
-        isShuttingDown,
-        threads,
-        tls,
-      },
+      accounts: limits.accounts,
+      readAudit: readAuditOf(audit, config, logger),
+      refusals,
+      cutoffsOf,
+      routes,
+      config,
+      keys,
+      sessions,
+      log: logger,
+      metrics,
+      version,
+      isShuttingDown,
+      threads,
+      tls,
       ...page,
     })
     open.push({
@@ -386,8 +371,18 @@ export async function startCallhouse(
       const methods = createOtelGrpcMethods({ routes, isShuttingDown })
       const { maxBodyBytes, requestTimeoutMs } = config
       otlp = await openOtlpPorts({
-        ...{ config, main: http.server, logger, log: logger, methods, isShuttingDown, metrics: metrics.grpc },
-        ...{ ...http.shared, refusals, maxBodyBytes, requestTimeoutMs, tls },
+        config,
+        main: http.server,
+        logger,
+        log: logger,
+        methods,
+        isShuttingDown,
+        metrics: metrics.grpc,
+        ...http.shared,
+        refusals,
+        maxBodyBytes,
+        requestTimeoutMs,
+        tls,
       })
     }
     const url = `http${tls ? 's' : ''}://${config.host}:${port}`

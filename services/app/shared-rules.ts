@@ -73,7 +73,8 @@ export function createFollowedRules(shared: SharedRules, defaults: DefaultDays) 
     ...defaultsOf(defaults),
   }
   return {
-    ...{ masks, retention },
+    masks,
+    retention,
     secrets: () => secrets,
     holds: () => holds,
     async follow(): Promise<void> {

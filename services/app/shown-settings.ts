@@ -8,7 +8,11 @@ export function shownSettings(config: Config): ReturnType<OperatorDeps['settings
     settings: rows
       .filter(({ flag }) => flag !== '')
       .map(({ key, name, flag, value, help, isSecret, isDefault }) => ({
-        ...{ name: key, env: name, flag, help, is_default: isDefault },
+        name: key,
+        env: name,
+        flag,
+        help,
+        is_default: isDefault,
         value: isSecret ? null : value,
       })),
     secrets: rows.flatMap(({ name, flag }) => (flag === '' ? [name] : [])),

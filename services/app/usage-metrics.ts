@@ -15,8 +15,11 @@ const maxProjects = 50
 type Name = keyof typeof names
 
 const countsOf = (minute: UsageMinute): Record<Name, number> => ({
-  ...{ requests: minute.requests, refused: minute.refused, calls: minute.calls },
-  ...{ bytes_stored: minute.bytesStored, reads: minute.reads },
+  requests: minute.requests,
+  refused: minute.refused,
+  calls: minute.calls,
+  bytes_stored: minute.bytesStored,
+  reads: minute.reads,
 })
 
 /** @returns to be told of minutes that were written, again when they have grown */

@@ -10,19 +10,16 @@ import type { Invoke } from '../core/http/invoke.ts'
 import { createFreshness, latestOfLog, staleHeader } from '../core/log/freshness.ts'
 import type { Log } from '../core/log/log.ts'
 import type { Progress } from '../core/log/progress.ts'
-import { readSegments } from '../core/log/segments/read.ts'
 import { listenForCommands } from '../core/process/control-socket.ts'
 import type { Logger } from '../core/process/logger.ts'
 import type { ShutdownStep } from '../core/process/shutdown.ts'
 import { packageVersion } from '../core/process/version.ts'
 import type { Store } from '../core/store/store.ts'
-import type { TopicName } from '../events/registry.ts'
 import { createEventMapping } from '../ingest/otel/join.ts'
 import { backupOf } from '../operations/backup/backup.ts'
 import { takeErased } from '../operations/backup/erased.ts'
 import { createRebuilds, type Rebuilds } from '../operations/rebuild/rebuild.ts'
 import { createStateFile, createStateTable } from '../operations/rebuild/state.ts'
-import { createRepair, type Repair } from '../operations/repair/repair.ts'
 import { createTasks } from '../operations/tasks.ts'
 import { loadDefaultPrices } from '../query/costs/default-prices.ts'
 import { createCostExplainer } from '../query/costs/explain.ts'
@@ -59,8 +56,8 @@ import { moveCommands } from './control/transfer.ts'
 import { examineStore } from './doctor.ts'
 import { hasEmbeddedStore, hasOwnEngine, hasSharedLog, openRecords, openStore, sharedServerOf } from './drivers.ts'
 import { createRemovals, type RemovalRules } from './removals.ts'
+import { repairing } from './repairing.ts'
 
-const partsEveryMs = 60_000
 const lookMs = 2_000
 /** Views are looked for also when nothing comes; */
 const viewsEveryMs = 10_000
@@ -170,7 +167,11 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     logger.warn({ error: error.message }, 'log records are not joined, trying again')
   const joiner = config.otelLogsAsIo
     ? createJoiner({
-        ...{ store, log, progress, mapping: createEventMapping(config, deps.maskings), onError: onJoinError },
+        store,
+        log,
+        progress,
+        mapping: createEventMapping(config, deps.maskings),
+        onError: onJoinError,
         slots: () => slotsOf(log.partitions('calls'), (partition) => log.owns('calls', partition)),
         onJoined(counts) {
           metrics.onJoined(counts)
@@ -191,7 +192,8 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     verify: applied.verify,
     logJoins: joiner && { ...joiner, onSpans: joiner.onApplied },
     ownsTables: hasEmbeddedStore(config),
-    ...{ store, countedAgain: deps.countedAgain },
+    store,
+    countedAgain: deps.countedAgain,
     progress,
     deadLetters,
     inFlight: hasEmbeddedStore(config) ? createInFlight(dataDir, await packageVersion()) : noInFlight,
@@ -231,10 +233,19 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   }
   const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
   erasing = createErasing({
-    ...{ store, log, deadLetters, audit: deps.audit, clock: deps.clock, blobs: deps.blobs },
-    ...{ held, removedProjects: deps.removedProjects, eraseHours: config.eraseHours },
+    store,
+    log,
+    deadLetters,
+    audit: deps.audit,
+    clock: deps.clock,
+    held,
+    removedProjects: deps.removedProjects,
+    eraseHours: config.eraseHours,
     logRetentionMs: config.logRetentionHours * 3_600_000,
-    ...{ removal, fileRemoval, settled, onOpen: metrics.onOpenErasures },
+    removal,
+    fileRemoval,
+    settled,
+    onOpen: metrics.onOpenErasures,
     onDone: (done) => logger.info(done, 'erased'),
     onError: (error) => logger.warn({ error: error.message }, 'erasing failed, trying again'),
   })
@@ -305,7 +316,15 @@ function moving(deps: ApplyingDeps, worker: Worker, rebuilds: Rebuilds | undefin
   })
   open.push({ name: 'move', limitMs: 60_000, close: () => tasks.stop() })
   return moveCommands({
-    ...{ config, store, log, blobs, deadLetters, tasks, audit, onClock: clock.pass, applies: true },
+    config,
+    store,
+    log,
+    blobs,
+    deadLetters,
+    tasks,
+    audit,
+    onClock: clock.pass,
+    applies: true,
     // only the log and the tables of one machine are files that lie together
     backup: isOneMachine ? backupOf({ dataDir, store, log, worker, isRebuilding, bucket }) : undefined,
   })
@@ -322,13 +341,6 @@ const recordsOnce = (config: Config, logger: Logger): KeptRecords =>
     }
   }
 
-/** Records of the log of one machine. */
-const keptRecords = ({ config, log }: Pick<ApplyingDeps, 'config' | 'log'>) =>
-  async function* (topic: TopicName, fromOffset = 1, upTo?: number) {
-    const toOffset = upTo ?? (await log.end(topic))[0]?.offset ?? 0
-    if (toOffset >= fromOffset) yield* readSegments({ dir: join(config.dataDir, 'log'), topic, fromOffset, toOffset })
-  }
-
 async function rebuilding(deps: ApplyingDeps, worker: Worker): Promise<Rebuilds> {
   const { config, log, logger, open } = deps
   const { records, close } = await openRecords(config, logger)
@@ -338,7 +350,10 @@ async function rebuilding(deps: ApplyingDeps, worker: Worker): Promise<Rebuilds>
   const store = server ? await openStore(config, logger, { statement() {} }) : deps.store
   if (server) open.push({ name: 'store of rebuilds', limitMs: 60_000, close: () => store.close() })
   const rebuilds = createRebuilds({
-    ...{ store, log, worker, records },
+    store,
+    log,
+    worker,
+    records,
     ...(server ? { server } : {}),
     state: server ? createStateTable(store, server) : createStateFile(join(config.dataDir, 'rebuild.json')),
     onEnd(status) {
@@ -351,32 +366,4 @@ async function rebuilding(deps: ApplyingDeps, worker: Worker): Promise<Rebuilds>
   if (unfinished !== null)
     logger.warn({ table: unfinished }, 'a rebuild is unfinished: callhouse rebuild goes on with it, or gives it up')
   return rebuilds
-}
-
-/** Rebuilds broken parts beside everything else: those that the start found, and those that a later look finds. */
-function repairing({ config, log, store, logger, open }: ApplyingDeps, worker: Worker): Repair {
-  const repair = createRepair({
-    store,
-    applier: worker,
-    records: keptRecords({ config, log }),
-    onRepaired(report) {
-      if (report.missingBefore === null) logger.warn(report, 'broken parts rebuilt')
-      else logger.error(report, 'broken parts rebuilt as far as the log goes back')
-    },
-    onUnknown: (part) => logger.error(part, 'a broken part cannot be rebuilt'),
-  })
-  const look = () =>
-    void repair.run().catch((error: unknown) => logger.warn({ error: String(error) }, 'repair failed, trying again'))
-  const looking = setInterval(look, partsEveryMs)
-  looking.unref()
-  look()
-  open.push({
-    name: 'repair',
-    limitMs: 30_000,
-    async close() {
-      clearInterval(looking)
-      await repair.stop()
-    },
-  })
-  return repair
 }

@@ -7,7 +7,12 @@ import type { Command } from './command.ts'
 const rowsPerSecond = { 'rows-per-second': '<n>' }
 
 const auditFilters = {
-  ...{ scope: '<scope>', from: '<time>', to: '<time>', actor: '<user>', action: '<action>', target: '<id>' },
+  scope: '<scope>',
+  from: '<time>',
+  to: '<time>',
+  actor: '<user>',
+  action: '<action>',
+  target: '<id>',
 }
 
 const server = (name: (typeof serverRoles)[number], help: string): Command => ({

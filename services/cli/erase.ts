@@ -10,8 +10,12 @@ export async function eraseCalls(config: Config, project: string, flag: (name: s
   paramsOf(project)
   const ids = (name: string) => (flag(name) === '' ? undefined : flag(name).split(','))
   const asked = erasureRequest.safeParse({
-    ...{ project_id: project, call_ids: ids('calls'), trace_ids: ids('traces'), thread_ids: ids('threads') },
-    ...{ user_ids: ids('users'), reason: flag('reason') },
+    project_id: project,
+    call_ids: ids('calls'),
+    trace_ids: ids('traces'),
+    thread_ids: ids('threads'),
+    user_ids: ids('users'),
+    reason: flag('reason'),
   })
   if (!asked.success) {
     const [issue] = asked.error.issues

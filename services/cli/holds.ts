@@ -32,7 +32,9 @@ export async function addHold(config: Config, project: string, flag: (name: stri
   const isAll = Object.values(named).every((some) => some === undefined)
   const given = holdRequest.safeParse({
     ...named,
-    ...{ all: isAll ? true : undefined, reason: flag('reason'), until: flag('until') || undefined },
+    all: isAll ? true : undefined,
+    reason: flag('reason'),
+    until: flag('until') || undefined,
   })
   if (!given.success) {
     const [issue] = given.error.issues

@@ -75,7 +75,10 @@ export async function printNewKey(
       [...(directory.state().grants.get(userId) ?? [])].map(([scope, role]) => `${role} of ${scope}`)
     const before = rolesOf()
     const made = keys.create({
-      ...{ userId, role: role as RoleName, grants: grants.length > 0 ? grants : '*', name: flag('name') },
+      userId,
+      role: role as RoleName,
+      grants: grants.length > 0 ? grants : '*',
+      name: flag('name'),
       ...(own !== undefined && { actions: own }),
       ...(limits !== undefined && { limits }),
       ...(days !== undefined && { expiresAt: new Date(Date.now() + days * dayMs).toISOString() }),

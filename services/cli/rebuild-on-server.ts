@@ -50,7 +50,10 @@ export async function withRebuilds<T>(
     const { records, close } = await openRecords(config, logger)
     closing.push(close)
     const rebuilds = createRebuilds({
-      ...{ store, log, records, server },
+      store,
+      log,
+      records,
+      server,
       worker: { ...createApplier({ store, log, deadLetters: createTableDeadLetters(store) }), ...noRollups },
       state: createStateTable(store, server),
       onEnd: () => {},

@@ -67,7 +67,10 @@ export type ProgressState = 'in_progress' | 'completed' | 'skipped'
 const recordBytes = 4 * 2 ** 20
 
 const eventOf = ({ projectId, queueId, clock, userId }: QueueEvent) => ({
-  ...{ project_id: projectId, queue_id: queueId, clock, user_id: userId },
+  project_id: projectId,
+  queue_id: queueId,
+  clock,
+  user_id: userId,
 })
 
 /** The values that are given, and their names. */

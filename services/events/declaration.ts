@@ -167,7 +167,9 @@ export function recordOfRows<Of extends Columns>(
   const { project_id: projectId, clock } = newest
   const lines = rows.map((row) => rowText(topic, row))
   return projectRecord(projectId, {
-    ...{ rows: Buffer.from(lines.join('')), rowCount: lines.length },
-    ...{ clock, key: key ?? projectId },
+    rows: Buffer.from(lines.join('')),
+    rowCount: lines.length,
+    clock,
+    key: key ?? projectId,
   })
 }

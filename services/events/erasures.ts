@@ -81,19 +81,39 @@ export type ErasureCounts = {
 }
 
 export const noErasureCounts: ErasureCounts = {
-  ...{ calls: 0, missing: 0, payload_rows: 0, feedback: 0, files: 0, bytes: 0, log_rows: 0, dead_letters: 0 },
+  calls: 0,
+  missing: 0,
+  payload_rows: 0,
+  feedback: 0,
+  files: 0,
+  bytes: 0,
+  log_rows: 0,
+  dead_letters: 0,
 }
 
 /** What is known of an erasure now: the newest one counts. */
 export const erasureRecord = (erasure: Erasure, clock: bigint): RecordInput =>
   recordOfRows(erasuresTopic, [
     {
-      ...{ project_id: erasure.projectId, id: erasure.id, clock, status: erasure.status },
-      ...{ requested_by: erasure.requestedBy, requested_us: erasure.requestedUs, deadline_us: erasure.deadlineUs },
-      ...{ done_us: erasure.doneUs, until_ver: String(erasure.untilVer), reason: erasure.reason },
-      ...{ problem: erasure.problem, ...erasure.counts, remaining: erasure.remaining },
-      ...{ previous: erasure.previous, hash: erasure.hash, hidden_us: erasure.hiddenUs, held: erasure.held },
-      ...{ selector_hmac: erasure.selectorHmac, first_ver: String(erasure.firstVer) },
+      project_id: erasure.projectId,
+      id: erasure.id,
+      clock,
+      status: erasure.status,
+      requested_by: erasure.requestedBy,
+      requested_us: erasure.requestedUs,
+      deadline_us: erasure.deadlineUs,
+      done_us: erasure.doneUs,
+      until_ver: String(erasure.untilVer),
+      reason: erasure.reason,
+      problem: erasure.problem,
+      ...erasure.counts,
+      remaining: erasure.remaining,
+      previous: erasure.previous,
+      hash: erasure.hash,
+      hidden_us: erasure.hiddenUs,
+      held: erasure.held,
+      selector_hmac: erasure.selectorHmac,
+      first_ver: String(erasure.firstVer),
     },
   ])
 
@@ -106,16 +126,33 @@ export type ErasureRow = Record<Exclude<keyof typeof erasuresTopic.columns, 'sta
 export const erasureColumns: readonly string[] = Object.keys(erasuresTopic.columns)
 
 export const erasureOf = (row: ErasureRow): Erasure => ({
-  ...{ projectId: row.project_id, id: row.id, status: row.status, requestedBy: row.requested_by },
-  ...{ requestedUs: Number(row.requested_us), deadlineUs: Number(row.deadline_us), doneUs: Number(row.done_us) },
-  ...{ untilVer: BigInt(row.until_ver), reason: row.reason, problem: row.problem, remaining: row.remaining },
-  ...{ previous: row.previous, hash: row.hash, changedMs: Number(BigInt(row.clock) >> 10n) / 1_000 },
-  ...{ hiddenUs: Number(row.hidden_us), selectorHmac: row.selector_hmac, firstVer: BigInt(row.first_ver) },
+  projectId: row.project_id,
+  id: row.id,
+  status: row.status,
+  requestedBy: row.requested_by,
+  requestedUs: Number(row.requested_us),
+  deadlineUs: Number(row.deadline_us),
+  doneUs: Number(row.done_us),
+  untilVer: BigInt(row.until_ver),
+  reason: row.reason,
+  problem: row.problem,
+  remaining: row.remaining,
+  previous: row.previous,
+  hash: row.hash,
+  changedMs: Number(BigInt(row.clock) >> 10n) / 1_000,
+  hiddenUs: Number(row.hidden_us),
+  selectorHmac: row.selector_hmac,
+  firstVer: BigInt(row.first_ver),
   held: Number(row.held),
   counts: {
-    ...{ calls: Number(row.calls), missing: Number(row.missing), payload_rows: Number(row.payload_rows) },
-    ...{ feedback: Number(row.feedback), files: Number(row.files), bytes: Number(row.bytes) },
-    ...{ log_rows: Number(row.log_rows), dead_letters: Number(row.dead_letters) },
+    calls: Number(row.calls),
+    missing: Number(row.missing),
+    payload_rows: Number(row.payload_rows),
+    feedback: Number(row.feedback),
+    files: Number(row.files),
+    bytes: Number(row.bytes),
+    log_rows: Number(row.log_rows),
+    dead_letters: Number(row.dead_letters),
   },
 })
 

@@ -34,7 +34,9 @@ export function evaluationJobRecord(job: EvaluationJob, event: 'queued' | 'ended
   const { projectId, callId } = job
   const row = {
     ...({ project_id: projectId, call_id: callId, clock, event, job_type: 'evaluate_model' } as const),
-    ...{ user_id: job.userId, evaluation_ref: job.evaluationRef, model_ref: job.modelRef },
+    user_id: job.userId,
+    evaluation_ref: job.evaluationRef,
+    model_ref: job.modelRef,
   }
   return recordOfRows(evaluationJobsTopic, [row], `${projectId}/${callId}`)
 }

@@ -37,7 +37,9 @@ function record(
 ): RecordInput {
   const file = { project_id: projectId, digest, clock, n_chunks: chunks.length, size_bytes: sizeBytes }
   const rows = chunks.map((chunk, index) => ({
-    ...{ ...file, name: name.slice(0, maxNameLength), chunk_index: index },
+    ...file,
+    name: name.slice(0, maxNameLength),
+    chunk_index: index,
     ...chunk,
   }))
   return recordOfRows(filesTopic, rows, `${projectId}/${digest}`)

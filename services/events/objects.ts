@@ -58,7 +58,12 @@ export type ObjectCreated = ObjectContent & {
 export type ObjectDeleted = Pick<ObjectCreated, 'projectId' | 'objectId' | 'kind' | 'digest' | 'clock' | 'userId'>
 
 const versionOf = ({ projectId, objectId, kind, digest, clock, userId }: ObjectDeleted) => ({
-  ...{ project_id: projectId, object_id: objectId, kind, digest, clock, user_id: userId },
+  project_id: projectId,
+  object_id: objectId,
+  kind,
+  digest,
+  clock,
+  user_id: userId,
 })
 
 const keyOf = ({ projectId, objectId }: ObjectDeleted): string => `${projectId}/${objectId}`

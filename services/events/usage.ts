@@ -34,10 +34,20 @@ export function usageRecords(minutes: readonly UsageMinute[], process: string, c
   const byProject = Map.groupBy(minutes, ({ projectId }) => projectId)
   return [...byProject].map(([projectId, all]) => {
     const rows = all.map((one) => ({
-      ...{ project_id: projectId, minute_s: one.minuteMs / 1000, key_id: one.keyId, process, clock: clock() },
-      ...{ requests: one.requests, refused: one.refused, calls: one.calls },
-      ...{ bytes_in: one.bytesIn, bytes_stored: one.bytesStored },
-      ...{ reads: one.reads, read_ms: one.readMs, read_bytes: one.readBytes, masked: one.masked },
+      project_id: projectId,
+      minute_s: one.minuteMs / 1000,
+      key_id: one.keyId,
+      process,
+      clock: clock(),
+      requests: one.requests,
+      refused: one.refused,
+      calls: one.calls,
+      bytes_in: one.bytesIn,
+      bytes_stored: one.bytesStored,
+      reads: one.reads,
+      read_ms: one.readMs,
+      read_bytes: one.readBytes,
+      masked: one.masked,
     }))
     return recordOfRows(usageTopic, rows)
   })

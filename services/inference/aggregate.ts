@@ -60,7 +60,8 @@ function messageOf(choice: Choice): Json {
         ? []
         : [
             {
-              ...{ id: call.id, type: call.type ?? 'function' },
+              id: call.id,
+              type: call.type ?? 'function',
               function: { name: call.name, arguments: call.arguments.join('') },
             },
           ],
@@ -119,7 +120,9 @@ export function createAggregate(maxLength: number): StreamAggregate {
         object: 'chat.completion',
         ...(model === undefined ? {} : { model }),
         choices: listed.map(([index, choice]) => ({
-          ...{ index, message: messageOf(choice), finish_reason: choice.finishReason },
+          index,
+          message: messageOf(choice),
+          finish_reason: choice.finishReason,
         })),
         ...(usage === undefined ? {} : { usage }),
       }

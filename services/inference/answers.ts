@@ -59,7 +59,8 @@ function refusal(
   const later = sent !== undefined && retryAfterForm.test(sent) ? sent : status === 429 ? '1' : undefined
   const type = reported?.type
   return inferenceFault(status, message, {
-    ...{ code: reported?.code ?? null, param: reported?.param ?? null },
+    code: reported?.code ?? null,
+    param: reported?.param ?? null,
     ...(type === undefined ? {} : { type }),
     headers: later !== undefined && (status === 429 || status >= 500) ? { 'Retry-After': later } : {},
   })

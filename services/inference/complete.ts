@@ -208,14 +208,20 @@ export async function complete(deps: CompleteDeps, out: Outgoing): Promise<Outco
   const ending = createEnding(deps, out, answered)
   try {
     const answer = await deps.upstream.send({
-      ...{ method: 'POST', url: target.url(out.path), body: out.body, isTrusted: target.isTrusted },
+      method: 'POST',
+      url: target.url(out.path),
+      body: out.body,
+      isTrusted: target.isTrusted,
       headers: {
-        ...{ accept: out.isStream ? 'text/event-stream' : 'application/json', 'user-agent': 'callhouse' },
+        accept: out.isStream ? 'text/event-stream' : 'application/json',
+        'user-agent': 'callhouse',
         ...target.headers,
         ...out.headers,
-        ...{ 'content-type': 'application/json', 'accept-encoding': 'identity' },
+        'content-type': 'application/json',
+        'accept-encoding': 'identity',
       },
-      ...{ timeoutMs: out.timeoutMs, signal: as.signal },
+      timeoutMs: out.timeoutMs,
+      signal: as.signal,
     })
     return await outcomeOf(deps, answer, out, { ending, answered })
   } catch (error) {

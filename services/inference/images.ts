@@ -36,7 +36,10 @@ function imageRequest({ model, prompt, n }: Request['inputs'], target: Target): 
   const isDallE3 = bare === 'dall-e-3'
   const quality = isDallE3 ? 'standard' : bare === 'gpt-image-1' || bare === 'gpt-image-1.5' ? 'high' : undefined
   const request: Json = {
-    ...{ model: target.model ?? model, prompt, n: isDallE3 ? 1 : (n ?? 1), size: '1024x1024' },
+    model: target.model ?? model,
+    prompt,
+    n: isDallE3 ? 1 : (n ?? 1),
+    size: '1024x1024',
     ...(quality === undefined ? {} : { quality }),
     ...(isDallE3 ? { style: 'natural' } : {}),
     ...(bare.startsWith('gpt-image') ? {} : { response_format: 'url' }),
@@ -88,10 +91,16 @@ async function generate(
   signal: AbortSignal,
 ) {
   const answer = await upstream.send({
-    ...{ method: 'POST', url: target.url('images/generations'), isTrusted: target.isTrusted, timeoutMs, signal },
+    method: 'POST',
+    url: target.url('images/generations'),
+    isTrusted: target.isTrusted,
+    timeoutMs,
+    signal,
     headers: {
-      ...{ accept: 'application/json', 'content-type': 'application/json' },
-      ...{ ...target.headers, 'accept-encoding': 'identity' },
+      accept: 'application/json',
+      'content-type': 'application/json',
+      ...target.headers,
+      'accept-encoding': 'identity',
     },
     body: JSON.stringify(imageRequest(inputs, target)),
   })
@@ -119,7 +128,11 @@ async function fetched({ upstream, config }: InferenceRunDeps, text: string, sig
   url.hash = ''
   try {
     const answer = await upstream.send({
-      ...{ method: 'GET', url: url.href, isTrusted: false, timeoutMs: fetchTimeoutMs, signal },
+      method: 'GET',
+      url: url.href,
+      isTrusted: false,
+      timeoutMs: fetchTimeoutMs,
+      signal,
       headers: { accept: 'image/*', 'accept-encoding': 'identity' },
     })
     if (answer.status === 200) return await answer.bytes(maxImageBytes)
@@ -148,8 +161,15 @@ async function contentOf(storing: Storing, bytes: Buffer): Promise<Json> {
   const digest = createHash('sha256').update(bytes).digest('hex')
   const extension = extensionOf(mimetype)
   const metadata = {
-    ...{ size: bytes.length, mimetype, digest, filename: `image-${digest.slice(0, 4)}${extension}` },
-    ...{ content_type: 'bytes', input_type: 'bytes', encoding: 'utf-8', metadata: null, extension },
+    size: bytes.length,
+    mimetype,
+    digest,
+    filename: `image-${digest.slice(0, 4)}${extension}`,
+    content_type: 'bytes',
+    input_type: 'bytes',
+    encoding: 'utf-8',
+    metadata: null,
+    extension,
   }
   return {
     _type: 'CustomWeaveType',

@@ -58,7 +58,9 @@ type KeepDeps = { recorder: Recorder; invoke: Pick<Invoke, 'answer' | 'json'> }
 
 /** For work that goes on when the client is gone: what a provider answered is recorded. */
 const lasting = ({ caller, requestId }: InvokeCaller): InvokeCaller => ({
-  ...{ caller, requestId: requestId ?? '', signal: new AbortController().signal },
+  caller,
+  requestId: requestId ?? '',
+  signal: new AbortController().signal,
 })
 
 async function keepHere(recorder: Recorder, answered: Answered, bytes: Buffer, as: InvokeCaller): Promise<Buffer> {
@@ -166,7 +168,8 @@ function factsIn(bytes: Buffer, secrets: readonly string[]): ChunkFacts | null {
 export function keepRoutes({ recorder }: Pick<KeepDeps, 'recorder'>): Route[] {
   return [
     innerRoute({
-      ...{ name: 'inference.keep_answer', heapPerByte },
+      name: 'inference.keep_answer',
+      heapPerByte,
       summary: 'Records a whole answer of a provider and completes it for the client',
       async handle({ body, params, caller, signal, requestId }) {
         const answered = JSON.parse(params.answered as string) as Answered
@@ -174,7 +177,8 @@ export function keepRoutes({ recorder }: Pick<KeepDeps, 'recorder'>): Route[] {
       },
     }),
     innerRoute({
-      ...{ name: 'inference.keep_chunks', heapPerByte },
+      name: 'inference.keep_chunks',
+      heapPerByte,
       summary: 'Records a long stream of a provider',
       async handle({ body, params, caller, signal, requestId }) {
         const answered = JSON.parse(params.answered as string) as Answered
@@ -184,7 +188,8 @@ export function keepRoutes({ recorder }: Pick<KeepDeps, 'recorder'>): Route[] {
       },
     }),
     innerRoute({
-      ...{ name: 'inference.read_chunk', heapPerByte },
+      name: 'inference.read_chunk',
+      heapPerByte,
       summary: 'Tells what a long chunk of a stream says',
       handle: async ({ body, params }) => ({ json: factsIn(body.bytes, JSON.parse(params.secrets as string)) }),
     }),

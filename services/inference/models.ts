@@ -55,7 +55,9 @@ export function createEngineModels({ upstream, config }: EngineModelsDeps): Engi
   async function ask(): Promise<Listed> {
     try {
       const answer = await upstream.send({
-        ...{ method: 'GET', url: `${(engineUrl as string).replace(/\/+$/, '')}/models`, isTrusted: true },
+        method: 'GET',
+        url: `${(engineUrl as string).replace(/\/+$/, '')}/models`,
+        isTrusted: true,
         headers: { accept: 'application/json', ...(engineKey === '' ? {} : { authorization: `Bearer ${engineKey}` }) },
         timeoutMs: listTimeoutMs,
         // Many wait for one answer: no single client ends it.

@@ -35,8 +35,11 @@ export async function readStoredObject(
     const { bytes } = await invoke.answer('objects.read', asked, as)
     const { obj } = parseLossless(bytes.toString()) as Wire
     return {
-      ...{ objectId: obj.object_id, digest: obj.digest, val: obj.val },
-      ...{ baseClass: obj.base_object_class, leafClass: obj.leaf_object_class },
+      objectId: obj.object_id,
+      digest: obj.digest,
+      val: obj.val,
+      baseClass: obj.base_object_class,
+      leafClass: obj.leaf_object_class,
     }
   } catch (error) {
     // Like nothing: whether a project that the caller may not read holds it is not told.

@@ -41,7 +41,12 @@ const keyNameOf = (provider: string): string => `${provider.toUpperCase().replac
 const nothing = (): readonly string[] => []
 
 const builtin = (name: string, baseUrl: string, more: Partial<Provider> = {}): Provider => ({
-  ...{ name, baseUrl, keyName: keyNameOf(name), headers: {}, wire: 'openai', drops: nothing },
+  name,
+  baseUrl,
+  keyName: keyNameOf(name),
+  headers: {},
+  wire: 'openai',
+  drops: nothing,
   ...more,
 })
 

@@ -90,9 +90,16 @@ export function createRecorder({ invoke, logger }: RecordDeps): Recorder {
     async record(head, end, as) {
       const { id, projectId, opName, traceId, parentId, threadId } = head
       const callFields = {
-        ...{ project_id: projectId, id, op_name: opName, trace_id: traceId ?? orderedUuidv7(), parent_id: parentId },
-        ...{ thread_id: threadId, started_at: timeText(end.startedMs), ended_at: timeText(end.endedMs) },
-        ...{ attributes: {}, exception: end.exception },
+        project_id: projectId,
+        id,
+        op_name: opName,
+        trace_id: traceId ?? orderedUuidv7(),
+        parent_id: parentId,
+        thread_id: threadId,
+        started_at: timeText(end.startedMs),
+        ended_at: timeText(end.endedMs),
+        attributes: {},
+        exception: end.exception,
       }
       const usage = end.usage && `"usage":${objectText([[end.usage.model, end.usage.text]])}`
       const body = Buffer.concat([

@@ -15,7 +15,10 @@ export function engineTarget({ engineUrl, engineKey }: InferenceConfig, model: s
   if (engineUrl === undefined)
     throw inferenceFault(501, 'No inference engine is configured; see CALLHOUSE_ENGINE_URL', { code: 'no_engine' })
   return {
-    ...{ provider: 'engine', model, isTrusted: true, drops: [] },
+    provider: 'engine',
+    model,
+    isTrusted: true,
+    drops: [],
     url: (path) => join(engineUrl, path),
     headers: engineKey === '' ? {} : { authorization: `Bearer ${engineKey}` },
     secrets: [engineKey],
@@ -45,7 +48,9 @@ function bearerTarget(
 ): Target {
   const key = keyName === '' ? '' : secretOf(deps, keyName, { ...use, address: baseUrl })
   return {
-    ...{ provider: name, isTrusted: use.isOfProject !== true, ...rest },
+    provider: name,
+    isTrusted: use.isOfProject !== true,
+    ...rest,
     url: (path) => join(baseUrl, path),
     headers: { ...(key === '' ? {} : { authorization: `Bearer ${key}` }), ...headers },
     secrets: [key, ...headerSecrets(headers)],
@@ -76,7 +81,10 @@ function azureTarget(deps: ResolveDeps, provider: Provider, model: string, asked
   // As a part of the path these two mean another one.
   if (/^\.{1,2}$/.test(model)) throw inferenceFault(404, 'There is no such deployment', { code: 'model_not_found' })
   return {
-    ...{ provider: provider.name, model, isTrusted: use.isOfProject !== true, drops: provider.drops(model) },
+    provider: provider.name,
+    model,
+    isTrusted: use.isOfProject !== true,
+    drops: provider.drops(model),
     url: (path) => join(base, `openai/deployments/${encodeURIComponent(model.toWellFormed())}/${path}${query}`),
     headers: { ...provider.headers, 'api-key': key },
     secrets: [key, ...headerSecrets(provider.headers)],
@@ -95,7 +103,9 @@ async function vertexTarget(
   const options = { signal: as.signal, allowPrivate: deps.config.allowPrivateNetworks }
   const token = await exchangeCredentials(deps.upstream, credentials, options)
   return {
-    ...{ provider: provider.name, isTrusted: provider.baseUrl !== '', drops: provider.drops(model) },
+    provider: provider.name,
+    isTrusted: provider.baseUrl !== '',
+    drops: provider.drops(model),
     // The endpoint serves models of several publishers; its own ones need no name in front here.
     model: model.includes('/') ? model : `google/${model}`,
     url: (path) => join(base, path),

@@ -72,7 +72,10 @@ function projectOf(context: Context): string {
 }
 
 const callerOf = (context: Context): InvokeCaller => ({
-  ...{ caller: context.caller, signal: context.signal, requestId: context.requestId, freshness: context },
+  caller: context.caller,
+  signal: context.signal,
+  requestId: context.requestId,
+  freshness: context,
 })
 
 const noSuchPath = (path: string) => inferenceFault(404, `Unknown path: ${path.slice(0, 200)}`)
@@ -81,7 +84,11 @@ const noSuchPath = (path: string) => inferenceFault(404, `Unknown path: ${path.s
 async function get({ upstream }: InferenceRunDeps, target: Target, path: string, signal: AbortSignal) {
   try {
     const answer = await upstream.send({
-      ...{ method: 'GET', url: target.url(path), isTrusted: true, timeoutMs: getTimeoutMs, signal },
+      method: 'GET',
+      url: target.url(path),
+      isTrusted: true,
+      timeoutMs: getTimeoutMs,
+      signal,
       headers: { accept: 'application/json', ...target.headers, 'accept-encoding': 'identity' },
     })
     if (answer.status < 200 || answer.status > 299) throw await refusalOf(target.provider, answer, target.secrets)
@@ -102,7 +109,13 @@ async function runChat(deps: InferenceRunDeps, context: Context<ChatCompletionRe
   const body = jsonBody(context.body.bytes.toString())
   const tracing = tracingOf(request, (name) => context.header(name))
   const ran = await runInference(deps, {
-    ...{ operation: chat, projectId, as: callerOf(context), body, model, tracing, target },
+    operation: chat,
+    projectId,
+    as: callerOf(context),
+    body,
+    model,
+    tracing,
+    target,
     request: { stream: request.stream },
     parts: { credentials: undefined, headers: {}, secrets: [] },
     edits: new Map([...withoutTracing(), ...chatEdits(request, body.members)]),
@@ -124,7 +137,13 @@ async function passOn(deps: InferenceRunDeps, context: Context) {
   const body = jsonBody(context.body.bytes.toString())
   const tracing = tracingOf(request, (name) => context.header(name))
   const ran = await runInference(deps, {
-    ...{ operation, projectId, as: callerOf(context), body, request, model: request.model, tracing },
+    operation,
+    projectId,
+    as: callerOf(context),
+    body,
+    request,
+    model: request.model,
+    tracing,
     parts: credentialParts(request),
     edits: new Map([...withoutService(isChat), ...(isChat ? nullEdits(body) : [])]),
     wantsUsage: request.stream_options?.include_usage === true,
@@ -194,7 +213,11 @@ export function createInferenceRoutes({
   if (idle.length > 0)
     logger.warn({ secrets: idle }, 'secrets that no provider of the operator uses and no binding names serve nobody')
   const deps: InferenceRunDeps = {
-    ...{ invoke, config, upstream, providers, secrets },
+    invoke,
+    config,
+    upstream,
+    providers,
+    secrets,
     engineModels: createEngineModels({ upstream, config }),
     recorder: createRecorder({ invoke, logger }),
     slots,

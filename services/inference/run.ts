@@ -89,15 +89,21 @@ export async function runInference(deps: InferenceRunDeps, asked: InferenceReque
   const { target, head, body } = prepared
   try {
     const outcome = await complete(deps, {
-      ...{ target, body, head, as, path: operation.path, headers: parts.headers, model: asked.model },
-      ...{ timeoutMs: timeoutOf(request.timeout), isStream: request.stream === true, isChat: operation.isChat },
-      ...{
-        wantsUsage: asked.wantsUsage,
-        missing: asked.missing,
-        around: asked.around?.(callId),
-        onEnd: free,
-        secrets: [...target.secrets, ...parts.secrets],
-      },
+      target,
+      body,
+      head,
+      as,
+      path: operation.path,
+      headers: parts.headers,
+      model: asked.model,
+      timeoutMs: timeoutOf(request.timeout),
+      isStream: request.stream === true,
+      isChat: operation.isChat,
+      wantsUsage: asked.wantsUsage,
+      missing: asked.missing,
+      around: asked.around?.(callId),
+      onEnd: free,
+      secrets: [...target.secrets, ...parts.secrets],
     })
     return { outcome, callId, target }
   } catch (error) {

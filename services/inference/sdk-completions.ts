@@ -30,13 +30,21 @@ async function begin(deps: InferenceRunDeps, context: Context, isStream: boolean
   const found = tracingOf({ ...request, ...input }, () => undefined)
   const tracing = { ...found, traceId: found.traceId ?? orderedUuidv7() }
   const metaOf = (callId: string | undefined): Meta => ({
-    ...{ weave_call_id: callId ?? null, span_id: null },
-    ...{ trace_id: callId === undefined ? null : tracing.traceId, conversation_id: tracing.threadId ?? null },
+    weave_call_id: callId ?? null,
+    span_id: null,
+    trace_id: callId === undefined ? null : tracing.traceId,
+    conversation_id: tracing.threadId ?? null,
   })
   const { caller, signal, requestId } = context
   try {
     const ran = await runInference(deps, {
-      ...{ operation, projectId, body, request, model: request.model, tracing, wantsUsage: true },
+      operation,
+      projectId,
+      body,
+      request,
+      model: request.model,
+      tracing,
+      wantsUsage: true,
       around: (callId) => ({ before: '{"response":', after: afterIt(metaOf(callId)) }),
       as: { caller, signal, requestId, freshness: context },
       parts: credentialParts(request),

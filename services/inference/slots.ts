@@ -14,7 +14,8 @@ export function createSlots(
       const limit = Math.min(ofServer ?? Number.POSITIVE_INFINITY, ofProject(projectId) || Number.POSITIVE_INFINITY)
       if (count >= limit) {
         const full = inferenceFault(429, `More than ${limit} inference requests of this project at one time`, {
-          ...{ code: 'concurrency_limit', headers: { 'Retry-After': '1' } },
+          code: 'concurrency_limit',
+          headers: { 'Retry-After': '1' },
         })
         full.policy = 'inference_concurrency'
         throw full

@@ -111,7 +111,10 @@ export function createUpstream({ allowPrivateNetworks }: { allowPrivateNetworks:
       let answer: Dispatcher.ResponseData
       try {
         answer = await request(url, {
-          ...{ method, headers, body: body ?? null, signal: limit.signal },
+          method,
+          headers,
+          body: body ?? null,
+          signal: limit.signal,
           // Redirects are not followed: a key stays with the address that it was meant for.
           dispatcher: agentFor(isTrusted),
         })

@@ -66,7 +66,12 @@ export async function exchangeCredentials(
   const form = new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion })
   const asked = async () => {
     const answer = await upstream.send({
-      ...{ method: 'POST', url, body: form.toString(), isTrusted: false, timeoutMs, signal },
+      method: 'POST',
+      url,
+      body: form.toString(),
+      isTrusted: false,
+      timeoutMs,
+      signal,
       headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
     })
     return { status: answer.status, bytes: await answer.bytes(maxTokenBytes) }

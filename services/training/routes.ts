@@ -63,7 +63,11 @@ export function createTrainingRoutes(deps: TrainingDeps): Route[] {
         }
         const sent = members(body.bytes.toString())
         const record = trainingJobRecord({
-          ...{ projectId, id, clock: at, userId: caller.userId, requestKey },
+          projectId,
+          id,
+          clock: at,
+          userId: caller.userId,
+          requestKey,
           modelId: input.model_id.toLowerCase(),
           trainingDataUrl: input.training_data_url,
           config: configText(sent?.get('config'), input.config),

@@ -32,7 +32,9 @@ const escaped = (text: string): string => text.replace(/[&<>"]/g, (letter) => `&
  */
 const waitingScript: Packed = {
   plain: Buffer.from('setTimeout(() => location.reload(), 2_000)\n'),
-  ...{ br: undefined, gzip: undefined, contentType: contentTypes.js as string },
+  br: undefined,
+  gzip: undefined,
+  contentType: contentTypes.js as string,
 }
 const waitingName = 'waiting-1.js'
 

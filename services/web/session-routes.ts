@@ -126,7 +126,9 @@ export function createSessionRoutes({
     }),
     route({
       ...declared,
-      ...{ name: 'me.sessions', method: 'GET', path: '/me/sessions' },
+      name: 'me.sessions',
+      method: 'GET',
+      path: '/me/sessions',
       summary: 'The session by which this is asked, none for a key: sessions are kept by browsers alone',
       body: { type: 'none' },
       response: null,
@@ -137,7 +139,8 @@ export function createSessionRoutes({
         const isByKey = context.header('authorization') !== undefined
         const session = isByKey ? undefined : sessions.find(headers, 'GET', via)
         const line = session && {
-          ...{ user_id: session.holder.userId, is_current: true },
+          user_id: session.holder.userId,
+          is_current: true,
           expires_at: new Date(session.expiresMs).toISOString(),
         }
         const text = line === undefined ? '' : `${JSON.stringify(line)}\n`

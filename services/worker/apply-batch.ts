@@ -57,7 +57,12 @@ export type ApplierDeps = {
 
 /** A batch of rows that are at hand, under the position of the last of them. */
 export const batchOfRows = ({ topic, partition, offset }: Position, rows: readonly SegmentRow[]): Batch => ({
-  ...{ topic, partition, firstOffset: offset, lastOffset: offset, records: [], source: { bytes: [] } },
+  topic,
+  partition,
+  firstOffset: offset,
+  lastOffset: offset,
+  records: [],
+  source: { bytes: [] },
   rowCount: rows.length,
   patchCount: topic === 'calls' ? rows.filter(isPatch).length : 0,
   oldestMs: Date.now(),
@@ -110,7 +115,11 @@ export function createApplier(deps: ApplierDeps): Applier {
   }
   const nextCalls = () => next('calls')
   const deduplication = createDeduplication({
-    ...{ store, calls, queue, committed: committedCalls, next: nextCalls },
+    store,
+    calls,
+    queue,
+    committed: committedCalls,
+    next: nextCalls,
     ...(budget && { budget }),
   })
 
@@ -124,7 +133,8 @@ export function createApplier(deps: ApplierDeps): Applier {
       }
     }
     return insertWithoutRefused(batch.topic, rows ?? (await segmentRows(batch)), {
-      ...{ store, deadLetters },
+      store,
+      deadLetters,
       ...(control && { control: () => control(batch) }),
     })
   }

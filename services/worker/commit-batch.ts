@@ -139,7 +139,11 @@ export function createCommitter(deps: CommitDeps): Committer {
       apply: (rows) => applier.apply(batch, rows),
       giveUp: ({ partition, offset, rowIndex, text }) =>
         deadLetters.add({
-          ...{ topic, partition, offset, rowIndex, row: withoutHeader(text) },
+          topic,
+          partition,
+          offset,
+          rowIndex,
+          row: withoutHeader(text),
           reason: 'the process ended whenever this row was applied, also by itself',
         }),
     })
@@ -157,7 +161,9 @@ export function createCommitter(deps: CommitDeps): Committer {
     const dead = await retry(topic, async () => {
       if (crashes >= crashesBeforeProbe)
         sound ??= await withoutCrashingRows(batch, {
-          ...{ deadLetters, signal, findings: inFlight.findings(members[0] as Batch) },
+          deadLetters,
+          signal,
+          findings: inFlight.findings(members[0] as Batch),
           ...(deps.probe && { probe: deps.probe }),
         })
       if (views?.isGone(topic)) await views.check(topic)

@@ -76,12 +76,17 @@ export function startWorker(deps: WorkerDeps): Worker {
   const budget = createBudget(() => Date.now() - lastBatchMs < busyMs, signal)
   const derivedSlots = () => slotsOf(log.partitions('calls'), (partition) => log.owns('calls', partition))
   const fieldIndex = createFieldIndex({
-    ...{ store, budget },
+    store,
+    budget,
     lateness: () => fieldIndexRollups.lateness(),
     isSoleDeriver: () => derivedSlots() === null,
   })
   const applier = createApplier({
-    ...{ store, log, deadLetters: deps.deadLetters, committedCalls, budget },
+    store,
+    log,
+    deadLetters: deps.deadLetters,
+    committedCalls,
+    budget,
     logJoins: deps.logJoins,
     newCalls: {
       joined: deps.logJoins?.projects,
@@ -89,7 +94,9 @@ export function startWorker(deps: WorkerDeps): Worker {
       gathered: fieldIndex.gathered,
       known: deps.ownsTables
         ? createKnownCalls({
-            ...{ store, budget, signal },
+            store,
+            budget,
+            signal,
             onError: (error) => deps.onRetry?.('calls', error, 0),
             onDisable: (reason) => deps.onLookUps?.(reason),
           })
@@ -100,7 +107,8 @@ export function startWorker(deps: WorkerDeps): Worker {
   const { commitBatch, failing, stuck } = createCommitter({ ...deps, applier, signal })
 
   const derived = {
-    ...{ store, verify },
+    store,
+    verify,
     committed: async () => progress.readable(await log.committed('calls')),
     assignment: () => ({
       slots: derivedSlots(),
@@ -108,11 +116,15 @@ export function startWorker(deps: WorkerDeps): Worker {
     }),
   }
   const rollups = createRollups({
-    ...{ ...derived, budget, countedAgain: deps.countedAgain },
+    ...derived,
+    budget,
+    countedAgain: deps.countedAgain,
     onError: (error) => deps.onRetry?.('calls', error, 0),
   })
   const fieldIndexRollups = createRollups({
-    ...{ ...derived, table: [fieldIndex.rollup], isSlow: true },
+    ...derived,
+    table: [fieldIndex.rollup],
+    isSlow: true,
     onError: (error) => void (signal.aborted || deps.onRetry?.('calls', error, 0)),
   })
   const onDirty = (): void => {
@@ -142,7 +154,10 @@ export function startWorker(deps: WorkerDeps): Worker {
       if (topic === 'calls') onDirty()
       if (isJoined === false) deps.logJoins?.onApplied()
       deps.onBatch?.({
-        ...{ topic, deadLetters, rows: batch.rowCount, records: batch.records.length },
+        topic,
+        deadLetters,
+        rows: batch.rowCount,
+        records: batch.records.length,
         tookMs: Date.now() - beganMs,
         lagMs: Date.now() - batch.oldestMs,
       })
@@ -167,8 +182,12 @@ export function startWorker(deps: WorkerDeps): Worker {
   )
 
   return {
-    ...{ rollups, fieldIndexRollups, budget, exclusive: applier.exclusive },
-    ...{ deduplicateChanged: applier.deduplicateChanged, deduplicateAll: applier.deduplicateAll },
+    rollups,
+    fieldIndexRollups,
+    budget,
+    exclusive: applier.exclusive,
+    deduplicateChanged: applier.deduplicateChanged,
+    deduplicateAll: applier.deduplicateAll,
     reapply: (topic, rows) => applier.reapply(topic, rows).then(onDirty),
     recount: (range) => applier.recount(range).then(onDirty),
     async caughtUp() {

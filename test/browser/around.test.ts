@@ -19,12 +19,10 @@ beforeAll(async () => {
     call(project, { name: 'summarize', startMs: startMs - 2_000, inputs: { city: 'Rome', k: 3 } }),
   ])
   const board = {
-    ...{
-      _type: 'CallhouseDashboard',
-      _class_name: 'CallhouseDashboard',
-      _bases: ['Object', 'BaseModel'],
-      label: 'Ours',
-    },
+    _type: 'CallhouseDashboard',
+    _class_name: 'CallhouseDashboard',
+    _bases: ['Object', 'BaseModel'],
+    label: 'Ours',
     charts: [{ title: 'Two', type: 'bars', measure: 'calls', group_by: ['op_name', 'status'], filter: '', size: 12 }],
   }
   const obj = { project_id: project, object_id: 'dashboard-ours', val: board }

@@ -45,7 +45,10 @@ export async function startFilled({ withBig = false, project: name = 'acme/brows
     call(project, { trace: second, name: 'other', startMs: at - 1_000 }),
     ...Array.from({ length: 250 }, (_, n) => call(project, { name: 'many', startMs: at - 10_000 - n, ms: n })),
     call(project, {
-      ...{ id: bigId, trace: newTrace(), name: 'big', startMs: at - 5_000 },
+      id: bigId,
+      trace: newTrace(),
+      name: 'big',
+      startMs: at - 5_000,
       inputs: {
         ...(withBig && { text: 'a long line '.repeat(1_000_000) }),
         list: Array.from({ length: withBig ? 100_000 : 1 }, (_, n) => ({ n })),

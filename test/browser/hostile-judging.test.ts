@@ -27,13 +27,17 @@ function evaluationRun(id: string, startMs: number): object[] {
   const trace = newTrace()
   const run = {
     ...call(project, { id, trace, name: 'Evaluation.evaluate', startMs, ms: 9_000 }),
-    ...{ display_name: everyText[id === runA ? 0 : 10]?.slice(0, 900) },
+    display_name: everyText[id === runA ? 0 : 10]?.slice(0, 900),
     inputs: { self: texts[5], model: texts[3] },
     output: { correct: { true_fraction: 0.5 }, [texts[1] as string]: { mean: 0.5 }, [longWord]: { mean: 1 } },
   }
   const rows = everyText.map((text, n) =>
     call(project, {
-      ...{ trace, parent: id, name: 'Evaluation.predict_and_score', startMs: startMs + n, ms: 50 },
+      trace,
+      parent: id,
+      name: 'Evaluation.predict_and_score',
+      startMs: startMs + n,
+      ms: 50,
       inputs: { self: texts[5], model: text, example: every(text) },
       output: {
         output: n % 2 === 0 ? text : every(text),
@@ -108,8 +112,12 @@ async function makeQueue(call_ids: string[]): Promise<void> {
   const listed = await world.server.send<{ items: { id: string }[] }>(`${items}/query`, { project_id: project })
   itemId = listed.items[0]?.id ?? ''
   const annotation = (text: string) => ({
-    ...{ project_id: project, weave_ref: `weave:///${project}/call/${call_ids[0]}`, creator: text.slice(0, 100) },
-    ...{ queue_id: queueId, feedback_type: 'wandb.annotation.spec2', annotation_ref: scorer_refs[2] },
+    project_id: project,
+    weave_ref: `weave:///${project}/call/${call_ids[0]}`,
+    creator: text.slice(0, 100),
+    queue_id: queueId,
+    feedback_type: 'wandb.annotation.spec2',
+    annotation_ref: scorer_refs[2],
     payload: { value: text },
   })
   await world.server.send('/feedback/batch/create', { batch: everyText.map(annotation) })
@@ -230,12 +238,19 @@ it('threads: messages, roles, tools, reactions and a turn beside them', async ()
 it('dashboards: names, titles and groups of a project’s own, in every form', async () => {
   const types = ['lines', 'bars', 'stack', 'table', 'number', 'heat']
   const charts = everyText.map((text, n) => ({
-    ...{ title: text, type: types[n % types.length], measure: n % 2 === 0 ? 'calls' : 'tokens' },
-    ...{ group_by: [['model', 'exception', 'op_name'][n % 3]], filter: '', size: n % 2 === 0 ? 12 : 6 },
+    title: text,
+    type: types[n % types.length],
+    measure: n % 2 === 0 ? 'calls' : 'tokens',
+    group_by: [['model', 'exception', 'op_name'][n % 3]],
+    filter: '',
+    size: n % 2 === 0 ? 12 : 6,
   }))
   const val = {
-    ...{ _type: 'CallhouseDashboard', _class_name: 'CallhouseDashboard', _bases: ['Object', 'BaseModel'] },
-    ...{ label: everyText.join(' '), charts: [...charts, { title: texts[0], type: texts[1], measure: texts[2] }] },
+    _type: 'CallhouseDashboard',
+    _class_name: 'CallhouseDashboard',
+    _bases: ['Object', 'BaseModel'],
+    label: everyText.join(' '),
+    charts: [...charts, { title: texts[0], type: texts[1], measure: texts[2] }],
   }
   const obj = { project_id: project, object_id: 'dashboard-hostile', val }
   await world.server.send('/obj/create', { obj })

@@ -18,14 +18,18 @@ async function sendObjects(): Promise<void> {
   for (const [n, text] of everyText.entries()) {
     const name = classes[n % classes.length] as string
     const val = {
-      ...{ _type: name, _class_name: name, _bases: ['Object', 'BaseModel'], name: text, description: text },
-      ...{ [text]: text, list: [text, { [text]: text }], huge: text === longWord ? hugeValue() : 1 },
-      ...{
-        messages: [{ role: text.slice(0, 40), content: text }],
-        base_url: text,
-        api_key_name: text,
-        extra_headers: {},
-      },
+      _type: name,
+      _class_name: name,
+      _bases: ['Object', 'BaseModel'],
+      name: text,
+      description: text,
+      [text]: text,
+      list: [text, { [text]: text }],
+      huge: text === longWord ? hugeValue() : 1,
+      messages: [{ role: text.slice(0, 40), content: text }],
+      base_url: text,
+      api_key_name: text,
+      extra_headers: {},
     }
     await world.server.send('/obj/create', { obj: { project_id: project, object_id: `hostile-${n}`, val } })
     const definition = { filter: { op_names: [text] }, query: null, columns: [text], sort_by: [], page_size: 7 }

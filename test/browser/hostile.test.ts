@@ -27,7 +27,9 @@ beforeAll(async () => {
     return [
       {
         ...call(project, { ...shared, id: root }),
-        ...{ display_name: text.slice(0, 900), thread_id: text.slice(0, 100), turn_id: root },
+        display_name: text.slice(0, 900),
+        thread_id: text.slice(0, 100),
+        turn_id: root,
       },
       ...(n % 4 === 0 ? [{ ...call(project, { ...shared, parent: root }), display_name: null }] : []),
     ]

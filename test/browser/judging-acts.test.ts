@@ -75,8 +75,13 @@ beforeAll(async () => {
     ['cyd', true],
   ] as const)
     await world.server.send('/feedback/create', {
-      ...{ project_id: project, weave_ref: `weave:///${project}/call/${calls[0]}`, creator: by, queue_id: queue },
-      ...{ feedback_type: 'wandb.annotation.sure', annotation_ref: refs[0], payload: { value } },
+      project_id: project,
+      weave_ref: `weave:///${project}/call/${calls[0]}`,
+      creator: by,
+      queue_id: queue,
+      feedback_type: 'wandb.annotation.sure',
+      annotation_ref: refs[0],
+      payload: { value },
     })
   const rows = [`{"question":"${hostile}"}`, '{"question":"two"}', '{"question":"three"}']
   const table = await post(world.url, '/table/create', `{"table":{"project_id":"${project}","rows":[${rows}]}}`)
@@ -154,11 +159,14 @@ it('a queue changes its name and questions, and becomes a dataset with what most
   await dialog.getByRole('button', { name: 'Add', exact: true }).click()
   await page.getByText('2 rows added').waitFor()
   const { obj } = await world.server.send<{ obj: { val: { rows: string } } }>('/obj/read', {
-    ...{ project_id: world.project, object_id: 'labelled', digest: 'latest' },
+    project_id: world.project,
+    object_id: 'labelled',
+    digest: 'latest',
   })
   const digest = obj.val.rows.split('/').at(-1)
   const { rows } = await world.server.send<{ rows: { val: object }[] }>('/table/query', {
-    ...{ project_id: world.project, digest },
+    project_id: world.project,
+    digest,
   })
   const vals = rows.map(({ val }) => val).sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)))
   expect(vals).toEqual([

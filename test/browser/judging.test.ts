@@ -31,7 +31,8 @@ beforeAll(async () => {
   await sendQueue(target)
   const asked = { project_id: project, filter: { op_names: ['Evaluation.evaluate'] }, columns: ['id'] }
   const listed = await askServer<{ id: string }>(target, '/calls/stream_query', {
-    ...{ ...asked, sort_by: [{ field: 'started_at', direction: 'asc' }] },
+    ...asked,
+    sort_by: [{ field: 'started_at', direction: 'asc' }],
   })
   runs = listed.map(({ id }) => id)
   here = await world.open()
@@ -148,10 +149,12 @@ describe('evaluations', () => {
     const rowsOf = [{ question: 'From a dataset?', expected: 'yes' }]
     const path = `/v2/${entity}/${name}`
     const made = await world.server.send<{ object_id: string; digest: string }>(`${path}/datasets`, {
-      ...{ name: 'refs', rows: rowsOf },
+      name: 'refs',
+      rows: rowsOf,
     })
     const [at] = await askServer<{ rows: { digest: string }[] }>(target, '/table/query', {
-      ...{ project_id: other, digest: await tableDigest(made) },
+      project_id: other,
+      digest: await tableDigest(made),
     })
     const example = `weave:///${other}/object/${made.object_id}:${made.digest}/attr/rows/id/${at?.rows[0]?.digest}`
     const trace_id = '0123456789abcdef0123456789abcdef'
@@ -385,7 +388,9 @@ async function annotationsOf(user: string): Promise<Record<string, unknown>> {
 /** Digest of the table that holds a dataset's rows. */
 async function tableDigest({ object_id, digest }: { object_id: string; digest: string }): Promise<string> {
   const { obj } = await world.server.send<{ obj: { val: { rows: string } } }>('/obj/read', {
-    ...{ project_id: world.project, object_id, digest },
+    project_id: world.project,
+    object_id,
+    digest,
   })
   return obj.val.rows.split('/table/')[1] as string
 }

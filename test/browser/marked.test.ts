@@ -18,8 +18,12 @@ beforeAll(async () => {
   await world.send(
     ids.map((id, n) =>
       call(world.project, {
-        ...{ id, name: 'answer', startMs: startMs - n * 1_000, ...(n === 0 && { trace }) },
-        ...{ inputs: { question: question(n), k: n + 0.5, [hostile]: n }, output: `Answer ${n}` },
+        id,
+        name: 'answer',
+        startMs: startMs - n * 1_000,
+        ...(n === 0 && { trace }),
+        inputs: { question: question(n), k: n + 0.5, [hostile]: n },
+        output: `Answer ${n}`,
       }),
     ),
   )

@@ -106,7 +106,10 @@ beforeAll(async () => {
   const grounds = { choices: [{ message, logprobs: { content } }], citations: ['https://carrier.example/'] }
   await world.send([
     call(project, {
-      ...{ id: ids.answered, trace, name: 'answered', startMs: Date.now() - 9_000 },
+      id: ids.answered,
+      trace,
+      name: 'answered',
+      startMs: Date.now() - 9_000,
       inputs: messages([
         { type: 'text', text: 'Where is **this**?' },
         ...[image(uri('image/png', small)), image(uri('image/png', large))],
@@ -116,12 +119,18 @@ beforeAll(async () => {
       output: { ...said(answer), ...grounds },
     }),
     call(project, {
-      ...{ id: ids.payload, trace, name: 'payload', startMs: Date.now() - 8_000 },
+      id: ids.payload,
+      trace,
+      name: 'payload',
+      startMs: Date.now() - 8_000,
       inputs: { nested: [{ shot: { _type: 'CustomWeaveType', weave_type, files: { 'image.png': digest } } }] },
       output: { drawn: uri('image/png', small) },
     }),
     call(project, {
-      ...{ id: ids.hostile, trace, name: 'hostile', startMs: Date.now() - 7_000 },
+      id: ids.hostile,
+      trace,
+      name: 'hostile',
+      startMs: Date.now() - 7_000,
       inputs: messages([
         image('https://evil.example/x.png'),
         image('javascript:alert(1)'),

@@ -17,9 +17,7 @@ beforeAll(async () => {
   await make(world.project, 'prompt', { system: hostile, n: 0 })
   await make(world.project, 'prompt', { system: hostile, n: 1 })
   await make(world.project, 'settings', { _bases: [], _class_name: hostile, k: 1 })
-  await make(world.project, 'answer', {
-    ...{ _type: 'CustomWeaveType', weave_type: { type: 'Op' }, files: {} },
-  })
+  await make(world.project, 'answer', { _type: 'CustomWeaveType', weave_type: { type: 'Op' }, files: {} })
   for (let n = 0; n < 101; n++) await make('acme/many-objects', `object-${n}`, { n })
   here = await world.open()
 })

@@ -117,7 +117,8 @@ it('the playground answers calls of tools, and saves messages as a prompt', asyn
   await expect.poll(() => sent.length).toBe(2)
   expect((sent.at(-1) as { messages: unknown[] }).messages.slice(2)).toEqual([
     {
-      ...{ role: 'assistant', content: null },
+      role: 'assistant',
+      content: null,
       tool_calls: [{ id: 'c1', type: 'function', function: { name: 'find', arguments: '{"q":1}' } }],
     },
     { role: 'tool', content: 'found', tool_call_id: 'c1' },

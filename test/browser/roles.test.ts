@@ -28,7 +28,8 @@ beforeAll(async () => {
   await world.send([
     {
       ...call(project, { id: root, trace, name: 'agent', ms: 900, inputs: { messages } }),
-      ...{ thread_id: 'a thread', turn_id: root },
+      thread_id: 'a thread',
+      turn_id: root,
     },
     call(project, { id: child, trace, parent: root, name: 'fetch', exception: 'Error: timeout' }),
   ])

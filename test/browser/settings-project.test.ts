@@ -26,8 +26,17 @@ const read = async (path: string): Promise<Record<string, unknown>> =>
 it('limits are set and taken away, and usage stands against them, by day and by key', async () => {
   const { page, context } = here
   const line = (of: object, bytes_stored: number) => ({
-    ...{ requests: 9, refused: 1, calls: 1_234, bytes_in: 1, bytes_stored, reads: 2, read_ms: 30, read_bytes: 1 },
-    ...{ sampled_out: 0, masked: 0, ...of },
+    requests: 9,
+    refused: 1,
+    calls: 1_234,
+    bytes_in: 1,
+    bytes_stored,
+    reads: 2,
+    read_ms: 30,
+    read_bytes: 1,
+    sampled_out: 0,
+    masked: 0,
+    ...of,
   })
   const today = `${new Date().toISOString().slice(0, 10)}T00:00:00Z`
   await context.route('**/usage/query', (route) => {
@@ -131,7 +140,8 @@ it('mask rules are tried while they are written, before they are saved; a patter
   await page.getByRole('button', { name: 'Save the rules' }).click()
   await page.getByText('Version 1.').waitFor()
   expect((await read('masking')).rules).toMatchObject({
-    ...{ sets: ['@contact'], rules: [{ id: 'order', pattern: 'ORDER-\\d+', action: 'mask' }] },
+    sets: ['@contact'],
+    rules: [{ id: 'order', pattern: 'ORDER-\\d+', action: 'mask' }],
   })
   await page.reload()
   await expect.poll(() => rule.getByLabel('matches', { exact: true }).inputValue()).toBe('ORDER-\\d+')

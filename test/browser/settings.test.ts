@@ -162,8 +162,18 @@ it('the audit log shows the newest first, is filtered by what, who and target, a
   await page.getByText('No event like this.').waitFor()
   const line = (id: number) =>
     JSON.stringify({
-      ...{ id: `e${id}`, at: new Date().toISOString(), scope: '*', action: 'key.created', target: `key ${id}` },
-      ...{ actor: 'a', actor_kind: 'user', key_id: '', address: '', request_id: '', outcome: 'done', details: {} },
+      id: `e${id}`,
+      at: new Date().toISOString(),
+      scope: '*',
+      action: 'key.created',
+      target: `key ${id}`,
+      actor: 'a',
+      actor_kind: 'user',
+      key_id: '',
+      address: '',
+      request_id: '',
+      outcome: 'done',
+      details: {},
     })
   const asked: unknown[] = []
   await context.route('**/audit/query', (route) => {
@@ -185,7 +195,8 @@ it('who reads only finds his own keys, makes one that may no more, and signs out
   await world.server.send('/users', { id: 'sets-reader', kind: 'person' })
   const put = (path: string, body: object) =>
     fetch(`${world.url}${path}`, {
-      ...{ method: 'PUT', body: JSON.stringify(body) },
+      method: 'PUT',
+      body: JSON.stringify(body),
       headers: { authorization: 'Bearer test-key', 'content-type': 'application/json' },
     })
   expect((await put('/grants', { user_id: 'sets-reader', scope: project, role: 'reader' })).status).toBe(200)

@@ -55,8 +55,15 @@ it('the system page shows the settings with their help, those that were given fi
 it('the system page shows refused rows with their reason, their place and what they hold, which is harmless', async () => {
   const { page, context, faults } = await world.open()
   const letter = (n: number) => ({
-    ...{ id: `letter-${n}`, topic: 'calls', partition: 0, offset: n, row_index: 7, at: new Date().toISOString() },
-    ...{ reason: `<img src=x onerror=alert(${n})> ${longWord}`, replayed_at: null, size_bytes: 40 },
+    id: `letter-${n}`,
+    topic: 'calls',
+    partition: 0,
+    offset: n,
+    row_index: 7,
+    at: new Date().toISOString(),
+    reason: `<img src=x onerror=alert(${n})> ${longWord}`,
+    replayed_at: null,
+    size_bytes: 40,
   })
   await context.route('**/server/deadletters/query', (route) => {
     const { offset = 0 } = route.request().postDataJSON() as { offset?: number }
@@ -103,7 +110,7 @@ it('the system page tells what is wrong with the reason, and goes on by itself; 
   const checks = { log: 'ok', storage: 'down', workers: 'ok' }
   await context.route('**/health', (route) =>
     route.fulfill({
-      ...{ status: 503 },
+      status: 503,
       json: { status: 'unavailable', checks, reasons: { storage: 'the disk is <b>full</b>' }, lag_ms: 4_000 },
     }),
   )

@@ -22,7 +22,10 @@ beforeAll(async () => {
   const first = user('Where is <b>my order</b>?')
   const second = user('And the refund?')
   const outer = turn('order 8812', 1, {
-    ...{ id: firstId, trace: firstTrace, name: 'first turn', ms: 300 },
+    id: firstId,
+    trace: firstTrace,
+    name: 'first turn',
+    ms: 300,
     inputs: { messages: [first] },
     output: { choices: [{ message: assistant('On its way.') }] },
   })
@@ -34,12 +37,14 @@ beforeAll(async () => {
   await world.send([
     ...[outer, inner],
     turn('order 8812', 2, {
-      ...{ name: 'second turn', ms: 500 },
+      name: 'second turn',
+      ms: 500,
       inputs: { messages: [first, assistant('On its way.'), second] },
       output: { choices: [{ message: assistant('Within two days.') }] },
     }),
     turn('order 8812', 3, {
-      ...{ id: thirdId, name: 'third turn' },
+      id: thirdId,
+      name: 'third turn',
       inputs: { step: 'close it' },
       output: 'closed',
       exception: 'Error: no',
@@ -214,8 +219,12 @@ describe('a turn of a thread', () => {
     const [judge, judged] = ['op/judge:v1', `call/${firstId}`].map((one) => `weave:///${world.project}/${one}`)
     const said = (feedback_type: string, payload: object, more: object = {}) =>
       world.server.send('/feedback/create', {
-        ...{ project_id: world.project, weave_ref: `weave:///${world.project}/call/${thirdId}` },
-        ...{ feedback_type, payload, creator: 'somebody else', ...more },
+        project_id: world.project,
+        weave_ref: `weave:///${world.project}/call/${thirdId}`,
+        feedback_type,
+        payload,
+        creator: 'somebody else',
+        ...more,
       })
     await said('wandb.note.1', { note: '<b>late</b>' })
     await said('wandb.runnable.judge', { output: 'bad <i>' }, { runnable_ref: judge, call_ref: judged })
@@ -265,7 +274,9 @@ describe('a thread that goes on', () => {
       output: __,
       ...start
     } = call(world.project, {
-      ...{ id, name: `live turn ${n}`, startMs: Date.now() - 60_000 + n * 1_000 },
+      id,
+      name: `live turn ${n}`,
+      startMs: Date.now() - 60_000 + n * 1_000,
       inputs: { messages: [user(`live ${n}`)] },
     })
     return { ...start, id, thread_id: 'live', turn_id: id }
@@ -274,7 +285,10 @@ describe('a thread that goes on', () => {
   const end = (id: string) =>
     world.server.send('/call/end', {
       end: {
-        ...{ project_id: world.project, id, ended_at: new Date().toISOString(), summary: {} },
+        project_id: world.project,
+        id,
+        ended_at: new Date().toISOString(),
+        summary: {},
         output: { choices: [{ message: assistant(`said of ${id}`) }] },
       },
     })

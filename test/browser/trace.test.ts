@@ -296,7 +296,8 @@ describe('a trace', () => {
     const { send } = world.server
     const code = 'def ask(question):\n    return "<b>" + question\n'
     const { object_id, digest } = await send<{ object_id: string; digest: string }>(`/v2/${project}/ops`, {
-      ...{ name: 'ask', source_code: code },
+      name: 'ask',
+      source_code: code,
     })
     const cost = { prompt_token_cost: 0.000002, completion_token_cost: 0.00001, effective_date: '2020-01-01T00:00:00Z' }
     await send('/cost/create', { project_id: project, costs: { 'priced-model': cost } })

@@ -51,7 +51,8 @@ it('a list is saved by name as a SavedView, and opened from another address', as
   await page.waitForURL((to) => to.searchParams.get('saved') === 'view-Errors-b-today-b')
   const [object] = await stored()
   expect(object?.val).toMatchObject({
-    ...{ view_type: 'traces', label: 'Errors <b>today</b>' },
+    view_type: 'traces',
+    label: 'Errors <b>today</b>',
     definition: {
       filter: { trace_roots_only: true },
       query: { $expr: expect.anything() },
@@ -66,7 +67,10 @@ it('a list is saved by name as a SavedView, and opened from another address', as
   await expect.poll(rowNames).toEqual(['fails'])
   const asked = Object.fromEntries(new URL(page.url()).searchParams)
   expect(asked).toEqual({
-    ...{ q: 'status:error', range: '24h', sort: 'op_name:asc', cols: 'inputs.question' },
+    q: 'status:error',
+    range: '24h',
+    sort: 'op_name:asc',
+    cols: 'inputs.question',
     saved: 'view-Errors-b-today-b',
   })
 })

@@ -33,7 +33,8 @@ type Served = { url: string; dataDir: string; send<Answer>(path: string, body: u
 
 export function servedAt(url: string, dataDir: string): Served {
   return {
-    ...{ url, dataDir },
+    url,
+    dataDir,
     async send<Answer>(path: string, body: unknown) {
       const { status, text } = await post(url, path, body)
       if (status !== 200) throw new Error(`${path} answered ${status}: ${text.slice(0, 500)}`)
@@ -52,10 +53,16 @@ export async function startWorld(project = 'acme/browser'): Promise<World> {
 export function worldOf(server: Served, browser: Browser, project = 'acme/browser'): World {
   const { url } = server
   return {
-    ...{ server, url, project, browser },
+    server,
+    url,
+    project,
+    browser,
     async open({ key = 'test-key', theme = 'light', width = 1280, origin = url } = {}) {
       const context = await browser.newContext({
-        ...{ viewport: { width, height: 800 }, colorScheme: theme, timezoneId: 'UTC', locale: 'en-GB' },
+        viewport: { width, height: 800 },
+        colorScheme: theme,
+        timezoneId: 'UTC',
+        locale: 'en-GB',
         permissions: ['clipboard-read', 'clipboard-write'],
       })
       const faults: string[] = []
@@ -109,10 +116,17 @@ type CallOptions = {
 export function call(project: string, options: CallOptions = {}): Record<string, unknown> {
   const { id = newId(), trace = newTrace(), name = 'answer', startMs = Date.now() - 60_000, ms = 100 } = options
   return {
-    ...{ project_id: project, id, trace_id: trace, parent_id: options.parent ?? null, op_name: name },
-    ...{ started_at: new Date(startMs).toISOString(), ended_at: new Date(startMs + ms).toISOString() },
-    ...{ inputs: options.inputs ?? { question: 'Why?' }, output: options.output ?? 'Because.' },
-    ...{ attributes: options.attributes ?? {}, summary: options.usage ? { usage: options.usage } : {} },
+    project_id: project,
+    id,
+    trace_id: trace,
+    parent_id: options.parent ?? null,
+    op_name: name,
+    started_at: new Date(startMs).toISOString(),
+    ended_at: new Date(startMs + ms).toISOString(),
+    inputs: options.inputs ?? { question: 'Why?' },
+    output: options.output ?? 'Because.',
+    attributes: options.attributes ?? {},
+    summary: options.usage ? { usage: options.usage } : {},
     ...(options.exception !== undefined && { exception: options.exception }),
   }
 }

@@ -124,7 +124,9 @@ async function logCount(project_id: string): Promise<number> {
   let count = 0
   for (let after: string | undefined; ; ) {
     const page = await postLines<{ cursor: string }>(server.url, '/logs/query', {
-      ...{ project_id, ...columns, limit: 1000 },
+      project_id,
+      ...columns,
+      limit: 1000,
       ...(after !== undefined && { after }),
     })
     count += page.length

@@ -18,11 +18,19 @@ describe(`completions of the Python SDK ${sdkVersion}`, () => {
   it('are answered and recorded', { timeout: 180_000 }, async () => {
     const report = await runPython<Record<string, unknown>>('completions.py', ['compat/python-completions'], server)
     expect(report).toEqual({
-      ...{ whole: 'Hello', failed: 'The model nobody does not exist', text: 'Hello', predicted: 'Hello' },
-      ...{ op: 'weave.completions_create', output: 'Hello', usage: 5, streamed: 'Hello' },
+      whole: 'Hello',
+      failed: 'The model nobody does not exist',
+      text: 'Hello',
+      predicted: 'Hello',
+      op: 'weave.completions_create',
+      output: 'Hello',
+      usage: 5,
+      streamed: 'Hello',
     })
     expect(engine.last().json).toEqual({
-      ...{ model: 'small', temperature: 0.5, response_format: { type: 'text' } },
+      model: 'small',
+      temperature: 0.5,
+      response_format: { type: 'text' },
       messages: [
         { role: 'system', content: 'Greet Bob' },
         { role: 'user', content: 'Hello Bob' },

@@ -30,7 +30,9 @@ it('runs the SDK’s own evaluation', { timeout: 180_000 }, async () => {
         model_latency: { mean: expect.any(Number) },
       },
     },
-    ...{ op: 'Evaluation.evaluate', children: 3, exception: null },
+    op: 'Evaluation.evaluate',
+    children: 3,
+    exception: null,
   })
   const messages = world.fake.asked.flatMap(({ json }) => (json?.model === 'answerer' ? [json.messages] : []))
   expect(messages).toContainEqual([

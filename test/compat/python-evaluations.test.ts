@@ -31,7 +31,11 @@ describe(`evaluations of the Python SDK ${sdkVersion}`, () => {
     const report = await runPython<Report>('evaluations.py', [project_id], server)
     const [evaluation, model] = report.refs
     expect(report.recorded).toMatchObject({
-      ...{ evaluation_run_id: report.id, evaluation, model, status: 'completed', source_evaluation_run_id: null },
+      evaluation_run_id: report.id,
+      evaluation,
+      model,
+      status: 'completed',
+      source_evaluation_run_id: null,
       summary: { weave: { status: 'success' } },
     })
     expect(report.output).toMatchObject({ right: { true_count: 2 } })

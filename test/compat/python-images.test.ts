@@ -27,7 +27,10 @@ it('images that the Python SDK sends are stored as its own content', { timeout: 
   world.fake.on('/v1/cat.png', (response) => void response.writeHead(200).end(png))
   const report = await runPython('images.py', ['compat/images'], { url: world.server.now().url, home })
   expect(report).toEqual({
-    ...{ type: 'Content', size: png.length, mimetype: 'image/png', whole: true },
+    type: 'Content',
+    size: png.length,
+    mimetype: 'image/png',
+    whole: true,
     refused: ['Missing secret: GEMINI_API_KEY', null],
     op: 'weave.image_generation_create',
     in_call: ['Content', true],

@@ -58,7 +58,8 @@ describe(`the instrumentation of OpenAI's client ${version}`, () => {
   it.each(Object.entries(ways))('sends %s, and each call holds its messages', async (way, env) => {
     const project_id = `python/events-${Object.keys(ways).indexOf(way)}`
     const ids = await runProgram<string[]>(python, 'openai_events.py', [provider.url], {
-      ...{ HOME: dir, ...env },
+      HOME: dir,
+      ...env,
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://${server.now().otlp?.grpc}`,
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20test-key,project_id=${project_id}`,
     })

@@ -42,13 +42,13 @@ async function run(command: string, program: string, args: string[], key: string
     cwd: server.home,
     timeout: ms,
     env: {
-      ...{ PATH: process.env.PATH, HOME: server.home, WEAVE_SERVER_CACHE_DIR: join(server.home, 'weave-cache') },
-      ...{
-        WF_TRACE_SERVER_URL: proxy.url,
-        WANDB_BASE_URL: proxy.url,
-        WANDB_API_KEY: key,
-        WEAVE_PRINT_CALL_LINK: 'false',
-      },
+      PATH: process.env.PATH,
+      HOME: server.home,
+      WEAVE_SERVER_CACHE_DIR: join(server.home, 'weave-cache'),
+      WF_TRACE_SERVER_URL: proxy.url,
+      WANDB_BASE_URL: proxy.url,
+      WANDB_API_KEY: key,
+      WEAVE_PRINT_CALL_LINK: 'false',
     },
   })
   let output = ''

@@ -18,7 +18,8 @@ it('no recorded event is lost, and no change stands without one', async () => {
   let server = await startChildServer(folder)
   const change = async (project: string): Promise<number> => {
     const response = await fetch(`${server.url}/v2/acme/${project}/settings/limits`, {
-      ...{ method: 'PUT', body: JSON.stringify({ calls_per_minute: 7 }) },
+      method: 'PUT',
+      body: JSON.stringify({ calls_per_minute: 7 }),
       headers: { authorization: basicAuth(), 'content-type': 'application/json' },
       // A server that is killed may leave an answer open.
       signal: AbortSignal.timeout(10_000),
@@ -45,7 +46,9 @@ it('no recorded event is lost, and no change stands without one', async () => {
     const found: Line[] = []
     for (let after: string | undefined; ; ) {
       const page = await postLines<Line & { id: string }>(server.url, '/audit/query', {
-        ...{ action: 'limits.changed', limit: 1_000, after },
+        action: 'limits.changed',
+        limit: 1_000,
+        after,
       })
       found.push(...page)
       after = page.at(-1)?.id

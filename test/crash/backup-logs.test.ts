@@ -39,14 +39,20 @@ const sendSpan = (n: number) =>
   )
 const sendLogs = (...logRecords: object[]) => ask('/otel/v1/logs', { resourceLogs: [{ scopeLogs: [{ logRecords }] }] })
 const details = (n: number) => ({
-  ...{ traceId, spanId: idOf(n), timeUnixNano: ns(n), eventName: 'gen_ai.client.inference.operation.details' },
+  traceId,
+  spanId: idOf(n),
+  timeUnixNano: ns(n),
+  eventName: 'gen_ai.client.inference.operation.details',
   attributes: [
     ...[text('gen_ai.request.model', 'm1'), integer('gen_ai.usage.input_tokens', n)],
     text('gen_ai.input.messages', `[{"content": "question ${n}"}]`),
   ],
 })
 const evaluation = {
-  ...{ traceId, spanId: idOf(1), timeUnixNano: ns(9), eventName: 'gen_ai.evaluation.result' },
+  traceId,
+  spanId: idOf(1),
+  timeUnixNano: ns(9),
+  eventName: 'gen_ai.evaluation.result',
   attributes: [text('gen_ai.evaluation.name', 'Relevance'), text('gen_ai.evaluation.score.label', 'good')],
 }
 
@@ -63,7 +69,9 @@ const waitForJoin = (n: number) =>
 const world = async () => ({
   calls: await calls(),
   logs: await postLines(server.url, '/logs/query', {
-    ...{ project_id, start: '2026-03-05T00:00:00Z', end: '2026-03-06T00:00:00Z' },
+    project_id,
+    start: '2026-03-05T00:00:00Z',
+    end: '2026-03-06T00:00:00Z',
   }),
   feedback: (await ask<{ result: object[] }>('/feedback/query', { project_id })).result,
   count: await ask('/calls/query_stats', { project_id }),

@@ -34,8 +34,13 @@ const store = await createEmbeddedStore({
   queryMemoryBytes: 2 ** 30,
 })
 const log = await createEmbeddedLog({
-  ...{ dir: join(dir, 'log'), topics, maxUnappliedBytes: 2 ** 30, minFreeBytes: 0, retentionMs: 86_400_000 },
-  ...{ sealAfterMs: 1, flushEveryMs: 1 },
+  dir: join(dir, 'log'),
+  topics,
+  maxUnappliedBytes: 2 ** 30,
+  minFreeBytes: 0,
+  retentionMs: 86_400_000,
+  sealAfterMs: 1,
+  flushEveryMs: 1,
   fs: { ...nodeFs, space: async () => ({ freeBytes: 2 ** 40, totalBytes: 2 ** 41 }) },
 })
 const stepping: { store: Store; log: Log } = {
@@ -48,7 +53,11 @@ const stepping: { store: Store; log: Log } = {
 }
 const deadLetters = await openFileDeadLetters(dir)
 const worker = startWorker({
-  ...{ ...stepping, deadLetters, inFlight: noInFlight, progress: createProgress(), ownsTables: true },
+  ...stepping,
+  deadLetters,
+  inFlight: noInFlight,
+  progress: createProgress(),
+  ownsTables: true,
   onFatal(error) {
     throw error
   },

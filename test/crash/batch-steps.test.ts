@@ -34,7 +34,12 @@ async function run(dir: string, endAt: number, rowsFile?: string): Promise<Outco
 type Part = PartsHistory['parts'][number]
 const startedUs = Date.UTC(2026, 3, 1) * 1000
 const part = (kind: Part['kind'], clock: number): Part => ({
-  ...{ kind, clock, startedUs: startedUs + clock, endedUs: startedUs + 2e6, trace: 'trace', named: false },
+  kind,
+  clock,
+  startedUs: startedUs + clock,
+  endedUs: startedUs + 2e6,
+  trace: 'trace',
+  named: false,
 })
 const idOf = (n: number) => `00000000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`
 
@@ -85,7 +90,9 @@ describe.each(Object.entries(batches))('a batch of %s', (_name, calls) => {
       expect(await run(copy, endAt, now), `it was to end itself at step ${endAt} of ${steps}`).toBeUndefined()
       const { steps: _, ...after } = (await run(copy, 0)) as Outcome
       expect(after, `after a kill at step ${endAt} of ${steps}`).toEqual({
-        ...{ dead: 0, counted: whole?.counted, rows: whole?.rows },
+        dead: 0,
+        counted: whole?.counted,
+        rows: whole?.rows,
       })
     }
   })

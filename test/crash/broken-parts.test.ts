@@ -20,12 +20,17 @@ afterEach(() => server.remove())
 /** Calls of two months: whole ones, starts with an end of their own, a renamed one, a deleted one, turns of a thread. */
 async function write(): Promise<void> {
   const start = (n: number) => ({
-    ...{ project_id: project, id: idOf(n), trace_id: idOf(n), op_name: `op-${n}`, started_at: timeOf(n) },
-    ...{ attributes: {}, inputs: { n }, thread_id: 'thread', turn_id: idOf(n) },
+    project_id: project,
+    id: idOf(n),
+    trace_id: idOf(n),
+    op_name: `op-${n}`,
+    started_at: timeOf(n),
+    attributes: {},
+    inputs: { n },
+    thread_id: 'thread',
+    turn_id: idOf(n),
   })
-  const end = (n: number) => ({
-    ...{ project_id: project, id: idOf(n), ended_at: timeOf(n), output: { n }, summary: {} },
-  })
+  const end = (n: number) => ({ project_id: project, id: idOf(n), ended_at: timeOf(n), output: { n }, summary: {} })
   const batch = Array.from({ length: 20 }, (_, n) => n).flatMap((n) => [
     { mode: 'start', req: { start: start(n) } },
     { mode: 'end', req: { end: end(n) } },
@@ -99,8 +104,13 @@ it('rows that the log no longer holds are reported, and their broken parts stay 
   const segments = () => readdirSync(log).filter((name) => /\.(jsonl|zst)/.test(name))
   await server.send('/call/start', {
     start: {
-      ...{ project_id: project, id: idOf(99), trace_id: idOf(99), op_name: 'late', started_at: timeOf(1) },
-      ...{ attributes: {}, inputs: {} },
+      project_id: project,
+      id: idOf(99),
+      trace_id: idOf(99),
+      op_name: 'late',
+      started_at: timeOf(1),
+      attributes: {},
+      inputs: {},
     },
   })
   await everything()

@@ -42,7 +42,9 @@ it('the worker goes on where it was once the ClickHouse server is back', { timeo
   await vi.waitFor(async () => {
     const { code, health } = await healthOf(worker)
     expect({ code, ...health }).toMatchObject({
-      ...{ code: 503, status: 'unavailable', checks: { log: 'ok', storage: 'down', workers: 'degraded' } },
+      code: 503,
+      status: 'unavailable',
+      checks: { log: 'ok', storage: 'down', workers: 'degraded' },
       reasons: { workers: expect.stringContaining('calls: the database is not available') },
     })
     expect(health.lag_ms).toBeGreaterThan(0)

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { uuidv7 } from '../../services/core/ids.ts'
-import type { Batch, Log } from '../../services/core/log/log.ts'
+import type { Batch } from '../../services/core/log/log.ts'
 import { createProgress } from '../../services/core/log/progress.ts'
 import { openFileDeadLetters } from '../../services/worker/dead-letters/dead-letters-file.ts'
 import { startWorker } from '../../services/worker/run.ts'
@@ -12,7 +12,7 @@ import { type CrashProbe, probeInChild } from '../../services/worker/split/child
 import { withoutCrashingRows } from '../../services/worker/split/crashing-rows.ts'
 import { createInFlight } from '../../services/worker/split/in-flight.ts'
 import { type ChildServer, post, startChildServer } from '../fixtures/child-server.ts'
-import { openLog, recordOf, temporaryFolder } from '../fixtures/log.ts'
+import { openLog, temporaryFolder } from '../fixtures/log.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
 const markOf = (dir: string) => join(dir, 'in-flight-calls-0.json')
@@ -44,8 +44,15 @@ async function sendCalls(url: string, count: number): Promise<string[]> {
 
 const rowOf = (id: string) =>
   JSON.stringify({
-    ...{ kind: 'complete', project_id: project, id, clock: 5, started_us: 1.7e15, ended_us: 1.7e15 },
-    ...{ trace_id: id, op_name: 'o', inputs: { id } },
+    kind: 'complete',
+    project_id: project,
+    id,
+    clock: 5,
+    started_us: 1.7e15,
+    ended_us: 1.7e15,
+    trace_id: id,
+    op_name: 'o',
+    inputs: { id },
   })
 
 describe('a process that ends in the middle of an insert', () => {
@@ -92,8 +99,15 @@ describe('rows that make the engine end', () => {
       { ...record, offset: 2, rowCount: ids.length - half },
     ]
     return {
-      ...{ topic: 'calls', partition: 0, firstOffset: 1, lastOffset: 2, records, patchCount: 0 },
-      ...{ rowCount: ids.length, source: { file }, oldestMs: 0 },
+      topic: 'calls',
+      partition: 0,
+      firstOffset: 1,
+      lastOffset: 2,
+      records,
+      patchCount: 0,
+      rowCount: ids.length,
+      source: { file },
+      oldestMs: 0,
     }
   }
   const crashingOn =
@@ -179,13 +193,20 @@ describe('rows that make the engine end', () => {
       expect([inFlight.begin(batch), inFlight.begin(batch)]).toEqual([0, 1])
       const start = (probe: CrashProbe) =>
         startWorker({
-          ...{ log, store, progress: createProgress(), deadLetters: letters, inFlight: createInFlight(dir), probe },
+          log,
+          store,
+          progress: createProgress(),
+          deadLetters: letters,
+          inFlight: createInFlight(dir),
+          probe,
           onFatal: fail,
         })
       const ids = async () =>
         (
           await store.rows<{ id: string }>({
-            ...{ name: 'ids', sql: 'SELECT id FROM callhouse.calls FINAL ORDER BY id', params: {} },
+            name: 'ids',
+            sql: 'SELECT id FROM callhouse.calls FINAL ORDER BY id',
+            params: {},
           })
         ).map(({ id }) => id)
       return { dir, letters, start, ids }
@@ -301,7 +322,9 @@ describe('rows that make the engine end', () => {
     const worker = startWorker({ ...deps, onBatch: (report) => reports.push(report), onFatal: fail })
     await worker.caughtUp()
     const rows = await store.rows<{ id: string }>({
-      ...{ name: 'ids', sql: 'SELECT id FROM callhouse.calls ORDER BY id', params: {} },
+      name: 'ids',
+      sql: 'SELECT id FROM callhouse.calls ORDER BY id',
+      params: {},
     })
     expect(rows.map(({ id }) => id)).toEqual(['one', 'two'])
     expect((await letters.list()).map(({ rowIndex }) => rowIndex)).toEqual([1, 2])
@@ -331,51 +354,4 @@ describe('rows that make the engine end', () => {
     const objects = { topic: 'objects', partition: 0, firstOffset: 8 } as Batch
     expect(createInFlight(dir).begin(objects)).toBe(0)
   })
-})
-
-describe('a worker that is stopped or disturbed', () => {
-  it('survives outages of the store and of the disk, and counts a stop in one as no crash', async () => {
-    const dir = await temporaryFolder()
-    const log = await openLog(join(dir, 'log'))
-    const { store, remove } = await createTestStore()
-    onTestFinished(remove)
-    const letters = await openFileDeadLetters(dir)
-    await log.append('calls', [recordOf([uuidv7()], { rows: Buffer.from(`${rowOfOne()}\n`) })])
-    const outage = Object.assign(new Error('ENOSPC: injected'), { code: 'ENOSPC' })
-    let failures = 2
-    const failing: Log = {
-      ...log,
-      async commit(position) {
-        if (failures-- > 0) throw outage
-        await log.commit(position)
-      },
-    }
-    const retries: string[] = []
-    const deps = { store, deadLetters: letters, inFlight: createInFlight(dir), onFatal: () => retries.push('fatal') }
-    const onRetry = (_: string, error: Error) => retries.push(error.message)
-    const worker = startWorker({ ...deps, log: failing, progress: createProgress(), onRetry })
-    await worker.caughtUp()
-    expect(retries).toEqual([outage.message, outage.message])
-    expect(worker.status()).toEqual({ status: 'ok' })
-    await worker.stop()
-    await expect(worker.deduplicateAll()).rejects.toThrow('the queue is closed')
-
-    await log.append('calls', [recordOf([uuidv7()], { rows: Buffer.from(`${rowOfOne()}\n`) })])
-    failures = Number.POSITIVE_INFINITY
-    let refused = () => {}
-    const isRefused = new Promise<void>((resolve) => {
-      refused = resolve
-    })
-    const stuck = startWorker({ ...deps, log: failing, progress: createProgress(), onRetry: () => refused() })
-    await isRefused
-    expect(stuck.status()).toEqual({ status: 'degraded', reason: 'calls: the file system fails (ENOSPC)' })
-    await stuck.stop()
-    expect(existsSync(markOf(dir))).toBe(false)
-    expect((await log.committed('calls'))[0]?.offset).toBe(1)
-    expect(retries).toHaveLength(2)
-    await letters.close()
-  })
-
-  const rowOfOne = () =>
-    JSON.stringify({ kind: 'complete', project_id: project, id: uuidv7(), clock: 5, started_us: 1.7e15, op_name: 'o' })
 })

@@ -48,7 +48,9 @@ async function upload(project_id: string, word: string, bytes: number): Promise<
   body.set('project_id', project_id)
   body.set('file', new Blob([`${word} `.repeat(bytes / word.length)]), 'note')
   const answer = await fetch(`${server.url}/file/create`, {
-    ...{ method: 'POST', headers: { authorization: basicAuth() }, body },
+    method: 'POST',
+    headers: { authorization: basicAuth() },
+    body,
   })
   return ((await answer.json()) as { digest: string }).digest
 }
@@ -59,8 +61,15 @@ async function fill(project_id: string, word: string): Promise<void> {
   for (let n = 0; n < calls; n++) {
     const of = { project_id, id: idOf(n) }
     const start = {
-      ...{ ...of, trace_id: idOf(n % 5), op_name: `op ${word}`, started_at: at(n), thread_id: word, turn_id: idOf(n) },
-      ...{ attributes: { of: word }, inputs: { text: word, n, files }, display_name: word },
+      ...of,
+      trace_id: idOf(n % 5),
+      op_name: `op ${word}`,
+      started_at: at(n),
+      thread_id: word,
+      turn_id: idOf(n),
+      attributes: { of: word },
+      inputs: { text: word, n, files },
+      display_name: word,
     }
     const end = { ...of, ended_at: at(n), output: [word], exception: word, summary: { note: word } }
     if (n % 2 === 0) await send(`/v2/${project_id}/calls/complete`, { batch: [{ ...start, ...end }] })
@@ -70,7 +79,9 @@ async function fill(project_id: string, word: string): Promise<void> {
     }
     if (n % 4 === 0)
       await send('/feedback/create', {
-        ...{ project_id, weave_ref: `weave:///${project_id}/call/${idOf(n)}`, feedback_type: 'note' },
+        project_id,
+        weave_ref: `weave:///${project_id}/call/${idOf(n)}`,
+        feedback_type: 'note',
         payload: { note: word },
       })
   }

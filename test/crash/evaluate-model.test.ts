@@ -43,14 +43,18 @@ async function put(object_id: string, name: string, fields: object): Promise<str
   return `weave:///${project}/object/${object_id}:${digest}`
 }
 const modelOf = (model: string, default_params: object = {}) => ({
-  ...{ name: model, llm_model_id: `coreweave/${model}`, default_params },
+  name: model,
+  llm_model_id: `coreweave/${model}`,
+  default_params,
 })
 const eventually = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 120_000, interval: 50 })
 const statusOf = async (call_id: string): Promise<Json> =>
   (await send('/evaluations/status', { project_id: project, call_id })).status
 const calls = (filter: object): Promise<Json[]> =>
   postLines(server.url, '/calls/stream_query', {
-    ...{ project_id: project, filter, sort_by: [{ field: 'started_at', direction: 'asc' }] },
+    project_id: project,
+    filter,
+    sort_by: [{ field: 'started_at', direction: 'asc' }],
   })
 const nameOf = ({ op_name }: Json): string => /\/op\/([^:]+):/.exec(op_name)?.[1] ?? op_name
 const contentOf = ({ json }: { json: Json }): string => json.messages.at(-1).content
@@ -86,7 +90,8 @@ it('an evaluation that was killed goes on with the remaining rows and ends once'
     name: 'quality',
     scoring_prompt: '{output}',
     model: {
-      ...{ _type: 'LLMStructuredCompletionModel', _class_name: 'LLMStructuredCompletionModel' },
+      _type: 'LLMStructuredCompletionModel',
+      _class_name: 'LLMStructuredCompletionModel',
       ...modelOf('judge', { response_format: 'json_object' }),
     },
   })
@@ -123,7 +128,8 @@ it('an evaluation that was killed goes on with the remaining rows and ends once'
   const quality = { length: { mean: rows.join('').length / rows.length } }
   await eventually(async () => {
     expect(await statusOf(id)).toEqual({
-      ...{ code: 'complete', output: { quality, model_latency: { mean: expect.any(Number) } } },
+      code: 'complete',
+      output: { quality, model_latency: { mean: expect.any(Number) } },
     })
   })
 

@@ -40,7 +40,8 @@ type Sent = { method?: string; type?: string; body: unknown; headers?: Record<st
 async function send(path: string, { method = 'POST', type = 'application/json', body, headers = {} }: Sent) {
   const bytes = body instanceof Uint8Array || typeof body === 'string' ? body : JSON.stringify(body)
   const answer = await fetch(server.url + path, {
-    ...{ method, body: bytes as NonNullable<RequestInit['body']> },
+    method,
+    body: bytes as NonNullable<RequestInit['body']>,
     headers: { authorization: basicAuth(), 'content-type': type, project_id, ...headers },
   })
   const text = await answer.text()
@@ -69,11 +70,19 @@ const base64 = (bytes: number) => Buffer.alloc(bytes, 'x').toString('base64')
 const at = () => new Date().toISOString()
 const ids = () => ({ project_id, id: uuidv7(), trace_id: uuidv7() })
 const start = () => ({
-  ...{ ...ids(), op_name: 'op', started_at: at(), display_name: marker() },
-  ...{ attributes: { note: withMarker() }, inputs: { text: withMarker(), args: JSON.stringify({ to: marker() }) } },
+  ...ids(),
+  op_name: 'op',
+  started_at: at(),
+  display_name: marker(),
+  attributes: { note: withMarker() },
+  inputs: { text: withMarker(), args: JSON.stringify({ to: marker() }) },
 })
 const end = (id = uuidv7()) => ({
-  ...{ project_id, id, ended_at: at(), output: [withMarker()], exception: withMarker() },
+  project_id,
+  id,
+  ended_at: at(),
+  output: [withMarker()],
+  exception: withMarker(),
   summary: { note: withMarker() },
 })
 const attribute = (key: string, value = withMarker()) => ({ key, value: { stringValue: value } })
@@ -88,7 +97,11 @@ const spans = () => ({
           scope: { name: 'test', attributes: [attribute('who')] },
           spans: [
             {
-              ...{ traceId: hex(32), spanId: hex(16), name: 'chat', startTimeUnixNano: now(), endTimeUnixNano: now() },
+              traceId: hex(32),
+              spanId: hex(16),
+              name: 'chat',
+              startTimeUnixNano: now(),
+              endTimeUnixNano: now(),
               attributes: [
                 attribute('gen_ai.system', 'openai'),
                 attribute('input.value', JSON.stringify({ messages: [{ content: withMarker() }] })),
@@ -114,8 +127,11 @@ const logs = () => ({
           scope: { name: 'test', attributes: [attribute('who')] },
           logRecords: [
             {
-              ...{ timeUnixNano: now(), traceId: hex(32), spanId: hex(16) },
-              ...{ eventName: 'claude_code.user_prompt', body: { stringValue: withMarker() } },
+              timeUnixNano: now(),
+              traceId: hex(32),
+              spanId: hex(16),
+              eventName: 'claude_code.user_prompt',
+              body: { stringValue: withMarker() },
               attributes: [attribute('prompt'), attribute('session.id', 's1'), attribute('other')],
             },
           ],
@@ -131,8 +147,10 @@ const binary = (request: object): object =>
   )
 
 const feedback = () => ({
-  ...{ project_id, weave_ref: `weave:///${project_id}/call/${uuidv7()}`, feedback_type: 'custom' },
-  ...{ payload: { note: withMarker(), deep: [{ x: withMarker() }] } },
+  project_id,
+  weave_ref: `weave:///${project_id}/call/${uuidv7()}`,
+  feedback_type: 'custom',
+  payload: { note: withMarker(), deep: [{ x: withMarker() }] },
 })
 
 const logsPath = exportPath.replaceAll('trace', 'logs').replaceAll('Trace', 'Logs')

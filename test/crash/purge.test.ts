@@ -43,8 +43,15 @@ async function fill(server: ChildServer, project_id: string, word: string, at: s
   for (let n = from; n < from + calls; n++) {
     const of = { project_id, id: idOf(n) }
     const start = {
-      ...{ ...of, trace_id: idOf(n), op_name: `op ${word}`, started_at: at, thread_id: word, turn_id: idOf(n) },
-      ...{ attributes: { of: word }, inputs: { text: word }, display_name: word },
+      ...of,
+      trace_id: idOf(n),
+      op_name: `op ${word}`,
+      started_at: at,
+      thread_id: word,
+      turn_id: idOf(n),
+      attributes: { of: word },
+      inputs: { text: word },
+      display_name: word,
     }
     await send('/call/start', { start })
     await send('/call/end', { end: { ...of, ended_at: at, output: [word], summary: {} } })

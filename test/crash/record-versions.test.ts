@@ -11,8 +11,15 @@ const project = 'acme/app'
 
 const rowOf = (id: string) =>
   JSON.stringify({
-    ...{ kind: 'complete', project_id: project, id, clock: 5, started_us: 1.7e15, ended_us: 1.7e15 },
-    ...{ trace_id: id, op_name: 'o', inputs: { id } },
+    kind: 'complete',
+    project_id: project,
+    id,
+    clock: 5,
+    started_us: 1.7e15,
+    ended_us: 1.7e15,
+    trace_id: id,
+    op_name: 'o',
+    inputs: { id },
   })
 
 /** A data folder whose log holds one record of another version. */

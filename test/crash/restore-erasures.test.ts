@@ -33,8 +33,16 @@ afterAll(async () => {
 })
 
 const call = (project_id: string, id: string, text: string) => ({
-  ...{ project_id, id, trace_id: id, op_name: 'op', started_at: new Date().toISOString(), attributes: {} },
-  ...{ inputs: { text }, ended_at: new Date().toISOString(), output: text, summary: {} },
+  project_id,
+  id,
+  trace_id: id,
+  op_name: 'op',
+  started_at: new Date().toISOString(),
+  attributes: {},
+  inputs: { text },
+  ended_at: new Date().toISOString(),
+  output: text,
+  summary: {},
 })
 async function send(way: string, body: unknown, method = 'POST'): Promise<void> {
   const headers = { authorization: basicAuth(), 'content-type': 'application/json' }

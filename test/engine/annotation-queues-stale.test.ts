@@ -45,13 +45,11 @@ beforeAll(async () => {
     ...createFeedbackReadRoutes({ ...deps, throwIfHeld, config: { wirePrefix: 'wb', wireAliases: true } }, noErasures),
     ...createFeedbackWriteRoutes({
       maskings: noMaskings,
-      ...{
-        log,
-        clock,
-        throwIfHeld,
-        throwUnlessOwn: throwIfHeld,
-        config: { wirePrefix: 'wb', feedbackPrefix: 'wandb' },
-      },
+      log,
+      clock,
+      throwIfHeld,
+      throwUnlessOwn: throwIfHeld,
+      config: { wirePrefix: 'wb', feedbackPrefix: 'wandb' },
       annotationSchema: createAnnotationSchema(deps),
       checkQueue: createQueueCheck(deps),
     }),
@@ -78,10 +76,7 @@ describe('what is not found', () => {
     ['/objs/{object_id}/versions/{digest}/tags', { project_id, tags: ['t'] }, 404],
     [
       '/feedback/create',
-      {
-        ...{ ...item, feedback_type: 'wandb.annotation.a' },
-        annotation_ref: `weave:///${project_id}/object/a:${digest}`,
-      },
+      { ...item, feedback_type: 'wandb.annotation.a', annotation_ref: `weave:///${project_id}/object/a:${digest}` },
       404,
     ],
   ])('%s', async (path, json, otherwise) => {

@@ -11,7 +11,8 @@ import { createTestStore } from '../fixtures/store.ts'
 
 const calls = (offset: number, partition = 0) => ({ topic: 'calls', partition, offset }) as const
 const logOf = (id: string, first: number, end: number): TopicIdentity => ({
-  ...{ topic: 'calls', id },
+  topic: 'calls',
+  id,
   kept: [{ partition: 0, first, end }],
 })
 const knownOf = (id: string, position: number): Applied =>
@@ -26,7 +27,10 @@ describe('a log and what the tables remember', () => {
     tables: ComparedState['tables'] = { areEmpty: false, covered: none },
   ) => {
     const { mismatch, fresh, missing } = compare({
-      ...{ identities: [identity], committed: [calls(committed)], applied, tables },
+      identities: [identity],
+      committed: [calls(committed)],
+      applied,
+      tables,
     })
     return mismatch?.message ?? { begins: fresh.map(({ offset }) => offset), missing: missing.map(({ last }) => last) }
   }
@@ -104,7 +108,11 @@ describe('the table', () => {
         },
         remembered: (of) => void remembered.push(...of.map(({ offset }) => offset)),
       },
-      ...{ store, known: await readApplied(store), looks: true, applies: true, progress: createProgress() },
+      store,
+      known: await readApplied(store),
+      looks: true,
+      applies: true,
+      progress: createProgress(),
       onError: (error) => expect.fail(error.message),
     })
     // A worker that comes to the log again compares at once, not with the next look.

@@ -37,7 +37,11 @@ beforeAll(async () => {
   for (const file of readdirSync(shipped).filter((one) => one < added || ofToday(one)))
     cpSync(join(shipped, file), join(migrationsDir, file))
   store = await createEmbeddedStore({
-    ...{ dir, memoryCapBytes: 2 ** 30, queryTimeoutMs: 20_000, queryMemoryBytes: 2 ** 28, migrationsDir },
+    dir,
+    memoryCapBytes: 2 ** 30,
+    queryTimeoutMs: 20_000,
+    queryMemoryBytes: 2 ** 28,
+    migrationsDir,
   })
   await store.migrate()
   await run('ALTER TABLE callhouse.calls_in ADD COLUMN mask UInt32, ADD COLUMN mask_hits UInt16')

@@ -51,7 +51,11 @@ beforeAll(async () => {
   mkdirSync(migrationsDir)
   for (const file of readdirSync(shipped)) if (file < added) cpSync(join(shipped, file), join(migrationsDir, file))
   store = await createEmbeddedStore({
-    ...{ dir, memoryCapBytes: 2 ** 30, queryTimeoutMs: 20_000, queryMemoryBytes: 2 ** 28, migrationsDir },
+    dir,
+    memoryCapBytes: 2 ** 30,
+    queryTimeoutMs: 20_000,
+    queryMemoryBytes: 2 ** 28,
+    migrationsDir,
   })
   await store.migrate()
   // Old enough calls for several statements, and some of every kind.

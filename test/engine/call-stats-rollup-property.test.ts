@@ -38,13 +38,24 @@ function usageOf({ n }: End): { model: string; values: number[] }[] {
 const isSpan = ({ n }: Start): boolean => n % 3 === 0
 
 const startFields = (from: Start) => ({
-  ...{ startedUs: from.us, traceId: from.trace, parentId: from.parent ?? '', opName: from.op, displayName: from.name },
+  startedUs: from.us,
+  traceId: from.trace,
+  parentId: from.parent ?? '',
+  opName: from.op,
+  displayName: from.name,
   otelDump: isSpan(from) ? '{"span":1}' : '',
 })
 const endFields = (from: End) => ({
-  ...{ endedUs: from.us, exception: from.exception ?? '' },
+  endedUs: from.us,
+  exception: from.exception ?? '',
   usage: usageOf(from).map(({ model, values: [input = 0, output = 0, cacheRead = 0, cacheWrite = 0, total = 0] }) => ({
-    ...{ model, requests: 1, input, output, total, cacheRead, cacheWrite },
+    model,
+    requests: 1,
+    input,
+    output,
+    total,
+    cacheRead,
+    cacheWrite,
   })),
 })
 
@@ -106,7 +117,10 @@ function percentile(values: number[], p: number): number | null {
 
 const all = [...aggregations, 'count_true', 'count_false']
 const requestOf = ({ fromUs, beforeUs, granularity, rootsOnly }: Asked) => ({
-  ...{ start: fromUs / 1e6, end: beforeUs / 1e6, granularity, filter: { trace_roots_only: rootsOnly } },
+  start: fromUs / 1e6,
+  end: beforeUs / 1e6,
+  granularity,
+  filter: { trace_roots_only: rootsOnly },
   call_metrics: [
     { metric: 'latency_ms', aggregations: all, percentiles: random.chance(0.5) ? [50, 99.9] : [] },
     { metric: 'error_count', aggregations: all },
@@ -142,7 +156,9 @@ function expected(asked: Asked, withPercentiles: boolean): { calls: Row[]; usage
         latency[`p${p}_latency_ms`] = value === null ? null : expect.closeTo(value, 6)
       }
     return {
-      ...{ timestamp: text(us), ...latency, ...aggregated('error_count', failed, all) },
+      timestamp: text(us),
+      ...latency,
+      ...aggregated('error_count', failed, all),
       ...aggregated(
         'call_count',
         own.map(() => 1),
@@ -178,7 +194,9 @@ function randomAsk(random: Random): Asked {
     baseUs + random.below(24) * hourUs - random.below(spanUs) + (random.chance(0.5) ? 0 : random.below(1e9))
   const whole = random.chance(0.3)
   return {
-    ...{ fromUs: whole ? fromUs - (fromUs % hourUs) : fromUs, granularity, rootsOnly: random.chance(0.4) },
+    fromUs: whole ? fromUs - (fromUs % hourUs) : fromUs,
+    granularity,
+    rootsOnly: random.chance(0.4),
     beforeUs: (whole ? fromUs - (fromUs % hourUs) : fromUs) + spanUs,
   }
 }

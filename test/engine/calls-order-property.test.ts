@@ -80,7 +80,10 @@ describe('rows of a call, in any order of arrival', () => {
     }
     if (sweep)
       await createDeduplication({
-        ...{ store, calls: materializer, queue: createSerialQueue(), committed: async () => [] },
+        store,
+        calls: materializer,
+        queue: createSerialQueue(),
+        committed: async () => [],
         next: async () => ({ partition: 0, offset: 1 }),
       }).all()
     const got = await store.rows<PartRow>({ name: 'visible', sql: visible, params: { project } })

@@ -289,8 +289,16 @@ describe('POST /cost/purge', () => {
   it('is final in any order, any number of times, and whatever the clocks say', async () => {
     const projectId = 'e/replay' as ProjectId
     const cost = {
-      ...{ userId: 'u', llmId: 'm', providerId: 'p', effectiveUs: 1, promptPrice: 1, completionPrice: 2 },
-      ...{ cacheReadPrice: 0, cacheWritePrice: 0, promptUnit: 'USD', completionUnit: 'USD' },
+      userId: 'u',
+      llmId: 'm',
+      providerId: 'p',
+      effectiveUs: 1,
+      promptPrice: 1,
+      completionPrice: 2,
+      cacheReadPrice: 0,
+      cacheWritePrice: 0,
+      promptUnit: 'USD',
+      completionUnit: 'USD',
     }
     const early = clock.next()
     const late = clock.next()

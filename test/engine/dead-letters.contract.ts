@@ -7,7 +7,12 @@ import type { DeadLetters } from '../../services/worker/dead-letters/dead-letter
 export type Reopen = () => Promise<DeadLetters>
 
 const found = (more: Partial<Parameters<DeadLetters['add']>[0]> = {}) => ({
-  ...{ topic: 'calls', partition: 3, offset: 12, rowIndex: 4, reason: 'Cannot parse input', row: '{"id":"a"}' },
+  topic: 'calls',
+  partition: 3,
+  offset: 12,
+  rowIndex: 4,
+  reason: 'Cannot parse input',
+  row: '{"id":"a"}',
   ...more,
 })
 const placesOf = async (letters: DeadLetters) =>
@@ -38,8 +43,14 @@ export function deadLettersContract(create: () => Promise<Reopen>): void {
     const letters = await first.list()
     expect(letters).toEqual([
       {
-        ...{ topic: 'calls', partition: 3, offset: 12, rowIndex: 4, reason: 'Cannot parse input', sizeBytes: 11 },
-        ...{ id: expect.any(String), at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) },
+        topic: 'calls',
+        partition: 3,
+        offset: 12,
+        rowIndex: 4,
+        reason: 'Cannot parse input',
+        sizeBytes: 11,
+        id: expect.any(String),
+        at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       },
       expect.objectContaining({ topic: 'objects', offset: 1, reason: 'a', sizeBytes: 10 }),
     ])

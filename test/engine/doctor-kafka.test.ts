@@ -17,7 +17,10 @@ const sound = { 'cleanup.policy': 'delete', 'max.message.bytes': '8388608', 'mes
 const surveyOf = (more: Partial<TopicSurvey> = {}, rest: Partial<KafkaSurvey> = {}): KafkaSurvey => ({
   brokers: 3,
   topics: topicNames.map((topic) => ({
-    ...{ topic, partitions: 6, replicas: 3, inSync: 3 },
+    topic,
+    partitions: 6,
+    replicas: 3,
+    inSync: 3,
     ...more,
     settings: { ...sound, 'retention.ms': '3600000', 'min.insync.replicas': '2', ...more.settings },
   })),

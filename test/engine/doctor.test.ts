@@ -82,7 +82,11 @@ it('the doctor finds settings that lose or refuse what is written', async () => 
     ...['--keys', 'me:short', '--kafka-brokers', '127.0.0.1:9092'],
   )
   expect(verdicts(await examineMachine(config))).toMatchObject({
-    ...{ memory: 'fail', disk: 'fail', keys: 'warn', kafka: 'warn', files: 'warn' },
+    memory: 'fail',
+    disk: 'fail',
+    keys: 'warn',
+    kafka: 'warn',
+    files: 'warn',
   })
 })
 

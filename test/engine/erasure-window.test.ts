@@ -46,7 +46,8 @@ beforeAll(async () => {
   // Files that are replaced stay for minutes otherwise.
   for (const table of erasedTables)
     await world.store.command({
-      ...{ name: 'test', params: {} },
+      name: 'test',
+      params: {},
       sql: `ALTER TABLE callhouse.${table} MODIFY SETTING old_parts_lifetime = 1, cleanup_delay_period = 1,
         max_cleanup_delay_period = 1, cleanup_delay_period_random_add = 0`,
     })
@@ -59,9 +60,18 @@ beforeEach(async (context) => {
   const blobs = { remove: () => Promise.reject(new Error('there are none')) }
   const fileRemoval = createFileRemoval({ ...of, log, blobs, removeRows: removal.remove, held: heldProjects() })
   erasing = createErasing({
-    ...{ store: world.store, log, clock, eraseHours, logRetentionMs: hourMs, audit: noAudit },
-    ...{ held: heldProjects(), removedProjects: () => new Map(), settled },
-    ...{ removal, fileRemoval, deadLetters: { remove: async () => [] } },
+    store: world.store,
+    log,
+    clock,
+    eraseHours,
+    logRetentionMs: hourMs,
+    audit: noAudit,
+    held: heldProjects(),
+    removedProjects: () => new Map(),
+    settled,
+    removal,
+    fileRemoval,
+    deadLetters: { remove: async () => [] },
     onDone() {},
     onOpen(open) {
       told = open

@@ -75,7 +75,8 @@ it('the writer of calls writes declared columns in the declared order, and knows
   const run = { userId: 'u', runId: 'r', runStep: 1, inputRefs: ['i'], otelDump: '{}' }
   const ended = { exception: 'e', runStepEnd: 2, outputRefs: ['o'], errorCount: 1, usage, output: '{}', summary: '{}' }
   const writer = createCallWriter()
-  writer.add({ ...complete('a', { ...texts, ...run, ...ended, odd: true }), ...{ masking: { version: 3, hits: 2 } } })
+  const masking = { version: 3, hits: 2 }
+  writer.add(Object.assign(complete('a', { ...texts, ...run, ...ended, odd: true }), { masking }))
   writer.add(start('b', { ...texts, ...run, odd: true }))
   writer.add(end('c', { ...ended, odd: true }))
   const lines = writer.take().flatMap(({ rows }) => rows.toString().trimEnd().split('\n'))

@@ -133,7 +133,12 @@ afterAll(() => world.remove())
 function expected(request: object, page: { limit: number; offset: number }): string[] {
   const query = compileCallsQuery({ projectId: project, prefix: 'platform', aliases: true, ...request })
   const rows: EvaluatedRow[] = [...models.values()].map(({ id, startedUs, inputs, output, hasEnd }) => ({
-    ...{ id, started_at: startedUs, inputs, output: hasEnd ? output : '', attributes: '{}', summary: '' },
+    id,
+    started_at: startedUs,
+    inputs,
+    output: hasEnd ? output : '',
+    attributes: '{}',
+    summary: '',
     end_ver: hasEnd ? 1 : 0,
   }))
   const found = rows.filter((row) => [...query.header, ...query.payload].every((one) => one.evaluate(row)))

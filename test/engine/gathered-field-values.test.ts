@@ -78,7 +78,10 @@ function batchOf(parts: readonly CallFragment[], offset: number): Batch {
   const [record] = writer.take()
   if (!record) throw new Error('no rows')
   return {
-    ...{ topic: 'calls', partition: 0, firstOffset: offset, lastOffset: offset },
+    topic: 'calls',
+    partition: 0,
+    firstOffset: offset,
+    lastOffset: offset,
     records: [{ offset, rowCount: record.rowCount, sizeBytes: record.rows.length }],
     rowCount: record.rowCount,
     patchCount: record.patchCount,

@@ -98,7 +98,9 @@ describe('calls that the tables hold', () => {
     const known = createKnownCalls({ store })
     await known.fill()
     const applier = createApplier({
-      ...{ store, log: { committed: async () => [] }, deadLetters: { add: async () => {} } },
+      store,
+      log: { committed: async () => [] },
+      deadLetters: { add: async () => {} },
       newCalls: { known },
     })
     await expect(applier.exclusive(() => Promise.reject(new Error('a test')))).rejects.toThrow('a test')
@@ -110,10 +112,17 @@ describe('calls that nothing is known of', () => {
   const rowOf = (id: string, more = {}) => ({
     text: Buffer.from(
       JSON.stringify({
-        ...{ kind: 'complete', project_id: project, id, clock: 1e9, started_us: Date.UTC(2026, 1, 3) * 1000, ...more },
+        kind: 'complete',
+        project_id: project,
+        id,
+        clock: 1e9,
+        started_us: Date.UTC(2026, 1, 3) * 1000,
+        ...more,
       }),
     ),
-    ...{ partition: 0, offset: 1, rowIndex: 0 },
+    partition: 0,
+    offset: 1,
+    rowIndex: 0,
   })
   const statements: string[] = []
   const apply = async (rows: ReturnType<typeof rowOf>[], refuses = false) => {
@@ -144,16 +153,15 @@ describe('calls that nothing is known of', () => {
       newCalls: { known },
     })
     const batch = {
-      ...{
-        topic: 'calls',
-        partition: 0,
-        firstOffset: 1,
-        lastOffset: 1,
-        records: [],
-        rowCount: rows.length,
-        patchCount: 0,
-      },
-      ...{ source: { bytes: [] }, oldestMs: 0 },
+      topic: 'calls',
+      partition: 0,
+      firstOffset: 1,
+      lastOffset: 1,
+      records: [],
+      rowCount: rows.length,
+      patchCount: 0,
+      source: { bytes: [] },
+      oldestMs: 0,
     }
     await applier.apply(batch, rows)
     return letters

@@ -48,7 +48,8 @@ beforeAll(async () => {
       config,
       annotationSchema: async () => ({}),
       checkQueue: async () => undefined,
-      ...{ throwIfHeld: async () => undefined, throwUnlessOwn: async () => undefined },
+      throwIfHeld: async () => undefined,
+      throwUnlessOwn: async () => undefined,
     }),
     ...createFeedbackReadRoutes(
       { store, log, clock, freshness, config, audit: noAudit, throwIfHeld: async () => undefined },
@@ -189,8 +190,12 @@ describe('lists', () => {
   })
   it('of items of a queue come whole, with their positions', async () => {
     const calls = numbers.map((n) => ({
-      ...{ itemId: `i${String(n).padStart(2, '0')}`, callId: `c${many - n}`, opName: n % 2 === 0 ? 'even' : 'odd' },
-      ...{ startedUs: 1_700_000_000_000_000 + n, endedUs: 0, traceId: 't' },
+      itemId: `i${String(n).padStart(2, '0')}`,
+      callId: `c${many - n}`,
+      opName: n % 2 === 0 ? 'even' : 'odd',
+      startedUs: 1_700_000_000_000_000 + n,
+      endedUs: 0,
+      traceId: 't',
     }))
     const created = queueCreatedRecord(event('q'), { name: 'q', description: '', scorerRefs: [] })
     await log.append('annotation_queues', [created, ...itemsAddedRecords(event('q'), [text], calls)])

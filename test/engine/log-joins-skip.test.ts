@@ -44,8 +44,12 @@ async function apply(parts: CallFragment[], isJoined = false): Promise<void> {
   const sum = (of: 'rowCount' | 'patchCount') => records.reduce((all, record) => all + record[of], 0)
   offset++
   const batch = {
-    ...{ topic: 'calls', partition: 0, firstOffset: offset, lastOffset: offset },
-    ...{ rowCount: sum('rowCount'), patchCount: sum('patchCount') },
+    topic: 'calls',
+    partition: 0,
+    firstOffset: offset,
+    lastOffset: offset,
+    rowCount: sum('rowCount'),
+    patchCount: sum('patchCount'),
   } as Batch
   await materializer.beforeInsert(batch)
   await store.insert(topics.calls, { bytes: records.map(({ rows }) => rows) })

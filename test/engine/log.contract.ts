@@ -305,7 +305,12 @@ export function logContract(name: string, createDriver: () => Promise<LogDriver>
       await applyRows(log, 'calls', 2)
       expect(waiting()).toEqual([])
       expect(log.lag().find((one) => one.topic === 'calls' && one.partition === partition)).toEqual({
-        ...{ topic: 'calls', partition, records: 0, bytes: 0, ageMs: 0, isOwn: true },
+        topic: 'calls',
+        partition,
+        records: 0,
+        bytes: 0,
+        ageMs: 0,
+        isOwn: true,
       })
     })
 

@@ -95,9 +95,15 @@ describe('rows of calls that go in without a merge where they are new', () => {
     const rowCount = rows.length
     const patchCount = rows.filter(({ kind }) => kind !== 'complete').length
     return {
-      ...{ topic: 'calls', partition: 0, firstOffset: offset, lastOffset: offset, rowCount, patchCount },
+      topic: 'calls',
+      partition: 0,
+      firstOffset: offset,
+      lastOffset: offset,
+      rowCount,
+      patchCount,
       records: [{ offset, version: 1, rowCount, patchCount, clock: 0n, sizeBytes: 0 }],
-      ...{ source: { file }, oldestMs: 0 },
+      source: { file },
+      oldestMs: 0,
     }
   }
 

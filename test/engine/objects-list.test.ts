@@ -148,14 +148,15 @@ describe('list', () => {
     const count = 2_500
     const records = Array.from({ length: count }, (_, i) =>
       objectRecord({
-        ...{
-          ...objectContent(`{"i":${i}}`),
-          projectId: at,
-          objectId: `o${i % 50}`,
-          kind: 'object',
-          clock: clock.next(),
-        },
-        ...{ userId: 'u', baseClass: '', leafClass: '', refs: [] },
+        ...objectContent(`{"i":${i}}`),
+        projectId: at,
+        objectId: `o${i % 50}`,
+        kind: 'object',
+        clock: clock.next(),
+        userId: 'u',
+        baseClass: '',
+        leafClass: '',
+        refs: [],
       }),
     )
     await log.append('objects', records)

@@ -46,7 +46,9 @@ const holder = (held: readonly number[]) => {
     isLeader: state.held.includes(0),
   })
   const rollups = createRollups({
-    ...{ store, assignment, committed: async () => committed.map((position) => ({ ...position })) },
+    store,
+    assignment,
+    committed: async () => committed.map((position) => ({ ...position })),
     onError(error) {
       throw error
     },

@@ -232,7 +232,13 @@ it('a recompute counts rows that are applied again at covered positions, once a 
 
 /** A batch of one partition with calls of these projects. */
 const finished = (partition: number, lastOffset: number, projects: string[]): Batch => ({
-  ...{ topic: 'calls', partition, firstOffset: lastOffset, lastOffset, records: [], oldestMs: 0, patchCount: 0 },
+  topic: 'calls',
+  partition,
+  firstOffset: lastOffset,
+  lastOffset,
+  records: [],
+  oldestMs: 0,
+  patchCount: 0,
   rowCount: projects.length,
   source: {
     bytes: projects.map((project) =>
@@ -289,8 +295,15 @@ it('a combined batch makes minutes dirty for those partitions only that a projec
 it('a combined batch without known projects makes minutes dirty for every partition, so that one of them may be covered elsewhere first', async () => {
   const calls = createCallMaterializer(store)
   const batch = (partition: number, lastOffset: number): Batch => ({
-    ...{ topic: 'calls', partition, firstOffset: lastOffset, lastOffset, records: [], oldestMs: 0 },
-    ...{ rowCount: 1, patchCount: 0, source: { bytes: [] } },
+    topic: 'calls',
+    partition,
+    firstOffset: lastOffset,
+    lastOffset,
+    records: [],
+    oldestMs: 0,
+    rowCount: 1,
+    patchCount: 0,
+    source: { bytes: [] },
   })
   const whole = combined(batch(0, 900), [batch(2, 40)])
   await calls.beforeInsert(whole)

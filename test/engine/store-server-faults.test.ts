@@ -17,15 +17,16 @@ const number = async (from: Store, sql: string) => Number((await from.rows<{ n: 
 const bytesOf = (lines: string[]) => ({ bytes: [Buffer.from(linesOf(lines))] })
 async function open(options: Partial<ServerStoreOptions> = {}): Promise<Store> {
   const one = await createServerStore({
-    ...{
-      topics,
-      scratch: scratchTables,
-      url: bridge.url,
-      user: bridge.user,
-      password: bridge.password,
-      compression: false,
-    },
-    ...{ queryTimeoutMs: 20_000, queryMemoryBytes: 2 ** 28, startTimeoutMs: 0, ...options },
+    topics,
+    scratch: scratchTables,
+    url: bridge.url,
+    user: bridge.user,
+    password: bridge.password,
+    compression: false,
+    queryTimeoutMs: 20_000,
+    queryMemoryBytes: 2 ** 28,
+    startTimeoutMs: 0,
+    ...options,
   })
   opened.push(one)
   return one

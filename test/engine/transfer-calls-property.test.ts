@@ -41,15 +41,24 @@ function partsOf(n: number): CallFragment[] {
   // Spans of two traces that have one id never begin at the same microsecond.
   const placed = (traceId: string) => ({ traceId, startedUs: startedUs() + (traceId === 't2' ? 7 : 0) })
   const begun = () => ({
-    ...{ projectId, ...placed(traceId()), opName: `op-${random.below(5)}`, runStep: random.pick([null, 3]) },
+    projectId,
+    ...placed(traceId()),
+    opName: `op-${random.below(5)}`,
+    runStep: random.pick([null, 3]),
     inputs: random.pick(['{"a":1.0}', '"text\\nand \\u20ac"', `{"n":${random.below(9)}}`, '[1,[]]']),
     displayName: random.pick([null, null, `named ${random.below(9)}`]),
     // a raw span stands on the other texts of its row
-    ...{ otelDump: random.pick(['', `{"dump":${random.below(99)}}`]), odd: random.chance(0.1) },
+    otelDump: random.pick(['', `{"dump":${random.below(99)}}`]),
+    odd: random.chance(0.1),
   })
   const ended = () => ({
-    ...{ projectId, endedUs: baseUs + random.below(1e9), output: `{"o":${random.below(99)}}`, summary: '{"s":"x/y"}' },
-    ...{ exception: random.pick(['', 'Error: "quoted"']), errorCount: random.below(2), odd: random.chance(0.1) },
+    projectId,
+    endedUs: baseUs + random.below(1e9),
+    output: `{"o":${random.below(99)}}`,
+    summary: '{"s":"x/y"}',
+    exception: random.pick(['', 'Error: "quoted"']),
+    errorCount: random.below(2),
+    odd: random.chance(0.1),
     usage: random.pick([[], [{ model: 'm', requests: 1, input: 2, output: 3, total: 5, cacheRead: 0, cacheWrite: 1 }]]),
   })
   const kinds = [
@@ -83,7 +92,10 @@ async function apply(lines: readonly Buffer[]): Promise<void> {
     at += some.length
   }
   await createDeduplication({
-    ...{ store, calls: materializer, queue: createSerialQueue(), committed: async () => [] },
+    store,
+    calls: materializer,
+    queue: createSerialQueue(),
+    committed: async () => [],
     next: async () => ({ partition: 0, offset: ++applied }),
   }).all()
 }

@@ -41,7 +41,13 @@ type ModelCall = { id: string; traceId: string; parentId: string; startedUs: num
 
 const usageRows = (usage: Plain) =>
   [...usage].map(([model, [requests = 0, input = 0, output = 0, total = 0, cacheRead = 0, cacheWrite = 0]]) => ({
-    ...{ model, requests, input, output, total, cacheRead, cacheWrite },
+    model,
+    requests,
+    input,
+    output,
+    total,
+    cacheRead,
+    cacheWrite,
   }))
 
 const randomUsage = (random: Random): Plain =>
@@ -64,9 +70,12 @@ function randomCalls(random: Random, seed: number): ModelCall[] {
           ? (ids[random.below(n + 1)] as string)
           : random.pick(ids)
     return {
-      ...{ id, parentId: parentId === id && random.chance(0.8) ? '' : parentId },
-      ...{ traceId: `t${seed}-${random.below(2)}`, startedUs: baseUs + random.below(5) * 1_000_000 },
-      ...{ isRunning: random.chance(0.2), usage: randomUsage(random) },
+      id,
+      parentId: parentId === id && random.chance(0.8) ? '' : parentId,
+      traceId: `t${seed}-${random.below(2)}`,
+      startedUs: baseUs + random.below(5) * 1_000_000,
+      isRunning: random.chance(0.2),
+      usage: randomUsage(random),
     }
   })
 }
@@ -136,8 +145,10 @@ function expected(calls: ModelCall[], isOwnOnly: boolean): Record<string, object
   }
   const entryOf = (counts: Counts) => ({
     ...Object.fromEntries(fields.map((field, n) => [field, counts[n]])),
-    ...{ prompt_tokens_total_cost: null, completion_tokens_total_cost: null },
-    ...{ cache_read_input_tokens_total_cost: null, cache_creation_input_tokens_total_cost: null },
+    prompt_tokens_total_cost: null,
+    completion_tokens_total_cost: null,
+    cache_read_input_tokens_total_cost: null,
+    cache_creation_input_tokens_total_cost: null,
   })
   return Object.fromEntries(
     [...sums].map(([id, sum]) => [

@@ -14,9 +14,17 @@ const log = await createEmbeddedLog({
 const startedUs = Date.UTC(2026, 0, 5, 12) * 1000
 const rowOf = (id: string, more: object) =>
   JSON.stringify({
-    ...{ kind: 'complete', project_id: 'acme/demo', id, clock: Date.now() * 1024 },
-    ...{ started_us: startedUs, ended_us: startedUs, trace_id: id, op_name: 'greet', ...more },
-    ...{ inputs: {}, summary: {} },
+    kind: 'complete',
+    project_id: 'acme/demo',
+    id,
+    clock: Date.now() * 1024,
+    started_us: startedUs,
+    ended_us: startedUs,
+    trace_id: id,
+    op_name: 'greet',
+    ...more,
+    inputs: {},
+    summary: {},
   })
 const rows = [
   rowOf('0193a1b0-0000-7000-8000-000000000001', {}),

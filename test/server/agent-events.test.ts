@@ -64,7 +64,9 @@ describe('records of coding agents', () => {
     for (const call of [model, tool, failure])
       expect([call.parent_id, call.thread_id, call.turn_id]).toEqual([root.id, 's1', null])
     expect(model).toMatchObject({
-      ...{ started_at: '2026-03-05T12:00:01.500000Z', ended_at: '2026-03-05T12:00:03Z', exception: null },
+      started_at: '2026-03-05T12:00:01.500000Z',
+      ended_at: '2026-03-05T12:00:03Z',
+      exception: null,
       attributes: { kind: 'llm', model: 'claude-opus', reported_cost_usd: 0.25 },
       summary: {
         usage: {
@@ -84,7 +86,8 @@ describe('records of coding agents', () => {
 
   it('of other agents are calls by their own names', async () => {
     const codex = (atMs: number, eventName: string, ...attributes: object[]) => ({
-      ...{ timeUnixNano: ms(atMs), eventName },
+      timeUnixNano: ms(atMs),
+      eventName,
       attributes: [text('conversation.id', 'c1'), ...attributes],
     })
     await sendLogs(
@@ -120,7 +123,10 @@ describe('records of coding agents', () => {
     const found = await read()
     expect(found).toHaveLength(1)
     expect(found[0]).toMatchObject({
-      ...{ id: spanned.spanId, trace_id: spanned.traceId, thread_id: 's1', inputs: { 'gen_ai.prompt': 'fix it' } },
+      id: spanned.spanId,
+      trace_id: spanned.traceId,
+      thread_id: 's1',
+      inputs: { 'gen_ai.prompt': 'fix it' },
       exception: 'no such file',
       attributes: { kind: 'agent', model: 'own-model', tool_name: 'Bash', reported_cost_usd: 0.25 },
       summary: {
@@ -128,7 +134,9 @@ describe('records of coding agents', () => {
       },
     })
     const logs = await server.list<{ event_name: string }>('/logs/query', {
-      ...{ project_id, start: '2026-03-05T00:00:00Z', end: '2026-03-06T00:00:00Z' },
+      project_id,
+      start: '2026-03-05T00:00:00Z',
+      end: '2026-03-06T00:00:00Z',
     })
     expect(logs.map(({ event_name }) => event_name)).toEqual([
       ...['claude_code.user_prompt', 'claude_code.api_request', 'claude_code.tool_result', 'claude_code.api_error'],

@@ -137,7 +137,8 @@ describe('calls of records without a prompt', () => {
     timeout: 900_000,
   }, async () => {
     const projects = Object.entries(arrivals).map(([name, batches]) => ({
-      ...{ project: `turns/${name.replace(/\W+/g, '-')}`, batches },
+      project: `turns/${name.replace(/\W+/g, '-')}`,
+      batches,
     }))
     for (const { project, batches } of projects) for (const batch of batches) await sendLogs(project, batch)
     const [first, ...rest] = await Promise.all(projects.map(({ project }) => settled(project, records)))
@@ -175,7 +176,8 @@ describe('calls of records without a prompt', () => {
     const query = { $expr: { $eq: [{ $getField: 'op_name' }, { $literal: prompt }] } }
     const [root] = await server.list<Call>('/calls/stream_query', { project_id: project, query })
     await vi.waitFor(async () => expect(await below(root?.id as string)).toBe(count), {
-      ...{ timeout: limitMs(90_000), interval: 500 },
+      timeout: limitMs(90_000),
+      interval: 500,
     })
     expect(await joinerOf().look(86_400)).toBe(0)
   }, 900_000)

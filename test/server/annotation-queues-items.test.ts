@@ -69,7 +69,8 @@ describe('the item of a deleted call', () => {
     const [, item] = await world.items(project, id)
     const move = () =>
       world.post(`/annotation_queues/${id}/items/${item?.id}/progress`, {
-        ...{ project_id: project, annotation_state: 'completed' },
+        project_id: project,
+        annotation_state: 'completed',
       })
     expect((await move()).status).toBe(200)
     expect(await world.stats(project, [id])).toEqual([{ queue_id: id, total_items: 3, completed_items: 1 }])

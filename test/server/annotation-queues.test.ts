@@ -105,7 +105,10 @@ describe('a queue', () => {
   it('takes feedback while it lives', async () => {
     const id = await world.make('e/feedback')
     const feedback = (queue_id: string) => ({
-      ...{ project_id: 'e/feedback', weave_ref: 'weave:///e/feedback/call/c', feedback_type: 'custom', payload: {} },
+      project_id: 'e/feedback',
+      weave_ref: 'weave:///e/feedback/call/c',
+      feedback_type: 'custom',
+      payload: {},
       queue_id,
     })
     expect((await world.post('/feedback/create', feedback(id))).status).toBe(200)

@@ -191,7 +191,9 @@ it('the audit log holds deletes before they are done, and refusals of a minute o
   await server.send('/calls/delete', { project_id, call_ids: [id] })
   expect(await asked({ scope: project_id, action: 'calls.deleted' })).toEqual([
     expect.objectContaining({
-      ...{ actor: 'tester', outcome: 'done', address: '127.0.0.1' },
+      actor: 'tester',
+      outcome: 'done',
+      address: '127.0.0.1',
       details: { call_ids: { count: 1, first: [id] } },
     }),
   ])
@@ -200,7 +202,8 @@ it('the audit log holds deletes before they are done, and refusals of a minute o
   await server.restart()
   expect(await asked({ action: 'auth.refused' })).toEqual([
     expect.objectContaining({
-      ...{ outcome: 'refused', address: '127.0.0.0/24' },
+      outcome: 'refused',
+      address: '127.0.0.0/24',
       details: { status: 401, code: 'key_unknown', count: 5 },
     }),
   ])
@@ -224,12 +227,16 @@ it('the audit log names what is deleted, whichever way its request names it and 
   await server.send('/obj/delete', { project_id: scope, object_id: 'thing' })
   const price = { prompt_token_cost: 1, completion_token_cost: 1 }
   const { ids: made } = await server.send<{ ids: [string, string][] }>('/cost/create', {
-    ...{ project_id: scope, costs: { 'model-1': price } },
+    project_id: scope,
+    costs: { 'model-1': price },
   })
   const byId = (id: unknown) => ({ $expr: { $eq: [{ $getField: 'id' }, { $literal: id }] } })
   await server.send('/cost/purge', { project_id: scope, query: byId(made[0]?.[0]) })
   const { id: feedback } = await server.send<{ id: string }>('/feedback/create', {
-    ...{ project_id: scope, weave_ref: `weave:///${scope}/call/x`, feedback_type: 'note', payload: {} },
+    project_id: scope,
+    weave_ref: `weave:///${scope}/call/x`,
+    feedback_type: 'note',
+    payload: {},
   })
   await server.send('/feedback/purge', { project_id: scope, query: byId(feedback) })
   const found = await asked({ scope })

@@ -6,8 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { follow } from '../../services/cli/follow.ts'
 import { askOverSocket } from '../../services/core/process/control-socket.ts'
 import type { ExplainedCost } from '../../services/query/costs/explain.ts'
-import { billCases, spanAttributes } from '../fixtures/bills.ts'
+import { billCases } from '../fixtures/bills.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import { spanAttributes } from '../fixtures/span-usages.ts'
 
 const project_id = 'bills/golden'
 const startedMs = Date.UTC(2026, 9, 5, 12)
@@ -37,7 +38,12 @@ type Called = Extract<(typeof cases)[number], { usage: object }>
 function partsOf(one: Called): [start: object, end: object] {
   const { id, startedMs: at, model, usage } = one
   const start = {
-    ...{ project_id, id, trace_id: id, op_name: 'ask', started_at: iso(at), inputs: {} },
+    project_id,
+    id,
+    trace_id: id,
+    op_name: 'ask',
+    started_at: iso(at),
+    inputs: {},
     attributes: one.attributes ?? {},
   }
   const end = { project_id, id, ended_at: iso(at + 1000), output: null, summary: { usage: { [model]: usage } } }
@@ -66,7 +72,10 @@ async function storeAll(): Promise<void> {
 beforeAll(async () => {
   const file = join(dir, 'prices.json')
   const prices = cases.map(({ model, prices: { input, output, read, write, write1h } }) => ({
-    ...{ llm_id: model, effective_date: '2020-01-01', input_per_million: input, output_per_million: output },
+    llm_id: model,
+    effective_date: '2020-01-01',
+    input_per_million: input,
+    output_per_million: output,
     ...(read === undefined ? {} : { cache_read_per_million: read }),
     ...(write === undefined ? {} : { cache_write_per_million: write }),
     ...(write1h === undefined ? {} : { cache_write_1h_per_million: write1h }),
@@ -188,12 +197,10 @@ describe('bills of real usage', () => {
     const [first] = cases
     const { call_usage } = await server.send<Usage>('/calls/usage', { project_id, call_ids: [first?.id] })
     expect(call_usage[first?.id ?? '']?.[first?.model ?? '']).toMatchObject({
-      ...{
-        prompt_tokens: 1000,
-        completion_tokens: 10,
-        cache_read_input_tokens: 5000,
-        cache_creation_input_tokens: 200,
-      },
+      prompt_tokens: 1000,
+      completion_tokens: 10,
+      cache_read_input_tokens: 5000,
+      cache_creation_input_tokens: 200,
     })
     const openai = cases.find(({ name }) => name === 'OpenAI chat completions')
     const { call } = await server.send<{ call: Call }>('/call/read', {
@@ -202,7 +209,8 @@ describe('bills of real usage', () => {
       include_costs: true,
     })
     expect(call.summary.weave.costs[openai?.model ?? '']).toMatchObject({
-      ...{ prompt_tokens: 2006, cache_read_input_tokens: 0 },
+      prompt_tokens: 2006,
+      cache_read_input_tokens: 0,
     })
   })
 })

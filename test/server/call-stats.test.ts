@@ -2,10 +2,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import {
+  statsCallId as id,
+  type StatsCall,
+  statsSpanTrace,
+  storeStatsCall,
+  storeStatsExample,
+} from '../fixtures/stats-calls.ts'
 
 let server: LiveServer
 const project_id = 'stats/example'
-const id = (name: string) => `00000000-0000-7000-8000-${Buffer.from(name.padEnd(6, '_')).toString('hex')}`
 
 async function send(path: string, body: unknown): Promise<{ status: number; json: unknown }> {
   const { status, text } = await post(server.now().url, path, body)
@@ -23,66 +29,16 @@ type Stats = {
 }
 
 async function stats(body: object): Promise<Stats> {
-  const { status, json } = await send('/calls/stats', { ...{ project_id, start: '2024-01-01T00:00:00Z' }, ...body })
+  const { status, json } = await send('/calls/stats', { project_id, start: '2024-01-01T00:00:00Z', ...body })
   expect([status, status === 200 ? '' : json]).toEqual([200, ''])
   return json as Stats
 }
 
-type CallSpec = { at: string; ms?: number; usage?: object; parent?: string; more?: object; end?: object; in?: string }
-
-async function store(name: string, spec: CallSpec): Promise<void> {
-  const { at, ms, usage = {}, parent, more, end, in: project = project_id } = spec
-  const started_at = `2024-01-01T${at}Z`
-  const start = {
-    ...{ project_id: project, id: id(name), trace_id: id('trace'), parent_id: parent ? id(parent) : null },
-    ...{ op_name: 'op', started_at, attributes: {}, inputs: {}, ...more },
-  }
-  const ended_at = new Date(Date.parse(started_at) + (ms ?? 0)).toISOString()
-  const ending = { project_id: project, id: id(name), ended_at, output: null, summary: { usage }, ...end }
-  const batch = [
-    { mode: 'start', req: { start } },
-    ...(ms === undefined ? [] : [{ mode: 'end', req: { end: ending } }]),
-  ]
-  const { status, json } = await send('/call/upsert_batch', { batch })
-  expect([status, JSON.stringify(json)]).toEqual([200, expect.not.stringContaining('error')])
-}
-
-const spanTrace = '5b8efff798038103d269b633813fc60c'
+const store = (project: string, name: string, call: StatsCall) => storeStatsCall(server, project, name, call)
 
 beforeAll(async () => {
   server = await startLiveServer()
-  await store('a', {
-    at: '00:10:00',
-    ms: 1000,
-    usage: { m1: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } },
-  })
-  await store('b', {
-    at: '00:20:00',
-    ms: 3000,
-    usage: { m1: { input_tokens: 30, output_tokens: 20, cache_read_input_tokens: 10 } },
-  })
-  await store('c', { at: '02:05:00', ms: 10_000, usage: { m2: { prompt_tokens: 100 } }, end: { exception: 'boom' } })
-  await store('d', { at: '02:10:00' })
-  await store('e', { at: '02:15:00', ms: 1000, usage: { m1: { prompt_tokens: 7, completion_tokens: 3 } }, parent: 'd' })
-  // The call f of the example, with its dump: a span below another one.
-  const nano = (at: string) => String(Date.parse(`2024-01-01T${at}Z`) * 1e6)
-  const attribute = (key: string, value: object) => ({ key, value })
-  const span = {
-    ...{ traceId: spanTrace, spanId: 'eee19b7ec3c1b174', parentSpanId: 'aaa19b7ec3c1b174', name: 'chat', kind: 3 },
-    ...{ startTimeUnixNano: nano('02:16:00'), endTimeUnixNano: nano('02:16:02') },
-    attributes: [
-      attribute('gen_ai.request.model', { stringValue: 'm1' }),
-      attribute('gen_ai.response.model', { stringValue: 'm1' }),
-      attribute('gen_ai.usage.input_tokens', { intValue: '1' }),
-    ],
-  }
-  const sent = await post(
-    server.now().url,
-    '/otel/v1/traces',
-    { resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] },
-    { project_id },
-  )
-  expect(sent.status).toBe(200)
+  await storeStatsExample(server, project_id)
 })
 afterAll(() => server.remove())
 
@@ -107,9 +63,7 @@ describe('the worked example', () => {
 
   it('answers usage and calls', async () => {
     const answer = await stats({ end, usage_metrics, call_metrics })
-    expect(answer).toMatchObject({
-      ...{ start: '2024-01-01T00:00:00Z', end, granularity: 3600, timezone: 'UTC' },
-    })
+    expect(answer).toMatchObject({ start: '2024-01-01T00:00:00Z', end, granularity: 3600, timezone: 'UTC' })
     expect(answer.usage_buckets).toEqual([
       usageRow('00:00', 'm1', [40, 20, 10, 30, 2, 20, 15, 2]),
       usageRow('00:00', 'm2', none),
@@ -136,14 +90,17 @@ describe('the worked example', () => {
     const { usage_buckets, call_buckets } = await stats({ end, filter, usage_metrics, call_metrics })
     const at = '2024-01-01T02:00:00+00:00'
     expect(usage_buckets.find(({ timestamp, model }) => timestamp === at && model === 'm1')).toMatchObject({
-      ...{ sum_input_tokens: 1, count: 1 },
+      sum_input_tokens: 1,
+      count: 1,
     })
     expect(call_buckets[2]).toMatchObject({ sum_call_count: 2, count: 2 })
   })
 
   it('aligns buckets to the granularity', async () => {
     const { call_buckets, granularity, usage_buckets } = await stats({
-      ...{ start: '2024-01-01T00:07:00Z', end: '2024-01-01T00:30:00Z', granularity: 600 },
+      start: '2024-01-01T00:07:00Z',
+      end: '2024-01-01T00:30:00Z',
+      granularity: 600,
       call_metrics: [{ metric: 'call_count' }],
     })
     const at = (minute: string) => `2024-01-01T00:${minute}:00+00:00`
@@ -167,9 +124,14 @@ describe('costs', () => {
     const asked = ['input_cost', 'output_cost', 'total_cost'].map((metric) => ({ metric, percentiles: [50] }))
     const { usage_buckets } = await stats({ end, usage_metrics: asked })
     const row = (hour: number, model: string, sums: [number, number], costs: number[], count: number) => ({
-      ...{ timestamp: at(hour), model, sum_input_tokens: sums[0], sum_output_tokens: sums[1] },
-      ...{ sum_input_cost: expect.closeTo(costs[0] ?? 0, 9), sum_output_cost: expect.closeTo(costs[1] ?? 0, 9) },
-      ...{ sum_total_cost: expect.closeTo(costs[2] ?? 0, 9), count },
+      timestamp: at(hour),
+      model,
+      sum_input_tokens: sums[0],
+      sum_output_tokens: sums[1],
+      sum_input_cost: expect.closeTo(costs[0] ?? 0, 9),
+      sum_output_cost: expect.closeTo(costs[1] ?? 0, 9),
+      sum_total_cost: expect.closeTo(costs[2] ?? 0, 9),
+      count,
     })
     expect(usage_buckets).toEqual([
       row(0, 'm1', [40, 25], [0.03, 0.05, 0.081], 2),
@@ -188,7 +150,11 @@ describe('costs', () => {
     ).toEqual(['count', 'model', 'sum_output_cost', 'sum_output_tokens', 'timestamp'])
     const row = await first({ metric: 'input_cost' }, { metric: 'input_tokens', aggregations: ['avg'] })
     expect(row).toEqual({
-      ...{ timestamp: at(0), model: 'm1', avg_input_tokens: 20, sum_input_cost: expect.closeTo(0.03, 9), count: 2 },
+      timestamp: at(0),
+      model: 'm1',
+      avg_input_tokens: 20,
+      sum_input_cost: expect.closeTo(0.03, 9),
+      count: 2,
     })
   })
 })
@@ -196,46 +162,49 @@ describe('costs', () => {
 describe('values', () => {
   it('leaves totals that were not reported out, and counts those that were reported as 0', async () => {
     const project = 'stats/totals'
-    await store('t1', {
-      in: project,
-      at: '00:01:00',
-      ms: 1,
-      usage: { m: { input_tokens: 5 }, n: { total_tokens: null } },
-    })
-    await store('t2', { in: project, at: '00:02:00', ms: 1, usage: { m: { input_tokens: 5, total_tokens: 0 } } })
-    await store('t3', { in: project, at: '00:03:00', ms: 1, usage: { m: { total_tokens: 6 } } })
+    await store(project, 't1', { at: '00:01:00', ms: 1, usage: { m: { input_tokens: 5 }, n: { total_tokens: null } } })
+    await store(project, 't2', { at: '00:02:00', ms: 1, usage: { m: { input_tokens: 5, total_tokens: 0 } } })
+    await store(project, 't3', { at: '00:03:00', ms: 1, usage: { m: { total_tokens: 6 } } })
     const total = {
       metric: 'total_tokens',
       aggregations: ['sum', 'avg', 'min', 'count', 'count_false'],
       percentiles: [99.9],
     }
-    const { usage_buckets } = await stats({
-      ...{ project_id: project, end: '2024-01-01T00:05:00Z' },
-      usage_metrics: [total],
-    })
+    const { usage_buckets } = await stats({ project_id: project, end: '2024-01-01T00:05:00Z', usage_metrics: [total] })
     const timestamp = '2024-01-01T00:00:00+00:00'
     expect(usage_buckets).toEqual([
       {
-        ...{ timestamp, model: 'm', sum_total_tokens: 6, avg_total_tokens: 3, min_total_tokens: 0, count: 3 },
-        ...{ count_total_tokens: 2, count_false_total_tokens: 1, 'p99.9_total_tokens': expect.closeTo(5.994) },
+        timestamp,
+        model: 'm',
+        sum_total_tokens: 6,
+        avg_total_tokens: 3,
+        min_total_tokens: 0,
+        count: 3,
+        count_total_tokens: 2,
+        count_false_total_tokens: 1,
+        'p99.9_total_tokens': expect.closeTo(5.994),
       },
       {
-        ...{ timestamp, model: 'n', sum_total_tokens: 0, avg_total_tokens: 0, min_total_tokens: null, count: 1 },
-        ...{ count_total_tokens: 0, count_false_total_tokens: 0, 'p99.9_total_tokens': null },
+        timestamp,
+        model: 'n',
+        sum_total_tokens: 0,
+        avg_total_tokens: 0,
+        min_total_tokens: null,
+        count: 1,
+        count_total_tokens: 0,
+        count_false_total_tokens: 0,
+        'p99.9_total_tokens': null,
       },
     ])
   })
 
   it('has no latency for running calls and for ends before the start', async () => {
     const project = 'stats/latency'
-    await store('l1', { in: project, at: '00:01:00', ms: -5 })
-    await store('l2', { in: project, at: '00:02:00' })
-    await store('l3', { in: project, at: '00:03:00', ms: 1, end: { ended_at: '2024-01-01T00:03:00.001999Z' } })
+    await store(project, 'l1', { at: '00:01:00', ms: -5 })
+    await store(project, 'l2', { at: '00:02:00' })
+    await store(project, 'l3', { at: '00:03:00', ms: 1, end: { ended_at: '2024-01-01T00:03:00.001999Z' } })
     const latency = { metric: 'latency_ms', aggregations: ['sum', 'count'] }
-    const { call_buckets } = await stats({
-      ...{ project_id: project, end: '2024-01-01T00:05:00Z' },
-      call_metrics: [latency],
-    })
+    const { call_buckets } = await stats({ project_id: project, end: '2024-01-01T00:05:00Z', call_metrics: [latency] })
     expect(call_buckets).toEqual([
       { timestamp: '2024-01-01T00:00:00+00:00', sum_latency_ms: 1, count_latency_ms: 1, count: 3 },
     ])
@@ -244,9 +213,9 @@ describe('values', () => {
   it('follows late ends and deletes', async () => {
     const project = 'stats/late'
     const asked = { project_id: project, end: '2024-01-01T00:05:00Z', usage_metrics: [{ metric: 'output_tokens' }] }
-    await store('x', { in: project, at: '00:01:00' })
+    await store(project, 'x', { at: '00:01:00' })
     expect((await stats(asked)).usage_buckets).toEqual([])
-    await store('x', { in: project, at: '00:01:00', ms: 5, usage: { m: { output_tokens: 3 } } })
+    await store(project, 'x', { at: '00:01:00', ms: 5, usage: { m: { output_tokens: 3 } } })
     expect((await stats(asked)).usage_buckets).toMatchObject([{ model: 'm', sum_output_tokens: 3, count: 1 }])
     await send('/calls/delete', { project_id: project, call_ids: [id('x')] })
     expect((await stats(asked)).usage_buckets).toEqual([])
@@ -266,14 +235,17 @@ describe('values', () => {
     const specs = [latency([0, 50]), latency([100, 50]), { metric: 'error_count', percentiles: [100] }]
     const { call_buckets } = await stats({ end, granularity: 86_400, call_metrics: specs })
     expect(call_buckets[0]).toMatchObject({
-      ...{ p0_latency_ms: 1000, p50_latency_ms: 2000, p100_latency_ms: 10_000, p100_error_count: 1 },
+      p0_latency_ms: 1000,
+      p50_latency_ms: 2000,
+      p100_latency_ms: 10_000,
+      p100_error_count: 1,
     })
   })
 
   it.each([
     [{ call_ids: [id('a'), id('c')] }, 2],
     [{ parent_ids: [id('d')] }, 1],
-    [{ trace_ids: [spanTrace] }, 1],
+    [{ trace_ids: [statsSpanTrace] }, 1],
     [{ op_names: ['o:*'] }, 0],
     [{ op_names: ['op'] }, 5],
     [{ thread_ids: [] }, 0],
@@ -335,7 +307,7 @@ describe('the time axis', () => {
 })
 
 describe('refusals', () => {
-  const ask = (body: object) => send('/calls/stats', { ...{ project_id, start: '2024-01-01T00:00:00Z', end }, ...body })
+  const ask = (body: object) => send('/calls/stats', { project_id, start: '2024-01-01T00:00:00Z', end, ...body })
 
   it.each([
     [{ end: '2023-12-31T00:00:00Z' }, 'CallStatsReq end must be after start'],

@@ -5,46 +5,17 @@ import type { callsFieldsResponse, callsValuesResponse } from '../../schemas/cal
 import type { callsAggregateResponse } from '../../schemas/calls-aggregate.ts'
 import { post } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import { valueCallAt as at, valueCallId as idOf, storedImage, valueCalls } from '../fixtures/value-calls.ts'
 
 let server: LiveServer
 const project_id = 'acme/values'
-const at = (ms: number): string => new Date(1_772_700_000_000 + ms).toISOString()
-const idOf = (n: number): string => String(n).padStart(16, '0')
-const image = `data:image/png;base64,${Buffer.alloc(300).toString('base64')}`
-
-const weave_type = { type: 'PIL.Image.Image' }
-const files = { 'metadata.json': 'no', 'image.png': 'the "digest"' }
-const shot = JSON.stringify({ _type: 'CustomWeaveType', weave_type, files, load_op: 'x' })
-
-/** The fields of the first calls as they are sent: numbers keep their spelling. */
-const texts: Record<number, { inputs?: string; output?: string }> = {
-  1: {
-    inputs: '{"k":1.0,"big":12345678901234567890123,"s":"short","list":[1,{"deep":"x"}],"o":{"a":1,"b.c":2},"n":null}',
-  },
-  2: { inputs: `{"k":2,"s":"${'long \\u00e9 '.repeat(100)}","flag":true,"pic":"${image}","shot":${shot}}` },
-  3: { inputs: '{"k":"2","s":"😀😀😀"}', output: '{"score":0.5}' },
-}
-
 beforeAll(async () => {
   server = await startLiveServer()
-  const calls = Array.from({ length: 30 }, (_, n) => {
-    const { inputs = `{"k":${n % 5},"s":"word ${n % 3}"}`, output = '"done"' } = texts[n] ?? {}
-    const rest = {
-      ...{
-        project_id,
-        id: idOf(n),
-        trace_id: String(n).padStart(32, 'a'),
-        parent_id: null,
-        op_name: n % 2 ? 'odd_op' : 'even_op',
-      },
-      ...{ started_at: at(n * 1_000), ended_at: at(n * 1_000 + 100 * n), attributes: { 'a.b': n }, summary: {} },
-      ...(n % 10 === 0 && { exception: 'Error: no' }),
-    }
-    return `${JSON.stringify(rest).slice(0, -1)},"inputs":${inputs},"output":${output}}`
-  })
-  await ask('/v2/acme/values/calls/complete', `{"batch":[${calls.join()}]}`)
+  await ask('/v2/acme/values/calls/complete', `{"batch":[${valueCalls(project_id).join()}]}`)
   await ask('/feedback/create', {
-    ...{ project_id, weave_ref: `weave:///${project_id}/call/${idOf(5)}`, feedback_type: 'quality' },
+    project_id,
+    weave_ref: `weave:///${project_id}/call/${idOf(5)}`,
+    feedback_type: 'quality',
     payload: { value: 'good', sure: true },
   })
   // Waits until the calls are there, then indexes their fields.
@@ -98,7 +69,10 @@ describe('cells', () => {
     expect(pic).toEqual({ type: 'media', text: 'image/png', size: 300, is_cut: false })
     expect((await cellsOf(3, ['inputs.s'], 3))?.[0]).toMatchObject({ text: '😀', is_cut: true })
     expect((await cellsOf(2, ['inputs.shot']))?.[0]).toEqual({
-      ...{ type: 'media', text: 'PIL.Image.Image', size: shot.length, is_cut: false },
+      type: 'media',
+      text: 'PIL.Image.Image',
+      size: storedImage.length,
+      is_cut: false,
       file: { name: 'image.png', digest: 'the "digest"' },
     })
   })
@@ -164,7 +138,10 @@ describe('fields', () => {
     const { fields } = await ask<Fields>('/calls/fields', { project_id, prefix: 'output.' })
     expect(fields).toEqual([{ path: 'output.score', types: { number: 1 }, calls: 1 }])
     const { fields: few, sampled_calls } = await ask<Fields>('/calls/fields', {
-      ...{ project_id, start: at(4_000), end: at(6_000), prefix: 'inputs.k' },
+      project_id,
+      start: at(4_000),
+      end: at(6_000),
+      prefix: 'inputs.k',
     })
     expect([few, sampled_calls]).toEqual([[{ path: 'inputs.k', types: { number: 2 }, calls: 2 }], 2])
     expect((await refused('/calls/fields', { start: 'never' }))[0]).toBe(422)
@@ -176,7 +153,9 @@ describe('values', () => {
   type Values = z.output<typeof callsValuesResponse>
   it('are the commonest of fields and columns, of the calls that match', async () => {
     const { fields } = await ask<Values>('/calls/values', {
-      ...{ project_id, fields: ['inputs.k', 'op_name', 'summary.weave.status'], limit: 3 },
+      project_id,
+      fields: ['inputs.k', 'op_name', 'summary.weave.status'],
+      limit: 3,
     })
     expect(fields['inputs.k']?.values.at(0)).toEqual({ value: 2, calls: 7 })
     expect(fields['inputs.k']).toMatchObject({ is_complete: false })
@@ -294,8 +273,14 @@ describe('aggregates', () => {
     const { groups } = await aggregate({ query, metrics: metrics('calls.sum') })
     expect(groups[0]?.total).toEqual({ 'calls.sum': 9 })
     const { groups: odd, previous } = await ask<Answer>('/calls/aggregate', {
-      ...{ project_id, start: at(10_000), end: at(20_000), compare: { start: at(0), end: at(10_000) } },
-      ...{ bucket: 5, group_by: ['op_name'], filter: { op_names: ['odd_op'] }, metrics: metrics('calls.sum') },
+      project_id,
+      start: at(10_000),
+      end: at(20_000),
+      compare: { start: at(0), end: at(10_000) },
+      bucket: 5,
+      group_by: ['op_name'],
+      filter: { op_names: ['odd_op'] },
+      metrics: metrics('calls.sum'),
     })
     expect(odd.map(({ keys, series }) => [keys, series['calls.sum']])).toEqual([[['odd_op'], [2, 3]]])
     expect(previous?.groups[0]?.series['calls.sum']).toEqual([2, 3])
@@ -313,8 +298,16 @@ describe('aggregates', () => {
       costs: { big: { prompt_token_cost: 0.5, completion_token_cost: 2 } },
     })
     const one = (n: number, model: string, tokens: number, parent: string | null) => ({
-      ...{ project_id: 'acme/usage', id: idOf(n), trace_id: 'b'.repeat(32), parent_id: parent, op_name: 'ask' },
-      ...{ started_at: at(n * 1_000), ended_at: at(n * 1_000 + 1), attributes: {}, inputs: {}, output: null },
+      project_id: 'acme/usage',
+      id: idOf(n),
+      trace_id: 'b'.repeat(32),
+      parent_id: parent,
+      op_name: 'ask',
+      started_at: at(n * 1_000),
+      ended_at: at(n * 1_000 + 1),
+      attributes: {},
+      inputs: {},
+      output: null,
       summary: { usage: { [model]: { prompt_tokens: tokens, completion_tokens: 1, requests: 1 } } },
     })
     await ask('/v2/acme/usage/calls/complete', {
@@ -322,7 +315,10 @@ describe('aggregates', () => {
     })
     const of = (more: object) =>
       ask<Answer>('/calls/aggregate', {
-        ...{ project_id: 'acme/usage', ...range, bucket: 60, group_by: ['model'] },
+        project_id: 'acme/usage',
+        ...range,
+        bucket: 60,
+        group_by: ['model'],
         metrics: metrics('total_cost.sum', 'input_tokens.sum', 'input_tokens.max', 'calls.sum'),
         ...more,
       })

@@ -18,10 +18,21 @@ const us = (date: string) => Date.parse(date) * 1000
 const clock = createClock()
 
 const point = (llmId: string, effective: string, prompt: number, more: Partial<Price> = {}): Price => ({
-  ...{ llmId, providerId: 'default', level: 'project', levelId: project, effectiveUs: us(effective), prompt },
-  ...{ completion: 0, cacheRead: 0, cacheWrite: 0, promptUnit: 'USD', completionUnit: 'USD' },
-  ...{ cacheWrite1h: 0, isAnthropic: false },
-  ...{ createdUs: us('2026-01-01'), createdBy: 'ann' },
+  llmId,
+  providerId: 'default',
+  level: 'project',
+  levelId: project,
+  effectiveUs: us(effective),
+  prompt,
+  completion: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  promptUnit: 'USD',
+  completionUnit: 'USD',
+  cacheWrite1h: 0,
+  isAnthropic: false,
+  createdUs: us('2026-01-01'),
+  createdBy: 'ann',
   ...more,
 })
 
@@ -210,8 +221,12 @@ describe('include_costs', () => {
   const projectId = project as ProjectId
   const usage = {
     m: {
-      ...{ input_tokens: 100, prompt_tokens: 20, output_tokens: 3, requests: 2 },
-      ...{ cache_read_input_tokens: 30, cache_creation_input_tokens: 10 },
+      input_tokens: 100,
+      prompt_tokens: 20,
+      output_tokens: 3,
+      requests: 2,
+      cache_read_input_tokens: 30,
+      cache_creation_input_tokens: 10,
     },
   }
   const ids = {} as Record<string, string>

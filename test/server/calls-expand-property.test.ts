@@ -61,8 +61,16 @@ beforeAll(async () => {
     calls.push({ id: `0195cccc-0000-7000-8000-${hex(n)}`, at: start + Math.floor(n / 2) * 1000, inputs })
   }
   const batch = calls.map(({ id, at, inputs }) => ({
-    ...{ project_id, id, trace_id: id, op_name: 'op', attributes: {}, summary: {}, output: null, inputs },
-    ...{ started_at: new Date(at).toISOString(), ended_at: new Date(at).toISOString() },
+    project_id,
+    id,
+    trace_id: id,
+    op_name: 'op',
+    attributes: {},
+    summary: {},
+    output: null,
+    inputs,
+    started_at: new Date(at).toISOString(),
+    ended_at: new Date(at).toISOString(),
   }))
   await server.send(`/v2/${project_id}/calls/complete`, { batch })
 })
@@ -215,7 +223,12 @@ it('queries through refs answer what the model answers', { timeout: limitMs(180_
           ]
       const body = { project_id, query, expand_columns: expand }
       const lines = await server.list<{ id: string }>('/calls/stream_query', {
-        ...{ ...body, sort_by, offset, limit, columns: ['id'], return_expanded_column_values: false },
+        ...body,
+        sort_by,
+        offset,
+        limit,
+        columns: ['id'],
+        return_expanded_column_values: false,
       })
       const order = sort ? compareBy(sort.path, sort.direction === 'desc', listed) : (x: Model, y: Model) => y.at - x.at
       const ordered = [...matching].sort((x, y) => order(x, y) || (x.id < y.id ? -1 : 1))

@@ -33,8 +33,17 @@ const refs = { inner: '', model: '', small: '', gone: '', foreign: '', row: '', 
 
 async function call(id: string, fields: Body, at: number): Promise<void> {
   const call = {
-    ...{ project_id, id, trace_id: id, op_name: 'op', attributes: {}, inputs: {}, output: null, summary: {} },
-    ...{ started_at: `2026-03-10T12:00:0${at}Z`, ended_at: '2026-03-10T12:01:00Z', ...fields },
+    project_id,
+    id,
+    trace_id: id,
+    op_name: 'op',
+    attributes: {},
+    inputs: {},
+    output: null,
+    summary: {},
+    started_at: `2026-03-10T12:00:0${at}Z`,
+    ended_at: '2026-03-10T12:01:00Z',
+    ...fields,
   }
   const body = JSON.stringify({ batch: [call] }).replace('"HUGE"', '1e400')
   const headers = { authorization: 'Bearer test-key', 'content-type': 'application/json' }

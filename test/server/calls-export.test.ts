@@ -15,8 +15,15 @@ beforeAll(async () => {
   server = await startLiveServer()
   const texts = ['=cmd()', '+1', '-1', '@x', '\tx', 'a "quoted", long\nline']
   const batch = texts.map((text, n) => ({
-    ...{ project_id, id: id(n), trace_id: id(n), op_name: 'ask', attributes: {}, output: null, summary: {} },
-    ...{ started_at: `2026-01-05T12:00:0${n}Z`, ended_at: '2026-01-05T12:01:00Z' },
+    project_id,
+    id: id(n),
+    trace_id: id(n),
+    op_name: 'ask',
+    attributes: {},
+    output: null,
+    summary: {},
+    started_at: `2026-01-05T12:00:0${n}Z`,
+    ended_at: '2026-01-05T12:01:00Z',
     inputs: { text, n: -n, 'a.b': { list: [n] } },
   }))
   // Numbers keep their digits.
@@ -134,7 +141,10 @@ it('without a master key no address is made', async () => {
     masterKey: () => undefined,
   })
   const context = {
-    ...{ input: { project_id, format: 'csv' }, caller: {}, body: { bytes: Buffer.from('{}') }, project: () => '' },
+    input: { project_id, format: 'csv' },
+    caller: {},
+    body: { bytes: Buffer.from('{}') },
+    project: () => '',
   }
   await expect(make?.handle(context as never)).rejects.toMatchObject({ status: 409 })
 })

@@ -48,9 +48,16 @@ async function matches($expr: unknown, filter: Body | null = null): Promise<stri
 beforeAll(async () => {
   server = await startLiveServer()
   const batch = names.map((name, n) => ({
-    ...{ project_id, id: idOf(name), trace_id: idOf(name), op_name: 'op', attributes: {}, summary: {} },
-    ...{ started_at: `2026-03-10T12:00:0${n}Z`, ended_at: '2026-03-10T12:01:00Z' },
-    ...{ inputs: { n, limit: 0.5 }, output: name },
+    project_id,
+    id: idOf(name),
+    trace_id: idOf(name),
+    op_name: 'op',
+    attributes: {},
+    summary: {},
+    started_at: `2026-03-10T12:00:0${n}Z`,
+    ended_at: '2026-03-10T12:01:00Z',
+    inputs: { n, limit: 0.5 },
+    output: name,
   }))
   await server.send(`/v2/${project_id}/calls/complete`, { batch })
   await scored('a', { output: { score: 0.9, tag: 'x', deep: [1, { k: 'v' }] } })
@@ -71,7 +78,9 @@ beforeAll(async () => {
     ...elsewhere,
   })
   await server.send('/feedback/create', {
-    ...{ project_id: 'e/else', weave_ref: `weave:///${project_id}/call/${idOf('e')}`, ...elsewhere },
+    project_id: 'e/else',
+    weave_ref: `weave:///${project_id}/call/${idOf('e')}`,
+    ...elsewhere,
   })
   const doomed = await give('e', 'wandb.note.1', { note: 'gone' })
   await server.send('/feedback/purge', { project_id, query: { $expr: eq('id', doomed) } })

@@ -12,6 +12,7 @@ import {
   opNames,
   type Shown,
   statusOf,
+  threadsOf,
 } from '../fixtures/call-histories.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { createRandom, type Random } from '../fixtures/random.ts'
@@ -38,7 +39,9 @@ function requestOf(random: Random, { project, ops }: History): Request {
   if (first.is === 'rename') {
     ops.shift()
     return {
-      ...{ project, ops: [first], path: '/call/update' },
+      project,
+      ops: [first],
+      path: '/call/update',
       body: { project_id: project, call_id: first.id, display_name: first.name },
     }
   }
@@ -57,10 +60,7 @@ function requestOf(random: Random, { project, ops }: History): Request {
     return { project, ops: [first], path, body: { [first.is]: bodyOf(project, first) } }
   }
   const taken = takeWhile(random, ops, (op) => op.is === 'start' || op.is === 'end')
-  return {
-    ...{ project, ops: taken, path: '/call/upsert_batch' },
-    body: { batch: taken.map((op) => batchItem(project, op)) },
-  }
+  return { project, ops: taken, path: '/call/upsert_batch', body: { batch: taken.map((op) => batchItem(project, op)) } }
 }
 
 function takeWhile(random: Random, ops: Op[], fits: (op: Op) => boolean): Op[] {
@@ -226,7 +226,11 @@ async function compare(project: string): Promise<void> {
       count: (await server.send<{ count: number }>('/calls/query_stats', { project_id: project, ...body })).count,
     }
     expect({ name, ...got }).toEqual({
-      ...{ name, default: keysOf(kept), asc: slice(kept), desc: slice(down(kept)), count: kept.length },
+      name,
+      default: keysOf(kept),
+      asc: slice(kept),
+      desc: slice(down(kept)),
+      count: kept.length,
     })
   }
 
@@ -286,40 +290,6 @@ async function readById(project: string, ids: string[]): Promise<void> {
     if (want === null) expect({ id, call }).toEqual({ id, call: null })
     else expect(call).toMatchObject(historyRecord(project, want))
   }
-}
-
-function threadsOf(calls: Shown[]): object[] {
-  const isTurn = ({ id, start }: Shown) => start.turn === id && start.thread
-  const keyOf = (thread: unknown, id: unknown) => `${thread} ${id}`
-  const outer = new Set(calls.filter(isTurn).map(({ id, start }) => keyOf(start.thread, id)))
-  const isInner = ({ id, start }: Shown) => start.parent !== id && outer.has(keyOf(start.thread, start.parent))
-  const turns = Map.groupBy(
-    calls.filter((call) => isTurn(call) && !isInner(call)),
-    ({ start }) => start.thread as string,
-  )
-  const quantile = (sorted: number[], q: number): number => {
-    const k = q * (sorted.length - 1)
-    const [low, high] = [sorted[Math.floor(k)] as number, sorted[Math.ceil(k)] as number]
-    return low + (high - low) * (k - Math.floor(k))
-  }
-  return [...turns]
-    .map(([thread_id, list]) => {
-      const ended = list.flatMap(({ id, start, end }) => (end ? [{ id, us: end.us, took: end.us - start.us }] : []))
-      ended.sort((a, b) => a.us - b.us || (a.id < b.id ? -1 : 1))
-      const took = ended.map((turn) => turn.took / 1000).sort((a, b) => a - b)
-      const last = ended.at(-1)
-      if (!last) return null
-      return {
-        ...{ thread_id, turn_count: list.length, start_time: historyText((list[0] as Shown).start.us) },
-        ...{ last_updated: historyText(last.us), first_turn_id: (list[0] as Shown).id, last_turn_id: last.id },
-        p50_turn_duration_ms: expect.closeTo(quantile(took, 0.5), 2),
-        p99_turn_duration_ms: expect.closeTo(quantile(took, 0.99), 2),
-        us: last.us,
-      }
-    })
-    .filter((thread) => thread !== null)
-    .sort((a, b) => b.us - a.us || (a.thread_id < b.thread_id ? -1 : 1))
-    .map(({ us: _, ...thread }) => thread)
 }
 
 const counts = async (project: string) => ({

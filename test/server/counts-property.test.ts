@@ -42,11 +42,21 @@ const list = async (project_id: string, more: object = {}) => {
 
 type Start = { id: string; n: number; minute: number; isChild: boolean }
 const startOf = (project_id: string, { id, n, minute, isChild }: Start) => ({
-  ...{ project_id, id, trace_id: idOf(0), op_name: 'op', started_at: timeOf(minute, n), attributes: {}, inputs: {} },
+  project_id,
+  id,
+  trace_id: idOf(0),
+  op_name: 'op',
+  started_at: timeOf(minute, n),
+  attributes: {},
+  inputs: {},
   ...(isChild ? { parent_id: idOf(0) } : {}),
 })
 const endOf = (project_id: string, { id, n, minute }: Start) => ({
-  ...{ project_id, id, ended_at: new Date(Date.parse(timeOf(minute, n)) + 500).toISOString(), output: {}, summary: {} },
+  project_id,
+  id,
+  ended_at: new Date(Date.parse(timeOf(minute, n)) + 500).toISOString(),
+  output: {},
+  summary: {},
 })
 
 /** Writes calls that are new, so that counts only grow; tells how many are acknowledged and how many were begun. */

@@ -25,15 +25,17 @@ let server: LiveServer
 
 const rowOf = (n: number, clock: number, more: object = {}) =>
   JSON.stringify({
-    ...{
-      kind: 'complete',
-      project_id: project,
-      id: idOf(n),
-      clock,
-      started_us: startedUs + n,
-      ended_us: startedUs + n,
-    },
-    ...{ trace_id: idOf(n), op_name: 'poison', ...more, inputs: { n, marker }, summary: {} },
+    kind: 'complete',
+    project_id: project,
+    id: idOf(n),
+    clock,
+    started_us: startedUs + n,
+    ended_us: startedUs + n,
+    trace_id: idOf(n),
+    op_name: 'poison',
+    ...more,
+    inputs: { n, marker },
+    summary: {},
   })
 
 async function append(rows: string[]): Promise<void> {
@@ -52,8 +54,11 @@ async function ask<T>(command: string, ...args: string[]): Promise<T> {
 /** The command line with the settings of the server. */
 async function cli(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const env = {
-    ...{ PATH: process.env.PATH, UV_THREADPOOL_SIZE: '24', CALLHOUSE_DATA_DIR: server.dataDir },
-    ...{ CALLHOUSE_KEYS: 'tester:test-key', CALLHOUSE_MIN_FREE_BYTES: '0' },
+    PATH: process.env.PATH,
+    UV_THREADPOOL_SIZE: '24',
+    CALLHOUSE_DATA_DIR: server.dataDir,
+    CALLHOUSE_KEYS: 'tester:test-key',
+    CALLHOUSE_MIN_FREE_BYTES: '0',
     ...server.storeEnv,
   }
   return promisify(execFile)(process.execPath, [main, 'deadletters', ...words], { env }).then(
@@ -135,7 +140,8 @@ describe('a poison row among ten thousand', () => {
     })
     expect(JSON.parse(((await answer.json()) as { row: string }).row)).toMatchObject({ id: idOf(poisoned) })
     const replay = await fetch(`${server.now().url}/server/deadletters/nothing/replay`, {
-      ...{ method: 'POST', headers: { authorization: basicAuth() } },
+      method: 'POST',
+      headers: { authorization: basicAuth() },
     })
     expect([replay.status, await replay.text()]).toEqual([
       404,

@@ -25,15 +25,16 @@ it('of two finished calls under two start times one is left soon after the secon
     const us = Date.UTC(2026, 3, 1, hour) * 1000
     const rows = Array.from({ length: size }, (_, n) =>
       JSON.stringify({
-        ...{
-          kind: 'complete',
-          project_id: project,
-          id: idOf(n),
-          clock: clock + n,
-          started_us: us + n,
-          ended_us: us + n,
-        },
-        ...{ trace_id: idOf(n), op_name: 'o', inputs: { hour }, summary: {} },
+        kind: 'complete',
+        project_id: project,
+        id: idOf(n),
+        clock: clock + n,
+        started_us: us + n,
+        ended_us: us + n,
+        trace_id: idOf(n),
+        op_name: 'o',
+        inputs: { hour },
+        summary: {},
       }),
     )
     const text = Buffer.from(`${rows.join('\n')}\n`)
@@ -43,7 +44,8 @@ it('of two finished calls under two start times one is left soon after the secon
   const hours = async () =>
     (
       await server.list<{ inputs: { hour: number } }>('/calls/stream_query', {
-        ...{ project_id: project, filter: { call_ids: [idOf(7)] } },
+        project_id: project,
+        filter: { call_ids: [idOf(7)] },
       })
     ).map(({ inputs }) => inputs.hour)
   await vi.waitFor(async () => expect(await hours()).toEqual([11]), { timeout: 60_000, interval: 100 })
@@ -57,8 +59,16 @@ describe('counters beside work that is no batch', () => {
   const row = (id: string, startedUs: number, clock: number): Buffer =>
     Buffer.from(
       `${JSON.stringify({
-        ...{ kind: 'complete', project_id: own, id, clock, started_us: startedUs, ended_us: startedUs },
-        ...{ trace_id: id, op_name: 'o', inputs: {}, summary: {} },
+        kind: 'complete',
+        project_id: own,
+        id,
+        clock,
+        started_us: startedUs,
+        ended_us: startedUs,
+        trace_id: id,
+        op_name: 'o',
+        inputs: {},
+        summary: {},
       })}\n`,
     )
   const append = (rows: Buffer, rowCount: number) =>

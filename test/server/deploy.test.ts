@@ -44,7 +44,9 @@ it('the gateway publishes the ports of OTLP, and sends them to the role that tak
   const { port, otlpGrpcPort, otlpHttpPort } = loaded.config
   const all = [port, otlpGrpcPort, otlpHttpPort].sort()
   expect({ published: published.sort(), listening: listening.sort(), exposed: exposed?.sort() }).toEqual({
-    ...{ published: all, listening: all, exposed: all },
+    published: all,
+    listening: all,
+    exposed: all,
   })
   expect(passed.sort()).toEqual([otlpGrpcPort, otlpHttpPort])
   // Else nginx drops the header that names the project.

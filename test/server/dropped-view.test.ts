@@ -21,8 +21,16 @@ const committed = async () => (await server.now().log.committed('calls'))[0]?.of
 
 async function append(id: string): Promise<void> {
   const row = {
-    ...{ kind: 'complete', project_id: project, id, clock: 9, started_us: 1.75e15, ended_us: 1.75e15 + 1 },
-    ...{ trace_id: 't', op_name: 'o', inputs: {}, summary: {} },
+    kind: 'complete',
+    project_id: project,
+    id,
+    clock: 9,
+    started_us: 1.75e15,
+    ended_us: 1.75e15 + 1,
+    trace_id: 't',
+    op_name: 'o',
+    inputs: {},
+    summary: {},
   }
   const rows = Buffer.from(`${JSON.stringify(row)}\n`)
   await server.now().log.append('calls', [{ rows, rowCount: 1, patchCount: 0, clock: 9n, key: project }])

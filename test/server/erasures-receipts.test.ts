@@ -150,7 +150,9 @@ async function upload(text: string | Buffer, project_id = project): Promise<stri
   body.set('project_id', project_id)
   body.set('file', new Blob([new Uint8Array(Buffer.from(text))]), 'note')
   const answer = await fetch(`${server.now().url}/file/create`, {
-    ...{ method: 'POST', headers: { authorization: basicAuth() }, body },
+    method: 'POST',
+    headers: { authorization: basicAuth() },
+    body,
   })
   return ((await answer.json()) as { digest: string }).digest
 }
@@ -174,8 +176,16 @@ it('files go with the calls that alone name them, and long texts that were store
   const word = 'canary-image'
   const at = new Date(Date.now() - 60_000).toISOString()
   const call = (n: number, inputs: object) => ({
-    ...{ project_id: project, id: erasedId(n), trace_id: erasedId(n), op_name: 'op', started_at: at, ended_at: at },
-    ...{ attributes: {}, inputs, output: null, summary: {} },
+    project_id: project,
+    id: erasedId(n),
+    trace_id: erasedId(n),
+    op_name: 'op',
+    started_at: at,
+    ended_at: at,
+    attributes: {},
+    inputs,
+    output: null,
+    summary: {},
   })
   const apart = `data:image/png;base64,${image(word)}`
   const kept = `data:image/png;base64,${image('stays-image')}`
@@ -183,14 +193,17 @@ it('files go with the calls that alone name them, and long texts that were store
   await server.send(`/v2/${project}/calls/complete`, {
     batch: [call(50, { files, apart, kept }), call(51, { ref: `x\u0009${shared}`, kept })],
   })
-  await server.send('/obj/create', { obj: { ...{ project_id: project, object_id: 'names' }, val: { of: inObject } } })
+  await server.send('/obj/create', { obj: { project_id: project, object_id: 'names', val: { of: inObject } } })
   await server.send('/table/create', { table: { project_id: project, rows: [{ of: inRow }] } })
   await server.send('/feedback/create', {
-    ...{ project_id: project, weave_ref: `weave:///${project}/call/${erasedId(51)}`, feedback_type: 'note' },
+    project_id: project,
+    weave_ref: `weave:///${project}/call/${erasedId(51)}`,
+    feedback_type: 'note',
     payload: { note: inNote },
   })
   const [stored] = await server.list<{ inputs: { apart: string; kept: string } }>('/calls/stream_query', {
-    ...{ project_id: project, filter: { call_ids: [erasedId(50)] } },
+    project_id: project,
+    filter: { call_ids: [erasedId(50)] },
   })
   const objectOf = (ref = '') => ref.slice(ref.lastIndexOf('/') + 1).split(':')
   const apartName = objectOf(stored?.inputs.apart)

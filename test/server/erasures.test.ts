@@ -46,7 +46,8 @@ it('an erasure removes calls with their descendants from every place, and what o
   expect(await placesOf(server, 'stays-here')).toEqual(before)
   expect(await placesOf(server, 'stays-there')).toEqual(before)
   expect(await readErasure(server, project, body.erasure_id)).toMatchObject({
-    ...{ project_id: project, reason: 'asked for' },
+    project_id: project,
+    reason: 'asked for',
     counts: {
       calls: 2,
       missing: 1,
@@ -63,7 +64,9 @@ it('feedback that is purged goes from tables and log, and what was said besides 
   await sendCall(server, purged, 1, 'stays-call')
   const say = (note: string) =>
     server.send<{ id: string }>('/feedback/create', {
-      ...{ project_id: purged, weave_ref: `weave:///${purged}/call/${erasedId(1)}`, feedback_type: 'note' },
+      project_id: purged,
+      weave_ref: `weave:///${purged}/call/${erasedId(1)}`,
+      feedback_type: 'note',
       payload: { note },
     })
   const [gone] = [await say('canary-said'), await say('stays-said')]
@@ -91,7 +94,7 @@ it('a request for an erasure is refused when it names nothing, or two things', a
     { project_id: project, call_ids: [erasedId(1)], descendants: false, reason: 'not without them' },
   ]
   for (const asked of refused) expect((await erase(server, asked)).status).toBe(422)
-  const told = { ...{ project_id: project, call_ids: [erasedId(1)], reason: 'part' }, files: false, digests: ['abc'] }
+  const told = { project_id: project, call_ids: [erasedId(1)], reason: 'part', files: false, digests: ['abc'] }
   const { status, body } = await erase(server, told)
   expect([status, JSON.stringify(body)]).toEqual([422, expect.stringContaining('files that erased calls alone name')])
   expect(JSON.stringify(body)).toContain('not erased by digests')

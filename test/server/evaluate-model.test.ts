@@ -28,12 +28,11 @@ const modelValue = (model: string, default_params: object = {}) =>
   ofClass('LLMStructuredCompletionModel', { name: 'm', llm_model_id: `mine/${model}`, default_params })
 const judgeValue = (model: string, fields: object = {}) =>
   ofClass('LLMAsAJudgeScorer', {
-    ...{
-      name: 'quality',
-      model: modelValue(model, { response_format: 'json_object' }),
-      column_map: { wanted: 'want' },
-    },
-    ...{ scoring_prompt: 'Is {output} like {wanted}? {inputs}', ...fields },
+    name: 'quality',
+    model: modelValue(model, { response_format: 'json_object' }),
+    column_map: { wanted: 'want' },
+    scoring_prompt: 'Is {output} like {wanted}? {inputs}',
+    ...fields,
   })
 const evaluationOf = async (rows: object[], scorers: unknown[], more: object = {}) => {
   const name = `e${uuidv7()}`
@@ -68,7 +67,9 @@ const jobEnded = (id: string) =>
   )
 const childrenOf = (id: string): Promise<Json[]> =>
   world.server.list('/calls/stream_query', {
-    ...{ project_id: project, filter: { parent_ids: [id] }, sort_by: [{ field: 'started_at', direction: 'asc' }] },
+    project_id: project,
+    filter: { parent_ids: [id] },
+    sort_by: [{ field: 'started_at', direction: 'asc' }],
   })
 const nameIn = (op: string) => /\/op\/([^:]+):/.exec(op)?.[1] ?? op
 const askedOf = (model: string) => world.fake.asked.filter(({ json }) => json?.model === model)
@@ -111,7 +112,10 @@ describe('an evaluation', () => {
     const asked = askedOf('echo')
     expect(asked).toHaveLength(6)
     expect(asked.map(({ json }) => json).find(({ messages }) => messages[1].content === 'two')).toEqual({
-      ...{ model: 'echo', temperature: 0.5, max_tokens: 9, n: 1 },
+      model: 'echo',
+      temperature: 0.5,
+      max_tokens: 9,
+      n: 1,
       messages: [
         { role: 'system', content: 'Greet {"first":"Ann"} in ünï {x}' },
         { role: 'user', content: 'two' },
@@ -135,7 +139,9 @@ describe('an evaluation', () => {
     const [one] = children.filter(({ inputs }) => inputs.example?.user_input === 'one')
     expect(one.inputs).toMatchObject({ model, example: rows[0] })
     expect(one.output).toEqual({
-      ...{ output: 'one', scores: { quality: { ok: true, points: 1.5 } }, model_latency: expect.any(Number) },
+      output: 'one',
+      scores: { quality: { ok: true, points: 1.5 } },
+      model_latency: expect.any(Number),
     })
     const parts = await childrenOf(one.id)
     expect(parts.map(({ op_name, output }) => [nameIn(op_name), output])).toEqual([
@@ -167,7 +173,8 @@ describe('an evaluation', () => {
     const id = await start(evaluation, await put('slow', modelValue('slow')))
     await held.promise
     await vi.waitFor(async () => expect(await statusOf(id)).toMatchObject({ completed_rows: 7, total_rows: 8 }), {
-      ...{ timeout: 60_000, interval: 50 },
+      timeout: 60_000,
+      interval: 50,
     })
     isHeld = false
     await world.server.restart()
@@ -229,7 +236,8 @@ describe('an evaluation', () => {
     expect(parts[0].exception).toBe(null)
     const [asked] = askedOf('prompted')
     expect(asked?.json).toEqual({
-      ...{ model: 'prompted', temperature: 1 },
+      model: 'prompted',
+      temperature: 1,
       messages: [
         { role: 'system', content: 'Speak x' },
         { role: 'user', content: 'a {brace} and {{two}}' },
@@ -287,11 +295,11 @@ describe('what is not run', () => {
       batch: [{ ...call, attributes: {}, inputs: {}, ended_at: at, output: { done: 1 }, summary: {} }],
     })
     const job: EvaluationJob = {
-      ...{ projectId: project as ProjectId, callId, userId: 'tester' },
-      ...{
-        evaluationRef: await evaluationOf([{ user_input: 'x' }], []),
-        modelRef: await put('late', modelValue('late')),
-      },
+      projectId: project as ProjectId,
+      callId,
+      userId: 'tester',
+      evaluationRef: await evaluationOf([{ user_input: 'x' }], []),
+      modelRef: await put('late', modelValue('late')),
     }
     const { log } = world.server.now()
     const queued = () => evaluationJobRecord(job, 'queued', BigInt(Date.now()) * 1024_000n)
@@ -347,7 +355,9 @@ describe('a summary', () => {
       { output: 3, scores: { s: { n: 4 } }, latency: 2 },
     ]
     expect(evaluationSummary(results, ['s', 'none'])).toEqual({
-      ...{ s: { n: { mean: 3 } }, output: { mean: 2 }, model_latency: { mean: 1.5 } },
+      s: { n: { mean: 3 } },
+      output: { mean: 2 },
+      model_latency: { mean: 1.5 },
     })
     expect(evaluationSummary([], ['s'])).toEqual({})
   })

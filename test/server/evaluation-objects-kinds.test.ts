@@ -35,7 +35,9 @@ const refused = async (kind: Kind, body: unknown) => {
   return [status, status === 422 ? json.detail.map((one: Json) => [one.loc.join('.'), one.type]) : typeof json.reason]
 }
 const classOf = (name: string, ...above: string[]) => ({
-  ...{ _type: name, _class_name: name, _bases: [...above, 'Object', 'BaseModel'] },
+  _type: name,
+  _class_name: name,
+  _bases: [...above, 'Object', 'BaseModel'],
 })
 const opRef = (id: string) =>
   expect.stringMatching(new RegExp(`^weave:///${project_id}/op/${id.replaceAll('.', '\\.')}:\\w{43}$`))
@@ -57,7 +59,8 @@ describe('ops', () => {
       ...['op', null],
     ])
     const content = await fetch(`${server.now().url}/file/content`, {
-      ...{ method: 'POST', headers: { authorization: 'Bearer test-key' } },
+      method: 'POST',
+      headers: { authorization: 'Bearer test-key' },
       body: JSON.stringify({ project_id, digest: file }),
     })
     expect(await content.text()).toBe(source_code)
@@ -112,7 +115,8 @@ describe('datasets', () => {
     expect(rest).toEqual({ name: 'My Data', description: 'some' })
     const table = new RegExp(`^weave:///${project_id}/table/(\\w{64})$`).exec(ref)?.[1]
     const answer = await fetch(`${server.now().url}/table/query`, {
-      ...{ method: 'POST', headers: { authorization: 'Bearer test-key' } },
+      method: 'POST',
+      headers: { authorization: 'Bearer test-key' },
       body: JSON.stringify({ project_id, digest: table }),
     })
     const text = await answer.text()
@@ -158,13 +162,19 @@ describe('scorers', () => {
     const source = 'def score(output): return 1'
     const made = await of.create('scorers', { name: 'My Scorer', description: 'd', op_source_code: source })
     expect(await shown('scorers', 'my_scorer')).toEqual({
-      ...{ name: 'My Scorer', description: 'd', score_op: opRef('my_scorer_score') },
+      name: 'My Scorer',
+      description: 'd',
+      score_op: opRef('my_scorer_score'),
     })
     const { val, base_object_class, digest } = await stored('my_scorer')
     expect([val, base_object_class, digest]).toEqual([
       {
-        ...{ ...classOf('Scorer'), name: 'My Scorer', description: 'd', column_map: null },
-        ...{ score: opRef('my_scorer_score'), summarize: opRef('my_scorer_summarize') },
+        ...classOf('Scorer'),
+        name: 'My Scorer',
+        description: 'd',
+        column_map: null,
+        score: opRef('my_scorer_score'),
+        summarize: opRef('my_scorer_summarize'),
       },
       ...['Scorer', made.digest],
     ])
@@ -218,7 +228,10 @@ describe('evaluations', () => {
     const { val, base_object_class } = await stored('my_eval')
     expect([val, base_object_class]).toEqual([
       {
-        ...{ ...classOf('Evaluation'), ...body, metadata: null, preprocess_model_input: null },
+        ...classOf('Evaluation'),
+        ...body,
+        metadata: null,
+        preprocess_model_input: null,
         ...Object.fromEntries(ops.map((op) => [op, opRef(`my_eval.${op}`)])),
       },
       'Evaluation',
@@ -233,7 +246,11 @@ describe('evaluations', () => {
   it('have defaults, and attributes on top that do not change what they are', async () => {
     await of.create('evaluations', { name: 'least', dataset, scorers: null, trials: null })
     expect(await shown('evaluations', 'least')).toMatchObject({
-      ...{ name: 'least', description: null, scorers: [], trials: 1, evaluation_name: null },
+      name: 'least',
+      description: null,
+      scorers: [],
+      trials: 1,
+      evaluation_name: null,
     })
     const attributes = '{"cost":1.0,"trials":7,"name":"other","_bases":[],"_class_name":"X","_type":"X"}'
     const sent = `{"name":"top","dataset":"${dataset}","eval_attributes":${attributes}}`
@@ -249,12 +266,15 @@ describe('evaluations', () => {
     const own = { scorers: [scorers[0], { inline: true }], trials: 'many', evaluate: ref, summarize: digest }
     await publish('sdk', { ...classOf('MyEvaluation', 'Evaluation'), name: null, dataset: [1], ...own })
     expect(await shown('evaluations', 'sdk')).toEqual({
-      ...{ name: 'sdk', description: null, dataset: '', scorers: [scorers[0]], trials: 1, evaluation_name: null },
-      ...{
-        evaluate_op: ref,
-        predict_and_score_op: null,
-        summarize_op: `weave:///${project_id}/op/sdk.summarize:${digest}`,
-      },
+      name: 'sdk',
+      description: null,
+      dataset: '',
+      scorers: [scorers[0]],
+      trials: 1,
+      evaluation_name: null,
+      evaluate_op: ref,
+      predict_and_score_op: null,
+      summarize_op: `weave:///${project_id}/op/sdk.summarize:${digest}`,
     })
   })
 
@@ -287,13 +307,18 @@ describe('models', () => {
     const line = (await of.send('GET', 'models')).text.split('\n').find((one) => one.includes('"my_model"'))
     expect(line).toBe(text)
     expect(await shown('models', 'my_model')).toMatchObject({
-      ...{ name: 'My Model', description: null, source_code: 'class M: pass' },
+      name: 'My Model',
+      description: null,
+      source_code: 'class M: pass',
     })
     const { val, base_object_class } = await stored('my_model')
     expect([val, base_object_class]).toEqual([
       {
-        ...{ ...classOf('Model'), name: 'My Model', description: null },
-        ...{ files: { 'obj.py': expect.any(String) }, ...(JSON.parse(attributes) as Json) },
+        ...classOf('Model'),
+        name: 'My Model',
+        description: null,
+        files: { 'obj.py': expect.any(String) },
+        ...(JSON.parse(attributes) as Json),
       },
       'Model',
     ])
@@ -303,7 +328,10 @@ describe('models', () => {
     const attributes = { name: 'other', files: {}, _class_name: 'X', _bases: [], free: 1 }
     await of.create('models', { name: 'same', description: 'd', source_code: 's', attributes })
     expect(await shown('models', 'same')).toEqual({
-      ...{ name: 'same', description: 'd', source_code: 's', attributes: { free: 1 } },
+      name: 'same',
+      description: 'd',
+      source_code: 's',
+      attributes: { free: 1 },
     })
     await of.create('models', { name: 'attributeless', source_code: '', attributes: {} })
     expect(await shown('models', 'attributeless')).toEqual({
@@ -318,7 +346,10 @@ describe('models', () => {
     const predict = `weave:///${project_id}/op/MyModel.predict:${'a'.repeat(43)}`
     await publish('sdk_model', { ...classOf('MyModel', 'Model'), name: null, description: 'from an SDK', predict })
     expect(await shown('models', 'sdk_model')).toEqual({
-      ...{ name: 'sdk_model', description: 'from an SDK', source_code: '', attributes: { predict } },
+      name: 'sdk_model',
+      description: 'from an SDK',
+      source_code: '',
+      attributes: { predict },
     })
   })
 

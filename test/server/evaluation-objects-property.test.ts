@@ -58,7 +58,8 @@ it('random paths and queries of evaluation objects are answered below 500', { ti
   const statuses = new Map<number, number>()
   const ask = async ({ method, path }: { method: string; path: string }): Promise<string> => {
     const response = await fetch(server.now().url + path, {
-      ...{ method, headers: { authorization: basicAuth(), accept: random.pick(['*/*', 'application/x-ndjson']) } },
+      method,
+      headers: { authorization: basicAuth(), accept: random.pick(['*/*', 'application/x-ndjson']) },
       signal: AbortSignal.timeout(60_000),
     })
     const text = await response.text()

@@ -186,7 +186,8 @@ describe.concurrent.each(['ops', 'datasets'] as const)('%s', (kind) => {
     const first = await of.create(kind, body('x', '1'))
     await of.create(kind, body('x', '2'))
     const named = await fetch(`${server.now().url}/objs/x/aliases`, {
-      ...{ method: 'PUT', headers: { authorization: `Bearer test-key` } },
+      method: 'PUT',
+      headers: { authorization: `Bearer test-key` },
       body: JSON.stringify({ project_id, digest: first.digest, aliases: ['pro duction'] }),
     })
     expect(named.status).toBe(200)

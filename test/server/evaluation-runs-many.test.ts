@@ -100,12 +100,22 @@ it('a run of thousands of predictions is listed, finished and deleted whole', {
   for (let at = 0; at < rows; at += 1_000) {
     const batch = Array.from({ length: 1_000 }, (_, k) => at + k).flatMap((n) => [
       {
-        ...{ ...whole, id: idOf('a', n), parent_id: evaluation_run_id, op_name: 'Evaluation.predict_and_score' },
-        ...{ attributes: {}, inputs: {}, output: { output: n, scores: { s: n % 2 } } },
+        ...whole,
+        id: idOf('a', n),
+        parent_id: evaluation_run_id,
+        op_name: 'Evaluation.predict_and_score',
+        attributes: {},
+        inputs: {},
+        output: { output: n, scores: { s: n % 2 } },
       },
       {
-        ...{ ...whole, id: idOf('b', n), parent_id: idOf('a', n), op_name: 'm.predict', inputs: { inputs: { n } } },
-        ...{ attributes: { weave: { prediction: 'true', model, evaluation_run_id } }, output: n },
+        ...whole,
+        id: idOf('b', n),
+        parent_id: idOf('a', n),
+        op_name: 'm.predict',
+        inputs: { inputs: { n } },
+        attributes: { weave: { prediction: 'true', model, evaluation_run_id } },
+        output: n,
       },
       { ...whole, id: idOf('c', n), parent_id: idOf('b', n), op_name: 'inside', attributes: {}, inputs: {} },
     ])

@@ -10,6 +10,8 @@ const model = `${of}/object/My-Model:${'m'.repeat(43)}`
 const accuracy = `${of}/object/accuracy:${'a'.repeat(43)}`
 const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const unknownId = '01890000-0000-7000-8000-000000000000'
+/** What calls have that an SDK recorded, beside their own. */
+const recorded = { project_id, started_at: '2026-05-01T00:00:00Z', attributes: {}, summary: {} }
 
 let server: LiveServer
 let ask: Asking
@@ -42,15 +44,26 @@ describe('evaluation runs', () => {
   it('are calls that go on until they are finished', async () => {
     const id = await newRun({ source_evaluation_run_id: unknownId, platform_user_id: 'someone', surplus: 1 })
     expect(await callOf(id)).toMatchObject({
-      ...{ id, trace_id: id, parent_id: null, op_name: 'Evaluation.evaluate', ended_at: null },
-      ...{ inputs: { self: evaluation, model }, output: null, platform_user_id: 'tester' },
+      id,
+      trace_id: id,
+      parent_id: null,
+      op_name: 'Evaluation.evaluate',
+      ended_at: null,
+      inputs: { self: evaluation, model },
+      output: null,
+      platform_user_id: 'tester',
       attributes: {
         weave: { evaluation_run: 'true', evaluation, model, source_evaluation_run_id: unknownId },
       },
     })
     expect(await read(`evaluation_runs/${id}`)).toEqual({
-      ...{ evaluation_run_id: id, evaluation, model, status: 'running', finished_at: null },
-      ...{ started_at: expect.stringMatching(/Z$/), source_evaluation_run_id: unknownId },
+      evaluation_run_id: id,
+      evaluation,
+      model,
+      status: 'running',
+      finished_at: null,
+      started_at: expect.stringMatching(/Z$/),
+      source_evaluation_run_id: unknownId,
       summary: { weave: { status: 'running', trace_name: 'Evaluation.evaluate' } },
     })
     expect(ok(await ask('POST', `evaluation_runs/${id}/finish`))).toEqual({ success: true })
@@ -137,18 +150,9 @@ describe('evaluation runs', () => {
   })
 
   it('that an SDK recorded are read by id, and failed ones say so', async () => {
-    const at = '2026-05-01T00:00:00Z'
     const [one, two, three] = ['1', '2', '3'].map((n) => `01890000-0000-7000-8000-00000000000${n}`)
     const op_name = `${of}/op/Evaluation.evaluate:${'0'.repeat(43)}`
-    const whole = {
-      project_id,
-      trace_id: unknownId,
-      op_name,
-      started_at: at,
-      ended_at: at,
-      attributes: {},
-      summary: {},
-    }
+    const whole = { ...recorded, trace_id: unknownId, op_name, ended_at: recorded.started_at }
     const batch = [
       { ...whole, id: one, inputs: { self: evaluation, model } },
       { ...whole, id: two, inputs: { this: evaluation, model: {} }, exception: 'broke' },
@@ -161,6 +165,20 @@ describe('evaluation runs', () => {
     const { lines } = await ask('GET', `evaluation_runs?evaluation_run_ids=${one}`)
     expect(lines).toEqual([])
   })
+
+  it('are not finished as something else, nor is something else as one', async () => {
+    const evaluation_run_id = await newRun()
+    const prediction = await newPrediction({ evaluation_run_id, output: 'kept' })
+    const score = await newScore(prediction, 1, { evaluation_run_id })
+    const before = await childrenOf(evaluation_run_id)
+    for (const path of [`evaluation_runs/${prediction}`, `evaluation_runs/${score}`, `predictions/${score}`])
+      expect((await ask('POST', `${path}/finish`)).status).toBe(404)
+    expect(await childrenOf(evaluation_run_id)).toEqual(before)
+    expect((await callOf(prediction)).output).toBe('kept')
+    // A run has nothing around it that could be ended.
+    expect((await ask('POST', `predictions/${evaluation_run_id}/finish`)).json).toEqual({ success: true })
+    expect((await callOf(evaluation_run_id)).ended_at).toBeNull()
+  })
 })
 
 describe('predictions', () => {
@@ -172,20 +190,30 @@ describe('predictions', () => {
     const [row, ...others] = await childrenOf(evaluation_run_id)
     expect(others).toEqual([])
     expect(row).toMatchObject({
-      ...{ trace_id: evaluation_run_id, ended_at: null, output: null },
+      trace_id: evaluation_run_id,
+      ended_at: null,
+      output: null,
       op_name: expect.stringMatching(new RegExp(`^${of}/op/Evaluation.predict_and_score:\\w{43}$`)),
-      ...{ attributes: { weave: { predict_call_id: id, genai_span_ref } } },
+      attributes: { weave: { predict_call_id: id, genai_span_ref } },
       inputs: { self: evaluation, model, example: { q: 1 } },
     })
     const call = await callOf(id)
     expect(call).toMatchObject({
-      ...{ trace_id: evaluation_run_id, parent_id: row.id, ended_at: expect.any(String), output },
+      trace_id: evaluation_run_id,
+      parent_id: row.id,
+      ended_at: expect.any(String),
+      output,
       op_name: expect.stringMatching(new RegExp(`^${of}/op/My-Model.predict:\\w{43}$`)),
       inputs: { self: model, inputs: { q: 1 } },
     })
     expect(call.attributes.weave).toEqual({ prediction: 'true', model, evaluation_run_id })
     expect(await read(`predictions/${id}`)).toEqual({
-      ...{ prediction_id: id, model, inputs: { q: 1 }, output, evaluation_run_id, platform_user_id: 'tester' },
+      prediction_id: id,
+      model,
+      inputs: { q: 1 },
+      output,
+      evaluation_run_id,
+      platform_user_id: 'tester',
     })
     // The ops are there under their object ids.
     for (const object_id of ['evaluation.predict_and_score', 'my-model.predict'])
@@ -195,7 +223,9 @@ describe('predictions', () => {
   it('by themselves have a trace of their own, and any text as model', async () => {
     const id = await newPrediction({ model: 'gpt', output: null })
     expect(await callOf(id)).toMatchObject({
-      ...{ trace_id: id, parent_id: null, op_name: expect.stringMatching(/\/op\/Model\.predict:/) },
+      trace_id: id,
+      parent_id: null,
+      op_name: expect.stringMatching(/\/op\/Model\.predict:/),
       attributes: { weave: { prediction: 'true', model: 'gpt' } },
     })
     expect(await read(`predictions/${id}`)).toMatchObject({ model: 'gpt', output: null, evaluation_run_id: null })
@@ -251,23 +281,14 @@ describe('predictions', () => {
 
   it('that an SDK recorded are read, and finished with the latency of their call', async () => {
     const [run, row, id] = ['a', 'b', 'c'].map((n) => n.repeat(16)) as [string, string, string]
-    const whole = {
-      project_id,
-      trace_id: 'd'.repeat(32),
-      started_at: '2026-05-01T00:00:00Z',
-      attributes: {},
-      summary: {},
-    }
+    const whole = { ...recorded, trace_id: 'd'.repeat(32) }
     const ended_at = '2026-05-01T00:00:01.25Z'
     const predictAndScore = `${of}/op/Evaluation.predictAndScore:x`
-    ok(
-      await ask('POST', 'calls/complete', {
-        batch: [
-          { ...whole, id: row, parent_id: run, op_name: predictAndScore, ended_at, inputs: {} },
-          { ...whole, id, parent_id: row, op_name: 'f', ended_at, inputs: { q: 1 }, output: 'x' },
-        ],
-      }),
-    )
+    const batch = [
+      { ...whole, id: row, parent_id: run, op_name: predictAndScore, ended_at, inputs: {} },
+      { ...whole, id, parent_id: row, op_name: 'f', ended_at, inputs: { q: 1 }, output: 'x' },
+    ]
+    ok(await ask('POST', 'calls/complete', { batch }))
     expect(await read(`predictions/${id}`)).toMatchObject({
       model: '',
       inputs: {},
@@ -294,13 +315,8 @@ describe('predictions', () => {
     const kept = (text: string) => text.replaceAll(' ', '')
     const { text } = await ask('GET', `predictions/${prediction_id}`)
     expect(kept(text)).toContain(kept(`"inputs":${inputs},"output":[1.00,-0]`))
-    const score = ok(
-      await ask(
-        'POST',
-        'scores',
-        `{"prediction_id":"${prediction_id}","scorer":"${accuracy}","value":{"x":1.0},"evaluation_run_id":"${evaluation_run_id}"}`,
-      ),
-    )
+    const scored = `{"prediction_id":"${prediction_id}","scorer":"${accuracy}","value":{"x":1.0},"evaluation_run_id":"${evaluation_run_id}"}`
+    const score = ok(await ask('POST', 'scores', scored))
     expect((await ask('GET', `scores/${score.score_id}`)).text).toContain('"value":{"x":1.0}')
     ok(await ask('POST', `predictions/${prediction_id}/finish`))
     const calls = await ask('POST', '/calls/stream_query', { project_id, filter: { trace_ids: [evaluation_run_id] } })
@@ -319,19 +335,29 @@ describe('scores', () => {
     const prediction = await callOf(prediction_id)
     const call = await callOf(id)
     expect(call).toMatchObject({
-      ...{ trace_id: evaluation_run_id, parent_id: prediction.parent_id, output: 0.5, ended_at: expect.any(String) },
+      trace_id: evaluation_run_id,
+      parent_id: prediction.parent_id,
+      output: 0.5,
+      ended_at: expect.any(String),
       op_name: expect.stringMatching(/\/op\/accuracy\.score:/),
       inputs: { self: accuracy, inputs: { q: 2 }, output: 'o' },
     })
     expect(call.attributes.weave).toEqual({ score: 'true', prediction_id, scorer: accuracy, evaluation_run_id })
     expect(await read(`scores/${id}`)).toEqual({
-      ...{ score_id: id, scorer: accuracy, value: 0.5, evaluation_run_id, platform_user_id: 'tester' },
+      score_id: id,
+      scorer: accuracy,
+      value: 0.5,
+      evaluation_run_id,
+      platform_user_id: 'tester',
     })
     const weave_ref = `${of}/call/${prediction_id}`
     const query = { $expr: { $eq: [{ $getField: 'weave_ref' }, { $literal: weave_ref }] } }
     expect(ok(await ask('POST', '/feedback/query', { project_id, query })).result).toMatchObject([
       {
-        ...{ weave_ref, feedback_type: 'acme.runnable.accuracy', payload: { output: 0.5 }, runnable_ref: accuracy },
+        weave_ref,
+        feedback_type: 'acme.runnable.accuracy',
+        payload: { output: 0.5 },
+        runnable_ref: accuracy,
         platform_user_id: 'tester',
       },
     ])
@@ -366,21 +392,5 @@ describe('scores', () => {
     const body = { prediction_id: unknownId, scorer: accuracy, value, evaluation_run_id }
     expect((await ask('POST', 'scores', body)).status).toBe(400)
     expect(await childrenOf(evaluation_run_id)).toEqual([])
-  })
-})
-
-describe('refusals', () => {
-  it('of finishing what is something else', async () => {
-    const evaluation_run_id = await newRun()
-    const prediction = await newPrediction({ evaluation_run_id, output: 'kept' })
-    const score = await newScore(prediction, 1, { evaluation_run_id })
-    const before = await childrenOf(evaluation_run_id)
-    for (const path of [`evaluation_runs/${prediction}`, `evaluation_runs/${score}`, `predictions/${score}`])
-      expect((await ask('POST', `${path}/finish`)).status).toBe(404)
-    expect(await childrenOf(evaluation_run_id)).toEqual(before)
-    expect((await callOf(prediction)).output).toBe('kept')
-    // A run has nothing around it that could be ended.
-    expect((await ask('POST', `predictions/${evaluation_run_id}/finish`)).json).toEqual({ success: true })
-    expect((await callOf(evaluation_run_id)).ended_at).toBeNull()
   })
 })

@@ -94,8 +94,14 @@ describe('an evaluation', () => {
   it('recorded by an SDK shows its failure, or its output as an object', async () => {
     const ids = ['1', '2', '3'].map((n) => `01890000-0000-7000-8000-00000000000${n}`) as [string, string, string]
     const whole = {
-      ...{ project_id, trace_id: unknownId, started_at: '2026-05-01T00:00:00Z', ended_at: '2026-05-01T00:00:00Z' },
-      ...{ op_name: `weave:///${project_id}/op/Evaluation.evaluate:x`, attributes: {}, inputs: {}, summary: {} },
+      project_id,
+      trace_id: unknownId,
+      started_at: '2026-05-01T00:00:00Z',
+      ended_at: '2026-05-01T00:00:00Z',
+      op_name: `weave:///${project_id}/op/Evaluation.evaluate:x`,
+      attributes: {},
+      inputs: {},
+      summary: {},
     }
     const batch = [
       { ...whole, id: ids[0], exception: 'broke', output: {} },

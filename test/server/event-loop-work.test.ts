@@ -40,7 +40,8 @@ const headers = { authorization: 'Bearer test-key', 'content-type': 'application
 
 const ask = async (path: string, body?: unknown) => {
   const answer = await fetch(server.url + path, {
-    ...{ method: body === undefined ? 'GET' : 'POST', headers },
+    method: body === undefined ? 'GET' : 'POST',
+    headers,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   return { status: answer.status, headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) }
@@ -230,7 +231,10 @@ describe('a caller that goes away while a thread reads the answer', () => {
       const controller = new AbortController()
       const body = JSON.stringify({ model: 'm', messages })
       const answered = fetch(`${server.url}/v1/chat/completions`, {
-        ...{ method: 'POST', headers, body, signal: controller.signal },
+        method: 'POST',
+        headers,
+        body,
+        signal: controller.signal,
       }).then(
         () => 'answered',
         () => 'aborted',

@@ -74,8 +74,13 @@ beforeAll(async () => {
   await server.send('/cost/create', { project_id, costs: { later: { ...cost, ...date('2027-01-01') } } })
   await store(1, {
     m: {
-      ...{ input_tokens: 100, prompt_tokens: 20, output_tokens: 3, output_tokens_details: { reasoning_tokens: 2 } },
-      ...{ cache_read_input_tokens: 30, cache_creation_input_tokens: 10, requests: 1 },
+      input_tokens: 100,
+      prompt_tokens: 20,
+      output_tokens: 3,
+      output_tokens_details: { reasoning_tokens: 2 },
+      cache_read_input_tokens: 30,
+      cache_creation_input_tokens: 10,
+      requests: 1,
     },
     filed: { prompt_tokens: 5, completion_tokens: 1, cache_read_input_tokens: 9 },
     later: { prompt_tokens: 1 },
@@ -96,7 +101,10 @@ describe('explain-cost', () => {
     expect(call).toEqual({ project_id, call_id: id(1), op_name: 'ask', started_at: '2026-01-05T12:00:00Z' })
     const [m, filed, later, unknown] = models
     expect(m).toMatchObject({
-      ...{ model: 'm', reasoning_tokens: 2, total: expect.closeTo(0.119, 9), unit: 'USD' },
+      model: 'm',
+      reasoning_tokens: 2,
+      total: expect.closeTo(0.119, 9),
+      unit: 'USD',
       price: { source: 'project', effective_date: '2026-01-01T00:00:00Z', in_force: true, created_by: 'tester' },
       other_prices: [{ source: 'project', effective_date: '2025-01-01T00:00:00Z' }],
       usage: { input_tokens: 100, prompt_tokens: 20 },

@@ -154,8 +154,16 @@ describe('limits that are set for a project', () => {
     batch: Array.from({ length: count }, () => {
       const id = uuidv7()
       return {
-        ...{ project_id, id, trace_id: id, op_name: 'fair', started_at: at, ended_at: at },
-        ...{ attributes: {}, inputs: { text }, output: null, summary: {} },
+        project_id,
+        id,
+        trace_id: id,
+        op_name: 'fair',
+        started_at: at,
+        ended_at: at,
+        attributes: {},
+        inputs: { text },
+        output: null,
+        summary: {},
       }
     }),
   })
@@ -170,7 +178,8 @@ describe('limits that are set for a project', () => {
     expect(await (await ask('/v2/fair/read/settings', 'GET')).json()).toEqual({ retention: {}, limits: {} })
     await limit('fair/read', { requests_per_minute: 1000, query_rows: 5 })
     expect(await (await ask('/v2/fair/read/settings', 'GET')).json()).toEqual({
-      ...{ retention: {}, limits: { requests_per_minute: 1000, query_rows: 5 } },
+      retention: {},
+      limits: { requests_per_minute: 1000, query_rows: 5 },
     })
     expect((await ask('/v2/fair/read/settings/limits', 'PUT', { requests_per_hour: 1 })).status).toBe(422)
     expect((await ask('/v2/fair/read/settings/limits', 'PUT', { requests_per_minute: -1 })).status).toBe(422)
@@ -287,8 +296,15 @@ describe('limits that are set for a project', () => {
     const usage = (by: string) =>
       server.list<Record<string, unknown>>('/usage/query', { project_id: 'fair/counted', ...range, by })
     const counts = {
-      ...{ requests: 3, refused: 0, calls: 2, reads: 2, sampled_out: 0, masked: 0 },
-      ...{ bytes_in: expect.any(Number), bytes_stored: expect.any(Number), read_ms: expect.any(Number) },
+      requests: 3,
+      refused: 0,
+      calls: 2,
+      reads: 2,
+      sampled_out: 0,
+      masked: 0,
+      bytes_in: expect.any(Number),
+      bytes_stored: expect.any(Number),
+      read_ms: expect.any(Number),
       read_bytes: expect.any(Number),
     }
     const [byKey] = await usage('key')

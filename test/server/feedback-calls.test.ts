@@ -35,8 +35,16 @@ describe('with calls', () => {
     const started_at = '2026-03-10T12:00:00Z'
     const summary = { mine: 1, weave: { feedback: 'stale', kept: true } }
     const batch = ids.map((id, n) => ({
-      ...{ project_id, id, trace_id: id, op_name: 'op', started_at, ended_at: started_at },
-      ...{ attributes: {}, inputs: {}, output: n, summary: n === 1 ? summary : {} },
+      project_id,
+      id,
+      trace_id: id,
+      op_name: 'op',
+      started_at,
+      ended_at: started_at,
+      attributes: {},
+      inputs: {},
+      output: n,
+      summary: n === 1 ? summary : {},
     }))
     await server.send(`/v2/${project_id}/calls/complete`, { batch })
   })
@@ -93,7 +101,11 @@ describe('with calls', () => {
     await server.restart()
     expect((await left())?.map(({ id }) => id)).toEqual([kept])
     await server.send('/feedback/replace', {
-      ...{ project_id, weave_ref: refOf(three), feedback_type: 'custom', payload: { n: 3 }, feedback_id: kept },
+      project_id,
+      weave_ref: refOf(three),
+      feedback_type: 'custom',
+      payload: { n: 3 },
+      feedback_id: kept,
     })
     expect((await left())?.map(({ payload }) => payload)).toEqual([{ n: 3 }])
   })
@@ -115,7 +127,10 @@ describe('with calls', () => {
       })
     const foreign = await give(three, { payload: { n: 4 } })
     const given = await as(text, '/feedback/create', {
-      ...{ project_id, weave_ref: refOf(three), feedback_type: 'custom', payload: { n: 5 } },
+      project_id,
+      weave_ref: refOf(three),
+      feedback_type: 'custom',
+      payload: { n: 5 },
     })
     const own = given.body.id as string
     expect(await purge(text, own, foreign)).toMatchObject({
@@ -129,7 +144,11 @@ describe('with calls', () => {
     expect(await left()).toEqual(expect.arrayContaining([own, foreign]))
     const replaceAs = (key: string, feedback_id: string) =>
       as(key, '/feedback/replace', {
-        ...{ project_id, weave_ref: refOf(three), feedback_type: 'custom', payload: { n: 6 }, feedback_id },
+        project_id,
+        weave_ref: refOf(three),
+        feedback_type: 'custom',
+        payload: { n: 6 },
+        feedback_id,
       })
     expect(await replaceAs(text, foreign)).toMatchObject({
       status: 403,
@@ -216,9 +235,22 @@ describe('events', () => {
             const scorer = { scorer_tag_reasons: {}, scorer_rating_reasons: {}, scorer_tag_confidences: {} }
             const spans = { span_agent_name: '', span_agent_version: '', span_conversation_id: '', span_trace_id: '' }
             return {
-              ...{ project_id, id, clock: at, weave_ref: `ref-${id}`, user_id: 'u', feedback_type: 'x', ...none },
-              ...{ queue_id: null, scorer_tags: [], ...scorer, scorer_ratings: {}, scorer_rating_confidences: {} },
-              ...{ ...spans, scorer_trace_id: '', span_status_code: 'UNSET', payload: `{"at":"${at}"}` },
+              project_id,
+              id,
+              clock: at,
+              weave_ref: `ref-${id}`,
+              user_id: 'u',
+              feedback_type: 'x',
+              ...none,
+              queue_id: null,
+              scorer_tags: [],
+              ...scorer,
+              scorer_ratings: {},
+              scorer_rating_confidences: {},
+              ...spans,
+              scorer_trace_id: '',
+              span_status_code: 'UNSET',
+              payload: `{"at":"${at}"}`,
             }
           }
           const expected = new Map<string, string>()

@@ -12,9 +12,18 @@ let deleter = ''
 beforeAll(async () => {
   server = await startLiveServer()
   const batch = ids.map((id) => ({
-    ...{ project_id, id, trace_id: traceOf(id), thread_id: `thread of ${id}`, turn_id: id, op_name: 'op' },
-    ...{ started_at: '2026-03-10T12:00:00Z', ended_at: '2026-03-10T12:00:01Z' },
-    ...{ attributes: {}, inputs: {}, output: 1, summary: {} },
+    project_id,
+    id,
+    trace_id: traceOf(id),
+    thread_id: `thread of ${id}`,
+    turn_id: id,
+    op_name: 'op',
+    started_at: '2026-03-10T12:00:00Z',
+    ended_at: '2026-03-10T12:00:01Z',
+    attributes: {},
+    inputs: {},
+    output: 1,
+    summary: {},
   }))
   await server.send(`/v2/${project_id}/calls/complete`, { batch })
   await server.send('/users', { id: 'robot', kind: 'service', entity: 'held' })

@@ -82,15 +82,14 @@ const calls: Probe[] = [
   body('erasures.create', 'trace', ({ trace }) => ({ trace_ids: [trace], reason: 'probe' })),
   body('calls.usage', 'calls', ({ calls }) => ({ call_ids: Object.values(calls), include_costs: true })),
   body('calls.stats', 'trace', ({ trace }) => ({
-    ...{ start: at, end: '2026-03-06T12:00:00Z', filter: { trace_ids: [trace] } },
-    ...{ call_metrics: [{ metric: 'call_count' }], usage_metrics: [{ metric: 'total_cost' }] },
+    start: at,
+    end: '2026-03-06T12:00:00Z',
+    filter: { trace_ids: [trace] },
+    call_metrics: [{ metric: 'call_count' }],
+    usage_metrics: [{ metric: 'total_cost' }],
   })),
-  body('logs.query', 'trace', ({ spanTrace: trace_id }) => ({
-    ...{ start: at, end: '2026-03-06T12:00:00Z', trace_id },
-  })),
-  body('logs.query', 'a stored text', ({ canary }) => ({
-    ...{ start: at, end: '2026-03-06T12:00:00Z', contains: canary },
-  })),
+  body('logs.query', 'trace', ({ spanTrace: trace_id }) => ({ start: at, end: '2026-03-06T12:00:00Z', trace_id })),
+  body('logs.query', 'a stored text', ({ canary }) => ({ start: at, end: '2026-03-06T12:00:00Z', contains: canary })),
   body('traces.tree', 'trace', ({ trace }) => ({ trace_id: trace })),
   body('calls.cells', 'calls', ({ calls }) => ({ call_ids: Object.values(calls), paths: ['inputs', 'output'] })),
   body('calls.values', 'trace', ({ trace }) => ({
@@ -98,7 +97,9 @@ const calls: Probe[] = [
     filter: { trace_ids: [trace] },
   })),
   body('calls.aggregate', 'trace', ({ trace }) => ({
-    ...{ start: at, end: '2026-03-06T12:00:00Z', filter: { trace_ids: [trace] } },
+    start: at,
+    end: '2026-03-06T12:00:00Z',
+    filter: { trace_ids: [trace] },
     metrics: [{ field: 'calls' }, { field: 'total_cost' }],
   })),
   body('calls.export', 'trace', ({ trace }) => ({ format: 'jsonl', filter: { trace_ids: [trace] } })),
@@ -114,20 +115,27 @@ const calls: Probe[] = [
   ]),
   ...expanded.flatMap((column) => [
     body('calls.stream_query', `${column}, expanded`, (other) => ({
-      ...{ filter: ofLinkedCall(other), expand_columns: [column], columns: ['id', 'inputs'] },
+      filter: ofLinkedCall(other),
+      expand_columns: [column],
+      columns: ['id', 'inputs'],
     })),
     body('calls.stream_query', `an expression over ${column}`, (other) => ({
-      ...{ query: equal(`${column}.text`, other.canary), expand_columns: [column] },
+      query: equal(`${column}.text`, other.canary),
+      expand_columns: [column],
     })),
   ]),
   ...['inputs.object', 'inputs.own_row'].flatMap((column) => [
     body('calls.query_stats', `whether there is anything behind ${column}`, (other) => ({
-      ...{ filter: ofLinkedCall(other), expand_columns: [column] },
+      filter: ofLinkedCall(other),
+      expand_columns: [column],
       query: { $expr: { $eq: [{ $convert: { input: field(`${column}.text`), to: 'exists' } }, literal(true)] } },
     })),
     body('calls.stream_query', `an order by ${column}`, ({ links }, own) => ({
-      ...{ filter: { call_ids: [links.call, own.calls.child] }, expand_columns: [column], columns: ['id'] },
-      ...{ sort_by: [{ field: `${column}.text`, direction: 'desc' }], return_expanded_column_values: false },
+      filter: { call_ids: [links.call, own.calls.child] },
+      expand_columns: [column],
+      columns: ['id'],
+      sort_by: [{ field: `${column}.text`, direction: 'desc' }],
+      return_expanded_column_values: false,
     })),
   ]),
 ]
@@ -212,10 +220,15 @@ const objects: Probe[] = [
 ]
 
 const about = (other: Other, more: object = {}) => ({
-  ...{ weave_ref: callRef(other), feedback_type: 'custom', payload: {}, ...more },
+  weave_ref: callRef(other),
+  feedback_type: 'custom',
+  payload: {},
+  ...more,
 })
 const annotation = ({ name }: Other, annotation_ref: string) => ({
-  ...{ feedback_type: `wandb.annotation.${name}-spec`, annotation_ref, payload: { value: 'x' } },
+  feedback_type: `wandb.annotation.${name}-spec`,
+  annotation_ref,
+  payload: { value: 'x' },
 })
 const feedback: Probe[] = [
   body('feedback.create', 'call', (other) => about(other)),
@@ -230,8 +243,11 @@ const feedback: Probe[] = [
   ),
   body('feedback.create', 'runnable', (other) =>
     about(other, {
-      ...{ feedback_type: `wandb.runnable.${other.name}`, payload: { output: 1 }, call_ref: callRef(other) },
-      ...{ runnable_ref: objectRef(other), trigger_ref: objectRef(other) },
+      feedback_type: `wandb.runnable.${other.name}`,
+      payload: { output: 1 },
+      call_ref: callRef(other),
+      runnable_ref: objectRef(other),
+      trigger_ref: objectRef(other),
     }),
   ),
   body('feedback.replace', 'item', (other) => about(other, { feedback_id: other.feedback })),
@@ -336,7 +352,8 @@ const inference: Probe[] = [
       'inference.pass_on',
       what,
       (own, other) => ({
-        ...{ params: { path: 'chat/completions' }, headers: { 'openai-project': own.project } },
+        params: { path: 'chat/completions' },
+        headers: { 'openai-project': own.project },
         body: { messages, ...make(other, own) },
       }),
     ],
@@ -350,7 +367,8 @@ const inference: Probe[] = [
       'inference.read',
       `model behind ${JSON.stringify(before)}`,
       ({ project }, { provider }) => ({
-        ...{ params: { path: `${before}custom::${provider}::m` }, headers: { 'openai-project': project } },
+        params: { path: `${before}custom::${provider}::m` },
+        headers: { 'openai-project': project },
       }),
     ],
   ),

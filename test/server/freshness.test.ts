@@ -43,8 +43,12 @@ function block(): Promise<void> {
 async function write(text = ''): Promise<{ id: string; status: number; headers: Headers; body: string }> {
   const id = uuidv7()
   const start = {
-    ...{ project_id: project, id, op_name: 'fresh', started_at: new Date().toISOString() },
-    ...{ attributes: {}, inputs: { text } },
+    project_id: project,
+    id,
+    op_name: 'fresh',
+    started_at: new Date().toISOString(),
+    attributes: {},
+    inputs: { text },
   }
   const { status, headers, text: body } = await post(server.now().url, '/call/start', { start })
   return { id, status, headers, body }
@@ -185,7 +189,9 @@ describe('a read', () => {
     for (const path of ['/calls/stream_query', '/calls/query_stats', '/threads/stream_query']) {
       const { status, headers } = await post(server.now().url, path, { project_id: project })
       expect({ path, status, stale: headers.get(stale) }).toEqual({
-        ...{ path, status: 200, stale: expect.stringMatching(/^[1-9]\d*$/) },
+        path,
+        status: 200,
+        stale: expect.stringMatching(/^[1-9]\d*$/),
       })
     }
   })

@@ -25,9 +25,17 @@ beforeAll(async () => {
   authorization = basicAuth(text)
   // The ids are among those that the garbage uses.
   const batch = Array.from({ length: 20 }, (_, n) => ({
-    ...{ project_id: canary, id: idOf(n), trace_id: idOf(n >> 2), parent_id: n % 4 ? idOf(n - 1) : null },
-    ...{ op_name: 'sing', started_at: '2026-05-01T00:00:00Z', ended_at: '2026-05-01T00:00:01Z', attributes: {} },
-    ...{ inputs: { n }, output: { n }, summary: { n } },
+    project_id: canary,
+    id: idOf(n),
+    trace_id: idOf(n >> 2),
+    parent_id: n % 4 ? idOf(n - 1) : null,
+    op_name: 'sing',
+    started_at: '2026-05-01T00:00:00Z',
+    ended_at: '2026-05-01T00:00:01Z',
+    attributes: {},
+    inputs: { n },
+    output: { n },
+    summary: { n },
   }))
   await server.send(`/v2/${canary}/calls/complete`, { batch })
   before = await canaryCalls()
@@ -40,7 +48,9 @@ async function check({ method, path, headers, body }: GarbageRequest, bound = 50
   const shown = () => JSON.stringify({ method, path, headers, body: body?.toString('latin1') }).slice(0, 3_000)
   try {
     const response = await fetch(server.now().url + path, {
-      ...{ method, headers: { authorization, ...headers }, signal: AbortSignal.timeout(30_000) },
+      method,
+      headers: { authorization, ...headers },
+      signal: AbortSignal.timeout(30_000),
       ...(body === undefined ? {} : { body: new Uint8Array(body) }),
     })
     const text = await response.text()
@@ -138,7 +148,8 @@ describe('generated garbage', () => {
       params: {},
     }
     await vi.waitFor(async () => expect(await server.now().store.rows(queued)).toEqual([]), {
-      ...{ timeout: 90_000, interval: 200 },
+      timeout: 90_000,
+      interval: 200,
     })
     for (const project_id of ['fuzz/a', 'fuzz/b']) {
       const calls = await server.list<{ id: string }>('/calls/stream_query', { project_id })

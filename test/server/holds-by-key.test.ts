@@ -48,20 +48,30 @@ async function sendAged(n: number, word: string, trace: number, started_at: stri
   const digest = await upload(aged, `file of ${word}`)
   const of = { project_id: aged, id: spanOf(n) }
   const start = {
-    ...{ ...of, trace_id: traceOf(trace), op_name: 'op', started_at, thread_id: `thread-${word}`, turn_id: spanOf(n) },
-    ...{ attributes: {}, inputs: { text: `in ${word}`, file: digest } },
+    ...of,
+    trace_id: traceOf(trace),
+    op_name: 'op',
+    started_at,
+    thread_id: `thread-${word}`,
+    turn_id: spanOf(n),
+    attributes: {},
+    inputs: { text: `in ${word}`, file: digest },
   }
   const end = { ...of, ended_at: started_at, output: `out ${word}`, summary: { usage: { m: { requests: 1 } } } }
   await server.send('/call/upsert_batch', { batch: [{ mode: 'start', req: { start } }] })
   await server.send('/call/upsert_batch', { batch: [{ mode: 'end', req: { end } }] })
   await server.send('/feedback/create', {
-    ...{ project_id: aged, weave_ref: `weave:///${aged}/call/${spanOf(n)}`, feedback_type: 'note' },
+    project_id: aged,
+    weave_ref: `weave:///${aged}/call/${spanOf(n)}`,
+    feedback_type: 'note',
     payload: { note: `said ${word}` },
   })
   const record = {
     timeUnixNano: `${Date.parse(started_at)}000000`,
-    ...{ eventName: 'codex.tool_result', body: text('', `log of ${word}`).value },
-    ...{ traceId: traceOf(trace), spanId: spanOf(n) },
+    eventName: 'codex.tool_result',
+    body: text('', `log of ${word}`).value,
+    traceId: traceOf(trace),
+    spanId: spanOf(n),
     attributes: [text('conversation.id', word), text('tool_name', 'shell')],
   }
   await server.send(
@@ -82,7 +92,9 @@ async function purge(keys: HeldKeys, { most, recount, roundDays = 1_000 }: Run =
   if (worker === undefined) throw new Error('no worker')
   const held = createHeldCalls({ store, heldOf: (id) => (id === aged ? keys : noKeys), ...(most && { most }) })
   const deriving = {
-    ...{ store, budget: unlimited, recount: recount ?? worker.recount },
+    store,
+    budget: unlimited,
+    recount: recount ?? worker.recount,
     betweenDerivations: worker.fieldIndexRollups.exclusive,
   }
   const rows = createRowRemoval(deriving)
@@ -92,7 +104,10 @@ async function purge(keys: HeldKeys, { most, recount, roundDays = 1_000 }: Run =
   const cutoffs = { callsUs: beforeUs, valuesUs: beforeUs, statsUs: beforeUs, logsUs: beforeUs }
   let gone: Record<string, number> = {}
   const job = createPurge({
-    ...{ store, held, roundDays, derived: createDerivedPurge({ ...deriving, remove: rows.remove }) },
+    store,
+    held,
+    roundDays,
+    derived: createDerivedPurge({ ...deriving, remove: rows.remove }),
     rules: {
       cutoffsOf: (id) => (id === aged ? cutoffs : undefined),
       logsBeforeUs: (id) => (id === aged ? beforeUs : undefined),
@@ -113,7 +128,8 @@ async function purge(keys: HeldKeys, { most, recount, roundDays = 1_000 }: Run =
 async function counted(): Promise<Record<string, unknown>> {
   const sum = (name: string, sql: string) =>
     server.now().store.rows<{ hour: string; n: number }>({
-      ...{ name: 'test.counted', params: { project: aged } },
+      name: 'test.counted',
+      params: { project: aged },
       sql: `SELECT formatDateTime(${name}, '%d.%H', 'UTC') AS hour, toUInt32(sum(calls)) AS n ${sql}
         GROUP BY hour HAVING n > 0 ORDER BY hour`,
     })
@@ -188,9 +204,7 @@ it('an erasure removes what is free, waits with the rest, and goes on when the h
   await sendCall(server, erased, 3, 'free-call')
   await derive(server)
   const places = await placesOf(server, 'held-child')
-  const hold = await server.send<{ id: string }>(`/v2/${erased}/holds`, {
-    ...{ trace_ids: [erasedId(1)], reason: 'a case' },
-  })
+  const hold = await server.send<{ id: string }>(`/v2/${erased}/holds`, { trace_ids: [erasedId(1)], reason: 'a case' })
   const deleting = await post(server.now().url, '/calls/delete', {
     project_id: erased,
     call_ids: [1, 3].map(erasedId),
@@ -205,7 +219,10 @@ it('an erasure removes what is free, waits with the rest, and goes on when the h
   const rows = (all: string[]) => all.filter((place) => !place.startsWith('payload_'))
   for (const word of ['held-root', 'held-child']) expect(rows(await placesOf(server, word))).toEqual(rows(places))
   expect(await readErasure(server, erased, id)).toMatchObject({
-    ...{ status: 'held', held: 2, problem: 'held: 2', done_at: null },
+    status: 'held',
+    held: 2,
+    problem: 'held: 2',
+    done_at: null,
     counts: { calls: 3, payload_rows: 2, feedback: 1, log_rows: hasOwnLog(server) ? 3 : 0 },
   })
   await fetch(`${server.now().url}/v2/${erased}/holds/${hold.id}`, {
@@ -215,7 +232,8 @@ it('an erasure removes what is free, waits with the rest, and goes on when the h
   await reaches(server, erased, id, 'done')
   for (const word of ['held-root', 'held-child']) expect(await placesOf(server, word)).toEqual([])
   expect(await readErasure(server, erased, id)).toMatchObject({
-    ...{ held: 0, problem: null },
+    held: 0,
+    problem: null,
     counts: { calls: 3, payload_rows: 6, feedback: 3 },
   })
 })

@@ -49,8 +49,17 @@ describe('holds', () => {
     const trace = 'b'.repeat(32)
     const started_at = '2026-03-10T12:00:00Z'
     const batch = Array.from({ length: 9_000 }, (_, n) => ({
-      ...{ project_id: wide, id: String(n).padStart(16, '0'), trace_id: trace, op_name: 'op', thread_id: 'thread' },
-      ...{ started_at, ended_at: started_at, attributes: {}, inputs: {}, output: null, summary: {} },
+      project_id: wide,
+      id: String(n).padStart(16, '0'),
+      trace_id: trace,
+      op_name: 'op',
+      thread_id: 'thread',
+      started_at,
+      ended_at: started_at,
+      attributes: {},
+      inputs: {},
+      output: null,
+      summary: {},
     }))
     expect((await ask('POST', `${wide}/calls/complete`, { batch })).status).toBe(200)
     const { count } = await server.send<{ count: number }>('/calls/query_stats', { project_id: wide })

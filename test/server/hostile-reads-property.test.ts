@@ -18,16 +18,16 @@ beforeAll(async () => {
   server = await startLiveServer()
   const at = '2026-05-01T10:00:00Z'
   const batch = Array.from({ length: 40 }, (_, n) => ({
-    ...{
-      project_id: 'fuzz/a',
-      id: (0xb00000000000 + n).toString(16).padStart(16, '0'),
-      trace_id: (0xc0 + (n % 5)).toString(16).padStart(32, '0'),
-      op_name: 'f',
-      started_at: at,
-      ended_at: at,
-    },
-    ...{ attributes: {}, inputs: { x: n % 3 === 0 ? n : `text ${n}`, model: 'weave:///fuzz/a/object/x:latest' } },
-    ...{ output: n % 2 === 0 ? { score: n / 3 } : [n], summary: { usage: { m: { total_tokens: n } } } },
+    project_id: 'fuzz/a',
+    id: (0xb00000000000 + n).toString(16).padStart(16, '0'),
+    trace_id: (0xc0 + (n % 5)).toString(16).padStart(32, '0'),
+    op_name: 'f',
+    started_at: at,
+    ended_at: at,
+    attributes: {},
+    inputs: { x: n % 3 === 0 ? n : `text ${n}`, model: 'weave:///fuzz/a/object/x:latest' },
+    output: n % 2 === 0 ? { score: n / 3 } : [n],
+    summary: { usage: { m: { total_tokens: n } } },
   }))
   await server.send('/v2/fuzz/a/calls/complete', { batch })
   await server.send('/obj/create', { obj: { project_id: 'fuzz/a', object_id: 'x', val: { y: [{ z: 1 }] } } })
@@ -40,7 +40,9 @@ async function ask({ path, headers, body, what }: Hostile): Promise<string> {
   const shown = `${what} to ${path}: ${body.subarray(0, 900).toString('latin1')}`
   try {
     const answer = await fetch(server.now().url + path, {
-      ...{ method: 'POST', headers: { authorization, ...headers }, body: new Uint8Array(body) },
+      method: 'POST',
+      headers: { authorization, ...headers },
+      body: new Uint8Array(body),
       signal: AbortSignal.timeout(answerLimitMs),
     })
     const text = await answer.text()
@@ -66,7 +68,9 @@ it('reads with one thing wrong, or a random query, are answered below 500', { ti
 it.each(costly)('$what', { timeout: answerLimitMs }, async ({ body }) => {
   for (const path of ['/calls/query_stats', '/calls/stream_query']) {
     const answer = await fetch(server.now().url + path, {
-      ...{ method: 'POST', headers: { authorization }, body },
+      method: 'POST',
+      headers: { authorization },
+      body,
       signal: AbortSignal.timeout(answerLimitMs),
     })
     const text = await answer.text()

@@ -53,7 +53,9 @@ async function check({ path, headers, body, what, callId }: Hostile): Promise<st
   const shown = `${what} to ${path}: ${body.subarray(0, 600).toString('latin1')}`
   try {
     const answer = await fetch(server.now().url + path, {
-      ...{ method: 'POST', headers: { authorization, ...headers }, body: new Uint8Array(body) },
+      method: 'POST',
+      headers: { authorization, ...headers },
+      body: new Uint8Array(body),
       signal: AbortSignal.timeout(answerLimitMs),
     })
     const text = await answer.text()
@@ -99,7 +101,9 @@ it('what hostile writes stored can be read, with no dead letter and no fault in 
 }, async () => {
   expect(taken.length).toBeGreaterThan(requests / runs(200, 100))
   const found = await server.list<{ id: string }>('/calls/stream_query', {
-    ...{ project_id: 'fuzz/a', filter: { call_ids: taken }, columns: ['id'] },
+    project_id: 'fuzz/a',
+    filter: { call_ids: taken },
+    columns: ['id'],
   })
   expect(found.map(({ id }) => id).sort()).toEqual([...new Set(taken)].sort())
   const { count } = await server.send<{ count: number }>('/calls/query_stats', { project_id: 'fuzz/a' })

@@ -73,24 +73,29 @@ describe('images may come from loopback', () => {
       expect(status).toBe(200)
       const usage = { prompt_tokens: 7, completion_tokens: 9, total_tokens: 16 }
       expect(json.response).toEqual({
-        ...{ created: 1_777_000_000, model: 'dall-e-2', usage, far: 1.5 },
+        created: 1_777_000_000,
+        model: 'dall-e-2',
+        usage,
+        far: 1.5,
         data: [{ url: stored(), revised_prompt: 'r' }, { b64_json: stored() }],
       })
       expect(world.fake.asked.some(({ path }) => path === '/v1/images/one.png?signed=a%2Fb')).toBe(true)
       const { files } = json.response.data[0].url
       expect(await contentOf(files.content)).toEqual(png)
       expect(JSON.parse((await contentOf(files['metadata.json'])).toString())).toMatchObject({
-        ...{
-          size: png.length,
-          mimetype: 'image/png',
-          extension: '.png',
-          digest: expect.stringMatching(/^[0-9a-f]{64}$/),
-        },
+        size: png.length,
+        mimetype: 'image/png',
+        extension: '.png',
+        digest: expect.stringMatching(/^[0-9a-f]{64}$/),
       })
       const [call] = await world.calls({ call_ids: [json.weave_call_id] })
       expect(call).toMatchObject({
-        ...{ op_name: 'weave.image_generation_create', parent_id: null, exception: null, output: json.response },
-        ...{ inputs: { model: 'dall-e-2', prompt, n: null }, platform_user_id: 'tester' },
+        op_name: 'weave.image_generation_create',
+        parent_id: null,
+        exception: null,
+        output: json.response,
+        inputs: { model: 'dall-e-2', prompt, n: null },
+        platform_user_id: 'tester',
       })
       expect(call.summary.usage).toMatchObject({ 'dall-e-2': usage })
     })

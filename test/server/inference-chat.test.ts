@@ -137,16 +137,30 @@ describe('what reaches the engine', () => {
 
   it('every field at the edge of what is allowed', async () => {
     const all = {
-      ...{ logit_bias: { 1: int64, 2: -int64 }, logprobs: true, top_logprobs: -1, max_tokens: 0, n: 1, seed: -int64 },
-      ...{ stop: ['a'], temperature: 0, tools: [tool], tool_choice: { type: 'function', function: { name: 'f' } } },
-      ...{ truncate_prompt_tokens: -1, prompt_logprobs: -1, documents: [{ title: 't' }], priority: 0, min_tokens: 0 },
-      ...{ logits_processors: ['a.b', { qualname: 'c', args: [1], kwargs: { d: 1 } }], chat_template: 'x', echo: true },
-      ...{
-        response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {} } },
-        user: null,
-        cache_salt: 's',
-      },
-      ...{ structured_outputs: { json: '{}', grammar: 'g', regex: null }, reasoning_effort: 'low', top_k: -1 },
+      logit_bias: { 1: int64, 2: -int64 },
+      logprobs: true,
+      top_logprobs: -1,
+      max_tokens: 0,
+      n: 1,
+      seed: -int64,
+      stop: ['a'],
+      temperature: 0,
+      tools: [tool],
+      tool_choice: { type: 'function', function: { name: 'f' } },
+      truncate_prompt_tokens: -1,
+      prompt_logprobs: -1,
+      documents: [{ title: 't' }],
+      priority: 0,
+      min_tokens: 0,
+      logits_processors: ['a.b', { qualname: 'c', args: [1], kwargs: { d: 1 } }],
+      chat_template: 'x',
+      echo: true,
+      response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {} } },
+      user: null,
+      cache_salt: 's',
+      structured_outputs: { json: '{}', grammar: 'g', regex: null },
+      reasoning_effort: 'low',
+      top_k: -1,
     }
     const answer = await send(all)
     expect(answer.status, answer.text).toBe(200)
@@ -198,15 +212,25 @@ describe('the recorded call', () => {
   it('holds the request, the answer and its usage', async () => {
     world.fake.on('traced', answerJson(completion('traced')))
     const answer = await world.post(path, {
-      ...{ model: 'coreweave/traced', messages, user: null, temperature: 0.5, api_key: 'secret-thing' },
-      ...{ conversation_id: 'thread-1', trace_id: 'b'.repeat(32), parent_id: 'c'.repeat(16) },
+      model: 'coreweave/traced',
+      messages,
+      user: null,
+      temperature: 0.5,
+      api_key: 'secret-thing',
+      conversation_id: 'thread-1',
+      trace_id: 'b'.repeat(32),
+      parent_id: 'c'.repeat(16),
     })
     expect(answer.status, answer.text).toBe(200)
     expect(world.fake.last().json.model).toBe('traced')
     const call = await world.callOf(answer)
     expect(call).toMatchObject({
-      ...{ op_name: 'weave.completions_create', trace_id: 'b'.repeat(32), parent_id: 'c'.repeat(16) },
-      ...{ thread_id: 'thread-1', exception: null, platform_user_id: 'tester' },
+      op_name: 'weave.completions_create',
+      trace_id: 'b'.repeat(32),
+      parent_id: 'c'.repeat(16),
+      thread_id: 'thread-1',
+      exception: null,
+      platform_user_id: 'tester',
       inputs: { model: 'coreweave/traced', messages, temperature: 0.5, api_key: 'REDACTED' },
       output: completion('traced'),
       summary: { usage: { 'coreweave/traced': usage } },

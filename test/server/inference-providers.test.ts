@@ -96,7 +96,10 @@ describe('cloud credentials', () => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   const account = () => ({
-    ...{ type: 'service_account', project_id: 'p', client_email: 'a@b.c', private_key: pem },
+    type: 'service_account',
+    project_id: 'p',
+    client_email: 'a@b.c',
+    private_key: pem,
     token_uri: world.fake.url.replace(/v1$/, 'token'),
   })
 

@@ -114,25 +114,19 @@ describe('requests', () => {
 
   it('lose nulls and what is for the server, and keep the rest', async () => {
     const answer = await send({
-      ...{
-        model: 'mine/m',
-        own: { a: null },
-        user: null,
-        temperature: null,
-        stop: 'x',
-        tool_choice: { type: 'function' },
-      },
-      ...{
-        prompt: '',
-        template_vars: {},
-        api_version: 'v',
-        timeout: '30',
-        conversation_id: 't',
-        cloud_credentials: '{"a":1}',
-      },
-      ...{
-        extra_headers: { 'X-Own': 'yes', Authorization: 'Bearer other', Host: 'evil', 'X-Team': 'b', connection: 'x' },
-      },
+      model: 'mine/m',
+      own: { a: null },
+      user: null,
+      temperature: null,
+      stop: 'x',
+      tool_choice: { type: 'function' },
+      prompt: '',
+      template_vars: {},
+      api_version: 'v',
+      timeout: '30',
+      conversation_id: 't',
+      cloud_credentials: '{"a":1}',
+      extra_headers: { 'X-Own': 'yes', Authorization: 'Bearer other', Host: 'evil', 'X-Team': 'b', connection: 'x' },
     })
     expect(answer.status, answer.text).toBe(200)
     const { json, headers } = world.fake.last()
@@ -140,13 +134,16 @@ describe('requests', () => {
     expect(headers).toMatchObject({ 'x-own': 'yes', 'x-team': 'b', host: new URL(world.fake.url).host })
     expect(headers.authorization).toBeUndefined()
     expect((await world.callOf(answer)).inputs).toEqual({
-      ...{ model: 'mine/m', messages, own: { a: null }, stop: 'x', tool_choice: { type: 'function' }, prompt: '' },
-      ...{
-        template_vars: {},
-        api_version: 'v',
-        timeout: '30',
-        extra_headers: { 'X-Own': 'yes', 'X-Team': 'b', Host: 'evil', connection: 'x' },
-      },
+      model: 'mine/m',
+      messages,
+      own: { a: null },
+      stop: 'x',
+      tool_choice: { type: 'function' },
+      prompt: '',
+      template_vars: {},
+      api_version: 'v',
+      timeout: '30',
+      extra_headers: { 'X-Own': 'yes', 'X-Team': 'b', Host: 'evil', connection: 'x' },
     })
   })
 
@@ -240,7 +237,9 @@ describe('prompts and variables', () => {
     expect(world.fake.last().json.messages).toEqual([
       { role: 'system', content: 'Be kind {name} {x}' },
       {
-        ...{ role: 'user', name: 'Ann', content: [{ type: 'text', text: 'deep 1.5 [true,null]' }, '{name}', 3] },
+        role: 'user',
+        name: 'Ann',
+        content: [{ type: 'text', text: 'deep 1.5 [true,null]' }, '{name}', 3],
         meta: { x: '{name}' },
       },
       own[1],

@@ -33,14 +33,20 @@ describe('a whole completion', () => {
       source: 'playground',
     })
     expect(json).toEqual({
-      ...{ response: completion('whole'), weave_call_id: expect.any(String), span_id: null },
-      ...{ trace_id: 'e'.repeat(32), conversation_id: 'c-1' },
+      response: completion('whole'),
+      weave_call_id: expect.any(String),
+      span_id: null,
+      trace_id: 'e'.repeat(32),
+      conversation_id: 'c-1',
     })
     expect(text).toContain('"kept":1.0')
     expect(world.fake.last().json).toEqual({ model: 'whole', messages: [{ role: 'user', content: 'Hi Ann' }] })
     expect(await callOf(json.weave_call_id)).toMatchObject({
-      ...{ op_name: 'weave.completions_create', trace_id: 'e'.repeat(32), thread_id: 'c-1' },
-      ...{ inputs: { model: 'mine/whole', messages }, output: completion('whole') },
+      op_name: 'weave.completions_create',
+      trace_id: 'e'.repeat(32),
+      thread_id: 'c-1',
+      inputs: { model: 'mine/whole', messages },
+      output: completion('whole'),
       summary: { usage: { 'mine/whole': usage } },
     })
   })
@@ -110,7 +116,8 @@ describe('a stream', () => {
     const { weave_call_id, ...meta } = first._meta
     expect(meta).toEqual({ span_id: null, trace_id: expect.any(String), conversation_id: 'c-2' })
     expect(await callOf(weave_call_id)).toMatchObject({
-      ...{ trace_id: meta.trace_id, output: { choices: [{ message: { content: 'Hello' } }] } },
+      trace_id: meta.trace_id,
+      output: { choices: [{ message: { content: 'Hello' } }] },
       summary: { usage: { 'mine/s': usage } },
     })
   })

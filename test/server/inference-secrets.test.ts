@@ -152,7 +152,9 @@ describe('reads of the engine', () => {
   let reader: string
   beforeAll(() => {
     reader = openKeys({ dataDir: world.server.dataDir, configured: [] }).create({
-      ...{ userId: 'r', grants: ['ent'], role: 'read' },
+      userId: 'r',
+      grants: ['ent'],
+      role: 'read',
     }).text
   })
   /** The path as it stands: fetch would resolve its dots. */

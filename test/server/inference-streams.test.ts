@@ -53,7 +53,11 @@ describe('a whole stream', () => {
     expect(await world.callOf(answer)).toMatchObject({
       inputs: { model, messages, stream: true },
       output: {
-        ...{ id: 'cmpl-1', object: 'chat.completion', created: 1_777_000_000, model: 'whole', usage },
+        id: 'cmpl-1',
+        object: 'chat.completion',
+        created: 1_777_000_000,
+        model: 'whole',
+        usage,
         choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
       },
       summary: { usage: { [model]: usage } },
@@ -142,14 +146,22 @@ describe('a whole stream', () => {
       function: { name, arguments: args },
     })
     expect((await world.callOf(answer)).output).toEqual({
-      ...{ id: 'first', created: 5, service_tier: 'flex', system_fingerprint: 'fp', object: 'chat.completion' },
-      ...{ model: 'tools', usage },
+      id: 'first',
+      created: 5,
+      service_tier: 'flex',
+      system_fingerprint: 'fp',
+      object: 'chat.completion',
+      model: 'tools',
+      usage,
       choices: [
         {
           index: 0,
           finish_reason: 'tool_calls',
           message: {
-            ...{ role: 'assistant', content: null, reasoning_content: 'think', reasoning: 'ab' },
+            role: 'assistant',
+            content: null,
+            reasoning_content: 'think',
+            reasoning: 'ab',
             tool_calls: [called('c1', 'f', ''), called('c2', 'g', '{"x":1}')],
           },
         },

@@ -148,12 +148,22 @@ describe('routes that run inside the process', () => {
     const stuck = createInvoke({
       routes: () => [
         {
-          ...{ name: 'test.rows', method: 'GET', path: '/rows', right: 'any', summary: '', body: { type: 'none' } },
+          name: 'test.rows',
+          method: 'GET',
+          path: '/rows',
+          right: 'any',
+          summary: '',
+          body: { type: 'none' },
           response: null,
           handle: async () => ({ lines: endless(), contentType: 'application/jsonl' }),
         },
         {
-          ...{ name: 'test.never', method: 'GET', path: '/never', right: 'any', summary: '', body: { type: 'none' } },
+          name: 'test.never',
+          method: 'GET',
+          path: '/never',
+          right: 'any',
+          summary: '',
+          body: { type: 'none' },
           response: null,
           handle: () => new Promise(() => undefined),
         },

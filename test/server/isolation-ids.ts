@@ -38,8 +38,11 @@ export async function linked(operator: Asker, own: FilledProject, other: FilledP
   }
   const values = {
     object: versionRef(other.project, other.object),
-    ...{ row: other.rowRef, holder: other.holderRef, table: `weave:///${other.project}/table/${other.table}` },
-    ...{ own_object: versionRef(project_id, other.object), own_table: `weave:///${project_id}/table/${other.table}` },
+    row: other.rowRef,
+    holder: other.holderRef,
+    table: `weave:///${other.project}/table/${other.table}`,
+    own_object: versionRef(project_id, other.object),
+    own_table: `weave:///${project_id}/table/${other.table}`,
     own_row: `${own.holderRef}/attr/rows/id/${other.rows[0]}`,
   }
   const call = `0199cccc-0000-7000-8000-00000000000${n}`
@@ -64,11 +67,16 @@ export async function linked(operator: Asker, own: FilledProject, other: FilledP
     operator.json(post('/call/start', { start })),
   ])
   const evaluation = await create('evaluation', {
-    ...{ _class_name: 'Evaluation', dataset: versionRef(project_id, dataset), scorers: [], trials: 1 },
+    _class_name: 'Evaluation',
+    dataset: versionRef(project_id, dataset),
+    scorers: [],
+    trials: 1,
   })
   const { call_id } = await operator.json<{ call_id: string }>(
     post('/evaluations/evaluate_model', {
-      ...{ project_id, evaluation_ref: versionRef(project_id, evaluation), model_ref: versionRef(project_id, model) },
+      project_id,
+      evaluation_ref: versionRef(project_id, evaluation),
+      model_ref: versionRef(project_id, model),
     }),
   )
   return { ...other, links: { call, object, run, evaluation: call_id } }

@@ -52,7 +52,10 @@ function overGrpc(session: ClientHttp2Session): Way {
   const call = (path: string, headers: Record<string, string>, message: Uint8Array): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const stream = session.request({
-        ...{ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' },
+        ':method': 'POST',
+        ':path': path,
+        'content-type': 'application/grpc',
+        te: 'trailers',
         ...headers,
       })
       const all: Record<string, unknown> = {}
@@ -68,7 +71,9 @@ function overGrpc(session: ClientHttp2Session): Way {
       stream.end(framed(message))
     })
   return {
-    ...{ what: 'gRPC', signals, is: grpc },
+    what: 'gRPC',
+    signals,
+    is: grpc,
     send: (signal, headers, traceId) =>
       call(
         `/opentelemetry.proto.collector.${serviceOf[signal]}Service/Export`,
@@ -79,7 +84,9 @@ function overGrpc(session: ClientHttp2Session): Way {
 }
 
 const overHttp = (what: string, asker: Asker, paths: Partial<Record<Signal, string>>): Way => ({
-  ...{ what, signals: signals.filter((signal) => signal in paths), is: http },
+  what,
+  signals: signals.filter((signal) => signal in paths),
+  is: http,
   async send(signal, headers, traceId) {
     const path = paths[signal] as string
     const sent = post(path, bodies[signal]?.json(traceId) ?? nothing)

@@ -80,7 +80,8 @@ it('a broken file, also one of an earlier version, stops a start and commands wi
       await expect(startCallhouse(config, createLogger({ level: 'silent' }))).rejects.toThrow(line)
       expect(() => openKeys({ dataDir, configured: ['a:b'] })).toThrow(line)
       expect((await examineMachine(config)).find(({ check }) => check === 'directory.jsonl')).toMatchObject({
-        ...{ verdict: 'fail', says: line },
+        verdict: 'fail',
+        says: line,
       })
       expect(readFileSync(file, 'utf8')).toBe('{"keys":\n')
       rmSync(file)

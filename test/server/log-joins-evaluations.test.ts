@@ -23,7 +23,9 @@ const span = (n: number, more: object = {}) =>
   })
 const answered = (n: number, response: string) => span(n, { attributes: [text('gen_ai.response.id', response)] })
 const evaluation = (more: object, response: string) => ({
-  ...{ eventName: 'gen_ai.evaluation.result', timeUnixNano: ns(7), ...more },
+  eventName: 'gen_ai.evaluation.result',
+  timeUnixNano: ns(7),
+  ...more,
   attributes: [
     ...[text('gen_ai.evaluation.name', 'Relevance'), text('gen_ai.evaluation.score.label', 'good')],
     ...[{ key: 'gen_ai.evaluation.score.value', value: { doubleValue: 0.75 } }, text('gen_ai.response.id', response)],
@@ -37,7 +39,8 @@ type Feedback = { weave_ref: string } & Record<string, unknown>
 const feedback = async (project_id: string) =>
   (
     await server.send<{ result: Feedback[] }>('/feedback/query', {
-      ...{ project_id, sort_by: [{ field: 'weave_ref', direction: 'asc' }] },
+      project_id,
+      sort_by: [{ field: 'weave_ref', direction: 'asc' }],
     })
   ).result
 const refOf = (project_id: string, n: number) => `weave:///${project_id}/call/${idOf(n)}`
@@ -77,7 +80,9 @@ describe('an evaluation', () => {
           weave_ref: refOf(project_id, n),
           feedback_type: 'gen_ai.evaluation.Relevance',
           payload: {
-            ...{ score_value: 0.75, score_label: 'good', explanation: null },
+            score_value: 0.75,
+            score_label: 'good',
+            explanation: null,
             response_id: n === 1 ? 'x' : 'response-2',
           },
         }),
@@ -139,7 +144,10 @@ describe('an evaluation', () => {
 it('records of earlier days are joined with spans that come after a restart', async () => {
   const project_id = 'evaluated/restart'
   const details = {
-    ...{ traceId, spanId: idOf(1), eventName: 'gen_ai.client.inference.operation.details', timeUnixNano: ns(5) },
+    traceId,
+    spanId: idOf(1),
+    eventName: 'gen_ai.client.inference.operation.details',
+    timeUnixNano: ns(5),
     attributes: [text('gen_ai.output.messages', '[{"content": "answer"}]')],
   }
   await sendLogs(project_id, details)

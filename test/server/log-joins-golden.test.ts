@@ -111,7 +111,7 @@ const agents: Record<string, { turns: Record<string, string[]>; tool: object; us
       ],
     },
     tool: {
-      ...{ inputs: { arguments: { cmd: 'echo hello' } } },
+      inputs: { arguments: { cmd: 'echo hello' } },
       output: { output: expect.stringContaining('Process exited with code 0') },
     },
     usage: { input_tokens: 12, output_tokens: 3, cache_read_input_tokens: 2 },

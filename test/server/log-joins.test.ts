@@ -36,7 +36,10 @@ const span = (n: number, more: object = {}) =>
     ...more,
   })
 const record = (n: number, eventName: string, more: object = {}) => ({
-  ...{ traceId, spanId: idOf(n), eventName, timeUnixNano: ns(5) },
+  traceId,
+  spanId: idOf(n),
+  eventName,
+  timeUnixNano: ns(5),
   ...more,
 })
 const list = (text: string) => ({
@@ -85,13 +88,9 @@ const shown = ({
   inputs,
   output,
   summary: { weave: __, ...summary },
-}: Call) => ({
-  ...{ attributes, inputs, output, summary },
-})
+}: Call) => ({ attributes, inputs, output, summary })
 const expected = {
-  attributes: {
-    ...{ model: 'm1', provider: 'someone', model_parameters: { model: 'm1' } },
-  },
+  attributes: { model: 'm1', provider: 'someone', model_parameters: { model: 'm1' } },
   inputs: { 'gen_ai.input.messages': [{ content: 'question' }] },
   output: { 'gen_ai.output.messages': [{ content: 'answer' }] },
   summary: { usage: { m1: { input_tokens: 7, output_tokens: 3, total_tokens: 10 } } },
@@ -121,7 +120,8 @@ describe('an event with the contents of a call', () => {
     const found = await server.list<Call>('/calls/stream_query', { project_id: 'join/span-first', query })
     expect(found.map(({ id }) => id)).toEqual([idOf(1)])
     const usage = await server.send<{ call_usage: unknown }>('/calls/usage', {
-      ...{ project_id: 'join/span-first', call_ids: [idOf(1)] },
+      project_id: 'join/span-first',
+      call_ids: [idOf(1)],
     })
     expect(JSON.stringify(usage)).toContain('"m1"')
   })

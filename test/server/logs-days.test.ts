@@ -38,7 +38,10 @@ const sendDays = (project_id: string) =>
           {
             logRecords: ['', 'a'.repeat(16)].map((spanId) => ({
               timeUnixNano: `${nowMs - ago * dayMs}000000`,
-              ...{ eventName: 'codex.tool_result', body: { stringValue: `${ago}` }, traceId: 'b'.repeat(32), spanId },
+              eventName: 'codex.tool_result',
+              body: { stringValue: `${ago}` },
+              traceId: 'b'.repeat(32),
+              spanId,
               attributes: [text('conversation.id', 's'), text('tool_name', 'shell')],
             })),
           },
@@ -71,8 +74,12 @@ it('log records past their days are hidden from the next read on: by their own d
     expect(await settings(project, retention)).toEqual({ status: 200, body: retention })
   const all = Object.fromEntries(await Promise.all(projects.map(async (one) => [one, await seen(one)] as const)))
   expect(all).toEqual({
-    ...{ 'days/week': [1, 5], 'days/calls': [1], 'days/both': [1, 5] },
-    ...{ 'days/ever': days, 'days/default': days, 'days/held': [1, 5] },
+    'days/week': [1, 5],
+    'days/calls': [1],
+    'days/both': [1, 5],
+    'days/ever': days,
+    'days/default': days,
+    'days/held': [1, 5],
   })
   expect(await seen('days/week', { trace_id: 'b'.repeat(32) })).toEqual([1, 5])
   const { body } = await settings('days/week')
@@ -89,7 +96,10 @@ it('log records past their days are removed by rows; whole months only where nob
   const source = { of: (id: string) => set[id], projectIds: () => Object.keys(set), defaultDays: 0, logsDays: 30 }
   const recorded: AuditEvent[] = []
   const purge = createPurge({
-    ...{ store, roundDays: 35, held: heldProjects('days/held'), derived: nothingDerived },
+    store,
+    roundDays: 35,
+    held: heldProjects('days/held'),
+    derived: nothingDerived,
     rules: {
       cutoffsOf: () => undefined,
       logsBeforeUs: (id) => logsRemovedBeforeUs(source, id),

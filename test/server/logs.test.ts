@@ -51,8 +51,13 @@ const line = (n: number, more: object = {}) => ({ timeUnixNano: ns(n), body: { s
 describe('log records', () => {
   it('come back with everything that they said', async () => {
     const record = {
-      ...{ timeUnixNano: ns(123), observedTimeUnixNano: ns(456), severityNumber: 17, severityText: 'ERROR' },
-      ...{ traceId: traceId.toUpperCase(), spanId, eventName: 'an.event' },
+      timeUnixNano: ns(123),
+      observedTimeUnixNano: ns(456),
+      severityNumber: 17,
+      severityText: 'ERROR',
+      traceId: traceId.toUpperCase(),
+      spanId,
+      eventName: 'an.event',
       body: { kvlistValue: { values: [{ key: 'a', value: { arrayValue: { values: [{ intValue: '1' }] } } }] } },
       attributes: [
         ...[text('plain', 'true'), text('json', '{"a": 1.0}'), integer('big', '9007199254740993')],
@@ -71,8 +76,14 @@ describe('log records', () => {
     const { id, cursor, ...shown } = JSON.parse(json.replace('"big":9007199254740993', '"big":1')) as Line
     expect([id, cursor]).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), `${ns(123)}_${id}`])
     expect(shown).toEqual({
-      ...{ time: '2026-03-05T12:00:00Z', time_unix_nano: ns(123), observed_time_unix_nano: ns(456) },
-      ...{ trace_id: traceId, span_id: spanId, severity_number: 17, severity_text: 'ERROR', event_name: 'an.event' },
+      time: '2026-03-05T12:00:00Z',
+      time_unix_nano: ns(123),
+      observed_time_unix_nano: ns(456),
+      trace_id: traceId,
+      span_id: spanId,
+      severity_number: 17,
+      severity_text: 'ERROR',
+      event_name: 'an.event',
       body: { a: [1] },
       attributes: { plain: 'true', json: '{"a": 1.0}', big: 1, flag: true, double: 0.5, same: 2 },
       resource: { 'service.name': 'shop', pid: '7' },
@@ -106,21 +117,25 @@ describe('log records', () => {
   it('of the published SDK are read', async () => {
     const at: [number, number] = [1_772_712_000, 0]
     const record = {
-      ...{ hrTime: at, hrTimeObserved: at, severityNumber: 9, severityText: 'INFO', body: 'from the SDK' },
-      ...{ eventName: 'sdk.event', attributes: { list: ['a', 'b'], n: 1.5 }, droppedAttributesCount: 0 },
-      ...{ instrumentationScope: { name: 'a-library', version: '3' } },
+      hrTime: at,
+      hrTimeObserved: at,
+      severityNumber: 9,
+      severityText: 'INFO',
+      body: 'from the SDK',
+      eventName: 'sdk.event',
+      attributes: { list: ['a', 'b'], n: 1.5 },
+      droppedAttributesCount: 0,
+      instrumentationScope: { name: 'a-library', version: '3' },
       resource: resourceFromAttributes({ 'service.name': 'sdk' }),
     }
     const body = ProtobufLogsSerializer.serializeRequest([record] as never) as Uint8Array
     expect((await bytes('acme/sdk', Buffer.from(body))).status).toBe(200)
     expect(await query('acme/sdk')).toEqual([
       expect.objectContaining({
-        ...{
-          body: 'from the SDK',
-          event_name: 'sdk.event',
-          severity_number: 9,
-          attributes: { list: ['a', 'b'], n: 1.5 },
-        },
+        body: 'from the SDK',
+        event_name: 'sdk.event',
+        severity_number: 9,
+        attributes: { list: ['a', 'b'], n: 1.5 },
         scope: { name: 'a-library', version: '3' },
       }),
     ])
@@ -170,8 +185,10 @@ describe('log records', () => {
     expect(found).toMatchObject({
       body: { api_key: 'REDACTED', image: expect.stringMatching(/^weave:\/\/\/acme\/hidden\/object\//) },
       attributes: {
-        ...{ 'http.request.header.authorization': 'REDACTED', api_key: 'REDACTED' },
-        ...{ image: expect.stringMatching(/^weave:\/\/\//), document: expect.stringContaining('REDACTED') },
+        'http.request.header.authorization': 'REDACTED',
+        api_key: 'REDACTED',
+        image: expect.stringMatching(/^weave:\/\/\//),
+        document: expect.stringContaining('REDACTED'),
       },
     })
   })
@@ -217,7 +234,8 @@ describe('log records', () => {
       n % 2 === 0
         ? { sent: { arrayValue: { values: [sent] } }, shown: [shown], bytes: bytesField(5, bytesField(1, bytes)) }
         : {
-            ...{ sent: { kvlistValue: { values: [{ key: 'a', value: sent }] } }, shown: { a: shown } },
+            sent: { kvlistValue: { values: [{ key: 'a', value: sent }] } },
+            shown: { a: shown },
             bytes: bytesField(6, bytesField(1, member('a', bytes))),
           }
     const nested = (levels: number) => Array.from({ length: levels }, (_, n) => n).reduce(around, leaves)
@@ -305,7 +323,10 @@ describe('log records', () => {
     const own = slotOf(project_id)
     const joinerOf = (slot: number) =>
       createJoiner({
-        ...{ store, log, progress: createProgress(), slots: () => [slot] },
+        store,
+        log,
+        progress: createProgress(),
+        slots: () => [slot],
         mapping: createEventMapping(server.config, noMaskings),
         onError: (error) => expect.fail(error.message),
       })

@@ -20,10 +20,20 @@ async function put(rules: object, path = `/v2/${project_id}/masking`) {
 }
 
 const startOf = (id: string, inputs: object) => ({
-  ...{ project_id, id, trace_id: id, op_name: 'o', started_at: new Date().toISOString(), attributes: {}, inputs },
+  project_id,
+  id,
+  trace_id: id,
+  op_name: 'o',
+  started_at: new Date().toISOString(),
+  attributes: {},
+  inputs,
 })
 const endOf = (id: string, output: unknown) => ({
-  ...{ project_id, id, ended_at: new Date().toISOString(), output, summary: {} },
+  project_id,
+  id,
+  ended_at: new Date().toISOString(),
+  output,
+  summary: {},
 })
 const mail = 'x@y.de'
 
@@ -41,7 +51,9 @@ type Listed = { id: string; masking?: { version: number; hits: number } }
 
 async function list(more: object): Promise<Listed[]> {
   const answer = await fetch(`${server.now().url}/calls/stream_query`, {
-    ...{ method: 'POST', headers, body: JSON.stringify({ project_id, ...more }) },
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ project_id, ...more }),
   })
   const text = await answer.text()
   expect(answer.status, text).toBe(200)
@@ -105,7 +117,8 @@ describe('the version of the rules that masked a call', () => {
     expect(versions).toEqual([...versions].sort((a, b) => b - a))
     expect(versions[0]).toBe(now)
     const unknown = await fetch(`${server.now().url}/calls/stream_query`, {
-      ...{ method: 'POST', headers },
+      method: 'POST',
+      headers,
       body: JSON.stringify({ project_id, sort_by: [{ field: 'masking.hints', direction: 'asc' }] }),
     })
     expect(unknown.status).toBe(422)
@@ -116,7 +129,9 @@ describe('the version of the rules that masked a call', () => {
     const id = uuidv7()
     const [head, tail] = JSON.stringify({ start: startOf(id, { a: mail, n: 0 }) }).split('"n":0')
     const answer = await fetch(`${server.now().url}/call/start`, {
-      ...{ method: 'POST', headers, body: `${head}"n":123456789012345678901234567890${tail}` },
+      method: 'POST',
+      headers,
+      body: `${head}"n":123456789012345678901234567890${tail}`,
     })
     expect(answer.status).toBe(200)
     expect(await maskedBefore(now)).not.toContain(id)
@@ -129,18 +144,17 @@ describe('the version of the rules that masked a call', () => {
     const now = `${Date.now()}000000`
     const spans = [
       {
-        ...{
-          traceId: 'ab'.repeat(16),
-          spanId: 'cd'.repeat(8),
-          name: 's',
-          startTimeUnixNano: now,
-          endTimeUnixNano: now,
-        },
+        traceId: 'ab'.repeat(16),
+        spanId: 'cd'.repeat(8),
+        name: 's',
+        startTimeUnixNano: now,
+        endTimeUnixNano: now,
         attributes: [text('input.value', `${mail} ${mail}`), text('other', mail)],
       },
     ]
     const answer = await fetch(`${server.now().url}/otel/v1/traces`, {
-      ...{ method: 'POST', headers: { ...headers, project_id } },
+      method: 'POST',
+      headers: { ...headers, project_id },
       body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }),
     })
     expect(answer.status).toBe(200)
@@ -153,7 +167,8 @@ describe('the version of the rules that masked a call', () => {
 describe('masked values', () => {
   const used = async (id: string): Promise<number> => {
     const answer = await fetch(`${server.now().url}/usage/query`, {
-      ...{ method: 'POST', headers },
+      method: 'POST',
+      headers,
       body: JSON.stringify({ project_id: id, from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', by: 'day' }),
     })
     const lines = (await answer.text()).split('\n').filter((line) => line !== '')

@@ -85,7 +85,10 @@ describe('rules of a project', () => {
     const weave_ref = `weave:///${project_id}/call/${uuidv7()}`
     const payload = { note: 'ask x@y.de' }
     const { payload: kept } = await server.send<{ payload: object }>('/feedback/create', {
-      ...{ project_id, weave_ref, feedback_type: 'custom', payload },
+      project_id,
+      weave_ref,
+      feedback_type: 'custom',
+      payload,
     })
     expect(kept).toEqual({ note: 'ask [email]' })
   })
@@ -98,7 +101,9 @@ describe('rules of a project', () => {
     form.set('project_id', project_id)
     form.set('file', new Blob(['hello']), 'a.txt')
     const answer = await fetch(`${server.now().url}/file/create`, {
-      ...{ method: 'POST', headers: { authorization: basicAuth() }, body: form },
+      method: 'POST',
+      headers: { authorization: basicAuth() },
+      body: form,
     })
     expect(answer.status).toBe(403)
     await put({})
@@ -122,12 +127,16 @@ describe('rules of a project', () => {
     const refused = await post(server.now().url, '/obj/create', { obj: { ...object, expected_digest: plain.object } })
     expect(refused.status).toBe(409)
     const read = await server.send<{ obj: { val: unknown } }>('/obj/read', {
-      ...{ project_id, object_id: 'masked-object', digest },
+      project_id,
+      object_id: 'masked-object',
+      digest,
     })
     expect(read.obj.val).toEqual({ who: '[email]', n: 1.5 })
     const updates = [{ append: { row: { of: 'eve@canary.org' } } }]
     const changed = await server.send<{ digest: string }>('/table/update', {
-      ...{ project_id, base_digest: made.digest, updates },
+      project_id,
+      base_digest: made.digest,
+      updates,
     })
     const found = await server.send<{ rows: { val: unknown }[] }>('/table/query', {
       project_id,
@@ -137,7 +146,9 @@ describe('rules of a project', () => {
     // By a path, and not in calls.
     await put({ objects: true, rules: [{ id: 'who', path: 'objects.who', action: 'drop' }] })
     const dropped = await server.send<{ obj: { val: unknown } }>('/obj/read', {
-      ...{ project_id, object_id: 'masked-object', digest: await objectDigest() },
+      project_id,
+      object_id: 'masked-object',
+      digest: await objectDigest(),
     })
     expect(dropped.obj.val).toEqual({ who: '[dropped]', n: 1.5 })
     await put({})
@@ -160,7 +171,8 @@ it('rules of everything and of an entity are set by who administers them, and co
   const ask = async (method: string, scope: string, rules?: object) => {
     const query = rules === undefined ? `?scope=${encodeURIComponent(scope)}` : ''
     const answer = await fetch(`${server.now().url}/masking${query}`, {
-      ...{ method, headers: { authorization: basicAuth(), 'content-type': 'application/json' } },
+      method,
+      headers: { authorization: basicAuth(), 'content-type': 'application/json' },
       ...(rules && { body: JSON.stringify({ scope, ...rules }) }),
     })
     return { status: answer.status, value: (await answer.json()) as Record<string, unknown> }
@@ -203,12 +215,17 @@ it('a preview shows what rules would do with a text, a value and stored calls, a
   const rules = { rules: [{ id: 'mail', detect: 'email', action: 'mask' }] }
   const version = (await read()) as { version: number }
   const { status, text } = await post(server.now().url, '/masking/preview', {
-    ...{ project_id, rules, text: 'mail x@y.de', value: ['4111111111111111', 'x@y.de'], call_ids: [id] },
+    project_id,
+    rules,
+    text: 'mail x@y.de',
+    value: ['4111111111111111', 'x@y.de'],
+    call_ids: [id],
   })
   expect([status, JSON.parse(text)]).toMatchObject([
     200,
     {
-      ...{ text: 'mail [email]', value: ['[card …1111]', '[email]'] },
+      text: 'mail [email]',
+      value: ['[card …1111]', '[email]'],
       calls: [{ id, inputs: { to: '[email]', n: 1 } }],
       hits: { mail: 3, '@payment:card': 1 },
     },

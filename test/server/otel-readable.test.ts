@@ -93,7 +93,9 @@ it('an agent with its model calls is one turn of its conversation, whichever com
   const [project_id, traceId] = ['ent/turns', 'ab'.repeat(16)]
   const spanOf = (n: number, operation: string, more: object = {}) =>
     aSpan({
-      ...{ traceId, spanId: n.toString(16).padStart(16, 'f'), name: operation },
+      traceId,
+      spanId: n.toString(16).padStart(16, 'f'),
+      name: operation,
       attributes: [text('gen_ai.operation.name', operation), text('gen_ai.conversation.id', 'talk')],
       ...more,
     })

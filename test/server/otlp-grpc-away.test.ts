@@ -75,8 +75,13 @@ describe('a deadline that passes', () => {
     const body = framed(encodeRequest(aRequest([aSpan({})])))
     const status = await new Promise((resolve, reject) => {
       const stream = session.request({
-        ...{ ':method': 'POST', ':path': exportPath, 'content-type': 'application/grpc', te: 'trailers' },
-        ...{ authorization: basicAuth(), project_id: 'acme/half', 'grpc-timeout': '300m' },
+        ':method': 'POST',
+        ':path': exportPath,
+        'content-type': 'application/grpc',
+        te: 'trailers',
+        authorization: basicAuth(),
+        project_id: 'acme/half',
+        'grpc-timeout': '300m',
       })
       stream.on('response', (headers) => resolve(headers['grpc-status'])).on('error', reject)
       stream.write(body.subarray(0, 20))

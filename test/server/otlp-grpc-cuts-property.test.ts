@@ -73,7 +73,8 @@ it('any pieces, compressed or not, give the rows and the answer of one body over
           aRequest(
             made.map(({ name, value, isBad }, n) =>
               aSpan({
-                ...{ spanId: (n + 1).toString(16).padStart(16, '0'), name },
+                spanId: (n + 1).toString(16).padStart(16, '0'),
+                name,
                 // An attribute that is a value and holds others is refused.
                 attributes: [text('input.value', value), ...(isBad ? [text('a', '1'), text('a.b', '2')] : [])],
               }),
@@ -83,11 +84,13 @@ it('any pieces, compressed or not, give the rows and the answer of one body over
       )
       const [overGrpc, overHttp] = [`cuts/grpc-${++cases}`, `cuts/http-${cases}`]
       const answer = await callOver(session, exportPath, cut(encode(body), at), {
-        ...{ authorization: basicAuth(), project_id: overGrpc },
+        authorization: basicAuth(),
+        project_id: overGrpc,
         ...headers,
       })
       const response = await fetch(`${server.now().url}/v1/traces`, {
-        ...{ method: 'POST', body: new Uint8Array(body) },
+        method: 'POST',
+        body: new Uint8Array(body),
         headers: { authorization: basicAuth(), project_id: overHttp, 'content-type': 'application/x-protobuf' },
       })
       expect([answer.status, response.status]).toEqual([0, 200])

@@ -106,8 +106,12 @@ describe('while there is no room for bodies', () => {
     /** Says that it is long, and does not come on. */
     const begin = (on: ClientHttp2Session) => {
       const stream = on.request({
-        ...{ ':method': 'POST', ':path': exportPath, 'content-type': 'application/grpc', te: 'trailers' },
-        ...{ authorization: basicAuth(), project_id: 'acme/crowd' },
+        ':method': 'POST',
+        ':path': exportPath,
+        'content-type': 'application/grpc',
+        te: 'trailers',
+        authorization: basicAuth(),
+        project_id: 'acme/crowd',
       })
       let status: string | undefined
       stream
@@ -147,8 +151,14 @@ describe('metadata', () => {
   const sizeOf = (headers: Record<string, string>) =>
     Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length + overhead, 0)
   const own = (): Record<string, string> => ({
-    ...{ ':authority': `127.0.0.1:${port()}`, ':method': 'POST', ':path': exportPath, ':scheme': 'http' },
-    ...{ authorization: basicAuth(), project_id: 'acme/meta', 'content-type': 'application/grpc', te: 'trailers' },
+    ':authority': `127.0.0.1:${port()}`,
+    ':method': 'POST',
+    ':path': exportPath,
+    ':scheme': 'http',
+    authorization: basicAuth(),
+    project_id: 'acme/meta',
+    'content-type': 'application/grpc',
+    te: 'trailers',
   })
   const filledTo = (bytes: number) => 'y'.repeat(bytes - sizeOf(own()) - 'x-fill'.length - overhead)
 
@@ -187,8 +197,14 @@ const fields = (all: Record<string, string | Buffer>): Buffer =>
   )
 const grpcFields = (more: Record<string, string | Buffer> = {}) =>
   fields({
-    ...{ ':method': 'POST', ':scheme': 'http', ':path': exportPath, ':authority': 'localhost' },
-    ...{ 'content-type': 'application/grpc', te: 'trailers', authorization: basicAuth(), ...more },
+    ':method': 'POST',
+    ':scheme': 'http',
+    ':path': exportPath,
+    ':authority': 'localhost',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    authorization: basicAuth(),
+    ...more,
   })
 
 /** The code of the GOAWAY in what a server sent; undefined when there is none. */

@@ -50,9 +50,12 @@ const rows = (project: string) =>
 
 describe('a call that is taken', () => {
   it('by a published exporter with its defaults, named by the service', async () => {
-    const { text: key } = openKeys({
-      ...{ dataDir: server.dataDir, configured: [] },
-    }).create({ userId: 'sender', entity: 'acme', grants: ['acme'], role: 'ingest' })
+    const { text: key } = openKeys({ dataDir: server.dataDir, configured: [] }).create({
+      userId: 'sender',
+      entity: 'acme',
+      grants: ['acme'],
+      role: 'ingest',
+    })
     vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', `authorization=Bearer%20${key}`)
     const exporter = new OTLPTraceExporter({ url: `http://127.0.0.1:${port()}` })
     vi.unstubAllEnvs()
@@ -267,8 +270,11 @@ describe('the HTTP port', () => {
     const times = { startTime: [1_772_712_000, 0], endTime: [1_772_712_000, 0] }
     const [gauge, sum] = [2, 3]
     const metric = (dataPointType: number, count: number) => ({
-      ...{ descriptor: { name: 'a', description: '', unit: '', valueType: 1 }, aggregationTemporality: 1 },
-      ...{ dataPointType, isMonotonic: true, dataPoints: points(count) },
+      descriptor: { name: 'a', description: '', unit: '', valueType: 1 },
+      aggregationTemporality: 1,
+      dataPointType,
+      isMonotonic: true,
+      dataPoints: points(count),
     })
     const metrics = [metric(gauge, 2), metric(sum, 3)]
     const request = { resource: resourceFromAttributes({}), scopeMetrics: [{ scope: { name: 's' }, metrics }] }
@@ -297,7 +303,9 @@ describe('the HTTP port', () => {
     expect(first.bytes.subarray(5)).toHaveLength(0)
     expect((await post('/v1/logs', body, { project_id: 'acme/grpc-logs' })).status).toBe(200)
     const found = await server.list('/logs/query', {
-      ...{ project_id: 'acme/grpc-logs', start: '2026-03-05T00:00:00Z', end: '2026-03-06T00:00:00Z' },
+      project_id: 'acme/grpc-logs',
+      start: '2026-03-05T00:00:00Z',
+      end: '2026-03-06T00:00:00Z',
     })
     expect(found).toEqual([expect.objectContaining({ body: 'over gRPC', time_unix_nano: '1772712000000000000' })])
   })
@@ -350,16 +358,15 @@ describe('a port that is taken', () => {
     const logger = log as unknown as Logger
     return {
       warnings,
-      ...{
-        ...http.shared,
-        metrics,
-        logger,
-        log: logger,
-        methods: {},
-        maxBodyBytes: 1024,
-        requestTimeoutMs: 60_000,
-      },
-      ...{ main: http.server, isShuttingDown: () => false },
+      ...http.shared,
+      metrics,
+      logger,
+      log: logger,
+      methods: {},
+      maxBodyBytes: 1024,
+      requestTimeoutMs: 60_000,
+      main: http.server,
+      isShuttingDown: () => false,
       config: { host: '127.0.0.1', otlpGrpcPort: port(), otlpHttpPort: undefined, given: new Set(given) },
     }
   }

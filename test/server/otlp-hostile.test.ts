@@ -178,7 +178,11 @@ function slowGrpc(until: Promise<unknown>): void {
   session.on('error', () => undefined)
   const streams = Array.from({ length: 90 }, (_, n) => {
     const stream = session.request({
-      ...{ ':method': 'POST', ':path': exportPath, 'content-type': 'application/grpc', te: 'trailers', ...grpcHeaders },
+      ':method': 'POST',
+      ':path': exportPath,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      ...grpcHeaders,
     })
     stream.on('error', () => undefined)
     if (n % 2 === 0) stream.write(Buffer.from([0, 0, 63, 255, 255]))
@@ -239,7 +243,8 @@ async function somebodyElse(until: Promise<unknown>): Promise<{ sent: string[]; 
     const [answer, response] = await Promise.all([
       callOver(session, exportPath, [framed(bodyOf(1_000_000 + n))], own),
       fetch(`http://127.0.0.1:${httpPort}/v1/traces`, {
-        ...{ method: 'POST', body: new Uint8Array(bodyOf(1_000_001 + n)) },
+        method: 'POST',
+        body: new Uint8Array(bodyOf(1_000_001 + n)),
         headers: { ...own, 'content-type': 'application/x-protobuf' },
       }),
     ])

@@ -31,7 +31,8 @@ afterAll(async () => {
 
 async function about(method: string, name: string, body?: object, of = project) {
   const answer = await fetch(`${world.server.now().url}/v2/${of}/secrets${name}`, {
-    ...{ method, headers: { authorization: basicAuth(), 'content-type': 'application/json' } },
+    method,
+    headers: { authorization: basicAuth(), 'content-type': 'application/json' },
     ...(body && { body: JSON.stringify(body) }),
   })
   const text = await answer.text()
@@ -48,7 +49,8 @@ async function sentFor(model: string, of = project, more: object = {}) {
 
 const command = (words: string[], input = '', env: Record<string, string> = {}) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['services/main.ts', ...words], {
-    ...{ input, encoding: 'utf8' },
+    input,
+    encoding: 'utf8',
     env: { ...processEnv(), CALLHOUSE_DATA_DIR: world.server.dataDir, ...env },
   })
   told.push(stdout, stderr)
@@ -164,11 +166,9 @@ it('changes are audited by name alone', async () => {
     .poll(async () => {
       await worker?.caughtUp()
       const events = await store.rows<Record<string, string>>({
-        ...{
-          name: 'test',
-          sql: 'SELECT action, scope, target, actor, details FROM callhouse.audit_events',
-          params: {},
-        },
+        name: 'test',
+        sql: 'SELECT action, scope, target, actor, details FROM callhouse.audit_events',
+        params: {},
       })
       told.push(JSON.stringify(events))
       return events.map(({ action, scope, target, actor }) => [action, scope, target, actor].join(' '))

@@ -4,15 +4,17 @@ import { declaredRoutes } from '../../scripts/paths.ts'
 import { tableDigest, valueDigest } from '../../services/content/digest.ts'
 import { basicAuth, post, uploadText } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import { noteTouched } from '../fixtures/touched.ts'
 
 const routes = declaredRoutes()
 const routeOf = (name: string) => routes.find((route) => route.name === name) ?? expect.fail(`no route ${name}`)
 
 /** Deletes of more calls than were asked for, costs of calls whose header does not tell their usage, looks at what is held. */
 const seldom: Record<string, string[]> = {
-  ...{ 'feedback.purge': ['calls', 'call_keys', 'call_patches'] },
-  ...{ 'feedback.replace': ['feedback', 'calls', 'call_keys', 'call_patches'] },
-  ...{ 'calls.delete': ['calls_deleted'], 'erasures.create': ['calls_deleted', 'feedback_by_ref'] },
+  'feedback.purge': ['calls', 'call_keys', 'call_patches'],
+  'feedback.replace': ['feedback', 'calls', 'call_keys', 'call_patches'],
+  'calls.delete': ['calls_deleted'],
+  'erasures.create': ['calls_deleted', 'feedback_by_ref'],
   'calls.usage': ['payloads'],
 }
 
@@ -23,27 +25,7 @@ describe('what routes touch', () => {
 
   beforeAll(async () => {
     server = await startLiveServer(['--master-key', Buffer.alloc(32, 7).toString('base64')])
-    const { store, log } = server.now()
-    const { bytes, rows } = store
-    // The worker's own statements run over all projects, or derive leaves.
-    const note = ({ name, sql }: { name: string; sql: string }) => {
-      if (!sql.includes('project_id = {') || name.startsWith('field-index-')) return
-      for (const [, table] of sql.matchAll(/callhouse\.(\w+)/g)) read.add(table as string)
-    }
-    store.bytes = (query, ...rest) => {
-      note(query)
-      return bytes(query, ...rest)
-    }
-    store.rows = (query, ...rest) => {
-      note(query)
-      return rows(query, ...rest)
-    }
-    const { append } = log
-    log.append = (topic, ...rest) => {
-      // Audit events are the server's own, whatever the route.
-      if (topic !== 'audit') written.add(topic)
-      return append(topic, ...rest)
-    }
+    noteTouched(server, read, written)
   })
   afterAll(() => server.remove())
 
@@ -56,8 +38,16 @@ describe('what routes touch', () => {
   let images = 0
   const image = () => `data:text/plain;base64,${Buffer.alloc(10_000, `content ${images++} `).toString('base64')}`
   const start = (id: string, parent_id?: string) => ({
-    ...{ project_id, id, trace_id: traceId, op_name: 'op', started_at: at, attributes: {} },
-    ...{ inputs: { x: 1, row: rowRef, image: image() }, thread_id: 'thread-1', turn_id: id, parent_id },
+    project_id,
+    id,
+    trace_id: traceId,
+    op_name: 'op',
+    started_at: at,
+    attributes: {},
+    inputs: { x: 1, row: rowRef, image: image() },
+    thread_id: 'thread-1',
+    turn_id: id,
+    parent_id,
   })
   const end = (id: string) => ({ project_id, id, ended_at: at, output: { y: 2, image: image() }, summary: {} })
   const v2 = '/v2/acme/paths'
@@ -74,7 +64,9 @@ describe('what routes touch', () => {
   const equal = (name: string, value: string) => ({ $eq: [{ $getField: name }, { $literal: value }] })
   /** What lies in other tables: feedback, queues, a row of a table behind a ref. */
   const elsewhere = {
-    ...{ project_id, filter: { trace_ids: [traceId] }, expand_columns: ['inputs.row'] },
+    project_id,
+    filter: { trace_ids: [traceId] },
+    expand_columns: ['inputs.row'],
     query: {
       $expr: {
         $or: [
@@ -89,8 +81,12 @@ describe('what routes touch', () => {
   /** What the routes do not know of these is ignored. */
   const shown = (path: string, more: object) => [...lists, elsewhere].map((body) => send(path, { ...body, ...more }))
   const span = () => ({
-    ...{ traceId: '5b8efff798038103d269b633813fc60c', spanId: 'eee19b7ec3c1b174', name: 'chat', kind: 3 },
-    ...{ startTimeUnixNano: '1767614400000000000', endTimeUnixNano: '1767614401000000000' },
+    traceId: '5b8efff798038103d269b633813fc60c',
+    spanId: 'eee19b7ec3c1b174',
+    name: 'chat',
+    kind: 3,
+    startTimeUnixNano: '1767614400000000000',
+    endTimeUnixNano: '1767614401000000000',
     attributes: [{ key: 'input.value', value: { stringValue: image() } }],
   })
   const otlp = (path: string) => () =>
@@ -112,7 +108,9 @@ describe('what routes touch', () => {
   const onCall = { project_id, weave_ref }
   const ofQueueItem = () => ({ ...onCall, id: 'given', feedback_type: 'custom', payload: {}, queue_id: queueId })
   const ofNoScorer = () => ({
-    ...{ ...onCall, feedback_type: 'wandb.annotation.none', payload: { value: 1 } },
+    ...onCall,
+    feedback_type: 'wandb.annotation.none',
+    payload: { value: 1 },
     annotation_ref: `weave:///${project_id}/object/none:${table}`,
   })
   /** One of an item of a queue, and one whose scorer is looked up and not there. */
@@ -155,7 +153,8 @@ describe('what routes touch', () => {
 
   const inProject = (method: string, path: string, body?: unknown) => () =>
     fetch(`${server.now().url}${v2}${path === '' ? '' : `/${path}`}`, {
-      ...{ method, headers: { authorization: basicAuth() } },
+      method,
+      headers: { authorization: basicAuth() },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
   const evaluationObjects = Object.entries({
@@ -306,11 +305,12 @@ describe('what routes touch', () => {
       ...[{ trace_ids: [traceId] }, { parent_ids: [one] }, { call_ids: [one] }, { trace_roots_only: true }].map(
         (filter) =>
           send('/calls/stats', {
-            ...{ project_id, start: at, end: '2026-01-06T12:00:00Z', filter },
-            ...{
-              usage_metrics: [{ metric: 'total_tokens', aggregations: ['avg'] }, { metric: 'total_cost' }],
-              call_metrics: [{ metric: 'call_count' }],
-            },
+            project_id,
+            start: at,
+            end: '2026-01-06T12:00:00Z',
+            filter,
+            usage_metrics: [{ metric: 'total_tokens', aggregations: ['avg'] }, { metric: 'total_cost' }],
+            call_metrics: [{ metric: 'call_count' }],
           }),
       ),
     ],

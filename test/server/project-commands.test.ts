@@ -42,7 +42,8 @@ it('commands list projects, show what is set for one, and set some of it', async
   printed = ''
   await showProject(server.config, project)
   expect(JSON.parse(printed)).toMatchObject({
-    ...{ project_id: project, limits: { calls_per_minute: 600, stored_bytes: 5 } },
+    project_id: project,
+    limits: { calls_per_minute: 600, stored_bytes: 5 },
     retention: { calls_days: 90, hidden_calls: 0 },
     masking: { version: 0, rules: { rules: [] } },
   })

@@ -21,15 +21,26 @@ const nothing = { trace: 0, objects: 0, tables: 0, files: 0 }
 describe('stored bytes of a project', () => {
   const id = (n: number): string => `0199a0c8-0000-7000-8000-${String(n).padStart(12, '0')}`
   const start = (project_id: string, n: number, more: object = {}) => ({
-    ...{ project_id, id: id(n), trace_id: id(0), op_name: 'x', started_at: '2025-01-01T00:00:00Z' },
-    ...{ attributes: { a: 1 }, inputs: { text: 'é'.repeat(n) }, ...more },
+    project_id,
+    id: id(n),
+    trace_id: id(0),
+    op_name: 'x',
+    started_at: '2025-01-01T00:00:00Z',
+    attributes: { a: 1 },
+    inputs: { text: 'é'.repeat(n) },
+    ...more,
   })
   const end = (project_id: string, n: number) => ({
-    ...{ project_id, id: id(n), ended_at: '2025-01-01T00:00:01Z', output: 'done', summary: {} },
+    project_id,
+    id: id(n),
+    ended_at: '2025-01-01T00:00:01Z',
+    output: 'done',
+    summary: {},
   })
   const sizesOfCalls = async (project_id: string): Promise<number> => {
     const calls = await server.list<{ storage_size_bytes: number }>('/calls/stream_query', {
-      ...{ project_id, include_storage_size: true },
+      project_id,
+      include_storage_size: true,
     })
     return calls.reduce((sum, call) => sum + call.storage_size_bytes, 0)
   }

@@ -24,13 +24,21 @@ afterAll(() => server.remove())
 const idOf = (n: number): string => `0199a0c8-0000-7000-8000-${String(n).padStart(12, '0')}`
 const us = (iso: string): number => Date.parse(iso) * 1_000
 
+const startOf = (project_id: string, n: number, started_at: string, more: object = {}) => {
+  const own = { project_id, id: idOf(n), trace_id: idOf(n), started_at }
+  return { ...own, op_name: 'op', attributes: {}, inputs: {}, ...more }
+}
+
 async function send(project_id: string, n: number, started_at: string): Promise<void> {
-  const of = { project_id, id: idOf(n) }
-  const start = {
-    ...{ ...of, trace_id: idOf(n), op_name: 'op', started_at, thread_id: 'thread', turn_id: idOf(n) },
-    ...{ attributes: {}, inputs: { text: `canary-${n}` } },
+  const more = { thread_id: 'thread', turn_id: idOf(n), inputs: { text: `canary-${n}` } }
+  const start = startOf(project_id, n, started_at, more)
+  const end = {
+    project_id,
+    id: idOf(n),
+    ended_at: started_at,
+    output: `canary-${n}`,
+    summary: { usage: { m: { requests: 1 } } },
   }
-  const end = { ...of, ended_at: started_at, output: `canary-${n}`, summary: { usage: { m: { requests: 1 } } } }
   await server.send('/call/upsert_batch', {
     batch: [
       { mode: 'start', req: { start } },
@@ -127,12 +135,8 @@ it('files that came long ago and that nothing names any more go weekly, with the
   const hasFile = async (digest: string) =>
     (await post(server.now().url, '/file/content', { project_id, digest })).status === 200
   const [named, alone, large] = [await upload('named'), await upload('alone'), await upload('large '.repeat(70_000))]
-  const started_at = new Date().toISOString()
   await server.send('/call/start', {
-    start: {
-      ...{ project_id, id: idOf(1), trace_id: idOf(1), op_name: 'op', started_at, attributes: {} },
-      inputs: { note: named },
-    },
+    start: startOf(project_id, 1, new Date().toISOString(), { inputs: { note: named } }),
   })
   const url = `${server.now().url}/v2/${project_id}`
   const headers = { authorization: basicAuth(), 'content-type': 'application/json' }
@@ -155,7 +159,10 @@ it('files that came long ago and that nothing names any more go weekly, with the
     logsDays: 30,
   }
   const purged = createPurge({
-    ...{ store, roundDays: 35, held: heldProjects('ent/kept'), derived: nothingDerived },
+    store,
+    roundDays: 35,
+    held: heldProjects('ent/kept'),
+    derived: nothingDerived,
     rules: {
       cutoffsOf: () => undefined,
       fileCutoffs: (at) => fileCutoffs(days, at),
@@ -212,7 +219,8 @@ it('a call that comes during a purge for a project without days stays, though al
   let isLate = false
   const purge = createPurge({
     roundDays: 35,
-    ...{ held: heldProjects(), derived: nothingDerived },
+    held: heldProjects(),
+    derived: nothingDerived,
     rules: { cutoffsOf: (id) => cutoffs[id as 'ent/gone'] },
     store: {
       async rows(query, options) {
@@ -238,15 +246,7 @@ it('a call that comes during a purge for a project without days stays, though al
 
 it('the output of a call that stays is not purged, whatever time its end told', async () => {
   const of = { project_id: 'ent/odd', id: idOf(1) }
-  const start = {
-    ...of,
-    trace_id: idOf(1),
-    op_name: 'op',
-    started_at: '2025-06-10T12:00:00Z',
-    attributes: {},
-    inputs: {},
-  }
-  await server.send('/call/start', { start })
+  await server.send('/call/start', { start: startOf(of.project_id, 1, '2025-06-10T12:00:00Z') })
   const end = { ...of, ended_at: '2020-01-01T00:00:00Z', output: 'canary-odd', summary: {} }
   await server.send('/call/end', { end })
   await derived()
@@ -256,13 +256,13 @@ it('the output of a call that stays is not purged, whatever time its end told', 
 
 it('parts of a call go with it; those that came alone go by their time if they are starts, else by when they were accepted; deletes stay', async () => {
   const project_id = 'ent/parts'
-  const at = (day: string) => ({ started_at: `2025-03-${day}T12:00:00Z`, attributes: {}, inputs: {} })
+  const start = (n: number, day: string) => startOf(project_id, n, `2025-03-${day}T12:00:00Z`)
   const of = (n: number) => ({ project_id, id: idOf(n) })
   for (const [n, day] of [
     [1, '10'],
     [2, '20'],
   ] as const)
-    await server.send('/call/start', { start: { ...of(n), trace_id: idOf(n), op_name: 'op', ...at(day) } })
+    await server.send('/call/start', { start: start(n, day) })
   await server.send('/call/end', { end: { ...of(3), ended_at: '2025-03-10T12:00:00Z', output: 1, summary: {} } })
   await server.send('/calls/delete', { project_id, call_ids: [idOf(1)] })
   // Named and ended later: their parts go with the call whose start is known.
@@ -270,7 +270,7 @@ it('parts of a call go with it; those that came alone go by their time if they a
     [4, '10'],
     [5, '20'],
   ] as const) {
-    await server.send('/call/start', { start: { ...of(n), trace_id: idOf(n), op_name: 'op', ...at(day) } })
+    await server.send('/call/start', { start: start(n, day) })
     await server.send('/call/update', { project_id, call_id: idOf(n), display_name: 'named' })
     await server.send('/call/end', { end: { ...of(n), ended_at: '2025-03-20T12:00:00Z', output: 1, summary: {} } })
   }
@@ -336,7 +336,9 @@ it('feedback goes with its calls, or by its own age where they are gone, unless 
   const callsUs = us('2025-08-15T00:00:00Z')
   const purgeFrom = (beforeUs: number) =>
     createPurge({
-      ...{ store: server.now().store, held: heldProjects('ent/said-held'), derived: nothingDerived },
+      store: server.now().store,
+      held: heldProjects('ent/said-held'),
+      derived: nothingDerived,
       roundDays: 35,
       rules: {
         cutoffsOf: (id) => (projects.includes(id) ? { callsUs: beforeUs } : undefined),

@@ -37,8 +37,16 @@ async function lineOf(path: string, body: object, read: string): Promise<Line> {
 beforeAll(async () => {
   server = await startLiveServer(['--log-level', 'trace'])
   const batch = [1, 2, 3].map((n) => ({
-    ...{ project_id, id: id(n), trace_id: traceId, op_name: 'op', started_at: at, attributes: {}, inputs: { n } },
-    ...{ ended_at: at, output: null, summary: {} },
+    project_id,
+    id: id(n),
+    trace_id: traceId,
+    op_name: 'op',
+    started_at: at,
+    attributes: {},
+    inputs: { n },
+    ended_at: at,
+    output: null,
+    summary: {},
   }))
   await server.send('/v2/log/reads/calls/complete', { batch })
 })
@@ -83,8 +91,10 @@ it('the status of the server tells its reads, topics, store and process to owner
   const response = await fetch(`${server.now().url}/server/status`, { headers })
   const status = serverStatusResponse.parse(await response.json())
   expect(status).toMatchObject({
-    ...{ role: 'serve', checks: { log: 'ok', storage: 'ok', workers: 'ok' } },
-    ...{ dead_letters: { count: 0, latest_at: null }, refused: { '429': 0, '503': 0 } },
+    role: 'serve',
+    checks: { log: 'ok', storage: 'ok', workers: 'ok' },
+    dead_letters: { count: 0, latest_at: null },
+    refused: { '429': 0, '503': 0 },
     store: { kind: 'embedded', version: expect.stringMatching(/^\d+\./) },
   })
   expect(status.store?.bytes).toBeGreaterThan(1_000)

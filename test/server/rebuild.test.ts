@@ -33,13 +33,23 @@ const ask = async (command: string, args: string[]): Promise<unknown> => {
   return reply.result
 }
 const start = (n: number, more: Row = {}) => ({
-  ...{ project_id, id: idOf(n), trace_id: idOf(n - (n % 5)), op_name: `op-${n % 4}`, started_at: timeOf(n) },
-  ...{ attributes: { a: n }, inputs: { n }, thread_id: `t${n % 3}`, turn_id: idOf(n) },
+  project_id,
+  id: idOf(n),
+  trace_id: idOf(n - (n % 5)),
+  op_name: `op-${n % 4}`,
+  started_at: timeOf(n),
+  attributes: { a: n },
+  inputs: { n },
+  thread_id: `t${n % 3}`,
+  turn_id: idOf(n),
   ...(n % 5 ? { parent_id: idOf(n - (n % 5)) } : {}),
   ...more,
 })
 const end = (n: number, output: unknown = { n }) => ({
-  ...{ project_id, id: idOf(n), ended_at: timeOf(n), output },
+  project_id,
+  id: idOf(n),
+  ended_at: timeOf(n),
+  output,
   summary: { usage: { m: { prompt_tokens: n, completion_tokens: 1 } } },
 })
 
@@ -68,7 +78,8 @@ async function write(count: number): Promise<void> {
     costs: { m: { prompt_token_cost: from + 1, completion_token_cost: 2 } },
   })
   await server.send('/v1/preview/sft-training-jobs', {
-    ...{ model_id: idOf(from), training_data_url: `platform-artifact:///${project_id}/examples:v${from}` },
+    model_id: idOf(from),
+    training_data_url: `platform-artifact:///${project_id}/examples:v${from}`,
   })
 }
 
@@ -272,7 +283,11 @@ async function attempt(table: string, change: (store: Store) => Store): Promise<
   const through = change(store)
   const shared = sharedServerOf(server.config)
   const rebuilds = createRebuilds({
-    ...{ store: through, log, worker: worker as Worker, records, onEnd: ended.resolve },
+    store: through,
+    log,
+    worker: worker as Worker,
+    records,
+    onEnd: ended.resolve,
     ...(shared ? { server: shared } : {}),
     state: shared ? createStateTable(through, shared) : createStateFile(join(server.dataDir, 'broken-off.json')),
   })

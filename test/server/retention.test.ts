@@ -20,15 +20,16 @@ function callOf(project_id: string, n: number, agoMs: number, marker: string, mo
   const of = { project_id, id: idOf(n) }
   const started_at = agoOf(agoMs)
   const start = {
-    ...{
-      ...of,
-      trace_id: idOf(n),
-      op_name: `op-${marker}`,
-      started_at,
-      thread_id: `thread-${marker}`,
-      turn_id: idOf(n),
-    },
-    ...{ display_name: `name-${marker}`, attributes: { tag: marker }, inputs: { text: marker, [marker]: n }, ...more },
+    ...of,
+    trace_id: idOf(n),
+    op_name: `op-${marker}`,
+    started_at,
+    thread_id: `thread-${marker}`,
+    turn_id: idOf(n),
+    display_name: `name-${marker}`,
+    attributes: { tag: marker },
+    inputs: { text: marker, [marker]: n },
+    ...more,
   }
   const usage = { [`model-${marker}`]: { requests: 1, prompt_tokens: n, completion_tokens: 1 } }
   const end = {
@@ -99,8 +100,10 @@ const reads: Record<string, [path: string, body: object]> = {
   statistics: [
     '/calls/stats',
     {
-      ...{ ...lately, granularity: 86_400 },
-      ...{ usage_metrics: [{ metric: 'input_tokens' }], call_metrics: [{ metric: 'call_count' }] },
+      ...lately,
+      granularity: 86_400,
+      usage_metrics: [{ metric: 'input_tokens' }],
+      call_metrics: [{ metric: 'call_count' }],
     },
   ],
   fields: ['/calls/fields', {}],
@@ -164,11 +167,20 @@ describe('calls past the days of their project', () => {
     expect([answer.status, await answer.json()]).toEqual([
       200,
       {
-        ...{ calls_days: 30, payloads_days: 30, files_days: null, stats_days: 30, feedback: 'with_calls' },
+        calls_days: 30,
+        payloads_days: 30,
+        files_days: null,
+        stats_days: 30,
+        feedback: 'with_calls',
         logs_days: 30,
-        ...{ calls_before, payloads_before: calls_before, stats_before: calls_before },
+        calls_before,
+        payloads_before: calls_before,
+        stats_before: calls_before,
         logs_before: calls_before,
-        ...{ held: false, hidden_calls: expect.any(Number), removed_within_days: 1, bytes_within_days: 36 },
+        held: false,
+        hidden_calls: expect.any(Number),
+        removed_within_days: 1,
+        bytes_within_days: 36,
       },
     ])
   })
@@ -237,7 +249,10 @@ describe('payloads that are kept for less time than their calls', () => {
     expect(await count($is('inputs.text', 'new'))).toMatchObject({ count: 1 })
     expect((await ask('/calls/values', { project_id, fields: ['inputs.text'] })).text).not.toContain('old')
     const { call_buckets } = await server.send<{ call_buckets: { sum_call_count: number }[] }>('/calls/stats', {
-      ...{ project_id, ...lately, granularity: 86_400, call_metrics: [{ metric: 'call_count' }] },
+      project_id,
+      ...lately,
+      granularity: 86_400,
+      call_metrics: [{ metric: 'call_count' }],
     })
     expect(call_buckets.reduce((sum, bucket) => sum + (bucket.sum_call_count ?? 0), 0)).toBe(1)
   })
@@ -278,7 +293,10 @@ it('statistics that are kept for longer than their calls stay as they are when a
   const project_id = 'ent/long-stats'
   const counted = async () => {
     const { call_buckets } = await server.send<{ call_buckets: { sum_call_count: number }[] }>('/calls/stats', {
-      ...{ project_id, start: agoOf(41 * dayMs), end: agoOf(39 * dayMs), granularity: 86_400 },
+      project_id,
+      start: agoOf(41 * dayMs),
+      end: agoOf(39 * dayMs),
+      granularity: 86_400,
       call_metrics: [{ metric: 'call_count' }],
     })
     return call_buckets.reduce((sum, bucket) => sum + (bucket.sum_call_count ?? 0), 0)

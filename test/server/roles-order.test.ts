@@ -40,7 +40,9 @@ async function compare(query: ChildServer): Promise<void> {
     )
     for (const [i, call] of shown.entries()) expect(calls[i]).toMatchObject(historyRecord(project, call))
     const roots = await postLines<Call>(query.url, '/calls/stream_query', {
-      ...{ project_id: project, filter: { trace_roots_only: true }, columns: ['id'] },
+      project_id: project,
+      filter: { trace_roots_only: true },
+      columns: ['id'],
     })
     expect(roots).toHaveLength(shown.filter(({ start }) => start.parent === null).length)
     const { text } = await post(query.url, '/calls/query_stats', { project_id: project })
@@ -160,8 +162,11 @@ it('tables are the same from the same rows in any order, grouping and number', {
         appends.push(
           log.append('calls', [
             {
-              ...{ rows: Buffer.from(`${some.join('\n')}\n`), rowCount: some.length, patchCount },
-              ...{ clock: 0n, key: String(partition) },
+              rows: Buffer.from(`${some.join('\n')}\n`),
+              rowCount: some.length,
+              patchCount,
+              clock: 0n,
+              key: String(partition),
             },
           ]),
         )

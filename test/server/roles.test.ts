@@ -151,7 +151,9 @@ it('runs an evaluation in the worker that was asked for elsewhere', async () => 
 
 it('keeps the counters of all partitions, whichever worker applied them', async () => {
   const database = createClient({
-    ...{ url: installation.bridge.url, username: installation.bridge.user, password: installation.bridge.password },
+    url: installation.bridge.url,
+    username: installation.bridge.user,
+    password: installation.bridge.password,
   })
   await vi.waitFor(
     async () => {
@@ -206,8 +208,10 @@ it('joins spans and their log records that two workers apply at the same time', 
   const times = { startTimeUnixNano: '1772712000000000000', endTimeUnixNano: '1772712001000000000' }
   const spans = ids.map((spanId) => aSpan({ traceId, spanId, ...times }))
   const logRecords = ids.map((spanId) => ({
-    ...{ traceId, spanId, timeUnixNano: times.startTimeUnixNano },
-    ...{ eventName: 'gen_ai.client.inference.operation.details' },
+    traceId,
+    spanId,
+    timeUnixNano: times.startTimeUnixNano,
+    eventName: 'gen_ai.client.inference.operation.details',
     attributes: [attribute('gen_ai.input.messages', `[{"content":"${spanId}"}]`)],
   }))
   const write = async (path: string, body: object) =>

@@ -32,13 +32,26 @@ const body = (make: (of: FilledProject, n: number) => object): Example => {
 const project = body(() => ({}))
 
 const start = ({ project: project_id }: FilledProject, n: number) => ({
-  ...{ project_id, id: newId(n), trace_id: newId(n), op_name: 'example', started_at: at, attributes: {}, inputs: {} },
+  project_id,
+  id: newId(n),
+  trace_id: newId(n),
+  op_name: 'example',
+  started_at: at,
+  attributes: {},
+  inputs: {},
 })
 const end = ({ project: project_id }: FilledProject, n: number) => ({
-  ...{ project_id, id: newId(n), ended_at: at, output: {}, summary: {} },
+  project_id,
+  id: newId(n),
+  ended_at: at,
+  output: {},
+  summary: {},
 })
 const note = ({ project: project_id, calls }: FilledProject) => ({
-  ...{ project_id, weave_ref: `weave:///${project_id}/call/${calls.root}`, feedback_type: 'custom', payload: {} },
+  project_id,
+  weave_ref: `weave:///${project_id}/call/${calls.root}`,
+  feedback_type: 'custom',
+  payload: {},
 })
 const equalId = (id: string) => ({ $expr: { $eq: [{ $getField: 'id' }, { $literal: id }] } })
 const byProject: Example = ({ project: project_id }) => ({ query: { project_id } })
@@ -55,7 +68,8 @@ const ofQueue = (make: (of: FilledProject, n: number) => object): Example => {
   return (of, n) => ({ params: { queue_id: of.queue }, body: { project_id: of.project, ...make(of, n) } })
 }
 const refs = ({ project: id, name }: FilledProject) => ({
-  ...{ evaluation: `weave:///${id}/object/${name}-evaluations:v0`, model: `weave:///${id}/object/${name}-models:v0` },
+  evaluation: `weave:///${id}/object/${name}-evaluations:v0`,
+  model: `weave:///${id}/object/${name}-models:v0`,
 })
 const tags = body(() => ({ tags: ['example'] }))
 const ofObject =
@@ -133,12 +147,18 @@ export const examples: Record<string, Example> = {
   'calls.delete': body((_, n) => ({ call_ids: [newId(n)] })),
   'calls.read': body(({ calls }) => ({ id: calls.root, include_costs: true, include_total_storage_size: true })),
   'calls.stream_query': body(() => ({
-    ...{ include_costs: true, include_feedback: true, include_storage_size: true, include_total_storage_size: true },
-    ...{ expand_columns: ['inputs.object', 'inputs.row'], filter: {} },
+    include_costs: true,
+    include_feedback: true,
+    include_storage_size: true,
+    include_total_storage_size: true,
+    expand_columns: ['inputs.object', 'inputs.row'],
+    filter: {},
   })),
   'calls.query_stats': body(() => ({ include_total_storage_size: true })),
   'calls.stats': body(() => ({
-    ...{ start: at, end: '2026-03-06T12:00:00Z', call_metrics: [{ metric: 'call_count' }] },
+    start: at,
+    end: '2026-03-06T12:00:00Z',
+    call_metrics: [{ metric: 'call_count' }],
     usage_metrics: [{ metric: 'total_cost' }],
   })),
   'calls.usage': body(({ calls }) => ({ call_ids: [calls.root], include_costs: true })),
@@ -149,7 +169,10 @@ export const examples: Record<string, Example> = {
   'calls.fields': project,
   'calls.values': body(() => ({ fields: ['op_name', 'inputs.k'] })),
   'calls.aggregate': body(() => ({
-    ...{ start: at, end: '2026-03-06T12:00:00Z', bucket: 'day', group_by: ['model'] },
+    start: at,
+    end: '2026-03-06T12:00:00Z',
+    bucket: 'day',
+    group_by: ['model'],
     metrics: [{ field: 'calls', as: 'sum' }],
   })),
   'calls.export': body(() => ({ format: 'csv', filter: {}, columns: ['id', 'inputs.text'] })),
@@ -245,7 +268,8 @@ export const examples: Record<string, Example> = {
 
   'inference.chat': chat,
   'inference.pass_on': ({ project: id }) => ({
-    ...{ params: { path: 'chat/completions' }, headers: { 'openai-project': id } },
+    params: { path: 'chat/completions' },
+    headers: { 'openai-project': id },
     body: { model: 'coreweave/m1', messages },
   }),
   'inference.read': ({ project: id }) => ({ params: { path: 'models' }, headers: { 'openai-project': id } }),

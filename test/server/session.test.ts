@@ -25,7 +25,8 @@ describe('sessions', () => {
     })
   const ask = (cookie: string, headers: Record<string, string> = {}, path = '/calls/query_stats') =>
     send(port, path, {
-      ...{ anonymous: true, headers: { cookie, ...page, origin, ...headers } },
+      anonymous: true,
+      headers: { cookie, ...page, origin, ...headers },
       body: JSON.stringify({ project_id: 'acme/demo' }),
     })
 
@@ -183,7 +184,10 @@ describe('a session', () => {
     const open = () => {
       const directory = openFileDirectory({ dataDir })
       const sessions = createSessions({
-        ...{ keys: { findId: () => holder }, masterKey: () => Buffer.alloc(32, 7), directory, now: () => now },
+        keys: { findId: () => holder },
+        masterKey: () => Buffer.alloc(32, 7),
+        directory,
+        now: () => now,
         config: { sessionHours: 2, sessionIdleMinutes: 60 },
       })
       const counts = ({ cookie }: { cookie: string }) => {

@@ -187,8 +187,11 @@ describe('files of a certificate', () => {
 describe('certificates of clients', () => {
   it('are asked for by every server when an authority is named', async () => {
     const tls = openTls({
-      ...{ certFile: made.cert, keyFile: made.key, clientCaFile: made.ca },
-      ...{ onBroken: () => undefined, onRenewed: () => undefined },
+      certFile: made.cert,
+      keyFile: made.key,
+      clientCaFile: made.ca,
+      onBroken: () => undefined,
+      onRenewed: () => undefined,
     })
     const listening = createHttpServer(tls, (_, response) => response.end('taken')).listen(0, '127.0.0.1')
     onTestFinished(() => {

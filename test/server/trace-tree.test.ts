@@ -29,16 +29,14 @@ const at = (ms: number): string => new Date(1_772_700_000_000 + ms).toISOString(
 
 type Made = { id?: string; trace: string; parent?: string | null; from?: number; to?: number; more?: object }
 const started = ({ id = newId(), trace: trace_id, parent: parent_id = null, from = 0, more }: Made) => ({
-  ...{
-    project_id: project,
-    id,
-    trace_id,
-    parent_id,
-    op_name: 'step',
-    started_at: at(from),
-    attributes: {},
-    inputs: {},
-  },
+  project_id: project,
+  id,
+  trace_id,
+  parent_id,
+  op_name: 'step',
+  started_at: at(from),
+  attributes: {},
+  inputs: {},
   ...more,
 })
 const whole = (made: Made) => {
@@ -52,15 +50,20 @@ function spanOf(tree: Tree, id: string) {
   const n = tree.id.indexOf(id)
   const of = (list: string[], column: number[]) => list[column[n] as number] ?? null
   return {
-    ...{ name: of(tree.names, tree.name), op: of(tree.ops, tree.op), kind: of(tree.kinds, tree.kind) },
-    ...{
-      model: of(tree.models, tree.model),
-      thread: of(tree.threads, tree.thread),
-      error: of(tree.errors, tree.error),
-    },
-    ...{ parent: of(tree.id, tree.parent), start: tree.start_us[n], duration: tree.duration_us[n] },
-    ...{ status: tree.status[n], tokens: [tree.tokens_in[n], tree.tokens_out[n]], cost: tree.cost[n] },
-    ...{ feedback: tree.feedback[n], size: tree.size[n] },
+    name: of(tree.names, tree.name),
+    op: of(tree.ops, tree.op),
+    kind: of(tree.kinds, tree.kind),
+    model: of(tree.models, tree.model),
+    thread: of(tree.threads, tree.thread),
+    error: of(tree.errors, tree.error),
+    parent: of(tree.id, tree.parent),
+    start: tree.start_us[n],
+    duration: tree.duration_us[n],
+    status: tree.status[n],
+    tokens: [tree.tokens_in[n], tree.tokens_out[n]],
+    cost: tree.cost[n],
+    feedback: tree.feedback[n],
+    size: tree.size[n],
   }
 }
 
@@ -75,15 +78,22 @@ describe('a trace', () => {
     await send(
       whole({ id: root, trace, to: 100, more: { thread_id: 'talk', summary: { status_counts: { error: 1 } } } }),
       whole({
-        ...{ id: llm, trace, parent: root, from: 1 },
+        id: llm,
+        trace,
+        parent: root,
+        from: 1,
         more: {
-          ...{ op_name: `weave:///${project}/op/ask:v1`, display_name: 'Ask' },
+          op_name: `weave:///${project}/op/ask:v1`,
+          display_name: 'Ask',
           attributes: { gen_ai: { operation: { name: 'CHAT' } } },
           summary: { usage: { 'model-a': { prompt_tokens: 10, completion_tokens: 3 } } },
         },
       }),
       whole({
-        ...{ id: tool, trace, parent: root, from: 1 },
+        id: tool,
+        trace,
+        parent: root,
+        from: 1,
         more: { op_name: `weave:///${project}/op/tool:v1`, attributes: { 'openinference.span.kind': 'TOOL' } },
       }),
       whole({ id: failed, trace, parent: tool, from: 2, more: { exception: 'Error: no\n  at x' } }),
@@ -91,15 +101,26 @@ describe('a trace', () => {
     await ask('/call/start', { start: started({ id: running, trace, parent: 'f'.repeat(16), from: 3 }) })
     for (const emoji of ['a', 'b'])
       await ask('/feedback/create', {
-        ...{ project_id: project, weave_ref: `weave:///${project}/call/${llm}`, feedback_type: 'custom' },
+        project_id: project,
+        weave_ref: `weave:///${project}/call/${llm}`,
+        feedback_type: 'custom',
         payload: { emoji },
       })
     const tree = await treeOf(trace)
     expect(tree.id).toEqual([root, llm, tool, failed, running])
     expect(tree).toMatchObject({ trace_id: trace, started_at: '2026-03-05T08:40:00Z', is_cut: false, orphans: [4] })
     expect(spanOf(tree, llm)).toMatchObject({
-      ...{ name: 'Ask', op: `weave:///${project}/op/ask:v1`, kind: 'chat', model: 'model-a', parent: root },
-      ...{ start: 1_000, duration: 9_000, status: 0, tokens: [10, 3], cost: 11, feedback: 2 },
+      name: 'Ask',
+      op: `weave:///${project}/op/ask:v1`,
+      kind: 'chat',
+      model: 'model-a',
+      parent: root,
+      start: 1_000,
+      duration: 9_000,
+      status: 0,
+      tokens: [10, 3],
+      cost: 11,
+      feedback: 2,
     })
     expect(spanOf(tree, tool)).toMatchObject({ name: 'tool', kind: 'tool', tokens: [null, null], cost: null })
     expect(spanOf(tree, failed)).toMatchObject({ status: 1, error: 'Error: no', parent: tool, feedback: 0 })

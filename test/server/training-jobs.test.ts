@@ -63,8 +63,15 @@ describe('a job', () => {
         "line\\n"]}}`,
     )
     expect(await jobOf(id)).toEqual({
-      ...{ project_id: 'acme/tuning', id, age: expect.any(String), created_at: expect.any(String) },
-      ...{ created_by: 'tester', request_key: '', kind: 'sft', state: 'queued', training_data_url },
+      project_id: 'acme/tuning',
+      id,
+      age: expect.any(String),
+      created_at: expect.any(String),
+      created_by: 'tester',
+      request_key: '',
+      kind: 'sft',
+      state: 'queued',
+      training_data_url,
       model_id: model_id.toLowerCase(),
       config: '{"batch_size":8,"learning_rate":1.0e-05,"assistant_turns":"all","big":12345678901234567890}',
       experimental_config: '{"a":[1.0,"line\\n"]}',
@@ -160,9 +167,15 @@ describe('Idempotency-Key', () => {
     const old = (key: string, ageUs: number): [string, TrainingJobCreated] => [
       key,
       {
-        ...{ projectId: 'acme/tuning' as ProjectId, id: `id-of-${key}`, userId: 'tester', config: '' },
-        ...{ modelId: model_id, trainingDataUrl: training_data_url, experimentalConfig: '' },
-        ...{ requestKey: requestKeyOf('tester', key), clock: BigInt(nowUs - ageUs) * 1024n },
+        projectId: 'acme/tuning' as ProjectId,
+        id: `id-of-${key}`,
+        userId: 'tester',
+        config: '',
+        modelId: model_id,
+        trainingDataUrl: training_data_url,
+        experimentalConfig: '',
+        requestKey: requestKeyOf('tester', key),
+        clock: BigInt(nowUs - ageUs) * 1024n,
       },
     ]
     const known = [old('yesterday', dayUs), old('today', dayUs - 600_000_000)]
@@ -214,8 +227,13 @@ describe('what is stored', () => {
 
   it('of an id that is accepted more than once is what came first, in any order', async () => {
     const shared = {
-      ...{ projectId: 'acme/again' as ProjectId, id: 'same', userId: '', requestKey: '', modelId: 'm' },
-      ...{ trainingDataUrl: 'u', experimentalConfig: '' },
+      projectId: 'acme/again' as ProjectId,
+      id: 'same',
+      userId: '',
+      requestKey: '',
+      modelId: 'm',
+      trainingDataUrl: 'u',
+      experimentalConfig: '',
     }
     const first = trainingJobRecord({ ...shared, clock: 1_800_000_000_000_000n * 1024n, config: '{"n":1}' })
     const later = trainingJobRecord({ ...shared, clock: 1_800_000_000_000_001n * 1024n, config: '{"n":2}' })

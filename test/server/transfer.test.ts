@@ -59,8 +59,13 @@ const letters = async (dataDir: string): Promise<DeadLetterSummary[]> => {
   return reply.result as DeadLetterSummary[]
 }
 const startOf = (id: string) => ({
-  ...{ project_id: project, id, trace_id: id, op_name: 'late', started_at: '2026-02-01T00:00:00Z' },
-  ...{ attributes: {}, inputs: {} },
+  project_id: project,
+  id,
+  trace_id: id,
+  op_name: 'late',
+  started_at: '2026-02-01T00:00:00Z',
+  attributes: {},
+  inputs: {},
 })
 
 beforeAll(async () => {

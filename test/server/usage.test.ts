@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import { usageEntry as entry, pricedEntry as priced } from '../fixtures/usage-entries.ts'
 
 let server: LiveServer
 beforeAll(async () => {
@@ -30,11 +31,21 @@ type CallSpec = {
 }
 
 const startOf = (project_id: string, { name, parent, trace = 't', at = '2026-01-05T12:00:00Z', more }: CallSpec) => ({
-  ...{ project_id, id: id(name), trace_id: traceOf(trace), parent_id: parent ? id(parent) : null, op_name: 'op' },
-  ...{ started_at: at, attributes: {}, inputs: { name }, ...more },
+  project_id,
+  id: id(name),
+  trace_id: traceOf(trace),
+  parent_id: parent ? id(parent) : null,
+  op_name: 'op',
+  started_at: at,
+  attributes: {},
+  inputs: { name },
+  ...more,
 })
 const endOf = (project_id: string, { name, usage, at = '2026-01-05T12:00:00Z' }: CallSpec) => ({
-  ...{ project_id, id: id(name), ended_at: at, output: null },
+  project_id,
+  id: id(name),
+  ended_at: at,
+  output: null,
   summary: usage === undefined ? {} : { usage },
 })
 
@@ -53,32 +64,20 @@ async function stored(calls: CallSpec[], project = newProject()): Promise<string
   return project
 }
 
-const entry = (
-  requests: number,
-  prompt: number,
-  completion: number,
-  total: number,
-  cacheRead = 0,
-  cacheCreation = 0,
-) => ({
-  requests,
-  prompt_tokens: prompt,
-  completion_tokens: completion,
-  total_tokens: total,
-  cache_read_input_tokens: cacheRead,
-  cache_creation_input_tokens: cacheCreation,
-  prompt_tokens_total_cost: null,
-  completion_tokens_total_cost: null,
-  cache_read_input_tokens_total_cost: null,
-  cache_creation_input_tokens_total_cost: null,
-})
-
 type UsageAnswer = { call_usage: Record<string, Record<string, object>>; unfinished_call_ids: string[] }
 
 async function usage(path: '/calls/usage' | '/trace/usage', body: object): Promise<UsageAnswer> {
   const { status, json } = await send(path, body)
   expect(status).toBe(200)
   return json as UsageAnswer
+}
+
+const exampleA: CallSpec = {
+  name: 'E',
+  usage: {
+    m1: { prompt_tokens: 100, completion_tokens: 50, cache_read_input_tokens: 20, requests: 1 },
+    unknown: { input_tokens: 7, output_tokens: '3', total_tokens: 12 },
+  },
 }
 
 /** The trace of the examples B, C and D. */
@@ -101,12 +100,6 @@ const exampleB = (at?: (n: number) => string): CallSpec[] => {
     { name: 'd_O', parent: 'ghost', isRunning: true, ...when(3) },
   ]
 }
-/** An entry with its costs; sums of floating point numbers. */
-const priced = (numbers: ReturnType<typeof entry>, costs: number[]) => {
-  const names = ['prompt', 'completion', 'cache_read_input', 'cache_creation_input']
-  const totals = names.map((name, n) => [`${name}_tokens_total_cost`, expect.closeTo(costs[n] ?? 0, 9)])
-  return { ...numbers, ...Object.fromEntries(totals) }
-}
 /** The price of the examples; `m1` costs nothing before it is set. */
 const setPrices = (project_id: string, more: object = {}) =>
   write('/cost/create', {
@@ -117,15 +110,7 @@ const rolledUp = { m1: entry(1, 11, 6, 17), m2: entry(0, 4, 0, 4) }
 
 describe('/calls/usage', () => {
   it('reads both spellings, derives totals, and answers {} for unknown calls (example A)', async () => {
-    const project_id = await stored([
-      {
-        name: 'E',
-        usage: {
-          m1: { prompt_tokens: 100, completion_tokens: 50, cache_read_input_tokens: 20, requests: 1 },
-          unknown: { input_tokens: 7, output_tokens: '3', total_tokens: 12 },
-        },
-      },
-    ])
+    const project_id = await stored([exampleA])
     expect(await usage('/calls/usage', { project_id, call_ids: [id('E'), 'nope'] })).toEqual({
       call_usage: { [id('E')]: { m1: entry(1, 100, 50, 150, 20), unknown: entry(0, 7, 3, 12) }, nope: {} },
       unfinished_call_ids: [],
@@ -133,15 +118,7 @@ describe('/calls/usage', () => {
   })
 
   it('has costs when they are asked for (example A)', async () => {
-    const project_id = await stored([
-      {
-        name: 'E',
-        usage: {
-          m1: { prompt_tokens: 100, completion_tokens: 50, cache_read_input_tokens: 20, requests: 1 },
-          unknown: { input_tokens: 7, output_tokens: '3', total_tokens: 12 },
-        },
-      },
-    ])
+    const project_id = await stored([exampleA])
     await setPrices(project_id)
     expect(await usage('/calls/usage', { project_id, call_ids: [id('E'), 'nope'], include_costs: true })).toEqual({
       call_usage: {
@@ -197,7 +174,8 @@ describe('/calls/usage', () => {
     const names = Array.from({ length: 9 }, (_, n) => `long${n}`)
     const project_id = await stored(
       names.map((name, n) => ({
-        ...{ name, ...(n > 0 && { parent: names[n - 1] as string }) },
+        name,
+        ...(n > 0 && { parent: names[n - 1] as string }),
         ...(n === 8 && { usage: { [model]: { prompt_tokens: 1 } } }),
       })),
     )
@@ -269,7 +247,9 @@ describe('/calls/usage', () => {
       const at = `2026-01-05T12:00:0${requests}Z`
       const whole = (own: string, parent_id: string | null, count: number) => ({
         ...startOf(project_id, { name: own, trace, at, more: { id: own, parent_id } }),
-        ...{ ended_at: at, output: null, summary: { usage: { m: { requests: count } } } },
+        ended_at: at,
+        output: null,
+        summary: { usage: { m: { requests: count } } },
       })
       const batch = [whole(span, null, requests), whole(`bbbbbbbbbbbbbbb${requests}`, span, 10 * requests)]
       await write(`/v2/${project_id}/calls/complete`, { batch })

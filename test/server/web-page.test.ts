@@ -90,7 +90,8 @@ describe('the page', () => {
     }
     await expect.poll(async () => (await ask('read', ['acme'])).projects[0]?.calls, { timeout: 60_000 }).toBe(2)
     expect(await ask('read', ['acme'])).toMatchObject({
-      ...{ total: 1, projects: [{ project_id: 'acme/mine', calls: 2, calls_24h: 2, errors_24h: 0 }] },
+      total: 1,
+      projects: [{ project_id: 'acme/mine', calls: 2, calls_24h: 2, errors_24h: 0 }],
     })
     expect(await ask('ingest', ['acme'])).toEqual({ projects: [], total: 0 })
     expect(await ask('read', ['acme'], { search: 'theirs' })).toEqual({ projects: [], total: 0 })

@@ -30,12 +30,27 @@ async function append(rows: object[], patchCount: number): Promise<void> {
 
 describe('rows of twenty months in one batch', () => {
   const complete = (n: number) => ({
-    ...{ kind: 'complete', project_id: project, id: idOf(n), clock: 1000 + n, started_us: monthUs(n % months) },
-    ...{ ended_us: monthUs(n % months) + 5, trace_id: `"started_us":${n}`, op_name: 'old', inputs: { n }, summary: {} },
+    kind: 'complete',
+    project_id: project,
+    id: idOf(n),
+    clock: 1000 + n,
+    started_us: monthUs(n % months),
+    ended_us: monthUs(n % months) + 5,
+    trace_id: `"started_us":${n}`,
+    op_name: 'old',
+    inputs: { n },
+    summary: {},
   })
   const end = (n: number) => ({
-    ...{ kind: 'end', project_id: project, id: idOf(n), clock: 5000 + n, ended_us: monthUs(months) },
-    ...{ payload_us: monthUs(months), exception: 'late', output: { n }, summary: {} },
+    kind: 'end',
+    project_id: project,
+    id: idOf(n),
+    clock: 5000 + n,
+    ended_us: monthUs(months),
+    payload_us: monthUs(months),
+    exception: 'late',
+    output: { n },
+    summary: {},
   })
 
   it('are all there, and no insert opened more than a few months', async () => {
@@ -80,10 +95,20 @@ describe('a store that refuses', () => {
   const rowsOf = (count: number) => Array.from({ length: count }, (_, n) => `{"project_id":"p","id":"${n}"}`)
   const rows = rowsOf(rowCount)
   const batchOf = (lines: string[]): Batch => ({
-    ...{ topic: 'objects', partition: 0, firstOffset: 1, lastOffset: 2, patchCount: 0, oldestMs: 0 },
+    topic: 'objects',
+    partition: 0,
+    firstOffset: 1,
+    lastOffset: 2,
+    patchCount: 0,
+    oldestMs: 0,
     rowCount: lines.length,
     records: [1, 2].map((offset) => ({
-      ...{ offset, version: 1, rowCount: lines.length / 2, patchCount: 0, clock: 1n, sizeBytes: 1 },
+      offset,
+      version: 1,
+      rowCount: lines.length / 2,
+      patchCount: 0,
+      clock: 1n,
+      sizeBytes: 1,
     })),
     source: { bytes: [Buffer.from(`${lines.join('\n')}\n`)] },
   })

@@ -30,8 +30,14 @@ const nouns: Record<string, Record<string, Query>> = {
   audit: {
     'events of everything': events({}),
     'events by all conditions': events({
-      ...{ scope: 'ent', from: '2026-01-01T00:00:00Z', to: '2026-02-01T00:00:00Z', actor: 'ann' },
-      ...{ action: 'key.*', target: 'k1', after: '1700000000000000.c1.5', limit: 10 },
+      scope: 'ent',
+      from: '2026-01-01T00:00:00Z',
+      to: '2026-02-01T00:00:00Z',
+      actor: 'ann',
+      action: 'key.*',
+      target: 'k1',
+      after: '1700000000000000.c1.5',
+      limit: 10,
     }),
     'ends of events': auditEndsQuery(['c1'], 1, 9),
     'events that name heads': auditNamingQuery,

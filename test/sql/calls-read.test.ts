@@ -50,7 +50,8 @@ const eq = (name: string, value: unknown) => ({ $eq: [field(name), { $literal: v
 const compile = (request: object) => compileCallsQuery({ projectId, prefix: 'platform', aliases: true, ...request })
 const scope = (more: Partial<Scope> = {}): Scope => ({ projectId, range: everything, index: null, keys: null, ...more })
 const traces = {
-  ...{ traceIds: ['t', 'u'], fromUs: 1_000_000 },
+  traceIds: ['t', 'u'],
+  fromUs: 1_000_000,
   after: ['t', '2000000'] as const,
   upTo: ['u', '3000000'] as const,
 }
@@ -120,7 +121,9 @@ const queries: Record<string, Query> = {
   'any non-native JSON': anyNonNativeQuery(projectId, window),
   'few keys by columns': headerKeysQuery(scope({ range: window }), conditionsOf(input), 1_001),
   'sorted by an output, within a bound': checkedQuery(scope(), conditionsOf(roots), sorted.sort, {
-    ...{ kind: 'number', value: 0.5, id: 'a' },
+    kind: 'number',
+    value: 0.5,
+    id: 'a',
   }),
   'sorted by an output': keysQuery(scope(), conditionsOf(roots), sorted.sort, { limit: null, offset: 0 }),
   'rows by key': rowsQuery(projectId, [{ startedUs: 1, id: 'a' }], select),
@@ -165,7 +168,10 @@ const queries: Record<string, Query> = {
     calls: 50,
   }),
   'where the first calls of a window end': edgeQuery(projectId, {
-    ...{ range: window, direction: 'asc', counter: 'calls', calls: 50 },
+    range: window,
+    direction: 'asc',
+    counter: 'calls',
+    calls: 50,
   }),
   'minutes that lag': dirtyQuery(projectId),
   'hours counted live': liveHoursQuery(projectId, [

@@ -31,7 +31,10 @@ const parts = sql`part = 'both'`
 const place = { path: 'output.score', around: ['output'] }
 const queries: Record<string, Query> = {
   'one condition': candidatesQuery(project, known(compare('$eq', 'inputs.a\\.b.c', 'x')), {
-    ...{ side: 'start', range, direction: 'desc', limit: 100 },
+    side: 'start',
+    range,
+    direction: 'desc',
+    limit: 100,
   }),
   'two conditions on ends': candidatesQuery(
     project,
@@ -48,7 +51,12 @@ const queries: Record<string, Query> = {
   'minutes that it lags by': dirtyMinutesQuery(project, sql`position > 7`, 9),
   'first values': firstValuesQuery(project, place.path, { direction: 'desc', kind: 'number', parts, range, most: 9 }),
   'first of one value': tiedQuery(project, place.path, {
-    ...{ kind: 'text', value: 'x', parts, range: open, direction: 'desc', limit: 9 },
+    kind: 'text',
+    value: 'x',
+    parts,
+    range: open,
+    direction: 'desc',
+    limit: 9,
   }),
   'values of no order': withoutOrderQuery(project, place, parts, range, 9),
 }

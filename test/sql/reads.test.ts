@@ -36,15 +36,24 @@ const versions = [
 ] as const
 /** What the query of values does not look at. */
 const unread = {
-  ...{ created_us: '0', version_index: 0, is_latest: 1, creator: '' },
-  ...{ base_object_class: '', leaf_object_class: '', size_bytes: '0' },
+  created_us: '0',
+  version_index: 0,
+  is_latest: 1,
+  creator: '',
+  base_object_class: '',
+  leaf_object_class: '',
+  size_bytes: '0',
 }
 const slice = { limit: 10, offset: 5 }
 
 const logs = (request: object) =>
   logList(projectId, logsQueryRequest.parse({ project_id: projectId, start: 1, end: 2, ...request }), 50)
 const filteredLogs = {
-  ...{ trace_id: 't', span_id: 's', event_names: ['e'], min_severity: 9, contains: 'x' },
+  trace_id: 't',
+  span_id: 's',
+  event_names: ['e'],
+  min_severity: 9,
+  contains: 'x',
   after: `1700000000000000_${'a'.repeat(32)}`,
 }
 
@@ -55,9 +64,14 @@ const nouns: Record<string, Record<string, Query>> = {
       projectId,
       {
         filter: {
-          ...{ object_ids: ['model'], base_object_classes: ['Model'], leaf_object_classes: ['M'] },
-          ...{ exclude_base_object_classes: ['Prompt'], is_op: false, latest_only: true },
-          ...{ tags: ['good'], aliases: ['latest', 'prod'] },
+          object_ids: ['model'],
+          base_object_classes: ['Model'],
+          leaf_object_classes: ['M'],
+          exclude_base_object_classes: ['Prompt'],
+          is_op: false,
+          latest_only: true,
+          tags: ['good'],
+          aliases: ['latest', 'prod'],
         },
         sort_by: [{ field: 'created_at', direction: 'desc' }],
       },

@@ -10,8 +10,19 @@ const files = globSync('*.sql', { cwd: folder }).sort()
 
 /** What stands for the parts of statements; a condition for all others. */
 const parts: Record<string, string> = {
-  ...{ table: 'calls', month: '202601', id: 'id', n: '1', columns: 'id', text: 'val', us: '1', mask: '0', rows: '' },
-  ...{ calls: 'SELECT 1', feedbackOfHeld: 'SELECT 1', started: 'SELECT 1', others: ' AND 1' },
+  table: 'calls',
+  month: '202601',
+  id: 'id',
+  n: '1',
+  columns: 'id',
+  text: 'val',
+  us: '1',
+  mask: '0',
+  rows: '',
+  calls: 'SELECT 1',
+  feedbackOfHeld: 'SELECT 1',
+  started: 'SELECT 1',
+  others: ' AND 1',
 }
 
 /** A statement; of a part of others one around it. */

@@ -35,7 +35,9 @@ async function choose(use: Parameters<typeof chooseAccessPath>[1], request: obje
     range: rangeOf(query.facts),
     refine: () => expect.unreachable(),
     order: { startedAt: 'desc', id: 'desc' },
-    ...{ limit: 50, offset: 0, rows: 2_000 },
+    limit: 50,
+    offset: 0,
+    rows: 2_000,
   } as const
   const path = await chooseAccessPath(search, use)
   async function candidates(): Promise<Candidates[]> {

@@ -7,8 +7,13 @@ import { send, startServer, type TestServer } from '../fixtures/http-server.ts'
 let server: TestServer
 beforeAll(async () => {
   const asked = route({
-    ...{ name: 'test.read', method: 'GET', path: '/read/{entity}/{project}', right: 'read', summary: '' },
-    ...{ body: { type: 'none' }, response: null },
+    name: 'test.read',
+    method: 'GET',
+    path: '/read/{entity}/{project}',
+    right: 'read',
+    summary: '',
+    body: { type: 'none' },
+    response: null,
     handle: async (context) => ({
       json: { project: context.project(`${context.params.entity}/${context.params.project}`) },
     }),

@@ -130,8 +130,13 @@ it('what is recorded of changes names no secret, text, email or name', () => {
   const state = emptyState()
   const secret = 'verysecret'
   const key = {
-    ...{ sha256: 'a'.repeat(64), user: 'ann', name: 'ci', actions: ['read'], scopes: ['acme/app', 'acme/web'] },
-    ...{ created_at: '2026-01-01T00:00:00Z', created_by: 'bob' },
+    sha256: 'a'.repeat(64),
+    user: 'ann',
+    name: 'ci',
+    actions: ['read'],
+    scopes: ['acme/app', 'acme/web'],
+    created_at: '2026-01-01T00:00:00Z',
+    created_by: 'bob',
   }
   const changes = [
     { key: 'user/ann', value: { kind: 'person', entity: 'acme', name: secret, email: `${secret}@x.org` } },
@@ -192,7 +197,10 @@ it('ends of keys are found by when they came, of those that were not revoked', (
       ['due', '2026-01-03T00:00:00Z'],
       ['rotated', '2026-01-03T12:00:00Z'],
     ].map(([target, ends_at]) => ({
-      ...{ action: 'key.expired', scope: 'acme/app', target, details: { user: 'ann', ends_at } },
+      action: 'key.expired',
+      scope: 'acme/app',
+      target,
+      details: { user: 'ann', ends_at },
     })),
   ])
 })

@@ -81,14 +81,12 @@ function createEdge(edgeWasm: boolean, split: RecordSplit, masking: MaskingName)
   const routes = createCallWriteRoutes({
     log: { append } as unknown as CallWriteDeps['log'],
     clock: { next: () => ++stored.clock } as Clock,
-    ...{
-      content: noContent,
-      maskings: maskingsOf(masking),
-      wirePrefix: 'platform',
-      wireAliases: true,
-      edgeWasm,
-      split,
-    },
+    content: noContent,
+    maskings: maskingsOf(masking),
+    wirePrefix: 'platform',
+    wireAliases: true,
+    edgeWasm,
+    split,
   })
   return { stored, routes }
 }

@@ -14,11 +14,14 @@ const row = (partition: number, n: number): string => `{"project_id":"p","id":"$
 
 /** Two records of two rows each. */
 const batchOf = (partition: number, more: Partial<Batch> = {}): Batch => ({
-  ...{ topic: 'objects', partition, firstOffset: 11, lastOffset: 12, rowCount: 4, patchCount: 1 },
-  ...{ oldestMs: 100 - partition },
-  records: [11, 12].map((offset) => ({
-    ...{ offset, version: 1, rowCount: 2, patchCount: 0, clock: 1n, sizeBytes: 70 },
-  })),
+  topic: 'objects',
+  partition,
+  firstOffset: 11,
+  lastOffset: 12,
+  rowCount: 4,
+  patchCount: 1,
+  oldestMs: 100 - partition,
+  records: [11, 12].map((offset) => ({ offset, version: 1, rowCount: 2, patchCount: 0, clock: 1n, sizeBytes: 70 })),
   source: { bytes: [0, 2].map((n) => Buffer.from(row(partition, n) + row(partition, n + 1))) },
   ...more,
 })

@@ -14,7 +14,13 @@ import { createInFlight } from '../../services/worker/split/in-flight.ts'
 const rowCount = 1_000
 const ids = Array.from({ length: rowCount }, (_, n) => `row-${n}`)
 const batch: Batch = {
-  ...{ topic: 'objects', partition: 0, firstOffset: 1, lastOffset: 1, rowCount, patchCount: 0, oldestMs: 0 },
+  topic: 'objects',
+  partition: 0,
+  firstOffset: 1,
+  lastOffset: 1,
+  rowCount,
+  patchCount: 0,
+  oldestMs: 0,
   records: [{ offset: 1, version: 1, rowCount, patchCount: 0, clock: 1n, sizeBytes: 1 }],
   source: { bytes: [Buffer.from(ids.map((id) => `{"project_id":"p","object_id":"${id}"}\n`).join(''))] },
 }
@@ -56,7 +62,9 @@ async function starts(ends: (ids: string[]) => boolean, refuses = (_: string[]) 
       owns: () => false,
     }
     const worker = startWorker({
-      ...{ log: log as Log, store: store as Store, inFlight: createInFlight(dir) },
+      log: log as Log,
+      store: store as Store,
+      inFlight: createInFlight(dir),
       progress: { applied() {}, offset: () => 0 } as unknown as Progress,
       deadLetters: { add: async (letter: DeadLetter) => void letters.push(letter) } as unknown as DeadLetters,
       probe: async () => 'survived',

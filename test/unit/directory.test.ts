@@ -23,8 +23,13 @@ afterEach(() => rmSync(dataDir, { recursive: true, force: true }))
 const at = '2026-01-01T00:00:00.000Z'
 const project = 'acme/app' as ProjectId
 const keyValue = (user: string, name: string) => ({
-  ...{ sha256: digestOf(name), user, name, actions: ['read'], scopes: ['*'] },
-  ...{ created_at: at, created_by: 'x' },
+  sha256: digestOf(name),
+  user,
+  name,
+  actions: ['read'],
+  scopes: ['*'],
+  created_at: at,
+  created_by: 'x',
 })
 
 describe('the state', () => {
@@ -102,11 +107,19 @@ describe('the state', () => {
     add(scopedKey('secret', 'acme/app', 'KEY'), { version: 2, sealed: 'b', last4: 'wxyz' })
     add(itemKey('hold', 'h1'), { scope: 'acme/app', all: true, reason: 'court' })
     expect(state.projects.get('acme/app')).toEqual({
-      ...{ retention: { calls_days: 30 }, limits: { query_rows: 5 }, later: true },
+      retention: { calls_days: 30 },
+      limits: { query_rows: 5 },
+      later: true,
     })
     expect(state.entities.get('acme')?.limits?.bytes_per_day).toBe(7)
     expect(state.masks.get('*')).toEqual({
-      ...{ version: 1, mode: 'on', sets: ['@credentials'], content: 'keep', objects: false, allow: [], rules: [] },
+      version: 1,
+      mode: 'on',
+      sets: ['@credentials'],
+      content: 'keep',
+      objects: false,
+      allow: [],
+      rules: [],
     })
     expect(state.masks.get('acme/app')?.rules).toHaveLength(1)
     expect([state.secrets.get('acme')?.get('KEY')?.sealed, state.secrets.get('acme/app')?.get('KEY')?.sealed]).toEqual([

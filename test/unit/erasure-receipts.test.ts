@@ -4,19 +4,37 @@ import { type Erasure, noErasureCounts, receiptOf } from '../../services/events/
 import { selectorHmac } from '../../services/query/erasures/request.ts'
 
 const done: Erasure = {
-  ...{ projectId: 'acme/app', id: 'e1', status: 'done', requestedBy: 'ann', requestedUs: 1, deadlineUs: 2, doneUs: 4 },
-  ...{ hiddenUs: 3, untilVer: 9n, firstVer: 1n, selectorHmac: 'ab', held: 0, reason: '', problem: '' },
-  ...{ counts: { ...noErasureCounts, calls: 2, files: 1, bytes: 10 }, remaining: '', previous: '', hash: 'h' },
+  projectId: 'acme/app',
+  id: 'e1',
+  status: 'done',
+  requestedBy: 'ann',
+  requestedUs: 1,
+  deadlineUs: 2,
+  doneUs: 4,
+  hiddenUs: 3,
+  untilVer: 9n,
+  firstVer: 1n,
+  selectorHmac: 'ab',
+  held: 0,
+  reason: '',
+  problem: '',
+  counts: { ...noErasureCounts, calls: 2, files: 1, bytes: 10 },
+  remaining: '',
+  previous: '',
+  hash: 'h',
   changedMs: 1,
 }
 
 it('a receipt says when the calls were hidden, what was asked for as a keyed hash, and which files went', () => {
   expect(receiptOf(done)).toMatchObject({
-    ...{ hidden_at: '1970-01-01T00:00:00.000Z', selector_hmac: 'ab', held: 0 },
+    hidden_at: '1970-01-01T00:00:00.000Z',
+    selector_hmac: 'ab',
+    held: 0,
     counts: { calls: 2, files: 1, bytes: 10 },
   })
   expect(receiptOf({ ...done, status: 'accepted', hiddenUs: 0, selectorHmac: '' })).toMatchObject({
-    ...{ hidden_at: null, selector_hmac: null },
+    hidden_at: null,
+    selector_hmac: null,
   })
 })
 

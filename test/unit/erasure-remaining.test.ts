@@ -14,7 +14,9 @@ const erasure = {
   counts: noErasureCounts,
 }
 const remaining = createRemaining({
-  ...{ store: { rows: async () => [] }, log: {}, logRetentionMs },
+  store: { rows: async () => [] },
+  log: {},
+  logRetentionMs,
   removedProjects: () => new Map(),
 })
 

@@ -10,15 +10,28 @@ import { createCall } from '../fixtures/route-call.ts'
 
 const stale = { 'X-Callhouse-Stale': '350' }
 const version = {
-  ...{ object_id: 'x', digest: 'd', version_index: 0, created_at: '2026-01-05T00:00:00Z', kind: 'object' },
-  ...{ base_object_class: 'Dataset', is_latest: 1, size_bytes: 2, aliases: null },
+  object_id: 'x',
+  digest: 'd',
+  version_index: 0,
+  created_at: '2026-01-05T00:00:00Z',
+  kind: 'object',
+  base_object_class: 'Dataset',
+  is_latest: 1,
+  size_bytes: 2,
+  aliases: null,
 }
 
 /** The routes over others that answer what they are told to. */
 function callOver(answers: Record<string, () => Reply>, method: Route['method'] = 'POST', more: Route[] = []) {
   const routes = Object.entries(answers).map(
     ([name, answer]): Route => ({
-      ...{ name, method: 'GET', path: `/${name}`, right: 'any', summary: '', body: { type: 'none' }, response: null },
+      name,
+      method: 'GET',
+      path: `/${name}`,
+      right: 'any',
+      summary: '',
+      body: { type: 'none' },
+      response: null,
       handle: async () => answer(),
     }),
   )
@@ -86,8 +99,13 @@ describe('while the tables are behind', () => {
       'objects.delete': () => ({ json: { num_deleted: 1 }, headers: stale }),
     }
     const shown = {
-      ...{ object_id: 'x', digest: 'd', version_index: 0, created_at: '2026-01-05T00:00:00Z' },
-      ...{ name: 'x', description: null, rows: 'r' },
+      object_id: 'x',
+      digest: 'd',
+      version_index: 0,
+      created_at: '2026-01-05T00:00:00Z',
+      name: 'x',
+      description: null,
+      rows: 'r',
     }
     const get = callOver(answers, 'GET')
     const list = await get(path, { json: null }, { params })
@@ -128,12 +146,19 @@ describe('a source', () => {
 describe('a long list', () => {
   it('is read in batches, in order and without what is deleted meanwhile', async () => {
     const versions = Array.from({ length: 450 }, (_, n) => ({
-      ...{ ...version, object_id: `x${n}`, size_bytes: n === 300 ? 20_000_000 : 1_000 },
+      ...version,
+      object_id: `x${n}`,
+      size_bytes: n === 300 ? 20_000_000 : 1_000,
     }))
     const asked: number[] = []
     const read: Route = {
-      ...{ name: 'refs.read_batch', method: 'POST', path: '/refs', right: 'any', summary: '' },
-      ...{ body: { type: 'json', schema: refsReadBatchRequest, check: 'schema' }, response: null },
+      name: 'refs.read_batch',
+      method: 'POST',
+      path: '/refs',
+      right: 'any',
+      summary: '',
+      body: { type: 'json', schema: refsReadBatchRequest, check: 'schema' },
+      response: null,
       async handle({ input }) {
         const { refs } = input as { refs: string[] }
         asked.push(refs.length)

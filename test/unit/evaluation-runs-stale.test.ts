@@ -11,8 +11,17 @@ import { createCall } from '../fixtures/route-call.ts'
 const id = '01890000-0000-7000-8000-000000000000'
 const behind = { 'X-Callhouse-Stale': '350' }
 const found = {
-  ...{ id, op_name: 'Evaluation.evaluate', trace_id: id, parent_id: null, started_at: '2026-05-01T00:00:00Z' },
-  ...{ ended_at: null, exception: null, attributes: {}, inputs: {}, output: null, summary: {} },
+  id,
+  op_name: 'Evaluation.evaluate',
+  trace_id: id,
+  parent_id: null,
+  started_at: '2026-05-01T00:00:00Z',
+  ended_at: null,
+  exception: null,
+  attributes: {},
+  inputs: {},
+  output: null,
+  summary: {},
 }
 const taken = { json: { res: [{}, {}, {}] }, headers: { 'X-Callhouse-Position': 'calls=5' } }
 
@@ -33,7 +42,13 @@ function over(call: object | null, headers: Record<string, string>, answers: Rec
   }
   const routes = Object.entries(all).map(
     ([name, answer]): Route => ({
-      ...{ name, method: 'GET', path: `/${name}`, right: 'any', summary: '', body: { type: 'none' }, response: null },
+      name,
+      method: 'GET',
+      path: `/${name}`,
+      right: 'any',
+      summary: '',
+      body: { type: 'none' },
+      response: null,
       async handle() {
         sent.push(name)
         return answer()

@@ -22,7 +22,8 @@ const call = createCall([
     config,
     annotationSchema: async () => schema,
     checkQueue: async () => undefined,
-    ...{ throwIfHeld: async () => undefined, throwUnlessOwn: async () => undefined },
+    throwIfHeld: async () => undefined,
+    throwUnlessOwn: async () => undefined,
   }),
 ])
 const item = (value: unknown) => ({

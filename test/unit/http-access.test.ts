@@ -33,8 +33,14 @@ const routes: Route[] = rights.map((right) =>
 const goingOn = new Set<string>()
 routes.push(
   route({
-    ...{ name: 'access.going-on', method: 'GET', path: '/going-on', right: 'read', summary: '' },
-    ...{ body: { type: 'none' }, response: null, withoutProject: true },
+    name: 'access.going-on',
+    method: 'GET',
+    path: '/going-on',
+    right: 'read',
+    summary: '',
+    body: { type: 'none' },
+    response: null,
+    withoutProject: true,
     async handle({ caller }) {
       goingOn.add(caller.userId)
       async function* lines() {
@@ -126,10 +132,15 @@ describe('roles and grants', () => {
   it('gives each role its rights', async () => {
     const writer = 'none any read ingest annotate write delete infer'
     const expected: Record<RoleName, string> = {
-      ...{ reader: 'none any read', annotator: 'none any read annotate', ingest: 'none any ingest', writer },
+      reader: 'none any read',
+      annotator: 'none any read annotate',
+      ingest: 'none any ingest',
+      writer,
       owner: `${writer} admin owner metrics`,
       // Names of earlier versions; who was admin of everything is its owner.
-      ...{ read: 'none any read', write: writer, admin: `${writer} admin owner metrics` },
+      read: 'none any read',
+      write: writer,
+      admin: `${writer} admin owner metrics`,
     }
     for (const role of Object.keys(expected) as RoleName[]) {
       const { text } = server.keys.create({ userId: 'u', role })

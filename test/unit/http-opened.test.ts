@@ -44,25 +44,40 @@ async function* linesOf(context: RouteContext): AsyncGenerator<Buffer> {
 const routes: Route[] = [
   route({ ...shared, name: 'one.read', method: 'GET', path: '/one', handle: async (c) => ({ json: await rowsOf(c) }) }),
   route({
-    ...{ ...shared, withoutProject: true, name: 'none.read', method: 'GET', path: '/none' },
+    ...shared,
+    withoutProject: true,
+    name: 'none.read',
+    method: 'GET',
+    path: '/none',
     handle: async (context) => ({ json: await rowsOf(context) }),
   }),
   route({
-    ...{ ...shared, response: null, name: 'many.read', method: 'GET', path: '/many' },
+    ...shared,
+    response: null,
+    name: 'many.read',
+    method: 'GET',
+    path: '/many',
     async handle(context) {
       if (asked(context, 'open')) context.project(asked(context, 'open'))
       return { lines: linesOf(context), contentType: 'application/jsonl' }
     },
   }),
   route({
-    ...{ ...shared, response: null, name: 'bytes.read', method: 'GET', path: '/bytes' },
+    ...shared,
+    response: null,
+    name: 'bytes.read',
+    method: 'GET',
+    path: '/bytes',
     async handle(context) {
       if (asked(context, 'open')) context.project(asked(context, 'open'))
       return { bytes: linesOf(context), contentType: 'text/plain' }
     },
   }),
   route({
-    ...{ ...shared, name: 'null.read', method: 'GET', path: '/null' },
+    ...shared,
+    name: 'null.read',
+    method: 'GET',
+    path: '/null',
     async handle(context) {
       const opened = context.projectOrNull(asked(context, 'open'))
       return { json: opened && (await store.rows(ofProject(opened))) }
@@ -70,7 +85,10 @@ const routes: Route[] = [
   }),
   // What it invokes opens projects of its own, or none.
   route({
-    ...{ ...shared, name: 'outer.read', method: 'GET', path: '/outer' },
+    ...shared,
+    name: 'outer.read',
+    method: 'GET',
+    path: '/outer',
     async handle(context) {
       context.project('acme/outer')
       const as = { caller: context.caller, signal: context.signal }
@@ -82,7 +100,10 @@ const routes: Route[] = [
   }),
   ...(['inner.open', 'inner.lines'] as const).map((name) =>
     route({
-      ...{ ...shared, name, method: 'POST', path: `/${name}` },
+      ...shared,
+      name,
+      method: 'POST',
+      path: `/${name}`,
       body: { type: 'json', schema: z.object({ open: z.string() }), check: 'schema' },
       async handle({ input, project }) {
         if (name === 'inner.open') return { json: project(input.open) }

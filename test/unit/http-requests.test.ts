@@ -226,7 +226,11 @@ describe('limits', () => {
     const text = JSON.stringify('x'.repeat(900_000))
     const begin = () => {
       const outgoing = request({
-        ...{ port: tight.port, host: '127.0.0.1', path: '/bytes', method: 'POST', agent: false },
+        port: tight.port,
+        host: '127.0.0.1',
+        path: '/bytes',
+        method: 'POST',
+        agent: false,
         headers: { authorization: annAuth, 'content-length': text.length },
       })
       const answered = new Promise<number>((resolve) => {

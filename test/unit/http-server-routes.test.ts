@@ -6,7 +6,12 @@ import { createServerRoutes } from '../../services/query/service/server-routes.t
 import { json, send, startServer, type TestServer } from '../fixtures/http-server.ts'
 
 const found = (n: number) => ({
-  ...{ id: `letter-${n}`, topic: 'calls', partition: 0, offset: n, rowIndex: 3, reason: `no ${n}` },
+  id: `letter-${n}`,
+  topic: 'calls',
+  partition: 0,
+  offset: n,
+  rowIndex: 3,
+  reason: `no ${n}`,
   at: new Date(n * 1_000).toISOString(),
   ...(n === 2 && { replayedAt: new Date(9_000).toISOString() }),
 })
@@ -16,8 +21,11 @@ let server: TestServer
 beforeAll(async () => {
   const loaded = loadConfig({
     env: {
-      ...{ CALLHOUSE_KEYS: 'tester:hush', CALLHOUSE_CLICKHOUSE_PASSWORD: 'hush', CALLHOUSE_SECRET_OPENAI: 'hush' },
-      ...{ CALLHOUSE_CLICKHOUSE_URL: 'https://me:hush@store.example:8443', CALLHOUSE_LOG_LEVEL: 'warn' },
+      CALLHOUSE_KEYS: 'tester:hush',
+      CALLHOUSE_CLICKHOUSE_PASSWORD: 'hush',
+      CALLHOUSE_SECRET_OPENAI: 'hush',
+      CALLHOUSE_CLICKHOUSE_URL: 'https://me:hush@store.example:8443',
+      CALLHOUSE_LOG_LEVEL: 'warn',
     },
     argv: [],
   })

@@ -20,7 +20,11 @@ let reader: string
 beforeAll(async () => {
   const logger = { warn: () => {} }
   const routes = createInferenceRoutes({
-    ...{ invoke, config, providers, logger, slots: createSlots(undefined) },
+    invoke,
+    config,
+    providers,
+    logger,
+    slots: createSlots(undefined),
     secrets: { find: () => undefined },
   })
   server = await startServer(routes, bounds)

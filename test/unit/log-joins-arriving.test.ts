@@ -21,8 +21,15 @@ function batchOf(...events: Event[]): Batch {
   const { rows } = writer.take()[0] as RecordInput
   const record = { offset: 1, version: 1, rowCount: events.length, patchCount: 0, clock: 1n, sizeBytes: rows.length }
   return {
-    ...{ topic: 'logs', partition: 0, firstOffset: 1, lastOffset: 1, records: [record] },
-    ...{ rowCount: events.length, patchCount: 0, source: { bytes: [rows] }, oldestMs: 0 },
+    topic: 'logs',
+    partition: 0,
+    firstOffset: 1,
+    lastOffset: 1,
+    records: [record],
+    rowCount: events.length,
+    patchCount: 0,
+    source: { bytes: [rows] },
+    oldestMs: 0,
   }
 }
 
@@ -33,7 +40,9 @@ function started(answers: Record<string, unknown[]>, slots: number[] | null = nu
   const waited: Position[] = []
   const joiner = createJoiner({
     log: {
-      ...{ partitions: () => 1, limits: { recordBytes: Number.POSITIVE_INFINITY }, flush() {} },
+      partitions: () => 1,
+      limits: { recordBytes: Number.POSITIVE_INFINITY },
+      flush() {},
       append: async (topic: string) => ({ topic, partition: 0, offset: 1 }),
     } as unknown as Log,
     store: {
@@ -66,26 +75,52 @@ function started(answers: Record<string, unknown[]>, slots: number[] | null = nu
 
 const span = { project_id: 'a/b', trace_id: traceId, id: spanId, clock: String(base) }
 const spanRow = {
-  ...{ ...span, parent_id: '', thread_id: '', turn_id: '', op_name: 'chat', exception: '', user_id: '', run_id: '' },
-  ...{
-    started_us: '1',
-    ended_us: '2',
-    run_step: '-1',
-    run_step_end: '-1',
-    error_count: 0,
-  },
-  ...{ usage_model: [], input_refs: [], output_refs: [] },
+  ...span,
+  parent_id: '',
+  thread_id: '',
+  turn_id: '',
+  op_name: 'chat',
+  exception: '',
+  user_id: '',
+  run_id: '',
+  started_us: '1',
+  ended_us: '2',
+  run_step: '-1',
+  run_step_end: '-1',
+  error_count: 0,
+  usage_model: [],
+  input_refs: [],
+  output_refs: [],
 }
 const payload = {
-  ...{ project_id: 'a/b', id: spanId, started_us: '1', clock: String(base), odd: 0, mask: 0, mask_hits: 0, wanted: 1 },
-  ...{ inputs: '{}', output: '{}', attributes: '{}', summary: '{}', otel_dump: '{}' },
+  project_id: 'a/b',
+  id: spanId,
+  started_us: '1',
+  clock: String(base),
+  odd: 0,
+  mask: 0,
+  mask_hits: 0,
+  wanted: 1,
+  inputs: '{}',
+  output: '{}',
+  attributes: '{}',
+  summary: '{}',
+  otel_dump: '{}',
 }
 /** What the tables hold of a span that nothing was joined with. */
 const storedSpan = { 'log-joins-spans': [spanRow], 'log-joins-payloads': [payload] }
 const at = (n: number) => `177271200000000000${n}`
 const stored = (n: number, content: string) => ({
-  ...{ project_id: 'a/b', trace_id: traceId, span_id: spanId, id: `stored ${n}`, at_ns: at(n), json_keys: [] },
-  ...{ event_name: 'gen_ai.user.message', body: '', body_json: 0, attributes: { content } },
+  project_id: 'a/b',
+  trace_id: traceId,
+  span_id: spanId,
+  id: `stored ${n}`,
+  at_ns: at(n),
+  json_keys: [],
+  event_name: 'gen_ai.user.message',
+  body: '',
+  body_json: 0,
+  attributes: { content },
 })
 
 it('records that arrive are joined in the order of their times with those that the tables hold', async () => {
@@ -150,7 +185,9 @@ it.each([
   const due = { ...span, base: span.clock, joined_clock: '0', joined_events: 0, events: 1, bytes: '1' }
   const { joiner, seen, noted } = started({
     'log-joins-projects': [{ project_id: 'a/b', responses: 0, turns: 0 }],
-    ...{ 'log-joins-due': [due], 'log-joins-spans': [spanRow], 'log-joins-events': [stored(1, 'first')] },
+    'log-joins-due': [due],
+    'log-joins-spans': [spanRow],
+    'log-joins-events': [stored(1, 'first')],
     ...payloads,
   })
   expect(await joiner.look(10)).toBe(0)

@@ -60,7 +60,11 @@ test('strings are escaped as JSON.stringify does it, whatever their length', () 
 const values = fc.array(fc.tuple(text, text), { maxLength: 6 }).map((all) => new Map(all))
 const nanos = fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }).map(String)
 const row: fc.Arbitrary<LogRow> = fc.record({
-  ...{ at: nanos, observed: fc.oneof(fc.constant('0'), nanos), eventName: text, severityText: text, body: text },
+  at: nanos,
+  observed: fc.oneof(fc.constant('0'), nanos),
+  eventName: text,
+  severityText: text,
+  body: text,
   traceId: fc.constantFrom('', 'ab'.repeat(16)),
   spanId: fc.constantFrom('', 'cd'.repeat(8)),
   severity: fc.integer({ min: 0, max: 24 }),
@@ -73,10 +77,18 @@ const row: fc.Arbitrary<LogRow> = fc.record({
 /** The row as the declared columns write it. */
 function declared(projectId: string, one: LogRow, time: string, clock: bigint): string {
   const said = logsTopic.cells({
-    ...{ observed_ns: one.observed, trace_id: one.traceId, span_id: one.spanId, severity: one.severity },
-    ...{ severity_text: one.severityText, event_name: one.eventName, body: one.body },
-    ...{ body_json: Number(one.isBodyJson), attributes: mapText(one.attributes.values) },
-    ...{ json_keys: one.attributes.json, resource: one.resource, scope: one.scope },
+    observed_ns: one.observed,
+    trace_id: one.traceId,
+    span_id: one.spanId,
+    severity: one.severity,
+    severity_text: one.severityText,
+    event_name: one.eventName,
+    body: one.body,
+    body_json: Number(one.isBodyJson),
+    attributes: mapText(one.attributes.values),
+    json_keys: one.attributes.json,
+    resource: one.resource,
+    scope: one.scope,
   })
   const columns = said === '' ? '' : `,${said}`
   const id = createHash('sha256').update(`${time}${columns}`).digest('hex').slice(0, 32)

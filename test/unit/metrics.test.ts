@@ -13,7 +13,12 @@ import { recordOf } from '../fixtures/log-record.ts'
 
 const scrape = async (registry: Registry) => parseExposition(await registry.metrics())
 const lag = (partition: number, more: Partial<Lag> = {}): Lag => ({
-  ...{ topic: 'calls', partition, records: 0, bytes: 0, ageMs: 0, isOwn: false },
+  topic: 'calls',
+  partition,
+  records: 0,
+  bytes: 0,
+  ageMs: 0,
+  isOwn: false,
   ...more,
 })
 
@@ -37,7 +42,8 @@ it('/metrics shows what waits in the log, per partition and per topic', async ()
     ),
   })
   expect(seen(before)).toEqual({
-    ...{ total: [700, 10_000, 1.5], topic: [7, 1.5, 2, 1] },
+    total: [700, 10_000, 1.5],
+    topic: [7, 1.5, 2, 1],
     partitions: [
       [3, 1.5],
       [4, 0.25],

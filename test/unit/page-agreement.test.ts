@@ -103,7 +103,13 @@ it('a question is asked as its schema says', () => {
 
 it('labels of a call are what most people answered last', () => {
   const said = (callId: string, spec: string, by: string, value: unknown) => ({
-    ...{ id: '', callId, spec, by, userId: by, value, at: '' },
+    id: '',
+    callId,
+    spec,
+    by,
+    userId: by,
+    value,
+    at: '',
   })
   const labels = labelsOf([
     ...[said('c1', 'tone', 'a', 'warm'), said('c1', 'tone', 'b', 'cold'), said('c1', 'tone', 'a', 'cold')],

@@ -8,7 +8,9 @@ import { kinds } from '../../services/web/page/views/kinds.ts'
 
 it('only columns can be pinned, and to one side each', () => {
   expect(callsSearch({ cols: 'inputs.a,inputs.b', left: 'inputs.b,inputs.c', right: 'inputs.a,inputs.b' })).toEqual({
-    ...{ cols: 'inputs.a,inputs.b', left: 'inputs.b', right: 'inputs.a' },
+    cols: 'inputs.a,inputs.b',
+    left: 'inputs.b',
+    right: 'inputs.a',
   })
   expect(callsSearch({ cols: '-', left: '-', right: 'inputs' })).toEqual({ cols: '-' })
   expect(callsSearch({ left: 'output' })).toEqual({ left: 'output' })
@@ -58,7 +60,10 @@ it('values of a call are those that a filter can name, by the paths that it woul
     ['summary', `"${'x'.repeat(401)}"`],
   ])
   expect(Object.fromEntries(found.map(({ path, value }) => [path, value]))).toEqual({
-    ...{ 'inputs.city': 'Rome', 'inputs.deep.ok': true, 'inputs.deep.k': -2.5, output: 'no' },
+    'inputs.city': 'Rome',
+    'inputs.deep.ok': true,
+    'inputs.deep.k': -2.5,
+    output: 'no',
     'attributes.__proto__.x': 3,
   })
   const many = Array.from({ length: 500 }, (_, n) => [`inputs.k${n}`, `{"a":${n},"b":${n}}`] as const)

@@ -31,7 +31,8 @@ const forms: [name: string, inputs: unknown, output: unknown][] = [
       messages: [
         user,
         {
-          ...{ role: 'assistant', content: null },
+          role: 'assistant',
+          content: null,
           tool_calls: [{ id: 'c1', type: 'function', function: { name: 'find', arguments: '{"order":8812}' } }],
         },
         { role: 'tool', tool_call_id: 'c1', content: 'shipped' },
@@ -223,7 +224,8 @@ describe('what an answer rests on, and how likely it was', () => {
       {
         output: [
           {
-            ...{ type: 'message', role: 'assistant' },
+            type: 'message',
+            role: 'assistant',
             ...block({ type: 'output_text', annotations: [{ type: 'url_citation', ...page }], logprobs }),
           },
         ],

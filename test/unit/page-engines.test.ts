@@ -38,7 +38,9 @@ describe('a filter', () => {
   )
   const leaf: fc.Arbitrary<Term> = fc.oneof(
     fc.record({
-      ...{ type: fc.constant('cond' as const), not: fc.boolean(), field },
+      type: fc.constant('cond' as const),
+      not: fc.boolean(),
+      field,
       operator: fc.constantFrom(':', '=', '>', '>=', '<', '<=', '~'),
       values: fc.array(value, { minLength: 1, maxLength: 3 }),
     }),
@@ -52,7 +54,8 @@ describe('a filter', () => {
   )
   const group = (inner: fc.Arbitrary<Term>): fc.Arbitrary<Term> =>
     fc.record({
-      ...{ type: fc.constant('group' as const), not: fc.boolean() },
+      type: fc.constant('group' as const),
+      not: fc.boolean(),
       any: fc.array(fc.array(inner, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 }),
     })
   const terms = fc.oneof(leaf, group(fc.oneof(leaf, group(leaf))))

@@ -13,13 +13,31 @@ import {
 import { runs } from '../fixtures/runs.ts'
 
 const record = (output: unknown, example: unknown = { question: 'q', expected: 'e' }, more: object = {}) => ({
-  ...{ id: 'c', trace_id: 't', op_name: 'Evaluation.predict_and_score', summary: {}, exception: null },
-  ...{ started_at: '2026-01-05T12:00:00.000000Z', ended_at: '2026-01-05T12:00:01.000000Z' },
-  ...{ inputs: { example }, output, ...more },
+  id: 'c',
+  trace_id: 't',
+  op_name: 'Evaluation.predict_and_score',
+  summary: {},
+  exception: null,
+  started_at: '2026-01-05T12:00:00.000000Z',
+  ended_at: '2026-01-05T12:00:01.000000Z',
+  inputs: { example },
+  output,
+  ...more,
 })
 const row = (key: string, scores: Record<string, number | boolean>, more: Partial<RunRow> = {}): RunRow => ({
-  ...{ id: key, traceId: 't', key, exampleRef: null, input: key, expected: '', output: key, reasons: [] },
-  ...{ scores: new Map(Object.entries(scores)), latencyMs: 1, error: null, runs: false, ...more },
+  id: key,
+  traceId: 't',
+  key,
+  exampleRef: null,
+  input: key,
+  expected: '',
+  output: key,
+  reasons: [],
+  scores: new Map(Object.entries(scores)),
+  latencyMs: 1,
+  error: null,
+  runs: false,
+  ...more,
 })
 
 describe('a row of a run', () => {
@@ -72,7 +90,9 @@ it('a run shows its means, wherever its summary has them', () => {
   const inputs = { self: 'weave:///a/b/object/quality:abcdefgh', model: 'weave:///a/b/object/m%20x:123456789' }
   const head = runHeadOf(record(output, {}, { inputs, op_name: 'weave:///a/b/op/Evaluation.evaluate:x' }))
   expect(head).toMatchObject({
-    ...{ evaluation: inputs.self, predictionMs: 1_500, latencyMs: 1_000 },
+    evaluation: inputs.self,
+    predictionMs: 1_500,
+    latencyMs: 1_000,
     scores: [
       ['correct', 0.75],
       ['judge.helpful', 0.5],
@@ -91,7 +111,12 @@ describe('a distribution', () => {
     expect(distributionOf('one', truths)).toMatchObject({ isTruth: true, bins: [1, 2], mean: 2 / 3, count: 3 })
     const numbers = Array.from({ length: 11 }, (_, n) => row(String(n), { one: n }))
     expect(distributionOf('one', numbers)).toMatchObject({
-      ...{ isTruth: false, bins: [1, 1, 1, 1, 1, 1, 1, 1, 1, 2], min: 0, max: 10, mean: 5, quartiles: [2.5, 5, 7.5] },
+      isTruth: false,
+      bins: [1, 1, 1, 1, 1, 1, 1, 1, 1, 2],
+      min: 0,
+      max: 10,
+      mean: 5,
+      quartiles: [2.5, 5, 7.5],
     })
     expect(distributionOf('other', numbers)).toBeUndefined()
   })

@@ -4,8 +4,11 @@ import { type FeedbackItem, saidBy, summaryOf } from '../../services/web/page/en
 import { threadSearch } from '../../services/web/page/threads/search.ts'
 
 const item = (feedback_type: string, payload: Record<string, unknown>): FeedbackItem => ({
-  ...{ id: feedback_type, weave_ref: 'weave:///a/b/call/c', created_at: '2026-01-01T00:00:00Z' },
-  ...{ feedback_type, payload },
+  id: feedback_type,
+  weave_ref: 'weave:///a/b/call/c',
+  created_at: '2026-01-01T00:00:00Z',
+  feedback_type,
+  payload,
 })
 
 it('says what items of feedback say, whatever their types and payloads', () => {

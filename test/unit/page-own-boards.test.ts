@@ -128,8 +128,12 @@ it('ranges are round, few, and hold the least and the greatest value', () => {
 it('feedback is counted by sign, and scores and annotations are averaged, in the bucket in which they were given', () => {
   const buckets = ['2026-01-05T12:00:00Z', '2026-01-05T13:00:00Z']
   const given = (feedback_type: string, minute: number, payload: Partial<Given>): Given => ({
-    ...{ feedback_type, created_at: new Date(Date.parse('2026-01-05T12:00:00Z') + minute * 60_000).toISOString() },
-    ...{ emoji: '', value: '', output: '', ...payload },
+    feedback_type,
+    created_at: new Date(Date.parse('2026-01-05T12:00:00Z') + minute * 60_000).toISOString(),
+    emoji: '',
+    value: '',
+    output: '',
+    ...payload,
   })
   const { reactions, scores } = feedbackSeries(
     [

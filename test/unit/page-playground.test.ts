@@ -33,8 +33,15 @@ describe('a stream', () => {
       { choices: [], usage: { prompt_tokens: 3, completion_tokens: 5 } },
     ]
     expect(chunks.reduce(withChunk, emptyAnswer())).toEqual({
-      ...{ text: 'Hello', reasoning: 'hm', refusal: '', finish: 'tool_calls', tokensIn: 3, tokensOut: 5, error: null },
-      ...{ tokens: [], citations: [] },
+      text: 'Hello',
+      reasoning: 'hm',
+      refusal: '',
+      finish: 'tool_calls',
+      tokensIn: 3,
+      tokensOut: 5,
+      error: null,
+      tokens: [],
+      citations: [],
       toolCalls: [
         { id: 'c1', name: 'find', arguments: '{"q":1}' },
         { id: 'c2', name: 'stop', arguments: '' },
@@ -108,7 +115,11 @@ describe('a draft', () => {
     const column = { ...emptyColumn('gpt-4o '), temperature: '0.5', maxTokens: '10' }
     const request = completionRequestOf({ ...draft, variables: { q: 'Why?' }, tools: '[]', schema: '{}' }, column)
     expect(request).toMatchObject({
-      ...{ model: 'gpt-4o', temperature: 0.5, max_tokens: 10, tools: [], stream: true },
+      model: 'gpt-4o',
+      temperature: 0.5,
+      max_tokens: 10,
+      tools: [],
+      stream: true,
       template_vars: { tone: '', q: 'Why?' },
       messages: [
         { role: 'system', content: 'Be {tone}. {{no}}' },
@@ -131,10 +142,7 @@ describe('a draft', () => {
   it('of a recorded call leaves the last answer out, and keeps calls of tools and their answers', () => {
     const recorded = [
       { role: 'user', name: null, parts: [{ is: 'text' as const, text: 'find it' }] },
-      {
-        ...{ role: 'assistant', name: null },
-        parts: [{ is: 'call' as const, id: 'c1', name: 'find', arguments: '{}' }],
-      },
+      { role: 'assistant', name: null, parts: [{ is: 'call' as const, id: 'c1', name: 'find', arguments: '{}' }] },
       { role: 'tool', name: null, parts: [{ is: 'answer' as const, id: 'c1', name: 'find', text: 'found' }] },
       { role: 'assistant', name: null, parts: [{ is: 'text' as const, text: 'Here.' }] },
     ]
@@ -142,7 +150,8 @@ describe('a draft', () => {
     expect(request.messages).toEqual([
       { role: 'user', content: 'find it' },
       {
-        ...{ role: 'assistant', content: null },
+        role: 'assistant',
+        content: null,
         tool_calls: [{ id: 'c1', type: 'function', function: { name: 'find', arguments: '{}' } }],
       },
       { role: 'tool', content: 'found', tool_call_id: 'c1' },

@@ -7,7 +7,10 @@ const of = { entity: 'acme', project: 'demo' }
 it('a ref names a call, a table, or a version of an object or an op, whatever stands behind it', () => {
   expect(parsedRef('weave:///acme/demo/call/0190-a')).toEqual({ ...of, kind: 'call', name: '0190-a' })
   expect(parsedRef('weave:///acme/demo/object/my%20set:abc/attr/rows/id/def')).toEqual({
-    ...{ ...of, kind: 'object', name: 'my set', version: 'abc' },
+    ...of,
+    kind: 'object',
+    name: 'my set',
+    version: 'abc',
   })
   expect(parsedRef('weave:///acme/demo/op/ask:latest')).toMatchObject({ kind: 'op', version: 'latest' })
   expect(parsedRef('weave:///acme/demo/op/a:b:*')).toMatchObject({ name: 'a:b', version: undefined })

@@ -10,7 +10,11 @@ const nowMs = Date.parse('2026-03-01T04:00:00Z')
 const cutoffUs = nowMs * 1000 - 30 * dayUs
 
 const some = (changes: Partial<RemovedRows> = {}): RemovedRows => ({
-  ...{ rows: 100, removed: 60, oldestUs: cutoffUs - 10 * dayUs, newestUs: cutoffUs - 1, cutoffUs },
+  rows: 100,
+  removed: 60,
+  oldestUs: cutoffUs - 10 * dayUs,
+  newestUs: cutoffUs - 1,
+  cutoffUs,
   ...changes,
 })
 /** Whether it is so on each day of a round, while the rows stay as long behind the cutoff. */
@@ -56,8 +60,11 @@ it('no hidden row stays in the files for more than a day over the round, whateve
             const cutoff = today - (kept[project] as number)
             const removed = days.filter((day) => day < cutoff)
             return {
-              ...{ rows: days.length, removed: removed.length, cutoffUs: cutoff * dayUs },
-              ...{ oldestUs: (removed[0] ?? 0) * dayUs, newestUs: (removed.at(-1) ?? 0) * dayUs },
+              rows: days.length,
+              removed: removed.length,
+              cutoffUs: cutoff * dayUs,
+              oldestUs: (removed[0] ?? 0) * dayUs,
+              newestUs: (removed.at(-1) ?? 0) * dayUs,
             }
           })
           if (isRewritten('calls 202601', rows, round, today * 86_400_000))

@@ -18,7 +18,7 @@ async function* chunks(lines: number): AsyncGenerator<string | Buffer> {
 
 async function run(
   right: 'read' | 'write',
-  input: { project_id: string },
+  input: { project_id: string; [member: string]: unknown },
   { fails = false, audited = true, reads = true, lines = 0 } = {},
 ) {
   const stored: SealedEvent[] = []
@@ -29,7 +29,8 @@ async function run(
   const lost: string[] = []
   const audit = createAudit({ sink, kind: 'server' })
   const route = {
-    ...{ name: 'test.read', right },
+    name: 'test.read',
+    right,
     async handle({ project }: RouteContext) {
       project(input.project_id)
       if (lines === 0) return { json: 'answered' }
@@ -37,7 +38,10 @@ async function run(
     },
   } as unknown as Route
   const by = {
-    ...{ holder, maxJsonDepth: 9, mayTakeLong: true, signal: () => new AbortController().signal },
+    holder,
+    maxJsonDepth: 9,
+    mayTakeLong: true,
+    signal: () => new AbortController().signal,
     ...(audited && { readAudit: createReadAudit(audit, { reads, onLost: (error) => lost.push(error.message) }) }),
   }
   const read = { input, body: { bytes: Buffer.alloc(0), contentType: '' } }
@@ -48,13 +52,14 @@ async function run(
 it('a read is told of with who asked, where, and which ids', async () => {
   const call_ids = Array.from({ length: 30 }, (_, n) => `c${n}`)
   const filter = { thread_ids: ['t1', 't2'], op_names: ['op'], trace_roots_only: true }
-  const { answer, stored } = await run('read', { project_id: 'acme/app', ...{ call_ids, filter } })
+  const { answer, stored } = await run('read', { project_id: 'acme/app', call_ids, filter })
   expect(answer).toEqual({ json: 'answered' })
   expect(stored.map((one) => [one.action, one.scope, one.actor, one.key_id, one.address, one.request_id])).toEqual([
     ['data.read', 'acme/app', 'ann', 'k1', '192.0.2.77', 'r1'],
   ])
   expect(JSON.parse(stored[0]?.details ?? '')).toEqual({
-    ...{ route: 'test.read', call_ids: { count: 30, first: call_ids.slice(0, 10) } },
+    route: 'test.read',
+    call_ids: { count: 30, first: call_ids.slice(0, 10) },
     'filter.thread_ids': { count: 2, first: ['t1', 't2'] },
   })
 })
@@ -63,14 +68,15 @@ it('of ids that are too long for an event as many are told as fit, with how many
   const ids = (lead: string, length: number) =>
     Array.from({ length: 10 }, (_, n) => lead + String(n).padEnd(length, '-'))
   const [call_ids, trace_ids] = [ids('c', 300), ids('t', 20)]
-  const { stored } = await run('read', { project_id: 'acme/app', ...{ call_ids, trace_ids } })
+  const { stored } = await run('read', { project_id: 'acme/app', call_ids, trace_ids })
   const { details = '' } = stored[0] ?? {}
   expect(Buffer.byteLength(details)).toBeLessThanOrEqual(2_048)
   expect(JSON.parse(details)).toEqual({
-    ...{ route: 'test.read', call_ids: { count: 10, first: call_ids.slice(0, 5) } },
+    route: 'test.read',
+    call_ids: { count: 10, first: call_ids.slice(0, 5) },
     trace_ids: { count: 10, first: trace_ids },
   })
-  const long = await run('read', { project_id: 'acme/app', ...{ call_ids: ['c'.repeat(3_000)] } })
+  const long = await run('read', { project_id: 'acme/app', call_ids: ['c'.repeat(3_000)] })
   expect(JSON.parse(long.stored[0]?.details ?? '')).toEqual({ route: 'test.read', call_ids: { count: 1, first: [] } })
 })
 

@@ -51,7 +51,8 @@ it('settings that are no secrets may not stand in files, and those that name fil
     expect.stringContaining('Unknown setting CALLHOUSE_PORT_FILE'),
   ])
   expect(load({ CALLHOUSE_PROVIDERS_FILE: path, CALLHOUSE_MASTER_KEY_FILE: path })).toMatchObject({
-    ...{ ok: true, config: { providersFile: path, masterKeyFile: path, masterKey: '' } },
+    ok: true,
+    config: { providersFile: path, masterKeyFile: path, masterKey: '' },
   })
 })
 

@@ -5,12 +5,29 @@ import { createCallWriter } from '../../services/events/calls-writer.ts'
 import { isPatch, segmentRows } from '../../services/worker/split/segment-rows.ts'
 
 const start = {
-  ...{ startedUs: 1, traceId: 't', parentId: '', threadId: '', turnId: '', opName: 'op', displayName: null },
-  ...{ userId: '', runId: '', runStep: null, inputRefs: [], attributes: '{}', otelDump: '' },
+  startedUs: 1,
+  traceId: 't',
+  parentId: '',
+  threadId: '',
+  turnId: '',
+  opName: 'op',
+  displayName: null,
+  userId: '',
+  runId: '',
+  runStep: null,
+  inputRefs: [],
+  attributes: '{}',
+  otelDump: '',
 }
 const end = {
-  ...{ endedUs: 2, exception: '', runStepEnd: null, outputRefs: [], errorCount: 0, usage: [] },
-  ...{ output: '{"kind":"complete"}', summary: '{}' },
+  endedUs: 2,
+  exception: '',
+  runStepEnd: null,
+  outputRefs: [],
+  errorCount: 0,
+  usage: [],
+  output: '{"kind":"complete"}',
+  summary: '{}',
 }
 const inputs = '{"kind":"complete"}'
 

@@ -53,7 +53,10 @@ function broker(): Broker {
 async function processOf(of: Broker, now?: () => number) {
   const told: string[] = []
   const directory = await openSharedDirectory({
-    ...{ log: of.log(), staleMs: 1_000, pauseMs: 5, onBroken: (reason: string) => void told.push(reason) },
+    log: of.log(),
+    staleMs: 1_000,
+    pauseMs: 5,
+    onBroken: (reason: string) => void told.push(reason),
     ...(now && { now }),
   })
   onTestFinished(() => directory.close())

@@ -44,7 +44,11 @@ describe('a key', () => {
     let nowMs = 0
     let isAlwaysShared = true
     const shares = createShares<string>({
-      ...{ boundBytes: 800, minBytes: 10, maxBytes: () => 100, recentMs: 60, now: () => nowMs },
+      boundBytes: 800,
+      minBytes: 10,
+      maxBytes: () => 100,
+      recentMs: 60,
+      now: () => nowMs,
       isAlwaysShared: () => isAlwaysShared,
     })
     take(shares, 'b', 1)

@@ -18,11 +18,17 @@ const sourcesOf = (id: string, models: GenaiModel[], litellm: Record<string, Lit
   litellm,
 })
 const perToken = (input: number, output: number, more: LitellmModel = {}): LitellmModel => ({
-  ...{ litellm_provider: 'openai', mode: 'chat', source: 'https://page' },
-  ...{ input_cost_per_token: input / 1e6, output_cost_per_token: output / 1e6, ...more },
+  litellm_provider: 'openai',
+  mode: 'chat',
+  source: 'https://page',
+  input_cost_per_token: input / 1e6,
+  output_cost_per_token: output / 1e6,
+  ...more,
 })
 const equals = (id: string, prices: GenaiModel['prices']): GenaiModel => ({
-  ...{ id, match: { kind: 'ClauseEquals', equals: id }, prices },
+  id,
+  match: { kind: 'ClauseEquals', equals: id },
+  prices,
 })
 const from = (start_date: string) => ({ constraint: { kind: 'StartDateConstraint' as const, start_date } })
 
@@ -69,8 +75,10 @@ describe('names', () => {
     expect(
       namesOf('openai', models, { 'gpt-x': perToken(1, 2), 'not-tokens': { ...perToken(1, 2), mode: 'rerank' } }),
     ).toEqual({
-      ...{ 'gpt-x': ['openai', 1], 'openai/gpt-x': ['openai', 1] },
-      ...{ 'only-genai': ['openai', 5], 'openai/only-genai': ['openai', 5] },
+      'gpt-x': ['openai', 1],
+      'openai/gpt-x': ['openai', 1],
+      'only-genai': ['openai', 5],
+      'openai/only-genai': ['openai', 5],
     })
   })
   it('of one way to a model do not get the prices of another', () => {
@@ -78,8 +86,11 @@ describe('names', () => {
     const models = [equals('gemini-x', { input_mtok: 1, output_mtok: 2 })]
     const litellm = { 'vertex_ai/gemini-x': perToken(1.5, 3, vertex), 'vertex_ai/gemini-y': perToken(4, 4, vertex) }
     expect(namesOf('google', models, litellm)).toEqual({
-      ...{ 'gemini-x': ['google', 1], 'gemini/gemini-x': ['google', 1], 'google/gemini-x': ['google', 1] },
-      ...{ 'vertex_ai/gemini-x': ['google', 1.5], 'vertex_ai/gemini-y': ['google', 4] },
+      'gemini-x': ['google', 1],
+      'gemini/gemini-x': ['google', 1],
+      'google/gemini-x': ['google', 1],
+      'vertex_ai/gemini-x': ['google', 1.5],
+      'vertex_ai/gemini-y': ['google', 4],
     })
   })
   it('belong to the maker of a model before those who resell it', () => {
@@ -120,7 +131,12 @@ describe('prices', () => {
 
 describe('prices that were shipped before', () => {
   const offer = (points: Offer['points'], more: Partial<Offer> = {}): Offer => ({
-    ...{ provider: 'openai', model: 'm', points, page: 'https://page', read: '2026-11-12', ...more },
+    provider: 'openai',
+    model: 'm',
+    points,
+    page: 'https://page',
+    read: '2026-11-12',
+    ...more,
   })
   const point = (input: number, date = '2000-01-01', more: object = {}) => ({
     date,

@@ -16,7 +16,11 @@ const roles = ['ml-team=writer@acme', 'sec=reader@*', 'both=reader@acme']
 
 describe('who signed in', () => {
   const settings: PeopleSettings = {
-    ...{ oidcGroupsClaim: 'groups', oidcRoles: roles, oidcDefaultRole: '', oidcDomains: [], oidcGrantDays: 30 },
+    oidcGroupsClaim: 'groups',
+    oidcRoles: roles,
+    oidcDefaultRole: '',
+    oidcDomains: [],
+    oidcGrantDays: 30,
   }
   const now = Date.parse('2026-01-01T00:00:00Z')
   let state: DirectoryState
@@ -106,7 +110,7 @@ describe('the way to the provider and back', () => {
         const audit = { record: async () => undefined }
         return [
           ...createSessionRoutes({ sessions, keys, audit, logger, server: { version: '1', config } }),
-          ...createSignInRoutes({ ...{ directory, sessions, keys, masterKey, config }, now: () => now }),
+          ...createSignInRoutes({ directory, sessions, keys, masterKey, config, now: () => now }),
         ]
       },
       ['--oidc-issuer', provider.issuer, '--oidc-client-id', 'callhouse', '--oidc-roles', roles.join(',')],

@@ -71,12 +71,19 @@ export function createProvider(settings: ProviderSettings): SignInProvider {
     async begin(redirectUri, returnTo) {
       const config = await known()
       const pending = {
-        ...{ state: client.randomState(), nonce: client.randomNonce(), verifier: client.randomPKCECodeVerifier() },
-        ...{ returnTo, atMs: Date.now() },
+        state: client.randomState(),
+        nonce: client.randomNonce(),
+        verifier: client.randomPKCECodeVerifier(),
+        returnTo,
+        atMs: Date.now(),
       }
       const url = client.buildAuthorizationUrl(config, {
-        ...{ redirect_uri: redirectUri, scope: settings.oidcScopes, response_type: 'code' },
-        ...{ state: pending.state, nonce: pending.nonce, code_challenge_method: 'S256' },
+        redirect_uri: redirectUri,
+        scope: settings.oidcScopes,
+        response_type: 'code',
+        state: pending.state,
+        nonce: pending.nonce,
+        code_challenge_method: 'S256',
         code_challenge: await client.calculatePKCECodeChallenge(pending.verifier),
       })
       return { url: url.href, pending }
@@ -86,7 +93,9 @@ export function createProvider(settings: ProviderSettings): SignInProvider {
       let tokens: Awaited<ReturnType<typeof client.authorizationCodeGrant>>
       try {
         tokens = await client.authorizationCodeGrant(config, answer, {
-          ...{ pkceCodeVerifier: pending.verifier, expectedState: pending.state, expectedNonce: pending.nonce },
+          pkceCodeVerifier: pending.verifier,
+          expectedState: pending.state,
+          expectedNonce: pending.nonce,
           idTokenExpected: true,
         })
       } catch (error) {

@@ -23,7 +23,11 @@ export type SignInDeps = {
 }
 
 const pendingSchema = z.object({
-  ...{ state: z.string(), nonce: z.string(), verifier: z.string(), returnTo: z.string(), atMs: z.number() },
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  returnTo: z.string(),
+  atMs: z.number(),
 })
 const pendingMs = 600_000
 const maxLogoutBytes = 64 * 1024
@@ -47,7 +51,9 @@ export function createSignInRoutes({
   const change = createChanges({ directory })
   const used = new Set<string>()
   const redirect = (location: string, cookie: string): Reply => ({
-    ...{ status: 302, bytes: Buffer.alloc(0), contentType: 'text/plain' },
+    status: 302,
+    bytes: Buffer.alloc(0),
+    contentType: 'text/plain',
     headers: { Location: location, 'Set-Cookie': cookie, 'Cache-Control': 'no-store' },
   })
   const seal = () => {
@@ -86,7 +92,10 @@ export function createSignInRoutes({
   return [
     route({
       ...withoutProject,
-      ...{ name: 'auth.providers', method: 'GET', path: '/auth/providers', summary: 'Who signs people in to the page' },
+      name: 'auth.providers',
+      method: 'GET',
+      path: '/auth/providers',
+      summary: 'Who signs people in to the page',
       response: providersResponse,
       async handle() {
         return { json: { providers: provider === undefined ? [] : [{ name: new URL(config.oidcIssuer).hostname }] } }
@@ -94,7 +103,10 @@ export function createSignInRoutes({
     }),
     route({
       ...withoutProject,
-      ...{ name: 'auth.login', method: 'GET', path: '/auth/login', summary: 'Leads to the provider that signs in' },
+      name: 'auth.login',
+      method: 'GET',
+      path: '/auth/login',
+      summary: 'Leads to the provider that signs in',
       async handle(context) {
         const found = configured()
         const via = viaOf(context)
@@ -106,7 +118,10 @@ export function createSignInRoutes({
     }),
     route({
       ...withoutProject,
-      ...{ name: 'auth.callback', method: 'GET', path: '/auth/callback', summary: 'The way back from the provider' },
+      name: 'auth.callback',
+      method: 'GET',
+      path: '/auth/callback',
+      summary: 'The way back from the provider',
       async handle(context) {
         const found = configured()
         const via = viaOf(context)
@@ -128,8 +143,11 @@ export function createSignInRoutes({
       },
     }),
     route({
-      ...{ withoutProject: true, response: null },
-      ...{ name: 'auth.backchannel_logout', method: 'POST', path: '/auth/backchannel-logout' },
+      withoutProject: true,
+      response: null,
+      name: 'auth.backchannel_logout',
+      method: 'POST',
+      path: '/auth/backchannel-logout',
       summary: 'The provider tells that a user has signed out there: all his sessions end',
       body: { type: 'raw', contentTypes: ['application/x-www-form-urlencoded'] },
       async handle(context) {

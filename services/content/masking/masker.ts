@@ -76,7 +76,9 @@ function compileRule(rule: MaskRule, id: string, scope: number): Rule {
   const { detect, keys, path, pattern, action } = rule
   const fields = rule.in && new Set<string>(rule.in)
   const base = {
-    ...{ id, action, scope },
+    id,
+    action,
+    scope,
     isIn: (field: MaskedField) => fields?.has(field) ?? true,
     anchor: 0,
     literal: undefined,

@@ -88,7 +88,9 @@ export function createMaskings(
       }),
     })
     const masker = createMasker(on, {
-      ...{ ...optionsOf(false), floor, version },
+      ...optionsOf(false),
+      floor,
+      version,
       ...(onFailure && { onFailure: (error: unknown) => onFailure(projectId, error) }),
     })
     return dry.length === 0 ? masker : withDryRun(masker, createMasker(dry, optionsOf(true)))

@@ -90,17 +90,37 @@ export function createAudit({ sink: first, kind, now = Date.now, onLost }: Audit
   let isWorking = false
 
   const ownEvent = (action: string, details: string): Unsealed => ({
-    ...{ scope: '*', at_us: now() * 1000, actor: '', actor_kind: 'server', key_id: '', address: '' },
-    ...{ action, target: '', outcome: 'done', request_id: '', details, ends_from: 0, ends_to: 0 },
+    scope: '*',
+    at_us: now() * 1000,
+    actor: '',
+    actor_kind: 'server',
+    key_id: '',
+    address: '',
+    action,
+    target: '',
+    outcome: 'done',
+    request_id: '',
+    details,
+    ends_from: 0,
+    ends_to: 0,
   })
 
   function unsealed({ action, scope, target = '', actor, by, outcome = 'done', details }: AuditEvent): Unsealed {
     const request = by ?? runningRequest()
     return {
-      ...{ scope: textOf(scope), at_us: now() * 1000, actor: textOf(actor ?? request?.userId ?? '') },
-      ...{ actor_kind: request === undefined ? kind : 'user', key_id: textOf(request?.keyId ?? '') },
-      ...{ address: textOf(request?.address() ?? ''), action, target: textOf(target), outcome },
-      ...{ request_id: request?.requestId ?? '', details: detailsOf(details), ends_from: 0, ends_to: 0 },
+      scope: textOf(scope),
+      at_us: now() * 1000,
+      actor: textOf(actor ?? request?.userId ?? ''),
+      actor_kind: request === undefined ? kind : 'user',
+      key_id: textOf(request?.keyId ?? ''),
+      address: textOf(request?.address() ?? ''),
+      action,
+      target: textOf(target),
+      outcome,
+      request_id: request?.requestId ?? '',
+      details: detailsOf(details),
+      ends_from: 0,
+      ends_to: 0,
     }
   }
 

@@ -53,8 +53,21 @@ export function hashOf(prev: string, event: Omit<SealedEvent, 'prev' | 'hash'>):
   const { scope, at_us, chain, seq, actor, actor_kind, key_id, address } = event
   const { action, target, outcome, request_id, details, ends_from, ends_to } = event
   const hashed = {
-    ...{ scope, at_us, chain, seq, actor, actor_kind, key_id, address },
-    ...{ action, target, outcome, request_id, details, ends_from, ends_to },
+    scope,
+    at_us,
+    chain,
+    seq,
+    actor,
+    actor_kind,
+    key_id,
+    address,
+    action,
+    target,
+    outcome,
+    request_id,
+    details,
+    ends_from,
+    ends_to,
   }
   return createHash('sha256').update(prev).update(JSON.stringify(hashed)).digest('hex')
 }

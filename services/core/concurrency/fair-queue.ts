@@ -162,7 +162,9 @@ export function createFairQueue<Key>(options: Options): FairQueue<Key> {
       }
       let isWaiting = true
       const one: Waiting = {
-        ...{ request: request ?? {}, before: undefined, after: undefined },
+        request: request ?? {},
+        before: undefined,
+        after: undefined,
         begin() {
           isWaiting = false
           start(key, line, begin)

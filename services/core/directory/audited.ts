@@ -35,7 +35,13 @@ const verbOf = <T>(before: T | null, after: T | null): string =>
 
 /** Of a key, as far as it is no secret. */
 const ofKey = ({ user, name, actions, scopes, expires_at, addresses, limits }: KeyValue) => ({
-  ...{ user, name, actions, scopes, expires_at, addresses, limits },
+  user,
+  name,
+  actions,
+  scopes,
+  expires_at,
+  addresses,
+  limits,
 })
 
 function keyEvent(action: string, state: DirectoryState, id: string, more: object = {}): AuditEvent[] {
@@ -50,7 +56,9 @@ function settingEvents(scope: Scope, before: object | null, after: object | null
   return [...names]
     .filter((name) => JSON.stringify(old?.[name]) !== JSON.stringify(now?.[name]))
     .map((name) => ({
-      ...{ action: `${name}.changed`, scope, target: scope },
+      action: `${name}.changed`,
+      scope,
+      target: scope,
       details: { before: old?.[name] ?? null, after: now?.[name] ?? null },
     }))
 }
@@ -68,7 +76,9 @@ const ofUser = (value: UserValue | null) => value && { kind: value.kind, entity:
 const described: { [Of in Kind]: (changed: Changed<Of>) => AuditEvent[] } = {
   user: ({ id, before, after }) => [
     {
-      ...{ action: `user.${verbOf(before, after)}`, scope: (after ?? before)?.entity ?? '*', target: id },
+      action: `user.${verbOf(before, after)}`,
+      scope: (after ?? before)?.entity ?? '*',
+      target: id,
       details: { ...ofUser(after ?? before) },
     },
   ],
@@ -77,7 +87,9 @@ const described: { [Of in Kind]: (changed: Changed<Of>) => AuditEvent[] } = {
   ],
   grant: ({ id, rest, before, after }) => [
     {
-      ...{ action: after === null ? 'grant.removed' : 'grant.set', scope: rest, target: id },
+      action: after === null ? 'grant.removed' : 'grant.set',
+      scope: rest,
+      target: id,
       details: { before: before?.role ?? null, after: after?.role ?? null },
     },
   ],
@@ -86,13 +98,18 @@ const described: { [Of in Kind]: (changed: Changed<Of>) => AuditEvent[] } = {
       ? [{ action: 'grant.removed', scope: entityOf(state, id), target: id, details: { by: 'sign-in' } }]
       : [
           {
-            ...{ action: 'auth.signed_in', scope: entityOf(state, id), target: id, actor: id },
+            action: 'auth.signed_in',
+            scope: entityOf(state, id),
+            target: id,
+            actor: id,
             details: { with: 'provider', grants: after.grants.map(({ role, scope }) => `${role}@${scope}`) },
           },
         ],
   group: ({ id, after }) => [
     {
-      ...{ action: after === null ? 'group.removed' : 'group.set', scope: '*', target: id },
+      action: after === null ? 'group.removed' : 'group.set',
+      scope: '*',
+      target: id,
       details: { grants: after?.grants.map(({ role, scope }) => `${role}@${scope}`) },
     },
   ],
@@ -127,7 +144,9 @@ const described: { [Of in Kind]: (changed: Changed<Of>) => AuditEvent[] } = {
   },
   mask: ({ id, rest, before, after }) => [
     {
-      ...{ action: 'masking.changed', scope: scopeOf(id, rest), target: scopeOf(id, rest) },
+      action: 'masking.changed',
+      scope: scopeOf(id, rest),
+      target: scopeOf(id, rest),
       details: { before: withoutSalt(before), after: withoutSalt(after) },
     },
   ],
@@ -140,7 +159,9 @@ const described: { [Of in Kind]: (changed: Changed<Of>) => AuditEvent[] } = {
   },
   hold: ({ id, before, after }) => [
     {
-      ...{ action: `hold.${verbOf(before, after)}`, scope: (after ?? before)?.scope ?? '*', target: id },
+      action: `hold.${verbOf(before, after)}`,
+      scope: (after ?? before)?.scope ?? '*',
+      target: id,
       details: { until: (after ?? before)?.until },
     },
   ],

@@ -34,7 +34,9 @@ export function heldOf(state: Holds, projectId: string, nowMs: number): HeldKeys
   const idsOf = (name: 'call_ids' | 'trace_ids' | 'thread_ids') => new Set(counting.flatMap((hold) => hold[name] ?? []))
   return {
     all: counting.some(({ all }) => all === true),
-    ...{ callIds: idsOf('call_ids'), traceIds: idsOf('trace_ids'), threadIds: idsOf('thread_ids') },
+    callIds: idsOf('call_ids'),
+    traceIds: idsOf('trace_ids'),
+    threadIds: idsOf('thread_ids'),
   }
 }
 

@@ -69,7 +69,9 @@ const values = {
   mask: maskRules.extend({ version: z.int().min(1), salt: z.string().optional() }),
   /** `secret/<scope>/<name>`: sealed under the master key; `last4` of long ones, so that people recognize it. */
   secret: z.object({
-    ...{ version: z.int().min(1), sealed: z.string(), last4: z.string().max(4).optional() },
+    version: z.int().min(1),
+    sealed: z.string(),
+    last4: z.string().max(4).optional(),
     /** Where it may be sent; absent = to providers of the operator. */
     origins: z.array(baseAddress).min(1).optional(),
     /** The same value, sealed by a new master key. */
@@ -77,8 +79,13 @@ const values = {
   }),
   /** `hold/<id>`: what it names is not removed. */
   hold: z.object({
-    ...{ scope: z.string().min(1), call_ids: ids, trace_ids: ids, thread_ids: ids },
-    ...{ all: z.boolean().optional(), reason: z.string().max(1_000), until: time.optional() },
+    scope: z.string().min(1),
+    call_ids: ids,
+    trace_ids: ids,
+    thread_ids: ids,
+    all: z.boolean().optional(),
+    reason: z.string().max(1_000),
+    until: time.optional(),
   }),
 } as const satisfies Record<string, z.ZodType>
 

@@ -82,7 +82,8 @@ export function callCutoffs(source: RetentionSource, nowMs = Date.now()) {
   const seconds = (days: number | null) => (cutoffUs(days, nowMs) ?? 0) / 1e6
   const projects = [...source.projectIds()].filter((id) => source.of(id) !== undefined)
   return {
-    ...{ projects, cutoffs: projects.map((id) => seconds(retentionOf(source, id).calls_days)) },
+    projects,
+    cutoffs: projects.map((id) => seconds(retentionOf(source, id).calls_days)),
     others: seconds(source.defaultDays),
   }
 }

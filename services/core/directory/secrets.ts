@@ -32,7 +32,8 @@ export function secretChange(
 ): Change {
   const version = (secrets.get(scope)?.get(name)?.version ?? 0) + 1
   const stored: StoredSecret = {
-    ...{ version, sealed: sealOf(master, scope, name, version).seal(value) },
+    version,
+    sealed: sealOf(master, scope, name, version).seal(value),
     ...(value.length >= minShownLength && { last4: value.slice(-4) }),
     ...(origins !== undefined && { origins }),
   }

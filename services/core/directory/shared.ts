@@ -117,7 +117,8 @@ export async function openSharedDirectory(options: SharedOptions): Promise<Share
       appends.run(async () => {
         if (changes.length === 0) return
         const records = itemsOf(state, changes, by, Date.now()).map(({ key, ...rest }) => ({
-          ...{ key, text: rest.value === null ? null : JSON.stringify(rest) },
+          key,
+          text: rest.value === null ? null : JSON.stringify(rest),
         }))
         const last = await log.append(records).catch((error: unknown) => {
           throw unavailable(`The directory takes no changes at the moment: ${(error as Error).message}`, 2)

@@ -34,11 +34,26 @@ export type DirectoryState = {
 }
 
 export const emptyState = (): DirectoryState => ({
-  ...{ items: new Map(), users: new Map(), off: new Set(), grants: new Map(), keys: new Map() },
-  ...{ byDigest: new Map(), ends: new Map(), revoked: new Set(), signedIn: new Map() },
-  ...{ groups: new Map(), sessionEnds: new Map(), sessionsEnds: new Map(), entities: new Map() },
-  ...{ projects: new Map(), masks: new Map(), secrets: new Map(), holds: new Map(), keyLimits: new Map() },
-  ...{ keyUses: new Map(), removedProjects: new Map() },
+  items: new Map(),
+  users: new Map(),
+  off: new Set(),
+  grants: new Map(),
+  keys: new Map(),
+  byDigest: new Map(),
+  ends: new Map(),
+  revoked: new Set(),
+  signedIn: new Map(),
+  groups: new Map(),
+  sessionEnds: new Map(),
+  sessionsEnds: new Map(),
+  entities: new Map(),
+  projects: new Map(),
+  masks: new Map(),
+  secrets: new Map(),
+  holds: new Map(),
+  keyLimits: new Map(),
+  keyUses: new Map(),
+  removedProjects: new Map(),
 })
 
 const scopeOf = (entity: string, project: string): Scope => (project === '' ? entity : `${entity}/${project}`)

@@ -142,7 +142,8 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
       const bytes = await readMessage(stream, {
         encoding: first(headers['grpc-encoding']),
         maxBytes: deps.maxBodyBytes,
-        ...{ lease, waiting },
+        lease,
+        waiting,
         pool: deps.pool,
         onReceived(received) {
           bytesIn += received
@@ -190,7 +191,9 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
       )
       failed.catch(() => undefined)
       const call = {
-        ...{ signal: ending.signal, requestId, address },
+        signal: ending.signal,
+        requestId,
+        address,
         onReceived(bytes: number) {
           bytesIn += bytes
         },

@@ -46,7 +46,9 @@ export function runHandler(
   // A stream is read once.
   const asker = { requestId, userId: holder.userId, keyId: holder.keyId, address: clientIp }
   const projects = projectsOf(holder, route, !mayTakeLong && stream === undefined, {
-    ...{ account: by.account, request: asker, cutoffsOf: by.cutoffsOf },
+    account: by.account,
+    request: asker,
+    cutoffsOf: by.cutoffsOf,
   })
   const context: RouteContext = {
     requestId,

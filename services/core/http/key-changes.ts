@@ -140,8 +140,13 @@ export function createKey(state: DirectoryState, key: NewKey, by: string, now: n
   const { userId, actions, scopes, name = '', entity, expiresAt, isFirst, addresses } = key
   const { id, text } = newKeyText()
   const value: KeyValue = {
-    ...{ sha256: digestOf(text), user: userId, name, scopes: [...scopes], actions: [...actions] },
-    ...{ created_at: new Date(now).toISOString(), created_by: by },
+    sha256: digestOf(text),
+    user: userId,
+    name,
+    scopes: [...scopes],
+    actions: [...actions],
+    created_at: new Date(now).toISOString(),
+    created_by: by,
     ...(expiresAt !== undefined && { expires_at: expiresAt }),
     ...(entity !== undefined && entity !== state.users.get(userId)?.entity && { entity }),
     ...(key.limits !== undefined && { limits: key.limits }),
@@ -175,12 +180,14 @@ export function rotateKey(state: DirectoryState, id: string, hours: number, by: 
     ...rest,
     ...(limits !== undefined && { limits }),
     sha256: digestOf(text),
-    ...{ created_at: new Date(now).toISOString(), created_by: by },
+    created_at: new Date(now).toISOString(),
+    created_by: by,
     ...(lastsMs !== undefined && { expires_at: new Date(now + lastsMs).toISOString() }),
   }
   const end = { ends_at: new Date(now + hours * 3_600_000).toISOString(), successor }
   return {
-    ...{ id: successor, text },
+    id: successor,
+    text,
     changes: [
       { key: itemKey('key', successor), value },
       { key: itemKey('key-end', id), value: end },

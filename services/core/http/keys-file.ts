@@ -60,9 +60,14 @@ export function takenOver(state: DirectoryState, entries: readonly KeyEntry[]): 
     const role = entry.role === 'admin' && entry.grants === '*' ? 'owner' : roleNamed(entry.role)
     const held = [...new Set(scopes.flatMap((scope) => actionsOf(role, scope)))]
     const value: KeyValue = {
-      ...{ sha256: entry.sha256, user: entry.userId, name: '', scopes },
+      sha256: entry.sha256,
+      user: entry.userId,
+      name: '',
+      scopes,
       actions: held.filter((action) => entry.actions === undefined || entry.actions.includes(action)),
-      ...{ created_at: entry.createdAt, created_by: 'keys.json', entity: entry.entity },
+      created_at: entry.createdAt,
+      created_by: 'keys.json',
+      entity: entry.entity,
       ...(entry.isFirst === true && { is_first: true }),
     }
     const { userId, entity } = entry

@@ -8,6 +8,7 @@ import { type Action, actionsOf, intersect, type Role, type RoleName, roleNamed 
 import type { SharedDirectory } from '../directory/shared.ts'
 import { type DirectoryState, keyEndOf } from '../directory/state.ts'
 import { createLatest } from '../memory/latest.ts'
+import { configuredKeys } from './configured-keys.ts'
 import { retryLater } from './errors.ts'
 import { type HolderEntry, holderOf, type KeyHolder } from './holder.ts'
 import { isLoopbackName } from './host.ts'
@@ -118,19 +119,6 @@ type Shared = Pick<KeyValue, 'entity' | 'actions' | 'scopes'> & { made: HolderEn
 /** Before the id of a user, in place of the id of a key: sessions without a key. */
 const userPrefix = 'user:'
 
-/** Keys of CALLHOUSE_KEYS by the SHA-256 of their texts; they have no id: another text for the same user is another key. */
-function configuredKeys(pairs: readonly string[]): Map<string, KeyHolder> {
-  return new Map(
-    pairs.map((pair) => {
-      const colon = pair.indexOf(':')
-      const name = pair.slice(0, colon)
-      const digest = digestOf(pair.slice(colon + 1))
-      const holder = { userId: name, entity: name, access: { '*': actionsOf('owner', '*') } }
-      return [digest, holderOf(holder, `configured-${digest.slice(0, 32)}`)]
-    }),
-  )
-}
-
 export function createKeys(
   directory: Directory,
   { configured, denied = [], maxDays = 0, now = Date.now, arrives }: KeysOptions,
@@ -197,7 +185,8 @@ export function createKeys(
     )
     if (same !== undefined) return same.made
     const made = {
-      ...{ userId: user, entity: entity ?? state.users.get(user)?.entity ?? user },
+      userId: user,
+      entity: entity ?? state.users.get(user)?.entity ?? user,
       access: intersect(accessOn(scopes, actions), grantedTo(state, user, now())),
     }
     if (state.signedIn.has(user)) return made
@@ -277,7 +266,10 @@ export function createKeys(
     const { id, text, changes } = createKey(
       current(),
       {
-        ...{ ...key, scopes, isFirst, actions: held.filter((one) => actions === undefined || actions.includes(one)) },
+        ...key,
+        scopes,
+        isFirst,
+        actions: held.filter((one) => actions === undefined || actions.includes(one)),
         ...(expiresAt !== undefined && { expiresAt }),
       },
       'command',
@@ -329,8 +321,14 @@ export function createKeys(
         const end = keyEndOf(current(), id, key)
         const used = uses.lastMs(current(), id)
         return {
-          ...{ id, userId: key.user, name: key.name, actions: key.actions, scopes: key.scopes },
-          ...{ createdAt: key.created_at, createdBy: key.created_by, ...(end !== undefined && { endsAt: end }) },
+          id,
+          userId: key.user,
+          name: key.name,
+          actions: key.actions,
+          scopes: key.scopes,
+          createdAt: key.created_at,
+          createdBy: key.created_by,
+          ...(end !== undefined && { endsAt: end }),
           ...(used !== undefined && { lastUsedAt: new Date(used).toISOString() }),
         }
       }),
@@ -355,7 +353,9 @@ export function createKeys(
       directory.look()
       const { users, off, grants } = current()
       return [...users].map(([id, { kind }]) => ({
-        ...{ id, kind, isOff: off.has(id) },
+        id,
+        kind,
+        isOff: off.has(id),
         grants: [...(grants.get(id) ?? [])].map(([scope, role]) => ({ scope, role })),
       }))
     },

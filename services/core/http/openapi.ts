@@ -31,7 +31,9 @@ function queryParameters({ query }: Route): Json[] {
   if (query === undefined) return []
   const { properties = {}, required = [] } = schemaOf(query, 'input') as { properties?: Json; required?: string[] }
   return Object.entries(properties).map(([name, schema]) => ({
-    ...{ name, in: 'query', required: required.includes(name) },
+    name,
+    in: 'query',
+    required: required.includes(name),
     schema,
   }))
 }

@@ -160,6 +160,11 @@ type Inner = Declared<Pick<Route, 'name' | 'right' | 'summary' | 'isLong' | 'hea
 
 /** Declares work of the server's own, which reads its body from the bytes: long ones find a thread like those of requests. */
 export const innerRoute = (declared: Inner): Route => ({
-  ...{ method: 'POST', path: '', response: null, isInner: true, ...declared, right: rightOfDeclared(declared) },
+  method: 'POST',
+  path: '',
+  response: null,
+  isInner: true,
+  ...declared,
+  right: rightOfDeclared(declared),
   body: { type: 'json', schema: z.unknown(), check: 'bytes' },
 })

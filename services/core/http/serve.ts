@@ -176,7 +176,10 @@ function reportLimits(account: RequestAccount | undefined, { response }: Exchang
 
 /** As audit events name who asks. */
 export const askerOf = ({ requestId, userId, keyId }: Exchange, address: () => string): AuditedRequest => ({
-  ...{ requestId, userId, keyId, address },
+  requestId,
+  userId,
+  keyId,
+  address,
 })
 
 /** Answers one request, or rejects with the reason why it could not. */

@@ -139,7 +139,12 @@ export function createSessions({ keys, masterKey, directory, config, now = Date.
       const at = now()
       const sid = randomBytes(16).toString('base64url')
       const content = {
-        ...{ sid, user: holder.userId, key: holder.keyId ?? '', issuedMs: at, authMs: at, seenMs: at },
+        sid,
+        user: holder.userId,
+        key: holder.keyId ?? '',
+        issuedMs: at,
+        authMs: at,
+        seenMs: at,
         ...(untilMs !== undefined && { untilMs }),
       }
       return { cookie: write(content, via), session: { holder, content, expiresMs: expiresOf(content) } }

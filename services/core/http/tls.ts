@@ -27,7 +27,9 @@ export function openTls({ certFile, keyFile, clientCaFile, onBroken, onRenewed, 
   const read = (): SecureContextOptions => {
     try {
       const options = {
-        ...{ cert: readFileSync(certFile), key: readFileSync(keyFile), minVersion: 'TLSv1.2' as const },
+        cert: readFileSync(certFile),
+        key: readFileSync(keyFile),
+        minVersion: 'TLSv1.2' as const,
         ...(clientCaFile !== undefined && { ca: readFileSync(clientCaFile) }),
       }
       // Says whether they belong together.

@@ -25,7 +25,9 @@ export type Freshness = {
 
 /** Asks for what was accepted up to now, where no request says how fresh its answer has to be. */
 export const latestOfLog = (signal: AbortSignal = new AbortController().signal): FreshnessWish => ({
-  ...{ header: () => undefined, query: new URLSearchParams(), signal },
+  header: () => undefined,
+  query: new URLSearchParams(),
+  signal,
 })
 
 export const staleHeader = 'X-Callhouse-Stale'

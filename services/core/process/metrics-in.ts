@@ -12,7 +12,10 @@ export function metricsIn(registry: Registry) {
     ...labelNames: Label[]
   ): void {
     new Gauge({
-      ...{ name, help, labelNames, registers },
+      name,
+      help,
+      labelNames,
+      registers,
       collect() {
         return set(this)
       },

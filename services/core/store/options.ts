@@ -29,6 +29,9 @@ const migrations = fileURLToPath(new URL('../../../clickhouse/migrations', impor
 const silent: StoreLogger = { info() {}, warn() {}, error() {} }
 
 export const withDefaults = <Options extends StoreOptions>(options: Options) => ({
-  ...{ queryRows: 0, maxResultBytes: 256 * 2 ** 20, migrationsDir: migrations, logger: silent },
+  queryRows: 0,
+  maxResultBytes: 256 * 2 ** 20,
+  migrationsDir: migrations,
+  logger: silent,
   ...options,
 })

@@ -128,6 +128,7 @@ export function queryOfProject<Table extends string>(
  * @param projectId the project of the request that asks, whose turn it takes
  */
 export const systemQuery = (queryName: string, fragment: Sql, projectId?: ProjectId): Query => ({
-  ...{ name: queryName, ...render(fragment) },
+  name: queryName,
+  ...render(fragment),
   ...(projectId === undefined ? {} : { projectId }),
 })

@@ -70,7 +70,11 @@ const meta = (more: object = {}) => ({ _weave_eval_meta: { evaluate_model_worker
 function starting(run: Run, id: string, parentId: string | null, op: string, inputs: unknown): [Started, CallWrite] {
   const startedUs = nowUs(run.deps.clock)
   const start = {
-    ...{ id, traceId: run.job.callId, parentId, opName: run.ops[op] as string, startedUs },
+    id,
+    traceId: run.job.callId,
+    parentId,
+    opName: run.ops[op] as string,
+    startedUs,
     attributes: meta(parentId === null ? {} : { declarative: true }),
     inputs: stringifyLossless(inputs),
   }
@@ -79,7 +83,11 @@ function starting(run: Run, id: string, parentId: string | null, op: string, inp
 
 const ending = (run: Run, { id, startedUs }: Started, output: unknown, exception: string | null = null): CallWrite => ({
   end: {
-    ...{ id, startedUs, endedUs: nowUs(run.deps.clock), summary: '{}', exception },
+    id,
+    startedUs,
+    endedUs: nowUs(run.deps.clock),
+    summary: '{}',
+    exception,
     output: stringifyLossless(output ?? null),
   },
 })
@@ -130,7 +138,9 @@ async function evaluateRow(run: Run, plan: Plan, row: Fields, key: [trial: numbe
   const { job } = run
   const id = (...part: (string | number)[]) => callIdOf(job.callId, ...key, ...part)
   const [around, aroundPart] = starting(run, id('row'), job.callId, opNames.row, {
-    ...{ self: job.evaluationRef, model: job.modelRef, example: row },
+    self: job.evaluationRef,
+    model: job.modelRef,
+    example: row,
   })
   const [predict, predictPart] = starting(run, id('predict'), around.id, predictOp, { self: job.modelRef, ...row })
   await write(run, [aroundPart, predictPart])
@@ -269,7 +279,8 @@ async function evaluateModel(
 /** A job, in a thread: rows and answers of megabytes become values. */
 export const evaluationWork = (deps: EvaluateDeps): Route =>
   innerRoute({
-    ...{ name: 'evaluations.run', isLong: true },
+    name: 'evaluations.run',
+    isLong: true,
     summary: 'Runs an evaluation that was asked for',
     async handle({ body, caller, signal, requestId }) {
       await evaluateModel(deps, JSON.parse(body.bytes.toString()), { caller, signal, requestId })

@@ -38,10 +38,12 @@ export const rowsAtOneTime = 20 + 1
 /** The caller that a job runs as: whoever asked for it, in its project and nowhere else. */
 const callerOf = ({ projectId, userId, callId }: EvaluationJob, signal: AbortSignal): InvokeCaller => ({
   caller: holderOf({
-    ...{ userId, entity: projectId.slice(0, projectId.indexOf('/')) },
+    userId,
+    entity: projectId.slice(0, projectId.indexOf('/')),
     access: { [projectId]: actionsOf('writer', projectId) },
   }),
-  ...{ signal, requestId: callId },
+  signal,
+  requestId: callId,
 })
 
 /** Of several workers the one that applies the first partition of the jobs runs them; for a moment it may be two. */
@@ -112,8 +114,11 @@ export function startEvaluationJobs(deps: JobDeps): EvaluationJobs {
       const isPausing = (tries.get(row.call_id)?.notBeforeMs ?? 0) > Date.now()
       if (ended.has(row.call_id) || taken.has(row.call_id) || isPausing) continue
       take({
-        ...{ projectId: row.project_id as ProjectId, callId: row.call_id, userId: row.user_id },
-        ...{ evaluationRef: row.evaluation_ref, modelRef: row.model_ref },
+        projectId: row.project_id as ProjectId,
+        callId: row.call_id,
+        userId: row.user_id,
+        evaluationRef: row.evaluation_ref,
+        modelRef: row.model_ref,
       })
     }
   }

@@ -45,7 +45,9 @@ export type PredictInput = { userInput: unknown; config: Fields; variables: Fiel
 
 /** What a row of a dataset means to a model. */
 export const inputOfRow = ({ user_input: userInput, config, ...variables }: Fields): PredictInput => ({
-  ...{ userInput, config: objectOf(config), variables },
+  userInput,
+  config: objectOf(config),
+  variables,
 })
 
 /** What a judge is asked about a row and its prediction. @throws TemplateError */

@@ -24,8 +24,11 @@ export const evaluateModelRoute = ({ log, clock, config }: Deps): Route =>
       if (!config.evaluateDispatch) throw fault(503, 'Evaluations are not run here (CALLHOUSE_EVALUATE_DISPATCH)')
       const callId = orderedUuidv7()
       const job = {
-        ...{ projectId, callId, userId: caller.userId },
-        ...{ evaluationRef: input.evaluation_ref, modelRef: input.model_ref },
+        projectId,
+        callId,
+        userId: caller.userId,
+        evaluationRef: input.evaluation_ref,
+        modelRef: input.model_ref,
       }
       const position = await log.append('evaluation_jobs', [evaluationJobRecord(job, 'queued', clock.next())])
       return { json: { call_id: callId }, headers: { [positionHeader]: formatPositions([position]) } }

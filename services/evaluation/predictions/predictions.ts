@@ -174,14 +174,23 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Evaluatio
         if (runId !== undefined) {
           parentId = orderedUuidv7()
           const start = {
-            ...{ id: parentId, traceId, parentId: runId, opName: rowOp, startedUs },
+            id: parentId,
+            traceId,
+            parentId: runId,
+            opName: rowOp,
+            startedUs,
             attributes: { weave: { predict_call_id: id, genai_span_ref } },
             inputs: objectText({ self: run?.self ?? 'null', model: JSON.stringify(model), example: inputs }),
           }
           groups.push([{ start }])
         }
         const start = {
-          ...{ id, traceId, parentId, opName: predictOp, startedUs: nowUs(clock), attributes: { weave } },
+          id,
+          traceId,
+          parentId,
+          opName: predictOp,
+          startedUs: nowUs(clock),
+          attributes: { weave },
           inputs: objectText({ self: JSON.stringify(model), inputs }),
         }
         // First what is refused more easily, should they be too large to go together.
@@ -207,7 +216,8 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Evaluatio
     }),
     route({
       ...deletion(deps, predictionsDeleteRequest, 'prediction_ids'),
-      ...{ name: 'predictions.delete', path },
+      name: 'predictions.delete',
+      path,
       summary: 'Deletes predictions with everything below them; the ids are in the query string or in the body',
     }),
     route({

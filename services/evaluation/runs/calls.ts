@@ -194,7 +194,11 @@ export function createCalls({
     },
     async *list(context, projectId, { filter, where, columns, limit, offset }) {
       const body = {
-        ...{ project_id: projectId, filter, columns: ['id', ...columns.map(wireName)], limit, offset },
+        project_id: projectId,
+        filter,
+        columns: ['id', ...columns.map(wireName)],
+        limit,
+        offset,
         ...(where === undefined ? {} : { query: { $expr: where } }),
         sort_by: [{ field: 'started_at', direction: 'asc' }],
       }

@@ -109,8 +109,13 @@ function finishParts(
   const startedUs = own ? timeOf(own.startedAt) : time
   const { evaluation } = subjectsOf(run)
   const start = {
-    ...{ id, startedUs, traceId: run.traceId, parentId: run.id, opName: opNames.summarize },
-    ...{ attributes: {}, inputs: JSON.stringify({ self: evaluation }) },
+    id,
+    startedUs,
+    traceId: run.traceId,
+    parentId: run.id,
+    opName: opNames.summarize,
+    attributes: {},
+    inputs: JSON.stringify({ self: evaluation }),
   }
   const end = {
     id: run.id,
@@ -146,8 +151,13 @@ export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Evalua
         const id = orderedUuidv7()
         const weave = { evaluation_run: flag, evaluation, model, source_evaluation_run_id }
         const start = {
-          ...{ id, traceId: id, parentId: null, opName: opNames.run, startedUs: nowUs(clock) },
-          ...{ attributes: { weave }, inputs: JSON.stringify({ self: evaluation, model }) },
+          id,
+          traceId: id,
+          parentId: null,
+          opName: opNames.run,
+          startedUs: nowUs(clock),
+          attributes: { weave },
+          inputs: JSON.stringify({ self: evaluation, model }),
         }
         const headers = await calls.write(context, projectId, [{ start }])
         cache.rememberRun(projectId, id, { traceId: id, self: JSON.stringify(evaluation) })
@@ -184,7 +194,8 @@ export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Evalua
     }),
     route({
       ...deletion(deps, evaluationRunsDeleteRequest, 'evaluation_run_ids'),
-      ...{ name: 'evaluation_runs.delete', path },
+      name: 'evaluation_runs.delete',
+      path,
       summary: 'Deletes evaluation runs with everything below them; the ids are in the query string or in the body',
     }),
     route({

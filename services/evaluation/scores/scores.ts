@@ -98,7 +98,10 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: EvaluationCall
         const place = await parentOf(context, projectId, { id, runId, prediction })
         const { refs, positions } = await ensureOps(projectId, context.caller.userId, [scoreOpOf(ref.name)])
         const start = {
-          ...{ ...place, id, opName: refs[0] as string, startedUs: nowUs(clock) },
+          ...place,
+          id,
+          opName: refs[0] as string,
+          startedUs: nowUs(clock),
           attributes: { weave: { score: flag, prediction_id, scorer, evaluation_run_id: runId } },
           inputs: objectText({
             self: JSON.stringify(scorer),
@@ -135,7 +138,8 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: EvaluationCall
     }),
     route({
       ...deletion(deps, scoresDeleteRequest, 'score_ids'),
-      ...{ name: 'scores.delete', path },
+      name: 'scores.delete',
+      path,
       summary: 'Deletes scores; the ids are in the query string or in the body',
     }),
     route({

@@ -36,7 +36,9 @@ const maskedTexts = [
 
 /** Nothing is taken out of what is masked here. */
 const nobody: PayloadOwner = {
-  ...{ projectId: '', userId: '', masker: undefined },
+  projectId: '',
+  userId: '',
+  masker: undefined,
   extraction: { extract: () => null, append: async () => [] },
 }
 

@@ -250,7 +250,9 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     })
     if (refused.length > 0)
       deps.onRefused?.({
-        ...{ requestId: context.requestId, refused: refused.length, of: batch.length },
+        requestId: context.requestId,
+        refused: refused.length,
+        of: batch.length,
         places: refused.slice(0, maxLoggedPlaces),
       })
     return reply(`{"res":[${answers.join(',')}]}`, await write(context, items))

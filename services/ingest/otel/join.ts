@@ -32,11 +32,20 @@ function spanOf({ id, traceId }: StoredSpan, dump: Json): OtlpSpan {
   const { code, message } = (dump.status ?? {}) as { code?: string; message?: string }
   const none = { us: 0, rest: 0 }
   return {
-    ...{ traceId, spanId: id, traceState: '', parentSpanId: '', name: '', kind: 0, start: none, end: none },
+    traceId,
+    spanId: id,
+    traceState: '',
+    parentSpanId: '',
+    name: '',
+    kind: 0,
+    start: none,
+    end: none,
     attributes: attributesOf(dump.attributes),
     events: ((dump.events ?? []) as Json[]).map(
       (event): OtlpEvent => ({
-        ...{ time: '0', name: String(event.name), dropped: 0 },
+        time: '0',
+        name: String(event.name),
+        dropped: 0,
         attributes: attributesOf(event.attributes),
       }),
     ),
@@ -109,8 +118,14 @@ function merged(span: StoredSpan, alone: CompleteCall, joined: CompleteCall): Co
   if (Object.values(kept).every(Boolean)) return null
   return {
     ...joined,
-    ...{ startedUs: span.startedUs, endedUs: span.endedUs, traceId: span.traceId, parentId: span.parentId },
-    ...{ runStep: span.runStep, runStepEnd: span.runStepEnd, errorCount: span.errorCount, runId: span.runId },
+    startedUs: span.startedUs,
+    endedUs: span.endedUs,
+    traceId: span.traceId,
+    parentId: span.parentId,
+    runStep: span.runStep,
+    runStepEnd: span.runStepEnd,
+    errorCount: span.errorCount,
+    runId: span.runId,
     odd: span.odd || joined.odd,
     otelDump: span.otelDump,
     // Log records were masked when they came.
@@ -151,10 +166,16 @@ export function createEventMapping(
       const dump = parseExact(stored.otelDump) as Json
       const span = spanOf(stored, dump)
       const around: SpanSurroundings = {
-        ...{ projectId: stored.projectId, userId: stored.userId, runId: stored.runId, eventsAsIo, maxBodyBytes },
+        projectId: stored.projectId,
+        userId: stored.userId,
+        runId: stored.runId,
+        eventsAsIo,
+        maxBodyBytes,
         // Which route took the span is not stored: keys of weave are those of the one that looks for them.
         conventions: span.attributes.keys.includes('weave') ? weave : plain,
-        ...{ resource: '{}', scope: '', scopeName: String((dump.scope as Json | undefined)?.name ?? '') },
+        resource: '{}',
+        scope: '',
+        scopeName: String((dump.scope as Json | undefined)?.name ?? ''),
         opRef: () => stored.opName,
         extract: () => null,
         masker: maskings.of(stored.projectId),

@@ -49,7 +49,9 @@ export function createTableWriteRoutes({ log, clock, maskings = noMaskings }: Ta
         const text = body.bytes.toString()
         refuseInternalRefs(text, input.table.rows)
         const table: Omit<NewTable, 'clock'> = {
-          ...{ projectId, texts: rowTexts(text), masker: maskings.of(projectId)?.objects },
+          projectId,
+          texts: rowTexts(text),
+          masker: maskings.of(projectId)?.objects,
           list: (rows) => rows.map((row) => row.digest),
         }
         const { digest, rowDigests, headers } = await create(table, input.table.expected_digest)

@@ -125,7 +125,9 @@ export async function backupServer(deps: ServerBackupDeps, folder: string, to: s
   async function positions(): Promise<ServerManifest['positions']> {
     const [applied, kept] = [await group.committed(), await group.kept()]
     return kept.map(({ topic, partition, end }) => ({
-      ...{ topic, partition, end },
+      topic,
+      partition,
+      end,
       applied: applied.find((one) => one.topic === topic && one.partition === partition)?.offset ?? 0,
     }))
   }
@@ -170,11 +172,21 @@ export async function backupServer(deps: ServerBackupDeps, folder: string, to: s
       },
     )
     await writeServerManifest(folder, {
-      ...{ format: 'callhouse server backup', version: 1, callhouse: await packageVersion() },
-      ...{ engine: await engineVersion(deps), begunAt, destination: destination.shown },
-      ...{ isDestinationWhole: destination.isWhole, database, positions: noted, tables: counts, definitions },
+      format: 'callhouse server backup',
+      version: 1,
+      callhouse: await packageVersion(),
+      engine: await engineVersion(deps),
+      begunAt,
+      destination: destination.shown,
+      isDestinationWhole: destination.isWhole,
+      database,
+      positions: noted,
+      tables: counts,
+      definitions,
       topics: deps.topics.map(({ topic, partitions, replicas, settings }) => ({
-        ...{ topic, partitions, replicas },
+        topic,
+        partitions,
+        replicas,
         settings,
       })),
     })

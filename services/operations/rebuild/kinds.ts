@@ -30,7 +30,11 @@ async function eachWindow(
     await work(window)
     done += window.rows
     await task.onProgress({
-      ...{ cursor: [window.beforeExclusiveUs], rows: window.rows, tookMs: performance.now() - beganMs, done, of },
+      cursor: [window.beforeExclusiveUs],
+      rows: window.rows,
+      tookMs: performance.now() - beganMs,
+      done,
+      of,
     })
   }
 }
@@ -93,7 +97,8 @@ function fromDirtyBuckets({ store, log, worker, server }: KindDeps, name: string
       upTo: due.map(({ upTo }) => upTo),
       minCovered: Math.min(...due.map((one) => one.covered)),
       revision: Date.now() * 1_000,
-      ...{ slots: [], ...allCountedAgain },
+      slots: [],
+      ...allCountedAgain,
     }
     const stop = () => fieldIndex?.stop()
     task.signal.addEventListener('abort', stop)

@@ -226,7 +226,13 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
     replay(from, rowsPerSecond = defaultRowsPerSecond) {
       refuseSecond()
       const status: RebuildStatus = {
-        ...{ task: 'replay', phase: 'working', progress: 0, rows: 0, rowsPerSecond: 0, notes: [], isResumed: false },
+        task: 'replay',
+        phase: 'working',
+        progress: 0,
+        rows: 0,
+        rowsPerSecond: 0,
+        notes: [],
+        isResumed: false,
         startedAt: new Date().toISOString(),
       }
       const { rest } = pacer(status, rowsPerSecond)

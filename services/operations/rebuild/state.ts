@@ -81,7 +81,9 @@ export function createStateTable(store: Pick<Store, 'rows' | 'command'>, server:
     store.command({ name: `rebuild.${name}`, sql, params }, aside)
   const writeSign = (of: string, sign: keyof typeof signs, state = '') =>
     run('state', `INSERT INTO ${table} (owner, sign, state) SELECT {owner:String}, {sign:UInt8}, {state:String}`, {
-      ...{ owner: of, sign: signs[sign], state },
+      owner: of,
+      sign: signs[sign],
+      state,
     })
   const exists = async (): Promise<boolean> => {
     const sql = 'SELECT name FROM system.tables WHERE database = {database:String} AND name = {table:String}'

@@ -223,7 +223,8 @@ const tables: ExportedTable[] = [
     bytes: 'length(row_digests) * 50 + 300',
     cells: {
       ...same('project_id', 'digest', 'chunk_index', 'row_count', 'row_digests'),
-      ...{ kind: word('list'), clock: 'bitNot(age)' },
+      kind: word('list'),
+      clock: 'bitNot(age)',
     },
   }),
 ]
@@ -272,8 +273,11 @@ const queues: ExportedTable[] = [
     bytes: '1000',
     cells: {
       ...same('project_id', 'queue_id', 'call_id', 'clock', 'call_op_name', 'call_trace_id', 'display_fields'),
-      ...{ event: word('item_added'), user_id: 'added_by', item_id: 'id' },
-      ...{ call_started_us: us('call_started_at'), call_ended_us: us('call_ended_at') },
+      event: word('item_added'),
+      user_id: 'added_by',
+      item_id: 'id',
+      call_started_us: us('call_started_at'),
+      call_ended_us: us('call_ended_at'),
     },
   }),
   plain({
@@ -283,7 +287,8 @@ const queues: ExportedTable[] = [
     bytes: '400',
     cells: {
       ...same('project_id', 'queue_id', 'call_id', 'clock', 'state'),
-      ...{ event: word('progressed'), user_id: 'annotator' },
+      event: word('progressed'),
+      user_id: 'annotator',
     },
   }),
 ]
@@ -303,7 +308,9 @@ const trainingJobs = plain({
   bytes: 'length(config) + length(experimental_config) + 1000',
   cells: {
     ...same(...Object.keys(topics.training_jobs.columns)),
-    ...{ clock: 'bitNot(age)', event: word('training.job.created'), user_id: 'created_by' },
+    clock: 'bitNot(age)',
+    event: word('training.job.created'),
+    user_id: 'created_by',
   },
 })
 
@@ -322,7 +329,8 @@ const logs = plain({
   bytes: 'length(body) + length(toString(attributes)) + 2000',
   cells: {
     ...same(...Object.keys(topics.logs.columns)),
-    ...{ at_ns: 'toUnixTimestamp64Nano(at)', observed_ns: 'toUnixTimestamp64Nano(observed_at)' },
+    at_ns: 'toUnixTimestamp64Nano(at)',
+    observed_ns: 'toUnixTimestamp64Nano(observed_at)',
   },
 })
 

@@ -90,8 +90,10 @@ const rowColumns = sql`id, q.call_id, started_us, ended_us, op_name, trace_id, d
 const shows = {
   items: { columns, rowColumns, order: (order: Sql) => order, settings: asFewNumbers },
   keys: {
-    ...{ columns: sizeColumns, rowColumns: sql`q.call_id, size, position, ${state}` },
-    ...{ order: (order: Sql) => sql`${order}, size`, settings: asNumbers },
+    columns: sizeColumns,
+    rowColumns: sql`q.call_id, size, position, ${state}`,
+    order: (order: Sql) => sql`${order}, size`,
+    settings: asNumbers,
   },
 }
 

@@ -18,8 +18,10 @@ const cells = sql`scope, toString(toUnixTimestamp64Micro(at)) AS at_us, chain, t
 
 const eventOf = (row: Row): SealedEvent => ({
   ...row,
-  ...{ at_us: Number(row.at_us), seq: Number(row.seq) },
-  ...{ ends_from: Number(row.ends_from), ends_to: Number(row.ends_to) },
+  at_us: Number(row.at_us),
+  seq: Number(row.seq),
+  ends_from: Number(row.ends_from),
+  ends_to: Number(row.ends_to),
 })
 
 const atUs = (us: number): Sql => sql`fromUnixTimestamp64Micro(${param('Int64', us)}, 'UTC')`
@@ -102,9 +104,21 @@ const lineOf = (event: SealedEvent): AuditLine => {
   const { at_us, details, scope, action, target, actor, actor_kind, key_id, address } = event
   const { request_id, outcome, chain, seq, hash } = event
   return {
-    ...{ id: idOf(event), at: new Date(at_us / 1000).toISOString(), scope, action, target, actor, actor_kind },
-    ...{ key_id, address, request_id, outcome, details: details === '' ? {} : JSON.parse(details) },
-    ...{ chain, seq, hash },
+    id: idOf(event),
+    at: new Date(at_us / 1000).toISOString(),
+    scope,
+    action,
+    target,
+    actor,
+    actor_kind,
+    key_id,
+    address,
+    request_id,
+    outcome,
+    details: details === '' ? {} : JSON.parse(details),
+    chain,
+    seq,
+    hash,
   }
 }
 

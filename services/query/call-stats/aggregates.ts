@@ -45,8 +45,12 @@ const maxAggregates = 500
 function aggregateOf(metric: string, of: MetricSql, name: Aggregation): Aggregate {
   const { of: sqlOf, empty } = aggregations[name]
   return {
-    ...{ key: `${name}_${metric}`, sql: sqlOf(of.value), merged: of.merged[name] ?? null },
-    ...{ column: of.columns?.[name] ?? '', isPercentile: false, empty },
+    key: `${name}_${metric}`,
+    sql: sqlOf(of.value),
+    merged: of.merged[name] ?? null,
+    column: of.columns?.[name] ?? '',
+    isPercentile: false,
+    empty,
   }
 }
 
@@ -57,9 +61,12 @@ const percentilesOf = (metric: string): Sql => identifier(`percentiles_of_${metr
 function percentileOf(key: string, of: MetricSql, list: { values: Sql; merged: Sql }, at: Sql): Aggregate {
   const none = of.mergedPercentiles?.none
   return {
-    ...{ key, sql: sql`if(count(${of.value}) = 0, NULL, ${list.values}[${at}])` },
+    key,
+    sql: sql`if(count(${of.value}) = 0, NULL, ${list.values}[${at}])`,
     merged: none ? sql`if(${none}, NULL, ${list.merged}[${at}])` : null,
-    ...{ column: '', isPercentile: true, empty: null },
+    column: '',
+    isPercentile: true,
+    empty: null,
   }
 }
 

@@ -18,7 +18,9 @@ export const isCost = (metric: string): metric is CostMetric => metric in shownS
 /** Sums that every cost is made of, in the order in which `costsOfSums` takes them. */
 export const tokenSums: readonly Aggregate[] = aggregatesOf(
   ['input_tokens', 'output_tokens', ...Object.keys(billedMetrics)].map((metric) => ({
-    ...{ metric, aggregations: [], percentiles: [] },
+    metric,
+    aggregations: [],
+    percentiles: [],
   })),
   { ...usageMetrics, ...billedMetrics },
 )

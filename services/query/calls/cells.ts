@@ -63,7 +63,15 @@ function rowOf(header: CallHeader): Row {
   const [id, trace_id, op_name, started_at, display_name, ended_at, exception, error_count, end_ver] = header
   const [parent_id, thread_id, turn_id, user_id, run_id, run_step, run_step_end] = header.slice(columnIndex.parentId)
   return {
-    ...{ id, trace_id, op_name, started_at, display_name, ended_at, exception, error_count, end_ver },
+    id,
+    trace_id,
+    op_name,
+    started_at,
+    display_name,
+    ended_at,
+    exception,
+    error_count,
+    end_ver,
     ...({ parent_id, thread_id, turn_id, user_id, run_id, run_step, run_step_end } as Record<string, string>),
   }
 }

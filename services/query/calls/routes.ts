@@ -89,7 +89,12 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
     const offset = nonNegative('offset', input.offset) ?? 0
     const { filter, query: expression, sort_by, expand_columns: expanded = [] } = input
     const query = compileCallsQuery({
-      ...{ filter, query: expression, sort_by, expand_columns: expanded, projectId, ...names },
+      filter,
+      query: expression,
+      sort_by,
+      expand_columns: expanded,
+      projectId,
+      ...names,
     })
     // Costs stand in the summary and are made from it.
     const withSummary = input.include_costs && input.columns?.length ? [...input.columns, 'summary'] : input.columns

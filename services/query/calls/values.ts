@@ -24,8 +24,16 @@ import { columnValuesQuery, feedbackFieldsQuery, fieldsQuery, indexedValuesQuery
 const maxFeedbackFields = 1_000
 const latestFirst = [{ field: 'started_at', direction: 'desc' }] as const
 const typeOf: Readonly<Record<string, 'string' | 'number' | 'bool'>> = {
-  ...{ number: 'number', numeral: 'number', text: 'string', long: 'string', bool: 'bool' },
-  ...{ String: 'string', Bool: 'bool', Int64: 'number', UInt64: 'number', Double: 'number' },
+  number: 'number',
+  numeral: 'number',
+  text: 'string',
+  long: 'string',
+  bool: 'bool',
+  String: 'string',
+  Bool: 'bool',
+  Int64: 'number',
+  UInt64: 'number',
+  Double: 'number',
 }
 
 type Field = { path: string; types: { string?: number; number?: number; bool?: number }; calls: number }

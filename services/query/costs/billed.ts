@@ -15,7 +15,12 @@ export type Billed = {
 }
 
 export const nothingBilled: Billed = {
-  ...{ inside: 0, apart: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, moreOutput: 0 },
+  inside: 0,
+  apart: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cacheWrite1h: 0,
+  moreOutput: 0,
 }
 
 /** What has to be read of a call for `billedOf`. */

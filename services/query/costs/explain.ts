@@ -76,7 +76,8 @@ function bucketsOf(price: Price, usage: ReportedUsage, { billed, countsCached }:
     bucket: name,
     tokens: of.tokens,
     counted_as,
-    ...{ price: of.price, cost: of.cost },
+    price: of.price,
+    cost: of.cost,
   })
   const written = { tokens: cacheWrite, price: price.cacheWrite, cost: cacheWrite * price.cacheWrite }
   const hour = { tokens: cacheWrite1h, price: price.cacheWrite1h, cost: cacheWrite1h * price.cacheWrite1h }
@@ -114,7 +115,10 @@ function explainModel(
   const price = book.at(model, startedUs)
   const buckets = price ? bucketsOf(price, usage, bill) : []
   return {
-    ...{ model, usage, buckets, reasoning_tokens: reasoningOf(usage) },
+    model,
+    usage,
+    buckets,
+    reasoning_tokens: reasoningOf(usage),
     rule: price ? ruleOf(price, bill) : 'no price',
     price: price && priceShown(price, startedUs),
     other_prices: book
@@ -177,7 +181,11 @@ export function createCostExplainer(deps: { store: Pick<Store, 'bytes' | 'rows'>
         isObject(entry) ? [explainModel(book, model, entry, billOf(model), startedUs)] : [],
       )
       return {
-        ...{ project_id: projectId, call_id: callId, op_name: row[2], started_at: formatTimestamp(startedUs), models },
+        project_id: projectId,
+        call_id: callId,
+        op_name: row[2],
+        started_at: formatTimestamp(startedUs),
+        models,
         total: models.reduce((sum, { total }) => sum + total, 0),
       }
     },

@@ -53,10 +53,24 @@ export const createRequestErasure =
     const clock = deps.clock.next()
     const requestedUs = Number(clock >> 10n)
     const erasure: Erasure = {
-      ...{ projectId, id: uuidv7(), status: 'accepted', requestedBy: caller.userId, requestedUs },
-      ...{ deadlineUs: requestedUs + deps.config.eraseHours * hourUs, doneUs: 0, untilVer: clock, reason },
-      ...{ problem: '', counts: { ...noErasureCounts, calls, missing }, remaining: '', previous: '', hash: '' },
-      ...{ hiddenUs: 0, firstVer: 0n, held: 0, selectorHmac: selectorHmac(deps.masterKey(), projectId, selector) },
+      projectId,
+      id: uuidv7(),
+      status: 'accepted',
+      requestedBy: caller.userId,
+      requestedUs,
+      deadlineUs: requestedUs + deps.config.eraseHours * hourUs,
+      doneUs: 0,
+      untilVer: clock,
+      reason,
+      problem: '',
+      counts: { ...noErasureCounts, calls, missing },
+      remaining: '',
+      previous: '',
+      hash: '',
+      hiddenUs: 0,
+      firstVer: 0n,
+      held: 0,
+      selectorHmac: selectorHmac(deps.masterKey(), projectId, selector),
       changedMs: requestedUs / 1_000,
     }
     await deps.log.append(erasuresTopic.name, [erasureRecord(erasure, clock)])

@@ -84,7 +84,9 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
 
   return [
     route({
-      ...{ name: 'erasures.create', method: 'POST', path: '/erasures' },
+      name: 'erasures.create',
+      method: 'POST',
+      path: '/erasures',
       summary: 'Deletes calls with their descendants and has everything about them removed for good',
       body: { type: 'json', schema: erasureRequest, check: 'schema', maxBytes: maxItemBytes },
       response: erasureResponse,
@@ -122,7 +124,10 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
     }),
     route({
       opensRemoved: true,
-      ...{ name: 'erasures.list', method: 'GET', path, summary: 'Erasures of a project and their receipts' },
+      name: 'erasures.list',
+      method: 'GET',
+      path,
+      summary: 'Erasures of a project and their receipts',
       query: pageQuery,
       body: { type: 'none' },
       response: null,
@@ -141,7 +146,9 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
     }),
     route({
       opensRemoved: true,
-      ...{ name: 'erasures.read', method: 'GET', path: `${path}/{id}` },
+      name: 'erasures.read',
+      method: 'GET',
+      path: `${path}/{id}`,
       summary: 'How far an erasure is; its receipt, once it is done',
       body: { type: 'none' },
       response: erasureReceipt,

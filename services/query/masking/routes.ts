@@ -131,18 +131,28 @@ export function createMaskingRoutes({ directory, config, masterKey, invoke }: Ma
       },
     }),
     route({
-      ...{ name: 'masking.scope_read', method: 'GET', path: '/masking', query: maskingQuery },
+      name: 'masking.scope_read',
+      method: 'GET',
+      path: '/masking',
+      query: maskingQuery,
       summary: 'The rules of masking of one scope: everything (`*`), an entity or a project',
-      ...{ withoutProject: true, body: { type: 'none' }, response: maskingResponse, tables: [] },
+      withoutProject: true,
+      body: { type: 'none' },
+      response: maskingResponse,
+      tables: [],
       async handle({ caller, query }) {
         return { json: answerOf(throwUnlessOver(caller, query.get('scope') ?? '', 'query')) }
       },
     }),
     route({
-      ...{ name: 'masking.scope_update', method: 'PUT', path: '/masking' },
+      name: 'masking.scope_update',
+      method: 'PUT',
+      path: '/masking',
       summary: 'Sets the rules of one scope: those of everything, an entity and a project add up',
       body: { type: 'json', schema: scopeMaskRules, check: 'schema', maxBytes: maxItemBytes },
-      ...{ withoutProject: true, response: maskingResponse, topics: [] },
+      withoutProject: true,
+      response: maskingResponse,
+      topics: [],
       async handle({ caller, input }) {
         const { scope, ...rules } = input
         return replace(caller, throwUnlessOver(caller, scope, 'body'), rules)

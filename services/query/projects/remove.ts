@@ -18,7 +18,9 @@ export type ProjectRemovalDeps = {
 
 export function projectDeleteRoute({ directory, requestErasure, store }: ProjectRemovalDeps): Route {
   return route({
-    ...{ name: 'projects.delete', method: 'DELETE', path: '/v2/{entity}/{project}' },
+    name: 'projects.delete',
+    method: 'DELETE',
+    path: '/v2/{entity}/{project}',
     summary: 'Closes a project for good and erases what is stored of it; `confirm` is its whole name',
     body: { type: 'json', schema: projectDeleteRequest, check: 'schema', maxBytes: maxItemBytes },
     response: projectDeleteResponse,

@@ -150,11 +150,11 @@ export function createSettingsRoutes({ directory, retention, store, config }: Se
         return {
           json: {
             ...days,
-            ...{
-              calls_before: timeOf(cutoffs.callsUs),
-              payloads_before: timeOf(cutoffs.payloadsUs ?? cutoffs.callsUs),
-            },
-            ...{ stats_before: timeOf(cutoffs.statsUs), logs_before: timeOf(cutoffs.logsUs), held },
+            calls_before: timeOf(cutoffs.callsUs),
+            payloads_before: timeOf(cutoffs.payloadsUs ?? cutoffs.callsUs),
+            stats_before: timeOf(cutoffs.statsUs),
+            logs_before: timeOf(cutoffs.logsUs),
+            held,
             hidden_calls: await hiddenCalls(store, projectId, cutoffs.callsUs, options),
             removed_within_days: isAllHeld ? null : 1,
             bytes_within_days: isAllHeld ? null : config.purgeDays + 1,

@@ -44,7 +44,14 @@ function throwUnlessOwner({ access = {} }: Caller): void {
 }
 
 const shapeOf = ({ id, topic, partition, offset, rowIndex, reason, at, replayedAt }: Found) => ({
-  ...{ id, topic, partition, offset, row_index: rowIndex, reason, at, replayed_at: replayedAt ?? null },
+  id,
+  topic,
+  partition,
+  offset,
+  row_index: rowIndex,
+  reason,
+  at,
+  replayed_at: replayedAt ?? null,
 })
 
 export function createServerRoutes({ settings, status, deadLetters }: OperatorDeps): Route[] {

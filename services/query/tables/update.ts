@@ -124,7 +124,10 @@ export function createTableUpdateRoutes(deps: TableUpdateDeps): Route[] {
         if (input.updates.length === 0) return { json: { digest: input.base_digest, updated_row_digests: [] }, headers }
         let changed: string[] = []
         const { digest, record } = await makeTable({
-          ...{ projectId, texts, clock, masker: maskings.of(projectId)?.objects },
+          projectId,
+          texts,
+          clock,
+          masker: maskings.of(projectId)?.objects,
           list(rows) {
             const updated = applyUpdates(base, input.updates, rows)
             changed = updated.changed

@@ -29,8 +29,14 @@ export type Span = {
 }
 
 const lists = {
-  ...{ name: 'names', op: 'ops', kind: 'kinds', model: 'models', user: 'users' },
-  ...{ thread: 'threads', turn: 'turns', error: 'errors' },
+  name: 'names',
+  op: 'ops',
+  kind: 'kinds',
+  model: 'models',
+  user: 'users',
+  thread: 'threads',
+  turn: 'turns',
+  error: 'errors',
 } as const
 type Listed = keyof typeof lists
 
@@ -98,11 +104,15 @@ export function createColumns(traceId: string) {
 
   const answer = (isCut: boolean): Answer =>
     ({
-      ...{ trace_id: traceId, started_at: baseUs === null ? null : formatTimestamp(baseUs), is_cut: isCut },
+      trace_id: traceId,
+      started_at: baseUs === null ? null : formatTimestamp(baseUs),
+      is_cut: isCut,
       ...Object.fromEntries(
         (Object.keys(lists) as Listed[]).map((name) => [lists[name], [...(places.get(name)?.keys() ?? [])]]),
       ),
-      ...{ id: ids, ...parents(), ...columns },
+      id: ids,
+      ...parents(),
+      ...columns,
     }) as Answer
 
   return { add, answer }

@@ -87,10 +87,20 @@ function spanOf(row: TreeRow, { billed, book, costsOf }: Bill): Omit<Span, 'kind
   if (usage) addCosts(usage, startedUs, costsOf)
   const hasPrice = models.some((model) => book.at(model, startedUs) !== null)
   return {
-    ...{ id, parentId, op, name: displayName || plainName(op), user, thread, turn: turnId, size },
+    id,
+    parentId,
+    op,
+    name: displayName || plainName(op),
+    user,
+    thread,
+    turn: turnId,
+    size,
     ...sumsOf(usage, hasPrice),
     error: exception.trimStart().split('\n', 1)[0] ?? '',
-    ...{ startedUs, endedUs: hasEnd ? endedUs : null, hasFailed: exception !== '', hasFailedBelow: errorCount > 0 },
+    startedUs,
+    endedUs: hasEnd ? endedUs : null,
+    hasFailed: exception !== '',
+    hasFailedBelow: errorCount > 0,
   }
 }
 

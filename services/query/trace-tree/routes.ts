@@ -41,8 +41,11 @@ export function createTraceTreeRoutes({ store, freshness, prices, wirePrefix, wi
         const projectId = context.project(input.project_id)
         const index = { column: 'trace_id', values: [input.trace_id] } as const
         const query = compileCallsQuery({
-          ...{ filter: { trace_ids: [input.trace_id] }, sort_by: byStart, projectId },
-          ...{ prefix: wirePrefix, aliases: wireAliases },
+          filter: { trace_ids: [input.trace_id] },
+          sort_by: byStart,
+          projectId,
+          prefix: wirePrefix,
+          aliases: wireAliases,
         })
         const headers = await freshness.wait(context, ['calls', 'costs', 'feedback'])
         const options = { signal }

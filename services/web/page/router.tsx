@@ -116,7 +116,9 @@ const playground = createRoute({
   validateSearch: (
     search: Record<string, unknown>,
   ): { call?: string | undefined; prompt?: string | undefined; model?: string | undefined } => ({
-    ...{ call: text(search.call), prompt: text(search.prompt), model: text(search.model) },
+    call: text(search.call),
+    prompt: text(search.prompt),
+    model: text(search.model),
   }),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.playgroundRoute))
 
@@ -149,7 +151,10 @@ type ObjectsSearch = {
   tz?: string | undefined
 }
 const objectsSearch = ({ op, class: kind, page, tz }: Record<string, unknown>): ObjectsSearch => ({
-  ...{ op: op === '1' ? '1' : undefined, class: objectKind(kind), page: pageOf(page), tz: text(tz) },
+  op: op === '1' ? '1' : undefined,
+  class: objectKind(kind),
+  page: pageOf(page),
+  tz: text(tz),
 })
 const objects = createRoute({
   getParentRoute: () => signedIn,

@@ -73,8 +73,16 @@ function* partitionsOf({ identities, committed, applied, tables }: ComparedState
       const group = committed.find((one) => one.topic === topic && one.partition === partition)
       const covered = isOlder && topic === 'calls' ? tables.covered.get(partition) : undefined
       yield {
-        ...{ topic, id, partition, first, end, isOlder, committed: group?.offset ?? 0, covered: covered ?? 0 },
-        ...{ remembered: known?.positions.get(partition), generation: known?.generation ?? 1 },
+        topic,
+        id,
+        partition,
+        first,
+        end,
+        isOlder,
+        committed: group?.offset ?? 0,
+        covered: covered ?? 0,
+        remembered: known?.positions.get(partition),
+        generation: known?.generation ?? 1,
       }
     }
   }

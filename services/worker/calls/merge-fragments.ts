@@ -57,8 +57,11 @@ type Probed = { hasPartsElsewhere: boolean; wasStored: boolean; mayJoin: boolean
 const among = (projects: readonly string[] | null) => ({ any: projects === null ? 1 : 0, projects: projects ?? [] })
 
 const noLogJoins: LogJoins = {
-  ...{ projects: () => [], evaluated: () => [], turned: () => [] },
-  ...{ onSpans: () => {}, isJoined: () => false },
+  projects: () => [],
+  evaluated: () => [],
+  turned: () => [],
+  onSpans: () => {},
+  isJoined: () => false,
 }
 
 export function createCallMaterializer(store: Store, logJoins = noLogJoins): CallMaterializer {

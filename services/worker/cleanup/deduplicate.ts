@@ -71,10 +71,7 @@ export function createDeduplication(deps: {
     refresh,
     exclusive: alone,
     stop,
-  } = createRollups({
-    ...{ store, committed: deps.committed, table: [rollup], isSlow: true },
-    onError() {},
-  })
+  } = createRollups({ store, committed: deps.committed, table: [rollup], isSlow: true, onError() {} })
   const counted = async (work: () => Promise<void>): Promise<number> => {
     const before = merged
     // Rejects once the applier takes no more batches.

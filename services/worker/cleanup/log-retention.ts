@@ -26,7 +26,10 @@ export async function dropOldLogs(
   const month = Number.isFinite(days.own) ? monthOf(nowMs - days.own * dayMs) : ''
   /** The first partition of each table that stays. */
   const kept: Record<string, string> = {
-    ...{ logs: month, logs_by_span: month, log_evaluations: month, log_turns: month },
+    logs: month,
+    logs_by_span: month,
+    log_evaluations: month,
+    log_turns: month,
     log_joined: monthOf(nowMs - days.derived * dayMs),
     usage_minutes: monthOf(nowMs - usageDays * dayMs),
     log_joins: dayOf(nowMs - dueDays * dayMs),

@@ -26,8 +26,11 @@ export function createFeedbackPurge(deps: { store: Pick<Store, 'rows' | 'command
   const itemsOf = (projectId: string, after: string, beforeUs: number): Promise<Item[]> =>
     read<Item>(
       statement('purge.feedback', {
-        ...{ project: projectId, lead: `weave:///${projectId}/call/` },
-        ...{ after, before: beforeUs, limit: itemsAtOnce },
+        project: projectId,
+        lead: `weave:///${projectId}/call/`,
+        after,
+        before: beforeUs,
+        limit: itemsAtOnce,
       }),
     )
 

@@ -54,7 +54,9 @@ export const agedTables: readonly Aged[] = [
   { table: 'calls', us: startedAt, cutoff: calls, held: heldId },
   { table: 'turns', us: startedAt, cutoff: calls, held: heldId },
   {
-    ...{ table: 'call_keys', us: startedAt, cutoff: calls },
+    table: 'call_keys',
+    us: startedAt,
+    cutoff: calls,
     held: `(key IN {keys:Array(String)} AND ${startedAt} IN {times:Array(Int64)})`,
   },
   { table: 'call_counts_hourly', us: secondsOf('hour'), cutoff: calls, held: 'derived' },
@@ -219,7 +221,10 @@ export function createPurge(deps: {
       statement('purge.removed', { month }, { table, us: aged?.us ?? 'toInt64(0)' }),
     )
     const projects = found.map(({ project_id, rows, removed, oldest, newest }) => ({
-      ...{ rows: Number(rows), removed: Number(removed), oldestUs: Number(oldest), newestUs: Number(newest) },
+      rows: Number(rows),
+      removed: Number(removed),
+      oldestUs: Number(oldest),
+      newestUs: Number(newest),
       cutoffUs: aged && cutoffOf(aged, project_id),
     }))
     return isRewritten(`${table} ${month}`, projects, roundDays, nowMs)

@@ -113,8 +113,15 @@ export function createErasing(deps: ErasingDeps): Erasing {
   const fail = (erasure: Erasure, problem: string) => append(Object.assign(erasure, { status: 'failed', problem }))
 
   const removeRound = createRound({
-    ...{ due, removal, fileRemoval: deps.fileRemoval, log, deadLetters: deps.deadLetters, audit: deps.audit },
-    ...{ removedProjects, isStopped: () => isStopped, onError: deps.onError },
+    due,
+    removal,
+    fileRemoval: deps.fileRemoval,
+    log,
+    deadLetters: deps.deadLetters,
+    audit: deps.audit,
+    removedProjects,
+    isStopped: () => isStopped,
+    onError: deps.onError,
     onBegin: (erasures) => change(erasures, 'removing'),
   })
   /** Removes what is due of some projects, and says of their erasures how that went. */

@@ -41,7 +41,8 @@ const traced: readonly { table: string; id: string; where?: string }[] = [
   { table: 'call_keys', id: 'call_keys.key', where: "kind = 'id'" },
   { table: 'turns', id: 'turns.id' },
   {
-    ...{ table: 'feedback', id: `substring(weave_ref, length({project:String}) + ${'weave:////call/'.length + 1})` },
+    table: 'feedback',
+    id: `substring(weave_ref, length({project:String}) + ${'weave:////call/'.length + 1})`,
     where: `startsWith(weave_ref, concat('weave:///', {project:String}, '/call/')) AND clock <= {until:UInt64}`,
   },
   { table: 'annotation_queue_items', id: 'annotation_queue_items.call_id', where: 'clock <= {until:UInt64}' },
@@ -150,8 +151,9 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
   }
 
   const named = (projectId: string, ids: readonly string[], of: readonly { trace_id: string; id: string }[] = []) => ({
-    ...{ ids, refs: ids.map((id) => refOf(projectId, id)) },
-    ...{ traces: [...new Set(of.map(({ trace_id }) => trace_id))] },
+    ids,
+    refs: ids.map((id) => refOf(projectId, id)),
+    traces: [...new Set(of.map(({ trace_id }) => trace_id))],
     spans: of.map(({ trace_id, id }) => spanKey(trace_id, id)),
   })
 
@@ -173,7 +175,8 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
       const idOf = (ref: string) => ref.slice(refOf(projectId, '').length)
       return {
         feedback: new Map(feedback.map(({ weave_ref, n }) => [idOf(weave_ref), Number(n)])),
-        ...{ payloads: counts, spans: all.spans },
+        payloads: counts,
+        spans: all.spans,
       }
     },
     async removePurged(projectId, purged) {
@@ -228,7 +231,8 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
       const [row] = await read<{ n: string }>(
         statement('erasure.files', {
           tables: isWhole ? await projectTables() : erasedTables,
-          ...{ from: Math.floor(untilMs / 1_000), until: Math.ceil(untilMs / 1_000) },
+          from: Math.floor(untilMs / 1_000),
+          until: Math.ceil(untilMs / 1_000),
         }),
       )
       return Number(row?.n ?? 0)

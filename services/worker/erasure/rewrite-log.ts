@@ -21,7 +21,10 @@ export const spanKey = (traceId: string, spanId: string): string => `${traceId} 
 const always: Has = { has: () => true }
 /** Whatever there is. */
 export const wholeProject = {
-  ...{ calls: always, spans: always, files: always, objects: always },
+  calls: always,
+  spans: always,
+  files: always,
+  objects: always,
   feedback: new Map<string, bigint>(),
 }
 

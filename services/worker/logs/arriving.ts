@@ -26,13 +26,21 @@ const joined: ReadonlySet<string> = new Set(joinedEventNames)
 const isOfSession = (event: string, before: string): boolean =>
   Object.hasOwn(agentEventKinds, event) && !(before.includes('"trace_id":') && before.includes('"span_id":'))
 
+/** What every such record tells; the rest stands in it only where it differs from what is usual. */
+type Named = Partial<SpanRecord> & Pick<SpanRecord, 'event_name' | 'trace_id' | 'span_id'>
+
 /** null for one that spans do not wait for. */
 function recordOf({ text }: SegmentRow, facts: string): SpanRecord | null {
   const row = JSON.parse(withoutHeader(text)) as Partial<SpanRecord>
   if (!row.event_name || !joined.has(row.event_name) || !row.trace_id || !row.span_id) return null
   return {
-    ...{ body: '', body_json: 0, attributes: {}, json_keys: [], project_id: '', id: '' },
-    ...(row as SpanRecord),
+    body: '',
+    body_json: 0,
+    attributes: {},
+    json_keys: [],
+    project_id: '',
+    id: '',
+    ...(row as Named),
     // As a number it would be rounded.
     at_ns: time.exec(facts)?.[1] ?? '0',
   }

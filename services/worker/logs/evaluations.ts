@@ -31,12 +31,31 @@ const namesSpan = ({ row }: Found): boolean => row.trace_id !== '' && row.span_i
 
 function feedbackOf({ row, result }: Found, call: string, clock: bigint): FeedbackRow {
   return {
-    ...{ project_id: row.project_id, id: idOf(row.id), clock, weave_ref: `weave:///${row.project_id}/call/${call}` },
-    ...{ user_id: author, creator: null, feedback_type: result.feedbackType, annotation_ref: null },
-    ...{ runnable_ref: null, call_ref: null, trigger_ref: null, queue_id: null, scorer_tags: [] },
-    ...{ scorer_tag_reasons: {}, scorer_rating_reasons: {}, scorer_tag_confidences: {}, scorer_ratings: {} },
-    ...{ scorer_rating_confidences: {}, span_agent_name: '', span_agent_version: '', span_conversation_id: '' },
-    ...{ span_trace_id: '', scorer_trace_id: '', span_status_code: '', payload: storedPayload(result.payload) },
+    project_id: row.project_id,
+    id: idOf(row.id),
+    clock,
+    weave_ref: `weave:///${row.project_id}/call/${call}`,
+    user_id: author,
+    creator: null,
+    feedback_type: result.feedbackType,
+    annotation_ref: null,
+    runnable_ref: null,
+    call_ref: null,
+    trigger_ref: null,
+    queue_id: null,
+    scorer_tags: [],
+    scorer_tag_reasons: {},
+    scorer_rating_reasons: {},
+    scorer_tag_confidences: {},
+    scorer_ratings: {},
+    scorer_rating_confidences: {},
+    span_agent_name: '',
+    span_agent_version: '',
+    span_conversation_id: '',
+    span_trace_id: '',
+    scorer_trace_id: '',
+    span_status_code: '',
+    payload: storedPayload(result.payload),
   }
 }
 
@@ -57,8 +76,10 @@ export function createEvaluations(deps: {
     const times = wanted.map(({ atUs }) => atUs)
     const rows = await store.rows<{ id: string; response_id: string }>(
       statement('log-joins-responses', {
-        ...{ project, responses: [...new Set(wanted.map(({ result }) => result.responseId))] },
-        ...{ from: Math.min(...times) - beforeUs, upTo: Math.max(...times) + afterUs },
+        project,
+        responses: [...new Set(wanted.map(({ result }) => result.responseId))],
+        from: Math.min(...times) - beforeUs,
+        upTo: Math.max(...times) + afterUs,
       }),
       background,
     )
@@ -101,8 +122,13 @@ export function createEvaluations(deps: {
     await log.append('feedback', createdRecords(made.map(({ one, call, clock }) => feedbackOf(one, call, clock))))
     await keep(
       made.map(({ one: { row }, clock }) => ({
-        ...{ project: row.project_id, trace: '', span: '', log: row.id },
-        ...{ base: String(clock), clock: String(clock), events: 1 },
+        project: row.project_id,
+        trace: '',
+        span: '',
+        log: row.id,
+        base: String(clock),
+        clock: String(clock),
+        events: 1,
       })),
     )
     return made.length

@@ -100,8 +100,13 @@ export function createJoiner(deps: {
     if (done.length === 0) return
     const of = <Key extends keyof Done>(key: Key) => done.map((one) => one[key])
     const params = {
-      ...{ projects: of('project'), traces: of('trace'), spans: of('span'), logs: of('log') },
-      ...{ bases: of('base'), clocks: of('clock'), events: of('events') },
+      projects: of('project'),
+      traces: of('trace'),
+      spans: of('span'),
+      logs: of('log'),
+      bases: of('base'),
+      clocks: of('clock'),
+      events: of('events'),
     }
     await store.command(statement('log-joined-insert', params), { background: true })
   }
@@ -193,7 +198,13 @@ export function createJoiner(deps: {
       const { call, base, clock } = row ? joinedOf(row, own) : { call: null, base: one.clock, clock: one.clock }
       if (call !== null) add(writer, call)
       done.push({
-        ...{ project: one.project_id, trace: one.trace_id, span: one.id, log: '', base, clock, events: one.events },
+        project: one.project_id,
+        trace: one.trace_id,
+        span: one.id,
+        log: '',
+        base,
+        clock,
+        events: one.events,
       })
     }
     const { count } = await append(writer)
@@ -206,8 +217,13 @@ export function createJoiner(deps: {
     deps.onError(new Error(`events of the span ${one.id} are too large to be joined`))
     return keep([
       {
-        ...{ project: one.project_id, trace: one.trace_id, span: one.id, log: '' },
-        ...{ base: one.clock, clock: one.clock, events: one.events },
+        project: one.project_id,
+        trace: one.trace_id,
+        span: one.id,
+        log: '',
+        base: one.clock,
+        clock: one.clock,
+        events: one.events,
       },
     ])
   }
@@ -222,15 +238,17 @@ export function createJoiner(deps: {
     let beyond = 0
     for (;;) {
       const rows = await store.rows<Due>(statement('log-joins-due', { ...look, events, limit: maxDue }), as)
-      const due = rows.map((row) => ({
-        ...row,
-        ...{ events: Number(row.events), joined_events: Number(row.joined_events) },
-      }))
+      const due = rows.map((row) => ({ ...row, events: Number(row.events), joined_events: Number(row.joined_events) }))
       const full = due.filter(isFull)
       await keep(
         full.map((one) => ({
-          ...{ project: one.project_id, trace: one.trace_id, span: one.id, log: '' },
-          ...{ base: one.base, clock: one.joined_clock, events: one.events },
+          project: one.project_id,
+          trace: one.trace_id,
+          span: one.id,
+          log: '',
+          base: one.base,
+          clock: one.joined_clock,
+          events: one.events,
         })),
       )
       for (const one of due) beyond += Math.max(0, one.events - Math.max(maxEvents, one.joined_events))

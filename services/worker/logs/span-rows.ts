@@ -76,7 +76,10 @@ export function spanOf(row: SpanRow): StoredSpan {
     outputRefs: row.output_refs,
     errorCount: Number(row.error_count),
     usage: usageOf(row),
-    ...{ attributes, inputs, output, summary: row.summary },
+    attributes,
+    inputs,
+    output,
+    summary: row.summary,
     otelDump: spliced(Buffer.from(row.otel_dump), texts).toString(),
   }
 }

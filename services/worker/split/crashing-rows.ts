@@ -89,7 +89,10 @@ export async function withoutCrashingRows(
     await splitBatch(await segmentRows(batch), attempt)
     for (const { partition, offset, rowIndex, text } of crashing)
       await deadLetters.add({
-        ...{ topic: batch.topic, partition, offset, rowIndex },
+        topic: batch.topic,
+        partition,
+        offset,
+        rowIndex,
         reason: 'this row makes the engine abort',
         row: withoutHeader(text),
       })

@@ -121,7 +121,10 @@ export async function insertWithoutRefused(
   await splitBatch(all, attempt)
   for (const { row, reason } of refused)
     await deadLetters.add({
-      ...{ topic: topicName, partition: row.partition, offset: row.offset, rowIndex: row.rowIndex },
+      topic: topicName,
+      partition: row.partition,
+      offset: row.offset,
+      rowIndex: row.rowIndex,
       reason: reason.slice(0, 2000),
       row: withoutHeader(row.text),
     })

@@ -37,7 +37,15 @@ const otherKey = 'other'
 const maxMinutes = 60
 
 const none = (): Counts => ({
-  ...{ requests: 0, refused: 0, calls: 0, bytesIn: 0, bytesStored: 0, reads: 0, readMs: 0, readBytes: 0, masked: 0 },
+  requests: 0,
+  refused: 0,
+  calls: 0,
+  bytesIn: 0,
+  bytesStored: 0,
+  reads: 0,
+  readMs: 0,
+  readBytes: 0,
+  masked: 0,
 })
 
 type Pair = { projectId: string; keyId: string; counts: Counts; isChanged: boolean }

@@ -26,7 +26,9 @@ const shapes: Readonly<Record<RatePolicy, Shape>> = {
   project: { windowSeconds: minute, reason: 'Too many requests about this project in a minute' },
   'project-calls': { unit: 'calls', windowSeconds: minute, reason: 'Too many calls of this project in a minute' },
   'project-bytes': {
-    ...{ unit: 'content-bytes', windowSeconds: minute, reason: 'Too many bytes of this project in a minute' },
+    unit: 'content-bytes',
+    windowSeconds: minute,
+    reason: 'Too many bytes of this project in a minute',
   },
   'project-day': { unit: 'content-bytes', windowSeconds: day, reason: 'This project has used up its bytes of a day' },
   'entity-day': { unit: 'content-bytes', windowSeconds: day, reason: 'This entity has used up its bytes of a day' },

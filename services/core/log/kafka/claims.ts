@@ -87,7 +87,10 @@ export async function openKafkaClaims(options: KafkaLogOptions): Promise<ClaimLo
     const claims: Claim[] = []
     for (let next = Number(found?.partitions[0]?.offset); next < offset; ) {
       const { responses } = await broker.fetch({
-        ...{ maxWaitTime: 1_000, minBytes: 1, maxBytes: fetchBytes, isolationLevel: 0 },
+        maxWaitTime: 1_000,
+        minBytes: 1,
+        maxBytes: fetchBytes,
+        isolationLevel: 0,
         topics: [{ topic, partitions: [{ partition: 0, fetchOffset: String(next), maxBytes: fetchBytes }] }],
       })
       const messages = responses

@@ -63,7 +63,8 @@ export async function openKafkaGroup(options: KafkaLogOptions): Promise<KafkaGro
       : again(() =>
           cluster.fetchTopicsOffset(
             topics.map((topic) => ({
-              ...{ topic: client.named(topic), fromBeginning },
+              topic: client.named(topic),
+              fromBeginning,
               partitions: partitionsOf(topic).map((partition) => ({ partition })),
             })),
           ),
@@ -71,7 +72,8 @@ export async function openKafkaGroup(options: KafkaLogOptions): Promise<KafkaGro
   const flat = (found: { topic: string; partitions: { partition: number; offset: string }[] }[]): Position[] =>
     found.flatMap(({ topic, partitions }) =>
       partitions.map(({ partition, offset }) => ({
-        ...{ topic: client.topicOf(topic) as string, partition },
+        topic: client.topicOf(topic) as string,
+        partition,
         offset: Math.max(0, Number(offset)),
       })),
     )
@@ -82,7 +84,9 @@ export async function openKafkaGroup(options: KafkaLogOptions): Promise<KafkaGro
     const firsts = flat(await ask(existing, true))
     return ends
       .map(({ topic, partition, offset: end }) => ({
-        ...{ topic, partition, end },
+        topic,
+        partition,
+        end,
         first: (firsts.find((one) => one.topic === topic && one.partition === partition)?.offset ?? 0) + 1,
       }))
       .sort((a, b) => a.topic.localeCompare(b.topic) || a.partition - b.partition)

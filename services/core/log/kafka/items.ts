@@ -93,7 +93,10 @@ export async function openKafkaItems(options: KafkaLogOptions): Promise<ItemLog>
         const [nodeId] = Object.keys(cluster.findLeaderForPartitions(topic, [0]))
         const broker = await cluster.findBroker({ nodeId: nodeId as string })
         const { responses } = await broker.fetch({
-          ...{ maxWaitTime: waitMs, minBytes: 1, maxBytes: fetchBytes, isolationLevel: 0 },
+          maxWaitTime: waitMs,
+          minBytes: 1,
+          maxBytes: fetchBytes,
+          isolationLevel: 0,
           topics: [{ topic, partitions: [{ partition: 0, fetchOffset: String(from), maxBytes: fetchBytes }] }],
         })
         const [partition] = responses.flatMap(({ partitions }) => partitions)
@@ -103,7 +106,8 @@ export async function openKafkaItems(options: KafkaLogOptions): Promise<ItemLog>
         // A batch that compaction has left empty: what is behind it comes by the next position.
         if (last === undefined) return { records: [], next: Number(partition?.highWatermark) > from ? from + 1 : from }
         const records = messages.map(({ key, value }) => ({
-          ...{ key: String(key ?? ''), text: value === null ? null : value.toString() },
+          key: String(key ?? ''),
+          text: value === null ? null : value.toString(),
         }))
         return { records, next: Number(last.offset) + 1 }
       }),

@@ -209,7 +209,10 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
       const now = Date.now()
       return client.topics.flatMap((topic) =>
         (lags.get(topic) as PartitionLag[]).map((one, partition) => ({
-          ...{ topic, partition, records: one.end() - one.position(), bytes: one.unappliedBytes() },
+          topic,
+          partition,
+          records: one.end() - one.position(),
+          bytes: one.unappliedBytes(),
           ageMs: Math.max(0, now - (one.oldestMs() ?? now)),
           isOwn: consumer?.owns(topic, partition) ?? false,
         })),

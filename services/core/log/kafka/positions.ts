@@ -178,7 +178,8 @@ export function createKafkaPositions(options: {
         const [firsts, ends] = [await bounds(true), await bounds(false)]
         return (topic) =>
           (ends.get(topic) as number[]).map((end, partition) => ({
-            ...{ partition, end },
+            partition,
+            end,
             first: (firsts.get(topic)?.[partition] ?? 0) + 1,
           }))
       }, openMs),
@@ -198,7 +199,10 @@ export function createKafkaPositions(options: {
             for (const partition of partitions) {
               const fetchOffset = String(((last.get(topic) as number[])[partition] as number) - 1)
               const { responses } = await broker.fetch({
-                ...{ maxWaitTime: 100, minBytes: 1, maxBytes: 1, isolationLevel: 0 },
+                maxWaitTime: 100,
+                minBytes: 1,
+                maxBytes: 1,
+                isolationLevel: 0,
                 topics: [{ topic: named(topic), partitions: [{ partition, fetchOffset, maxBytes: 1 }] }],
               })
               for (const message of responses.flatMap((one) => one.partitions).flatMap((one) => one.messages)) {

@@ -47,7 +47,10 @@ export function createKafkaReader(options: KafkaLogOptions): KafkaReader {
     const [nodeId] = Object.keys(cluster.findLeaderForPartitions(name, [partition]))
     const broker = await cluster.findBroker({ nodeId: nodeId as string })
     const { responses } = await broker.fetch({
-      ...{ maxWaitTime: 1_000, minBytes: 1, maxBytes: fetchBytes, isolationLevel: 0 },
+      maxWaitTime: 1_000,
+      minBytes: 1,
+      maxBytes: fetchBytes,
+      isolationLevel: 0,
       topics: [{ topic: name, partitions: [{ partition, fetchOffset: String(position - 1), maxBytes: fetchBytes }] }],
     })
     const messages = responses.flatMap((one) => one.partitions).flatMap((one) => one.messages)

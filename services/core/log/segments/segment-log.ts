@@ -141,7 +141,16 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
     })
     const removable = (): number => Math.min(position.offset(), remembered.get(topic) ?? -1)
     const retention = createRetention({
-      ...{ fs, folder, retentionMs, hiddenAfterMs, segmentBytes, applied, archives, removable, isBusy, logger },
+      fs,
+      folder,
+      retentionMs,
+      hiddenAfterMs,
+      segmentBytes,
+      applied,
+      archives,
+      removable,
+      isBusy,
+      logger,
     })
     const close = async (): Promise<void> => {
       await writer.close()
@@ -250,8 +259,12 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
     lag() {
       const now = Date.now()
       return [...opened].map(([topic, { writer, delivery }]) => ({
-        ...{ topic, partition: 0, records: writer.end() - delivery.committed(), bytes: delivery.unappliedBytes() },
-        ...{ ageMs: Math.max(0, now - (delivery.oldestMs() ?? now)), isOwn: true },
+        topic,
+        partition: 0,
+        records: writer.end() - delivery.committed(),
+        bytes: delivery.unappliedBytes(),
+        ageMs: Math.max(0, now - (delivery.oldestMs() ?? now)),
+        isOwn: true,
       }))
     },
     counters: () => ({ ...counters }),

@@ -53,7 +53,10 @@ export function createUnapplied(options: {
   const { maxBytes, isApplying, appliedBytes } = options
   const maxShareBytes = () => Math.min(maxBytes / 8, Math.max(minBytes, appliedBytes?.() ?? maxBytes))
   const shares = createShares<string>({
-    ...{ boundBytes: maxBytes, minBytes, maxBytes: maxShareBytes, recentMs },
+    boundBytes: maxBytes,
+    minBytes,
+    maxBytes: maxShareBytes,
+    recentMs,
     isAlwaysShared: isApplying,
   })
   let reason: string | null = null

@@ -30,9 +30,12 @@ function searchOf(reader: CallReader, wanted: Wanted, isSorted = false): CallSea
   const { sort, facts } = reader.query
   const startedAt = sort.startedAtOnly ?? 'asc'
   return {
-    ...{ reader, range: rangeOf(facts), refine: createRefine(reader, isSorted) },
+    reader,
+    range: rangeOf(facts),
+    refine: createRefine(reader, isSorted),
     order: { startedAt, id: sort.idDirection ?? startedAt },
-    ...{ rows: pageRows, ...wanted },
+    rows: pageRows,
+    ...wanted,
   }
 }
 

@@ -10,8 +10,12 @@ export const refWindows: AccessPathOf = ({ reader, range }) => ({
   async *candidates() {
     const { projectId } = reader
     const windows = await createWindows(reader, {
-      ...{ range, direction: 'desc', counter: 'calls' },
-      ...{ size: firstWindow, offset: 0, isCounted: false },
+      range,
+      direction: 'desc',
+      counter: 'calls',
+      size: firstWindow,
+      offset: 0,
+      isCounted: false,
     })
     const next = () => windows.next(largestWindowOfRefs)
     for (let window = await next(); window !== null; window = await next()) {

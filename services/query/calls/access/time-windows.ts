@@ -32,8 +32,12 @@ export async function* windowsIn(
   const wanted = Math.min(limit ?? rows, rows)
   const size = counted === null ? firstWindow : wanted + Math.min(from.offset, firstWindow)
   const { skipped, next } = await createWindows(reader, {
-    ...{ range: from.range, direction: order.startedAt, counter: counted ?? 'calls' },
-    ...{ size, offset: from.offset, isCounted: counted !== null },
+    range: from.range,
+    direction: order.startedAt,
+    counter: counted ?? 'calls',
+    size,
+    offset: from.offset,
+    isCounted: counted !== null,
   })
   const min = skipped > 0 ? wanted : size
   const max = readsRefs(reader) ? largestWindowOfRefs : Number.POSITIVE_INFINITY

@@ -80,7 +80,9 @@ export type AggregateMetrics = {
 }
 
 const named: Readonly<Record<string, keyof typeof callMetrics>> = {
-  ...{ calls: 'call_count', errors: 'error_count', latency_ms: 'latency_ms' },
+  calls: 'call_count',
+  errors: 'error_count',
+  latency_ms: 'latency_ms',
 }
 const aggregations = new Set(['sum', 'avg', 'min', 'max', 'count'])
 

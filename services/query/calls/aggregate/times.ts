@@ -66,8 +66,14 @@ export function bucketsWithin(bucket: Bucket, timezone: string, startUs: number,
     return { names, times }
   }
   const zone = new Intl.DateTimeFormat('en-US', {
-    ...{ timeZone: timezone, year: 'numeric', month: 'numeric', day: 'numeric' },
-    ...{ hour: 'numeric', minute: 'numeric', second: 'numeric', hourCycle: 'h23' },
+    timeZone: timezone,
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+    hourCycle: 'h23',
   })
   const startMs = Math.floor(startUs / 1000)
   const at = firstDay(startMs + offsetMs(zone, startMs), bucket)

@@ -42,8 +42,14 @@ export type CallConditions = {
 export function conditionsOf(query: Pick<CompiledCallsQuery, 'header' | 'payload' | 'derivedFields'>): CallConditions {
   const derived = { fields: query.derivedFields, behind: new Map() }
   const conditions: CallConditions = {
-    ...{ header: query.header, start: [], end: [], mixed: [], preFilters: [], derived },
-    ...{ nonNative: null, words: false },
+    header: query.header,
+    start: [],
+    end: [],
+    mixed: [],
+    preFilters: [],
+    derived,
+    nonNative: null,
+    words: false,
   }
   for (const condition of query.payload) {
     if (condition.derived.size > 0) {

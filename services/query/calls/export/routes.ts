@@ -83,7 +83,9 @@ export function createExportRoutes({ invoke, keys, masterKey, now }: ExportDeps)
         const none = { ...asked, columns, limit: 0 }
         for await (const _ of invoke.lines('calls.stream_query', none, { caller, signal, requestId })) break
         const { ticket, untilMs } = tickets.make({
-          ...{ body: context.body.bytes.toString(), format, key: caller.keyId ?? '' },
+          body: context.body.bytes.toString(),
+          format,
+          key: caller.keyId ?? '',
           columns: columns.length > 0 ? columns : usualColumns,
         })
         const { origin = '', basePath = '/' } = context.via?.() ?? {}

@@ -157,7 +157,8 @@ export function QueueItem() {
           {specs.map((spec, n) => (
             <Question
               key={`${item.id} ${spec.ref}`}
-              {...{ spec, reason }}
+              spec={spec}
+              reason={reason}
               isAt={n === at}
               value={answer(spec)}
               fault={saving.faultOf(item.id, spec.name)}
@@ -283,10 +284,10 @@ function Shown({ projectId, id, fields }: { projectId: string; id: string; field
         </div>
       )}
       {data.conversation ? (
-        <Conversation {...{ projectId }} messages={data.conversation} />
+        <Conversation projectId={projectId} messages={data.conversation} />
       ) : (
         <div className="body">
-          {data.media.length > 0 && <MediaList {...{ projectId }} found={data.media} />}
+          {data.media.length > 0 && <MediaList projectId={projectId} found={data.media} />}
           {sections.map(([name, node]) => (
             <section key={name} aria-label={name}>
               <h3>{name}</h3>

@@ -36,7 +36,12 @@ const isWhole = ({ label, kind, choices, min, max }: WrittenQuestion): boolean =
   (kind !== 'number' || min === '' || max === '' || Number(min) < Number(max))
 
 export const emptyQuestion = (key: number): WrittenQuestion => ({
-  ...{ key, label: '', kind: 'boolean', choices: '', min: '', max: '' },
+  key,
+  label: '',
+  kind: 'boolean',
+  choices: '',
+  min: '',
+  max: '',
 })
 
 /** Whether all of them can be asked, beside those of the queue that have these names already. */

@@ -63,15 +63,22 @@ export function QueueOverview() {
   )
   const columns: Column<Item>[] = [
     {
-      ...{ name: 'position', head: '#', width: '4.8rem', isNumber: true },
+      name: 'position',
+      head: '#',
+      width: '4.8rem',
+      isNumber: true,
       cell: ({ position_in_queue: place }) => <span className="dim">{place}</span>,
     },
     {
-      ...{ name: 'state', head: 'State', width: '7.6rem' },
+      name: 'state',
+      head: 'State',
+      width: '7.6rem',
       cell: ({ annotation_state: state }) => <span className={`state-${state}`}>{stateNames[state]}</span>,
     },
     {
-      ...{ name: 'call', head: 'Call', width: 'minmax(16rem, 1fr)' },
+      name: 'call',
+      head: 'Call',
+      width: 'minmax(16rem, 1fr)',
       cell: (item) => (
         <Link
           to="/p/$entity/$project/queues/$queueId/items/$itemId"
@@ -84,11 +91,15 @@ export function QueueOverview() {
       ),
     },
     {
-      ...{ name: 'started', head: 'Started', width: '12rem' },
+      name: 'started',
+      head: 'Started',
+      width: '12rem',
       cell: ({ call_started_at: iso }) => <span className="second">{moment(iso, zone)}</span>,
     },
     {
-      ...{ name: 'by', head: 'Annotators', width: 'minmax(12rem, 0.8fr)' },
+      name: 'by',
+      head: 'Annotators',
+      width: 'minmax(12rem, 0.8fr)',
       cell: ({ call_id }) => (
         <span className="second">
           <T text={[...(byCall.get(call_id) ?? [])].join(', ')} />
@@ -96,7 +107,9 @@ export function QueueOverview() {
       ),
     },
     {
-      ...{ name: 'disagreed', head: 'Disagreed on', width: 'minmax(12rem, 0.8fr)' },
+      name: 'disagreed',
+      head: 'Disagreed on',
+      width: 'minmax(12rem, 0.8fr)',
       cell: ({ call_id }) => (
         <span className="s-descendant_error">
           <T text={disagreed.get(call_id)?.join(', ') ?? ''} />
@@ -300,7 +313,10 @@ function People({ of }: { of: readonly Annotation[] }) {
 function download(items: readonly Item[], said: readonly Annotation[]): void {
   const lines = items.map((item) =>
     JSON.stringify({
-      ...{ item_id: item.id, call_id: item.call_id, trace_id: item.call_trace_id, state: item.annotation_state },
+      item_id: item.id,
+      call_id: item.call_id,
+      trace_id: item.call_trace_id,
+      state: item.annotation_state,
       annotations: said
         .filter(({ callId }) => callId === item.call_id)
         .map(({ spec, by, value, at }) => ({ name: spec, by, value, at })),

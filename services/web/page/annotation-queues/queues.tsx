@@ -30,7 +30,9 @@ export function Queues() {
     void navigate({ to: '/p/$entity/$project/queues/$queueId', params: { ...params, queueId: id } })
   const columns: Column<Listed>[] = [
     {
-      ...{ name: 'name', head: 'Queue', width: 'minmax(16rem, 1fr)' },
+      name: 'name',
+      head: 'Queue',
+      width: 'minmax(16rem, 1fr)',
       cell: ({ id, name }) => (
         <Link
           to="/p/$entity/$project/queues/$queueId"
@@ -43,15 +45,22 @@ export function Queues() {
       ),
     },
     {
-      ...{ name: 'done', head: 'Done', width: '22rem' },
+      name: 'done',
+      head: 'Done',
+      width: '22rem',
       cell: ({ total_items: total = 0, completed_items: done = 0 }) => <Progress done={done} total={total} />,
     },
     {
-      ...{ name: 'questions', head: 'Questions', width: '8rem', isNumber: true },
+      name: 'questions',
+      head: 'Questions',
+      width: '8rem',
+      isNumber: true,
       cell: ({ scorer_refs }) => count(scorer_refs.length),
     },
     {
-      ...{ name: 'description', head: 'Description', width: 'minmax(16rem, 1.5fr)' },
+      name: 'description',
+      head: 'Description',
+      width: 'minmax(16rem, 1.5fr)',
       cell: ({ description }) => (
         <span className="second">
           <T text={description} />
@@ -59,7 +68,9 @@ export function Queues() {
       ),
     },
     {
-      ...{ name: 'made', head: 'Made', width: '16rem' },
+      name: 'made',
+      head: 'Made',
+      width: '16rem',
       cell: ({ created_at, created_by }) => (
         <span className="second" title={created_at}>
           {age(created_at)} <T text={created_by} max={30} />

@@ -39,8 +39,12 @@ export function useSaving(projectId: string, queueId: string, prefix: string) {
 
   async function store(item: Item, { spec, value, earlier }: Answer): Promise<string> {
     const feedback = {
-      ...{ project_id: projectId, weave_ref: `weave:///${projectId}/call/${item.call_id}`, queue_id: queueId },
-      ...{ feedback_type: `${prefix}.annotation.${spec.name}`, annotation_ref: spec.ref, payload: { value } },
+      project_id: projectId,
+      weave_ref: `weave:///${projectId}/call/${item.call_id}`,
+      queue_id: queueId,
+      feedback_type: `${prefix}.annotation.${spec.name}`,
+      annotation_ref: spec.ref,
+      payload: { value },
     }
     const { id } = await patiently(() =>
       earlier === undefined

@@ -34,7 +34,9 @@ export function specOf(ref: string, val: unknown): Spec {
   const name = decodeURIComponent(nameForm.exec(ref)?.[1] ?? '')
   const { name: label, description, field_schema } = asObject(val)
   return {
-    ...{ ref, name, answering: answeringOf(field_schema) },
+    ref,
+    name,
+    answering: answeringOf(field_schema),
     label: typeof label === 'string' && label !== '' ? label : name,
     description: typeof description === 'string' ? description : '',
   }
@@ -73,10 +75,7 @@ export function annotationsOf(rows: readonly Members[]): Annotation[] {
     const userId = String(row.platform_user_id ?? row.wb_user_id ?? '')
     const by = typeof row.creator === 'string' && row.creator !== '' ? row.creator : userId
     return [
-      {
-        ...{ id: String(row.id), callId, spec, by, userId, at: String(row.created_at) },
-        value: asObject(row.payload).value,
-      },
+      { id: String(row.id), callId, spec, by, userId, at: String(row.created_at), value: asObject(row.payload).value },
     ]
   })
 }

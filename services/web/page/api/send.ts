@@ -73,14 +73,16 @@ export async function send(base: string, name: RouteName, body: unknown, options
   let response: Response
   try {
     response = await fetch(address, {
-      ...{ method, headers, credentials: 'same-origin' },
+      method,
+      headers,
+      credentials: 'same-origin',
       ...(body !== undefined && { body: body instanceof JsonText ? body.text : JSON.stringify(body) }),
       ...(options.signal && { signal: options.signal }),
     })
   } catch (error) {
     if (options.signal?.aborted) throw error
     const reason = 'The server cannot be reached'
-    throw new ApiFault({ ...{ status: 0, reason, requestId: '', retryAfterS: 0, asked }, curl: curl() })
+    throw new ApiFault({ status: 0, reason, requestId: '', retryAfterS: 0, asked, curl: curl() })
   }
   if (response.ok) return response
   throw new ApiFault({

@@ -105,7 +105,8 @@ export function Calls() {
 
   const marks = useMarks(request, calls.rowAt)
   const waiting = useLive({
-    ...{ request, isOn: search.live === '1' && sort === 'started_at:desc' && !calls.isFirst },
+    request,
+    isOn: search.live === '1' && sort === 'started_at:desc' && !calls.isFirst,
     newest: calls.rowAt(0),
     isFree: range.from === 0 && marks.ids.size === 0 && !calls.isLoading,
     runs: visible.some(({ status }) => status === 'running'),
@@ -180,7 +181,7 @@ export function Calls() {
           head={<Head columns={placed} sort={sort} onSort={(next) => change({ sort: next })} />}
           render={(index, isAt) => {
             const row = calls.rowAt(index)
-            if (row === undefined) return <GhostRow {...{ height, index }} columns={placed} />
+            if (row === undefined) return <GhostRow height={height} index={index} columns={placed} />
             return (
               <div
                 role="presentation"
@@ -200,7 +201,14 @@ export function Calls() {
                 }}
               >
                 <CallRow
-                  {...{ projectId, row, index, isAt, zone, longestMs, height, cellOf }}
+                  projectId={projectId}
+                  row={row}
+                  index={index}
+                  isAt={isAt}
+                  zone={zone}
+                  longestMs={longestMs}
+                  height={height}
+                  cellOf={cellOf}
                   columns={placed}
                   feedbackOf={(id) => said.data?.of(id)}
                   isMarked={marks.ids.has(row.id)}
@@ -248,7 +256,9 @@ export function Calls() {
           Live
         </button>
         <ViewsMenu
-          {...{ projectId, search, Views }}
+          projectId={projectId}
+          search={search}
+          Views={Views}
           page="calls"
           onOpen={(found) => {
             const { q, view, range, sort, cols, left, right, saved } = callsSearch(found)
@@ -274,7 +284,11 @@ export function Calls() {
       <Chips expression={query.expression} onChange={(q) => change({ q })} />
       {(calls.isFirst || calls.count > 0) && (
         <Histogram
-          {...{ request, nowS, zone, range: search.range, isOn: !calls.isFirst }}
+          request={request}
+          nowS={nowS}
+          zone={zone}
+          range={search.range}
+          isOn={!calls.isFirst}
           onRange={(next) => change({ range: next })}
           acts={
             search.range !== undefined && (
@@ -286,7 +300,10 @@ export function Calls() {
         />
       )}
       <MarkBar
-        {...{ projectId, marks, search, nowS }}
+        projectId={projectId}
+        marks={marks}
+        search={search}
+        nowS={nowS}
         total={calls.total}
         onChanged={refresh}
         onFilter={(q) => change({ q })}
@@ -296,7 +313,10 @@ export function Calls() {
       {chooses && (
         <Suspense fallback={null}>
           <ColumnChooser
-            {...{ project: projectId, columns, placed, widths }}
+            project={projectId}
+            columns={columns}
+            placed={placed}
+            widths={widths}
             onChange={change}
             onWidths={(next) => {
               setWidths(next)
@@ -309,7 +329,9 @@ export function Calls() {
       {valued && (
         <Suspense fallback={null}>
           <ValuesOfRow
-            {...{ projectId, row: valued, columns }}
+            projectId={projectId}
+            row={valued}
+            columns={columns}
             q={search.q ?? ''}
             onChange={change}
             onClose={() => setValued(undefined)}
@@ -318,13 +340,21 @@ export function Calls() {
       )}
       {search.by !== undefined && request !== undefined && (
         <Suspense fallback={null}>
-          <GroupsOfCalls {...{ search, request, nowS, by: search.by }} onClose={() => change({ by: undefined })} />
+          <GroupsOfCalls
+            search={search}
+            request={request}
+            nowS={nowS}
+            by={search.by}
+            onClose={() => change({ by: undefined })}
+          />
         </Suspense>
       )}
       {search.differs !== undefined && request !== undefined && (
         <Suspense fallback={null}>
           <WhatDiffers
-            {...{ projectId, search, nowS }}
+            projectId={projectId}
+            search={search}
+            nowS={nowS}
             onFilter={(q) => change({ q, differs: undefined })}
             onClose={() => change({ differs: undefined })}
           />
@@ -333,7 +363,10 @@ export function Calls() {
       {exports && request !== undefined && (
         <Suspense fallback={null}>
           <ExportList
-            {...{ request, columns, total: calls.total, isBounded: calls.isBounded }}
+            request={request}
+            columns={columns}
+            total={calls.total}
+            isBounded={calls.isBounded}
             onClose={() => setExports(false)}
           />
         </Suspense>

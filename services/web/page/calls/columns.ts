@@ -3,8 +3,14 @@
 
 /** Fields that go by a name; others by their path. */
 const columnNames: Readonly<Record<string, string>> = {
-  ...{ inputs: 'Inputs', output: 'Output', thread_id: 'Thread', platform_user_id: 'User', id: 'Id', trace_id: 'Trace' },
-  ...{ feedback: 'Feedback', size: 'Size' },
+  inputs: 'Inputs',
+  output: 'Output',
+  thread_id: 'Thread',
+  platform_user_id: 'User',
+  id: 'Id',
+  trace_id: 'Trace',
+  feedback: 'Feedback',
+  size: 'Size',
 }
 export const columnName = (path: string): string =>
   (Object.hasOwn(columnNames, path) ? columnNames[path] : undefined) ?? path
@@ -49,7 +55,9 @@ export function placedColumns(
   const tracks = (paths: readonly string[]) => paths.map((path) => trackOf(widthOf(path)))
   const own = all.reduce((sum, path) => sum + rems[widthOf(path)] * 10, 0)
   return {
-    ...{ left, between, right },
+    left,
+    between,
+    right,
     style: {
       gridTemplateColumns: [headTracks, ...tracks(left), usualTracks, ...tracks(between), ...tracks(right)].join(' '),
       minWidth: `max(100%, ${scaled(usualPixels + own)}px)`,

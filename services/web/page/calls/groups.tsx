@@ -34,7 +34,10 @@ export function GroupsOfCalls({ by, search, request, nowS, onClose }: Props) {
         </p>
       ) : (
         <ShownRanking
-          {...{ by, measure: measures.calls, range: search.range ?? 'all', view: search.view }}
+          by={by}
+          measure={measures.calls}
+          range={search.range ?? 'all'}
+          view={search.view}
           panel={{ title: `By ${name}`, type: 'table', measure: 'calls', by }}
           requestOf={() => ({ ...rest, project_id, start, end })}
           within={(term) => narrowed(expression, term)}

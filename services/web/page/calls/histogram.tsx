@@ -54,13 +54,11 @@ export function Histogram({ request, range, nowS, zone, isOn, onRange, acts }: H
     queryFn: ({ signal }) => {
       const { sort_by: _, ...rest } = request as ListRequest
       const asked = {
-        ...{
-          ...rest,
-          start: startS as number,
-          end: endS,
-          timezone: zone,
-          bucket: bucketFor(endS - 1 - (startS as number)),
-        },
+        ...rest,
+        start: startS as number,
+        end: endS,
+        timezone: zone,
+        bucket: bucketFor(endS - 1 - (startS as number)),
         metrics: [
           { field: 'calls', as: 'sum' },
           { field: 'errors', as: 'sum' },

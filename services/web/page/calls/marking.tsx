@@ -144,7 +144,9 @@ export function MarkBar({ projectId, marks, search, nowS, total, onChanged, onFi
       {differs && (
         <Suspense fallback={null}>
           <WhatDiffers
-            {...{ projectId, search, nowS }}
+            projectId={projectId}
+            search={search}
+            nowS={nowS}
             ids={[...marks.ids]}
             onFilter={(q) => {
               setDiffers(false)

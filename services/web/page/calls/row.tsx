@@ -121,7 +121,7 @@ function CellText({ cell, projectId }: { cell: Cell; projectId: string }) {
       </span>
     )
     return file && mediaSign(text) === 'image' ? (
-      <Small {...{ projectId }} source={{ from: 'file', ...file }} sign={sign} />
+      <Small projectId={projectId} source={{ from: 'file', ...file }} sign={sign} />
     ) : (
       sign
     )
@@ -130,7 +130,7 @@ function CellText({ cell, projectId }: { cell: Cell; projectId: string }) {
   if (ref) {
     const sign = <RefLink text={text} of={ref} tabIndex={-1} />
     return isContentRef(text) && mediaSign(ref.name) === 'image' ? (
-      <Small {...{ projectId }} source={{ from: 'ref', ref: text, name: ref.name }} sign={sign} />
+      <Small projectId={projectId} source={{ from: 'ref', ref: text, name: ref.name }} sign={sign} />
     ) : (
       sign
     )
@@ -175,7 +175,7 @@ function Shown({ projectId, row, preview, cellOf, feedbackOf, path }: ShownProps
     )
   if (preview !== undefined && (path === 'inputs' || path === 'output')) return <RefsInText text={preview[path]} />
   const cell = cellOf(row.id, path)
-  return cell === null ? <span className="dim">–</span> : <CellText {...{ cell, projectId }} />
+  return cell === null ? <span className="dim">–</span> : <CellText cell={cell} projectId={projectId} />
 }
 
 export function CallRow({
@@ -199,7 +199,7 @@ export function CallRow({
   const chosen = (paths: readonly string[]) =>
     paths.map((path) => (
       <span key={path} role="cell" className="second">
-        <Shown {...{ projectId, row, preview, cellOf, feedbackOf, path }} />
+        <Shown projectId={projectId} row={row} preview={preview} cellOf={cellOf} feedbackOf={feedbackOf} path={path} />
       </span>
     ))
   return (

@@ -33,7 +33,7 @@ function plainValues(row: Row): Value[] {
     ['Trace', 'trace', row.traceId, null, 'trace_id'],
   ]
   return plain.flatMap(([label, field, value, by, column]) =>
-    value === null ? [] : [{ ...{ label, field, value, shown: value, by, column } }],
+    value === null ? [] : [{ label, field, value, shown: value, by, column }],
   )
 }
 
@@ -80,7 +80,7 @@ export function ValuesOfRow({ projectId, row, columns, q, onChange, onClose }: M
   const values = [
     ...plainValues(row),
     ...own.found.map(({ path, value }): Value => {
-      return { ...{ label: path, field: path, value, shown: String(value), by: path, column: path } }
+      return { label: path, field: path, value, shown: String(value), by: path, column: path }
     }),
   ]
   const shown = columns.filter((path) => path !== '-')

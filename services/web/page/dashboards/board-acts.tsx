@@ -155,7 +155,8 @@ export function PanelActs({ board, place, own, handle }: PanelActsProps) {
       </Menu>
       {isEdited && (
         <PanelForm
-          {...{ panel, isBusy: own.isBusy }}
+          panel={panel}
+          isBusy={own.isBusy}
           onClose={() => setEdited(false)}
           onSave={(next) => save(panels.with(place, next), () => setEdited(false))}
         />

@@ -46,7 +46,7 @@ export function BoardMenu({ own, shown, shownId, onOpen }: MenuProps) {
             ))}
           </ul>
           <NewBoard
-            {...{ own }}
+            own={own}
             label="Name of a copy of this dashboard"
             placeholder={`Copy ${shown.title.slice(0, 40)} to edit as…`}
             act="Copy"
@@ -60,7 +60,7 @@ export function BoardMenu({ own, shown, shownId, onOpen }: MenuProps) {
             }}
           />
           <NewBoard
-            {...{ own }}
+            own={own}
             label="Name of a new dashboard"
             placeholder="New dashboard…"
             act="Make"

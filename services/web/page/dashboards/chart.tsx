@@ -111,7 +111,8 @@ export function Chart(props: ChartProps) {
           Table
         </button>
         <CsvButton
-          {...{ title, columns: [axis?.name ?? 'time', ...series.map(({ name }) => name)] }}
+          title={title}
+          columns={[axis?.name ?? 'time', ...series.map(({ name }) => name)]}
           rows={() =>
             buckets.map((bucket, n) => [
               axis ? nameOf(bucket) : bucket,
@@ -120,7 +121,10 @@ export function Chart(props: ChartProps) {
           }
         />
         <PngButton
-          {...{ title, drawn, size: buckets.length, height }}
+          title={title}
+          drawn={drawn}
+          size={buckets.length}
+          height={height}
           most={top}
           ends={[when(buckets[0]), when(buckets.at(-1))]}
         />
@@ -128,14 +132,17 @@ export function Chart(props: ChartProps) {
       </header>
       {isTable ? (
         <ChartTable
-          {...{ title, buckets, shownAs, when }}
+          title={title}
+          buckets={buckets}
+          shownAs={shownAs}
+          when={when}
           head={axis?.name ?? 'Time'}
           series={[...series, ...earlierOf(before)]}
         />
       ) : (
         <>
           <p className="dim num top">{top}</p>
-          <TimeBrush {...{ at, onAt, onTake }} told={said} label={title} size={buckets.length}>
+          <TimeBrush at={at} onAt={onAt} onTake={onTake} told={said} label={title} size={buckets.length}>
             <svg viewBox={`0 0 ${Math.max(1, buckets.length)} ${height}`} preserveAspectRatio="none" aria-hidden="true">
               {drawn.map(({ name, color, path, as, opacity }) =>
                 as === 'area' ? (

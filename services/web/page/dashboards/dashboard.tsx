@@ -95,7 +95,7 @@ function Panels({ board, boardId, own, onGone, ...shared }: PanelsProps) {
   if (mine !== undefined)
     return (
       <>
-        <BoardHead key={mine.id} {...{ own, onGone }} board={mine} />
+        <BoardHead key={mine.id} own={own} onGone={onGone} board={mine} />
         {mine.panels.length === 0 && mine.others.length === 0 && <p className="second">It has no charts yet.</p>}
         <div className="charts">
           {mine.panels.map((panel, place) => {
@@ -105,7 +105,11 @@ function Panels({ board, boardId, own, onGone, ...shared }: PanelsProps) {
             return (
               // biome-ignore lint/suspicious/noArrayIndexKey: two panels may be alike
               <div key={`${place} ${panel.title}`} className="panel-place" {...over}>
-                <ShownPanel {...{ ...shared, panel }} acts={<PanelActs {...{ own, place, handle }} board={mine} />} />
+                <ShownPanel
+                  {...shared}
+                  panel={panel}
+                  acts={<PanelActs own={own} place={place} handle={handle} board={mine} />}
+                />
               </div>
             )
           })}
@@ -117,7 +121,7 @@ function Panels({ board, boardId, own, onGone, ...shared }: PanelsProps) {
   return [charts, tables].map((panels, place) => (
     <div key={place === 0 ? 'charts' : 'tables'} className="charts">
       {panels.map((panel) => (
-        <ShownPanel key={panel.title} {...{ ...shared, panel }} />
+        <ShownPanel key={panel.title} {...shared} panel={panel} />
       ))}
     </div>
   ))
@@ -137,10 +141,7 @@ export function Dashboard() {
   const board = boardNamed(boardId) ?? own.boards?.find(({ id }) => id === boardId)
   const compare = startS >= spanS ? { start: startS - spanS, end: startS } : undefined
   const whole = useAggregate(
-    requestOf && {
-      ...{ ...requestOf(), timezone: zone, bucket },
-      ...{ metrics: [...wholeMetrics], ...(compare && { compare }) },
-    },
+    requestOf && { ...requestOf(), timezone: zone, bucket, metrics: [...wholeMetrics], ...(compare && { compare }) },
   )
   const [group] = whole.data?.groups ?? []
   const change = (next: DashboardSearch) => {
@@ -185,7 +186,7 @@ export function Dashboard() {
             {board.title} of {projectId}
           </h1>
           <Tiles now={group} before={whole.data.previous?.groups[0]} />
-          <Panels {...{ ...shared, ...opened }} showsBefore={search.vs === 'before'} />
+          <Panels {...shared} {...opened} showsBefore={search.vs === 'before'} />
         </div>
       </div>
     )
@@ -206,7 +207,7 @@ export function Dashboard() {
           ))}
         </div>
         {board !== undefined && (
-          <BoardMenu {...{ own, shownId: boardId }} shown={board} onOpen={(id) => change({ board: id })} />
+          <BoardMenu own={own} shownId={boardId} shown={board} onOpen={(id) => change({ board: id })} />
         )}
         <FilterLine
           key={q ?? ''}

@@ -44,7 +44,13 @@ export function HistogramPanel({ panel, field, requestOf, within, range, zone, a
         <Waiting title={title} />
       ) : (
         <Chart
-          {...{ title, zone, acts, at, onTake, kind: 'bars', shownAs: countOf }}
+          title={title}
+          zone={zone}
+          acts={acts}
+          at={at}
+          onTake={onTake}
+          kind="bars"
+          shownAs={countOf}
           axis={{ name: field, nameOf: (bin) => (ranges === undefined ? '' : rangeName(ranges, Number(bin))) }}
           note={isNone ? `No call in this time has a number at ${field.slice(0, 80)}` : undefined}
           buckets={ranges?.bins.map(String) ?? []}
@@ -71,18 +77,20 @@ function useGiven({ requestOf }: Pick<PanelProps, 'requestOf'>) {
         $expr: { $and: [{ $gte: [when, { $literal: start }] }, { $lt: [when, { $literal: end }] }] },
       }
       const asked = {
-        ...{ project_id, query, limit: maxItems, sort_by: [{ field: 'created_at', direction: 'desc' as const }] },
+        project_id,
+        query,
+        limit: maxItems,
+        sort_by: [{ field: 'created_at', direction: 'desc' as const }],
         fields: ['feedback_type', 'created_at', 'payload.emoji', 'payload.value', 'payload.output'],
       }
       const { result, total_count } = await json('feedback.query', asked, { signal })
       const items = result.map(
         (row): Given => ({
-          ...{ feedback_type: String(row.feedback_type), created_at: String(row.created_at) },
-          ...{
-            emoji: text(row['payload.emoji']),
-            value: text(row['payload.value']),
-            output: text(row['payload.output']),
-          },
+          feedback_type: String(row.feedback_type),
+          created_at: String(row.created_at),
+          emoji: text(row['payload.emoji']),
+          value: text(row['payload.value']),
+          output: text(row['payload.output']),
         }),
       )
       return { items, total: total_count ?? items.length }
@@ -116,7 +124,13 @@ export function FeedbackPanel(props: PanelProps & { measure: FeedbackMeasure }) 
         <Waiting title={title} />
       ) : (
         <Chart
-          {...{ title, zone, acts, at, onAt, series, buckets: whole.buckets }}
+          title={title}
+          zone={zone}
+          acts={acts}
+          at={at}
+          onAt={onAt}
+          series={series}
+          buckets={whole.buckets}
           kind={type === 'stack' || type === 'bars' ? type : 'lines'}
           note={notes.join(' ') || undefined}
           shownAs={feedbackMeasures[measure].shownAs}

@@ -43,7 +43,8 @@ const tokensOf = ({ total }: Group): number | null => {
 export const tiles: readonly Tile[] = [
   { label: 'Calls', shownAs: countOf, of: total('calls.sum') },
   {
-    ...{ label: 'Error rate', shownAs: share },
+    label: 'Error rate',
+    shownAs: share,
     of: ({ total }) => (total['calls.sum'] ? numberOr0(total['errors.sum']) / total['calls.sum'] : null),
   },
   { label: 'Latency p50', shownAs: duration, of: total('latency_ms.p50') },

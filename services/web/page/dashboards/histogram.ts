@@ -16,7 +16,9 @@ export function rangesOf(field: string, answer: Aggregate): Ranges | undefined {
 }
 
 export const histogramAsked = (field: string, { width }: Ranges) => ({
-  ...{ metrics: [{ field: 'calls', as: 'sum' }], group_by: [`range ${width} ${field}`], top: 100 },
+  metrics: [{ field: 'calls', as: 'sum' }],
+  group_by: [`range ${width} ${field}`],
+  top: 100,
 })
 
 export function histogramSeries({ bins }: Ranges, answer: Aggregate): Series[] {

@@ -73,7 +73,11 @@ export const measures = {
     ],
   },
   error_rate: {
-    ...{ label: 'Error rate', asked: [calls, errors], first: errors, shownAs: share, main: errorRate },
+    label: 'Error rate',
+    asked: [calls, errors],
+    first: errors,
+    shownAs: share,
+    main: errorRate,
     lines: [['error rate', '--danger', errorRate]],
   },
   latency: {
@@ -83,7 +87,10 @@ export const measures = {
   },
   p95: one('Latency p95', p95, duration, '--warning'),
   tokens: {
-    ...{ label: 'Tokens', asked: costs, first: costs[1] as Metric, shownAs: tokens },
+    label: 'Tokens',
+    asked: costs,
+    first: costs[1] as Metric,
+    shownAs: tokens,
     lines: [
       ['input', '--accent', metric('input_tokens.sum')],
       ['output', '--success', metric('output_tokens.sum')],

@@ -34,8 +34,13 @@ function panelOf(stored: unknown): Panel | undefined {
   // Without its filter it would show something else.
   if (filter !== undefined && (typeof filter !== 'string' || parsed(filter).fault)) return undefined
   return {
-    ...{ title: cutText(title, maxTitle) ?? 'Chart', type: type as PanelType, measure: known },
-    ...{ by: cutText(by, 200), by2: cutText(by2, 200), filter: filter || undefined, isWide: size === 12 },
+    title: cutText(title, maxTitle) ?? 'Chart',
+    type: type as PanelType,
+    measure: known,
+    by: cutText(by, 200),
+    by2: cutText(by2, 200),
+    filter: filter || undefined,
+    isWide: size === 12,
   }
 }
 
@@ -61,13 +66,21 @@ function requestOf({ type, measure, by, by2 }: Panel): object | undefined {
 
 /** With the request of each chart as POST /calls/aggregate takes it, for other programs. */
 export const storedBoard = ({ title, panels, others }: OwnBoard): object => ({
-  ...{ _type: boardClass, _class_name: boardClass, _bases: ['Object', 'BaseModel'], label: title },
+  _type: boardClass,
+  _class_name: boardClass,
+  _bases: ['Object', 'BaseModel'],
+  label: title,
   charts: [
     ...panels.map((panel) => {
       const { title, type, measure, by, by2, filter, isWide } = panel
       const request = requestOf(panel)
       return {
-        ...{ title, type, measure, group_by: groupsOf({ by, by2 }), filter: filter ?? '', size: isWide ? 12 : 6 },
+        title,
+        type,
+        measure,
+        group_by: groupsOf({ by, by2 }),
+        filter: filter ?? '',
+        size: isWide ? 12 : 6,
         ...(request && { request }),
       }
     }),

@@ -30,7 +30,15 @@ type Draft = {
 }
 
 const emptyDraft: Draft = {
-  ...{ title: '', type: 'lines', measure: 'calls', as: 'avg', field: '', by: '', byField: '', by2: '', filter: '' },
+  title: '',
+  type: 'lines',
+  measure: 'calls',
+  as: 'avg',
+  field: '',
+  by: '',
+  byField: '',
+  by2: '',
+  filter: '',
 }
 
 function draftOf(panel: Panel | undefined): Draft {
@@ -39,7 +47,12 @@ function draftOf(panel: Panel | undefined): Draft {
   const named = Object.hasOwn(measures, measure) || isOfFeedback(measure)
   const [, as = 'avg', field = ''] = /^(\S+) (.*)$/.exec(measure) ?? []
   return {
-    ...{ title, type, filter, measure: named ? measure : 'field', as, field: named ? '' : field },
+    title,
+    type,
+    filter,
+    measure: named ? measure : 'field',
+    as,
+    field: named ? '' : field,
     by2,
     ...(isListed(by) ? { by, byField: '' } : { by: 'field', byField: by }),
   }
@@ -66,11 +79,9 @@ function panelOfDraft(draft: Draft, old: Panel | undefined): Panel {
   const { title, type, measure, by, byField, by2, filter } = draft
   const group = by === 'field' ? byField.trim() : by
   return {
-    ...{
-      title: title.trim(),
-      type,
-      measure: measureOf(draft),
-    },
+    title: title.trim(),
+    type,
+    measure: measureOf(draft),
     by: group === '' || !isGrouped(draft) ? undefined : group,
     by2: group === '' || by2 === '' || by2 === group || !isGrouped(draft) ? undefined : by2,
     // Feedback is of all calls.

@@ -38,7 +38,7 @@ export function ShownPanel(props: PanelProps) {
   const measure = measureNamed(props.panel.measure)
   if (measure === undefined) return null
   const { type, by } = props.panel
-  if (type === 'table' && by !== undefined) return <ShownRanking {...props} {...{ measure, by }} view="all" />
+  if (type === 'table' && by !== undefined) return <ShownRanking {...props} measure={measure} by={by} view="all" />
   if (type === 'number') return <ShownNumber {...props} measure={measure} />
   return <ShownChart {...props} measure={measure} />
 }
@@ -81,7 +81,12 @@ function ShownChart(props: Known) {
         <section className="chart" aria-label={title} aria-busy="true" />
       ) : (
         <Chart
-          {...{ title, zone, at, onAt, acts, buckets: data.buckets }}
+          title={title}
+          zone={zone}
+          at={at}
+          onAt={onAt}
+          acts={acts}
+          buckets={data.buckets}
           shownAs={isHeat ? countOf : measure.shownAs}
           kind={type === 'table' || type === 'number' || type === 'histogram' ? 'lines' : type}
           series={isHeat ? heatSeries(data) : seriesOf(measure, data, isGrouped)}
@@ -112,7 +117,7 @@ function ShownNumber(props: Known) {
         {acts}
       </header>
       <p className="figure num">{data === undefined ? '' : measure.shownAs(now)}</p>
-      <ChangeSince {...{ now, before }} />
+      <ChangeSince now={now} before={before} />
     </section>
   )
 }
@@ -137,7 +142,12 @@ export function ShownRanking({ panel, measure, by, requestOf, within, range, vie
   const own = (term: string) => within(filter === undefined ? term : narrowed(parsed(filter).expression, term))
   return (
     <Ranking
-      {...{ title, answer: data, range, view, acts, first: `${first.field}.${first.as}` }}
+      title={title}
+      answer={data}
+      range={range}
+      view={view}
+      acts={acts}
+      first={`${first.field}.${first.as}`}
       heads={groups.map((one) => groupBy(one).head)}
       nameOf={(key, place) => nameOfGroup(groups[place] ?? '', key)}
       query={(keys) => {

@@ -43,7 +43,8 @@ export function Ranking({ title, heads, answer, first, nameOf, query, range, vie
         </h2>
         <span className="second" />
         <CsvButton
-          {...{ title, columns: [...heads, ...figures.map(({ label }) => label)] }}
+          title={title}
+          columns={[...heads, ...figures.map(({ label }) => label)]}
           rows={() => groups.map((group) => [...group.keys, ...figures.map(({ of }) => of(group))])}
         />
         {acts}

@@ -27,7 +27,10 @@ const useDataset = (projectId: string, objectId: string, version: string) =>
       const { head, value, members } = await ask('objectTexts', [baseUrl, projectId, objectId, version], { signal })
       const rows = members.find(([name]) => name === 'rows')?.[1]
       return {
-        ...{ digest: String(head.digest), index: Number(head.version_index), isLatest: head.is_latest === 1, value },
+        digest: String(head.digest),
+        index: Number(head.version_index),
+        isLatest: head.is_latest === 1,
+        value,
         table: rows === undefined ? undefined : tableOf(projectId, plainText(rows)),
       }
     },
@@ -51,7 +54,7 @@ export function Dataset() {
       )
     if (counted.error) return <FaultBox error={counted.error} onRetry={counted.refetch} />
     if (counted.count === undefined) return <Loading what="the rows" />
-    return <Rows {...{ objectId, stored: counted.count, table: data.table }} version={data} />
+    return <Rows objectId={objectId} stored={counted.count} table={data.table} version={data} />
   }
   return (
     <ProjectPage
@@ -116,14 +119,19 @@ function Rows({ objectId, table, stored, version }: RowsProps) {
     <>
       <TableGrid
         key={table}
-        {...{ projectId, digest: table, stored, name: `${objectId}-v${version.index}` }}
+        projectId={projectId}
+        digest={table}
+        stored={stored}
+        name={`${objectId}-v${version.index}`}
         row={rowIn(search.row)}
         onRow={(row) => go(row, version.digest, search.row !== undefined && row !== undefined)}
         editing={{ ...edits, whyNot, save: () => setSaving(true) }}
       />
       {isSaving && (
         <SaveVersion
-          {...{ objectId, table, stored }}
+          objectId={objectId}
+          table={table}
+          stored={stored}
           version={version.digest}
           value={version.value}
           edits={edits.edits}

@@ -55,7 +55,7 @@ export function ImportRows({ title = 'Import rows', head, names, isReady = true,
   const imported: Imported = data ?? { columns: [], rows: [], faults: [] }
   const mappings = imported.columns.flatMap(({ name, isJson }): Mapping[] => {
     const own = mapped.get(name)
-    return own === null ? [] : [{ ...{ name, to: name, isJson }, ...own }]
+    return own === null ? [] : [{ name, to: name, isJson, ...own }]
   })
   const targets = mappings.map(({ to }) => to)
   const isTwice = new Set(targets).size < targets.length
@@ -143,7 +143,7 @@ export function ImportRows({ title = 'Import rows', head, names, isReady = true,
             <MappedColumn
               key={name}
               name={name}
-              mapping={mapped.get(name) === null ? undefined : { ...{ name, to: name, isJson }, ...mapped.get(name) }}
+              mapping={mapped.get(name) === null ? undefined : { name, to: name, isJson, ...mapped.get(name) }}
               onChange={(next) => setMapped(new Map(mapped).set(name, next))}
             />
           ))}

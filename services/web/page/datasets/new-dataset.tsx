@@ -39,7 +39,8 @@ export function NewDataset({ onClose }: { onClose(): void }) {
         const version = await appendedVersion(projectId, objectId, true, rows)
         await client.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith('object') })
         await navigate({
-          ...{ to: '/p/$entity/$project/datasets/$objectId/$version', search: {} },
+          to: '/p/$entity/$project/datasets/$objectId/$version',
+          search: {},
           params: { entity, project, objectId, version },
         })
       }}

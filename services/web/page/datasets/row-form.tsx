@@ -18,7 +18,12 @@ const cellOf = ([name, text]: Cells[number], key: number): FormCell => {
   return { key, name, isJson, text: text.length > maxCell ? '' : plainText(text), stored: text, isChanged: false }
 }
 const emptyCell = (name: string, key: number): FormCell => ({
-  ...{ key, name, isJson: false, text: '', stored: null, isChanged: true },
+  key,
+  name,
+  isJson: false,
+  text: '',
+  stored: null,
+  isChanged: true,
 })
 
 const jsonOf = ({ isJson, text, stored, isChanged }: FormCell): string =>

@@ -117,7 +117,10 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, editing
   }, [takesPaste])
   const columns: Column<number>[] = [
     {
-      ...{ name: '\u0000place', head: '#', width: '6.4rem', isNumber: true },
+      name: '\u0000place',
+      head: '#',
+      width: '6.4rem',
+      isNumber: true,
       cell: (index) => (
         <span className="dim">
           {count(index + 1)} {editing?.isRemoved(index) ? '−' : cellsAt(index) ? (index < stored ? '•' : '+') : ''}
@@ -126,7 +129,9 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, editing
     },
     ...seen.slice(0, maxColumns).map(
       (column): Column<number> => ({
-        ...{ name: column, head: <T text={column} max={60} />, width: 'minmax(14rem, 1fr)' },
+        name: column,
+        head: <T text={column} max={60} />,
+        width: 'minmax(14rem, 1fr)',
         cell: (index) => <CellView cell={rowAt(index)?.cells.find((cell) => cell.name === column)} />,
       }),
     ),
@@ -176,7 +181,7 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, editing
             hasColumns={seen.length > 0}
           />
         )}
-        <Download {...{ projectId, digest, stored, name }} />
+        <Download projectId={projectId} digest={digest} stored={stored} name={name} />
       </div>
       <Split
         label="Row"
@@ -186,7 +191,8 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, editing
           row < total && (
             <RowReader
               key={row}
-              {...{ projectId, digest }}
+              projectId={projectId}
+              digest={digest}
               index={row}
               edited={cellsAt(row)}
               columns={changes}
@@ -222,7 +228,10 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, editing
       )}
       {typeof dialog === 'object' && editing && (
         <PasteCells
-          {...{ projectId, digest, stored, editing }}
+          projectId={projectId}
+          digest={digest}
+          stored={stored}
+          editing={editing}
           names={seen}
           at={Math.max(0, Math.min(at, total - 1))}
           text={dialog.pasted}

@@ -24,7 +24,10 @@ export function Table() {
         <Loading what="the table" />
       ) : (
         <TableGrid
-          {...{ projectId, digest, stored: count, name: `table-${digest.slice(0, 12)}` }}
+          projectId={projectId}
+          digest={digest}
+          stored={count}
+          name={`table-${digest.slice(0, 12)}`}
           row={rowIn(search.row)}
           onRow={(row) =>
             void navigate({

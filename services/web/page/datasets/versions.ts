@@ -94,8 +94,12 @@ export async function latestOf(projectId: string, objectId: string) {
 /** As the Weave SDK publishes it. */
 const newDataset = (name: string): string =>
   JSON.stringify({
-    ...{ _type: 'Dataset', _class_name: 'Dataset', _bases: ['Object', 'BaseModel'] },
-    ...{ name, description: null, rows: '' },
+    _type: 'Dataset',
+    _class_name: 'Dataset',
+    _bases: ['Object', 'BaseModel'],
+    name,
+    description: null,
+    rows: '',
   })
 
 /** A version of a dataset with rows behind those that it has, or a new one. @throws ApiFault */

@@ -21,7 +21,11 @@ import './differences.css'
 const shownText = 4_000
 
 const titles: Readonly<Record<string, string>> = {
-  ...{ inputs: 'Inputs', output: 'Output', attributes: 'Attributes', summary: 'Summary', exception: 'Exception' },
+  inputs: 'Inputs',
+  output: 'Output',
+  attributes: 'Attributes',
+  summary: 'Summary',
+  exception: 'Exception',
   val: 'Value',
 }
 const kinds = { added: 'only in B', removed: 'only in A', changed: 'differs' } as const

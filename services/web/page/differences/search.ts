@@ -6,7 +6,9 @@ export type DifferencesSearch = { a?: string | undefined; b?: string | undefined
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
 export const differencesSearch = ({ a, b, tz }: Record<string, unknown>): DifferencesSearch => ({
-  ...{ a: text(a), b: text(b), tz: text(tz) },
+  a: text(a),
+  b: text(b),
+  tz: text(tz),
 })
 
 export const sideText = (side: Side): string =>

@@ -112,7 +112,10 @@ export function agreementOf(ratings: readonly Rating[], scale: Scale): Agreement
     .map(([item, values]) => ({ item, values: [...values].map(([by, value]) => ({ by, value })) }))
     .sort((a, b) => width(b.values, scale) - width(a.values, scale))
   return {
-    ...{ items: units.length, annotators: annotators.length, percent: (same / pairs) * 100, disagreed },
+    items: units.length,
+    annotators: annotators.length,
+    percent: (same / pairs) * 100,
+    disagreed,
     kappa:
       annotators.length === 2
         ? kappaOf(units.map(([, values]) => [values.get(first) as Value, values.get(second) as Value]))

@@ -76,7 +76,11 @@ function cellOf(trials: readonly RunRow[], metrics: readonly string[]): Compared
     trials.flatMap(({ scores }) => (scores.has(name) ? Number(scores.get(name)) : [])),
   )
   return {
-    ...{ id: first.id, traceId: first.traceId, output: first.output, trials: trials.length, reasons: first.reasons },
+    id: first.id,
+    traceId: first.traceId,
+    output: first.output,
+    trials: trials.length,
+    reasons: first.reasons,
     error: trials.find(({ error }) => error !== null)?.error ?? null,
     latencyMs: meanOf(trials.flatMap(({ latencyMs }) => latencyMs ?? [])),
     scores: values.map(meanOf),
@@ -154,11 +158,7 @@ export function compare(
   const rows = [...byKey].map(([key, trials], place) => {
     const [any] = trials.flat() as [RunRow]
     const cells = trials.map((all) => (all.length === 0 ? null : cellOf(all, metrics)))
-    return {
-      ...{ key, cells, number: place + 1 },
-      ...{ exampleRef: any.exampleRef, input: any.input },
-      expected: any.expected,
-    }
+    return { key, cells, number: place + 1, exampleRef: any.exampleRef, input: any.input, expected: any.expected }
   })
   const signs = metrics.map((name) => (lower.has(name) ? -1 : 1))
   const weights = metrics.map((name, metric) =>

@@ -18,8 +18,16 @@ export type Answer = {
 }
 
 export const emptyAnswer = (): Answer => ({
-  ...{ text: '', reasoning: '', refusal: '', toolCalls: [], tokens: [], citations: [], finish: null },
-  ...{ tokensIn: null, tokensOut: null, error: null },
+  text: '',
+  reasoning: '',
+  refusal: '',
+  toolCalls: [],
+  tokens: [],
+  citations: [],
+  finish: null,
+  tokensIn: null,
+  tokensOut: null,
+  error: null,
 })
 
 type Members = Record<string, unknown>

@@ -32,7 +32,10 @@ export function writtenAt(text: string, caret: number): Written {
   if (!condition) return { of: 'field', from, to: caret + rest.length, prefix: typed }
   const [head, field = ''] = condition
   return {
-    ...{ of: 'value', from: from + head.length, to: caret + rest.length, field },
+    of: 'value',
+    from: from + head.length,
+    to: caret + rest.length,
+    field,
     prefix: typed.slice(head.length).replace(/^"/, ''),
   }
 }

@@ -60,7 +60,8 @@ export function differencesOf(before: string, now: string, { most = 500, limitMs
     if (found.length === most || performance.now() > untilMs) throw new Cut()
     const change = isNumber(a) && isNumber(b) ? Number(canonical(b)) - Number(canonical(a)) : Number.NaN
     found.push({
-      ...{ path, kind },
+      path,
+      kind,
       before: kind === 'added' ? undefined : textOf(a),
       now: kind === 'removed' ? undefined : textOf(b),
       change: Number.isFinite(change) ? change : undefined,

@@ -132,7 +132,11 @@ export function runRowOf(record: Members): RunRow {
   const output = own(result, 'output')
   const texts = exampleRef === null ? exampleTexts(example) : { input: '', expected: '' }
   return {
-    ...{ id, traceId, exampleRef, ...texts, ...found },
+    id,
+    traceId,
+    exampleRef,
+    ...texts,
+    ...found,
     key: exampleRef === null ? hashOf(canonical(example)) : (rowDigest.exec(exampleRef)?.[1] ?? exampleRef),
     output: output === undefined || output === null ? '' : short(output),
     latencyMs: typeof seconds === 'number' ? seconds * 1000 : latencyMs,
@@ -165,7 +169,11 @@ export function runHeadOf(record: Members): RunHead {
   for (const [name, value] of Object.entries(summary)) if (name !== 'model_latency') readMeans(value, name, scores)
   const latency = own(asObject(own(summary, 'model_latency')), 'mean')
   return {
-    ...{ id: row.id, traceId: row.traceId, name: row.name, status: row.status, startedAt: row.startedAt },
+    id: row.id,
+    traceId: row.traceId,
+    name: row.name,
+    status: row.status,
+    startedAt: row.startedAt,
     evaluation: text(own(attributes, 'evaluation'), own(inputs, 'self'), own(inputs, 'this')),
     model: text(own(attributes, 'model'), own(inputs, 'model')),
     latencyMs: row.endedUs === null ? null : (row.endedUs - microsOf(row.startedAt)) / 1000,
@@ -215,7 +223,11 @@ export function distributionOf(name: string, rows: readonly Pick<RunRow, 'scores
     bins[bin] = (bins[bin] ?? 0) + 1
   }
   return {
-    ...{ name, isTruth, count: sorted.length, ...range, bins },
+    name,
+    isTruth,
+    count: sorted.length,
+    ...range,
+    bins,
     mean: sorted.reduce((sum, value) => sum + value, 0) / sorted.length,
     quartiles: [quantile(sorted, 0.25), quantile(sorted, 0.5), quantile(sorted, 0.75)],
   }

@@ -19,8 +19,11 @@ export type Flame = {
 }
 
 const emptyFlame = (count: number) => ({
-  ...{ count, from: new Float64Array(count), to: new Float64Array(count) },
-  ...{ level: new Int32Array(count), span: new Int32Array(count) },
+  count,
+  from: new Float64Array(count),
+  to: new Float64Array(count),
+  level: new Int32Array(count),
+  span: new Int32Array(count),
 })
 
 /** @param nowUs where spans end that run */

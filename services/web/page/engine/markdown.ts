@@ -221,7 +221,8 @@ function listOf(lines: readonly string[], from: number, budget: Budget, depth: n
   }
   return {
     block: {
-      ...{ is: 'list', start: isOrdered ? Number(first[3]) : null },
+      is: 'list',
+      start: isOrdered ? Number(first[3]) : null,
       items: items.map((inner) => blocksOf(inner, budget, depth + 1)),
     },
     lines: end - from,

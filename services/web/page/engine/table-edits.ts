@@ -60,7 +60,9 @@ const maxPast = 200
 
 export const begun = (now: Edits): History => ({ past: [], now, future: [] })
 export const done = ({ past, now }: History, next: Edits): History => ({
-  ...{ past: [...past, now].slice(-maxPast), now: next, future: [] },
+  past: [...past, now].slice(-maxPast),
+  now: next,
+  future: [],
 })
 export function undone(history: History): History {
   const before = history.past.at(-1)

@@ -62,7 +62,8 @@ export function matchedSpans(
     const { depth, a, b } = next
     const name = a !== undefined ? nameOfLine(treeA, a) : nameOfLine(treeB, b as number)
     pairs.push({
-      ...{ name, depth },
+      name,
+      depth,
       a: a === undefined ? undefined : sideOfLine(treeA, a),
       b: b === undefined ? undefined : sideOfLine(treeB, b),
     })

@@ -59,15 +59,22 @@ export function spansOf(tree: TreeAnswer): Spans {
   })
   const numbers = (column: readonly (number | null)[]) => Float64Array.from(column, (value) => value ?? Number.NaN)
   return {
-    ...{ count: tree.id.length, ids: tree.id, orphans: tree.orphans.length, isCut: tree.is_cut },
+    count: tree.id.length,
+    ids: tree.id,
+    orphans: tree.orphans.length,
+    isCut: tree.is_cut,
     baseUs: tree.started_at === null ? 0 : microsOf(tree.started_at),
     parent: Int32Array.from(tree.parent),
-    ...{ names: texts(tree.names, tree.name), models: texts(tree.models, tree.model) },
+    names: texts(tree.names, tree.name),
+    models: texts(tree.models, tree.model),
     errors: texts(tree.errors, tree.error),
-    ...{ start: Float64Array.from(tree.start_us), duration: Float64Array.from(tree.duration_us) },
+    start: Float64Array.from(tree.start_us),
+    duration: Float64Array.from(tree.duration_us),
     kind: Uint8Array.from(kindsOf(tree)),
     status: Uint8Array.from(tree.status),
-    ...{ tokensIn: numbers(tree.tokens_in), tokensOut: numbers(tree.tokens_out), cost: numbers(tree.cost) },
+    tokensIn: numbers(tree.tokens_in),
+    tokensOut: numbers(tree.tokens_out),
+    cost: numbers(tree.cost),
   }
 }
 

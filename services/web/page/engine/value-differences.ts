@@ -46,7 +46,7 @@ export function valueDifferences(here: ValueCounts, elsewhere: ValueCounts, most
     for (const value of new Set(common.map((one) => one.value))) {
       const [own, other] = [shareOf(here, field, value), shareOf(elsewhere, field, value)]
       const isAtMost = own.isAtMost ? 'here' : other.isAtMost ? 'elsewhere' : undefined
-      found.push({ ...{ field, value, isAtMost }, here: own.share, elsewhere: other.share })
+      found.push({ field, value, isAtMost, here: own.share, elsewhere: other.share })
     }
   }
   return found

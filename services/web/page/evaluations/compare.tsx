@@ -86,7 +86,11 @@ export function CompareRuns() {
     if (data === undefined) return <Loading what="the comparison" />
     return (
       <Compared
-        {...{ data, ids, runs, lower, chosen }}
+        data={data}
+        ids={ids}
+        runs={runs}
+        lower={lower}
+        chosen={chosen}
         filter={search.show as Filter | undefined}
         isPale={isPlaceholderData}
         onChange={change}
@@ -100,7 +104,10 @@ export function CompareRuns() {
         {ids.map((id, place) => (
           <RunChip
             key={id}
-            {...{ id, place, head: runs[place], drag: reordered(place) }}
+            id={id}
+            place={place}
+            head={runs[place]}
+            drag={reordered(place)}
             onFirst={() => setRuns([id, ...ids.filter((one) => one !== id)])}
             onRemove={() => setRuns(ids.filter((one) => one !== id))}
           />
@@ -192,15 +199,22 @@ function Compared({ data, ids, runs, lower, chosen, filter, isPale, onChange }: 
   }, [filter, ids.join()])
   const columns: Column<ComparedRow>[] = [
     {
-      ...{ name: 'number', head: '#', width: '4.8rem', isNumber: true },
+      name: 'number',
+      head: '#',
+      width: '4.8rem',
+      isNumber: true,
       cell: ({ number }) => <span className="dim">{number}</span>,
     },
     {
-      ...{ name: 'verdict', head: 'Change', width: '7.6rem' },
+      name: 'verdict',
+      head: 'Change',
+      width: '7.6rem',
       cell: ({ verdict }) => <span className={`verdict v-${verdict}`}>{verdictNames[verdict]}</span>,
     },
     {
-      ...{ name: 'input', head: 'Input', width: 'minmax(16rem, 1.2fr)' },
+      name: 'input',
+      head: 'Input',
+      width: 'minmax(16rem, 1.2fr)',
       cell: (row) => (
         <span className="two-lines">
           <T text={exampleOf(row).input} />
@@ -208,7 +222,9 @@ function Compared({ data, ids, runs, lower, chosen, filter, isPale, onChange }: 
       ),
     },
     {
-      ...{ name: 'expected', head: 'Expected', width: 'minmax(10rem, 0.8fr)' },
+      name: 'expected',
+      head: 'Expected',
+      width: 'minmax(10rem, 0.8fr)',
       cell: (row) => (
         <span className="two-lines second">
           <T text={exampleOf(row).expected} />
@@ -217,7 +233,9 @@ function Compared({ data, ids, runs, lower, chosen, filter, isPale, onChange }: 
     },
     ...ids.map(
       (id, run): Column<ComparedRow> => ({
-        ...{ name: id, head: <b>{runLetter(run)}</b>, width: 'minmax(20rem, 1.4fr)' },
+        name: id,
+        head: <b>{runLetter(run)}</b>,
+        width: 'minmax(20rem, 1.4fr)',
         cell: ({ cells }) => (
           <ComparedCellView cell={cells[run] ?? null} first={run === 0 ? null : (cells[0] ?? null)} isLower={isLower} />
         ),
@@ -231,7 +249,7 @@ function Compared({ data, ids, runs, lower, chosen, filter, isPale, onChange }: 
   )
   return (
     <>
-      <Heads {...{ data, ids, runs, lower, chosen, onChange }} />
+      <Heads data={data} ids={ids} runs={runs} lower={lower} chosen={chosen} onChange={onChange} />
       <div className="bar">
         <div className="seg wraps" role="group" aria-label="Which rows">
           {filterButton(undefined, 'All', data.rows.length)}
@@ -272,7 +290,10 @@ function Compared({ data, ids, runs, lower, chosen, filter, isPale, onChange }: 
       )}
       {opened && (
         <ComparedReader
-          {...{ row: opened, example: exampleOf(opened), metrics: data.metrics, isLower }}
+          row={opened}
+          example={exampleOf(opened)}
+          metrics={data.metrics}
+          isLower={isLower}
           onClose={() => setOpened(undefined)}
         />
       )}

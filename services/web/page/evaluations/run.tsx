@@ -73,11 +73,16 @@ export function EvaluationRun() {
   const traceOf = (row: RunRow) => ({ ...params, traceId: row.traceId })
   const columns: Column<RunRow>[] = [
     {
-      ...{ name: 'number', head: '#', width: '5.2rem', isNumber: true },
+      name: 'number',
+      head: '#',
+      width: '5.2rem',
+      isNumber: true,
       cell: (_, index) => <span className="dim">{index + 1}</span>,
     },
     {
-      ...{ name: 'input', head: 'Input', width: 'minmax(18rem, 2fr)' },
+      name: 'input',
+      head: 'Input',
+      width: 'minmax(18rem, 2fr)',
       cell: (row) => (
         <Link
           to="/p/$entity/$project/traces/$traceId"
@@ -91,7 +96,9 @@ export function EvaluationRun() {
       ),
     },
     {
-      ...{ name: 'expected', head: 'Expected', width: 'minmax(12rem, 1fr)' },
+      name: 'expected',
+      head: 'Expected',
+      width: 'minmax(12rem, 1fr)',
       cell: (row) => (
         <span className="second">
           <T text={exampleOf(row).expected} />
@@ -99,7 +106,9 @@ export function EvaluationRun() {
       ),
     },
     {
-      ...{ name: 'output', head: 'Output', width: 'minmax(18rem, 2fr)' },
+      name: 'output',
+      head: 'Output',
+      width: 'minmax(18rem, 2fr)',
       cell: ({ output, error, runs }) =>
         runs ? (
           <span className="dim">running</span>
@@ -113,14 +122,14 @@ export function EvaluationRun() {
     },
     ...names.slice(0, shownScores).map(
       (name): Column<RunRow> => ({
-        ...{ name: `score ${name}`, head: <T text={name} max={40} />, width: '9.6rem', isNumber: true },
+        name: `score ${name}`,
+        head: <T text={name} max={40} />,
+        width: '9.6rem',
+        isNumber: true,
         cell: ({ scores }) => <Score value={scores.get(name)} />,
       }),
     ),
-    {
-      ...{ name: 'latency', head: 'Latency', width: '8rem', isNumber: true },
-      cell: ({ latencyMs }) => duration(latencyMs),
-    },
+    { name: 'latency', head: 'Latency', width: '8rem', isNumber: true, cell: ({ latencyMs }) => duration(latencyMs) },
   ]
   const body = () => {
     if (fault) return <FaultBox error={fault} onRetry={() => void heads.refetch().then(() => rows.refetch())} />
@@ -207,7 +216,9 @@ export function EvaluationRun() {
             onRange={onRange}
             onOpen={(row) =>
               void navigate({
-                ...{ to: '/p/$entity/$project/traces/$traceId', params: traceOf(row), search: { call: row.id } },
+                to: '/p/$entity/$project/traces/$traceId',
+                params: traceOf(row),
+                search: { call: row.id },
               })
             }
             rowClass={({ error }) => (error === null ? '' : 'failed')}

@@ -93,7 +93,9 @@ export function EvaluationRuns() {
 
   const columns: Column<RunHead>[] = [
     {
-      ...{ name: 'mark', head: <span className="hidden">Mark</span>, width: '2.4rem' },
+      name: 'mark',
+      head: <span className="hidden">Mark</span>,
+      width: '2.4rem',
       cell: ({ id, name }) => (
         <span className="mark-cell">
           <label>
@@ -109,7 +111,9 @@ export function EvaluationRuns() {
       ),
     },
     {
-      ...{ name: 'status', head: <span className="hidden">Status</span>, width: '1.8rem' },
+      name: 'status',
+      head: <span className="hidden">Status</span>,
+      width: '1.8rem',
       cell: ({ status }) => (
         <span className={`s-${status}`}>
           <Icon name={status} label={statusNames[status]} />
@@ -117,7 +121,9 @@ export function EvaluationRuns() {
       ),
     },
     {
-      ...{ name: 'run', head: 'Run', width: 'minmax(17rem, 1.2fr)' },
+      name: 'run',
+      head: 'Run',
+      width: 'minmax(17rem, 1.2fr)',
       cell: ({ id, name }) => (
         <Link
           to="/p/$entity/$project/evaluations/$runId"
@@ -130,12 +136,16 @@ export function EvaluationRuns() {
       ),
     },
     {
-      ...{ name: 'evaluation', head: 'Evaluation', width: 'minmax(12rem, 1fr)' },
+      name: 'evaluation',
+      head: 'Evaluation',
+      width: 'minmax(12rem, 1fr)',
       cell: (head) => <Ref text={head.evaluation} />,
     },
-    { ...{ name: 'model', head: 'Model', width: 'minmax(12rem, 1fr)' }, cell: (head) => <Ref text={head.model} /> },
+    { name: 'model', head: 'Model', width: 'minmax(12rem, 1fr)', cell: (head) => <Ref text={head.model} /> },
     {
-      ...{ name: 'when', head: 'Started', width: '11.2rem' },
+      name: 'when',
+      head: 'Started',
+      width: '11.2rem',
       cell: ({ startedAt }) => (
         <span className="second" title={`${startedAt} · ${age(startedAt)}`}>
           {moment(startedAt, zone)}
@@ -143,7 +153,10 @@ export function EvaluationRuns() {
       ),
     },
     {
-      ...{ name: 'rows', head: 'Rows', width: '6.4rem', isNumber: true },
+      name: 'rows',
+      head: 'Rows',
+      width: '6.4rem',
+      isNumber: true,
       cell: ({ id }) => {
         const going = progress.get(id)
         if (going !== undefined) return `${count(going.done)} of ${count(going.total)}`
@@ -154,7 +167,10 @@ export function EvaluationRuns() {
     },
     ...names.map(
       (name): Column<RunHead> => ({
-        ...{ name: `score ${name}`, head: <T text={name} max={40} />, width: '11.2rem', isNumber: true },
+        name: `score ${name}`,
+        head: <T text={name} max={40} />,
+        width: '11.2rem',
+        isNumber: true,
         cell: (head) => {
           const value = scoreOf(head, name)
           const before = scoreOf(runBefore(all, head), name)
@@ -168,11 +184,17 @@ export function EvaluationRuns() {
       }),
     ),
     {
-      ...{ name: 'latency', head: 'Prediction', width: '8.8rem', isNumber: true },
+      name: 'latency',
+      head: 'Prediction',
+      width: '8.8rem',
+      isNumber: true,
       cell: ({ predictionMs }) => (predictionMs === null ? <span className="dim">–</span> : duration(predictionMs)),
     },
     {
-      ...{ name: 'took', head: 'Took', width: '8rem', isNumber: true },
+      name: 'took',
+      head: 'Took',
+      width: '8rem',
+      isNumber: true,
       cell: ({ latencyMs }) => (latencyMs === null ? 'running' : duration(latencyMs)),
     },
   ]

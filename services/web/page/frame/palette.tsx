@@ -42,10 +42,7 @@ function targetsOfRef(text: string, navigate: ReturnType<typeof useNavigate>): T
     return void navigate({ to, params: { ...objectId, version }, search })
   }
   const calls = () =>
-    void navigate({
-      ...{ to: '/p/$entity/$project/calls', params },
-      search: { q: `ref:${literalText(text)}`, view: 'all' },
-    })
+    void navigate({ to: '/p/$entity/$project/calls', params, search: { q: `ref:${literalText(text)}`, view: 'all' } })
   return [
     { key: text, label, hint: `${kind} of ${entity}/${project}`, icon: kind === 'call' ? 'calls' : 'other', go },
     ...(kind === 'call'
@@ -77,39 +74,58 @@ export function Palette({ here, onClose }: PaletteProps) {
   const isRef = targets.length > 0
   if (!isRef && here && idForm.test(search)) {
     targets.push({
-      ...{ key: `call ${search}`, label: search, hint: 'call', icon: 'calls' },
+      key: `call ${search}`,
+      label: search,
+      hint: 'call',
+      icon: 'calls',
       go: () => void navigate({ to: '/p/$entity/$project/calls/$id', params: { ...here, id: search } }),
     })
     targets.push({
-      ...{ key: 'trace', label: search, hint: 'trace', icon: 'agent' },
+      key: 'trace',
+      label: search,
+      hint: 'trace',
+      icon: 'agent',
       go: () =>
         void navigate({ to: '/p/$entity/$project/traces/$traceId', params: { ...here, traceId: search }, search: {} }),
     })
   } else if (!isRef && here && search !== '')
     targets.push({
-      ...{ key: 'search', label: `Calls with “${search}”`, hint: 'filter', icon: 'filter' },
+      key: 'search',
+      label: `Calls with “${search}”`,
+      hint: 'filter',
+      icon: 'filter',
       go: () => void navigate({ to: '/p/$entity/$project/calls', params: here, search: { q: search } }),
     })
   const words = search.toLowerCase()
   for (const { to, label, icon, search: shown = {} } of here && words !== '' ? pages : [])
     if (label.toLowerCase().includes(words))
       targets.push({
-        ...{ key: `page ${label}`, label, hint: 'page', icon },
+        key: `page ${label}`,
+        label,
+        hint: 'page',
+        icon,
         go: () => here && void navigate({ to, params: here, search: shown }),
       })
   for (const { name, calls } of operations)
     targets.push({
-      ...{ key: `op ${name}`, label: name, hint: `operation, ${count(calls)} of the latest calls`, icon: 'calls' },
+      key: `op ${name}`,
+      label: name,
+      hint: `operation, ${count(calls)} of the latest calls`,
+      icon: 'calls',
       go: () =>
         here &&
         void navigate({
-          ...{ to: '/p/$entity/$project/calls', params: here },
+          to: '/p/$entity/$project/calls',
+          params: here,
           search: { q: `op:${literalText(name)}`, view: 'all' },
         }),
     })
   for (const { page, view } of views)
     targets.push({
-      ...{ key: `view ${view.id}`, label: view.label, hint: `saved view of ${page}`, icon: 'columns' },
+      key: `view ${view.id}`,
+      label: view.label,
+      hint: `saved view of ${page}`,
+      icon: 'columns',
       go() {
         if (here === undefined) return
         const search = { ...view.search, saved: view.id }
@@ -120,12 +136,18 @@ export function Palette({ here, onClose }: PaletteProps) {
     })
   for (const { id, title } of boards)
     targets.push({
-      ...{ key: `board ${id}`, label: title, hint: 'dashboard', icon: 'gauge' },
+      key: `board ${id}`,
+      label: title,
+      hint: 'dashboard',
+      icon: 'gauge',
       go: () => here && void navigate({ to: '/p/$entity/$project/dashboard', params: here, search: { board: id } }),
     })
   for (const id of threads)
     targets.push({
-      ...{ key: `thread ${id}`, label: id, hint: 'thread', icon: 'threads' },
+      key: `thread ${id}`,
+      label: id,
+      hint: 'thread',
+      icon: 'threads',
       go: () =>
         here &&
         void navigate({ to: '/p/$entity/$project/threads/$threadId', params: { ...here, threadId: id }, search: {} }),
@@ -133,14 +155,20 @@ export function Palette({ here, onClose }: PaletteProps) {
   for (const { id, label, icon, isFor } of words === '' ? [] : sections)
     if (isFor(session) && `settings ${label}`.toLowerCase().includes(words))
       targets.push({
-        ...{ key: `settings ${id}`, label, hint: 'settings', icon },
+        key: `settings ${id}`,
+        label,
+        hint: 'settings',
+        icon,
         go: () => void navigate({ ...placeOf(id), search: here ? { project: `${here.entity}/${here.project}` } : {} }),
       })
   for (const { project_id } of data?.projects ?? []) {
     const [first = '', second = ''] = project_id.split('/')
     const params = { entity: first, project: second }
     targets.push({
-      ...{ key: project_id, label: project_id, hint: 'project', icon: 'other' },
+      key: project_id,
+      label: project_id,
+      hint: 'project',
+      icon: 'other',
       go: () => void navigate({ to: '/p/$entity/$project/calls', params, search: {} }),
     })
   }

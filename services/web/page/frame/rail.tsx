@@ -19,7 +19,10 @@ export const pages: readonly Page[] = [
   { to: '/p/$entity/$project/threads', label: 'Threads', icon: 'threads', key: 'goThreads' },
   { to: '/p/$entity/$project/evaluations', label: 'Evaluations', icon: 'evaluation', key: 'goEvaluations' },
   {
-    ...{ to: '/p/$entity/$project/objects', label: 'Datasets', icon: 'columns', key: 'goDatasets' },
+    to: '/p/$entity/$project/objects',
+    label: 'Datasets',
+    icon: 'columns',
+    key: 'goDatasets',
     search: { class: 'datasets' },
   },
   { to: '/p/$entity/$project/objects', label: 'Objects', icon: 'other', key: 'goObjects' },

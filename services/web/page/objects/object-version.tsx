@@ -68,7 +68,7 @@ export function ObjectVersion() {
         <FaultBox error={error} onRetry={() => void refetch()} />
       ) : (
         <div className="object-page">
-          <Versions {...{ projectId, objectId, version }} search={search} />
+          <Versions projectId={projectId} objectId={objectId} version={version} search={search} />
           <article className="reader object-version" aria-label="Object">
             <header>
               <h1 className="name">
@@ -88,14 +88,19 @@ export function ObjectVersion() {
               </dl>
               {data && (
                 <Labels
-                  {...{ projectId, objectId, digest: textOf(data.head.digest) }}
+                  projectId={projectId}
+                  objectId={objectId}
+                  digest={textOf(data.head.digest)}
                   tags={listOf(data.head.tags)}
                   aliases={listOf(data.head.aliases)}
                 />
               )}
               {data && (
                 <VersionActs
-                  {...{ projectId, objectId, digest: textOf(data.head.digest), bytes: data.bytes }}
+                  projectId={projectId}
+                  objectId={objectId}
+                  digest={textOf(data.head.digest)}
+                  bytes={data.bytes}
                   key={textOf(data.head.digest)}
                   isOp={search.op === '1'}
                   isLatest={data.head.is_latest === 1}

@@ -120,7 +120,10 @@ export function Objects() {
     void navigate(address(next))
   }
   const numbers: Column<Version> = {
-    ...{ name: 'version', head: objectId === undefined ? 'Versions' : 'Version', width: '8.8rem', isNumber: true },
+    name: 'version',
+    head: objectId === undefined ? 'Versions' : 'Version',
+    width: '8.8rem',
+    isNumber: true,
     cell: (version) =>
       objectId === undefined ? (
         <Link
@@ -137,7 +140,9 @@ export function Objects() {
   }
   const columns: Column<Version>[] = [
     {
-      ...{ name: 'name', head: objectId === undefined ? 'Name' : 'Digest', width: 'minmax(18rem, 2fr)' },
+      name: 'name',
+      head: objectId === undefined ? 'Name' : 'Digest',
+      width: 'minmax(18rem, 2fr)',
       cell: (version) => (
         <Link {...versionOf(version)} tabIndex={-1} className="plain">
           <T text={objectId === undefined ? version.object_id : version.digest} max={120} />
@@ -146,7 +151,9 @@ export function Objects() {
     },
     numbers,
     {
-      ...{ name: 'class', head: 'Class', width: 'minmax(12rem, 1fr)' },
+      name: 'class',
+      head: 'Class',
+      width: 'minmax(12rem, 1fr)',
       cell: ({ base_object_class, kind }) => (
         <span className="second">
           <T text={base_object_class ?? (kind === 'op' ? 'Op' : '–')} max={80} />
@@ -154,15 +161,23 @@ export function Objects() {
       ),
     },
     {
-      ...{ name: 'tags', head: 'Tags and aliases', width: 'minmax(14rem, 1fr)' },
+      name: 'tags',
+      head: 'Tags and aliases',
+      width: 'minmax(14rem, 1fr)',
       cell: ({ tags, aliases }) => <T text={[...(tags ?? []), ...(aliases ?? [])].join(', ')} max={120} />,
     },
     {
-      ...{ name: 'size', head: 'Size', width: '8.8rem', isNumber: true },
+      name: 'size',
+      head: 'Size',
+      width: '8.8rem',
+      isNumber: true,
       cell: ({ size_bytes }) => (size_bytes === null ? <span className="dim">–</span> : bytes(size_bytes)),
     },
     {
-      ...{ name: 'made', head: 'Made', width: '13.6rem', isNumber: true },
+      name: 'made',
+      head: 'Made',
+      width: '13.6rem',
+      isNumber: true,
       cell: ({ created_at }) => (
         <span className="second" title={created_at}>
           {moment(created_at, zone)}
@@ -176,7 +191,8 @@ export function Objects() {
     if (versions.length === 0)
       return (
         <Nothing
-          {...{ isOp, kind }}
+          isOp={isOp}
+          kind={kind}
           title={page > 0 ? 'Nothing on this page' : objectId && 'This object is not here'}
         />
       )
@@ -225,7 +241,7 @@ export function Objects() {
           <T text={title} /> of {projectId}
         </h1>
       )}
-      {objectId === undefined && <Kinds {...{ kind, isOp }} tz={search.tz} />}
+      {objectId === undefined && <Kinds kind={kind} isOp={isOp} tz={search.tz} />}
       {shown()}
       <Pager
         page={page}

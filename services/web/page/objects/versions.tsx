@@ -24,9 +24,12 @@ export function Versions({ projectId, objectId, version, search }: Props) {
     queryKey: ['objects', projectId, objectId, 'versions', search.op],
     async queryFn({ signal }) {
       const body = {
-        ...{ project_id: projectId, filter: { object_ids: [objectId], is_op: search.op === '1' } },
+        project_id: projectId,
+        filter: { object_ids: [objectId], is_op: search.op === '1' },
         sort_by: [{ field: 'created_at', direction: 'desc' as const }],
-        ...{ limit: shownVersions, metadata_only: true, include_tags_and_aliases: true },
+        limit: shownVersions,
+        metadata_only: true,
+        include_tags_and_aliases: true,
       }
       return (await json('objects.query', body, { signal })).objs
     },

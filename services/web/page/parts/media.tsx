@@ -98,7 +98,9 @@ function useMedium({ projectId, source }: MediaProps, most: number) {
   const { data, error } = useQuery({
     queryKey: ['media', projectId, source.from, 'ref' in source ? source.ref : keyOf(source), most],
     queryFn: ({ signal }) => load(projectId, source, most, signal),
-    ...{ staleTime: Number.POSITIVE_INFINITY, gcTime: 30_000, retry: false },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 30_000,
+    retry: false,
   })
   const loaded = data !== undefined && 'blob' in data ? data : undefined
   const shown = loaded && shownAs(loaded.head, source.from === 'base64' ? source.type : null)
@@ -147,7 +149,7 @@ function Picture({ url, name, className, tabIndex }: PictureProps) {
   const [isLarge, setLarge] = useState(false)
   return (
     <>
-      <button type="button" {...{ className, tabIndex }} title="Larger" onClick={() => setLarge(true)}>
+      <button type="button" className={className} tabIndex={tabIndex} title="Larger" onClick={() => setLarge(true)}>
         <img src={url} alt={name.slice(0, 120)} decoding="async" />
       </button>
       {isLarge && (
@@ -175,7 +177,7 @@ export function SmallMedia({ projectId, source, children }: MediaProps & { child
       onContextMenu={(event) => event.stopPropagation()}
       onKeyDown={(event) => event.stopPropagation()}
     >
-      <Picture {...{ url }} name={source.name} className="picture" tabIndex={-1} /> {children}
+      <Picture url={url} name={source.name} className="picture" tabIndex={-1} /> {children}
     </span>
   )
 }

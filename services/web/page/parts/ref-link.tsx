@@ -72,7 +72,7 @@ export function RefLink({ text, of, tabIndex }: RefLinkProps) {
 /** A recorded text, where it is no ref as it stands. */
 export function RefOrText({ text, max }: { text: string; max: number }) {
   const of = parsedRef(text)
-  return of === undefined ? <T text={text} max={max} /> : <RefLink {...{ text, of }} />
+  return of === undefined ? <T text={text} max={max} /> : <RefLink text={text} of={of} />
 }
 
 const refs = /(weave:\/\/\/[^\s"'`,;()[\]{}<>]+)/

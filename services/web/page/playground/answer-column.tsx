@@ -87,10 +87,12 @@ export function AnswerColumn(props: ColumnProps) {
           onChange={({ target }) => onChange({ maxTokens: target.value })}
         />
       </div>
-      <CopyCode {...{ draft, column, projectId, name }} />
+      <CopyCode draft={draft} column={column} projectId={projectId} name={name} />
       {run && (
         <Shown
-          {...{ run, projectId, before: props.before }}
+          run={run}
+          projectId={projectId}
+          before={props.before}
           onTools={props.onTools}
           schema={draft.schema.trim()}
           isKept={draft.keeps}

@@ -128,7 +128,7 @@ export function DatasetRows({ projectId, draft, whyNot, onUse, onClose }: Props)
             {results.size > 0 && `${count(results.size)} of ${count(rows.length * columns.length)} answers`}
           </span>
         </div>
-        {isDone && <Keep {...{ projectId, rows, results, columns }} />}
+        {isDone && <Keep projectId={projectId} rows={rows} results={results} columns={columns} />}
         {rows.length > 0 && (
           <ShortTable
             label="Rows of the dataset"

@@ -23,7 +23,9 @@ export function useDifferences(columns: readonly ModelColumn[]): AnswerDifferenc
   const isOffered = complete[0] !== undefined && complete.filter((text) => text !== undefined).length > 1
   const isShown = isWanted && isOffered
   return {
-    ...{ isOffered, isShown, onAnswer },
+    isOffered,
+    isShown,
+    onAnswer,
     toggle: () => setIsWanted(!isShown),
     beforeOf: (place) => (isShown && place > 0 ? complete[0] : undefined),
   }

@@ -48,11 +48,19 @@ const newKey = (): number => ++last + Date.now()
 
 export const emptyColumn = (model = ''): ModelColumn => ({ key: newKey(), model, temperature: '', maxTokens: '' })
 export const emptyMessage = (role: DraftMessage['role'] = 'user', text = ''): DraftMessage => ({
-  ...{ key: newKey(), role, text, toolCallId: '' },
+  key: newKey(),
+  role,
+  text,
+  toolCallId: '',
 })
 export const emptyDraft = (): Draft => ({
-  ...{ messages: [emptyMessage('system'), emptyMessage()], variables: Object.create(null) as Record<string, string> },
-  ...{ tools: '', schema: '', columns: [emptyColumn()], keeps: true, likely: false },
+  messages: [emptyMessage('system'), emptyMessage()],
+  variables: Object.create(null) as Record<string, string>,
+  tools: '',
+  schema: '',
+  columns: [emptyColumn()],
+  keeps: true,
+  likely: false,
 })
 
 const isText = (value: unknown): value is string => typeof value === 'string'
@@ -72,7 +80,8 @@ export function draftOf(value: unknown): Draft | undefined {
       const attached = Array.isArray(documents) ? documents.filter(isAttached).slice(0, maxDocuments) : []
       return [
         {
-          ...{ ...emptyMessage(known, text), toolCallId: orEmpty(toolCallId) },
+          ...emptyMessage(known, text),
+          toolCallId: orEmpty(toolCallId),
           ...(toolCalls !== undefined && { toolCalls }),
           ...(shown.length > 0 && { images: shown }),
           ...(attached.length > 0 && { documents: attached }),
@@ -87,14 +96,13 @@ export function draftOf(value: unknown): Draft | undefined {
   const variables = Object.create(null) as Record<string, string>
   for (const [name, text] of Object.entries(membersOf(kept.variables))) if (isText(text)) variables[name] = text
   return {
-    ...{
-      messages,
-      variables,
-      columns: columns.slice(0, maxColumns),
-      keeps: kept.keeps !== false,
-      likely: kept.likely === true,
-    },
-    ...{ tools: orEmpty(kept.tools), schema: orEmpty(kept.schema) },
+    messages,
+    variables,
+    columns: columns.slice(0, maxColumns),
+    keeps: kept.keeps !== false,
+    likely: kept.likely === true,
+    tools: orEmpty(kept.tools),
+    schema: orEmpty(kept.schema),
   }
 }
 

@@ -76,7 +76,9 @@ function useRecorded(projectId: string, id: string | undefined) {
       const said = messagesOf(opened.conversation)
       const { messages, left } = await withRecordedFiles(projectId, opened.conversation, said, signal)
       const draft = {
-        ...{ ...emptyDraft(), messages, columns: [column] },
+        ...emptyDraft(),
+        messages,
+        columns: [column],
         ...(Array.isArray(tools) && { tools: JSON.stringify(tools, null, 2) }),
       }
       return { draft, left }
@@ -235,7 +237,9 @@ function Bench({ first, notice }: { first: Draft | undefined; notice: string | u
       )}
       {isRows && (
         <DatasetRows
-          {...{ projectId, draft, whyNot: isReady ? reason : 'Name a model and write a message first' }}
+          projectId={projectId}
+          draft={draft}
+          whyNot={isReady ? reason : 'Name a model and write a message first'}
           onUse={(variables) => change({ variables: { ...draft.variables, ...variables } })}
           onClose={() => setRows(false)}
         />
@@ -347,7 +351,12 @@ function Bench({ first, notice }: { first: Draft | undefined; notice: string | u
         {draft.columns.map((column, place) => (
           <AnswerColumn
             key={column.key}
-            {...{ draft, column, serial, stops, projectId, place }}
+            draft={draft}
+            column={column}
+            serial={serial}
+            stops={stops}
+            projectId={projectId}
+            place={place}
             canGo={draft.columns.length > 1}
             before={differences.beforeOf(place)}
             onAnswer={differences.onAnswer}

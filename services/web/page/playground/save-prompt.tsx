@@ -25,8 +25,11 @@ export function SavePrompt({ messages }: { messages: readonly DraftMessage[] }) 
           project_id: projectId,
           object_id: objectId,
           val: {
-            ...{ _type: 'MessagesPrompt', _class_name: 'MessagesPrompt', _bases: ['Prompt', 'Object', 'BaseModel'] },
-            ...{ name: name.trim(), description: null },
+            _type: 'MessagesPrompt',
+            _class_name: 'MessagesPrompt',
+            _bases: ['Prompt', 'Object', 'BaseModel'],
+            name: name.trim(),
+            description: null,
             messages: messages.filter(({ text }) => text !== '').map(({ role, text }) => ({ role, content: text })),
           },
         },

@@ -49,9 +49,7 @@ export async function runOnce(
   onChange: (run: Run) => void = () => undefined,
 ): Promise<Run> {
   const began = performance.now()
-  let state: Run = {
-    ...{ answer: emptyAnswer(), isRunning: true, fault: null, callId: null, firstMs: null, totalMs: null },
-  }
+  let state: Run = { answer: emptyAnswer(), isRunning: true, fault: null, callId: null, firstMs: null, totalMs: null }
   const show = (part: Partial<Run>) => {
     state = { ...state, ...part }
     onChange(state)
@@ -60,7 +58,10 @@ export async function runOnce(
   try {
     const body = JSON.stringify(completionRequestOf(draft, column))
     const response = await fetch(new URL('inference/v1/chat/completions', baseUrl), {
-      ...{ method: 'POST', body, credentials: 'same-origin', signal },
+      method: 'POST',
+      body,
+      credentials: 'same-origin',
+      signal,
       headers: { 'Content-Type': 'application/json', 'X-Callhouse-Page': '1', 'OpenAI-Project': projectId },
     })
     show({ callId: response.headers.get('x-call-id') })

@@ -14,7 +14,10 @@ export function Sparkline({ projectId }: { projectId: string }) {
       json(
         'calls.aggregate',
         {
-          ...{ project_id: projectId, start: (end - hours * hourMs) / 1_000, end: end / 1_000, bucket: hourMs / 1_000 },
+          project_id: projectId,
+          start: (end - hours * hourMs) / 1_000,
+          end: end / 1_000,
+          bucket: hourMs / 1_000,
           metrics: ['calls', 'errors'].map((field) => ({ field, as: 'sum' })),
         },
         { signal, fresh: 'any' },
@@ -29,7 +32,10 @@ export function Sparkline({ projectId }: { projectId: string }) {
       <rect
         key={`${className} ${at}`}
         className={className}
-        {...{ x: at + 0.1, width: 0.8, height: (value / most) * 20, y: 20 - (value / most) * 20 }}
+        x={at + 0.1}
+        width={0.8}
+        height={(value / most) * 20}
+        y={20 - (value / most) * 20}
       />
     ) : null
   return (

@@ -44,7 +44,8 @@ const useEvents = (asked: Asked) =>
       const { scope, action, actor, target, days } = asked
       const from = days === '' ? undefined : Date.now() / 1000 - Number(days) * 86_400
       const body = {
-        ...{ scope, limit: pageEvents },
+        scope,
+        limit: pageEvents,
         ...(action !== '' && { action }),
         ...(actor !== '' && { actor }),
         ...(target !== '' && { target }),
@@ -177,7 +178,9 @@ export function AuditLog({ projectId }: { projectId: string }) {
   const asked: Asked = { scope, action, actor, target, days }
   const change = (part: Partial<Asked>) =>
     void navigate({
-      ...{ to: '/settings/$section', params: { section: 'audit' }, replace: true },
+      to: '/settings/$section',
+      params: { section: 'audit' },
+      replace: true,
       search: { ...search, ...part },
     })
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isPlaceholderData } = useEvents(asked)

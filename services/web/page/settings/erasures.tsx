@@ -36,7 +36,7 @@ function NewErasure({ projectId, onClose }: { projectId: string; onClose(): void
   const run = () => json('erasures.create', { project_id: projectId, [by]: ids, reason: reason.trim() })
   const isReady = ids.length > 0 && reason.trim() !== ''
   return (
-    <FormDialog title="Erase calls" act="Erase for good" isDangerous {...{ run, isReady, onClose }}>
+    <FormDialog title="Erase calls" act="Erase for good" isDangerous run={run} isReady={isReady} onClose={onClose}>
       <p className="second">
         They are gone from all answers at once, with everything below them, and cannot be brought back.
       </p>
@@ -58,7 +58,8 @@ function when({ status, done_at, deadline, held }: Erasure, zone: string): strin
 
 const columnsOf = (zone: string): SheetColumn<Erasure>[] => [
   {
-    ...{ head: 'Requested', width: '16rem' },
+    head: 'Requested',
+    width: '16rem',
     cell: ({ requested_at, requested_by }) => (
       <span className="second" title={requested_at ?? ''}>
         {age(requested_at ?? '')} by <T text={requested_by} max={60} />
@@ -66,12 +67,14 @@ const columnsOf = (zone: string): SheetColumn<Erasure>[] => [
     ),
   },
   {
-    ...{ head: 'Why', width: 'minmax(14rem, 2fr)' },
+    head: 'Why',
+    width: 'minmax(14rem, 2fr)',
     cell: ({ reason }) => (reason === '' ? <span className="dim">deleted</span> : <T text={reason} max={1_000} />),
   },
   { head: 'Calls', width: '7rem', isNumber: true, cell: ({ counts }) => <span>{count(counts.calls)}</span> },
   {
-    ...{ head: 'State', width: 'minmax(16rem, 1fr)' },
+    head: 'State',
+    width: 'minmax(16rem, 1fr)',
     cell: (erasure) => (
       <span>
         <span className={`pill ${states[erasure.status].kind}`}>{states[erasure.status].text}</span>
@@ -80,7 +83,8 @@ const columnsOf = (zone: string): SheetColumn<Erasure>[] => [
     ),
   },
   {
-    ...{ head: 'Receipt', width: '12rem' },
+    head: 'Receipt',
+    width: '12rem',
     cell: ({ erasure_id, hash }) => (
       <code title={hash === '' ? erasure_id : `${erasure_id}\nSHA-256 ${hash}`}>
         {erasure_id.slice(0, 8)}…{hash !== '' && ` ${hash.slice(0, 6)}…`}

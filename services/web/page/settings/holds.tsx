@@ -58,7 +58,8 @@ function NewHold({ projectId, onClose }: { projectId: string; onClose(): void })
 
 const columnsOf = (zone: string, mayRelease: boolean, release: (hold: Hold) => void): SheetColumn<Hold>[] => [
   {
-    ...{ head: 'Holds', width: 'minmax(14rem, 1fr)' },
+    head: 'Holds',
+    width: 'minmax(14rem, 1fr)',
     cell: (hold) => (
       <span title={[hold.call_ids, hold.trace_ids, hold.thread_ids].flatMap((ids) => ids ?? []).join('\n')}>
         <T text={heldBy(hold)} />
@@ -67,11 +68,13 @@ const columnsOf = (zone: string, mayRelease: boolean, release: (hold: Hold) => v
   },
   { head: 'Why', width: 'minmax(14rem, 2fr)', cell: ({ reason }) => <T text={reason} max={1_000} /> },
   {
-    ...{ head: 'Until', width: '15rem' },
+    head: 'Until',
+    width: '15rem',
     cell: ({ until }) => <span>{until === undefined ? 'it is released' : moment(until, zone)}</span>,
   },
   {
-    ...{ head: 'Made', width: '15rem' },
+    head: 'Made',
+    width: '15rem',
     cell: ({ created_at, created_by }) => (
       <span className="second" title={created_at}>
         {age(created_at)} by <T text={created_by} max={60} />
@@ -79,11 +82,14 @@ const columnsOf = (zone: string, mayRelease: boolean, release: (hold: Hold) => v
     ),
   },
   {
-    ...{ head: 'Actions', width: '8rem' },
+    head: 'Actions',
+    width: '8rem',
     cell: (hold) => (
       <span>
         <RowButton
-          {...{ name: 'Release…', of: heldBy(hold), run: () => release(hold) }}
+          name="Release…"
+          of={heldBy(hold)}
+          run={() => release(hold)}
           whyNot={mayRelease ? undefined : 'Owners release holds'}
         />
       </span>

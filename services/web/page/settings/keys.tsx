@@ -36,7 +36,8 @@ type Asked = { key: Key; what: 'revoke' | 'rotate' | 'limits' }
 function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void): SheetColumn<Key>[] {
   return [
     {
-      ...{ head: 'Key', width: 'minmax(14rem, 1.4fr)' },
+      head: 'Key',
+      width: 'minmax(14rem, 1.4fr)',
       cell: ({ name, id }) => (
         <span>
           {name === '' ? <span className="dim">without a name</span> : <T text={name} />}
@@ -46,7 +47,8 @@ function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void):
     },
     { head: 'User', width: 'minmax(8rem, 1fr)', cell: ({ user_id }) => <T text={user_id} /> },
     {
-      ...{ head: 'May', width: 'minmax(9rem, 1fr)' },
+      head: 'May',
+      width: 'minmax(9rem, 1fr)',
       cell: ({ actions, limits }) => (
         <span title={actions.join(', ')}>
           {roleOf(actions) ?? actions.join(', ')}
@@ -55,7 +57,8 @@ function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void):
       ),
     },
     {
-      ...{ head: 'On', width: 'minmax(11rem, 1.2fr)' },
+      head: 'On',
+      width: 'minmax(11rem, 1.2fr)',
       cell: ({ scopes, addresses }) => (
         <span className="tags" title={addresses && `from ${addresses.join(', ')}`}>
           {scopes.map((scope) => (
@@ -67,7 +70,8 @@ function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void):
       ),
     },
     {
-      ...{ head: 'State', width: '16rem' },
+      head: 'State',
+      width: '16rem',
       cell: (key) => {
         const { kind, text, at } = stateOf(key)
         return (
@@ -83,7 +87,8 @@ function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void):
       },
     },
     {
-      ...{ head: 'Made', width: '9rem' },
+      head: 'Made',
+      width: '9rem',
       cell: ({ created_at, created_by, last_used_at }) => (
         <span className="second" title={`${created_at} by ${created_by}`}>
           {age(created_at)}
@@ -96,7 +101,8 @@ function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void):
       ),
     },
     {
-      ...{ head: 'Actions', width: '6.4rem' },
+      head: 'Actions',
+      width: '6.4rem',
       cell: (key) =>
         isOver(key) ? (
           <span />
@@ -106,9 +112,7 @@ function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void):
               of={nameOf(key)}
               acts={(['rotate', 'limits', 'revoke'] as const)
                 .filter((what) => isAdmin || what === 'revoke')
-                .map((what) => ({
-                  ...{ name: acts[what], run: () => ask({ key, what }), isDangerous: what === 'revoke' },
-                }))}
+                .map((what) => ({ name: acts[what], run: () => ask({ key, what }), isDangerous: what === 'revoke' }))}
             />
           </span>
         ),

@@ -28,7 +28,12 @@ const actions: Record<Rule['action'], string> = {
 }
 
 export const emptyRule = (key: number, n = key): RuleDraft => ({
-  ...{ key, id: `rule-${n}`, way: 'detect', value: 'email', where: '', action: 'mask' },
+  key,
+  id: `rule-${n}`,
+  way: 'detect',
+  value: 'email',
+  where: '',
+  action: 'mask',
 })
 
 const words = (text: string): string[] => text.split(/[\s,]+/).filter((one) => one !== '')

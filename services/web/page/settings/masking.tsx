@@ -38,7 +38,11 @@ function draftOf({
   rules = [],
 }: Stored): Draft {
   return {
-    ...{ mode, content, objects, sets: chosen, allow: allow.join('\n') },
+    mode,
+    content,
+    objects,
+    sets: chosen,
+    allow: allow.join('\n'),
     rules: rules.map((rule) => ({ ...emptyRule(++lastKey), ...textsOf(rule) })),
   }
 }
@@ -61,7 +65,10 @@ function textsOf({ id, detect, keys, path, pattern, in: where = [], action }: Ru
 
 const rulesOf = ({ mode, sets: chosen, content, objects, allow, rules }: Draft): Rules =>
   ({
-    ...{ mode, content, objects, sets: [...chosen] },
+    mode,
+    content,
+    objects,
+    sets: [...chosen],
     allow: allow.split('\n').filter((line) => line.trim() !== ''),
     rules: rules.map(ruleOf),
   }) as Rules

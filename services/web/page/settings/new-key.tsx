@@ -79,7 +79,9 @@ async function make(draft: Draft, isAdmin: boolean, users: readonly User[]): Pro
   const scopes = scopesOf(draft.scopes)
   const addresses = scopesOf(draft.addresses)
   const key = {
-    ...{ name: draft.name.trim(), actions: [...draft.held], scopes },
+    name: draft.name.trim(),
+    actions: [...draft.held],
+    scopes,
     ...(draft.days !== '' && { expires_at: new Date(Date.now() + Number(draft.days) * 86_400_000).toISOString() }),
     ...(addresses.length > 0 && { addresses }),
   }
@@ -174,13 +176,14 @@ function For({ draft, change, users }: ForProps) {
 function startOf(projectId: string, grants: string[] | '*' | undefined, isAdmin: boolean, own: string): Draft {
   const everything = grants === undefined || grants === '*' ? '*' : grants.join(', ')
   return {
-    ...{
-      name: '',
-      user: isAdmin ? newUser : own,
-      newId: projectId && `${projectId.split('/')[1]}-app`,
-      held: actionsOfRole[isAdmin ? 'ingest' : 'reader'],
-    },
-    ...{ scopes: projectId || everything, days: '90', addresses: '', limits: {} },
+    name: '',
+    user: isAdmin ? newUser : own,
+    newId: projectId && `${projectId.split('/')[1]}-app`,
+    held: actionsOfRole[isAdmin ? 'ingest' : 'reader'],
+    scopes: projectId || everything,
+    days: '90',
+    addresses: '',
+    limits: {},
   }
 }
 
@@ -196,7 +199,14 @@ export function NewKey({ isAdmin, projectId, onClose }: { isAdmin: boolean; proj
     draft.held.length > 0 && scopes.length > 0 && (draft.user !== newUser || draft.newId.trim() !== '' || !isAdmin)
   const run = async () => setMade(await make(draft, isAdmin, users))
   return (
-    <FormDialog {...{ title: 'New key', act: 'Make the key', run, isReady, onClose }} onDone={() => undefined}>
+    <FormDialog
+      title="New key"
+      act="Make the key"
+      run={run}
+      isReady={isReady}
+      onClose={onClose}
+      onDone={() => undefined}
+    >
       <div className="set-fields">
         <Field label="Name" hint="What it is for.">
           <input type="text" value={draft.name} onChange={({ target }) => change({ name: target.value })} />

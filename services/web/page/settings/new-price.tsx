@@ -23,7 +23,8 @@ export function NewPrice({ projectId, model: start, onClose }: Props) {
   const [from, setFrom] = useState('')
   const save = () => {
     const cost = {
-      ...{ prompt_token_cost: 0, completion_token_cost: 0 },
+      prompt_token_cost: 0,
+      completion_token_cost: 0,
       ...Object.fromEntries(names.map((name) => [name, perToken(typed[name] ?? '0')])),
       ...(from !== '' && { effective_date: new Date(from).toISOString() }),
     }

@@ -36,16 +36,23 @@ const useSeen = (projectId: string) =>
       const now = Date.now()
       const fields = ['input_tokens', 'output_tokens', 'total_cost'].map((field) => ({ field, as: 'sum' }))
       const asked = {
-        ...{ project_id: projectId, group_by: ['model'], top: 100, bucket: null },
-        ...{ start: new Date(now - seenDays * 86_400_000).toISOString(), end: new Date(now + 60_000).toISOString() },
+        project_id: projectId,
+        group_by: ['model'],
+        top: 100,
+        bucket: null,
+        start: new Date(now - seenDays * 86_400_000).toISOString(),
+        end: new Date(now + 60_000).toISOString(),
         metrics: [{ field: 'calls', as: 'count' }, ...fields],
       }
       const { groups } = await json('calls.aggregate', asked, { signal })
       return groups
         .filter(({ is_rest, keys }) => !is_rest && keys[0] !== '')
         .map(({ keys, total }) => ({
-          ...{ model: keys[0] ?? '', calls: total['calls.count'] ?? 0, cost: total['total_cost.sum'] ?? 0 },
-          ...{ input: total['input_tokens.sum'] ?? 0, output: total['output_tokens.sum'] ?? 0 },
+          model: keys[0] ?? '',
+          calls: total['calls.count'] ?? 0,
+          cost: total['total_cost.sum'] ?? 0,
+          input: total['input_tokens.sum'] ?? 0,
+          output: total['output_tokens.sum'] ?? 0,
         }))
         .filter(({ input, output }) => input + output > 0)
         .sort((a, b) => Number(a.cost > 0) - Number(b.cost > 0) || b.calls - a.calls)
@@ -70,7 +77,8 @@ const amounts = [
 
 const priceColumns = (zone: string, mayChange: boolean, remove: (price: Price) => void): SheetColumn<Price>[] => [
   {
-    ...{ head: 'Model', width: 'minmax(14rem, 2fr)' },
+    head: 'Model',
+    width: 'minmax(14rem, 2fr)',
     cell: ({ llm_id }) => (
       <span>
         <T text={llm_id ?? ''} />
@@ -78,11 +86,14 @@ const priceColumns = (zone: string, mayChange: boolean, remove: (price: Price) =
     ),
   },
   ...amounts.map(([head, name, unit]) => ({
-    ...{ head, width: 'minmax(7.2rem, 1fr)', isNumber: true },
+    head,
+    width: 'minmax(7.2rem, 1fr)',
+    isNumber: true,
     cell: (price: Price) => <span title={`${price[name]} a token`}>{perMillion(price[name], price[unit])}</span>,
   })),
   {
-    ...{ head: 'From', width: 'minmax(12rem, 1fr)' },
+    head: 'From',
+    width: 'minmax(12rem, 1fr)',
     cell: ({ effective_date, applies }) => (
       <span title={effective_date ?? ''}>
         {moment(effective_date ?? '', zone)}
@@ -95,12 +106,16 @@ const priceColumns = (zone: string, mayChange: boolean, remove: (price: Price) =
     ),
   },
   {
-    ...{ head: 'Actions', width: '9.2rem' },
+    head: 'Actions',
+    width: '9.2rem',
     cell: (price) => (
       <span>
         <RowButton
-          {...{ name: 'Remove…', of: `the price of ${price.llm_id} from ${price.effective_date}`, isDangerous: true }}
-          {...{ run: () => remove(price), whyNot: whyNot(mayChange) }}
+          name="Remove…"
+          of={`the price of ${price.llm_id} from ${price.effective_date}`}
+          isDangerous
+          run={() => remove(price)}
+          whyNot={whyNot(mayChange)}
         />
       </span>
     ),
@@ -111,7 +126,9 @@ const seenColumns = (mayChange: boolean, add: (model: string) => void): SheetCol
   { head: 'Model', width: 'minmax(14rem, 2fr)', cell: ({ model }) => <T text={model} /> },
   { head: 'Calls', width: 'minmax(7rem, 1fr)', isNumber: true, cell: ({ calls }) => <span>{count(calls)}</span> },
   {
-    ...{ head: 'Tokens', width: 'minmax(11rem, 1fr)', isNumber: true },
+    head: 'Tokens',
+    width: 'minmax(11rem, 1fr)',
+    isNumber: true,
     cell: ({ input, output }) => (
       <span title={`${count(input)} in, ${count(output)} out`}>
         {tokens(input)} → {tokens(output)}
@@ -119,7 +136,9 @@ const seenColumns = (mayChange: boolean, add: (model: string) => void): SheetCol
     ),
   },
   {
-    ...{ head: 'Cost', width: 'minmax(13rem, 1fr)', isNumber: true },
+    head: 'Cost',
+    width: 'minmax(13rem, 1fr)',
+    isNumber: true,
     cell: ({ cost }) =>
       cost > 0 ? (
         <span title={String(cost)}>{money(cost)}</span>
@@ -130,10 +149,11 @@ const seenColumns = (mayChange: boolean, add: (model: string) => void): SheetCol
       ),
   },
   {
-    ...{ head: 'Actions', width: '11rem' },
+    head: 'Actions',
+    width: '11rem',
     cell: ({ model }) => (
       <span>
-        <RowButton {...{ name: 'Add a price', of: `of ${model}`, run: () => add(model), whyNot: whyNot(mayChange) }} />
+        <RowButton name="Add a price" of={`of ${model}`} run={() => add(model)} whyNot={whyNot(mayChange)} />
       </span>
     ),
   },

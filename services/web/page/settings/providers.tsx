@@ -69,7 +69,10 @@ type EditProps = { projectId: string; of: Provider | undefined; onClose(): void 
 
 function Edit({ projectId, of, onClose }: EditProps) {
   const [draft, setDraft] = useState<Draft>({
-    ...{ name: of?.name ?? '', baseUrl: of?.baseUrl ?? '', keyName: of?.keyName ?? '', maxTokens: '4096' },
+    name: of?.name ?? '',
+    baseUrl: of?.baseUrl ?? '',
+    keyName: of?.keyName ?? '',
+    maxTokens: '4096',
     models: (of?.models ?? []).map(({ name }) => name).join('\n'),
   })
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
@@ -123,7 +126,8 @@ type Do = { edit(provider: Provider): void; remove(provider: Provider): void }
 
 const columnsOf = (projectId: string, whyNot: string | undefined, { edit, remove }: Do): SheetColumn<Provider>[] => [
   {
-    ...{ head: 'Provider', width: 'minmax(12rem, 1.5fr)' },
+    head: 'Provider',
+    width: 'minmax(12rem, 1.5fr)',
     cell: ({ name, keyName }) => (
       <span>
         <T text={name} />
@@ -132,7 +136,8 @@ const columnsOf = (projectId: string, whyNot: string | undefined, { edit, remove
     ),
   },
   {
-    ...{ head: 'Address', width: 'minmax(14rem, 2fr)' },
+    head: 'Address',
+    width: 'minmax(14rem, 2fr)',
     cell: ({ baseUrl }) => (
       <code>
         <T text={baseUrl} />
@@ -140,7 +145,8 @@ const columnsOf = (projectId: string, whyNot: string | undefined, { edit, remove
     ),
   },
   {
-    ...{ head: 'Models', width: 'minmax(14rem, 2fr)' },
+    head: 'Models',
+    width: 'minmax(14rem, 2fr)',
     cell: ({ name: provider, models }) => (
       <span className="tags">
         {models.map(({ objectId, name }) => (
@@ -161,7 +167,8 @@ const columnsOf = (projectId: string, whyNot: string | undefined, { edit, remove
     ),
   },
   {
-    ...{ head: 'Actions', width: '15rem' },
+    head: 'Actions',
+    width: '15rem',
     cell: (provider) => (
       <span className="acts">
         <RowButton name="Edit" of={provider.name} run={() => edit(provider)} whyNot={whyNot} />

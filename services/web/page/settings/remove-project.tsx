@@ -12,7 +12,11 @@ function RemoveDialog({ projectId, onClose }: { projectId: string; onClose(): vo
   const run = () => json('projects.delete', { confirm }, { params: partsOf(projectId) })
   return (
     <FormDialog
-      {...{ title: 'Remove the project', act: 'Remove it for good', isDangerous: true, run, onClose }}
+      title="Remove the project"
+      act="Remove it for good"
+      isDangerous
+      run={run}
+      onClose={onClose}
       isReady={confirm === projectId}
       onDone={() => void navigate({ to: '/' })}
     >

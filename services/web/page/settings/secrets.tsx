@@ -58,7 +58,8 @@ function SetSecret({ projectId, of, onClose }: { projectId: string; of: Secret |
 
 const columnsOf = (replace: (secret: Secret) => void, remove: (secret: Secret) => void): SheetColumn<Secret>[] => [
   {
-    ...{ head: 'Name', width: 'minmax(16rem, 1.5fr)' },
+    head: 'Name',
+    width: 'minmax(16rem, 1.5fr)',
     cell: ({ name, last4 }) => (
       <span>
         <code>{name}</code>
@@ -67,7 +68,8 @@ const columnsOf = (replace: (secret: Secret) => void, remove: (secret: Secret) =
     ),
   },
   {
-    ...{ head: 'May be sent to', width: 'minmax(16rem, 2fr)' },
+    head: 'May be sent to',
+    width: 'minmax(16rem, 2fr)',
     cell: ({ origins }) =>
       origins === undefined ? (
         <span className="second">the operator's providers</span>
@@ -83,7 +85,8 @@ const columnsOf = (replace: (secret: Secret) => void, remove: (secret: Secret) =
   },
   { head: 'Version', width: '6.4rem', isNumber: true, cell: ({ version }) => <span>{version}</span> },
   {
-    ...{ head: 'Set', width: '16rem' },
+    head: 'Set',
+    width: '16rem',
     cell: ({ updated_at, updated_by }) => (
       <span className="second" title={updated_at}>
         {age(updated_at)} by <T text={updated_by} max={60} />
@@ -91,7 +94,8 @@ const columnsOf = (replace: (secret: Secret) => void, remove: (secret: Secret) =
     ),
   },
   {
-    ...{ head: 'Actions', width: '17rem' },
+    head: 'Actions',
+    width: '17rem',
     cell: (secret) => (
       <span className="acts">
         <RowButton name="Replace" of={secret.name} run={() => replace(secret)} />

@@ -20,15 +20,17 @@ import { You } from './you.tsx'
 import './settings.css'
 
 const pages: Record<SectionId, (props: { projectId: string }) => React.ReactNode> = {
-  ...{ you: You, keys: Keys, users: Users, audit: AuditLog, system: System },
-  ...{
-    limits: ProjectLimits,
-    prices: Prices,
-    retention: Retention,
-    masking: Masking,
-    providers: ProjectProviders,
-    secrets: Secrets,
-  },
+  you: You,
+  keys: Keys,
+  users: Users,
+  audit: AuditLog,
+  system: System,
+  limits: ProjectLimits,
+  prices: Prices,
+  retention: Retention,
+  masking: Masking,
+  providers: ProjectProviders,
+  secrets: Secrets,
 }
 
 /** The project that the address names, whose settings show. */

@@ -103,7 +103,8 @@ function Bars({ byDay, figure, limit }: BarsProps) {
 
 const columnsOf = (nameOf: (id: string) => string): SheetColumn<Line>[] => [
   {
-    ...{ head: 'Key', width: 'minmax(14rem, 2fr)' },
+    head: 'Key',
+    width: 'minmax(14rem, 2fr)',
     cell: ({ key_id = '' }) => (
       <span>
         {key_id === '' ? 'the server itself' : nameOf(key_id)}
@@ -112,11 +113,15 @@ const columnsOf = (nameOf: (id: string) => string): SheetColumn<Line>[] => [
     ),
   },
   ...(['requests', 'refused', 'calls', 'bytes_stored', 'reads'] as const).map((name) => ({
-    ...{ head: figures[name], width: 'minmax(7rem, 1fr)', isNumber: true },
+    head: figures[name],
+    width: 'minmax(7rem, 1fr)',
+    isNumber: true,
     cell: (line: Line) => <span title={String(line[name])}>{shownAs(name, line[name])}</span>,
   })),
   {
-    ...{ head: 'Time of reads', width: 'minmax(9rem, 1fr)', isNumber: true },
+    head: 'Time of reads',
+    width: 'minmax(9rem, 1fr)',
+    isNumber: true,
     cell: ({ read_ms }) => <span>{duration(read_ms)}</span>,
   },
 ]

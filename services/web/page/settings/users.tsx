@@ -55,7 +55,8 @@ const acts = {
 function columnsOf(own: string | null | undefined, ask: (asked: Asked) => void): SheetColumn<User>[] {
   return [
     {
-      ...{ head: 'User', width: 'minmax(14rem, 1fr)' },
+      head: 'User',
+      width: 'minmax(14rem, 1fr)',
       cell: ({ id, name, email }) => (
         <span>
           <T text={id} />
@@ -69,15 +70,18 @@ function columnsOf(own: string | null | undefined, ask: (asked: Asked) => void):
       ),
     },
     {
-      ...{ head: 'Kind', width: '8rem' },
+      head: 'Kind',
+      width: '8rem',
       cell: ({ kind }) => <span className="second">{kind === 'service' ? 'program' : 'person'}</span>,
     },
     {
-      ...{ head: 'Roles', width: 'minmax(20rem, 2.5fr)' },
+      head: 'Roles',
+      width: 'minmax(20rem, 2.5fr)',
       cell: (user) => <Roles user={user} isSelf={user.id === own} ask={ask} />,
     },
     {
-      ...{ head: 'State', width: '8rem' },
+      head: 'State',
+      width: '8rem',
       cell: ({ is_off }) => (
         <span>
           <span className={`pill ${is_off ? 'off' : 'good'}`}>{is_off ? 'Off' : 'On'}</span>
@@ -85,7 +89,8 @@ function columnsOf(own: string | null | undefined, ask: (asked: Asked) => void):
       ),
     },
     {
-      ...{ head: 'Actions', width: '6.4rem' },
+      head: 'Actions',
+      width: '6.4rem',
       cell: (user) =>
         user.id === own ? (
           <span />
@@ -94,7 +99,9 @@ function columnsOf(own: string | null | undefined, ask: (asked: Asked) => void):
             <RowMenu
               of={user.id}
               acts={(['grant', user.is_off ? 'on' : 'off', 'remove'] as const).map((what) => ({
-                ...{ name: acts[what], run: () => ask({ what, user }), isDangerous: what === 'remove' },
+                name: acts[what],
+                run: () => ask({ what, user }),
+                isDangerous: what === 'remove',
               }))}
             />
           </span>

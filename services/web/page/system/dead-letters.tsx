@@ -115,11 +115,13 @@ export function DeadLetterList() {
     { head: 'Partition / record / row', width: '16rem', isNumber: true, cell: placeOf },
     { head: 'Size', width: '8rem', isNumber: true, cell: ({ size_bytes }) => bytes(size_bytes) },
     {
-      ...{ head: 'Sent again', width: '14rem' },
+      head: 'Sent again',
+      width: '14rem',
       cell: ({ replayed_at }) => (replayed_at === null ? <span className="dim">no</span> : moment(replayed_at, zone)),
     },
     {
-      ...{ head: '', width: '8rem' },
+      head: '',
+      width: '8rem',
       cell: (letter) => <RowButton name="Row…" of={letter.id} run={() => setOpened(letter)} />,
     },
   ]

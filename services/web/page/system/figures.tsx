@@ -11,9 +11,11 @@ function columnsOf<Row>(
   numbers: readonly Numbered<Row>[],
 ): SheetColumn<Row>[] {
   return [
-    { ...{ head, width: 'minmax(12rem, 2fr)' }, cell: (row) => <code>{name(row)}</code> },
+    { head, width: 'minmax(12rem, 2fr)', cell: (row) => <code>{name(row)}</code> },
     ...numbers.map(([title, cell]) => ({
-      ...{ head: title, width: 'minmax(8rem, 1fr)', isNumber: true },
+      head: title,
+      width: 'minmax(8rem, 1fr)',
+      isNumber: true,
       cell: (row: Row) => <span>{cell(row)}</span>,
     })),
   ]

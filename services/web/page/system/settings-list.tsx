@@ -11,7 +11,8 @@ type Setting = Shapes['server.settings']['out']['settings'][number]
 
 const columns: SheetColumn<Setting>[] = [
   {
-    ...{ head: 'Setting', width: 'minmax(20rem, 3fr)' },
+    head: 'Setting',
+    width: 'minmax(20rem, 3fr)',
     cell: ({ env, help }) => (
       <span className="setting">
         <code>{env}</code>
@@ -20,7 +21,8 @@ const columns: SheetColumn<Setting>[] = [
     ),
   },
   {
-    ...{ head: 'Value', width: 'minmax(12rem, 2fr)' },
+    head: 'Value',
+    width: 'minmax(12rem, 2fr)',
     cell: ({ value }) =>
       value === null ? (
         <span className="dim">secret</span>
@@ -33,7 +35,8 @@ const columns: SheetColumn<Setting>[] = [
       ),
   },
   {
-    ...{ head: 'From', width: '8rem' },
+    head: 'From',
+    width: '8rem',
     cell: ({ is_default }) => (is_default ? <span className="dim">default</span> : 'given'),
   },
 ]

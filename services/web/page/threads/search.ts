@@ -37,7 +37,9 @@ export function threadsSearch(search: Record<string, unknown>): ThreadsSearch {
   return {
     sort: (Object.keys(sorts) as ThreadSort[]).find((name) => name === sort && name !== 'last_updated'),
     range: range !== undefined && boundsOf(range, 0) !== undefined ? range : undefined,
-    ...{ page: pageOf(search.page), tz: text(search.tz), saved: savedOf(search.saved) },
+    page: pageOf(search.page),
+    tz: text(search.tz),
+    saved: savedOf(search.saved),
   }
 }
 
@@ -56,7 +58,9 @@ export function threadSearch(search: Record<string, unknown>): ThreadSearch {
   const turn = text(search.turn)
   const isTab = (tabNames as readonly unknown[]).includes(search.tab)
   return {
-    ...{ page: pageOf(search.page), tz: text(search.tz), live: search.live === '1' ? '1' : undefined },
+    page: pageOf(search.page),
+    tz: text(search.tz),
+    live: search.live === '1' ? '1' : undefined,
     ...(turn !== undefined && { turn, call: text(search.call), tab: isTab ? (search.tab as Tab) : undefined }),
   }
 }

@@ -94,7 +94,9 @@ export type Turns = {
 
 /** Every turn of a thread, the oldest first. */
 export const threadRequest = (project_id: string, threadId: string): ListRequest => ({
-  ...{ project_id, filter: { thread_ids: [threadId] }, query: { $expr: isTurn } },
+  project_id,
+  filter: { thread_ids: [threadId] },
+  query: { $expr: isTurn },
   sort_by: [{ field: 'started_at', direction: 'asc' }],
 })
 

@@ -153,7 +153,9 @@ export function Thread() {
           reader={
             chosen !== undefined && (
               <TurnReader
-                {...{ projectId, search, zone }}
+                projectId={projectId}
+                search={search}
+                zone={zone}
                 turn={chosen.id}
                 traceId={chosen.traceId}
                 onChange={change}
@@ -162,13 +164,20 @@ export function Thread() {
           }
         >
           <div className="thread">
-            {turns.length > 1 && chosen === undefined && <TurnList {...{ turns, at, first }} onJump={jumpTo} />}
+            {turns.length > 1 && chosen === undefined && (
+              <TurnList turns={turns} at={at} first={first} onJump={jumpTo} />
+            )}
             <section className="scroll" tabIndex={0} aria-label="Turns">
               <ol className="turns">
                 {turns.map((row, n) => (
                   <Turn
                     key={row.id}
-                    {...{ projectId, row, zone, giving, before: turns[n - 1] ?? data.before, place: first + n }}
+                    projectId={projectId}
+                    row={row}
+                    zone={zone}
+                    giving={giving}
+                    before={turns[n - 1] ?? data.before}
+                    place={first + n}
                     items={feedback?.of(row.id) ?? []}
                     isOpen={row === chosen}
                     onOpen={(tab) => openTurn(n, tab)}

@@ -45,7 +45,11 @@ export function Threads() {
     void navigate({ search: threadsSearch({ ...search, ...next, page: undefined }) })
   }
   const sorted = (name: ThreadSort, width: string, cell: Column<ThreadRow>['cell']): Column<ThreadRow> => ({
-    ...{ name, width, cell, isNumber: true, sorted: sort === name ? 'descending' : 'none' },
+    name,
+    width,
+    cell,
+    isNumber: true,
+    sorted: sort === name ? 'descending' : 'none',
     head: (
       <button type="button" onClick={() => change({ sort: name })}>
         {sorts[name]}
@@ -61,7 +65,9 @@ export function Threads() {
   const took = (ms: number | null) => (ms === null ? <span className="dim">–</span> : duration(ms))
   const columns: Column<ThreadRow>[] = [
     {
-      ...{ name: 'thread', head: 'Thread', width: 'minmax(16rem, 1fr)' },
+      name: 'thread',
+      head: 'Thread',
+      width: 'minmax(16rem, 1fr)',
       cell: (thread) => (
         <Link {...target(thread)} tabIndex={-1} className="plain">
           <T text={thread.thread_id} max={120} />
@@ -69,7 +75,9 @@ export function Threads() {
       ),
     },
     {
-      ...{ name: 'began', head: 'Began with', width: 'minmax(20rem, 2fr)' },
+      name: 'began',
+      head: 'Began with',
+      width: 'minmax(20rem, 2fr)',
       cell: ({ first_turn_id }) => (
         <span className="second">
           <T text={began?.get(first_turn_id) ?? ''} />
@@ -122,7 +130,9 @@ export function Threads() {
         <RangeMenu range={search.range} zone={zone} onChange={(range) => change({ range })} />
         <span className="grow" />
         <ViewsMenu
-          {...{ projectId, search, Views }}
+          projectId={projectId}
+          search={search}
+          Views={Views}
           page="threads"
           onOpen={(found) => {
             const { sort, range, saved } = threadsSearch(found)

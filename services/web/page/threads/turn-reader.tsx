@@ -32,7 +32,9 @@ export function TurnReader({ projectId, turn, traceId, search, zone, onChange }:
       {trace && tree && tree.order.length > 1 && (
         <div className="turn-tree" style={{ height: scaled(24) * (Math.min(treeLines, tree.order.length) + 1) + 2 }}>
           <TreeView
-            {...{ handle, tree, line }}
+            handle={handle}
+            tree={tree}
+            line={line}
             nowUs={trace.nowUs}
             view={allSpans}
             window={{ from: 0, to: Math.max(1, tree.endUs) }}
@@ -41,7 +43,10 @@ export function TurnReader({ projectId, turn, traceId, search, zone, onChange }:
         </div>
       )}
       <Reader
-        {...{ projectId, zone, tree, line }}
+        projectId={projectId}
+        zone={zone}
+        tree={tree}
+        line={line}
         id={call}
         tab={search.tab}
         onTab={(tab) => onChange({ tab })}

@@ -70,7 +70,7 @@ function Earlier({ projectId, messages }: { projectId: string; messages: readonl
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary className="dim">{count(messages.length)} earlier messages</summary>
-      {isOpen && <Conversation {...{ projectId, messages }} />}
+      {isOpen && <Conversation projectId={projectId} messages={messages} />}
     </details>
   )
 }
@@ -84,7 +84,7 @@ function Said({ id, items, giving, onMore }: Pick<TurnProps, 'giving'> & Said) {
   const others = reactions.filter(([sign]) => !signs.some(([emoji]) => emoji === sign))
   return (
     <div className="turn-said">
-      <Reactions {...{ id, items, giving }} />
+      <Reactions id={id} items={items} giving={giving} />
       {[...others.map(([sign, times]) => [sign, count(times)] as const), ...values]
         .slice(0, shownValues)
         .map(([name, text]) => (
@@ -164,15 +164,15 @@ export function Turn({ projectId, row, before, place, zone, link, items, giving,
       </header>
       {error && <FaultBox error={error} onRetry={() => void refetch()} />}
       {!isReady && !error && <div className="ghost" style={{ height: 40 }} />}
-      {isReady && known > 0 && <Earlier {...{ projectId }} messages={messages.slice(0, known)} />}
-      {isReady && messages.length > 0 && <Conversation {...{ projectId }} messages={shown} foldsTools />}
-      {isReady && messages.length === 0 && <Payloads {...{ projectId, row }} />}
+      {isReady && known > 0 && <Earlier projectId={projectId} messages={messages.slice(0, known)} />}
+      {isReady && messages.length > 0 && <Conversation projectId={projectId} messages={shown} foldsTools />}
+      {isReady && messages.length === 0 && <Payloads projectId={projectId} row={row} />}
       {row.exception !== null && (
         <p className="s-error">
           <T text={row.exception} max={2_000} />
         </p>
       )}
-      <Said id={row.id} {...{ items, giving }} onMore={() => onOpen('feedback')} />
+      <Said id={row.id} items={items} giving={giving} onMore={() => onOpen('feedback')} />
     </li>
   )
 }

@@ -75,7 +75,9 @@ export function Annotate({ projectId, id, items, giving }: Props) {
         </select>
       )}
       <Question
-        {...{ spec, value, reason }}
+        spec={spec}
+        value={value}
+        reason={reason}
         isAt={false}
         hasKeys={false}
         fault={save.error?.message}

@@ -17,22 +17,29 @@ export function ByPath({ tree, onSpan }: { tree: Tree; onSpan(span: number): voi
   const time = (us: number) => <span title={`${us} µs`}>{duration(us / 1000)}</span>
   const columns: Column<NamePath>[] = [
     {
-      ...{ name: 'name', head: 'Name', width: 'minmax(18rem, 3fr)' },
+      name: 'name',
+      head: 'Name',
+      width: 'minmax(18rem, 3fr)',
       cell: ({ name, depth }) => (
         <span style={{ paddingLeft: Math.min(depth, maxIndent) * 14 }}>
           <T text={name} max={160} />
         </span>
       ),
     },
-    { ...{ name: 'calls', head: 'Calls', width: '7rem', isNumber: true }, cell: ({ calls }) => count(calls) },
+    { name: 'calls', head: 'Calls', width: '7rem', isNumber: true, cell: ({ calls }) => count(calls) },
     {
-      ...{ name: 'errors', head: 'Errors', width: '7rem', isNumber: true },
+      name: 'errors',
+      head: 'Errors',
+      width: '7rem',
+      isNumber: true,
       cell: ({ errors }) => (errors === 0 ? '' : <span className="s-error">{count(errors)}</span>),
     },
-    { ...{ name: 'time', head: 'Time', width: '9rem', isNumber: true }, cell: ({ totalUs }) => time(totalUs) },
-    { ...{ name: 'own', head: 'Own', width: '9rem', isNumber: true }, cell: ({ ownUs }) => time(ownUs) },
+    { name: 'time', head: 'Time', width: '9rem', isNumber: true, cell: ({ totalUs }) => time(totalUs) },
+    { name: 'own', head: 'Own', width: '9rem', isNumber: true, cell: ({ ownUs }) => time(ownUs) },
     {
-      ...{ name: 'share', head: 'Share', width: 'minmax(8rem, 2fr)' },
+      name: 'share',
+      head: 'Share',
+      width: 'minmax(8rem, 2fr)',
       cell: ({ totalUs, ownUs }) => (
         <span className="share" aria-hidden="true">
           <i style={{ width: `${Math.min(100, (totalUs / most) * 100)}%` }} />

@@ -107,8 +107,8 @@ export function CallActs({ projectId, row, record, zone, onDeleted }: ActsProps)
       </span>
       {opened === 'dataset' && <AddToDataset projectId={projectId} ids={[id]} onClose={close} />}
       {opened === 'queue' && <AddToQueue projectId={projectId} ids={[id]} onClose={close} />}
-      {opened === 'rename' && <Rename {...{ projectId, row }} onClose={close} />}
-      {opened === 'compare' && <CompareWith {...{ projectId, row, zone }} onClose={close} />}
+      {opened === 'rename' && <Rename projectId={projectId} row={row} onClose={close} />}
+      {opened === 'compare' && <CompareWith projectId={projectId} row={row} zone={zone} onClose={close} />}
       {opened === 'delete' && (
         <DeleteDialog
           projectId={projectId}

@@ -86,7 +86,7 @@ function Shown({ projectId, part, role, isMarkdown, isFolded }: ShownProps) {
           <T text={part.id ?? ''} max={60} />
         </>
       )
-      return <ToolPart {...{ head, isFolded }} text={part.arguments} />
+      return <ToolPart head={head} isFolded={isFolded} text={part.arguments} />
     }
     case 'answer': {
       const isNamed = (part.name ?? part.id) !== null
@@ -149,8 +149,15 @@ export function Conversation({ projectId, messages, foldsTools = false, hasKeys 
             )}
           </h3>
           {message.parts.map((part, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: parts of one message stay where they are
-            <Shown key={at} {...{ projectId, part, isMarkdown }} role={message.role} isFolded={foldsTools} />
+            <Shown
+              // biome-ignore lint/suspicious/noArrayIndexKey: parts of one message stay where they are
+              key={at}
+              projectId={projectId}
+              part={part}
+              isMarkdown={isMarkdown}
+              role={message.role}
+              isFolded={foldsTools}
+            />
           ))}
           {message.grounds && <AnswerGrounds {...message.grounds} />}
           {message.parts.length === 0 && <p className="dim">nothing</p>}

@@ -12,7 +12,11 @@ function coloursOf(element: Element): Colours {
   const of = (name: string) => style.getPropertyValue(`--${name}`).trim()
   return {
     kinds: spanKinds.map(of),
-    ...{ danger: of('danger'), line: of('line'), text: of('text-3'), accent: of('accent'), critical: of('text') },
+    danger: of('danger'),
+    line: of('line'),
+    text: of('text-3'),
+    accent: of('accent'),
+    critical: of('text'),
   }
 }
 

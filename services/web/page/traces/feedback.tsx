@@ -24,7 +24,7 @@ export function Feedback({ projectId, id, zone }: { projectId: string; id: strin
   return (
     <div className="feedback scroll" tabIndex={0} role="group" aria-label="Feedback of this call">
       <form onSubmit={submit} aria-label="Give feedback">
-        <Reactions {...{ id, giving }} items={items ?? []} />
+        <Reactions id={id} giving={giving} items={items ?? []} />
         <input
           type="text"
           aria-label="Note"
@@ -38,7 +38,7 @@ export function Feedback({ projectId, id, zone }: { projectId: string; id: strin
           Add
         </button>
       </form>
-      <Annotate {...{ projectId, id, giving }} items={items ?? []} />
+      <Annotate projectId={projectId} id={id} giving={giving} items={items ?? []} />
       {fault && (
         <p className="s-error" role="alert">
           {fault.message}

@@ -118,7 +118,7 @@ export function FindBar({ finder, tree, search, onChange, onEnter, payloads }: F
       >
         &gt; 2 %
       </button>
-      <Choices {...{ tree, search, onChange }} />
+      <Choices tree={tree} search={search} onChange={onChange} />
       <button
         type="button"
         className="line"

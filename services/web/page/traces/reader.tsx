@@ -104,40 +104,59 @@ export function Reader(props: ReaderProps) {
           </button>
         ))}
       </div>
-      {data && <CallActs key={id} {...{ projectId, zone, onDeleted }} row={data.row} record={data.sections.raw} />}
+      {data && (
+        <CallActs
+          key={id}
+          projectId={projectId}
+          zone={zone}
+          onDeleted={onDeleted}
+          row={data.row}
+          record={data.sections.raw}
+        />
+      )}
       <div className="body" role="tabpanel" aria-label={labels[shown]}>
         {shown === 'conversation' && messages !== null && (
           <>
             <ToPlayground projectId={projectId} id={id} />
-            <Conversation {...{ projectId, messages }} hasKeys />
+            <Conversation projectId={projectId} messages={messages} hasKeys />
           </>
         )}
-        {shown === 'cost' && <Cost key={id} {...{ projectId, id }} />}
-        {op && shown === 'code' && <Code {...{ projectId, op }} />}
-        {shown === 'feedback' && <Feedback key={id} {...{ projectId, id, zone }} />}
+        {shown === 'cost' && <Cost key={id} projectId={projectId} id={id} />}
+        {op && shown === 'code' && <Code projectId={projectId} op={op} />}
+        {shown === 'feedback' && <Feedback key={id} projectId={projectId} id={id} zone={zone} />}
         {data && shown === 'io' && (
           <>
-            {data.media.length > 0 && <MediaList {...{ projectId }} found={data.media} />}
-            <Section {...{ projectId }} key={`${id} inputs`} title="Input" node={data.sections.inputs} at="inputs" />
-            <Section {...{ projectId }} key={`${id} output`} title="Output" node={data.sections.output} at="output" />
+            {data.media.length > 0 && <MediaList projectId={projectId} found={data.media} />}
+            <Section projectId={projectId} key={`${id} inputs`} title="Input" node={data.sections.inputs} at="inputs" />
+            <Section
+              projectId={projectId}
+              key={`${id} output`}
+              title="Output"
+              node={data.sections.output}
+              at="output"
+            />
           </>
         )}
         {data && shown === 'attributes' && (
           <>
             <Section
-              {...{ projectId, title: 'Attributes', at: 'attributes' }}
+              projectId={projectId}
+              title="Attributes"
+              at="attributes"
               key={`${id} attributes`}
               node={data.sections.attributes}
             />
             <Section
-              {...{ projectId, title: 'Summary', at: 'summary' }}
+              projectId={projectId}
+              title="Summary"
+              at="summary"
               key={`${id} summary`}
               node={data.sections.summary}
             />
           </>
         )}
         {data && shown === 'raw' && (
-          <Section {...{ projectId }} key={`${id} raw`} title="Record" node={data.sections.raw} />
+          <Section projectId={projectId} key={`${id} raw`} title="Record" node={data.sections.raw} />
         )}
       </div>
     </>
@@ -167,7 +186,7 @@ type SectionProps = {
 function Section({ projectId, title, node, at }: SectionProps) {
   const start = useMemo(() => (at === undefined ? [] : [at]), [at])
   const acts = useCallback<ValueActs>(
-    (path, json, onClose) => <FieldActs {...{ projectId, path, json, onClose }} />,
+    (path, json, onClose) => <FieldActs projectId={projectId} path={path} json={json} onClose={onClose} />,
     [projectId],
   )
   const size = node === undefined ? 0 : node.end - node.start

@@ -7,8 +7,12 @@ export type Tab = (typeof tabNames)[number]
 
 /** How the spans stand, in the order of the key that goes on. */
 export const modeNames = {
-  ...{ tree: 'as a tree', start: 'by start', messages: 'calls of models', paths: 'by path of names' },
-  ...{ flame: 'as a flame graph', 'flame-paths': 'flame by path of names' },
+  tree: 'as a tree',
+  start: 'by start',
+  messages: 'calls of models',
+  paths: 'by path of names',
+  flame: 'as a flame graph',
+  'flame-paths': 'flame by path of names',
 } as const
 type Mode = keyof typeof modeNames
 const modes = Object.keys(modeNames) as Mode[]

@@ -157,15 +157,25 @@ export function Trace() {
           }
         >
           {tree && <Minimap tree={tree} window={window} onWindow={setZoom} />}
-          <FindBar {...{ finder, tree, search, payloads }} onChange={change} onEnter={() => goTo(1, isMatch)} />
+          <FindBar
+            finder={finder}
+            tree={tree}
+            search={search}
+            payloads={payloads}
+            onChange={change}
+            onEnter={() => goTo(1, isMatch)}
+          />
           <Spans
-            {...{ trace, handle, window, line }}
+            trace={trace}
+            handle={handle}
+            window={window}
+            line={line}
             mode={search.mode}
             onSpan={(span) => change({ call: tree?.spans.ids[span], mode: undefined })}
             view={viewOf(search, find, payloads.found)}
             onLine={setLine}
           />
-          {tree && <Sums {...{ tree, zone, watch }} runs={trace?.runs ?? false} nowUs={trace?.nowUs ?? 0} />}
+          {tree && <Sums tree={tree} zone={zone} watch={watch} runs={trace?.runs ?? false} nowUs={trace?.nowUs ?? 0} />}
         </Split>
       )}
     </Frame>
@@ -188,8 +198,8 @@ function Spans({ trace, mode, onSpan, ...rest }: SpansProps) {
     )
   const { tree, nowUs } = trace
   if (mode === 'flame' || mode === 'flame-paths')
-    return <FlameView key={mode} {...{ tree, nowUs, ...rest }} isByPath={mode === 'flame-paths'} />
-  return mode === 'paths' ? <ByPath {...{ tree, onSpan }} /> : <TreeView {...{ tree, nowUs }} {...rest} />
+    return <FlameView key={mode} tree={tree} nowUs={nowUs} {...rest} isByPath={mode === 'flame-paths'} />
+  return mode === 'paths' ? <ByPath tree={tree} onSpan={onSpan} /> : <TreeView tree={tree} nowUs={nowUs} {...rest} />
 }
 
 /** Which spans the tree shows. */
@@ -198,7 +208,11 @@ const viewOf = (
   query: string,
   inPayloads: View['inPayloads'],
 ): Omit<View, 'collapsed'> => ({
-  ...{ query, inPayloads, status, model, mode: treeMode(mode) },
+  query,
+  inPayloads,
+  status,
+  model,
+  mode: treeMode(mode),
   onlyCritical: critical === '1',
   kind: kind ?? '',
   minShare: min ? 0.02 : 0,
@@ -319,7 +333,7 @@ function Sums({ tree, runs, nowUs, zone, watch }: SumsProps) {
       {tree.orphans > 0 && <span className="s-descendant_error">{count(tree.orphans)} without their parent here</span>}
       <span className="grow" />
       {spans.isCut && <span role="status">the first {count(spans.count)} spans; it has more</span>}
-      {runs && <Running {...{ tree, nowUs, zone, watch }} />}
+      {runs && <Running tree={tree} nowUs={nowUs} zone={zone} watch={watch} />}
     </footer>
   )
 }

@@ -207,7 +207,11 @@ export function TreeView({ tree, nowUs, view, window, line, onLine, handle }: Tr
           const one = lines[index] as number
           return (
             <SpanRow
-              {...{ tree, line: one, index, isAt, isFlat: mode !== undefined }}
+              tree={tree}
+              line={one}
+              index={index}
+              isAt={isAt}
+              isFlat={mode !== undefined}
               isOpen={isOpen(one)}
               isMatch={needle !== '' && isFound(tree.order[one] as number)}
               onToggle={() => setOpen(one, !isOpen(one))}

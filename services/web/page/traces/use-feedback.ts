@@ -55,7 +55,10 @@ export function useGiving(projectId: string) {
     onSuccess,
   })
   return {
-    ...{ add, remove, isReadOnly, reason: isReadOnly ? 'This key may only read' : undefined },
+    add,
+    remove,
+    isReadOnly,
+    reason: isReadOnly ? 'This key may only read' : undefined,
     prefix: session?.server.feedback_prefix ?? 'wandb',
     isOwn: (item: FeedbackItem) => (item.platform_user_id ?? item.wb_user_id) === session?.user_id,
     isBusy: add.isPending || remove.isPending,

@@ -79,7 +79,9 @@ export function Views({ projectId, page, search, onOpen, onClose }: ViewsProps) 
         {data?.map((view) => (
           <ViewRow
             key={view.id}
-            {...{ view, views: data, changes }}
+            view={view}
+            views={data}
+            changes={changes}
             isCurrent={view.id === search.saved}
             isChanged={isChanged && view.id === current?.id}
             isFirst={view.id === first}
@@ -102,7 +104,8 @@ export function Views({ projectId, page, search, onOpen, onClose }: ViewsProps) 
         </button>
       )}
       <NameForm
-        {...{ changes, views: data ?? [] }}
+        changes={changes}
+        views={data ?? []}
         label="Name of a new view"
         placeholder="Save this list as…"
         act="Save"
@@ -208,7 +211,7 @@ function ViewRow({ view, isCurrent, isChanged, isFirst, hasActs, onActs, onOpen,
           ⋯
         </button>
       </div>
-      {hasActs && <Acts {...{ view, isFirst, isForeign, onActs, ...rest }} />}
+      {hasActs && <Acts view={view} isFirst={isFirst} isForeign={isForeign} onActs={onActs} {...rest} />}
     </li>
   )
 }
@@ -224,7 +227,8 @@ function Acts({ view, views, changes, isFirst, isForeign, onActs, onFirst }: Act
   if (does === 'rename')
     return (
       <NameForm
-        {...{ views, changes }}
+        views={views}
+        changes={changes}
         renamed={view}
         label={`New name of ${view.label.slice(0, 60)}`}
         act="Rename"

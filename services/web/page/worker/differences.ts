@@ -34,8 +34,11 @@ async function opened(base: string, project_id: string, side: Side, signal: Abor
   const found = documents.memberRefs(root).get('call' in side ? 'call' : 'obj')
   if (found?.kind !== 'object')
     throw new ApiFault({
-      ...{ status: 404, reason: `${'call' in side ? `Call ${side.call}` : side.object} is not here` },
-      ...{ requestId: '', retryAfterS: 0, asked: 'calls.read' },
+      status: 404,
+      reason: `${'call' in side ? `Call ${side.call}` : side.object} is not here`,
+      requestId: '',
+      retryAfterS: 0,
+      asked: 'calls.read',
     })
   const members = documents.memberRefs(found)
   const texts = new Map<string, string>()
