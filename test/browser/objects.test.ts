@@ -1,7 +1,7 @@
 // Objects and ops: the list, versions of one, by keys, by page, hostile names, for everybody.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
-import { call, everybodysFaults, type Opened, picture, startWorld, type World } from './world.ts'
+import { call, everybodysFaults, newId, type Opened, picture, startWorld, type World } from './world.ts'
 
 let world: World
 let here: Opened
@@ -90,6 +90,39 @@ it('a version stands beside the others, takes tags and aliases, and shows what d
   expect(await page.evaluate('document.title')).toContain('Differences')
 })
 
+it('an op shows its code, and two versions of it, or two calls that ran them, are compared by lines', async () => {
+  const { page } = here
+  const code = (...lines: string[]) => `def ask(question):\n${lines.map((line) => `    ${line}\n`).join('')}`
+  const steps = Array.from({ length: 12 }, (_, n) => `step_${n} = ${n}`)
+  const project = 'acme/op-code'
+  const refs: string[] = []
+  for (const source_code of [code(...steps, 'return "<b>"'), code(...steps, 'x = 1', 'return "<i>"')]) {
+    const asked = { name: 'ask', source_code }
+    const { object_id, digest } = await world.server.send<Record<string, string>>(`/v2/${project}/ops`, asked)
+    refs.push(`weave:///${project}/op/${object_id}:${digest}`)
+  }
+  await go(`/p/${project}/objects/ask/v1?op=1`)
+  await expect.poll(() => page.getByRole('group', { name: 'Code of the op' }).innerText()).toContain('return "<i>"')
+  await page.getByRole('link', { name: 'Compare v0 with v1' }).click()
+  const lines = page.getByRole('table', { name: 'Differences of code' }).locator('tbody tr')
+  const differing = [
+    '10 equal lines',
+    ...[9, 10, 11].map((n) => expect.stringMatching(new RegExp(`^${n + 2}\\s+${n + 2}\\s+step_${n} = ${n}$`))),
+    expect.stringMatching(/^14\s+−\s*only in A\s+return "<b>"$/),
+    expect.stringMatching(/^14\s+\+\s*only in B\s+x = 1$/),
+    expect.stringMatching(/^15\s+\+\s*only in B\s+return "<i>"$/),
+  ]
+  const shown = async () => (await lines.allInnerTexts()).map((text) => text.trim())
+  await expect.poll(shown).toEqual(differing)
+  await page.getByText('1 line only in A, 2 only in B').waitFor()
+  expect(await everybodysFaults(page, 'code beside code')).toEqual([])
+  const calls = refs.map((op_name) => ({ ...call(project, { id: newId() }), op_name }))
+  await world.server.send(`/v2/${project}/calls/complete`, { batch: calls })
+  const ids = calls.map((one) => (one as { id?: string }).id)
+  await go(`/p/${project}/diff?a=call/${ids[0]}&b=call/${ids[1]}`)
+  await expect.poll(shown).toEqual(differing)
+})
+
 it('a version is the start of a new one, says which calls were given it, and is deleted', async () => {
   const { page } = here
   await make(world.project, 'edited', JSON.parse('{"system":"Be brief.","n":1}'))
@@ -126,6 +159,28 @@ it('a version is the start of a new one, says which calls were given it, and is 
   await page.getByRole('button', { name: 'Delete…' }).click()
   await page.getByRole('button', { name: 'Delete it' }).click()
   await expect.poll(() => rows('Objects').count()).toBe(2)
+})
+
+it('a version that is deleted says when, beside those that are left, also where it is named', async () => {
+  const { page, faults } = here
+  for (const n of [0, 1]) await make(world.project, 'gone', { n })
+  const asked = { project_id: world.project, object_id: 'gone' }
+  const { obj } = await world.server.send<{ obj: { digest: string } }>('/obj/read', { ...asked, digest: 'v0' })
+  await world.server.send('/obj/delete', { ...asked, digests: [obj.digest] })
+  const when = page.locator('time')
+  const today = expect.stringContaining(new Date().toISOString().slice(0, 10))
+  await go(`${home}/gone/${obj.digest}`)
+  await page.getByRole('heading', { name: 'This version was deleted' }).waitFor()
+  expect(await when.getAttribute('datetime')).toEqual(today)
+  expect(await everybodysFaults(page, 'a deleted version')).toEqual([])
+  await page.getByRole('navigation', { name: 'Versions' }).getByText('v1').waitFor()
+  await go(`/p/${world.project}/datasets/gone/${obj.digest}`)
+  await page.getByRole('heading', { name: `Object gone:${obj.digest} was deleted` }).waitFor()
+  expect(await when.getAttribute('datetime')).toEqual(today)
+  expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
+  await world.server.send('/obj/delete', asked)
+  // The browser's own lines about answers that are no 200.
+  expect(faults.splice(0).filter((fault) => !fault.includes('404'))).toEqual([])
 })
 
 it('a hundred objects stand on a page, and the page is in the address', async () => {

@@ -17,6 +17,8 @@ export type FaultValues = {
   requestId: string
   retryAfterS: number
   asked: string
+  /** Of what is deleted, when, where the server knows. */
+  deletedAt?: string | undefined
   /** The request as a line for a shell; absent where its body is long. */
   curl?: string | undefined
 }
@@ -30,17 +32,18 @@ export class ApiFault extends Error {
   }
 }
 
-function reasonOf(text: string, status: number): string {
+function saidIn(text: string, status: number): { reason: string; deletedAt?: string } {
   try {
-    const { reason, detail } = JSON.parse(text) as { reason?: unknown; detail?: unknown }
-    if (typeof reason === 'string') return reason
+    const { reason, detail, deleted_at } = JSON.parse(text) as Record<string, unknown>
+    const deleted = typeof deleted_at === 'string' ? { deletedAt: deleted_at } : {}
+    if (typeof reason === 'string') return { reason, ...deleted }
     const first: unknown = Array.isArray(detail) ? detail[0] : detail
-    if (typeof first === 'string') return first
-    if (typeof first === 'object' && first !== null && 'msg' in first) return String(first.msg)
+    if (typeof first === 'string') return { reason: first, ...deleted }
+    if (typeof first === 'object' && first !== null && 'msg' in first) return { reason: String(first.msg) }
   } catch {
     // A proxy's own page.
   }
-  return `The server answered ${status}`
+  return { reason: `The server answered ${status}` }
 }
 
 /** A body that is JSON already: numbers in it stay as they are spelled. */
@@ -87,7 +90,7 @@ export async function send(base: string, name: RouteName, body: unknown, options
   if (response.ok) return response
   throw new ApiFault({
     status: response.status,
-    reason: reasonOf(await response.text().catch(() => ''), response.status),
+    ...saidIn(await response.text().catch(() => ''), response.status),
     requestId: response.headers.get('x-request-id') ?? '',
     retryAfterS: Number(response.headers.get('retry-after') ?? 0),
     asked,

@@ -8,6 +8,7 @@ import { count, duration, moment, money } from '../engine/format.ts'
 import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
 import { FaultBox } from '../parts/fault.tsx'
+import { Lines } from '../parts/lines.tsx'
 import { T } from '../parts/text.tsx'
 import { Words } from '../parts/words.tsx'
 import { useZone } from '../preferences.ts'
@@ -144,7 +145,7 @@ export function DifferencesPage() {
     staleTime: 60_000,
   })
   const step = (by: number) => {
-    const rows = [...(box.current?.querySelectorAll<HTMLElement>('tbody tr') ?? [])]
+    const rows = [...(box.current?.querySelectorAll<HTMLElement>('tbody tr[tabindex]') ?? [])]
     const at = rows.indexOf(document.activeElement as HTMLElement)
     rows[Math.max(0, Math.min(rows.length - 1, at + by))]?.focus()
   }
@@ -229,6 +230,12 @@ export function DifferencesPage() {
             </table>
           </section>
         ))}
+        {data.code && (
+          <section aria-label="Code">
+            <h2>Code</h2>
+            <Lines of={data.code} label="Differences of code" />
+          </section>
+        )}
         {rowA && rowB && <SpanDifferences spans={[spanOf(rowA), spanOf(rowB)]} />}
         {equal.length > 0 && (
           <p className="second" role="status">

@@ -30,3 +30,12 @@ export function parsedRef(text: string): Ref | undefined {
   if (name === '') return undefined
   return { ...own, name: plain(name), version: version === '' || version === '*' ? undefined : plain(version) }
 }
+
+export type OpVersion = { objectId: string; digest: string }
+
+/** The version of an op of this project that a call names; undefined for plain names and ops of other projects. */
+export function opVersionOf(projectId: string, opName: string): OpVersion | undefined {
+  const ref = parsedRef(opName)
+  if (ref?.kind !== 'op' || ref.version === undefined || `${ref.entity}/${ref.project}` !== projectId) return undefined
+  return { objectId: ref.name, digest: ref.version }
+}

@@ -9,6 +9,7 @@ import { FaultBox } from '../parts/fault.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
+import { Code } from '../traces/code.tsx'
 import { ask } from '../worker/client.ts'
 import { Labels } from './labels.tsx'
 import { VersionActs } from './version-acts.tsx'
@@ -36,6 +37,7 @@ export function ObjectVersion() {
     gcTime: 120_000,
   })
   const isGone = error instanceof ApiFault && error.values.status === 404
+  const deletedAt = isGone ? error.values.deletedAt : undefined
   const facts: [name: string, value: string][] =
     data === undefined
       ? []
@@ -60,9 +62,19 @@ export function ObjectVersion() {
       }
     >
       {isGone ? (
-        <div className="center" role="status">
-          <h1>This version is not here</h1>
-          <p className="second">{error.message.slice(0, 300)}</p>
+        <div className="object-page">
+          <Versions projectId={projectId} objectId={objectId} version={version} search={search} />
+          <div className="center" role="status">
+            <h1>{deletedAt === undefined ? 'This version is not here' : 'This version was deleted'}</h1>
+            <p className="second">
+              <T text={error.message} />
+              {deletedAt !== undefined && (
+                <>
+                  , <time dateTime={deletedAt}>{moment(deletedAt, zone)}</time>
+                </>
+              )}
+            </p>
+          </div>
         </div>
       ) : error ? (
         <FaultBox error={error} onRetry={() => void refetch()} />
@@ -134,6 +146,12 @@ export function ObjectVersion() {
                 </Link>
               )}
             </header>
+            {data?.head.kind === 'op' && (
+              <section aria-label="Code">
+                <h3>Code</h3>
+                <Code projectId={projectId} op={{ objectId, digest: textOf(data.head.digest) }} withLink={false} />
+              </section>
+            )}
             {data?.value && (
               <section aria-label="Value">
                 <h3>Value</h3>

@@ -1,16 +1,16 @@
 // What is done with a version: its ref and code that reads it are copied, a new version is made of it, it is deleted;
 // and how many calls were given it.
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { baseUrl, json } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
 import { createVersion } from '../datasets/versions.ts'
-import { count } from '../engine/format.ts'
 import { jsonFault, prettyJson } from '../engine/json-texts.ts'
 import { T } from '../parts/text.tsx'
 import { Confirm, Copy, Field, FormDialog } from '../settings/parts.tsx'
 import { ask } from '../worker/client.ts'
+import { UsedBy, usersText, useUsers } from './used-by.tsx'
 
 type Props = {
   projectId: string
@@ -24,23 +24,11 @@ type Props = {
 }
 
 const maxEdited = 65_536
-/** Calls above are said to be more. */
-const maxCounted = 10_001
 
 const snippets = (projectId: string, ref: string): Record<'Python' | 'Node', string> => ({
   Python: `import weave\n\nweave.init(${JSON.stringify(projectId)})\nvalue = weave.ref(${JSON.stringify(ref)}).get()\n`,
   Node: `import * as weave from 'weave'\n\nconst client = await weave.init(${JSON.stringify(projectId)})\nconst value = await client.get(weave.ObjectRef.fromUri(${JSON.stringify(ref)}))\n`,
 })
-
-const useUsers = (project_id: string, ref: string) =>
-  useQuery({
-    queryKey: ['object-users', project_id, ref],
-    queryFn: ({ signal }) =>
-      json('calls.query_stats', { project_id, filter: { input_refs: [ref] }, limit: maxCounted }, { signal }),
-    staleTime: 60_000,
-  })
-
-const countText = (calls: number) => (calls === maxCounted ? '10,000+' : count(calls))
 
 /** Everything that names objects is read again. */
 const useReadAgain = () => {
@@ -120,7 +108,7 @@ function Deletion({
     >
       <p>
         This version of <T text={objectId} max={80} /> is deleted; others stay.
-        {used !== undefined && ` Calls that were given it: ${countText(used)}.`} Refs to it lead nowhere then.
+        {used !== undefined && ` Calls that were given it: ${usersText(used)}.`} Refs to it lead nowhere then.
       </p>
     </Confirm>
   )
@@ -128,11 +116,10 @@ function Deletion({
 
 export function VersionActs(props: Props) {
   const { projectId, objectId, digest, isOp, bytes } = props
-  const [entity = '', project = ''] = projectId.split('/')
   const [open, setOpen] = useState<'edit' | 'delete'>()
   const { data: session } = useSession()
   const ref = `weave:///${projectId}/${isOp ? 'op' : 'object'}/${objectId}:${digest}`
-  const { data: used } = useUsers(projectId, ref)
+  const { data: used } = useUsers(projectId, [ref])
   const mayNot = mayWrite(session) ? undefined : 'This key may not write'
   const tooLong = bytes > maxEdited ? 'Values above 64 KiB are not edited here' : undefined
   const close = () => setOpen(undefined)
@@ -162,15 +149,7 @@ export function VersionActs(props: Props) {
       >
         Delete…
       </button>
-      {used !== undefined && used.count > 0 && (
-        <Link
-          to="/p/$entity/$project/calls"
-          params={{ entity, project }}
-          search={{ view: 'all', range: 'all', q: `ref:${JSON.stringify(ref)}` }}
-        >
-          Used by {countText(used.count)} {used.count === 1 ? 'call' : 'calls'}
-        </Link>
-      )}
+      <UsedBy projectId={projectId} refs={[ref]} />
       {open === 'edit' && <NewVersion {...props} onClose={close} />}
       {open === 'delete' && <Deletion {...props} used={used?.count} onClose={close} />}
     </div>

@@ -39,6 +39,7 @@ export function Versions({ projectId, objectId, version, search }: Props) {
   const isShown = (one: (typeof versions)[number]) =>
     one.digest === version || (one.aliases ?? []).includes(version) || `v${one.version_index}` === version
   const at = versions.find(isShown)
+  if (data?.length === 0) return null
   return (
     <nav className="versions" aria-label="Versions">
       <ol>

@@ -1,6 +1,9 @@
 // An error as the page tells it: what was asked, what the server said, and what to do now.
+import { useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { ApiFault } from '../api/send.ts'
+import { ApiFault, type FaultValues } from '../api/send.ts'
+import { moment } from '../engine/format.ts'
+import { useZone } from '../preferences.ts'
 
 const advice: Record<number, string> = {
   403: 'This key has no right to read here.',
@@ -31,9 +34,24 @@ function useCountdown(error: unknown, onRetry: () => void): number {
   return state.of === error ? state.left : 0
 }
 
+/** What is deleted comes back by no repetition: links to it lead here. */
+function Deleted({ values, at }: { values: FaultValues; at: string }) {
+  const { tz } = useSearch({ strict: false }) as { tz?: string }
+  const zone = useZone(tz)
+  return (
+    <div className="center" role="status">
+      <h2>{values.reason.slice(0, 400)}</h2>
+      <p className="second">
+        Deleted <time dateTime={at}>{moment(at, zone)}</time>. What names it keeps the name.
+      </p>
+    </div>
+  )
+}
+
 export function FaultBox({ error, onRetry }: { error: unknown; onRetry(): void }) {
   const values = error instanceof ApiFault ? error.values : undefined
   const left = useCountdown(error, onRetry)
+  if (values?.deletedAt !== undefined) return <Deleted values={values} at={values.deletedAt} />
   return (
     <div className="center">
       <div className="fault" role="alert">

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useMemo, useState } from 'react'
 import { bytes, count, duration, moment, money } from '../engine/format.ts'
+import { opVersionOf } from '../engine/refs.ts'
 import type { Row } from '../engine/rows.ts'
 import { statusNames } from '../engine/rows.ts'
 import type { Tree } from '../engine/tree.ts'
@@ -15,7 +16,7 @@ import { T } from '../parts/text.tsx'
 import type { ValueActs } from '../parts/value-menu.tsx'
 import type { NodeRef } from '../worker/documents.ts'
 import { CallActs } from './call-acts.tsx'
-import { Code, opVersionOf } from './code.tsx'
+import { Code } from './code.tsx'
 import { Conversation } from './conversation.tsx'
 import { Cost } from './cost.tsx'
 import { Feedback } from './feedback.tsx'
@@ -122,7 +123,7 @@ export function Reader(props: ReaderProps) {
           </>
         )}
         {shown === 'cost' && <Cost key={id} projectId={projectId} id={id} />}
-        {op && shown === 'code' && <Code projectId={projectId} op={op} />}
+        {op && shown === 'code' && <Code projectId={projectId} op={op} withLink />}
         {shown === 'feedback' && <Feedback key={id} projectId={projectId} id={id} zone={zone} />}
         {data && shown === 'io' && (
           <>

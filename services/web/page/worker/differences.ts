@@ -2,6 +2,8 @@
 import type { Shapes } from '../api/routes.gen.ts'
 import { ApiFault, send } from '../api/send.ts'
 import { type Differences, differencesOf } from '../engine/differences.ts'
+import { type LineDifferences, lineDifferences } from '../engine/line-differences.ts'
+import { type OpVersion, opVersionOf } from '../engine/refs.ts'
 import { type Row, rowOf } from '../engine/rows.ts'
 import { matchedSpans, type TraceDifferences } from '../engine/trace-differences.ts'
 import { spansOf, type Tree, treeOf } from '../engine/tree.ts'
@@ -14,6 +16,8 @@ export type Compared = {
   /** Of a call its row, of an object what is known of the version. */
   heads: { row: Row | null; version: Record<string, unknown> | null }[]
   parts: { name: string; differences: Differences }[]
+  /** Of two ops, or of those that two calls ran, by lines. */
+  code: LineDifferences | null
 }
 
 /** Larger payloads are not compared: a list of their differences would be none to read. */
@@ -52,6 +56,36 @@ async function opened(base: string, project_id: string, side: Side, signal: Abor
   return { head, texts }
 }
 
+/** The op that a call ran, or that a version is of. */
+function opOf(projectId: string, side: Side, { row, version }: Opened['head']): OpVersion | undefined {
+  if ('object' in side) return version?.kind === 'op' ? { objectId: side.object, digest: side.digest } : undefined
+  return opVersionOf(projectId, row?.opName ?? '')
+}
+
+/** Null where there are no two codes, or they are the same one. */
+async function codeDifferences(
+  base: string,
+  projectId: string,
+  ops: readonly (OpVersion | undefined)[],
+  signal: AbortSignal,
+): Promise<LineDifferences | null> {
+  const [a, b] = ops
+  if (a === undefined || b === undefined || (a.objectId === b.objectId && a.digest === b.digest)) return null
+  const [entity = '', project = ''] = projectId.split('/')
+  const codeOf = async ({ objectId: object_id, digest }: OpVersion): Promise<string> => {
+    const response = await send(base, 'ops.read', undefined, { params: { entity, project, object_id, digest }, signal })
+    return ((await response.json()) as Shapes['ops.read']['out']).code
+  }
+  try {
+    const [before, now] = await Promise.all([codeOf(a), codeOf(b)])
+    return before.length + now.length > maxBytes ? null : lineDifferences(before, now)
+  } catch (error) {
+    // A version that is deleted has no code to compare; all else of it can be.
+    if (error instanceof ApiFault && error.values.status === 404) return null
+    throw error
+  }
+}
+
 export async function differences(
   { signal }: { signal: AbortSignal },
   base: string,
@@ -67,7 +101,8 @@ export async function differences(
     if (before === undefined && now === undefined) return []
     return [{ name, differences: differencesOf(before ?? 'null', now ?? 'null') }]
   })
-  return { heads: [a.head, b.head], parts }
+  const ops = [opOf(projectId, sides[0], a.head), opOf(projectId, sides[1], b.head)]
+  return { heads: [a.head, b.head], parts, code: await codeDifferences(base, projectId, ops, signal) }
 }
 
 /** A call of a trace. */
