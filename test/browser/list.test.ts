@@ -42,6 +42,27 @@ describe('calls', () => {
     await expect.poll(rowNames).toEqual(['fetch'])
   })
 
+  it('mark the term of a filter that the server refuses, with its reason', async () => {
+    await go(`${home}?view=all&q=${encodeURIComponent('status:error has:strange')}`)
+    await page.getByRole('heading', { name: 'Field strange is not allowed' }).waitFor()
+    const wrong = page.locator('.chip.wrong')
+    await expect
+      .poll(() => wrong.allInnerTexts())
+      .toEqual([expect.stringMatching(/^has:strange\s+refused: Field strange/)])
+    const line = page.getByRole('combobox', { name: 'Filter calls' })
+    expect(await line.getAttribute('aria-invalid')).toBe('true')
+    expect(await page.locator(`#${await line.getAttribute('aria-describedby')}`).innerText()).toContain('Field strange')
+    expect(await everybodysFaults(page, 'a refused term')).toEqual([])
+    await page.keyboard.press('f')
+    await expect.poll(() => page.evaluate('String(getSelection())')).toBe('has:strange')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Remove has:strange' }).click()
+    await expect.poll(rowNames).toEqual(['fetch'])
+    expect(await wrong.count()).toBe(0)
+    // The browser's own lines about an answer that is no 200.
+    expect(here.faults.splice(0).filter((fault) => !fault.includes('422'))).toEqual([])
+  })
+
   it('are said to be slow to find by words before anybody asks, where the server has no index of words', async () => {
     await go(`${home}?view=all`)
     await page.locator('.row .name').first().waitFor()

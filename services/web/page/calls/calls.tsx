@@ -15,7 +15,7 @@ import { scaled } from '../text-scale.ts'
 import { useFeedback } from '../traces/use-feedback.ts'
 import { ViewsMenu } from '../views/views-menu.tsx'
 import { keepWidths, placedColumns, readWidths } from './columns.ts'
-import { Chips, FilterLine } from './filter-line.tsx'
+import { Chips, FilterLine, refusalOf, UnreadableFilter } from './filter-line.tsx'
 import { Histogram } from './histogram.tsx'
 import { MarkBar, useMarks } from './marking.tsx'
 import { Nothing } from './nothing.tsx'
@@ -57,6 +57,7 @@ export function Calls() {
     [projectId, search, query, nowS],
   )
   const calls = useCalls(request, hasText(query.expression), range)
+  const refusal = refusalOf(query.expression, calls.error)
   const total = calls.isFirst ? ghostRows : calls.count
   const sort = search.sort ?? 'started_at:desc'
 
@@ -148,15 +149,7 @@ export function Calls() {
   })
 
   const body = () => {
-    if (query.fault)
-      return (
-        <div className="center" role="alert" id="filter-fault">
-          <h2>The filter cannot be read</h2>
-          <p className="second">
-            {query.fault.message}, at character {query.fault.at + 1}
-          </p>
-        </div>
-      )
+    if (query.fault) return <UnreadableFilter fault={query.fault} />
     if (calls.error && calls.count === 0) return <FaultBox error={calls.error} onRetry={calls.refetch} />
     if (!calls.isLoading && calls.count === 0)
       return <Nothing projectId={projectId} search={search} onChange={change} onArrived={refresh} />
@@ -244,7 +237,13 @@ export function Calls() {
             All
           </button>
         </div>
-        <FilterLine project={projectId} q={search.q ?? ''} parsed={query} onChange={(q) => change({ q })} />
+        <FilterLine
+          project={projectId}
+          q={search.q ?? ''}
+          parsed={query}
+          refusal={refusal}
+          onChange={(q) => change({ q })}
+        />
         <RangeMenu range={search.range} zone={zone} onChange={(next) => change({ range: next ?? 'all' })} />
         <button
           type="button"
@@ -281,7 +280,7 @@ export function Calls() {
           <Icon name="refresh" />
         </button>
       </div>
-      <Chips expression={query.expression} onChange={(q) => change({ q })} />
+      <Chips expression={query.expression} refusal={refusal} onChange={(q) => change({ q })} />
       {(calls.isFirst || calls.count > 0) && (
         <Histogram
           request={request}

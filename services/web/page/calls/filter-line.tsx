@@ -1,9 +1,11 @@
 // The line of text that filters, and its terms as chips: two views of what stands in `?q=`.
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { ApiFault } from '../api/send.ts'
 import { useSession } from '../api/session.ts'
 import { completed, type Written, writtenAt } from '../engine/completion.ts'
 import { count } from '../engine/format.ts'
-import { type Expression, queryText, termText } from '../engine/query-text.ts'
+import { type Expression, type QueryFault, queryText, type Term, termText } from '../engine/query-text.ts'
+import { refusedTerms } from '../engine/refused-terms.ts'
 import { useKeys } from '../keys.ts'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
@@ -20,9 +22,24 @@ function useIsSlow(text: string): boolean {
   return session?.server.has?.word_index === false && hasText(readable(text).expression)
 }
 
-type FilterProps = { project: string; q: string; parsed: Parsed; onChange(q: string): void }
+/** What the server does not take of a filter, and its terms that are meant. */
+export type Refusal = { reason: string; terms: ReadonlySet<Term> }
 
-export function FilterLine({ project, q, parsed, onChange }: FilterProps) {
+export function refusalOf(expression: Expression, error: unknown): Refusal | undefined {
+  if (!(error instanceof ApiFault) || error.values.status !== 422) return undefined
+  const { reason } = error.values
+  return { reason, terms: refusedTerms(expression, reason) }
+}
+
+type FilterProps = {
+  project: string
+  q: string
+  parsed: Parsed
+  refusal: Refusal | undefined
+  onChange(q: string): void
+}
+
+export function FilterLine({ project, q, parsed, refusal, onChange }: FilterProps) {
   const [text, setText] = useState(q)
   const [written, setWritten] = useState<Written>()
   const [at, setAt] = useState(-1)
@@ -32,6 +49,10 @@ export function FilterLine({ project, q, parsed, onChange }: FilterProps) {
   const focus = () => {
     field.current?.focus()
     field.current?.select()
+    // The term that was refused, as it stands in the line.
+    const [term] = refusal?.terms ?? []
+    const from = term === undefined ? -1 : text.indexOf(termText(term))
+    if (term !== undefined && from >= 0) field.current?.setSelectionRange(from, from + termText(term).length)
   }
   useKeys({ search: focus, filter: focus })
   const close = () => {
@@ -88,8 +109,8 @@ export function FilterLine({ project, q, parsed, onChange }: FilterProps) {
         aria-autocomplete="list"
         aria-activedescendant={suggestions[at] && `filter-suggestion-${at}`}
         aria-label="Filter calls"
-        aria-invalid={fault !== undefined}
-        aria-describedby={fault && 'filter-fault'}
+        aria-invalid={fault !== undefined || refusal !== undefined}
+        aria-describedby={fault ? 'filter-fault' : refusal && refusal.terms.size > 0 ? 'filter-refused' : undefined}
         placeholder="Filter:  status:error  latency>2s  inputs.model:gpt-4o  words…   ( / )"
         spellCheck={false}
         autoComplete="off"
@@ -130,14 +151,30 @@ export function FilterLine({ project, q, parsed, onChange }: FilterProps) {
   )
 }
 
+type ChipsProps = { expression: Expression; refusal: Refusal | undefined; onChange(q: string): void }
+
+function Refused({ reason }: { reason: string }) {
+  return (
+    <>
+      <Icon name="error" />
+      <span id="filter-refused" className="hidden">
+        {' '}
+        refused: <T text={reason} />
+      </span>
+    </>
+  )
+}
+
 /** The terms, each with a way to take it out. Alternatives stand together. */
-export function Chips({ expression, onChange }: { expression: Expression; onChange(q: string): void }) {
+export function Chips({ expression, refusal, onChange }: ChipsProps) {
   if (expression.length === 0) return null
+  const [firstRefused] = refusal?.terms ?? []
   if (expression.length > 1)
     return (
       <div className="chips">
-        <span className="chip">
+        <span className={firstRefused ? 'chip wrong' : 'chip'} title={firstRefused && refusal?.reason}>
           <T text={queryText(expression)} />
+          {firstRefused && refusal && <Refused reason={refusal.reason} />}
           <button type="button" aria-label="Remove the filter" onClick={() => onChange('')}>
             <Icon name="close" />
           </button>
@@ -148,9 +185,14 @@ export function Chips({ expression, onChange }: { expression: Expression; onChan
   return (
     <div className="chips">
       {terms.map((term, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the same term may stand twice
-        <span key={place} className="chip">
+        <span
+          // biome-ignore lint/suspicious/noArrayIndexKey: the same term may stand twice
+          key={place}
+          className={refusal?.terms.has(term) ? 'chip wrong' : 'chip'}
+          title={refusal?.terms.has(term) ? refusal.reason : undefined}
+        >
           <T text={termText(term)} />
+          {refusal && term === firstRefused && <Refused reason={refusal.reason} />}
           <button
             type="button"
             aria-label={`Remove ${termText(term).slice(0, 60)}`}
@@ -168,3 +210,12 @@ export function Chips({ expression, onChange }: { expression: Expression; onChan
     </div>
   )
 }
+
+export const UnreadableFilter = ({ fault }: { fault: QueryFault }) => (
+  <div className="center" role="alert" id="filter-fault">
+    <h2>The filter cannot be read</h2>
+    <p className="second">
+      {fault.message}, at character {fault.at + 1}
+    </p>
+  </div>
+)
