@@ -2,7 +2,7 @@
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
-import { everybodysFaults, type Opened, picture, startWorld, type World } from './world.ts'
+import { call, everybodysFaults, type Opened, picture, startWorld, type World } from './world.ts'
 
 const rowCount = 450
 const hostile = '<img src=x onerror=alert(1)>\u202e\u0007=cmd()'
@@ -269,6 +269,28 @@ it('who changes an older version is asked before it becomes the latest', async (
   await button('Save').click()
   await page.getByText('v2, the latest').waitFor()
   await page.getByRole('heading', { name: 'No rows' }).waitFor()
+})
+
+it('a row leads to the calls that were given it, by whichever version of the dataset', async () => {
+  const { page } = here
+  const [first, second] = [await dataset('asked', [row(0), row(1)]), await dataset('asked', [row(1), row(2)])]
+  const asked = JSON.stringify({ project_id: world.project, digest: first.table })
+  const { rows: stored } = JSON.parse((await post(world.url, '/table/query', asked)).text) as {
+    rows: { digest: string }[]
+  }
+  const given = ({ digest }: { digest: string }) => ({
+    example: `weave:///${world.project}/object/asked:${digest}/attr/rows/id/${stored[1]?.digest}`,
+  })
+  await world.send([
+    call(world.project, { name: 'old', inputs: given(first) }),
+    call(world.project, { name: 'new', inputs: given(second) }),
+  ])
+  await go(`${home}/asked/latest?row=1`)
+  await page.getByRole('link', { name: 'Used by 2 calls', exact: true }).click()
+  await expect.poll(() => page.getByRole('table', { name: 'Calls' }).locator('.row').count()).toBe(2)
+  await go(`${home}/asked/latest?row=2`)
+  await page.getByRole('tree', { name: 'Row' }).getByText('What is 2?').waitFor()
+  await expect.poll(() => page.getByText(/^Used by/).count()).toBe(0)
 })
 
 it('rows are saved as files: JSON Lines as they are stored, CSV without formulas', async () => {

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { baseUrl } from '../api/client.ts'
+import { baseUrl, json } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
 import { plainText } from '../engine/json-texts.ts'
 import { Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
@@ -98,6 +98,29 @@ export function Dataset() {
   )
 }
 
+/** Versions whose rows are looked for among the inputs of calls. */
+const maxVersions = 20
+
+/** A row that stays the same from version to version is named by each of them. */
+function useRowRefs(projectId: string, objectId: string, digest: string): (row: string) => string[] {
+  const { data } = useQuery({
+    queryKey: ['object.digests', projectId, objectId],
+    async queryFn({ signal }) {
+      const body = {
+        project_id: projectId,
+        filter: { object_ids: [objectId], is_op: false },
+        sort_by: [{ field: 'created_at', direction: 'desc' as const }],
+        limit: maxVersions,
+        metadata_only: true,
+      }
+      return (await json('objects.query', body, { signal })).objs.map((one) => one.digest)
+    },
+    staleTime: 60_000,
+  })
+  const versions = data && [...new Set([digest, ...data])]
+  return (row) => (versions ?? []).map((one) => `weave:///${projectId}/object/${objectId}:${one}/attr/rows/id/${row}`)
+}
+
 type RowsProps = { objectId: string; table: string; stored: number; version: Version }
 
 function Rows({ objectId, table, stored, version }: RowsProps) {
@@ -114,6 +137,7 @@ function Rows({ objectId, table, stored, version }: RowsProps) {
       search: { ...search, row: row === undefined ? undefined : String(row + 1) },
       replace,
     })
+  const refsOf = useRowRefs(projectId, objectId, version.digest)
   const whyNot = mayWrite(session) ? undefined : 'This key may not write'
   return (
     <>
@@ -125,6 +149,7 @@ function Rows({ objectId, table, stored, version }: RowsProps) {
         name={`${objectId}-v${version.index}`}
         row={rowIn(search.row)}
         onRow={(row) => go(row, version.digest, search.row !== undefined && row !== undefined)}
+        refsOf={refsOf}
         editing={{ ...edits, whyNot, save: () => setSaving(true) }}
       />
       {isSaving && (

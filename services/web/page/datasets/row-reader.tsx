@@ -3,6 +3,7 @@ import { bytes, count } from '../engine/format.ts'
 import { type Member, objectText } from '../engine/json-texts.ts'
 import type { ColumnChange } from '../engine/table-columns.ts'
 import type { Cells } from '../engine/table-edits.ts'
+import { UsedBy } from '../objects/used-by.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { JsonView } from '../parts/json-view.tsx'
@@ -17,6 +18,8 @@ type ReaderProps = {
   /** Changes of columns that are not saved. */
   columns: readonly ColumnChange[]
   isRemoved: boolean
+  /** Refs by which calls name a stored row. */
+  refsOf?(digest: string): string[]
   /** Nothing where rows cannot be changed. */
   onEdit: (() => void) | undefined
   onToggle: (() => void) | undefined
@@ -26,7 +29,7 @@ type ReaderProps = {
 }
 
 export function RowReader(props: ReaderProps) {
-  const { projectId, digest, index, edited, columns, isRemoved, onEdit, onToggle, onDuplicate, onClose } = props
+  const { projectId, digest, index, edited, columns, isRemoved, refsOf, onEdit, onToggle, onDuplicate, onClose } = props
   const { data, error, refetch } = useRow(projectId, digest, index, edited && objectText(edited), columns)
   return (
     <>
@@ -52,6 +55,11 @@ export function RowReader(props: ReaderProps) {
               Duplicate
             </button>
           </div>
+        )}
+        {data?.digest !== undefined && refsOf && (
+          <p className="row-users">
+            <UsedBy projectId={projectId} refs={refsOf(data.digest)} />
+          </p>
         )}
       </header>
       {error && <FaultBox error={error} onRetry={() => void refetch()} />}

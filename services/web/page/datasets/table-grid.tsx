@@ -47,6 +47,8 @@ type GridProps = {
   /** Row that is open, from the address. */
   row: number | undefined
   onRow(row: number | undefined): void
+  /** Refs by which calls name a row of that digest. */
+  refsOf?(row: string): string[]
   editing?: Editing
 }
 
@@ -58,7 +60,7 @@ function CellView({ cell }: { cell: TableCell | undefined }) {
 
 type Opened = { title: string; index: number | undefined; cells: readonly (readonly [string, string])[] }
 
-export function TableGrid({ projectId, digest, stored, name, row, onRow, editing }: GridProps) {
+export function TableGrid({ projectId, digest, stored, name, row, onRow, refsOf, editing }: GridProps) {
   const height = useRowHeight()
   const [range, setRange] = useState<Range>({ from: 0, to: 50 })
   const [at, setAt] = useState(row ?? 0)
@@ -197,6 +199,7 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, editing
               edited={cellsAt(row)}
               columns={changes}
               isRemoved={editing?.isRemoved(row) ?? false}
+              {...(refsOf && { refsOf })}
               onEdit={mayEdit ? () => void edit(row) : undefined}
               onToggle={mayEdit ? () => toggle(row) : undefined}
               onDuplicate={

@@ -25,15 +25,25 @@ async function read(context: Context, { base, projectId: project_id, digest }: A
   return { bytes, staleMs: staleMsOf(response) }
 }
 
+/** Where each row of an answer begins. */
+function rowStarts(bytes: Uint8Array): number[] {
+  const rows = memberAt(bytes, skipSpace(bytes, 0), 'rows')
+  if (rows === undefined) return []
+  const { count, starts } = membersAt(bytes, rows[0])
+  return [...starts.subarray(0, count)]
+}
+
 /** Where the value of each row of an answer begins, and where it ends. */
 function* valuesOf(bytes: Uint8Array): Generator<[start: number, end: number]> {
-  const rows = memberAt(bytes, skipSpace(bytes, 0), 'rows')
-  if (rows === undefined) return
-  const { count, starts } = membersAt(bytes, rows[0])
-  for (let n = 0; n < count; n++) {
-    const value = memberAt(bytes, starts[n] as number, 'val')
+  for (const row of rowStarts(bytes)) {
+    const value = memberAt(bytes, row, 'val')
     if (value !== undefined) yield value
   }
+}
+
+function digestAt(bytes: Uint8Array, row: number): string {
+  const found = memberAt(bytes, row, 'digest')
+  return found === undefined ? '' : plainText(textBetween(bytes, ...found))
 }
 
 function memberAt(bytes: Uint8Array, at: number, name: string): [start: number, end: number] | undefined {
@@ -67,17 +77,18 @@ export async function tableRows(context: Context, asked: Asked, offset: number, 
 /** Rows with their digests, and all cells as they are spelled: to make another table of them. */
 export async function tableCells(context: Context, asked: Asked, offset: number, limit: number) {
   const { bytes } = await read(context, asked, offset, limit)
-  const rows = memberAt(bytes, skipSpace(bytes, 0), 'rows')
-  if (rows === undefined) return []
-  const { count, starts } = membersAt(bytes, rows[0])
-  return Array.from({ length: count }, (_, n) => {
-    const found = new Map(membersIn(bytes, starts[n] as number))
-    const value = memberAt(bytes, starts[n] as number, 'val')
-    return { digest: plainText(found.get('digest') ?? '""'), cells: value ? membersIn(bytes, value[0]) : [] }
+  return rowStarts(bytes).map((row) => {
+    const value = memberAt(bytes, row, 'val')
+    return { digest: digestAt(bytes, row), cells: value ? membersIn(bytes, value[0]) : [] }
   })
 }
 
-export type WholeRow = { node: NodeRef; cells: Member[] }
+export type WholeRow = {
+  node: NodeRef
+  cells: Member[]
+  /** Of rows that are stored. */
+  digest?: string | undefined
+}
 
 /** A text of JSON as a document of its own, with the members of its object. */
 export function textDocument(text: string): WholeRow {
@@ -88,8 +99,10 @@ export function textDocument(text: string): WholeRow {
 /** One row with all of its cells as they are spelled. */
 export async function tableRow(context: Context, asked: Asked, index: number): Promise<WholeRow | null> {
   const { bytes } = await read(context, asked, index, 1)
-  const [value] = valuesOf(bytes)
-  return value === undefined ? null : textDocument(textBetween(bytes, ...value))
+  const [row] = rowStarts(bytes)
+  const value = row === undefined ? undefined : memberAt(bytes, row, 'val')
+  if (row === undefined || value === undefined) return null
+  return { ...textDocument(textBetween(bytes, ...value)), digest: digestAt(bytes, row) }
 }
 
 async function* pagesOf(context: Context, asked: Asked, count: number): AsyncGenerator<Uint8Array> {
