@@ -7,7 +7,7 @@ import { count } from '../engine/format.ts'
 /** Calls above are said to be more. */
 const maxCounted = 10_001
 
-export const useUsers = (project_id: string, input_refs: readonly string[]) =>
+export const useGivenTo = (project_id: string, input_refs: readonly string[]) =>
   useQuery({
     queryKey: ['object-users', project_id, ...input_refs],
     queryFn: ({ signal }) =>
@@ -16,12 +16,12 @@ export const useUsers = (project_id: string, input_refs: readonly string[]) =>
     staleTime: 60_000,
   })
 
-export const usersText = (calls: number) => (calls === maxCounted ? '10,000+' : count(calls))
+export const callsText = (calls: number) => (calls === maxCounted ? '10,000+' : count(calls))
 
 /** Nothing where there are none. */
 export function UsedBy({ projectId, refs }: { projectId: string; refs: readonly string[] }) {
   const [entity = '', project = ''] = projectId.split('/')
-  const { data } = useUsers(projectId, refs)
+  const { data } = useGivenTo(projectId, refs)
   if (data === undefined || data.count === 0) return null
   const named = refs.map((ref) => JSON.stringify(ref))
   return (
@@ -30,7 +30,7 @@ export function UsedBy({ projectId, refs }: { projectId: string; refs: readonly 
       params={{ entity, project }}
       search={{ view: 'all', range: 'all', q: `ref:${named.length === 1 ? named[0] : `(${named.join(', ')})`}` }}
     >
-      Used by {usersText(data.count)} {data.count === 1 ? 'call' : 'calls'}
+      Used by {callsText(data.count)} {data.count === 1 ? 'call' : 'calls'}
     </Link>
   )
 }

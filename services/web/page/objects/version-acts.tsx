@@ -10,7 +10,7 @@ import { jsonFault, prettyJson } from '../engine/json-texts.ts'
 import { T } from '../parts/text.tsx'
 import { Confirm, Copy, Field, FormDialog } from '../settings/parts.tsx'
 import { ask } from '../worker/client.ts'
-import { UsedBy, usersText, useUsers } from './used-by.tsx'
+import { callsText, UsedBy, useGivenTo } from './used-by.tsx'
 
 type Props = {
   projectId: string
@@ -108,7 +108,7 @@ function Deletion({
     >
       <p>
         This version of <T text={objectId} max={80} /> is deleted; others stay.
-        {used !== undefined && ` Calls that were given it: ${usersText(used)}.`} Refs to it lead nowhere then.
+        {used !== undefined && ` Calls that were given it: ${callsText(used)}.`} Refs to it lead nowhere then.
       </p>
     </Confirm>
   )
@@ -119,7 +119,7 @@ export function VersionActs(props: Props) {
   const [open, setOpen] = useState<'edit' | 'delete'>()
   const { data: session } = useSession()
   const ref = `weave:///${projectId}/${isOp ? 'op' : 'object'}/${objectId}:${digest}`
-  const { data: used } = useUsers(projectId, [ref])
+  const { data: used } = useGivenTo(projectId, [ref])
   const mayNot = mayWrite(session) ? undefined : 'This key may not write'
   const tooLong = bytes > maxEdited ? 'Values above 64 KiB are not edited here' : undefined
   const close = () => setOpen(undefined)
