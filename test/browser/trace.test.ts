@@ -291,6 +291,14 @@ describe('a trace', () => {
     await context.close()
   })
 
+  it('leads from a call of a tool in a conversation to the span of the tool', async () => {
+    await go(traceHref(world.trace, `?call=${world.answered}`))
+    await page.getByRole('list', { name: 'Messages' }).getByRole('link', { name: 'search' }).click()
+    await page.getByRole('heading', { name: 'execute_tool search' }).waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { name: 'chat second' }).waitFor()
+  })
+
   it('tells what a call cost and shows the code of its op', async () => {
     const [priced, trace] = [newId(), newTrace()]
     const { send } = world.server

@@ -1,9 +1,11 @@
 // The tree of a trace in the page: its order, own times, critical path, totals, and what of a call its rows are made of.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Part } from '../../services/web/page/engine/conversation.ts'
 import { boxAt, flameOfPaths, flameOfTree, linesMeant, partWith, stepOf } from '../../services/web/page/engine/flame.ts'
 import { namePaths } from '../../services/web/page/engine/name-paths.ts'
 import { cellOf, kindOf, rowOf } from '../../services/web/page/engine/rows.ts'
+import { toolSpans } from '../../services/web/page/engine/tool-spans.ts'
 import { changeOfPair, matchedSpans } from '../../services/web/page/engine/trace-differences.ts'
 import { lastChange, nextMeant, spansOf, textOf, treeOf, visibleLines } from '../../services/web/page/engine/tree.ts'
 import { runs } from '../fixtures/runs.ts'
@@ -51,6 +53,34 @@ describe('a trace', () => {
       }),
     )
   }
+
+  it('knows the spans of the tools that the messages of a call ask for, before it and after it', () => {
+    const records = [
+      record('agent', null, 0, 100),
+      record('search', 'agent', 5, 5),
+      record('execute_tool search', 'agent', 20, 5),
+      record('chat', 'agent', 40, 10),
+      record('Tools.search', 'agent', 60, 5),
+      record('research', 'agent', 70, 5),
+    ]
+    const tree = treeOfRecords(records)
+    const asked = (id: string | null, name = 'search') => ({ is: 'call' as const, id, name, arguments: '{}' })
+    const answer = (id: string | null) => ({ is: 'answer' as const, id, name: null, text: 'x' })
+    const linked = (...parts: Part[]) => {
+      const found = toolSpans(tree, 3, [{ role: 'assistant', name: null, parts }])
+      return parts.filter(({ is }) => is === 'call').map((part) => found.get(part))
+    }
+    expect(tree.spans.ids[tree.order[3] as number]).toBe('chat')
+    // The conversation began in an earlier trace.
+    expect(linked(asked('0'), answer('0'), asked('1'), answer('1'), asked('2'), answer('2'), asked('3'))).toEqual([
+      ...[undefined, 'search', 'execute_tool search', 'Tools.search'],
+    ])
+    expect(linked(asked(null), answer(null), asked(null), asked(null))).toEqual([
+      ...['execute_tool search', 'Tools.search', undefined],
+    ])
+    expect(linked(asked('1', 'other'))).toEqual([undefined])
+    expect(toolSpans(tree, -1, []).size).toBe(0)
+  })
 
   it('keeps each span once, below its parent, whatever the parents are', () => {
     const spans = fc.array(fc.tuple(fc.nat(14), fc.nat(100), fc.nat(50)), { minLength: 1, maxLength: 15 })

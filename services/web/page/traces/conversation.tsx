@@ -1,12 +1,13 @@
 // The messages of a model call: who said what, tools by name with their arguments and answers, text as it was sent.
 import { type ReactNode, type RefObject, useRef } from 'react'
 import type { Message, Part } from '../engine/conversation.ts'
+import { withPictures } from '../engine/media.ts'
 import { useKeys } from '../keys.ts'
 import { AnswerGrounds } from '../parts/answer-grounds.tsx'
 import { HtmlPreview } from '../parts/html-preview.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Markdown } from '../parts/markdown.tsx'
-import { Media } from '../parts/media.tsx'
+import { Media, SmallMedia } from '../parts/media.tsx'
 import { T } from '../parts/text.tsx'
 import { usePreference } from '../preferences.ts'
 
@@ -17,12 +18,30 @@ const foldedLines = 12
 
 const roleNames: Record<string, string> = { system: 'System', user: 'User', assistant: 'Assistant', tool: 'Tool' }
 
-const Verbatim = ({ text }: { text: string }) => (
-  <div className="said" dir="auto">
-    <T text={text} max={maxText} />
-    {text.length > maxText && <p className="dim">Cut here: Input / Output shows all of it.</p>}
-  </div>
-)
+/** Images that are written into the text show in their places. */
+function Verbatim({ text }: { text: string }) {
+  const pieces = withPictures(text)
+  let left = maxText
+  return (
+    <div className="said" dir="auto">
+      {pieces.map((piece, place) => {
+        if (left <= 0) return null
+        if (typeof piece !== 'string')
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text never move
+            <SmallMedia key={place} projectId="" source={piece} label={piece.name} tabIndex={0}>
+              <T text={`data:${piece.name};base64,${piece.base64}`} max={200} />
+            </SmallMedia>
+          )
+        const max = left
+        left -= piece.length
+        // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text never move
+        return <T key={place} text={piece} max={max} />
+      })}
+      {left < 0 && <p className="dim">Cut here: Input / Output shows all of it.</p>}
+    </div>
+  )
+}
 
 const Folded = ({ title, text }: { title: string; text: string }) => (
   <details>
@@ -50,9 +69,16 @@ function ToolPart({ head, text, isFolded }: { head: ReactNode; text: string; isF
   )
 }
 
-type ShownProps = { projectId: string; part: Part; role: string; isMarkdown: boolean; isFolded: boolean }
+type ShownProps = {
+  projectId: string
+  part: Part
+  role: string
+  isMarkdown: boolean
+  isFolded: boolean
+  toolLink: ToolLink | undefined
+}
 
-function Shown({ projectId, part, role, isMarkdown, isFolded }: ShownProps) {
+function Shown({ projectId, part, role, isMarkdown, isFolded, toolLink }: ShownProps) {
   switch (part.is) {
     case 'text':
       if (role === 'assistant')
@@ -82,8 +108,8 @@ function Shown({ projectId, part, role, isMarkdown, isFolded }: ShownProps) {
     case 'call': {
       const head = (
         <>
-          <Icon name="tool" label="calls" className="k-tool" /> <T text={part.name} />{' '}
-          <T text={part.id ?? ''} max={60} />
+          <Icon name="tool" label="calls" className="k-tool" />{' '}
+          {toolLink?.(part, <T text={part.name} />) ?? <T text={part.name} />} <T text={part.id ?? ''} max={60} />
         </>
       )
       return <ToolPart head={head} isFolded={isFolded} text={part.arguments} />
@@ -110,11 +136,15 @@ function Shown({ projectId, part, role, isMarkdown, isFolded }: ShownProps) {
   }
 }
 
+type ToolLink = (part: Part, name: ReactNode) => ReactNode | undefined
+
 type ConversationProps = {
   projectId: string
   messages: readonly Message[]
   /** Whether what tools were asked and answered unfolds only when somebody wants it. */
   foldsTools?: boolean
+  /** What leads to the span that a call of a tool is; undefined where there is none. */
+  toolLink?: ToolLink
   /** Whether keys go from message to message: of several conversations on a page, in none. */
   hasKeys?: boolean
 }
@@ -131,7 +161,8 @@ function useMessageKeys(list: RefObject<HTMLElement | null>, isOn: boolean): voi
   useKeys(isOn ? { nextMessage: () => step(1), previousMessage: () => step(-1) } : {})
 }
 
-export function Conversation({ projectId, messages, foldsTools = false, hasKeys = false }: ConversationProps) {
+export function Conversation(props: ConversationProps) {
+  const { projectId, messages, toolLink, foldsTools = false, hasKeys = false } = props
   const isMarkdown = usePreference('markdown') === 'on'
   const list = useRef<HTMLOListElement>(null)
   useMessageKeys(list, hasKeys)
@@ -157,6 +188,7 @@ export function Conversation({ projectId, messages, foldsTools = false, hasKeys 
               isMarkdown={isMarkdown}
               role={message.role}
               isFolded={foldsTools}
+              toolLink={toolLink}
             />
           ))}
           {message.grounds && <AnswerGrounds {...message.grounds} />}

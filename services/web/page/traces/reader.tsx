@@ -2,10 +2,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useMemo, useState } from 'react'
+import type { Part } from '../engine/conversation.ts'
 import { bytes, count, duration, moment, money } from '../engine/format.ts'
 import { opVersionOf } from '../engine/refs.ts'
 import type { Row } from '../engine/rows.ts'
 import { statusNames } from '../engine/rows.ts'
+import { toolSpans } from '../engine/tool-spans.ts'
 import type { Tree } from '../engine/tree.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -21,7 +23,7 @@ import { Conversation } from './conversation.tsx'
 import { Cost } from './cost.tsx'
 import { Feedback } from './feedback.tsx'
 import { FieldActs } from './field-acts.tsx'
-import { type Tab, type TraceSearch, tabNames } from './search.ts'
+import { type Tab, type TraceSearch, tabNames, traceSearch } from './search.ts'
 import { openQuery } from './trace-query.ts'
 
 const labels: Record<Tab, string> = {
@@ -54,6 +56,21 @@ export function Reader(props: ReaderProps) {
   const { projectId, id, zone, tab, onTab, tree, line, acts, onDeleted = nothing } = props
   const { data, error, refetch } = useQuery(openQuery(projectId, id))
   const messages = data?.conversation ?? null
+  const tools = useMemo(() => (tree && messages ? toolSpans(tree, line, messages) : undefined), [tree, line, messages])
+  const [entity = '', project = ''] = projectId.split('/')
+  const toolLink = (part: Part, name: ReactNode) => {
+    const span = tools?.get(part)
+    return span !== undefined && data ? (
+      <Link
+        to="/p/$entity/$project/traces/$traceId"
+        params={{ entity, project, traceId: data.row.traceId }}
+        search={(before) => traceSearch({ ...before, call: span, tab: undefined })}
+        title="The call of the tool"
+      >
+        {name}
+      </Link>
+    ) : undefined
+  }
   const op = data ? opVersionOf(projectId, data.row.opName) : undefined
   const first: Tab = messages === null ? 'io' : 'conversation'
   const has: Partial<Record<Tab, boolean>> = {
@@ -119,7 +136,7 @@ export function Reader(props: ReaderProps) {
         {shown === 'conversation' && messages !== null && (
           <>
             <ToPlayground projectId={projectId} id={id} />
-            <Conversation projectId={projectId} messages={messages} hasKeys />
+            <Conversation projectId={projectId} messages={messages} hasKeys toolLink={toolLink} />
           </>
         )}
         {shown === 'cost' && <Cost key={id} projectId={projectId} id={id} />}

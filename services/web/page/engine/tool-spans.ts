@@ -1,0 +1,71 @@
+// Which spans of a trace are the tools that the messages of one of its calls ask for.
+import type { Message, Part } from './conversation.ts'
+import { kindOfSpan, type Tree } from './tree.ts'
+
+type ToolCall = Extract<Part, { is: 'call' }>
+
+/** Whether a span's name says that it is the tool: alone, behind OpenTelemetry's word for it, or behind a class. */
+function isTool(span: string, tool: string): boolean {
+  if (!span.endsWith(tool)) return false
+  const before = span.slice(0, span.length - tool.length)
+  return before === '' || before === 'execute_tool ' || /^[\w.]+\.$/.test(before)
+}
+
+/** Calls of tools in the order in which they were asked for, and which of them have their answer among the messages. */
+function callsOf(messages: readonly Message[]): { part: ToolCall; isAnswered: boolean }[] {
+  const found: { part: ToolCall; isAnswered: boolean }[] = []
+  for (const part of messages.flatMap(({ parts }) => parts)) {
+    if (part.is === 'call') found.push({ part, isAnswered: false })
+    if (part.is !== 'answer') continue
+    const asked = found.find(
+      (one) =>
+        !one.isAnswered &&
+        (part.id !== null && one.part.id !== null
+          ? one.part.id === part.id
+          : part.name === null || part.name === one.part.name),
+    )
+    if (asked) asked.isAnswered = true
+  }
+  return found
+}
+
+/**
+ * Ids of spans by the part that asks for them. What has its answer in the messages ran before the call ended: the last
+ * one asked for is the last one that ran. What has none yet ran after the call began: the first one first.
+ */
+export function toolSpans(tree: Tree, line: number, messages: readonly Message[]): ReadonlyMap<Part, string> {
+  const found = new Map<Part, string>()
+  const { spans } = tree
+  const self = tree.order[line]
+  if (self === undefined) return found
+  const from = spans.start[self] as number
+  const lasted = spans.duration[self] as number
+  const until = lasted < 0 ? Number.POSITIVE_INFINITY : from + lasted
+  const calls = callsOf(messages)
+  for (const name of new Set(calls.map(({ part }) => part.name))) {
+    const texts = spans.names.texts.map((text) => isTool(text, name))
+    if (!texts.includes(true)) continue
+    const named: number[] = []
+    for (let span = 0; span < spans.count; span++)
+      if (span !== self && texts[spans.names.places[span] as number] && kindOfSpan(spans, span) !== 'llm')
+        named.push(span)
+    named.sort((one, other) => (spans.start[one] as number) - (spans.start[other] as number))
+    const before = named.filter((span) => (spans.start[span] as number) < until)
+    const after = named.filter((span) => (spans.start[span] as number) >= from)
+    const own = calls.filter(({ part }) => part.name === name)
+    for (const [n, { part }] of own
+      .filter(({ isAnswered }) => isAnswered)
+      .toReversed()
+      .entries()) {
+      const span = before.at(-1 - n)
+      if (span !== undefined) found.set(part, spans.ids[span] as string)
+    }
+    const taken = new Set(found.values())
+    const free = after.filter((span) => !taken.has(spans.ids[span] as string))
+    for (const [n, { part }] of own.filter(({ isAnswered }) => !isAnswered).entries()) {
+      const span = free[n]
+      if (span !== undefined) found.set(part, spans.ids[span] as string)
+    }
+  }
+  return found
+}
