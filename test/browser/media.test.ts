@@ -6,7 +6,7 @@ import { call, everybodysFaults, newId, newTrace, type Opened, picture, startWor
 let world: World
 let here: Opened
 const trace = newTrace()
-const ids = { answered: newId(), payload: newId(), hostile: newId() }
+const ids = { answered: newId(), payload: newId(), hostile: newId(), inlined: newId() }
 
 /** A picture of its own: colours that hardly pack when it is noisy. */
 function png(width: number, height: number, noise: number): Buffer {
@@ -127,6 +127,16 @@ beforeAll(async () => {
       output: { drawn: uri('image/png', small) },
     }),
     call(project, {
+      id: ids.inlined,
+      trace,
+      name: 'inlined',
+      startMs: Date.now() - 7_500,
+      inputs: messages(
+        `Like ${uri('image/png', small)}, not ${uri('image/svg+xml', Buffer.from('<svg onload="alert(1)"/>'))}.`,
+      ),
+      output: said(`![x](${uri('image/png', Buffer.from('<html><script>alert(1)</script>'))})`),
+    }),
+    call(project, {
       id: ids.hostile,
       trace,
       name: 'hostile',
@@ -164,13 +174,28 @@ it('images and sound of messages show, whether they lie in the call or the serve
   await page.keyboard.press('Escape')
 })
 
-it('images of payloads show above the JSON, with where they stand', async () => {
+it('images of payloads show above the JSON, with where they stand, and small in it', async () => {
   const { page } = here
   await go(ids.payload)
-  await expect.poll(drawn).toEqual([160, 12])
+  await expect.poll(drawn).toEqual([160, 12, 12])
+  expect(await page.getByRole('tree', { name: 'Output' }).innerText()).not.toContain('base64')
+  await page.getByRole('tree', { name: 'Output' }).getByRole('button', { name: 'image/png' }).click()
+  await page.getByRole('dialog').locator('img').waitFor()
+  await page.keyboard.press('Escape')
   await expect
     .poll(() => page.locator('.media-list code').allInnerTexts())
     .toEqual(['inputs.nested.0.shot', 'output.drawn'])
+})
+
+it('images that are written into texts show in their places; what is none stays text', async () => {
+  const { page } = here
+  await go(ids.inlined)
+  await expect.poll(drawn).toEqual([12])
+  const text = await page.getByRole('list', { name: 'Messages' }).innerText()
+  expect(text).toMatch(/Like\s+image\/png\s*, not data:image\/svg\+xml;base64,/)
+  expect(text).toContain('![x](data:image/png;base64,')
+  expect(text).not.toContain(small.toString('base64'))
+  expect(await everybodysFaults(page, 'images in texts')).toEqual([])
 })
 
 it('answers are rendered as Markdown when that is switched on, also after a reload; what was sent stays as it is', async () => {
@@ -269,7 +294,7 @@ it('media and Markdown are for everybody: axe finds no fault in both themes, and
       .first()
       .waitFor()
     if (id === ids.answered) await page.getByRole('button', { name: 'Markdown' }).click()
-    await page.locator('.message .media, .media-list .media').first().waitFor()
+    await page.locator('.message .media, .media-list .media, .message .small-picture').first().waitFor()
     found.push(...(await everybodysFaults(page, id)))
   }
   expect(found).toEqual([])

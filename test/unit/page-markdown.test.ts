@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { conversationOf } from '../../services/web/page/engine/conversation.ts'
 import { type Block, followed, type Inline, markdownOf } from '../../services/web/page/engine/markdown.ts'
-import { fileName, mediaIn, shownAs } from '../../services/web/page/engine/media.ts'
+import { fileName, maybePicture, mediaIn, shownAs, withPictures } from '../../services/web/page/engine/media.ts'
 
 const inlineText = (part: Inline): string => {
   if (typeof part === 'string') return part
@@ -163,6 +163,21 @@ describe('media', () => {
     expect(said?.[0]?.parts).toEqual([
       expect.objectContaining({ is: 'media', source: expect.objectContaining(source) }),
     ])
+  })
+
+  it('are cut out of texts where they are images of known types, up to a size and a number', () => {
+    const uri = (type: string, letters = 'QUJD'.repeat(8)) => `data:${type};base64,${letters}`
+    const shape = (text: string) => withPictures(text).map((one) => (typeof one === 'string' ? one : one.type))
+    expect(shape(`a ${uri('image/png')} b${uri('image/webp')}`)).toEqual(['a ', 'image/png', ' b', 'image/webp'])
+    for (const text of ['', 'plain', uri('image/svg+xml'), uri('text/html'), uri('image/png', 'QUI='), ';base64,'])
+      expect(shape(text)).toEqual([text])
+    const long = uri('image/png', 'A'.repeat(2 ** 18 + 4))
+    expect(shape(long)).toEqual([long])
+    expect(shape(uri('image/png').concat(' ').repeat(100)).filter((one) => one === 'image/png')).toHaveLength(20)
+    expect([maybePicture('data:image/png;base64,', 100), maybePicture('data:image/png;base64,', 1e6)]).toEqual([
+      ...[true, false],
+    ])
+    expect(maybePicture('data:image/svg+xml;base64,', 100)).toBe(false)
   })
 
   it('of payloads are found with their paths; other texts are none', () => {

@@ -41,6 +41,33 @@ function mediaText(text: string, type: string | null, name: string): MediaSource
   return /^[\w+/=\s-]{16,}$/.test(text.slice(0, 4_000)) ? { from: 'base64', type, base64: text, name } : null
 }
 
+const pictureUri = /data:(image\/(?:png|jpe?g|gif|webp|avif));base64,([\w+/-]{16,}={0,2})/g
+/** Longer ones stay text. */
+const maxPicture = 2 ** 18
+const maxPictures = 20
+
+type Picture = Extract<MediaSource, { from: 'base64' }>
+
+/** A text cut where images are written into it as data URIs. */
+export function withPictures(text: string): (string | Picture)[] {
+  if (!text.includes(';base64,')) return [text]
+  const found: (string | Picture)[] = []
+  let [from, pictures] = [0, 0]
+  for (const { 0: uri, 1: type = '', 2: base64 = '', index } of text.matchAll(pictureUri)) {
+    if (base64.length > maxPicture || pictures === maxPictures) continue
+    pictures++
+    if (index > from) found.push(text.slice(from, index))
+    found.push({ from: 'base64', type, base64, name: type })
+    from = index + uri.length
+  }
+  if (from < text.length || found.length === 0) found.push(text.slice(from))
+  return found
+}
+
+/** Whether a text that begins so, and is so long, may be an image and nothing else. */
+export const maybePicture = (head: string, length: number): boolean =>
+  length <= maxPicture && /^data:image\/(?:png|jpe?g|gif|webp|avif);base64,/.test(head)
+
 /** Of an object that SDKs keep images, sound and other contents in. */
 export function filesObject(value: unknown): MediaSource | null {
   if (own(value, '_type') !== 'CustomWeaveType') return null

@@ -1,8 +1,12 @@
 // A line of a JSON view: a member with what it holds, in short.
+import { useQuery } from '@tanstack/react-query'
 import { bytes } from '../engine/format.ts'
+import { isContentRef, maybePicture, withPictures } from '../engine/media.ts'
 import { parsedRef } from '../engine/refs.ts'
+import { ask } from '../worker/client.ts'
 import type { NodeRow } from '../worker/documents.ts'
 import { Icon } from './icon.tsx'
+import { SmallMedia } from './media.tsx'
 import { RefLink } from './ref-link.tsx'
 import { T } from './text.tsx'
 
@@ -95,12 +99,42 @@ function Value({ row }: { row: NodeRow }) {
   if (ref)
     return (
       <span className="value">
-        <RefLink text={row.preview} of={ref} tabIndex={-1} />
+        {isContentRef(row.preview) ? (
+          <SmallMedia
+            projectId={`${ref.entity}/${ref.project}`}
+            source={{ from: 'ref', ref: row.preview, name: ref.name }}
+          >
+            <RefLink text={row.preview} of={ref} tabIndex={-1} />
+          </SmallMedia>
+        ) : (
+          <RefLink text={row.preview} of={ref} tabIndex={-1} />
+        )}
       </span>
     )
+  if (maybePicture(row.preview, row.bytes)) return <Drawn row={row} />
+  return <Said text={row.preview} />
+}
+
+const Said = ({ text }: { text: string }) => (
+  <span className="value v-string">
+    <T text={text.replaceAll('\n', '↵')} max={200} />
+  </span>
+)
+
+/** An image that is written into the value; its letters where they are none. */
+function Drawn({ row: { doc, start, end, preview } }: { row: NodeRow }) {
+  const { data } = useQuery({
+    queryKey: ['picture', doc, start],
+    queryFn: async () => withPictures(await ask('copy', [doc, start, end])),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 30_000,
+    retry: false,
+  })
+  const [only, ...more] = data ?? []
+  if (only === undefined || typeof only === 'string' || more.length > 0) return <Said text={preview} />
   return (
-    <span className="value v-string">
-      <T text={row.preview.replaceAll('\n', '↵')} max={200} />
-    </span>
+    <SmallMedia projectId="" source={only} label={only.name}>
+      <Said text={preview} />
+    </SmallMedia>
   )
 }

@@ -164,8 +164,15 @@ function Picture({ url, name, className, tabIndex }: PictureProps) {
 /** Rows of a list show many of them. */
 const maxSmall = 2 * 2 ** 20
 
+type SmallProps = MediaProps & {
+  /** What stands beside the picture in place of what stands there without it. */
+  label?: string
+  tabIndex?: number
+  children: ReactNode
+}
+
 /** A small picture within a row, where the medium is an image; else what stands there without it. */
-export function SmallMedia({ projectId, source, children }: MediaProps & { children: ReactNode }) {
+export function SmallMedia({ projectId, source, label, tabIndex = -1, children }: SmallProps) {
   const { shown, url } = useMedium({ projectId, source }, maxSmall)
   if (shown?.kind !== 'image' || url === undefined) return children
   return (
@@ -177,7 +184,8 @@ export function SmallMedia({ projectId, source, children }: MediaProps & { child
       onContextMenu={(event) => event.stopPropagation()}
       onKeyDown={(event) => event.stopPropagation()}
     >
-      <Picture url={url} name={source.name} className="picture" tabIndex={-1} /> {children}
+      <Picture url={url} name={source.name} className="picture" tabIndex={tabIndex} />{' '}
+      {label === undefined ? children : <span className="dim">{label}</span>}
     </span>
   )
 }
