@@ -127,7 +127,10 @@ describe('writes', () => {
     ])
     const others = await Promise.all(Array.from({ length: 3 }, () => write(quiet)))
     expect(others.map(({ status }) => status)).toEqual([200, 200, 200])
+    const beganMs = performance.now()
     expect((await write(noisy, 'y'.repeat(2 ** 20))).status).toBe(429)
+    // Whoever sends it again at once has the server read no more than two such bodies a second and connection.
+    expect(performance.now() - beganMs).toBeGreaterThan(490)
     expect((await metrics()).value('callhouse_refused_total', { policy: 'log_share' })).toBe(2)
     undo()
     for (const [project_id, ids] of [[quiet, others.map(({ id }) => id)] as const, [noisy, taken] as const]) {

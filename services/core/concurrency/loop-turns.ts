@@ -4,7 +4,7 @@ import { AsyncResource } from 'node:async_hooks'
 import { createFairQueue } from './fair-queue.ts'
 
 /** No further piece is begun in a round of the event loop that has spent so long on them. */
-const maxRoundMs = 10
+const maxRoundMs = 4
 
 /** Begins a piece when its turn has come, at once as a rule. Without a key it has a turn of its own. */
 export type InTurn = (key: object | undefined, begin: () => void) => void

@@ -1,4 +1,4 @@
-// Pauses of the worker, ended early when it stops.
+// A pause that ends early when its work does.
 
 export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 
 /** How long work holds the event loop before it yields. */
-const maxHoldMs = 10
+const maxHoldMs = 4
 
 /** @returns called after each step of work: a promise to wait for when the last one is long enough ago */
 function createYields(): () => Promise<void> | undefined {

@@ -1,6 +1,7 @@
 // Writes answers: JSON, JSON Lines and bytes, with compression, back-pressure and an honest end when something fails.
 import type { OutgoingHttpHeaders } from 'node:http'
 import { gzip } from 'node:zlib'
+import { pause } from '../concurrency/pause.ts'
 import { overLimit, type Policy } from '../errors.ts'
 import type { Logger } from '../process/logger.ts'
 import { StoreError } from '../store/store.ts'
@@ -180,6 +181,17 @@ function traitsOf(error: unknown): Record<string, unknown> {
 
 export type FailDeps = { log: Logger; refused(policy: Policy): void; discardBytes: number; discardMs: number }
 
+/** Who sends long bodies again at once gets its refusals later: reading them leaves time for others. */
+const heldMs = 500
+const longBytes = 64 * 1024
+const heldPolicies: ReadonlySet<Policy | undefined> = new Set<Policy>(['log', 'log_share', 'bodies', 'bodies_share'])
+
+/** Nothing is kept of the body meanwhile. */
+async function holdRefusal({ request, signal, bytesIn }: Exchange, policy: Policy | undefined): Promise<void> {
+  const bytes = Number(request.headers['content-length'] ?? bytesIn)
+  if (bytes >= longBytes && heldPolicies.has(policy)) await pause(heldMs, signal)
+}
+
 /** Answers an error; cuts the connection when the answer has begun, so that clients do not take a part for the whole. */
 export async function writeError(exchange: Exchange, error: unknown, deps: FailDeps): Promise<void> {
   const { request, response } = exchange
@@ -201,6 +213,11 @@ export async function writeError(exchange: Exchange, error: unknown, deps: FailD
   }
   const answered = known ?? fault(500, 'Internal server error')
   if (answered.policy !== undefined) deps.refused(answered.policy)
+  await holdRefusal(exchange, answered.policy)
+  if (exchange.isGone) {
+    response.destroy()
+    return
+  }
   const { status, body, headers } = exchange.faultAs?.(answered) ?? answered
   const all: OutgoingHttpHeaders = { ...headers }
   if ((status === 429 || status === 503) && all['Retry-After'] === undefined) all['Retry-After'] = '1'

@@ -1,16 +1,19 @@
 // Groups the field values of payload rows by project, part and hour; each path of a group is one row of columns.
 import { doubleText } from '../../core/json/number-text.ts'
+import { TextBuffer } from '../../core/memory/text-buffer.ts'
 import type { FieldValue } from './scan.ts'
 
 /** What identifies a payload row. Times in microseconds. */
 export type PayloadKey = { projectId: string; part: 'both' | 'start' | 'end'; us: number; clock: bigint | string }
 
-type Column = { path: string; kind: FieldValue['kind']; at: number[]; values: string[] }
+/** Values, each with a comma after it. */
+type Column = { path: string; kind: FieldValue['kind']; at: number[]; values: TextBuffer }
 type Group = {
   projectId: string
   part: PayloadKey['part']
   at: number[]
-  clocks: (bigint | string)[]
+  /** Each with a comma after it. */
+  clocks: TextBuffer
   columns: Map<string, Column>
 }
 
@@ -27,7 +30,7 @@ export type FieldValueGroups = {
   take(first: number): { values: string; groups: string; count: number }
 }
 
-const list = (values: readonly (number | bigint | string)[]): string => `[${values.join(',')}]`
+const list = (values: TextBuffer): string => `[${values.text(1)}]`
 
 /** As many at once as there are would not fit on the stack. */
 function addAll<Value>(to: Value[], values: readonly Value[]): void {
@@ -66,13 +69,13 @@ export function createFieldValueGroups(): FieldValueGroups {
           continue
         }
         addAll(group.at, from.at)
-        addAll(group.clocks, from.clocks)
+        group.clocks.addAll(from.clocks)
         for (const [name, { at, values, ...column }] of from.columns) {
           const own = group.columns.get(name)
           if (own === undefined) group.columns.set(name, { ...column, at, values })
           else {
             addAll(own.at, at)
-            addAll(own.values, values)
+            own.values.addAll(values)
           }
         }
       }
@@ -83,24 +86,24 @@ export function createFieldValueGroups(): FieldValueGroups {
       const key = `${part} ${Math.floor(us / hourUs)} ${projectId}`
       let group = groups.get(key)
       if (group === undefined) {
-        group = { projectId, part, at: [], clocks: [], columns: new Map() }
+        group = { projectId, part, at: [], clocks: new TextBuffer(), columns: new Map() }
         groups.set(key, group)
       }
       group.at.push(us)
-      group.clocks.push(clock)
+      group.clocks.add(`${clock},`)
       for (const fieldValue of fieldValues) {
         const name = `${fieldValue.kind} ${fieldValue.path}`
         let column = group.columns.get(name)
         if (column === undefined) {
-          column = { path: fieldValue.path, kind: fieldValue.kind, at: [], values: [] }
+          column = { path: fieldValue.path, kind: fieldValue.kind, at: [], values: new TextBuffer() }
           group.columns.set(name, column)
         }
         column.at.push(us)
         bytes += 17
         if (fieldValue.kind !== 'number' && !('str' in fieldValue)) continue
-        const value = textOfValue(fieldValue)
-        bytes += value.length + 1
-        column.values.push(value)
+        const value = `${textOfValue(fieldValue)},`
+        bytes += value.length
+        column.values.add(value)
       }
     },
     take(first) {
@@ -109,12 +112,12 @@ export function createFieldValueGroups(): FieldValueGroups {
       let number = first
       for (const { projectId, part, at, clocks, columns } of groups.values()) {
         const of = `"project_id":${JSON.stringify(projectId)},"part":"${part}","chunk":${number++}`
-        groupLines.push(`{${of},${bounds(at)},"at":${list(at)},"clock":${list(clocks)}}`)
+        groupLines.push(`{${of},${bounds(at)},"at":[${at}],"clock":${list(clocks)}}`)
         for (const column of columns.values()) {
           const valueText =
-            column.values.length > 0 ? `,"${column.kind === 'number' ? 'num' : 'str'}":[${column.values}]` : ''
+            column.values.length > 0 ? `,"${column.kind === 'number' ? 'num' : 'str'}":${list(column.values)}` : ''
           values.push(
-            `{${of},"path":${JSON.stringify(column.path)},"kind":"${column.kind}",${bounds(column.at)},"at":${list(column.at)}${valueText}}`,
+            `{${of},"path":${JSON.stringify(column.path)},"kind":"${column.kind}",${bounds(column.at)},"at":[${column.at}]${valueText}}`,
           )
         }
       }
