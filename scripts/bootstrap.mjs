@@ -63,13 +63,14 @@ const env = { UV_THREADPOOL_SIZE: '24', NODE_COMPILE_CACHE: join(modules, '.cach
 if (name === 'test:deep') env.CALLHOUSE_TEST_DEEP ??= '1'
 const { spawn } = await import('node:child_process')
 const [script, ...fixed] = command
-/** The page is built beside a server that listens already: neither waits for the other. */
-const buildsPage = name === 'start' && env.CALLHOUSE_PAGE !== 'false' && needsBuild(root)
-const stdio = buildsPage ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit'
+/** Once the server listens it is seen whether the page has to be built: neither waits for the other. */
+const seesToPage = name === 'start' && env.CALLHOUSE_PAGE !== 'false'
+const stdio = seesToPage ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit'
 const child = spawn(node, [join(root, script), ...fixed, ...rest], { stdio, env })
-if (buildsPage)
+if (seesToPage)
   child.once('message', () => {
     child.disconnect()
+    if (!needsBuild(root)) return
     const build = spawn(node, [join(root, 'scripts', 'build-page.ts')], { stdio: ['ignore', 2, 2], env })
     child.once('exit', () => build.kill())
   })

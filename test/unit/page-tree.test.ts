@@ -5,9 +5,10 @@ import type { Part } from '../../services/web/page/engine/conversation.ts'
 import { boxAt, flameOfPaths, flameOfTree, linesMeant, partWith, stepOf } from '../../services/web/page/engine/flame.ts'
 import { namePaths } from '../../services/web/page/engine/name-paths.ts'
 import { cellOf, kindOf, rowOf } from '../../services/web/page/engine/rows.ts'
+import { idAt, idsOf, markHolding, spanOfId, textOf, textsOf } from '../../services/web/page/engine/span-columns.ts'
 import { toolSpans } from '../../services/web/page/engine/tool-spans.ts'
 import { changeOfPair, matchedSpans } from '../../services/web/page/engine/trace-differences.ts'
-import { lastChange, nextMeant, spansOf, textOf, treeOf, visibleLines } from '../../services/web/page/engine/tree.ts'
+import { lastChange, nextMeant, spansOf, treeOf, visibleLines } from '../../services/web/page/engine/tree.ts'
 import { runs } from '../fixtures/runs.ts'
 
 const numRuns = runs(200, 5_000)
@@ -70,7 +71,7 @@ describe('a trace', () => {
       const found = toolSpans(tree, 3, [{ role: 'assistant', name: null, parts }])
       return parts.filter(({ is }) => is === 'call').map((part) => found.get(part))
     }
-    expect(tree.spans.ids[tree.order[3] as number]).toBe('chat')
+    expect(idAt(tree.spans.ids, tree.order[3] as number)).toBe('chat')
     // The conversation began in an earlier trace.
     expect(linked(asked('0'), answer('0'), asked('1'), answer('1'), asked('2'), answer('2'), asked('3'))).toEqual([
       ...[undefined, 'search', 'execute_tool search', 'Tools.search'],
@@ -80,6 +81,30 @@ describe('a trace', () => {
     ])
     expect(linked(asked('1', 'other'))).toEqual([undefined])
     expect(toolSpans(tree, -1, []).size).toBe(0)
+  })
+
+  it('finds ids, and what they hold, in the one text that has them all', () => {
+    const id = fc.oneof(fc.string({ unit: fc.constantFrom('a', 'b', '\n'), maxLength: 4 }), fc.constant('cab'))
+    const lists = fc.oneof(fc.array(id, { maxLength: 12 }), fc.array(fc.constantFrom<string>('abc', 'cab', 'bca')))
+    const needle = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '\n'), minLength: 1, maxLength: 3 })
+    fc.assert(
+      fc.property(lists, needle, (list, text) => {
+        const ids = idsOf(list)
+        expect(list.map((_, span) => idAt(ids, span))).toEqual(list)
+        for (const one of [...list, text]) expect(spanOfId(ids, one)).toBe(list.indexOf(one))
+        const marks = new Uint8Array(list.length)
+        markHolding(ids, text, marks)
+        expect([...marks]).toEqual(list.map((one) => (one.includes(text) ? 1 : 0)))
+      }),
+      { numRuns },
+    )
+  })
+
+  it.each([0, 1, 127, 128, 129, 32_768, 32_769])('keeps the places of %d distinct texts', (length) => {
+    const texts = Array.from({ length }, (_, n) => `text ${n}`)
+    const made = textsOf(texts, [...texts.keys(), -1])
+    expect(texts.every((text, n) => textOf(made, n) === text)).toBe(true)
+    expect(textOf(made, length)).toBe('')
   })
 
   it('keeps each span once, below its parent, whatever the parents are', () => {
@@ -248,7 +273,7 @@ describe('a trace', () => {
       record('last', 'root', 40, 60),
       record('inner', 'last', 50, 50),
     ])
-    const names = tree.spans.ids
+    const names = Array.from(tree.order, (_, span) => idAt(tree.spans.ids, span))
     const named = (marks: ArrayLike<number>) => names.filter((_, span) => marks[span] === 1)
     expect(named(tree.critical)).toEqual(['root', 'first', 'last', 'inner'])
     expect(tree.own[names.indexOf('last')]).toBe(10_000)
@@ -277,6 +302,15 @@ describe('a trace', () => {
     const parentOf = (n: number) => (n === 0 ? null : `s${Math.floor((n - 1) / 8)}`)
     const tree = treeOfRecords(Array.from({ length: 100_000 }, (_, n) => record(`s${n}`, parentOf(n), n, 5)))
     expect(tree.end[0]).toBe(100_000)
+  })
+
+  it('takes few bytes of each span, as its neighbours in a list are read while it is kept', () => {
+    const width = (n: number) => `s${String(n).padStart(15, '0')}`
+    const { spans } = treeOfRecords(Array.from({ length: 10_000 }, (_, n) => record(width(n), null, n, 5)))
+    const { ids, names, models, errors, count: _, baseUs: __, orphans: ___, isCut: ____, ...columns } = spans
+    const all = [...Object.values(columns), names.places, models.places, errors.places, ids.starts]
+    const bytes = all.reduce((sum, { byteLength }) => sum + byteLength, ids.joined.length)
+    expect(bytes / 10_000).toBeLessThan(36)
   })
 
   it('keeps the microseconds of times, whatever stands before and after them', () => {

@@ -1,6 +1,7 @@
 // A flame graph: boxes on levels, a call's below that of its caller; by time, or by the path of names with their times summed.
 import type { namePaths } from './name-paths.ts'
-import { type Tree, textOf } from './tree.ts'
+import { textOf } from './span-columns.ts'
+import type { Tree } from './tree.ts'
 
 /** In the order of a tree: what a box stands over follows it. */
 export type Flame = {

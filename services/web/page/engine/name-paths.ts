@@ -1,5 +1,6 @@
 // Spans of a trace put together by the path of their names: how often, how long, and how much of it was their own.
-import { type Tree, textOf } from './tree.ts'
+import { textOf } from './span-columns.ts'
+import type { Tree } from './tree.ts'
 
 export type NamePath = {
   name: string

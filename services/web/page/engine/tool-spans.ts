@@ -1,5 +1,6 @@
 // Which spans of a trace are the tools that the messages of one of its calls ask for.
 import type { Message, Part } from './conversation.ts'
+import { idAt } from './span-columns.ts'
 import { kindOfSpan, type Tree } from './tree.ts'
 
 type ToolCall = Extract<Part, { is: 'call' }>
@@ -58,13 +59,13 @@ export function toolSpans(tree: Tree, line: number, messages: readonly Message[]
       .toReversed()
       .entries()) {
       const span = before.at(-1 - n)
-      if (span !== undefined) found.set(part, spans.ids[span] as string)
+      if (span !== undefined) found.set(part, idAt(spans.ids, span))
     }
     const taken = new Set(found.values())
-    const free = after.filter((span) => !taken.has(spans.ids[span] as string))
+    const free = after.filter((span) => !taken.has(idAt(spans.ids, span)))
     for (const [n, { part }] of own.filter(({ isAnswered }) => !isAnswered).entries()) {
       const span = free[n]
-      if (span !== undefined) found.set(part, spans.ids[span] as string)
+      if (span !== undefined) found.set(part, idAt(spans.ids, span))
     }
   }
   return found

@@ -1,7 +1,8 @@
 // Two traces beside each other: spans matched by name and order, level by level, with what differs in time and tokens.
 import { diffArrays } from 'diff'
 import type { Status } from './rows.ts'
-import { statusOfSpan, type Tree, textOf } from './tree.ts'
+import { idAt, textOf } from './span-columns.ts'
+import { statusOfSpan, type Tree } from './tree.ts'
 
 export type SpanSide = {
   id: string
@@ -30,7 +31,7 @@ function sideOfLine({ spans, order, total }: Tree, line: number): SpanSide {
   const us = spans.duration[span] as number
   const tokens = total.tokens[span] as number
   return {
-    id: spans.ids[span] as string,
+    id: idAt(spans.ids, span),
     ms: us < 0 ? null : us / 1_000,
     tokens: Number.isNaN(tokens) ? null : tokens,
     status: statusOfSpan(spans, span),

@@ -1,19 +1,30 @@
 // A trace as typed arrays: the order of its tree, what is visible of it, own times and its critical path.
 import type { Shapes } from '../api/routes.gen.ts'
 import { kindOf, microsOf, opNameOf, type SpanKind, type Status, spanKinds } from './rows.ts'
+import {
+  type Ids,
+  idAt,
+  idsOf,
+  markHolding,
+  type Numbers,
+  numberAt,
+  someNumbers,
+  spanOfId,
+  type Texts,
+  textOf,
+  textsOf,
+  wholeNumbers,
+} from './span-columns.ts'
 
 type TreeAnswer = Shapes['traces.tree']['out']
 
 export const statuses: readonly Status[] = ['success', 'error', 'running', 'descendant_error']
 
-/** A text per span: distinct texts, and the place of each span's, -1 = none. */
-type Texts = { texts: readonly string[]; places: Int32Array }
-
 /** Spans as columns, in no order. Times are microseconds after `baseUs`. */
 export type Spans = {
   count: number
   baseUs: number
-  ids: string[]
+  ids: Ids
   /** Places of parents; -1 for roots and for parents that are not here. */
   parent: Int32Array
   /** Spans whose parent is not here. */
@@ -23,11 +34,12 @@ export type Spans = {
   names: Texts
   models: Texts
   errors: Texts
-  start: Float64Array
+  start: Numbers
   /** -1 while it runs. */
-  duration: Float64Array
+  duration: Numbers
   kind: Uint8Array
   status: Uint8Array
+  /** These are empty where no span reports any. */
   tokensIn: Float64Array
   tokensOut: Float64Array
   cost: Float64Array
@@ -53,28 +65,23 @@ export type Tree = {
 
 /** The answer of POST /trace/tree. */
 export function spansOf(tree: TreeAnswer): Spans {
-  const texts = (texts: readonly string[], places: readonly number[]): Texts => ({
-    texts,
-    places: Int32Array.from(places),
-  })
-  const numbers = (column: readonly (number | null)[]) => Float64Array.from(column, (value) => value ?? Number.NaN)
   return {
     count: tree.id.length,
-    ids: tree.id,
+    ids: idsOf(tree.id),
     orphans: tree.orphans.length,
     isCut: tree.is_cut,
     baseUs: tree.started_at === null ? 0 : microsOf(tree.started_at),
     parent: Int32Array.from(tree.parent),
-    names: texts(tree.names, tree.name),
-    models: texts(tree.models, tree.model),
-    errors: texts(tree.errors, tree.error),
-    start: Float64Array.from(tree.start_us),
-    duration: Float64Array.from(tree.duration_us),
+    names: textsOf(tree.names, tree.name),
+    models: textsOf(tree.models, tree.model),
+    errors: textsOf(tree.errors, tree.error),
+    start: wholeNumbers(tree.start_us),
+    duration: wholeNumbers(tree.duration_us),
     kind: Uint8Array.from(kindsOf(tree)),
     status: Uint8Array.from(tree.status),
-    tokensIn: numbers(tree.tokens_in),
-    tokensOut: numbers(tree.tokens_out),
-    cost: numbers(tree.cost),
+    tokensIn: someNumbers(tree.tokens_in),
+    tokensOut: someNumbers(tree.tokens_out),
+    cost: someNumbers(tree.cost),
   }
 }
 
@@ -103,8 +110,6 @@ export function lastChange({ start, duration }: Spans): number {
     last = Math.max(last, (start[span] as number) + Math.max(0, duration[span] as number))
   return last
 }
-
-export const textOf = ({ texts, places }: Texts, span: number): string => texts[places[span] as number] ?? ''
 
 export const kindOfSpan = (spans: Spans, span: number): SpanKind => spanKinds[spans.kind[span] ?? 7] ?? 'other'
 export const statusOfSpan = (spans: Spans, span: number): Status => statuses[spans.status[span] ?? 0] ?? 'success'
@@ -143,9 +148,7 @@ export function treeOf(spans: Spans, nowUs = 0): Tree {
   const { count, start, ids } = spans
   const { parent, orphans } = parentPlaces(spans)
   const sorted = Int32Array.from({ length: count }, (_, span) => span)
-  sorted.sort(
-    (a, b) => (start[a] as number) - (start[b] as number) || ((ids[a] as string) < (ids[b] as string) ? -1 : 1),
-  )
+  sorted.sort((a, b) => (start[a] as number) - (start[b] as number) || (idAt(ids, a) < idAt(ids, b) ? -1 : 1))
   const firstChild = new Int32Array(count).fill(-1)
   const next = new Int32Array(count).fill(-1)
   let firstRoot = -1
@@ -226,8 +229,8 @@ function totalsOf(spans: Spans, order: Int32Array, parent: Int32Array): Tree['to
   }
   const { tokensIn, tokensOut, cost } = spans
   return {
-    tokens: addUp((span) => (tokensIn[span] as number) + (tokensOut[span] || 0)),
-    cost: addUp((span) => cost[span] as number),
+    tokens: addUp((span) => numberAt(tokensIn, span) + (tokensOut[span] || 0)),
+    cost: addUp((span) => numberAt(cost, span)),
   }
 }
 
@@ -303,7 +306,7 @@ export function matcherOf(tree: Tree, view: Omit<View, 'collapsed'>): ((span: nu
     (least <= 0 || (spans.duration[span] as number) >= least) &&
     (ended === -1 || spans.status[span] === ended) &&
     (model === undefined || textOf(spans.models, span) === model) &&
-    (needle === '' || isNamed(span) || inPayloads?.has(spans.ids[span] as string) === true)
+    (needle === '' || isNamed(span) || inPayloads?.has(idAt(spans.ids, span)) === true)
 }
 
 /** Lines that match, and those of their ancestors; undefined when nothing is asked for. */
@@ -353,22 +356,34 @@ export function visibleLines(tree: Tree, view: View): Int32Array {
   return lines.subarray(0, length)
 }
 
-/** Whether a text stands in the name, id, model or error of a span: distinct texts are looked at once. Needles are in lower case. */
-export function matchesOf({ ids, names, models, errors }: Spans, needle: string): (span: number) => boolean {
-  if (needle === '') return () => false
-  const columns = [names, models, errors].map(({ texts, places }) => {
+/** What was looked for last: tree, rows and keys ask the same. */
+const found = new WeakMap<Spans, { needle: string; marks: Uint8Array }>()
+
+function marksOf(spans: Spans, needle: string): Uint8Array {
+  const known = found.get(spans)
+  if (known?.needle === needle) return known.marks
+  const marks = new Uint8Array(spans.count)
+  markHolding(spans.ids, needle, marks)
+  for (const { texts, places } of [spans.names, spans.models, spans.errors]) {
     const holding = Uint8Array.from(texts, (text) => (text.toLowerCase().includes(needle) ? 1 : 0))
-    return { holding, places }
-  })
-  return (span) =>
-    columns.some(({ holding, places }) => holding[places[span] as number] === 1) ||
-    (ids[span] as string).includes(needle)
+    if (holding.includes(1))
+      for (let span = 0; span < marks.length; span++) if (holding[places[span] as number] === 1) marks[span] = 1
+  }
+  found.set(spans, { needle, marks })
+  return marks
+}
+
+/** Whether a text stands in the name, id, model or error of a span: distinct texts are looked at once. Needles are in lower case. */
+export function matchesOf(spans: Spans, needle: string): (span: number) => boolean {
+  if (needle === '') return () => false
+  const marks = marksOf(spans, needle)
+  return (span) => marks[span] === 1
 }
 
 /** The line of a call's span; the first one for a call that is not in the tree. */
 export function lineOf(tree: Tree | undefined, call: string | undefined): number {
   if (!tree || call === undefined) return 0
-  const span = tree.spans.ids.indexOf(call)
+  const span = spanOfId(tree.spans.ids, call)
   return span === -1 ? 0 : (tree.lineOf[span] as number)
 }
 

@@ -1,5 +1,6 @@
 // A turn beside its thread: the spans of its trace, and the chosen one of them.
 import { useRef } from 'react'
+import { idAt } from '../engine/span-columns.ts'
 import { lineOf } from '../engine/tree.ts'
 import { Icon } from '../parts/icon.tsx'
 import { scaled } from '../text-scale.ts'
@@ -38,7 +39,7 @@ export function TurnReader({ projectId, turn, traceId, search, zone, onChange }:
             nowUs={trace.nowUs}
             view={allSpans}
             window={{ from: 0, to: Math.max(1, tree.endUs) }}
-            onLine={(one) => onChange({ call: tree.spans.ids[tree.order[one] as number] })}
+            onLine={(one) => onChange({ call: idAt(tree.spans.ids, tree.order[one] as number) })}
           />
         </div>
       )}

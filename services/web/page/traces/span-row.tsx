@@ -1,6 +1,7 @@
 // One line of the tree: where the span stands, what it is, what it took. Its bar is drawn on the canvas beside.
 import { duration, money, tokens } from '../engine/format.ts'
-import { kindOfSpan, statusOfSpan, type Tree, textOf } from '../engine/tree.ts'
+import { textOf } from '../engine/span-columns.ts'
+import { kindOfSpan, statusOfSpan, type Tree } from '../engine/tree.ts'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 

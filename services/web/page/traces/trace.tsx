@@ -4,7 +4,8 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type ComponentProps, type RefObject, useDeferredValue, useEffect, useMemo, useRef } from 'react'
 import { listHref, neighbours } from '../calls/remembered.ts'
 import { count, duration, moment, money, tokens } from '../engine/format.ts'
-import { lastChange, lineOf, matchesOf, type Tree, textOf, type View } from '../engine/tree.ts'
+import { idAt, textOf } from '../engine/span-columns.ts'
+import { lastChange, lineOf, matchesOf, type Tree, type View } from '../engine/tree.ts'
 import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
 import { useKeys } from '../keys.ts'
 import { FaultBox, Stale } from '../parts/fault.tsx'
@@ -56,11 +57,11 @@ export function Trace() {
   const setZoom = (next: Window | undefined) => change({ zoom: zoomText(next, tree?.endUs) })
   const line = useMemo(() => lineOf(tree, search.call), [tree, search.call])
   const root = tree?.order[0]
-  const id = search.call ?? (root === undefined ? undefined : tree?.spans.ids[root])
+  const id = search.call ?? (tree && root !== undefined ? idAt(tree.spans.ids, root) : undefined)
   const setLine = (one: number, shown?: Window) => {
     const span = tree?.order[one]
     if (!tree || span === undefined) return
-    change({ call: tree.spans.ids[span], ...(shown && { zoom: zoomText(shown, tree.endUs) }) })
+    change({ call: idAt(tree.spans.ids, span), ...(shown && { zoom: zoomText(shown, tree.endUs) }) })
   }
   useShownOnce(handle, tree, traceId, search.call === undefined ? null : line)
   useReadAhead(projectId, tree, line)
@@ -70,7 +71,7 @@ export function Trace() {
   const payloads = usePayloadSearch(projectId, traceId, search.in === 'payloads' ? find : '')
   const isNamed = useMemo(() => (tree ? matchesOf(tree.spans, find.toLowerCase()) : () => false), [tree, find])
   const isMatch = (span: number) =>
-    find !== '' && (isNamed(span) || payloads.found?.has(tree?.spans.ids[span] as string) === true)
+    find !== '' && (isNamed(span) || (tree !== undefined && payloads.found?.has(idAt(tree.spans.ids, span)) === true))
   const scaled = (factor: number) => {
     if (tree) setZoom(scaledWindow(tree, window, zoom === undefined ? line : null, factor))
   }
@@ -171,7 +172,7 @@ export function Trace() {
             window={window}
             line={line}
             mode={search.mode}
-            onSpan={(span) => change({ call: tree?.spans.ids[span], mode: undefined })}
+            onSpan={(span) => change({ call: tree && idAt(tree.spans.ids, span), mode: undefined })}
             view={viewOf(search, find, payloads.found)}
             onLine={setLine}
           />
@@ -242,7 +243,7 @@ function useReadAhead(projectId: string, tree: Tree | undefined, line: number): 
     const timer = setTimeout(() => {
       for (const next of [line + 1, line - 1]) {
         const span = tree.order[next]
-        if (span !== undefined) void client.prefetchQuery(openQuery(projectId, tree.spans.ids[span] as string))
+        if (span !== undefined) void client.prefetchQuery(openQuery(projectId, idAt(tree.spans.ids, span)))
       }
     }, 150)
     return () => clearTimeout(timer)

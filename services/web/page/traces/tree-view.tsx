@@ -11,6 +11,7 @@ import {
   useState,
 } from 'react'
 import { duration } from '../engine/format.ts'
+import { idAt } from '../engine/span-columns.ts'
 import { matchesOf, nextMeant, type Tree, type View, visibleLines } from '../engine/tree.ts'
 import { Rows, type RowsHandle } from '../parts/rows.tsx'
 import { usePreference } from '../preferences.ts'
@@ -53,7 +54,7 @@ export function TreeView({ tree, nowUs, view, window, line, onLine, handle }: Tr
     // Spans are known by their ids: lines move when a running trace grows.
     if (closed.size > 0)
       for (let one = 0; one < marks.length; one++)
-        if (closed.has(tree.spans.ids[tree.order[one] as number] as string)) marks[one] = 1
+        if (closed.has(idAt(tree.spans.ids, tree.order[one] as number))) marks[one] = 1
     return marks
   }, [tree, closed])
   const lines = useMemo(
@@ -76,7 +77,7 @@ export function TreeView({ tree, nowUs, view, window, line, onLine, handle }: Tr
   }, [lines, line, mode])
 
   const setOpen = (one: number, isOpen: boolean) => {
-    const id = tree.spans.ids[tree.order[one] as number] as string
+    const id = idAt(tree.spans.ids, tree.order[one] as number)
     setClosed((before) => {
       const next = new Set(before)
       if (isOpen) next.delete(id)
@@ -161,7 +162,7 @@ export function TreeView({ tree, nowUs, view, window, line, onLine, handle }: Tr
   )
   const needle = query.toLowerCase()
   const isNamed = useMemo(() => matchesOf(tree.spans, needle), [tree, needle])
-  const isFound = (span: number) => isNamed(span) || inPayloads?.has(tree.spans.ids[span] as string) === true
+  const isFound = (span: number) => isNamed(span) || inPayloads?.has(idAt(tree.spans.ids, span)) === true
   const scale = place.width / Math.max(1, window.to - window.from)
   return (
     <div ref={box} className={isBare ? 'spans bare' : 'spans'}>

@@ -5,6 +5,7 @@ import { type Differences, differencesOf } from '../engine/differences.ts'
 import { type LineDifferences, lineDifferences } from '../engine/line-differences.ts'
 import { type OpVersion, opVersionOf } from '../engine/refs.ts'
 import { type Row, rowOf } from '../engine/rows.ts'
+import { spanOfId } from '../engine/span-columns.ts'
 import { matchedSpans, type TraceDifferences } from '../engine/trace-differences.ts'
 import { spansOf, type Tree, treeOf } from '../engine/tree.ts'
 import * as documents from './documents.ts'
@@ -118,7 +119,7 @@ export async function traceDifferences(
   const found = async ({ id, traceId: trace_id }: SpanOf): Promise<readonly [Tree, number]> => {
     const response = await send(base, 'traces.tree', { project_id, trace_id }, { signal })
     const tree = treeOf(spansOf((await response.json()) as Shapes['traces.tree']['out']))
-    return [tree, tree.lineOf[tree.spans.ids.indexOf(id)] ?? -1]
+    return [tree, tree.lineOf[spanOfId(tree.spans.ids, id)] ?? -1]
   }
   const [a, b] = await Promise.all([found(spans[0]), found(spans[1])])
   return a[1] < 0 || b[1] < 0 ? { pairs: [], isCut: false } : matchedSpans(a, b)
