@@ -5,7 +5,7 @@ import type { Part } from '../../services/web/page/engine/conversation.ts'
 import { boxAt, flameOfPaths, flameOfTree, linesMeant, partWith, stepOf } from '../../services/web/page/engine/flame.ts'
 import { namePaths } from '../../services/web/page/engine/name-paths.ts'
 import { cellOf, kindOf, rowOf } from '../../services/web/page/engine/rows.ts'
-import { idAt, idsOf, markHolding, spanOfId, textOf, textsOf } from '../../services/web/page/engine/span-columns.ts'
+import { idAt, idsOf, markIds, spanOfId, textColumn, textOf } from '../../services/web/page/engine/span-columns.ts'
 import { toolSpans } from '../../services/web/page/engine/tool-spans.ts'
 import { changeOfPair, matchedSpans } from '../../services/web/page/engine/trace-differences.ts'
 import { lastChange, nextMeant, spansOf, treeOf, visibleLines } from '../../services/web/page/engine/tree.ts'
@@ -93,7 +93,7 @@ describe('a trace', () => {
         expect(list.map((_, span) => idAt(ids, span))).toEqual(list)
         for (const one of [...list, text]) expect(spanOfId(ids, one)).toBe(list.indexOf(one))
         const marks = new Uint8Array(list.length)
-        markHolding(ids, text, marks)
+        markIds(ids, text, marks)
         expect([...marks]).toEqual(list.map((one) => (one.includes(text) ? 1 : 0)))
       }),
       { numRuns },
@@ -102,7 +102,7 @@ describe('a trace', () => {
 
   it.each([0, 1, 127, 128, 129, 32_768, 32_769])('keeps the places of %d distinct texts', (length) => {
     const texts = Array.from({ length }, (_, n) => `text ${n}`)
-    const made = textsOf(texts, [...texts.keys(), -1])
+    const made = textColumn(texts, [...texts.keys(), -1])
     expect(texts.every((text, n) => textOf(made, n) === text)).toBe(true)
     expect(textOf(made, length)).toBe('')
   })

@@ -54,7 +54,7 @@ export function spanOfId(ids: Ids, id: string): number {
 }
 
 /** Marks the spans whose ids hold a text. */
-export function markHolding(ids: Ids, text: string, marks: Uint8Array): void {
+export function markIds(ids: Ids, text: string, marks: Uint8Array): void {
   for (let at = ids.joined.indexOf(text); at !== -1; ) {
     const span = spanAt(ids, at)
     const end = startOf(ids, span + 1)
@@ -64,12 +64,19 @@ export function markHolding(ids: Ids, text: string, marks: Uint8Array): void {
   }
 }
 
-export function textsOf(texts: readonly string[], places: readonly number[]): Texts {
+export function textColumn(texts: readonly string[], places: readonly number[]): Texts {
   const Places = texts.length <= 2 ** 7 ? Int8Array : texts.length <= 2 ** 15 ? Int16Array : Int32Array
   return { texts, places: Places.from(places) }
 }
 
 export const textOf = ({ texts, places }: Texts, span: number): string => texts[places[span] as number] ?? ''
+
+/** Marks the spans whose text holds another one, which is in lower case: distinct texts are looked at once. */
+export function markTexts({ texts, places }: Texts, needle: string, marks: Uint8Array): void {
+  const holding = Uint8Array.from(texts, (text) => (text.toLowerCase().includes(needle) ? 1 : 0))
+  if (!holding.includes(1)) return
+  for (let span = 0; span < marks.length; span++) if (holding[places[span] as number] === 1) marks[span] = 1
+}
 
 const isSmall = (value: number): boolean => (value | 0) === value
 

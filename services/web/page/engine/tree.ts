@@ -5,14 +5,15 @@ import {
   type Ids,
   idAt,
   idsOf,
-  markHolding,
+  markIds,
+  markTexts,
   type Numbers,
   numberAt,
   someNumbers,
   spanOfId,
   type Texts,
+  textColumn,
   textOf,
-  textsOf,
   wholeNumbers,
 } from './span-columns.ts'
 
@@ -72,9 +73,9 @@ export function spansOf(tree: TreeAnswer): Spans {
     isCut: tree.is_cut,
     baseUs: tree.started_at === null ? 0 : microsOf(tree.started_at),
     parent: Int32Array.from(tree.parent),
-    names: textsOf(tree.names, tree.name),
-    models: textsOf(tree.models, tree.model),
-    errors: textsOf(tree.errors, tree.error),
+    names: textColumn(tree.names, tree.name),
+    models: textColumn(tree.models, tree.model),
+    errors: textColumn(tree.errors, tree.error),
     start: wholeNumbers(tree.start_us),
     duration: wholeNumbers(tree.duration_us),
     kind: Uint8Array.from(kindsOf(tree)),
@@ -363,12 +364,8 @@ function marksOf(spans: Spans, needle: string): Uint8Array {
   const known = found.get(spans)
   if (known?.needle === needle) return known.marks
   const marks = new Uint8Array(spans.count)
-  markHolding(spans.ids, needle, marks)
-  for (const { texts, places } of [spans.names, spans.models, spans.errors]) {
-    const holding = Uint8Array.from(texts, (text) => (text.toLowerCase().includes(needle) ? 1 : 0))
-    if (holding.includes(1))
-      for (let span = 0; span < marks.length; span++) if (holding[places[span] as number] === 1) marks[span] = 1
-  }
+  markIds(spans.ids, needle, marks)
+  for (const column of [spans.names, spans.models, spans.errors]) markTexts(column, needle, marks)
   found.set(spans, { needle, marks })
   return marks
 }
