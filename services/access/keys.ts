@@ -16,11 +16,12 @@ import { itemKey, type KeyValue, maxItemBytes } from '../core/directory/items.ts
 import { type Access, allowsOn, isWithin, type Scope } from '../core/directory/roles.ts'
 import { type DirectoryState, limitsOfKey } from '../core/directory/state.ts'
 import { fault, invalid } from '../core/http/errors.ts'
-import { accessOn, createKey, expiryOf, rotateKey } from '../core/http/key-changes.ts'
+import { accessOn, createKey, expiryOf, isRangeWithin, rotateKey } from '../core/http/key-changes.ts'
 import { type Caller, type Route, type RouteContext, route } from '../core/http/route.ts'
 import { throwUnlessUser } from '../core/http/user-changes.ts'
 import { type AccessDeps, type Changes, throwUnlessHeldBy, throwUnlessOn } from './changes.ts'
 import { pageOf } from './pages.ts'
+import { throwUnlessOver } from './users.ts'
 
 type KeyLine = z.output<typeof keyResponse>
 type Asked = z.output<typeof ownKeyRequest>
@@ -77,10 +78,32 @@ function limitsGivenBy(state: DirectoryState, caller: Caller, asked: KeyLimits =
   return limits
 }
 
+/**
+ * Addresses from which a key counts that a caller makes: those of its own key where none are named.
+ * @throws Fault 403 for a key that would count from more
+ */
+function addressesGivenBy(state: DirectoryState, { keyId = '' }: Caller, asked: readonly string[] = []) {
+  const own = state.keys.get(keyId)?.addresses
+  if (own === undefined) return asked
+  const isBeyond = asked.some((range) => !own.some((one) => isRangeWithin(range, one)))
+  if (isBeyond) throw fault(403, `Your key counts from ${own.join(', ')}, and gives none that counts from elsewhere`)
+  return asked.length === 0 ? own : asked
+}
+
+/**
+ * A key speaks in the name of its user: only who administers all that the user may do is told its text.
+ * @throws Fault 404 for a user that the caller does not see, 403 for one who may do what he does not administer
+ */
+function throwUnlessSpeaksFor(state: DirectoryState, userId: string, caller: Caller, now: number): void {
+  throwUnlessUser(state, userId)
+  if (userId !== caller.userId) throwUnlessOver(state, userId, caller, now)
+}
+
 /** Users of CALLHOUSE_KEYS are not in the directory: nothing that is there could end their keys. */
 const onlyConfigured = (userId: string): string =>
   `${userId} is named by CALLHOUSE_KEYS alone and has no keys besides: make a user (POST /users), and a key of it (POST /keys)`
 
+const everywhere = ['0.0.0.0/0', '::/0']
 const withoutProject = { withoutProject: true } as const
 const listed = {
   ...withoutProject,
@@ -128,13 +151,14 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
     asked: Asked & { limits?: KeyLimits | undefined },
     expiresAt: string | undefined,
   ) {
-    const { name, actions, scopes, addresses } = asked
+    const { name, actions, scopes } = asked
     const { id, text } = await change(caller, (before) => {
-      throwUnlessUser(before, userId)
+      throwUnlessSpeaksFor(before, userId, caller, now())
       const limits = limitsGivenBy(before, caller, asked.limits)
+      const addresses = addressesGivenBy(before, caller, asked.addresses)
       const more = {
         ...(expiresAt !== undefined && { expiresAt }),
-        ...(addresses !== undefined && { addresses }),
+        addresses,
         ...(Object.keys(limits).length > 0 && { limits }),
       }
       return createKey(before, { userId, name, actions, scopes, ...more }, caller.userId, now())
@@ -194,8 +218,10 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
       async handle(context) {
         const { caller, input } = context
         const { id, text } = await change(caller, (before) => {
-          administered(before, idOf(context), caller)
+          const key = administered(before, idOf(context), caller)
+          throwUnlessSpeaksFor(before, key.user, caller, now())
           throwIfLooser(before, caller, limitsOfKey(before, idOf(context)))
+          addressesGivenBy(before, caller, key.addresses ?? everywhere)
           return rotateKey(before, idOf(context), input.overlap_hours, caller.userId, now())
         })
         return { json: { id, key: text } }

@@ -25,14 +25,20 @@ type User = z.output<typeof userResponse>
 const shownGrants = (state: DirectoryState, userId: string, access: Access, now: number): Granted[] =>
   grantsOf(state, userId, now).filter(({ scope }) => allowsOn(access, 'admin', scope))
 
-/** As the caller sees the user; undefined when he has nothing to do with it. */
+/**
+ * As the caller sees the user; undefined when he has nothing to do with it. Who grants something to a user that is known
+ * elsewhere learns neither its name nor its address by that.
+ */
 function shownUser(state: DirectoryState, id: string, { access = {}, userId }: Caller, now: number): User | undefined {
   const user = state.users.get(id)
   if (user === undefined) return undefined
   const grants = shownGrants(state, id, access, now)
   const isMadeByCaller = state.items.get(itemKey('user', id))?.by === userId
-  if (grants.length === 0 && !isMadeByCaller && !allowsOn(access, 'admin', user.entity)) return undefined
-  const { kind, entity, name, email } = user
+  const isOwn = isMadeByCaller || allowsOn(access, 'admin', user.entity)
+  if (grants.length === 0 && !isOwn) return undefined
+  const { kind, entity } = user
+  const isKnownElsewhere = grantsOf(state, id, now).length > grants.length
+  const { name, email } = isKnownElsewhere && !isOwn ? {} : user
   return {
     id,
     kind,
@@ -47,7 +53,7 @@ function shownUser(state: DirectoryState, id: string, { access = {}, userId }: C
 /**
  * @throws Fault 404 for a user that the caller does not see, 403 for himself and for one who may do what he may not give
  */
-function throwUnlessOver(state: DirectoryState, id: string, caller: Caller, now: number): void {
+export function throwUnlessOver(state: DirectoryState, id: string, caller: Caller, now: number): void {
   const { access = {} } = caller
   if (shownUser(state, id, caller, now) === undefined) throw fault(404, `There is no user ${id}`)
   if (id === caller.userId) throw fault(403, 'Nobody changes himself: another admin does')

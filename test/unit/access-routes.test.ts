@@ -132,6 +132,37 @@ describe('users, grants and keys', () => {
     expect(await as('secret')('GET', '/users?limit=0')).toBe(422)
   })
 
+  it('of another team are not spoken for: no key in their name, and neither name nor address', async () => {
+    const admin = await member('amy', 'team-a', 'admin', adminActions)
+    const other = await member('ben', 'team-b', 'admin', adminActions)
+    const as = (key: string) => (method: string, path: string, body?: unknown) => ask(method, path, body, key)
+    await ask('POST', '/users', { id: 'cleo', name: 'Cleo C.' })
+    const grant = (scope: string, user_id = 'cleo') => ['PUT', '/grants', { user_id, scope, role: 'admin' }] as const
+    const keyOn = (scope: string, user_id = 'cleo', actions = ['read', 'admin']) =>
+      ['POST', '/keys', { user_id, name: 'x', actions, scopes: [scope] }] as const
+    const shownTo = async (key: string) =>
+      (await as(key)('GET', '/users')).lines.find(({ id }) => id === 'cleo') as { name?: string } | undefined
+
+    // Unseen, as if it were not there.
+    expect([await as(admin)(...keyOn('team-a')), await as(admin)(...keyOn('team-a', 'nobody'))]).toMatchObject([
+      { status: 404, body: { reason: 'There is no user cleo' } },
+      { status: 404, body: { reason: 'There is no user nobody' } },
+    ])
+    expect((await as(other)(...grant('team-b'))).status).toBe(200)
+    const made = (await as(other)(...keyOn('team-b'))).body as { id: string }
+    expect(await shownTo(other)).toMatchObject({ name: 'Cleo C.' })
+    expect((await as(admin)(...grant('team-a'))).status).toBe(200)
+    for (const key of [admin, other]) expect(await shownTo(key)).toMatchObject({ id: 'cleo', entity: 'cleo' })
+    for (const key of [admin, other]) expect(await shownTo(key)).not.toHaveProperty('name')
+    // What would be said by such a key the other team would take for her word.
+    expect(await as(admin)(...keyOn('team-a'))).toMatchObject({ status: 403 })
+    expect(await as(other)('POST', `/keys/${made.id}/rotate`)).toMatchObject({ status: 403 })
+    // One's own, and by who administers both.
+    expect(await as(admin)(...keyOn('team-a', 'amy'))).toMatchObject({ status: 200 })
+    expect(await ask('POST', `/keys/${made.id}/rotate`)).toMatchObject({ status: 200 })
+    expect(await as(other)('DELETE', `/keys/${made.id}`)).toMatchObject({ status: 200 })
+  })
+
   it('say when they were used last, to the minute', async () => {
     const key = await member('used', 'acme', 'reader', ['read'])
     const shown = async () => (await ask('GET', '/keys')).lines.find(({ user_id }) => user_id === 'used')?.last_used_at
@@ -296,5 +327,28 @@ describe('one’s own keys', () => {
       expect(await statusOf('POST', '/me/keys', { actions: ['read'], scopes: ['acme'], addresses: [odd] }, key)).toBe(
         422,
       )
+  })
+
+  it('of a key that counts from some addresses count from no others', async () => {
+    await member('lan', 'acme', 'admin', adminActions)
+    const of = { user_id: 'lan', actions: ['read', 'admin'], scopes: ['acme'] }
+    const ranges = ['127.0.0.0/8', 'fd00::/8']
+    const free = (await ask('POST', '/keys', of)).body
+    const near = (await ask('POST', '/keys', { ...of, addresses: ranges })).body
+    const key = near.key as string
+    const own = { actions: ['read'], scopes: ['acme'] }
+    for (const addresses of [['0.0.0.0/0'], ['127.0.0.0/7'], ['127.0.0.1', '10.0.0.1'], ['::/0'], ['fe80::/8']])
+      for (const [path, body] of [['/me/keys', own] as const, ['/keys', of] as const])
+        expect([addresses, await statusOf('POST', path, { ...body, addresses }, key)]).toEqual([addresses, 403])
+    expect(await statusOf('POST', `/keys/${free.id}/rotate`, {}, key)).toBe(403)
+    const made = [
+      (await ask('POST', '/me/keys', own, key)).body,
+      (await ask('POST', '/keys', { ...of, addresses: [] }, key)).body,
+      (await ask('POST', '/me/keys', { ...own, addresses: ['127.1.2.0/24', 'fd00::1'] }, key)).body,
+      (await ask('POST', `/keys/${near.id}/rotate`, {}, key)).body,
+    ]
+    const { lines } = await ask('GET', '/keys?limit=1000', undefined)
+    const shown = made.map(({ id }) => lines.find((line) => line.id === id)?.addresses)
+    expect(shown).toEqual([ranges, ranges, ['127.1.2.0/24', 'fd00::1'], ranges])
   })
 })

@@ -110,18 +110,32 @@ export function throwUnlessScope(scope: string): void {
 
 const rangeForm = /^[0-9A-Fa-f:.]+(?:\/\d{1,3})?$/
 
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
+const bitsOf = (range: string): number => {
+  const [address = '', bits] = range.split('/')
+  return Number(bits ?? (familyOf(address) === 'ipv6' ? 128 : 32))
+}
+
 /** @throws RefusedChange for a text that is no address or range of them */
 export function addressList(ranges: readonly string[]): BlockList {
   const list = new BlockList()
   for (const range of ranges) {
     const [address = '', bits] = range.split('/')
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    const family = familyOf(address)
     const most = family === 'ipv6' ? 128 : 32
     if (!rangeForm.test(range) || isIP(address) === 0 || Number(bits ?? most) > most)
       throw new RefusedChange(`${JSON.stringify(range)} is no range of addresses, such as 10.0.0.0/8`, 422)
     list.addSubnet(address, Number(bits ?? most), family)
   }
   return list
+}
+
+/** Whether all addresses of a range lie in another one. @throws RefusedChange for a text that is no range */
+export function isRangeWithin(range: string, whole: string): boolean {
+  addressList([range])
+  const [address = ''] = range.split('/')
+  const isLarger = bitsOf(range) < bitsOf(whole) || familyOf(address) !== familyOf(whole.split('/')[0] ?? '')
+  return !isLarger && addressList([whole]).check(address, familyOf(address))
 }
 
 function checkNew(state: DirectoryState, { userId, scopes, name = '', addresses = [] }: NewKey): void {
