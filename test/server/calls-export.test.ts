@@ -1,9 +1,10 @@
 // Exports of calls: a request becomes an address for a minute, which answers a file to whoever has it.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createExportRoutes } from '../../services/query/calls/export/routes.ts'
 import { createTickets } from '../../services/query/calls/export/ticket.ts'
 import { basicAuth, post } from '../fixtures/child-server.ts'
-import { send } from '../fixtures/http-server.ts'
+import { send, startServer } from '../fixtures/http-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 const project_id = 'export/one'
@@ -132,6 +133,51 @@ it('an address is of no use once the key that asked is revoked, or where it may 
   const refused = await fetch(url)
   expect(refused.status).toBe(403)
   expect(await refused.json()).toEqual({ reason: 'The key that asked for this export does not count any more' })
+})
+
+it('a file counts as a read of the key that asked, within the limits of the project', async () => {
+  const { url } = server.now()
+  const authorization = basicAuth()
+  const put = (limits: object) =>
+    fetch(`${url}/v2/export/one/settings/limits`, {
+      method: 'PUT',
+      headers: { authorization },
+      body: JSON.stringify(limits),
+    })
+  const { answer } = await asked({ format: 'jsonl' })
+  expect((await put({ requests_per_minute: 1 })).status).toBe(200)
+  try {
+    expect([(await fetch(answer.url)).status, (await fetch(answer.url)).status]).toEqual([200, 429])
+  } finally {
+    await put({})
+  }
+})
+
+it('a file that is on its way ends when the key that asked for it is revoked', async () => {
+  let pieces = 0
+  async function* lines(_: string, body: unknown) {
+    if (!Buffer.isBuffer(body)) return
+    for (; pieces < 100; pieces++) {
+      yield 'x'.repeat(70_000)
+      await sleep(50)
+    }
+  }
+  const slow = await startServer((_, __, keys) =>
+    createExportRoutes({ invoke: { lines }, keys, masterKey: () => Buffer.alloc(32) }),
+  )
+  try {
+    const { id, text } = slow.keys.create({ userId: 'leaver', role: 'reader', grants: [project_id] })
+    const headers = { authorization: `Bearer ${text}` }
+    const body = JSON.stringify({ project_id, format: 'jsonl' })
+    const made = await send(slow.port, '/export/calls', { anonymous: true, headers, body })
+    const answer = await fetch((JSON.parse(made.text) as { url: string }).url)
+    expect(answer.status).toBe(200)
+    await slow.keys.revoke(id)
+    await expect(answer.text()).rejects.toThrow()
+    expect(pieces).toBeLessThan(40)
+  } finally {
+    await slow.stop()
+  }
 })
 
 it('without a master key no address is made', async () => {

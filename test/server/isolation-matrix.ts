@@ -8,6 +8,7 @@ import { type Caller, type IsolationWorld, isGranted } from '../fixtures/isolati
 import { type Example, examples, requestTo } from './route-examples.ts'
 import {
   actionsOfRole,
+  askedByAddress,
   declaredRight,
   missesInEmptyProject,
   type NeededRight,
@@ -37,6 +38,7 @@ const refuses = (name: string): boolean => !withoutProject.has(name) || refusesF
 /** The status that the tables ask for. */
 function expectedStatus(world: IsolationWorld, name: string, caller: Caller, { project }: FilledProject): number {
   const right = rightOfRoute.get(name) as NeededRight
+  if (askedByAddress.has(name)) return 404
   if (caller.refused !== undefined && (right !== 'none' || name === 'auth.session')) return caller.refused
   if (right !== 'none' && caller.role === undefined) return 401
   if (!holdsRight(caller, right) || (readsOnItsWay.has(name) && !holdsRight(caller, 'read'))) return 403

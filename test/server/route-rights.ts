@@ -6,7 +6,6 @@ const routesByRight = {
   none: [
     ...['service.health', 'service.ready', 'service.version', 'service.info', 'service.geolocate'],
     ...['web.page', 'web.asset', 'web.call_link', 'web.sdk_link', 'auth.key', 'auth.session', 'auth.logout'],
-    'calls.export_file',
     ...['auth.providers', 'auth.login', 'auth.callback', 'auth.backchannel_logout'],
   ],
   any: [
@@ -20,7 +19,7 @@ const routesByRight = {
     ...['objects.list_aliases', 'refs.read_batch', 'files.content', 'files.query_stats', 'files.resolve_url'],
     ...['traces.tree', 'calls.cells', 'calls.fields', 'calls.values', 'calls.aggregate'],
     ...['tables.query', 'tables.query_stats', 'tables.query_stats_batch', 'costs.query', 'feedback.query'],
-    ...['costs.explain', 'calls.export'],
+    ...['costs.explain', 'calls.export', 'calls.export_file'],
     ...['annotation_queues.query', 'annotation_queues.stats', 'annotation_queues.read', 'annotation_queues.items'],
     ...[
       'projects.stats',
@@ -109,6 +108,9 @@ export const actionsOfRole: Record<Role, readonly string[]> = {
   owner: ['read', 'ingest', 'annotate', 'write', 'delete', 'infer', 'admin', 'owner', 'metrics'],
 }
 
+/** Routes whose address says who asks: 404 for one that nobody made, whoever asks it. */
+export const askedByAddress: ReadonlySet<string> = new Set(['calls.export_file'])
+
 /** Routes that are known and not served: 501 for whoever may ask. */
 export const notServed: ReadonlySet<string> = new Set([
   ...['files.resolve_url', 'objects.link_to_registry', 'evaluations.rescore', 'calls.score'],
@@ -140,7 +142,6 @@ export const otherAnswers: ReadonlyMap<string, number> = new Map([
   ['server.dead_letter', 404],
   ['server.dead_letter_replay', 404],
   ['web.asset', 404],
-  ['calls.export_file', 404],
   ['erasures.create', 202],
   ['projects.delete', 422],
   ['web.call_link', 302],

@@ -6,7 +6,7 @@ import { actionsOf } from '../../services/core/directory/roles.ts'
 import { runHandler } from '../../services/core/http/handler.ts'
 import { holderOf } from '../../services/core/http/holder.ts'
 import { createReadAudit } from '../../services/core/http/read-audit.ts'
-import type { Reply, Route, RouteContext } from '../../services/core/http/route.ts'
+import type { Route, RouteContext } from '../../services/core/http/route.ts'
 
 const holder = holderOf({ userId: 'ann', entity: 'acme', access: { acme: actionsOf('writer', 'acme') } }, 'k1')
 const requested = { requestId: 'r1', headers: {}, params: {}, url: '/', clientIp: () => '192.0.2.77' }
@@ -19,7 +19,7 @@ async function* chunks(lines: number): AsyncGenerator<string | Buffer> {
 async function run(
   right: 'read' | 'write',
   input: { project_id: string; [member: string]: unknown },
-  { fails = false, audited = true, reads = true, lines = 0 } = {},
+  { fails = false, audited = true, reads = true, lines = 0, isCsv = false } = {},
 ) {
   const stored: SealedEvent[] = []
   const sink = async (events: readonly SealedEvent[]) => {
@@ -34,6 +34,7 @@ async function run(
     async handle({ project }: RouteContext) {
       project(input.project_id)
       if (lines === 0) return { json: 'answered' }
+      if (isCsv) return { bytes: chunks(lines), contentType: 'text/csv; charset=utf-8' }
       return { lines: chunks(lines), contentType: 'application/jsonl' }
     },
   } as unknown as Route
@@ -93,7 +94,8 @@ it('what was not read leaves nothing: foreign projects, writes, and everything w
 describe('a stream', () => {
   const read = async (answer: unknown, upTo = Number.POSITIVE_INFINITY) => {
     let count = 0
-    for await (const chunk of (answer as Reply & { lines: AsyncIterable<string> }).lines) {
+    const { lines, bytes = lines } = answer as Record<'lines' | 'bytes', AsyncIterable<string | Buffer>>
+    for await (const chunk of bytes) {
       count += String(chunk).split('\n').length - 1
       if (count >= upTo) break
     }
@@ -102,8 +104,8 @@ describe('a stream', () => {
   const events = (stored: SealedEvent[]) =>
     stored.map(({ action, scope, outcome, details }) => [action, scope, outcome, JSON.parse(details)])
 
-  it('of more than ten thousand lines is an export, with how many it had', async () => {
-    const { answer, stored } = await run('read', { project_id: 'acme/app' }, { reads: false, lines: 10_010 })
+  it.each([false, true])('of more than ten thousand lines is an export, with how many; CSV: %s', async (isCsv) => {
+    const { answer, stored } = await run('read', { project_id: 'acme/app' }, { reads: false, lines: 10_010, isCsv })
     expect(await read(answer)).toBe(10_010)
     expect(events(stored)).toEqual([
       ['export.started', 'acme/app', 'done', { route: 'test.read' }],

@@ -61,7 +61,7 @@ export function createReadAudit(
     Promise.all(read.projects().map((scope) => audit.record({ ...event, scope })))
 
   /** The same chunks. */
-  async function* counted(read: ReadRequest, chunks: AsyncIterable<string | Buffer>): AsyncGenerator<string | Buffer> {
+  async function* counted<T extends string | Buffer>(read: ReadRequest, chunks: AsyncIterable<T>): AsyncGenerator<T> {
     let rows = 0
     let isExport = false
     let isWhole = false
@@ -84,6 +84,8 @@ export function createReadAudit(
 
   return async (read, reply) => {
     if (reads) await recordOf(read, { action: 'data.read', ...namedIn(read) })
-    return 'lines' in reply ? { ...reply, lines: counted(read, reply.lines) } : reply
+    if ('lines' in reply) return { ...reply, lines: counted(read, reply.lines) }
+    if (!('bytes' in reply) || Buffer.isBuffer(reply.bytes) || !reply.contentType.startsWith('text/csv')) return reply
+    return { ...reply, bytes: counted(read, reply.bytes) }
   }
 }

@@ -12,7 +12,6 @@ const rightOfRoute = {
     'none',
     ...['service.health', 'service.ready', 'service.version', 'service.info', 'service.geolocate'],
     ...['web.page', 'web.asset', 'web.call_link', 'web.sdk_link', 'auth.key', 'auth.session', 'auth.logout'],
-    'calls.export_file',
     ...['auth.providers', 'auth.login', 'auth.callback', 'auth.backchannel_logout'],
   ),
   ...only(
@@ -24,6 +23,7 @@ const rightOfRoute = {
     'read',
     ...['calls.read', 'calls.stream_query', 'calls.query_stats', 'calls.stats', 'calls.usage', 'traces.usage'],
     ...['calls.cells', 'calls.fields', 'calls.values', 'calls.aggregate', 'calls.export'],
+    'calls.export_file',
     ...['traces.tree', 'threads.stream_query', 'logs.query', 'costs.query', 'costs.explain', 'feedback.query'],
     'refs.read_batch',
     ...['objects.read', 'objects.query', 'objects.list_tags', 'objects.list_aliases'],

@@ -193,7 +193,9 @@ export async function serveRoute(
   const { headers, url = '', method = '' } = exchange.request
   const cameBy = { method, via: exchange.via, address: clientIp }
   const isExporter = route.takesExporterKeys === true
-  const found = route.right === 'none' ? anonymous : deps.authenticate(headers, isExporter, cameBy)
+  const found =
+    route.callerOf?.(params, clientIp) ??
+    (route.right === 'none' ? anonymous : deps.authenticate(headers, isExporter, cameBy))
   // As a rule it is known at once, and nothing waits for a turn.
   const holder = found instanceof Promise ? await found : found
   exchange.userId = holder.userId

@@ -1,7 +1,7 @@
 // POST /export/calls and GET /export/{ticket}: what a list of calls matches as a file that a browser saves.
 import { callsExportRequest, callsExportResponse } from '../../../../schemas/calls-export.ts'
 import { fault } from '../../../core/http/errors.ts'
-import { countsFrom } from '../../../core/http/holder.ts'
+import { countsFrom, type KeyHolder } from '../../../core/http/holder.ts'
 import type { Invoke, InvokeCaller } from '../../../core/http/invoke.ts'
 import type { Keys } from '../../../core/http/keys.ts'
 import { type Reply, type Route, route } from '../../../core/http/route.ts'
@@ -98,16 +98,21 @@ export function createExportRoutes({ invoke, keys, masterKey, now }: ExportDeps)
       method: 'GET',
       path: '/export/{ticket}',
       summary: 'The file that such an address stands for',
-      withoutProject: true,
+      tables: [],
       body: { type: 'none' },
       response: null,
       responseType: 'application/jsonl',
+      callerOf({ ticket = '' }, address): KeyHolder {
+        const caller = keys.findId(tickets.read(ticket).key)
+        if (caller === undefined || !countsFrom(caller, address()))
+          throw fault(403, 'The key that asked for this export does not count any more')
+        return caller
+      },
       async handle(context) {
         const ticket = tickets.read(context.params.ticket ?? '')
-        const caller = keys.findId(ticket.key)
-        if (caller === undefined || !countsFrom(caller, context.clientIp()))
-          throw fault(403, 'The key that asked for this export does not count any more')
-        const { signal, requestId } = context
+        const { project_id: project } = JSON.parse(ticket.body) as { project_id: string }
+        context.project(project)
+        const { caller, signal, requestId } = context
         return fileOf(ticket, { caller, signal, requestId, freshness: context })
       },
     }),
