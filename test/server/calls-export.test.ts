@@ -132,7 +132,7 @@ it('an address is of no use once the key that asked is revoked, or where it may 
   await request('DELETE', `/keys/${made.id}`)
   const refused = await fetch(url)
   expect(refused.status).toBe(403)
-  expect(await refused.json()).toEqual({ reason: 'The key that asked for this export does not count any more' })
+  expect(await refused.json()).toEqual({ reason: 'The key that asked for this address does not count any more' })
 })
 
 it('a file counts as a read of the key that asked, within the limits of the project', async () => {
@@ -162,9 +162,7 @@ it('a file that is on its way ends when the key that asked for it is revoked', a
       await sleep(50)
     }
   }
-  const slow = await startServer((_, __, keys) =>
-    createExportRoutes({ invoke: { lines }, keys, masterKey: () => Buffer.alloc(32) }),
-  )
+  const slow = await startServer(createExportRoutes({ invoke: { lines }, masterKey: () => Buffer.alloc(32) }))
   try {
     const { id, text } = slow.keys.create({ userId: 'leaver', role: 'reader', grants: [project_id] })
     const headers = { authorization: `Bearer ${text}` }
@@ -183,7 +181,6 @@ it('a file that is on its way ends when the key that asked for it is revoked', a
 it('without a master key no address is made', async () => {
   const [make] = createExportRoutes({
     invoke: { lines: async function* () {} },
-    keys: { findId: () => undefined },
     masterKey: () => undefined,
   })
   const context = {

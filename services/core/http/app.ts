@@ -161,6 +161,7 @@ export function createApp(deps: AppDeps): HttpServer {
     accounts: deps.accounts,
     readAudit: deps.readAudit,
     cutoffsOf: deps.cutoffsOf,
+    findKey: (id) => deps.keys.findId(id),
     isHeld: (holder) => isStillHeld(holder, deps.keys),
     budget,
     bodyTurns: loopTurns,

@@ -57,7 +57,7 @@ function operation(route: Route, id: string): Json {
       ...(body === undefined ? {} : { 422: { $ref: '#/components/responses/Invalid' } }),
       default: { $ref: '#/components/responses/Fault' },
     },
-    security: route.right === 'none' || route.callerOf !== undefined ? [] : [{ basic: [] }, { bearer: [] }],
+    security: route.right === 'none' || route.keyOf !== undefined ? [] : [{ basic: [] }, { bearer: [] }],
   }
 }
 

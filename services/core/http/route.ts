@@ -4,7 +4,6 @@ import { z } from 'zod'
 import type { Access, NeededRight } from '../directory/roles.ts'
 import type { ProjectId } from '../ids.ts'
 import type { Fault } from './errors.ts'
-import type { KeyHolder } from './holder.ts'
 import { rightOf } from './rights.ts'
 import type { Via } from './via.ts'
 
@@ -120,8 +119,8 @@ export type Route<Schema extends z.ZodType = z.ZodType> = {
   /** What the route appends to or reads from, for `npm run paths`. */
   topics?: string[]
   tables?: string[]
-  /** Tells by the address who asks, and no credentials are looked at. @throws Fault for one that says nobody */
-  callerOf?(params: Record<string, string>, address: () => string): KeyHolder
+  /** Id of the key that asks, where the address alone tells it: no credentials are looked at. @throws Fault */
+  keyOf?(params: Record<string, string>): string
   /** Works without a project, so that its handler may read what belongs to none. Any other opens a project first. */
   withoutProject?: true
   /** Opens projects that were removed, too: it tells what became of them. */

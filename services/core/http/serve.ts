@@ -13,7 +13,7 @@ import { asFault, fault, invalid } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import { anonymous, type Requested, runHandler } from './handler.ts'
 import { whileHeld } from './held-replies.ts'
-import type { KeyHolder } from './holder.ts'
+import { countsFrom, type KeyHolder } from './holder.ts'
 import { parseJson } from './json-check.ts'
 import { endsSoonMs } from './key-metrics.ts'
 import type { ByteBudget, ByteLease } from './limits.ts'
@@ -31,6 +31,8 @@ export type ServeDeps = {
   readAudit?: ReadAudit | undefined
   /** What is hidden of a project; absent: nothing. */
   cutoffsOf?: CutoffsOf | undefined
+  /** By the id of a key, or the user of a session. */
+  findKey(id: string): KeyHolder | undefined
   /** Whether a key still does all that it did. */
   isHeld(holder: KeyHolder): boolean
   budget: ByteBudget
@@ -81,6 +83,13 @@ export function jsonInput(body: Route['body'] & { type: 'json' }, bytes: Buffer,
 /** @throws Fault 403 when the caller's key gives the right on no project at all */
 export function throwUnlessHeld(right: NeededRight, holds: KeyHolder['holds'] | undefined): void {
   if (right !== 'none' && holds?.(right) === false) throw fault(403, `Key has no right to ${rightText(right)}`)
+}
+
+/** @throws Fault 403 for a key that is none any more, or does not count from there */
+function holderByAddress(holder: KeyHolder | undefined, clientIp: () => string): KeyHolder {
+  if (holder === undefined || !countsFrom(holder, clientIp()))
+    throw fault(403, 'The key that asked for this address does not count any more')
+  return holder
 }
 
 type Read = { body: Body; stream?: Readable }
@@ -194,8 +203,11 @@ export async function serveRoute(
   const cameBy = { method, via: exchange.via, address: clientIp }
   const isExporter = route.takesExporterKeys === true
   const found =
-    route.callerOf?.(params, clientIp) ??
-    (route.right === 'none' ? anonymous : deps.authenticate(headers, isExporter, cameBy))
+    route.keyOf !== undefined
+      ? holderByAddress(deps.findKey(route.keyOf(params)), clientIp)
+      : route.right === 'none'
+        ? anonymous
+        : deps.authenticate(headers, isExporter, cameBy)
   // As a rule it is known at once, and nothing waits for a turn.
   const holder = found instanceof Promise ? await found : found
   exchange.userId = holder.userId

@@ -1,16 +1,13 @@
 // POST /export/calls and GET /export/{ticket}: what a list of calls matches as a file that a browser saves.
 import { callsExportRequest, callsExportResponse } from '../../../../schemas/calls-export.ts'
 import { fault } from '../../../core/http/errors.ts'
-import { countsFrom, type KeyHolder } from '../../../core/http/holder.ts'
 import type { Invoke, InvokeCaller } from '../../../core/http/invoke.ts'
-import type { Keys } from '../../../core/http/keys.ts'
 import { type Reply, type Route, route } from '../../../core/http/route.ts'
 import { csvColumns, csvHead, csvRow } from './csv.ts'
 import { createTickets, type Ticket } from './ticket.ts'
 
 type ExportDeps = {
   invoke: Pick<Invoke, 'lines'>
-  keys: Pick<Keys, 'findId'>
   masterKey(): Buffer | undefined
   now?: () => number
 }
@@ -46,7 +43,7 @@ async function* mapped<T>(source: AsyncIterable<T>, make: (one: T) => string): A
   for await (const one of source) yield make(one)
 }
 
-export function createExportRoutes({ invoke, keys, masterKey, now }: ExportDeps): Route[] {
+export function createExportRoutes({ invoke, masterKey, now }: ExportDeps): Route[] {
   const tickets = createTickets(masterKey, now)
 
   const fileOf = ({ body, format, columns: names }: Ticket, as: InvokeCaller): Reply => {
@@ -102,12 +99,7 @@ export function createExportRoutes({ invoke, keys, masterKey, now }: ExportDeps)
       body: { type: 'none' },
       response: null,
       responseType: 'application/jsonl',
-      callerOf({ ticket = '' }, address): KeyHolder {
-        const caller = keys.findId(tickets.read(ticket).key)
-        if (caller === undefined || !countsFrom(caller, address()))
-          throw fault(403, 'The key that asked for this export does not count any more')
-        return caller
-      },
+      keyOf: ({ ticket = '' }) => tickets.read(ticket).key,
       async handle(context) {
         const ticket = tickets.read(context.params.ticket ?? '')
         const { project_id: project } = JSON.parse(ticket.body) as { project_id: string }
