@@ -38,6 +38,7 @@ export async function listSecrets(config: Config): Promise<void> {
 export async function setSecret(config: Config, [scope = '', name = '', ...addresses]: string[]): Promise<void> {
   checkNames(scope, name)
   const value = (await text(process.stdin)).replace(/\r?\n$/, '')
+  if (value === '') throw new UsageError('The value is read from the standard input, and nothing came there')
   const given = newSecret.safeParse({ value, ...(addresses.length > 0 && { origins: addresses }) })
   if (!given.success) {
     const [issue] = given.error.issues

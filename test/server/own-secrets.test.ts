@@ -156,6 +156,7 @@ it('commands set secrets of entities from the standard input, list them and take
   expect(await sentFor('xai/m', 'other/app')).toBe('Bearer xai-key-0123456789')
   expect(command(['secrets', 'list']).text).toMatch(/^ent {2}XAI_API_KEY {2}version 1 .*command {2}…abcd$/m)
   expect(command(['secrets', 'set', '*', 'A'], 'x')).toMatchObject({ status: 2 })
+  expect(command(['secrets', 'set', 'ent', 'A', 'sk-value'], '')).toMatchObject({ status: 2 })
   expect(command(['secrets', 'remove', 'ent', 'XAI_API_KEY'])).toMatchObject({ status: 0 })
   await expect.poll(() => sentFor('xai/m', sibling)).toBe('Bearer xai-key-0123456789')
 })

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createKey } from '../../services/core/http/key-changes.ts'
 import { endsSoonMs } from '../../services/core/http/key-metrics.ts'
 import { idIn, newKeyText } from '../../services/core/http/key-text.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
@@ -27,6 +28,27 @@ it('keys that expire, or end after a rotation, within 14 days are counted', asyn
   await rotated.stored
   await keys.rotate(rotated.id, 24)
   expect(keys.ending(endsSoonMs)).toBe(2)
+})
+
+it('a user has a thousand keys that count; those that have ended or were revoked are none of them', () => {
+  const now = Date.parse('2026-03-01T00:00:00Z')
+  const past = '2026-02-01T00:00:00Z'
+  const key = { user: 'ann', scopes: ['acme'], actions: ['read'] }
+  const counted = Array.from({ length: 999 }, (_, n) => [`k${n}`, key] as const)
+  const [expired, rotated, revoked] = ['expired', 'rotated', 'revoked'] as const
+  const made = (more: readonly (readonly [string, object])[]) => {
+    const state = {
+      users: new Map(),
+      keys: new Map([...counted, ...more]),
+      revoked: new Set([revoked]),
+      ends: new Map([[rotated, { ends_at: past }]]),
+    }
+    const asked = { userId: 'ann', scopes: ['acme'], actions: ['read'] as const }
+    return () => createKey(state as never, asked, 'ann', now)
+  }
+  const ended = [[expired, { ...key, expires_at: past }] as const, [rotated, key] as const, [revoked, key] as const]
+  expect(made(ended)).not.toThrow()
+  expect(made([...ended, ['one more', key]])).toThrow('ann has 1000 keys that count')
 })
 
 it('a key whose id the configuration denies does not count, whatever the directory says', async () => {

@@ -13,7 +13,7 @@ import {
   roles,
   type Scope,
 } from '../directory/roles.ts'
-import { type DirectoryState, limitsOfKey } from '../directory/state.ts'
+import { type DirectoryState, keyEndOf, limitsOfKey } from '../directory/state.ts'
 import { Fault, type FaultStatus } from './errors.ts'
 import { digestOf, newKeyText } from './key-text.ts'
 
@@ -93,8 +93,12 @@ export function grantChanges(
 
 const maxLiveKeys = 1_000
 
-function liveKeysOf({ keys, revoked }: DirectoryState, userId: string): [string, KeyValue][] {
-  return [...keys].filter(([id, { user }]) => user === userId && !revoked.has(id))
+/** Keys of a user that are neither revoked nor have ended. */
+function liveKeysOf(state: DirectoryState, userId: string, now: number): [string, KeyValue][] {
+  const hasEnded = (end: string | undefined) => end !== undefined && Date.parse(end) <= now
+  return [...state.keys].filter(
+    ([id, key]) => key.user === userId && !state.revoked.has(id) && !hasEnded(keyEndOf(state, id, key)),
+  )
 }
 
 /** @throws RefusedChange */
@@ -138,19 +142,23 @@ export function isRangeWithin(range: string, whole: string): boolean {
   return !isLarger && addressList([whole]).check(address, familyOf(address))
 }
 
-function checkNew(state: DirectoryState, { userId, scopes, name = '', addresses = [] }: NewKey): void {
+function checkNew(
+  state: DirectoryState,
+  { userId, scopes, name = '', addresses = [] }: NewKey,
+  now: number,
+): void {
   throwUnlessUserId(userId)
   for (const scope of scopes) throwUnlessScope(scope)
   addressList(addresses)
   if (scopes.length === 0 || scopes.length > 100) throw new RefusedChange('A key has 1 to 100 scopes', 422)
   if (name.length > 100) throw new RefusedChange('The name of a key has 100 characters at most', 422)
-  if (liveKeysOf(state, userId).length >= maxLiveKeys)
+  if (liveKeysOf(state, userId, now).length >= maxLiveKeys)
     throw new RefusedChange(`${userId} has ${maxLiveKeys} keys that count: revoke some`)
 }
 
 /** @throws RefusedChange */
 export function createKey(state: DirectoryState, key: NewKey, by: string, now: number): Made {
-  checkNew(state, key)
+  checkNew(state, key, now)
   const { userId, actions, scopes, name = '', entity, expiresAt, isFirst, addresses } = key
   const { id, text } = newKeyText()
   const value: KeyValue = {
