@@ -34,8 +34,19 @@ async function build(module: Module): Promise<Buffer> {
     listFiles: () => [],
   }
   const flags = [
-    ...['--outFile', 'built.wasm', '-O3', '--noAssert', '--runtime', 'stub', '--enable', 'simd', '--importMemory'],
-    ...['--initialMemory', String(module.initial), '--maximumMemory', String(module.maximum)],
+    '--outFile',
+    'built.wasm',
+    '-O3',
+    '--noAssert',
+    '--runtime',
+    'stub',
+    '--enable',
+    'simd',
+    '--importMemory',
+    '--initialMemory',
+    String(module.initial),
+    '--maximumMemory',
+    String(module.maximum),
   ]
   const { error, stderr } = await compiler.main(['index.ts', ...flags], options)
   if (error !== null || built === undefined) throw new Error(`${error?.message ?? 'nothing was built'}\n${stderr}`)

@@ -101,7 +101,9 @@ export async function benchWorkers(calls: number, rounds: number): Promise<void>
     const of = (value: (one: Measured) => number) => median(all.map(value))
     const sum = (one: Measured) => one.workers.reduce((total, seconds) => total + seconds, 0)
     const cells = [
-      ...[projects, workers, of(({ seconds }) => seconds).toFixed(1)],
+      projects,
+      workers,
+      of(({ seconds }) => seconds).toFixed(1),
       `${of((one) => (sum(one) / calls) * 1e6).toFixed(0)}, ${of(({ engine }) => (engine / calls) * 1e6).toFixed(0)}`,
       of((one) => (Math.max(...one.workers) / sum(one)) * one.workers.length).toFixed(2),
     ]

@@ -28,7 +28,12 @@ export async function listErasures(config: Config, project: string): Promise<voi
   } of receipts.toReversed())
     print(
       [
-        ...[erasure_id, project_id, requested_at, requested_by, `${counts.calls} calls`, status],
+        erasure_id,
+        project_id,
+        requested_at,
+        requested_by,
+        `${counts.calls} calls`,
+        status,
         done_at === null ? `until ${deadline}` : done_at,
       ].join('  '),
     )

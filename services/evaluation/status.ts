@@ -78,7 +78,7 @@ export function createEvaluationStatusRoutes(deps: EvaluationDeps & { calls: Eva
       summary: 'Whether an evaluation runs, has failed or is complete, and how many of its rows are done',
       body: { type: 'json', schema: evaluationStatusRequest, check: 'schema' },
       response: evaluationStatusResponse,
-      tables: [...['calls', 'call_keys', 'payloads'], ...['objects', 'object_events', 'table_lists']],
+      tables: ['calls', 'call_keys', 'payloads', 'objects', 'object_events', 'table_lists'],
       async handle(context) {
         const { input } = context
         const projectId = context.project(input.project_id)

@@ -27,7 +27,9 @@ export const agentEventKinds = {
 } as const
 
 export const joinedEventNames: readonly string[] = [
-  ...[joinedEvents.details, joinedEvents.exception, joinedEvents.choice],
+  joinedEvents.details,
+  joinedEvents.exception,
+  joinedEvents.choice,
   ...joinedEvents.messages,
   ...Object.keys(agentEventKinds),
 ]

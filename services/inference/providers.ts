@@ -171,7 +171,8 @@ function providersOf(content: FileContent): Providers {
   const secretNames = new Set([
     ...[...byName.values()].map(({ keyName }) => keyName),
     ...[...models.values()].flatMap(({ keyName }) => keyName ?? []),
-    ...[...keyParts, ...Object.keys(content.secrets ?? {})],
+    ...keyParts,
+    ...Object.keys(content.secrets ?? {}),
   ])
   return {
     find: (name) => byName.get(name),

@@ -122,7 +122,8 @@ it('rows are changed, removed and added, undone, kept by the tab, and saved as a
   await expect.poll(() => page.getByText(/not saved/).count()).toBe(0)
   const { rows: stored, value } = await latest('small')
   expect([...stored.matchAll(/"val":(\{.*?\})(?=,"original_index)/g)].map(([, val]) => val)).toEqual([
-    ...['{"question":"What is 0?","score":0.0}', '{"question":"What is 2?","score":2.0}'],
+    '{"question":"What is 0?","score":0.0}',
+    '{"question":"What is 2?","score":2.0}',
     '{"question":"What is \\"three\\"?\\n3","score":3.0,"more":{"big":12345678901234567890}}',
     '{"question":"New","score":1.50}',
   ])
@@ -164,7 +165,9 @@ it('rows are imported from pasted text and a file, with columns that are mapped,
   await page.getByText('v1, the latest').waitFor()
   const { rows: stored } = await latest('imported')
   expect([...stored.matchAll(/"val":(\{.*?\})(?=,"original_index)/g)].map(([, val]) => val)).toEqual([
-    ...[row(0), '{"question":"first","score":1.50}', '{"question":"last","score":3}'],
+    row(0),
+    '{"question":"first","score":1.50}',
+    '{"question":"last","score":3}',
     '{"question":"of a file","score":12345678901234567890}',
   ])
 })

@@ -22,14 +22,10 @@ export async function startFilled({ withBig = false, project: name = 'acme/brows
   const said = {
     inputs: {
       messages: [
-        ...[
-          { role: 'system', content: system },
-          { role: 'user', content: 'Where is my order?\n\n  8812' },
-        ],
-        ...[
-          { role: 'assistant', content: null, tool_calls },
-          { role: 'tool', tool_call_id: 'c1', content: 'shipped' },
-        ],
+        { role: 'system', content: system },
+        { role: 'user', content: 'Where is my order?\n\n  8812' },
+        { role: 'assistant', content: null, tool_calls },
+        { role: 'tool', tool_call_id: 'c1', content: 'shipped' },
       ],
     },
     output: { choices: [{ message: { role: 'assistant', content: 'It is on its way.' } }] },

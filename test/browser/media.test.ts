@@ -112,7 +112,8 @@ beforeAll(async () => {
       startMs: Date.now() - 9_000,
       inputs: messages([
         { type: 'text', text: 'Where is **this**?' },
-        ...[image(uri('image/png', small)), image(uri('image/png', large))],
+        image(uri('image/png', small)),
+        image(uri('image/png', large)),
         { type: 'input_audio', input_audio: { data: wav().toString('base64'), format: 'wav' } },
         { type: 'file', file: { filename: 'plan.pdf', file_data: uri('application/pdf', pdf) } },
       ]),

@@ -35,7 +35,8 @@ beforeAll(async () => {
     turn('long/one', 10 + n, { name: `turn ${n}`, inputs: { messages: [user(`said ${n}`)] } }),
   )
   await world.send([
-    ...[outer, inner],
+    outer,
+    inner,
     turn('order 8812', 2, {
       name: 'second turn',
       ms: 500,

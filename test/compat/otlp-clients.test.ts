@@ -70,10 +70,7 @@ let server: LiveServer
 /** An engine holds one folder at a time in a process: one server after the other. */
 const start = async (...flags: string[]): Promise<void> => {
   const keys = ['tester:test-key', ...senders.map(({ user }) => `${user}:${keyOf(user)}`)]
-  server = await startLiveServer([
-    ...['--otlp-grpc-port', '0', '--otlp-http-port', '0', '--keys', keys.join(',')],
-    ...flags,
-  ])
+  server = await startLiveServer(['--otlp-grpc-port', '0', '--otlp-http-port', '0', '--keys', keys.join(','), ...flags])
 }
 const remove = () => server?.remove()
 beforeAll(async () => {

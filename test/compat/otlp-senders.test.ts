@@ -38,8 +38,11 @@ const environments = [
   {
     products: ['langfuse', 'logfire', 'phoenix', 'phoenix over gRPC', 'langsmith', 'braintrust'],
     ...pythonEnvironment('otlp-senders-1', [
-      ...['langfuse==5.0.4', 'logfire==5.2.0', 'arize-phoenix-otel==0.17.2'],
-      ...['langsmith[otel]==0.15.0', 'braintrust[otel]==0.47.0'],
+      'langfuse==5.0.4',
+      'logfire==5.2.0',
+      'arize-phoenix-otel==0.17.2',
+      'langsmith[otel]==0.15.0',
+      'braintrust[otel]==0.47.0',
     ]),
   },
   { products: ['langwatch', 'opik', 'mlflow'], ...pythonEnvironment('otlp-senders-langwatch-1', ['langwatch==1.4.0']) },

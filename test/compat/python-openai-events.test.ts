@@ -18,9 +18,12 @@ import { pythonEnvironment, runProgram } from '../fixtures/python.ts'
 
 const version = '2.4b0'
 const { python, install } = pythonEnvironment(`openai-v2-${version}`, [
-  ...[`opentelemetry-instrumentation-openai-v2==${version}`, 'opentelemetry-util-genai==0.4b0'],
-  ...['openai==3.57.0', 'httpx==0.28.1'],
-  ...['opentelemetry-sdk==1.45.2', 'opentelemetry-exporter-otlp-proto-grpc==1.45.2'],
+  `opentelemetry-instrumentation-openai-v2==${version}`,
+  'opentelemetry-util-genai==0.4b0',
+  'openai==3.57.0',
+  'httpx==0.28.1',
+  'opentelemetry-sdk==1.45.2',
+  'opentelemetry-exporter-otlp-proto-grpc==1.45.2',
 ])
 const dir = mkdtempSync(join(tmpdir(), 'callhouse-openai-events-'))
 let server: LiveServer

@@ -44,7 +44,8 @@ const details = (n: number) => ({
   timeUnixNano: ns(n),
   eventName: 'gen_ai.client.inference.operation.details',
   attributes: [
-    ...[text('gen_ai.request.model', 'm1'), integer('gen_ai.usage.input_tokens', n)],
+    text('gen_ai.request.model', 'm1'),
+    integer('gen_ai.usage.input_tokens', n),
     text('gen_ai.input.messages', `[{"content": "question ${n}"}]`),
   ],
 })

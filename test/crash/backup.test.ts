@@ -68,7 +68,9 @@ it('a backup holds what was acknowledged before it began, while writes go on', a
   expect(await readdir(dirname(left))).toEqual([])
   expect(await answersOf(sameAddress(server.url), 'back/world')).toEqual(world)
   const calls = await postLines<{ id: string; inputs: { n: number } | null; output: { n: number } | null }>(
-    ...[server.url, '/calls/stream_query', { project_id }],
+    server.url,
+    '/calls/stream_query',
+    { project_id },
   )
   const whole = new Set(calls.filter(({ inputs, output }) => inputs && output).map(({ id }) => id))
   expect(before.filter((id) => !whole.has(id))).toEqual([])

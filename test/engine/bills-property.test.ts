@@ -26,11 +26,20 @@ type Json = Record<string, unknown>
 const counts = ['prompt_tokens', 'input_tokens', 'completion_tokens', 'output_tokens', 'total_tokens', 'requests']
 const cached = ['cache_read_input_tokens', 'cache_creation_input_tokens']
 const details = [
-  ...['prompt_tokens_details.cached_tokens', 'prompt_tokens_details.cache_write_tokens'],
-  ...['input_tokens_details.cached_tokens', 'input_tokens_details.cache_write_tokens'],
-  ...['input_token_details.cached_tokens', 'input_token_details.cache_read', 'input_token_details.cache_creation'],
-  ...['cached_content_token_count', 'prompt_cache_hit_tokens', 'cached_tokens', 'thoughts_tokens'],
-  ...['thoughts_token_count', 'completion_tokens_details.reasoning_tokens', 'output_tokens_details.reasoning_tokens'],
+  'prompt_tokens_details.cached_tokens',
+  'prompt_tokens_details.cache_write_tokens',
+  'input_tokens_details.cached_tokens',
+  'input_tokens_details.cache_write_tokens',
+  'input_token_details.cached_tokens',
+  'input_token_details.cache_read',
+  'input_token_details.cache_creation',
+  'cached_content_token_count',
+  'prompt_cache_hit_tokens',
+  'cached_tokens',
+  'thoughts_tokens',
+  'thoughts_token_count',
+  'completion_tokens_details.reasoning_tokens',
+  'output_tokens_details.reasoning_tokens',
   'cache_creation.ephemeral_1h_input_tokens',
 ]
 
@@ -82,13 +91,20 @@ function billOf(usage: Json): number[] {
   const input = [at('prompt_tokens'), at('input_tokens')].reduce((sum, n) => sum + (Math.abs(n) < 1e15 ? n : 0), 0)
   const output = at('completion_tokens') + at('output_tokens')
   const read = first(
-    ...['cache_read_input_tokens', 'prompt_tokens_details.cached_tokens', 'input_tokens_details.cached_tokens'],
-    ...['input_token_details.cached_tokens', 'input_token_details.cache_read', 'cached_content_token_count'],
-    ...['prompt_cache_hit_tokens', 'cached_tokens'],
+    'cache_read_input_tokens',
+    'prompt_tokens_details.cached_tokens',
+    'input_tokens_details.cached_tokens',
+    'input_token_details.cached_tokens',
+    'input_token_details.cache_read',
+    'cached_content_token_count',
+    'prompt_cache_hit_tokens',
+    'cached_tokens',
   )
   const written = first(
-    ...['cache_creation_input_tokens', 'prompt_tokens_details.cache_write_tokens'],
-    ...['input_tokens_details.cache_write_tokens', 'input_token_details.cache_creation'],
+    'cache_creation_input_tokens',
+    'prompt_tokens_details.cache_write_tokens',
+    'input_tokens_details.cache_write_tokens',
+    'input_token_details.cache_creation',
   )
   const anHour = Math.min(written, Math.max(0, at('cache_creation.ephemeral_1h_input_tokens')))
   const isShaped = at('prompt_tokens') === 0 && at('input_tokens') > 0 && cached.some((key) => at(key) > 0)

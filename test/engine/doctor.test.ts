@@ -78,8 +78,16 @@ it('the doctor prints the lines for an exporter below its findings', async () =>
 
 it('the doctor finds settings that lose or refuse what is written', async () => {
   const config = configOf(
-    ...['--memory-cap-bytes', String(2 ** 50), '--min-free-bytes', String(2 ** 50), '--host', '0.0.0.0'],
-    ...['--keys', 'me:short', '--kafka-brokers', '127.0.0.1:9092'],
+    '--memory-cap-bytes',
+    String(2 ** 50),
+    '--min-free-bytes',
+    String(2 ** 50),
+    '--host',
+    '0.0.0.0',
+    '--keys',
+    'me:short',
+    '--kafka-brokers',
+    '127.0.0.1:9092',
   )
   expect(verdicts(await examineMachine(config))).toMatchObject({
     memory: 'fail',
@@ -162,16 +170,15 @@ it('the doctor finds a server that is old, full, busy with itself, without its v
   )
   expect(findings.filter(({ verdict }) => verdict !== 'ok').map(({ check, verdict }) => `${verdict} ${check}`)).toEqual(
     [
-      ...[
-        'fail views',
-        'warn engine',
-        'fail engine disk',
-        'warn engine disk',
-        'warn engine logs',
-        'warn engine memory',
-        'fail cluster',
-      ],
-      ...['fail clock', 'fail tables'],
+      'fail views',
+      'warn engine',
+      'fail engine disk',
+      'warn engine disk',
+      'warn engine logs',
+      'warn engine memory',
+      'fail cluster',
+      'fail clock',
+      'fail tables',
     ],
   )
 })

@@ -258,7 +258,10 @@ it('a log that cannot be written again fails an erasure by name, and it is tried
   await erasing.run(now + 73 * hourMs + 60_000)
   await erasing.run(now + 75 * hourMs)
   expect([rewrites > 0, await stored('damaged'), await statusOf(id), await problemOf(id)]).toEqual([
-    ...[true, 0, 'verifying', ''],
+    true,
+    0,
+    'verifying',
+    '',
   ])
 })
 

@@ -100,11 +100,31 @@ describe('an item', () => {
     const { id, created_at } = json as { id: string; created_at: string }
     expect(row).toEqual({ ...sent, id, created_at, wb_user_id: 'tester', annotation_ref: null, queue_id: null })
     expect(Object.keys(row as Row)).toEqual([
-      ...['id', 'project_id', 'weave_ref', 'wb_user_id', 'creator', 'created_at', 'feedback_type', 'payload'],
-      ...['annotation_ref', 'runnable_ref', 'call_ref', 'trigger_ref', 'queue_id', 'scorer_tags'],
-      ...['scorer_tag_reasons', 'scorer_rating_reasons', 'scorer_tag_confidences', 'scorer_ratings'],
-      ...['scorer_rating_confidences', 'span_agent_name', 'span_agent_version', 'span_conversation_id'],
-      ...['span_trace_id', 'scorer_trace_id', 'span_status_code'],
+      'id',
+      'project_id',
+      'weave_ref',
+      'wb_user_id',
+      'creator',
+      'created_at',
+      'feedback_type',
+      'payload',
+      'annotation_ref',
+      'runnable_ref',
+      'call_ref',
+      'trigger_ref',
+      'queue_id',
+      'scorer_tags',
+      'scorer_tag_reasons',
+      'scorer_rating_reasons',
+      'scorer_tag_confidences',
+      'scorer_ratings',
+      'scorer_rating_confidences',
+      'span_agent_name',
+      'span_agent_version',
+      'span_conversation_id',
+      'span_trace_id',
+      'scorer_trace_id',
+      'span_status_code',
     ])
   })
 

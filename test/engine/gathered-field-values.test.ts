@@ -15,23 +15,26 @@ import { createTestStore } from '../fixtures/store.ts'
 
 const random = createRandom(23)
 const scalars = [
-  ...[
-    '0',
-    '5.0',
-    '-0',
-    '1e3',
-    '255',
-    '1e21',
-    '9007199254740993',
-    'null',
-    'true',
-    '[]',
-    '{}',
-    '[1,{"a":5}]',
-    '""',
-    '"5"',
-  ],
-  ...['"abc"', '"+5"', '"\\u00e9\\n"', '"it\'s ,\\"summary\\":1"', '"😀"', JSON.stringify('long '.repeat(60))],
+  '0',
+  '5.0',
+  '-0',
+  '1e3',
+  '255',
+  '1e21',
+  '9007199254740993',
+  'null',
+  'true',
+  '[]',
+  '{}',
+  '[1,{"a":5}]',
+  '""',
+  '"5"',
+  '"abc"',
+  '"+5"',
+  '"\\u00e9\\n"',
+  '"it\'s ,\\"summary\\":1"',
+  '"😀"',
+  JSON.stringify('long '.repeat(60)),
 ]
 const keys = ['a', 'a.b', '', 'é', 'k"', 'summary', 'start_bytes', 'output', 'odd']
 function value(depth: number): string {

@@ -210,7 +210,10 @@ describe('calls that nothing is known of', () => {
       landings.push(statements[1])
     }
     expect(landings).toEqual([
-      ...['unbilled_begun_calls_in', 'unbilled_begun_calls_in', 'begun_calls_in', 'unbilled_calls_in'],
+      'unbilled_begun_calls_in',
+      'unbilled_begun_calls_in',
+      'begun_calls_in',
+      'unbilled_calls_in',
       'finished_calls_in',
     ])
     for (const rows of rowsOf('merged'))

@@ -111,7 +111,9 @@ it('a span of a project with records is due in a batch whose rows are not looked
 it('a span whose records are in its row is not due; evaluations that name its response may be', async () => {
   await apply([span(60, joined)], true)
   expect([told, asked(), named.filter((name) => name === 'log-joins-again-responses')]).toEqual([
-    ...[1, 0, ['log-joins-again-responses']],
+    1,
+    0,
+    ['log-joins-again-responses'],
   ])
   evaluated = []
   await apply([span(61, joined)], true)

@@ -34,18 +34,20 @@ describe('records of coding agents', () => {
     claude(
       3_000,
       'api_request',
-      ...[text('model', 'claude-opus'), text('cost_usd', '0.25'), integer('duration_ms', 1_500)],
-      ...[text('input_tokens', '10'), integer('output_tokens', 5), integer('cache_read_tokens', 100)],
+      text('model', 'claude-opus'),
+      text('cost_usd', '0.25'),
+      integer('duration_ms', 1_500),
+      text('input_tokens', '10'),
+      integer('output_tokens', 5),
+      integer('cache_read_tokens', 100),
     ),
     claude(
       4_000,
       'tool_result',
-      ...[
-        text('tool_name', 'Bash'),
-        text('success', 'false'),
-        text('error', 'no such file'),
-        integer('duration_ms', 20),
-      ],
+      text('tool_name', 'Bash'),
+      text('success', 'false'),
+      text('error', 'no such file'),
+      integer('duration_ms', 20),
       text('tool_parameters', '{"command":"ls /x"}'),
     ),
     claude(5_000, 'api_error', text('model', 'claude-opus'), text('error', 'overloaded'), integer('status_code', 529)),
@@ -57,7 +59,10 @@ describe('records of coding agents', () => {
     const found = await calls('agents/claude')
     const [root, model, tool, failure] = found as [AgentCall, AgentCall, AgentCall, AgentCall]
     expect(found.map(({ op_name }) => op_name)).toEqual([
-      ...['claude_code.user_prompt', 'claude_code.api_request', 'tool:Bash', 'claude_code.api_error'],
+      'claude_code.user_prompt',
+      'claude_code.api_request',
+      'tool:Bash',
+      'claude_code.api_error',
     ])
     expect(root).toMatchObject({ parent_id: null, thread_id: 's1', turn_id: root.id, inputs: { prompt: 'fix it' } })
     expect(new Set(found.map(({ trace_id }) => trace_id)).size).toBe(1)
@@ -139,7 +144,10 @@ describe('records of coding agents', () => {
       end: '2026-03-06T00:00:00Z',
     })
     expect(logs.map(({ event_name }) => event_name)).toEqual([
-      ...['claude_code.user_prompt', 'claude_code.api_request', 'claude_code.tool_result', 'claude_code.api_error'],
+      'claude_code.user_prompt',
+      'claude_code.api_request',
+      'claude_code.tool_result',
+      'claude_code.api_error',
       'tool_decision',
     ])
   })

@@ -27,7 +27,9 @@ const record = ({ session, atMs, name, n }: Sent) => ({
   timeUnixNano: String(beginNs + BigInt(atMs) * 1_000_000n),
   eventName: 'event program/src/place.rs:12',
   attributes: [
-    ...[text('event.name', name), text('conversation.id', session), integer('n', n)],
+    text('event.name', name),
+    text('conversation.id', session),
+    integer('n', n),
     ...(name === 'codex.user_prompt' ? [text('prompt', `prompt ${n}`)] : [text('tool_name', 'shell')]),
   ],
 })

@@ -9,9 +9,23 @@ beforeAll(async () => {
 afterAll(() => world.remove())
 
 const itemKeys = [
-  ...['id', 'project_id', 'queue_id', 'call_id', 'call_started_at', 'call_ended_at', 'call_op_name', 'call_trace_id'],
-  ...['display_fields', 'annotation_state', 'created_at', 'updated_at', 'deleted_at', 'created_by', 'added_by'],
-  ...['annotator_user_id', 'position_in_queue'],
+  'id',
+  'project_id',
+  'queue_id',
+  'call_id',
+  'call_started_at',
+  'call_ended_at',
+  'call_op_name',
+  'call_trace_id',
+  'display_fields',
+  'annotation_state',
+  'created_at',
+  'updated_at',
+  'deleted_at',
+  'created_by',
+  'added_by',
+  'annotator_user_id',
+  'position_in_queue',
 ]
 
 /** A queue with so many calls; items in the order of their calls. */

@@ -255,7 +255,10 @@ it('the audit log names what is deleted, whichever way its request names it and 
   ])
   for (const { actor, key_id, address, actor_kind } of found)
     expect([actor, key_id, address, actor_kind]).toEqual([
-      ...['tester', expect.stringMatching(/^configured-/), '127.0.0.1', 'user'],
+      'tester',
+      expect.stringMatching(/^configured-/),
+      '127.0.0.1',
+      'user',
     ])
 })
 

@@ -149,7 +149,7 @@ describe('default prices', () => {
       days(at + 86_400_000),
       days(at + 91 * 86_400_000),
       days(at - 1),
-    ]).toEqual([...[0, 0, 1, 91, 0]])
+    ]).toEqual([0, 0, 1, 91, 0])
     expect(stalePricesText(ageOfPrices(at + 91 * 86_400_000))).toContain(`read on ${read}, 91 days ago`)
   })
 
@@ -341,7 +341,13 @@ describe('include_costs', () => {
     const lines = await world.list({ include_costs: true })
     expect(world.statements.filter((name) => name === 'costs.prices')).toHaveLength(1)
     expect(lines.map((line) => Object.keys(line.summary.weave.costs ?? {}).join())).toEqual([
-      ...['checked', 'checked', 'm', '', 'm', '', ''],
+      'checked',
+      'checked',
+      'm',
+      '',
+      'm',
+      '',
+      '',
     ])
     expect(lines.find(({ id }) => id === 'a')?.summary).toEqual((await read('a')).summary)
   })

@@ -56,7 +56,8 @@ describe('ops', () => {
     const file = val.files['obj.py']
     expect([val, kind, base_object_class]).toEqual([
       { _type: 'CustomWeaveType', weave_type: { type: 'Op' }, files: { 'obj.py': expect.stringMatching(/^\w+$/) } },
-      ...['op', null],
+      'op',
+      null,
     ])
     const content = await fetch(`${server.now().url}/file/content`, {
       method: 'POST',
@@ -176,7 +177,8 @@ describe('scorers', () => {
         score: opRef('my_scorer_score'),
         summarize: opRef('my_scorer_summarize'),
       },
-      ...['Scorer', made.digest],
+      'Scorer',
+      made.digest,
     ])
     expect(await codeOf(val.score)).toBe(source)
     expect(await codeOf(val.summarize)).toContain('def ')

@@ -61,7 +61,10 @@ describe.concurrent.each(kinds)('%s', (kind) => {
     ]) {
       const { status, json } = await of.read(kind, first.object_id, version)
       expect([status, json.digest, json.version_index, json.object_id]).toEqual([
-        ...[200, expected.digest, expected.version_index, first.object_id],
+        200,
+        expected.digest,
+        expected.version_index,
+        first.object_id,
       ])
       expect(json.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z$/)
     }

@@ -15,9 +15,7 @@ const [places, mayWait] = [5, 32]
 let server: LiveServer
 
 beforeAll(async () => {
-  server = await startLiveServer([
-    ...['--max-unapplied-bytes', String(32 * 2 ** 20), '--metrics-projects', 'fair/counted'],
-  ])
+  server = await startLiveServer(['--max-unapplied-bytes', String(32 * 2 ** 20), '--metrics-projects', 'fair/counted'])
 })
 afterAll(() => server.remove())
 
@@ -123,7 +121,9 @@ describe('writes', () => {
       last = await write(noisy, 'y'.repeat(2 ** 20))
     }
     expect([last.status, last.headers.get('retry-after'), JSON.parse(last.text)]).toEqual([
-      ...[429, '1', { reason: expect.stringContaining('waiting to be applied') }],
+      429,
+      '1',
+      { reason: expect.stringContaining('waiting to be applied') },
     ])
     const others = await Promise.all(Array.from({ length: 3 }, () => write(quiet)))
     expect(others.map(({ status }) => status)).toEqual([200, 200, 200])
@@ -250,7 +250,8 @@ describe('limits that are set for a project', () => {
     expect((await write('fair/long', 1, long)).status).toBe(200)
     const refused = await write('fair/long', 1, long)
     expect([refused.status, refused.headers.get('ratelimit-policy')]).toEqual([
-      ...[429, '"project-bytes";q=3000000;qu="content-bytes";w=60'],
+      429,
+      '"project-bytes";q=3000000;qu="content-bytes";w=60',
     ])
     for (let n = 0; n < 2; n++) expect((await write('fair/long', 1)).status).toBe(200)
     // Nothing of a request beyond the limit is written.
@@ -276,7 +277,9 @@ describe('limits that are set for a project', () => {
     expect((await write('fair/day', 3)).status).toBe(200)
     const refused = await write('fair/day', 1)
     expect([refused.status, refused.headers.get('x-should-retry'), await refused.json()]).toEqual([
-      ...[403, 'false', expect.objectContaining({ reason: 'This project has used up its bytes of a day' })],
+      403,
+      'false',
+      expect.objectContaining({ reason: 'This project has used up its bytes of a day' }),
     ])
     expect(await count('fair/day')).toBe(3)
   })
@@ -321,7 +324,8 @@ describe('limits that are set for a project', () => {
     ])
     const wrong = await ask('/usage/query', 'POST', { project_id: 'fair/counted', ...range, from: 'soon', by: 'day' })
     expect([wrong.status, await wrong.json()]).toEqual([
-      ...[400, { reason: 'from must be a time, such as 2026-01-31T12:00:00Z' }],
+      400,
+      { reason: 'from must be a time, such as 2026-01-31T12:00:00Z' },
     ])
   })
 })

@@ -379,6 +379,4 @@ const holds: Probe[] = [
   path('erasures.read', 'erasure', ({ erasures }) => ({ id: erasures[0] as string })),
 ]
 
-export const probes: readonly Probe[] = [
-  ...[...calls, ...objects, ...feedback, ...queues, ...runs, ...inference, ...holds],
-]
+export const probes: readonly Probe[] = [...calls, ...objects, ...feedback, ...queues, ...runs, ...inference, ...holds]

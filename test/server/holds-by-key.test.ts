@@ -176,7 +176,10 @@ it('retention keeps the calls of a held trace, and takes the rest of their hours
   // What stays is found, whole, once more days bring it back.
   const listed = await server.list<{ id: string; output: string }>('/calls/stream_query', { project_id: aged })
   expect(listed.map(({ output }) => output).sort()).toEqual([
-    ...['out kept-call', 'out kept-child', 'out kept-root', 'out kept-young'],
+    'out kept-call',
+    'out kept-child',
+    'out kept-root',
+    'out kept-young',
   ])
   expect(await purge(keys)).toEqual({})
   expect(await counted()).toEqual(same({ '10.12': 2, '01.12': 1, '20.12': 1 }))

@@ -16,7 +16,9 @@ let thief: FakeProvider
 beforeAll(async () => {
   thief = await startFakeProvider()
   world = await createInferenceWorld([
-    ...['--allow-private-networks', '--engine-get-paths', 'batches, batches/*, files/*/content'],
+    '--allow-private-networks',
+    '--engine-get-paths',
+    'batches, batches/*, files/*/content',
   ])
   world.fake.on('/v1/models', answerJson({ data: [{ id: 'listed' }] }))
   world.writeProviders({

@@ -27,8 +27,10 @@ const evaluation = (more: object, response: string) => ({
   timeUnixNano: ns(7),
   ...more,
   attributes: [
-    ...[text('gen_ai.evaluation.name', 'Relevance'), text('gen_ai.evaluation.score.label', 'good')],
-    ...[{ key: 'gen_ai.evaluation.score.value', value: { doubleValue: 0.75 } }, text('gen_ai.response.id', response)],
+    text('gen_ai.evaluation.name', 'Relevance'),
+    text('gen_ai.evaluation.score.label', 'good'),
+    { key: 'gen_ai.evaluation.score.value', value: { doubleValue: 0.75 } },
+    text('gen_ai.response.id', response),
   ],
 })
 const sendSpans = (project_id: string, ...spans: unknown[]) =>
@@ -102,7 +104,9 @@ describe('an evaluation', () => {
     }
     await sendLogs(
       project_id,
-      ...[evaluation({}, 'early'), evaluation({}, 'late'), evaluation({ traceId, spanId: idOf(3) }, '')],
+      evaluation({}, 'early'),
+      evaluation({}, 'late'),
+      evaluation({ traceId, spanId: idOf(3) }, ''),
       inBody,
     )
     await comes(project_id, 1)

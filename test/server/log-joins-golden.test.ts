@@ -98,16 +98,26 @@ const agents: Record<string, { turns: Record<string, string[]>; tool: object; us
   codex: {
     turns: {
       'Say hello': [
-        ...['codex.api_request', 'codex.api_request', 'codex.sse_event', 'codex.sse_event'],
+        'codex.api_request',
+        'codex.api_request',
+        'codex.sse_event',
+        'codex.sse_event',
         'tool:exec_command',
       ],
       'Fail please': [
-        ...['codex.api_request', 'codex.api_request', 'codex.sse_event', 'codex.sse_event'],
+        'codex.api_request',
+        'codex.api_request',
+        'codex.sse_event',
+        'codex.sse_event',
         'tool:exec_command',
       ],
       Overload: [
-        ...['codex.api_request', 'codex.api_request', 'codex.api_request failed: http 500'],
-        ...['codex.sse_event', 'codex.sse_event', 'tool:exec_command'],
+        'codex.api_request',
+        'codex.api_request',
+        'codex.api_request failed: http 500',
+        'codex.sse_event',
+        'codex.sse_event',
+        'tool:exec_command',
       ],
     },
     tool: {

@@ -48,12 +48,11 @@ const list = (text: string) => ({
 const details = (n: number, more: unknown[] = []) =>
   record(n, 'gen_ai.client.inference.operation.details', {
     attributes: [
-      ...[
-        text('gen_ai.request.model', 'm1'),
-        text('gen_ai.provider.name', 'someone'),
-        integer('gen_ai.usage.input_tokens', 7),
-      ],
-      ...[integer('gen_ai.usage.output_tokens', 3), { key: 'gen_ai.request.temperature', value: { doubleValue: 0.5 } }],
+      text('gen_ai.request.model', 'm1'),
+      text('gen_ai.provider.name', 'someone'),
+      integer('gen_ai.usage.input_tokens', 7),
+      integer('gen_ai.usage.output_tokens', 3),
+      { key: 'gen_ai.request.temperature', value: { doubleValue: 0.5 } },
       { key: 'gen_ai.input.messages', value: list('question') },
       text('gen_ai.output.messages', '[{"content": "answer"}]'),
       ...more,
@@ -166,7 +165,10 @@ describe('an event with the contents of a call', () => {
       async () => {
         const call = await read('join/again', 1)
         expect([call.inputs, call.attributes.model, call.output, call.display_name]).toEqual([
-          ...[{ 'input.value': 'now known' }, 'm2', expected.output, 'renamed'],
+          { 'input.value': 'now known' },
+          'm2',
+          expected.output,
+          'renamed',
         ])
       },
       { timeout: 90_000, interval: 100 },
@@ -184,7 +186,8 @@ describe('older events', () => {
     expect((await joined('join/older', 1)).inputs['gen_ai.events']).toHaveLength(1)
     await sendLogs(
       'join/older',
-      ...[message(2, 'gen_ai.system.message', 'first'), message(4, 'gen_ai.choice', 'answer')],
+      message(2, 'gen_ai.system.message', 'first'),
+      message(4, 'gen_ai.choice', 'answer'),
       record(1, 'gen_ai.client.operation.exception', { attributes: [text('exception.message', 'out of tokens')] }),
     )
     const call = await joined('join/older', 1, 4)

@@ -113,9 +113,7 @@ it('log records past their days are removed by rows; whole months only where nob
   for (const table of ['logs', 'logs_by_span', 'log_turns'])
     for (const [project, n] of Object.entries(left))
       expect([table, project, await stored(project, table)]).toEqual([table, project, n])
-  expect(recorded.map(({ scope }) => scope).sort()).toEqual([
-    ...['days/both', 'days/calls', 'days/default', 'days/week'],
-  ])
+  expect(recorded.map(({ scope }) => scope).sort()).toEqual(['days/both', 'days/calls', 'days/default', 'days/week'])
   expect(recorded.find(({ scope }) => scope === 'days/week')?.details).toEqual({
     rows: { logs: 4, logs_by_span: 4, log_turns: 2 },
   })

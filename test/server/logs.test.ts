@@ -60,9 +60,14 @@ describe('log records', () => {
       eventName: 'an.event',
       body: { kvlistValue: { values: [{ key: 'a', value: { arrayValue: { values: [{ intValue: '1' }] } } }] } },
       attributes: [
-        ...[text('plain', 'true'), text('json', '{"a": 1.0}'), integer('big', '9007199254740993')],
-        ...[flag('flag', true), { key: 'double', value: { doubleValue: 0.5 } }, { key: 'unset', value: {} }],
-        ...[text('same', 'first'), integer('same', 2)],
+        text('plain', 'true'),
+        text('json', '{"a": 1.0}'),
+        integer('big', '9007199254740993'),
+        flag('flag', true),
+        { key: 'double', value: { doubleValue: 0.5 } },
+        { key: 'unset', value: {} },
+        text('same', 'first'),
+        integer('same', 2),
       ],
     }
     expect(await send('acme/whole', [record], [text('service.name', 'shop'), integer('pid', 7)])).toEqual({})
@@ -175,8 +180,10 @@ describe('log records', () => {
       line(1, {
         body: { kvlistValue: { values: [text('api_key', secret), text('image', image)] } },
         attributes: [
-          ...[text('http.request.header.authorization', secret), text('api_key', secret)],
-          ...[text('document', `{"password": "p", "client_secret": "${secret}"}`), text('image', image)],
+          text('http.request.header.authorization', secret),
+          text('api_key', secret),
+          text('document', `{"password": "p", "client_secret": "${secret}"}`),
+          text('image', image),
         ],
       }),
     ])
@@ -214,11 +221,12 @@ describe('log records', () => {
     const sent = {
       kvlistValue: {
         values: [
-          ...[text('text', 'x'), integer('whole', 7), flag('flag', true), { key: 'none', value: {} }],
-          ...[
-            { key: 'double', value: { doubleValue: 0.5 } },
-            { key: 'bytes', value: { bytesValue: 'AAEC' } },
-          ],
+          text('text', 'x'),
+          integer('whole', 7),
+          flag('flag', true),
+          { key: 'none', value: {} },
+          { key: 'double', value: { doubleValue: 0.5 } },
+          { key: 'bytes', value: { bytesValue: 'AAEC' } },
         ],
       },
     }
@@ -356,7 +364,10 @@ describe('log records', () => {
     const nowMs = Date.parse('2026-01-31T00:00:00Z')
     expect(await dropOldLogs(store, { own: Number.POSITIVE_INFINITY, derived: 30 }, nowMs)).toEqual([])
     expect(await dropOldLogs(store, { own: 30, derived: 30 }, nowMs)).toEqual([
-      ...['logs 202511', 'logs 202512', 'logs_by_span 202511', 'logs_by_span 202512'],
+      'logs 202511',
+      'logs 202512',
+      'logs_by_span 202511',
+      'logs_by_span 202512',
     ])
     expect(await bodies('acme/old', all)).toEqual(months.slice(2))
     expect(await dropOldLogs(store, { own: 30, derived: 30 }, nowMs)).toEqual([])

@@ -22,8 +22,8 @@ const port = () => Number(server.now().otlp?.grpc?.split(':').at(-1))
 
 beforeAll(async () => {
   server = await startLiveServer([
-    ...['--otlp-grpc-port', '0', '--otlp-http-port', '0', '--otel-project-attribute', 'service.name'],
-    ...['--max-body-bytes', '65536', '--max-inflight-bytes', '131072'],
+    ...'--otlp-grpc-port 0 --otlp-http-port 0 --otel-project-attribute service.name'.split(' '),
+    ...'--max-body-bytes 65536 --max-inflight-bytes 131072'.split(' '),
   ])
   session = connectH2(`http://127.0.0.1:${port()}`)
 })

@@ -103,16 +103,23 @@ function talk(port: number, chunks: Iterable<Buffer | string>, patienceMs = 1_00
 }
 const head = (...lines: string[]): string =>
   [
-    ...['POST /v1/traces HTTP/1.1', 'Host: localhost', `Authorization: ${basicAuth()}`, `project_id: ${hostile}`],
+    'POST /v1/traces HTTP/1.1',
+    'Host: localhost',
+    `Authorization: ${basicAuth()}`,
+    `project_id: ${hostile}`,
     ...(lines.some((line) => line.startsWith('Content-Type')) ? [] : ['Content-Type: application/x-protobuf']),
-    ...[...lines, '', ''],
+    ...lines,
+    '',
+    '',
   ].join('\r\n')
 const whole = (body: Buffer, ...lines: string[]): (string | Buffer)[] => [
   head(`Content-Length: ${body.length}`, 'Connection: close', ...lines),
   body,
 ]
 const chunked = (body: Buffer, trailers: string): (string | Buffer)[] => [
-  ...[head('Transfer-Encoding: chunked', 'Connection: close'), `${body.length.toString(16)}\r\n`, body],
+  head('Transfer-Encoding: chunked', 'Connection: close'),
+  `${body.length.toString(16)}\r\n`,
+  body,
   `\r\n0\r\n${trailers}\r\n`,
 ]
 const json = (body: string) => whole(Buffer.from(body), 'Content-Type: application/json')

@@ -284,10 +284,9 @@ it('parts of a call go with it; those that came alone go by their time if they a
     })
     return found.map(({ part }) => part)
   }
-  expect(await parts()).toEqual([
-    ...['delete 1', 'end 3', 'end 4', 'end 5', 'name 4', 'name 5'],
-    ...['start 1', 'start 2', 'start 4', 'start 5'],
-  ])
+  expect((await parts()).join(', ')).toBe(
+    'delete 1, end 3, end 4, end 5, name 4, name 5, start 1, start 2, start 4, start 5',
+  )
   const rules = (iso: string) => purgeOf({ [project_id]: { callsUs: us(iso) } })
   await rules('2025-03-15T00:00:00Z').run()
   expect(await parts()).toEqual(['delete 1', 'end 3', 'end 5', 'name 5', 'start 2', 'start 5'])

@@ -125,7 +125,10 @@ describe('calls past the days of their project', () => {
     const batch = [
       ...callOf(aged, 1, 60 * dayMs, 'old'),
       ...callOf(aged, 5, 30 * dayMs + hourMs, 'old', { parent_id: idOf(1), trace_id: idOf(1) }),
-      ...[...fresh(aged), ...edge(aged), ...fresh(young), ...edge(young)],
+      ...fresh(aged),
+      ...edge(aged),
+      ...fresh(young),
+      ...edge(young),
     ]
     await server.send('/call/upsert_batch', { batch })
     expect(await put(aged, { calls_days: 30 })).toEqual({ status: 200, body: { calls_days: 30 } })

@@ -21,8 +21,10 @@ beforeAll(async () => {
   // The first one makes the topics and the tables.
   const right = await edge(0)
   const [ahead, behind, , reader] = await Promise.all([
-    ...[edge(hourMs), edge(-hourMs)],
-    ...[installation.start('worker'), installation.start('query')],
+    edge(hourMs),
+    edge(-hourMs),
+    installation.start('worker'),
+    installation.start('query'),
   ])
   edges = { ahead, right, behind } as typeof edges
   query = reader as ChildServer

@@ -52,9 +52,25 @@ function configOf(name: string, flags: string[]): Config {
   const loaded = loadConfig({
     env: {},
     argv: [
-      ...['--port', '0', '--data-dir', dataDir, '--keys', 'tester:test-key', '--freshness-ms', '60000'],
-      ...['--min-free-bytes', '0', '--clickhouse-url', url, '--clickhouse-user', user],
-      ...['--clickhouse-password', password, '--clickhouse-database', tables, ...flags],
+      '--port',
+      '0',
+      '--data-dir',
+      dataDir,
+      '--keys',
+      'tester:test-key',
+      '--freshness-ms',
+      '60000',
+      '--min-free-bytes',
+      '0',
+      '--clickhouse-url',
+      url,
+      '--clickhouse-user',
+      user,
+      '--clickhouse-password',
+      password,
+      '--clickhouse-database',
+      tables,
+      ...flags,
     ],
   })
   if (!loaded.ok) throw new Error(loaded.lines.join())
@@ -212,11 +228,9 @@ it('a worker fills tables from the topics that are gone, or that went back, and 
   const lost = ['calls', 'payloads', 'call_counts', 'call_counts_hourly', 'call_stats', 'rollups', 'call_marks']
   await sql(
     ...lost.map((table) => `TRUNCATE TABLE ${table}`),
-    ...[
-      "CREATE TABLE kept ENGINE = Memory AS SELECT DISTINCT * EXCEPT position FROM applied_positions WHERE topic = 'calls'",
-      "ALTER TABLE applied_positions DELETE WHERE topic = 'calls' SETTINGS mutations_sync = 1",
-      'INSERT INTO applied_positions (* EXCEPT position) SELECT * FROM kept',
-    ],
+    "CREATE TABLE kept ENGINE = Memory AS SELECT DISTINCT * EXCEPT position FROM applied_positions WHERE topic = 'calls'",
+    "ALTER TABLE applied_positions DELETE WHERE topic = 'calls' SETTINGS mutations_sync = 1",
+    'INSERT INTO applied_positions (* EXCEPT position) SELECT * FROM kept',
   )
   const third = await start('kafka', flags)
   await checkCalls(third.url, old, count)

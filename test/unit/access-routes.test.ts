@@ -99,9 +99,13 @@ describe('users, grants and keys', () => {
     expect(await as(admin)(...grant('rita', 'acme/app', 'writer'))).toBe(200)
     expect(await as(admin)(...grant('rita', 'acme', 'admin'))).toBe(200)
     for (const refused of [
-      ...[grant('rita', 'acme', 'owner'), grant('rita', 'beta', 'reader'), grant('rita', '*', 'reader')],
+      grant('rita', 'acme', 'owner'),
+      grant('rita', 'beta', 'reader'),
+      grant('rita', '*', 'reader'),
       // His own, and one that holds more.
-      ...[grant('adam', 'acme', 'reader'), grant('olga', 'acme', 'reader'), grant('olga', 'acme', null)],
+      grant('adam', 'acme', 'reader'),
+      grant('olga', 'acme', 'reader'),
+      grant('olga', 'acme', null),
     ])
       expect([refused[2], await as(admin)(...refused)]).toEqual([refused[2], 403])
     expect(await as(owner)(...grant('rita', 'acme', 'owner'))).toBe(200)

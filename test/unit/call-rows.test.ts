@@ -22,9 +22,19 @@ const idsOf = async (rows: ReturnType<typeof rowsOf>) =>
 describe('rows by call', () => {
   it('finds rows that begin a call of which the batch has no other', async () => {
     const rows = written(
-      ...[complete('a'), complete('b', { projectId: 'ent/other' }), start('c'), end('d'), rename('e', 'n')],
-      ...[complete('f'), rename('f', 'n'), complete('g'), complete('g'), complete('h', { projectId: 'ent/other' })],
-      ...[complete('h'), complete('i', { displayName: 'n' }), complete('Zoë 🐾', { startedUs: 1_750_000_000_000_123 })],
+      complete('a'),
+      complete('b', { projectId: 'ent/other' }),
+      start('c'),
+      end('d'),
+      rename('e', 'n'),
+      complete('f'),
+      rename('f', 'n'),
+      complete('g'),
+      complete('g'),
+      complete('h', { projectId: 'ent/other' }),
+      complete('h'),
+      complete('i', { displayName: 'n' }),
+      complete('Zoë 🐾', { startedUs: 1_750_000_000_000_123 }),
     )
     expect(await idsOf(rows)).toEqual(['a', 'b', 'c', 'h', 'h', 'Zoë 🐾'])
     const { calls, isUnsure } = await rowsByCall(rows)
@@ -75,8 +85,13 @@ describe('rows that have nothing to bill beside their counts', () => {
         summary,
       ).toBe(false)
     for (const summary of [
-      ...[cached, plain.replace('0', '-1'), plain.replace('0', '"7"'), plain.replace(':0', ' : 7')],
-      ...['{"usage":{"m":{"cached_t\\u006fkens":5}}}', '{"reasoning_tokens":1}', '{"thoughts":1}'],
+      cached,
+      plain.replace('0', '-1'),
+      plain.replace('0', '"7"'),
+      plain.replace(':0', ' : 7'),
+      '{"usage":{"m":{"cached_t\\u006fkens":5}}}',
+      '{"reasoning_tokens":1}',
+      '{"thoughts":1}',
     ])
       expect(await billed(complete('a', { summary: plain }), complete('b', { summary })), summary).toBe(true)
     expect(await billed(start('a'), end('b', { summary: cached }))).toBe(false)

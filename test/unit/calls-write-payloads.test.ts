@@ -120,10 +120,28 @@ describe('refs', () => {
 
 describe('redaction', () => {
   test.each([
-    ...['authHeaders', 'Authorization', 'auth_token', 'AWS_ACCESS_KEY', 'aws-access-key-id', 'bearer_token'],
-    ...['cloud_credentials', 'vertexCredentials', 'webhook_key', 'webhook_secret', 'OPENAI_API_KEY', 'x-api-key-'],
-    ...['my_access_token', 'a_p_i_t_o_k_e_n', 'client-secret', 'privateKey', 'refresh_token', 'SECRET_ACCESS_KEY'],
-    ...['mysecretkey', 'session__token', 'api\\u005fkey', 'api\u212aey'],
+    'authHeaders',
+    'Authorization',
+    'auth_token',
+    'AWS_ACCESS_KEY',
+    'aws-access-key-id',
+    'bearer_token',
+    'cloud_credentials',
+    'vertexCredentials',
+    'webhook_key',
+    'webhook_secret',
+    'OPENAI_API_KEY',
+    'x-api-key-',
+    'my_access_token',
+    'a_p_i_t_o_k_e_n',
+    'client-secret',
+    'privateKey',
+    'refresh_token',
+    'SECRET_ACCESS_KEY',
+    'mysecretkey',
+    'session__token',
+    'api\\u005fkey',
+    'api\u212aey',
   ])('hides %s', async (key) => {
     const text = `{"n":1.0,"l":[{"${key}":"hush"}],"${key}" : "hush"}`
     const hidden = JSON.stringify([{ [JSON.parse(`"${key}"`)]: 'REDACTED' }])

@@ -34,9 +34,25 @@ describe('/call/start', () => {
     expect(headers).toEqual({ 'X-Callhouse-Position': 'calls=1' })
     const [row] = edge.rows()
     expect(Object.keys(row as CallsRow)).toEqual([
-      ...['kind', 'project_id', 'id', 'clock', 'started_us', 'trace_id', 'parent_id', 'thread_id', 'turn_id'],
-      ...['op_name', 'named', 'display_name', 'user_id', 'run_id', 'run_step', 'start_bytes'],
-      ...['attributes', 'inputs', 'otel_dump'],
+      'kind',
+      'project_id',
+      'id',
+      'clock',
+      'started_us',
+      'trace_id',
+      'parent_id',
+      'thread_id',
+      'turn_id',
+      'op_name',
+      'named',
+      'display_name',
+      'user_id',
+      'run_id',
+      'run_step',
+      'start_bytes',
+      'attributes',
+      'inputs',
+      'otel_dump',
     ])
     expect(row).toMatchObject({
       kind: 'start',
@@ -63,8 +79,17 @@ describe('/call/start', () => {
   test('leaves out what is absent, null or empty', async () => {
     const { row } = await start({ display_name: null, parent_id: null, thread_id: null, turn_id: '', otel_dump: null })
     expect(Object.keys(row as CallsRow)).toEqual([
-      ...['kind', 'project_id', 'id', 'clock', 'started_us', 'trace_id', 'op_name', 'user_id', 'start_bytes'],
-      ...['attributes', 'inputs'],
+      'kind',
+      'project_id',
+      'id',
+      'clock',
+      'started_us',
+      'trace_id',
+      'op_name',
+      'user_id',
+      'start_bytes',
+      'attributes',
+      'inputs',
     ])
   })
 

@@ -107,7 +107,9 @@ describe('what commands answer', () => {
     const create = (role: string, scope: string) => run('keys', 'create', 'bob', role, scope, '--data-dir', dataDir)
     const told = [await create('writer', 'red/app'), await create('reader', 'red/app'), await create('owner', '*')]
     expect(told.map(({ err }) => err)).toEqual([
-      ...['bob is writer of red/app from now on\n', '', 'bob is owner of * from now on\n'],
+      'bob is writer of red/app from now on\n',
+      '',
+      'bob is owner of * from now on\n',
     ])
     for (const { out } of told) expect(out).toMatch(/^key \w+ \(shown once\): chk_\w+\n$/)
   })

@@ -29,7 +29,9 @@ describe('a person', () => {
     directory.appendNow([{ key: itemKey('user', 'ann'), value: { ...known, identity: { iss: 'i', sub: 's' } } }], 'x')
     directory.appendNow(eraseUser(directory.state(), 'ann', true, Date.now()), 'x')
     expect([keys.find(text), directory.state().users.get('ann'), directory.state().grants.has('ann')]).toEqual([
-      ...[undefined, { kind: 'person', entity: 'acme' }, false],
+      undefined,
+      { kind: 'person', entity: 'acme' },
+      false,
     ])
     openFileDirectory({ dataDir, rewrites: true })
     expect(readFileSync(path, 'utf8')).not.toContain('Ann B')

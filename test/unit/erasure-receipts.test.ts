@@ -41,8 +41,19 @@ it('a receipt says when the calls were hidden, what was asked for as a keyed has
 it('a receipt of an earlier version is what it was, so that its hash holds', () => {
   const names = Object.keys(receiptOf({ ...done, hiddenUs: 0 }))
   expect(names).toEqual([
-    ...['erasure_id', 'project_id', 'status', 'requested_by', 'requested_at', 'deadline', 'done_at', 'reason'],
-    ...['problem', 'counts', 'remaining', 'previous', 'hash'],
+    'erasure_id',
+    'project_id',
+    'status',
+    'requested_by',
+    'requested_at',
+    'deadline',
+    'done_at',
+    'reason',
+    'problem',
+    'counts',
+    'remaining',
+    'previous',
+    'hash',
   ])
   const counts = Object.keys(receiptOf({ ...done, hiddenUs: 0 }).counts)
   expect(counts).toEqual(['calls', 'missing', 'payload_rows', 'feedback', 'log_rows', 'dead_letters'])

@@ -79,11 +79,9 @@ describe('while the tables are behind', () => {
     })
     const { status, headers, json } = await call(path, { json: { rows: [] } }, { params })
     expect([status, headers, json]).toEqual([
-      ...[
-        200,
-        { 'X-Callhouse-Position': 'tables=3,objects=4' },
-        { object_id: 'Dataset', digest: 'd', version_index: 0 },
-      ],
+      200,
+      { 'X-Callhouse-Position': 'tables=3,objects=4' },
+      { object_id: 'Dataset', digest: 'd', version_index: 0 },
     ])
   })
 

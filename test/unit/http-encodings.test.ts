@@ -10,8 +10,12 @@ let server: TestServer
 const keyText = `key-${randomUUID()}`
 beforeAll(async () => {
   server = await startServer(routes, [
-    ...['--max-body-bytes', '1048576', '--max-file-bytes', '2097152'],
-    ...['--keys', `ann:secret,ann:${keyText}`],
+    '--max-body-bytes',
+    '1048576',
+    '--max-file-bytes',
+    '2097152',
+    '--keys',
+    `ann:secret,ann:${keyText}`,
   ])
 })
 afterAll(() => server.stop())

@@ -65,7 +65,9 @@ it('the server says with every answer what a browser must not make of it', async
   const keyed = await headersOf(server.port, '/openapi.json')
   const open = await headersOf(server.port, '/version')
   expect([keyed['cache-control'], open['cache-control'], open['strict-transport-security']]).toEqual([
-    ...['no-store', undefined, undefined],
+    'no-store',
+    undefined,
+    undefined,
   ])
   const secure = await startServer([], ['--public-url', 'https://obs.example'])
   expect((await headersOf(secure.port, '/openapi.json'))['strict-transport-security']).toBe('max-age=31536000')

@@ -15,7 +15,11 @@ const f = await import('./f.ts')
 const text = "import nothing"
 `
   expect(importsOf('services/core/x.ts', text).map(({ target }) => target)).toEqual([
-    ...['services/core/a.ts', 'services/b.ts', 'zod', 'services/core/side-effect.ts', 'services/core/e.ts'],
+    'services/core/a.ts',
+    'services/b.ts',
+    'zod',
+    'services/core/side-effect.ts',
+    'services/core/e.ts',
     'services/core/f.ts',
   ])
 })

@@ -65,7 +65,9 @@ describe('an install', () => {
     ])
     const ofPage = Object.fromEntries(entries.filter(([path]) => paths.has(path)))
     expect(missingInstall(packages, older({ ...running, ...ofPage }), false)).toEqual([
-      ...['install', '--no-save', '--omit=dev'],
+      'install',
+      '--no-save',
+      '--omit=dev',
     ])
   })
 })

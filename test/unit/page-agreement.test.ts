@@ -112,8 +112,12 @@ it('labels of a call are what most people answered last', () => {
     at: '',
   })
   const labels = labelsOf([
-    ...[said('c1', 'tone', 'a', 'warm'), said('c1', 'tone', 'b', 'cold'), said('c1', 'tone', 'a', 'cold')],
-    ...[said('c1', 'ok', 'a', true), said('c2', 'ok', 'b', 1.5), said('c2', 'ok', 'a', 2)],
+    said('c1', 'tone', 'a', 'warm'),
+    said('c1', 'tone', 'b', 'cold'),
+    said('c1', 'tone', 'a', 'cold'),
+    said('c1', 'ok', 'a', true),
+    said('c2', 'ok', 'b', 1.5),
+    said('c2', 'ok', 'a', 2),
   ])
   expect([...labels]).toEqual([
     [

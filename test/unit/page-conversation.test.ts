@@ -110,7 +110,9 @@ describe('a conversation', () => {
     ]
     const candidates = [{ content: { role: 'model', parts: [{ text: 'Yes.' }] } }]
     expect(lines(conversationOf({ contents, system_instruction: { parts: [] } }, { candidates }))?.slice(-3)).toEqual([
-      ...['user: Hi', 'assistant -> find({"a":1})', 'assistant: Yes.'],
+      'user: Hi',
+      'assistant -> find({"a":1})',
+      'assistant: Yes.',
     ])
     const lc = (name: string, kwargs: object) => ({
       lc: 1,
@@ -135,7 +137,10 @@ describe('a conversation', () => {
     const inputs = { system: 'Be kind', messages: [{ role: 'user', content }] }
     const output = { role: 'assistant', reasoning_content: 'Hm', content: null, refusal: 'No' }
     expect(lines(conversationOf(inputs, output))).toEqual([
-      ...['system: Be kind', 'user media: image_url', 'assistant reasoning: Hm', 'assistant refusal: No'],
+      'system: Be kind',
+      'user media: image_url',
+      'assistant reasoning: Hm',
+      'assistant refusal: No',
     ])
   })
 
@@ -157,7 +162,7 @@ describe('a conversation', () => {
   it('does not repeat what the output repeats, and spells numbers as they were sent', () => {
     expect(
       lines(conversationOf({ messages: [user] }, { messages: [user, { role: 'assistant', content: 'x' }] })),
-    ).toEqual([...['user: Where is it?', 'assistant: x']])
+    ).toEqual(['user: Where is it?', 'assistant: x'])
     const text =
       '{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"n","input":{"a":12345678901234567890,"b":1.0}}]}'
     const [, call] = lines(conversationOf({ messages: [user] }, parsedAsSpelled(text))) ?? []
@@ -262,7 +267,9 @@ describe('what an answer rests on, and how likely it was', () => {
     })
     const output = { choices: [choice('a', 'A'), choice('b', 'B')] }
     expect(conversationOf({ messages: [user] }, output)?.map(({ grounds }) => grounds?.citations[0]?.title)).toEqual([
-      ...[undefined, 'A', 'B'],
+      undefined,
+      'A',
+      'B',
     ])
     expect(conversationOf({ messages: [user] }, 'Yes')?.at(-1)).not.toHaveProperty('grounds')
   })

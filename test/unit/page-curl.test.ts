@@ -9,8 +9,17 @@ it('a request is one line that a shell takes as it was sent, whatever it holds',
   const script = `KEY=secret; curl() { printf '%s\\0' "$@"; }; ${line}`
   const given = execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\0')
   expect(given).toEqual([
-    ...['-sS', '-X', 'POST', "http://server/a'b?c=d&e=f", '-H', 'Authorization: Bearer secret'],
-    ...['-H', 'Content-Type: application/json', '-d', body, ''],
+    '-sS',
+    '-X',
+    'POST',
+    "http://server/a'b?c=d&e=f",
+    '-H',
+    'Authorization: Bearer secret',
+    '-H',
+    'Content-Type: application/json',
+    '-d',
+    body,
+    '',
   ])
   expect(curlOf(new URL('http://server/a'), 'GET')).toBe(`curl -sS 'http://server/a' -H "Authorization: Bearer $KEY"`)
 })

@@ -12,7 +12,20 @@ it('lines that changed stand between those around them, with their numbers, and 
   const twenty = Array.from({ length: 20 }, (_, n) => n + 1)
   const { lines, removed, added } = lineDifferences(text(...twenty), text(...twenty.with(9, 100), 'new'))
   expect(lines.map(spelled)).toEqual([
-    ...['… 6', ' 7', ' 8', ' 9', '-10', '+100', ' 11', ' 12', ' 13', '… 4', ' 18', ' 19', ' 20', '+new'],
+    '… 6',
+    ' 7',
+    ' 8',
+    ' 9',
+    '-10',
+    '+100',
+    ' 11',
+    ' 12',
+    ' 13',
+    '… 4',
+    ' 18',
+    ' 19',
+    ' 20',
+    '+new',
   ])
   expect(lines[4]).toEqual({ kind: 'removed', a: 10, text: '10' })
   expect(lines[5]).toEqual({ kind: 'added', b: 10, text: '100' })
@@ -22,7 +35,12 @@ it('lines that changed stand between those around them, with their numbers, and 
 
 it('one equal line is not folded away, and ends of lines of other systems make no difference', () => {
   expect(lineDifferences(text(1, 2, 3, 4, 5), text(1, 2, 3, 4, 6)).lines.map(spelled)).toEqual([
-    ...[' 1', ' 2', ' 3', ' 4', '-5', '+6'],
+    ' 1',
+    ' 2',
+    ' 3',
+    ' 4',
+    '-5',
+    '+6',
   ])
   expect(lineDifferences('a\r\nb\r\n', 'a\nb\n')).toMatchObject({ removed: 0, added: 0 })
 })

@@ -41,26 +41,43 @@ const one = (text: string): string => outline(markdownOf(text)).join('\n')
 describe('markdown', () => {
   it('is headings, lists, tables, quotes, code and paragraphs with their line breaks', () => {
     const text = [
-      ...['# Title *here* #', 'first', 'second', '', '1. one', '2. two', '   - inner', '   goes on', ''],
-      ...[
-        '| a | b |',
-        '|---|--:|',
-        '| 1 | x \\| y |',
-        '| 2 |',
-        '> said',
-        '> more',
-        '',
-        '```ts',
-        'a <b>',
-        '',
-        '```',
-        '***',
-      ],
+      '# Title *here* #',
+      'first',
+      'second',
+      '',
+      '1. one',
+      '2. two',
+      '   - inner',
+      '   goes on',
+      '',
+      '| a | b |',
+      '|---|--:|',
+      '| 1 | x \\| y |',
+      '| 2 |',
+      '> said',
+      '> more',
+      '',
+      '```ts',
+      'a <b>',
+      '',
+      '```',
+      '***',
     ].join('\n')
     expect(outline(markdownOf(text))).toEqual([
-      ...['heading 1 Title emphasis(here)', 'paragraph first/second', 'list 1', ' paragraph one', ' paragraph two'],
-      ...[' list -', '  paragraph inner/goes on', 'table a | b', 'table 1 | x | y', 'table 2 |', 'quote'],
-      ...[' paragraph said/more', 'code ts: a <b>', 'rule'],
+      'heading 1 Title emphasis(here)',
+      'paragraph first/second',
+      'list 1',
+      ' paragraph one',
+      ' paragraph two',
+      ' list -',
+      '  paragraph inner/goes on',
+      'table a | b',
+      'table 1 | x | y',
+      'table 2 |',
+      'quote',
+      ' paragraph said/more',
+      'code ts: a <b>',
+      'rule',
     ])
   })
 
@@ -175,7 +192,8 @@ describe('media', () => {
     expect(shape(long)).toEqual([long])
     expect(shape(uri('image/png').concat(' ').repeat(100)).filter((one) => one === 'image/png')).toHaveLength(20)
     expect([maybePicture('data:image/png;base64,', 100), maybePicture('data:image/png;base64,', 1e6)]).toEqual([
-      ...[true, false],
+      true,
+      false,
     ])
     expect(maybePicture('data:image/svg+xml;base64,', 100)).toBe(false)
   })

@@ -21,13 +21,16 @@ it('a ref names a call, a table, or a version of an object or an op, whatever st
 
 it('no other text is a ref', () => {
   for (const text of [
-    ...['', 'weave:///', 'weave:///a/b', 'weave:///a/b/object/', 'weave:///a/b/object/:v', 'weave:///a/b/secret/x:1'],
-    ...[
-      'weave://a/b/object/x:1',
-      ' weave:///a/b/object/x:1',
-      'weave:///a/b/object/x y:1',
-      'javascript:weave:///a/b/op/x',
-    ],
+    '',
+    'weave:///',
+    'weave:///a/b',
+    'weave:///a/b/object/',
+    'weave:///a/b/object/:v',
+    'weave:///a/b/secret/x:1',
+    'weave://a/b/object/x:1',
+    ' weave:///a/b/object/x:1',
+    'weave:///a/b/object/x y:1',
+    'javascript:weave:///a/b/op/x',
   ])
     expect(parsedRef(text)).toBeUndefined()
 })

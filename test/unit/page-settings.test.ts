@@ -19,7 +19,9 @@ it('actions are told by their role, whatever their order, and whether they count
 
 it('a scope lies in itself, in its entity and in everything, and not in what merely begins like it', () => {
   expect([contains('acme', 'acme/app'), contains('*', 'acme'), contains('acme/app', 'acme/app')]).toEqual([
-    ...[true, true, true],
+    true,
+    true,
+    true,
   ])
   expect([contains('acm', 'acme/app'), contains('acme/app', 'acme')]).toEqual([false, false])
 })

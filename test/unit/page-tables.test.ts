@@ -46,7 +46,10 @@ describe('JSON as texts', () => {
     expect(withMember('{"n":1.0}', 'rows', '"new"')).toBe('{"n":1.0,"rows":"new"}')
     expect(membersOfText('[1]')).toEqual([])
     expect([plainText('"a\\nb"'), plainText('1.0'), jsonFault('{"a":1}'), typeof jsonFault('{a')]).toEqual([
-      ...['a\nb', '1.0', undefined, 'string'],
+      'a\nb',
+      '1.0',
+      undefined,
+      'string',
     ])
   })
 
@@ -91,8 +94,12 @@ describe('changes of a table', () => {
     edits = withAdded(edits, [cells(50), cells(60)])
     edits = withChanged(edits, 5, 6, cells(61))
     expect(updatesOf(edits)).toEqual([
-      ...['{"pop":{"index":4}}', '{"pop":{"index":3}}', '{"pop":{"index":1}}', '{"insert":{"index":1,"row":{"n":10}}}'],
-      ...['{"append":{"row":{"n":50}}}', '{"append":{"row":{"n":61}}}'],
+      '{"pop":{"index":4}}',
+      '{"pop":{"index":3}}',
+      '{"pop":{"index":1}}',
+      '{"insert":{"index":1,"row":{"n":10}}}',
+      '{"append":{"row":{"n":50}}}',
+      '{"append":{"row":{"n":61}}}',
     ])
     expect(editCount(edits)).toBe(5)
     expect(editCount(withToggled(edits, 5, 3))).toBe(5)
@@ -172,17 +179,13 @@ describe('a call as a row', () => {
 
   it('says what it is, then each input and output as they are spelled', () => {
     expect(callCells(new TextEncoder().encode(record), 0)).toEqual([
-      ...[
-        ['id', '"1"'],
-        ['exception', 'null'],
-        ['inputs.q', '"=1"'],
-        ['inputs.k', '2.50'],
-      ],
-      ...[
-        ['output.text', '"x"'],
-        ['output.n', '1.0'],
-        ['summary', '{}'],
-      ],
+      ['id', '"1"'],
+      ['exception', 'null'],
+      ['inputs.q', '"=1"'],
+      ['inputs.k', '2.50'],
+      ['output.text', '"x"'],
+      ['output.n', '1.0'],
+      ['summary', '{}'],
     ])
     expect(callCells(new TextEncoder().encode('{"inputs":null,"output":"y"}'), 0)).toEqual([['output', '"y"']])
   })

@@ -74,10 +74,15 @@ describe('a trace', () => {
     expect(idAt(tree.spans.ids, tree.order[3] as number)).toBe('chat')
     // The conversation began in an earlier trace.
     expect(linked(asked('0'), answer('0'), asked('1'), answer('1'), asked('2'), answer('2'), asked('3'))).toEqual([
-      ...[undefined, 'search', 'execute_tool search', 'Tools.search'],
+      undefined,
+      'search',
+      'execute_tool search',
+      'Tools.search',
     ])
     expect(linked(asked(null), answer(null), asked(null), asked(null))).toEqual([
-      ...['execute_tool search', 'Tools.search', undefined],
+      'execute_tool search',
+      'Tools.search',
+      undefined,
     ])
     expect(linked(asked('1', 'other'))).toEqual([undefined])
     expect(toolSpans(tree, -1, []).size).toBe(0)
@@ -191,7 +196,10 @@ describe('a trace', () => {
     const view = { collapsed: new Uint8Array(4), query: '', onlyCritical: false, kind: '', minShare: 0 } as const
     const shown = [...visibleLines(tree, { ...view, mode: 'start' })]
     expect(shown.map((line) => textOf(tree.spans.names, tree.order[line] as number))).toEqual([
-      ...['root', 'inner', 'early', 'late'],
+      'root',
+      'inner',
+      'early',
+      'late',
     ])
     expect(lastChange(tree.spans)).toBe(100_000)
     expect(namePaths(tree).paths.map(({ name, depth, calls, totalUs }) => [name, depth, calls, totalUs])).toEqual([

@@ -112,7 +112,12 @@ describe('requests of a minute', () => {
     const accounts = Array.from({ length: 6 }, () => begin())
     const empty = '"key";r=0;t=60'
     expect(accounts.map((account) => account.headers()?.RateLimit)).toEqual([
-      ...[undefined, undefined, undefined, undefined, empty, empty],
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      empty,
+      empty,
     ])
     const refused = faultOf(() => begin())
     expect([refused.status, refused.body, refused.headers, refused.policy]).toEqual([
@@ -225,7 +230,9 @@ describe('quotas', () => {
     begin().append(rows(500, 1, other))(true)
     const refused = faultOf(() => begin().append(rows(1)))
     expect([refused.status, refused.headers['Retry-After'], refused.headers.RateLimit]).toEqual([
-      ...[429, '3600', '"entity-stored";r=0'],
+      429,
+      '3600',
+      '"entity-stored";r=0',
     ])
     // What was deleted gives room.
     figures.storedBytes = 100

@@ -117,7 +117,10 @@ describe('a stream', () => {
     const left = await run('read', { project_id: 'acme/app' }, { reads: false, lines: 20_000 })
     await read(left.answer, 15_000)
     expect(events(left.stored).at(-1)).toEqual([
-      ...['export.ended', 'acme/app', 'failed', { route: 'test.read', rows: 15_000 }],
+      'export.ended',
+      'acme/app',
+      'failed',
+      { route: 'test.read', rows: 15_000 },
     ])
     const short = await run('read', { project_id: 'acme/app' }, { reads: false, lines: 10_000 })
     expect([await read(short.answer), short.stored]).toEqual([10_000, []])

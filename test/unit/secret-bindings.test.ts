@@ -120,7 +120,9 @@ describe('the providers file', () => {
   it('says whom a secret is bound to, and which secrets anyone uses', () => {
     const { binding, secretNames } = open({ providers: { house }, secrets: { TEAM_KEY: { projects: '*' } } })
     expect([binding('TEAM_KEY'), binding('HOUSE_KEY'), binding('__proto__')]).toEqual([
-      ...[{ projects: '*' }, undefined, undefined],
+      { projects: '*' },
+      undefined,
+      undefined,
     ])
     expect([...secretNames()]).toEqual(expect.arrayContaining(['TEAM_KEY', 'HOUSE_KEY', 'OPENAI_API_KEY']))
     expect(secretNames().has('OTHER_KEY')).toBe(false)

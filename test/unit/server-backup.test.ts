@@ -20,8 +20,18 @@ it.each([
 })
 
 it.each([
-  ...['', 'Disk', 'Disk()', "Disk('a'", "Memory('a')", "Disk('a') ASYNC", "Disk('a', (SELECT 1))", "Disk('a' 'b')"],
-  ...["Disk('a', 'b',)", "Disk('a\\')", "Disk('a'), File('b')", "Disk('a'; DROP TABLE b, 'c')"],
+  '',
+  'Disk',
+  'Disk()',
+  "Disk('a'",
+  "Memory('a')",
+  "Disk('a') ASYNC",
+  "Disk('a', (SELECT 1))",
+  "Disk('a' 'b')",
+  "Disk('a', 'b',)",
+  "Disk('a\\')",
+  "Disk('a'), File('b')",
+  "Disk('a'; DROP TABLE b, 'c')",
 ])('takes no other text: %s', (text) => {
   expect(() => parseDestination(text)).toThrow('is no destination')
 })

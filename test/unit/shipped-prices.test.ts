@@ -5,8 +5,23 @@ import { choose, type Offer, pricesOf } from '../../scripts/prices/merge.ts'
 import type { GenaiModel, LitellmModel } from '../../scripts/prices/sources.ts'
 
 const providers = [
-  ...['openai', 'anthropic', 'google', 'mistral', 'deepseek', 'x-ai', 'cohere', 'perplexity', 'moonshotai', 'zai'],
-  ...['minimax', 'groq', 'cerebras', 'azure', 'aws', 'fireworks', 'together'],
+  'openai',
+  'anthropic',
+  'google',
+  'mistral',
+  'deepseek',
+  'x-ai',
+  'cohere',
+  'perplexity',
+  'moonshotai',
+  'zai',
+  'minimax',
+  'groq',
+  'cerebras',
+  'azure',
+  'aws',
+  'fireworks',
+  'together',
 ]
 /** The sources with the models of one provider. */
 const sourcesOf = (id: string, models: GenaiModel[], litellm: Record<string, LitellmModel>) => ({

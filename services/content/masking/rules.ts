@@ -8,8 +8,20 @@ export const maskedByPathOnly: ReadonlySet<MaskedField> = new Set(['thread_id', 
 
 /** Globs over the names of members that hold credentials. */
 const credentialNames = [
-  ...['*password', '*passwd', '*passphrase', '*pwd', 'client_secret', '*secret_key', '*api_key', '*access_token'],
-  ...['*refresh_token', '*auth_token', '*session_token', '*bearer_token', '*private_key', 'authorization'],
+  '*password',
+  '*passwd',
+  '*passphrase',
+  '*pwd',
+  'client_secret',
+  '*secret_key',
+  '*api_key',
+  '*access_token',
+  '*refresh_token',
+  '*auth_token',
+  '*session_token',
+  '*bearer_token',
+  '*private_key',
+  'authorization',
   '*secret_access_key',
 ]
 

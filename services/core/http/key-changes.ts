@@ -142,11 +142,7 @@ export function isRangeWithin(range: string, whole: string): boolean {
   return !isLarger && addressList([whole]).check(address, familyOf(address))
 }
 
-function checkNew(
-  state: DirectoryState,
-  { userId, scopes, name = '', addresses = [] }: NewKey,
-  now: number,
-): void {
+function checkNew(state: DirectoryState, { userId, scopes, name = '', addresses = [] }: NewKey, now: number): void {
   throwUnlessUserId(userId)
   for (const scope of scopes) throwUnlessScope(scope)
   addressList(addresses)

@@ -33,4 +33,4 @@ export const bodyText = ({ body }: Pick<RouteContext, 'body'>): string => body.b
 export const callTables = ['calls', 'call_keys', 'payloads']
 
 /** What the lists are read from. */
-export const listTables = [...callTables, ...['payload_leaves', 'call_marks', 'call_counts_hourly', 'rollups']]
+export const listTables = [...callTables, 'payload_leaves', 'call_marks', 'call_counts_hourly', 'rollups']

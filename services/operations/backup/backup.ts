@@ -46,8 +46,14 @@ const notCopied =
  * what another, frozen later, does not hold. What is missing in it follows from the log and the dirty buckets.
  */
 const firstTables = [
-  ...['applied_positions', 'missing_records'],
-  ...['rollups', 'payload_chunks', 'payload_leaves', 'call_counts_hourly', 'call_counts', 'call_stats'],
+  'applied_positions',
+  'missing_records',
+  'rollups',
+  'payload_chunks',
+  'payload_leaves',
+  'call_counts_hourly',
+  'call_counts',
+  'call_stats',
 ]
 const placeOf = (table: string): number => (firstTables.indexOf(table) + 1 || firstTables.length + 1) - 1
 

@@ -22,28 +22,25 @@ const aside = { background: true }
  * what is missing in one is applied again.
  */
 const order = [
-  ...['applied_positions', 'missing_records'],
-  ...[
-    'call_marks',
-    'call_unswept',
-    'rollups',
-    'payload_chunks',
-    'payload_leaves',
-    'call_counts_hourly',
-    'call_counts',
-    'call_stats',
-  ],
-  ...[
-    'call_keys',
-    'calls_by_id',
-    'calls_by_trace',
-    'calls_by_parent',
-    'calls_deleted',
-    'turns',
-    'call_patches',
-    'calls',
-    'payloads',
-  ],
+  'applied_positions',
+  'missing_records',
+  'call_marks',
+  'call_unswept',
+  'rollups',
+  'payload_chunks',
+  'payload_leaves',
+  'call_counts_hourly',
+  'call_counts',
+  'call_stats',
+  'call_keys',
+  'calls_by_id',
+  'calls_by_trace',
+  'calls_by_parent',
+  'calls_deleted',
+  'turns',
+  'call_patches',
+  'calls',
+  'payloads',
 ]
 const placeOf = (name: string): number => (order.indexOf(name) + 1 || order.length + 1) - 1
 

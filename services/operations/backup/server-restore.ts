@@ -103,7 +103,9 @@ export async function restoreServer(deps: ServerRestoreDeps, folder: string, fro
   await run(`CREATE TABLE \`${database}\`.${unfinishedTable} (at DateTime DEFAULT now()) ENGINE = Null`)
   // Without merges until the rows are counted: they remove older versions.
   await runOnServer(
-    ...[deps, `RESTORE ${elements([...names, ...manifest.definitions])} FROM ${destination.sql}`, destination],
+    deps,
+    `RESTORE ${elements([...names, ...manifest.definitions])} FROM ${destination.sql}`,
+    destination,
     'max_execution_time = 0, structure_only = 1',
   ).catch(async (error: unknown) => {
     const made = (await tablesOf(deps, database)).filter(({ name }) => name !== unfinishedTable)

@@ -47,12 +47,30 @@ const same = (...columns: string[]): Record<string, string> => Object.fromEntrie
 const word = (value: string): string => `'${value}'`
 
 const startColumns = [
-  ...['trace_id', 'parent_id', 'thread_id', 'turn_id', 'op_name', 'user_id', 'run_id', 'run_step', 'input_refs'],
+  'trace_id',
+  'parent_id',
+  'thread_id',
+  'turn_id',
+  'op_name',
+  'user_id',
+  'run_id',
+  'run_step',
+  'input_refs',
   'start_bytes',
 ]
 const endColumns = [
-  ...['exception', 'run_step_end', 'output_refs', 'error_count', 'usage_model', 'usage_requests', 'usage_input'],
-  ...['usage_output', 'usage_total', 'usage_cache_read', 'usage_cache_write', 'end_bytes'],
+  'exception',
+  'run_step_end',
+  'output_refs',
+  'error_count',
+  'usage_model',
+  'usage_requests',
+  'usage_input',
+  'usage_output',
+  'usage_total',
+  'usage_cache_read',
+  'usage_cache_write',
+  'end_bytes',
 ]
 const maskColumns = ['mask', 'mask_hits']
 const us = (column: string): string => `toUnixTimestamp64Micro(${column})`
@@ -336,20 +354,18 @@ const logs = plain({
 
 /** In the order in which an import should see them: what others refer to first. */
 export const sources: readonly ExportedTable[] = [
-  ...[
-    files,
-    objects,
-    labels,
-    ...tables,
-    costs,
-    patches,
-    calls,
-    feedback,
-    ...queues,
-    trainingJobs,
-    evaluationJobs,
-    logs,
-  ],
+  files,
+  objects,
+  labels,
+  ...tables,
+  costs,
+  patches,
+  calls,
+  feedback,
+  ...queues,
+  trainingJobs,
+  evaluationJobs,
+  logs,
 ]
 
 /** Tables that follow from the others when their rows are applied again, and usage and audit, which are those of an installation. */

@@ -10,8 +10,16 @@ import type { Query, Store } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
 
 const counts = [
-  ...['requests', 'refused', 'calls', 'bytes_in', 'bytes_stored', 'reads', 'read_ms', 'read_bytes'],
-  ...['sampled_out', 'masked'],
+  'requests',
+  'refused',
+  'calls',
+  'bytes_in',
+  'bytes_stored',
+  'reads',
+  'read_ms',
+  'read_bytes',
+  'sampled_out',
+  'masked',
 ]
 const groups = {
   day: sql`formatDateTime(toStartOfDay(minute), '%Y-%m-%dT00:00:00Z') AS time`,

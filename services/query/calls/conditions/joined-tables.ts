@@ -4,8 +4,13 @@ import type { CompiledCallsQuery } from './types.ts'
 
 /** Tables that answer a query on calls alone. */
 export const callQueryTables = [
-  ...['calls', 'call_keys', 'payloads', 'payload_leaves'],
-  ...['call_marks', 'rollups', 'call_counts_hourly'],
+  'calls',
+  'call_keys',
+  'payloads',
+  'payload_leaves',
+  'call_marks',
+  'rollups',
+  'call_counts_hourly',
 ]
 /** Tables of feedback and of queues. */
 export const joinedTables = ['feedback', 'feedback_by_ref', 'annotation_queues', 'annotation_queue_items']

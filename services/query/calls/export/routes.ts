@@ -20,8 +20,18 @@ const pieceBytes = 64 * 1024
 
 /** Of a CSV file, where none are named. */
 const usualColumns = [
-  ...['id', 'trace_id', 'parent_id', 'op_name', 'display_name', 'started_at', 'ended_at', 'summary.weave.status'],
-  ...['summary.weave.latency_ms', 'exception', 'inputs', 'output'],
+  'id',
+  'trace_id',
+  'parent_id',
+  'op_name',
+  'display_name',
+  'started_at',
+  'ended_at',
+  'summary.weave.status',
+  'summary.weave.latency_ms',
+  'exception',
+  'inputs',
+  'output',
 ]
 
 async function* inPieces(texts: AsyncIterable<string>, head = ''): AsyncGenerator<Buffer> {

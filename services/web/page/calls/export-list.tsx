@@ -15,8 +15,15 @@ type Format = keyof typeof formats
 
 /** What stands before the columns that a reader chooses. */
 const fixedColumns = [
-  ...['id', 'trace_id', 'op_name', 'display_name', 'started_at', 'ended_at', 'summary.weave.status'],
-  ...['summary.weave.latency_ms', 'exception'],
+  'id',
+  'trace_id',
+  'op_name',
+  'display_name',
+  'started_at',
+  'ended_at',
+  'summary.weave.status',
+  'summary.weave.latency_ms',
+  'exception',
 ]
 
 const columnsOfFile = (columns: readonly string[]): string[] => [

@@ -57,7 +57,10 @@ export const boards = {
   cost: {
     title: 'Cost',
     panels: [
-      ...[costBy('model', 'model'), costBy('operation', 'op_name'), costBy('user', 'user'), tokensByModel],
+      costBy('model', 'model'),
+      costBy('operation', 'op_name'),
+      costBy('user', 'user'),
+      tokensByModel,
       table('Operations with most cost', 'cost', 'op_name'),
       table('Users with most cost', 'cost', 'user'),
     ],

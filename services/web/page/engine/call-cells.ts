@@ -3,7 +3,15 @@ import { type Member, membersIn, membersOfText } from './json-texts.ts'
 
 /** Members of a record that say what a call is; the rest is about the project, or is opened. */
 const heads = [
-  ...['id', 'trace_id', 'parent_id', 'thread_id', 'turn_id', 'op_name', 'display_name', 'started_at', 'ended_at'],
+  'id',
+  'trace_id',
+  'parent_id',
+  'thread_id',
+  'turn_id',
+  'op_name',
+  'display_name',
+  'started_at',
+  'ended_at',
   'exception',
 ]
 const wholes = ['attributes', 'summary']

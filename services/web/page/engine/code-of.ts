@@ -21,7 +21,14 @@ function pythonOf(value: unknown): string {
 
 /** What the clients of OpenAI take by name; everything else goes as part of the body. */
 const known = new Set([
-  ...['model', 'messages', 'temperature', 'max_tokens', 'tools', 'response_format', 'stream', 'stream_options'],
+  'model',
+  'messages',
+  'temperature',
+  'max_tokens',
+  'tools',
+  'response_format',
+  'stream',
+  'stream_options',
 ])
 
 export function codeOf(language: Language, { base, projectId, body }: Asked): string {

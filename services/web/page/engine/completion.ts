@@ -42,8 +42,24 @@ export function writtenAt(text: string, caret: number): Written {
 
 /** Fields that every call has, with what follows them first. */
 export const plainFields = [
-  ...['status:', 'latency>', 'op:', 'error~', 'name:', 'user:', 'thread:', 'trace:', 'run:', 'turn:', 'id:', 'parent:'],
-  ...['started>', 'queue:', 'ref:', 'has:', 'is:root', 'is:running'],
+  'status:',
+  'latency>',
+  'op:',
+  'error~',
+  'name:',
+  'user:',
+  'thread:',
+  'trace:',
+  'run:',
+  'turn:',
+  'id:',
+  'parent:',
+  'started>',
+  'queue:',
+  'ref:',
+  'has:',
+  'is:root',
+  'is:running',
 ] as const
 
 /** A path of the server as a field of the line; null for what the line has no name for. */

@@ -37,8 +37,11 @@ function citationsOf(source: Members): Citation[] {
   const found = asObject(source.groundingMetadata ?? source.grounding_metadata)
   const cited = asObject(source.citationMetadata ?? source.citation_metadata)
   const all = [
-    ...[source.annotations, source.search_results, source.citations],
-    ...[found.groundingChunks ?? found.grounding_chunks, cited.citationSources ?? cited.citations],
+    source.annotations,
+    source.search_results,
+    source.citations,
+    found.groundingChunks ?? found.grounding_chunks,
+    cited.citationSources ?? cited.citations,
   ].flatMap(asList)
   return all.flatMap((one) => {
     const { url_citation, web, ...own } = asObject(one)

@@ -80,8 +80,18 @@ export function filesObject(value: unknown): MediaSource | null {
 const typeKeys = ['mime_type', 'mediaType', 'media_type', 'mimeType']
 const nameKeys = ['filename', 'file_name', 'name', 'title']
 const innerKeys = [
-  ...['image_url', 'input_audio', 'source', 'inlineData', 'inline_data', 'fileData', 'file_data', 'file', 'image'],
-  ...['audio', 'video', 'document'],
+  'image_url',
+  'input_audio',
+  'source',
+  'inlineData',
+  'inline_data',
+  'fileData',
+  'file_data',
+  'file',
+  'image',
+  'audio',
+  'video',
+  'document',
 ]
 const valueKeys = ['url', 'data', 'file_data', 'fileUri', 'file_uri', 'file_url', 'uri', 'content', 'base64', 'blob']
 

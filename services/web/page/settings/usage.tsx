@@ -32,7 +32,9 @@ const useUsage = (projectId: string) =>
       const ask = (by: 'day' | 'hour' | 'key', from: string) =>
         lines('usage.query', { project_id: projectId, from, to, by }, { signal })
       const [byDay, lastDay, byKey, stored] = await Promise.all([
-        ...[ask('day', first), ask('key', new Date(now - dayMs).toISOString()), ask('key', first)],
+        ask('day', first),
+        ask('key', new Date(now - dayMs).toISOString()),
+        ask('key', first),
         json('projects.stats', { project_id: projectId }, { signal }),
       ] as const)
       return {

@@ -12,8 +12,17 @@ const opNames = (projectId: string, ...names: string[]): string[] =>
   names.flatMap((name) => [name, `weave:///${projectId}/op/${name}:*`])
 
 const headColumns = [
-  ...['id', 'trace_id', 'op_name', 'display_name', 'started_at', 'ended_at', 'exception', 'summary'],
-  ...['inputs', 'output', 'attributes'],
+  'id',
+  'trace_id',
+  'op_name',
+  'display_name',
+  'started_at',
+  'ended_at',
+  'exception',
+  'summary',
+  'inputs',
+  'output',
+  'attributes',
 ]
 
 /** @param ids only these; null = the latest */

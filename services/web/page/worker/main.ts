@@ -32,8 +32,17 @@ type Context = { signal: AbortSignal }
 const maxConversation = 2 ** 21
 
 const lightColumns = [
-  ...['id', 'trace_id', 'parent_id', 'op_name', 'display_name', 'started_at', 'ended_at', 'exception', 'summary'],
-  ...['user_id', 'thread_id'],
+  'id',
+  'trace_id',
+  'parent_id',
+  'op_name',
+  'display_name',
+  'started_at',
+  'ended_at',
+  'exception',
+  'summary',
+  'user_id',
+  'thread_id',
 ]
 
 async function lines(
