@@ -8,7 +8,14 @@ import type { Assets } from './assets.ts'
 import { assetHeaders, shellHeaders } from './headers.ts'
 import { callPathOf, pagePathOf } from './sdk-links.ts'
 
-const pagePaths = ['/sign-in', '/p/{entity}/{project}', '/p/{entity}/{project}/{path*}', '/settings/{path*}', '/system']
+const pagePaths = [
+  '/sign-in',
+  '/p/{entity}/{project}',
+  '/p/{entity}/{project}/{path*}',
+  '/settings',
+  '/settings/{path*}',
+  '/system',
+]
 
 function shellReply(assets: Assets, basePath: string, ifNoneMatch: string | undefined, status = 200): Reply {
   const { html, etag } = assets.shell(basePath)

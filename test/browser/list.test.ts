@@ -42,6 +42,13 @@ describe('calls', () => {
     await expect.poll(rowNames).toEqual(['fetch'])
   })
 
+  it('take nothing from an address that is none of what they know', async () => {
+    await go(`${home}?view=evil&range=all&sort=evil`)
+    await page.getByRole('button', { name: 'Time range: all time, UTC' }).waitFor()
+    expect(await page.getByRole('button', { name: 'What is different' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Roots' }).getAttribute('aria-pressed')).toBe('true')
+  })
+
   it('mark the term of a filter that the server refuses, with its reason', async () => {
     await go(`${home}?view=all&q=${encodeURIComponent('status:error has:strange')}`)
     await page.getByRole('heading', { name: 'Field strange is not allowed' }).waitFor()

@@ -68,6 +68,12 @@ it('a key is made for a new user, shown once with what uses it, limited, and ref
   await row('agent of the test').getByText('Revoked').waitFor()
 })
 
+it('settings begin with whoever is signed in', async () => {
+  const { page } = here
+  await page.goto(`${world.url}/settings`)
+  await page.waitForURL((to) => to.pathname === '/settings/you')
+})
+
 it('an empty project leads to a new key that may send to it, and the palette to every section', async () => {
   const { page } = here
   await page.goto(`${world.url}/p/acme/nothing-settings/calls`)

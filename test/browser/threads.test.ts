@@ -58,6 +58,7 @@ beforeAll(async () => {
     { messages: [user('said a'.padEnd(1_000_000, ' and on'))] },
     { messages: [{ role: 'system', content: 'Be kind' }, user('said b')] },
     { messages: [{ role: 'user', content: [{ type: 'text', text: 'said c' }] }] },
+    { 'gen_ai.input.messages': [{ role: 'user', parts: [{ type: 'text', content: 'said d' }] }] },
     { plain: 1 },
   ]
   const project = 'acme/threads-began'
@@ -112,7 +113,7 @@ describe('the list of threads', () => {
     await go('/p/acme/threads-began/threads')
     const rows = page.getByRole('table', { name: 'Threads' }).locator('.row')
     const began = async () => (await rows.allInnerTexts()).map((row) => /said .|\[?plain/.exec(row)?.[0])
-    await expect.poll(began).toEqual(['plain', 'said c', 'said b', 'said a'])
+    await expect.poll(began).toEqual(['plain', 'said d', 'said c', 'said b', 'said a'])
     // No payload comes whole, however large.
     expect(asked).toEqual([])
     await context.unroute('**/calls/stream_query')

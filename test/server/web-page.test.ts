@@ -24,7 +24,15 @@ describe('the page', () => {
   const get = (path: string, headers: Record<string, string> = {}) => send(port, path, { anonymous: true, headers })
 
   it('is one shell under its own paths, with headers that forbid everything from elsewhere', async () => {
-    for (const path of ['/', '/sign-in', '/p/acme/demo', '/p/acme/demo/traces/1', '/settings/keys', '/system']) {
+    for (const path of [
+      '/',
+      '/sign-in',
+      '/p/acme/demo',
+      '/p/acme/demo/traces/1',
+      '/settings',
+      '/settings/keys',
+      '/system',
+    ]) {
       const { status, headers, text } = await get(path, navigation)
       expect([path, status]).toEqual([path, 200])
       expect(text).toContain('<!doctype html>')

@@ -62,6 +62,7 @@ describe('a trace', () => {
       record('execute_tool search', 'agent', 20, 5),
       record('chat', 'agent', 40, 10),
       record('Tools.search', 'agent', 60, 5),
+      record('execute_tool_search', 'agent', 65, 5),
       record('research', 'agent', 70, 5),
     ]
     const tree = treeOfRecords(records)
@@ -82,7 +83,7 @@ describe('a trace', () => {
     expect(linked(asked(null), answer(null), asked(null), asked(null))).toEqual([
       'execute_tool search',
       'Tools.search',
-      undefined,
+      'execute_tool_search',
     ])
     expect(linked(asked('1', 'other'))).toEqual([undefined])
     expect(toolSpans(tree, -1, []).size).toBe(0)

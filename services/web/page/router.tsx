@@ -31,6 +31,16 @@ const signedIn = createRoute({
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
+/**
+ * What a page does not take of an address is nothing: the router hands on what a validation leaves out. Time zones are
+ * checked where they are used.
+ */
+const only = <Taken extends (search: Record<string, unknown>) => object>(taken: Taken): Taken =>
+  ((search) => ({
+    ...Object.fromEntries(Object.keys(search).flatMap((name) => (name === 'tz' ? [] : [[name, undefined]]))),
+    ...taken(search),
+  })) as Taken
+
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
@@ -53,7 +63,7 @@ const project = createRoute({
 const calls = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/calls',
-  validateSearch: callsSearch,
+  validateSearch: only(callsSearch),
   async beforeLoad({ params, search }) {
     const found = await searchOfDefault('calls', `${params.entity}/${params.project}`, search)
     if (found) throw redirect({ to: '/p/$entity/$project/calls', params, search: callsSearch(found), replace: true })
@@ -67,7 +77,7 @@ const call = createRoute({
 const trace = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/traces/$traceId',
-  validateSearch: traceSearch,
+  validateSearch: only(traceSearch),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.traceRoute))
 
 const object = createRoute({
@@ -82,23 +92,23 @@ const object = createRoute({
 const differences = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/diff',
-  validateSearch: differencesSearch,
+  validateSearch: only(differencesSearch),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.differencesRoute))
 
 const evaluations = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/evaluations',
-  validateSearch: runsSearch,
+  validateSearch: only(runsSearch),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.evaluationsRoute))
 const evaluation = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/evaluations/$runId',
-  validateSearch: runSearch,
+  validateSearch: only(runSearch),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.evaluationRoute))
 const comparison = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/evaluations/compare',
-  validateSearch: compareSearch,
+  validateSearch: only(compareSearch),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.compareRoute))
 const queues = createRoute({ getParentRoute: () => signedIn, path: '/p/$entity/$project/queues' }).lazy(() =>
   import('./lazy-routes.tsx').then((module) => module.queuesRoute),
@@ -125,13 +135,13 @@ const playground = createRoute({
 const dashboard = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/dashboard',
-  validateSearch: dashboardSearch,
+  validateSearch: only(dashboardSearch),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.dashboardRoute))
 
 const threads = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/threads',
-  validateSearch: threadsSearch,
+  validateSearch: only(threadsSearch),
   async beforeLoad({ params, search }) {
     const found = await searchOfDefault('threads', `${params.entity}/${params.project}`, search)
     if (found)
@@ -141,7 +151,7 @@ const threads = createRoute({
 const thread = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/threads/$threadId',
-  validateSearch: threadSearch,
+  validateSearch: only(threadSearch),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.threadRoute))
 
 type ObjectsSearch = {
@@ -159,23 +169,23 @@ const objectsSearch = ({ op, class: kind, page, tz }: Record<string, unknown>): 
 const objects = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/objects',
-  validateSearch: objectsSearch,
+  validateSearch: only(objectsSearch),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.objectsRoute))
 const versions = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/objects/$objectId',
-  validateSearch: objectsSearch,
+  validateSearch: only(objectsSearch),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.versionsRoute))
 
 const dataset = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/datasets/$objectId/$version',
-  validateSearch: tableSearch,
+  validateSearch: only(tableSearch),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.datasetRoute))
 const table = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/tables/$digest',
-  validateSearch: tableSearch,
+  validateSearch: only(tableSearch),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.tableRoute))
 
 const projectSearch = ({ project }: Record<string, unknown>): { project?: string | undefined } => ({
@@ -183,6 +193,13 @@ const projectSearch = ({ project }: Record<string, unknown>): { project?: string
 })
 const settingsFields = ['action', 'actor', 'target', 'days', 'scope', 'new'] as const
 type SettingsSearch = { [Name in 'project' | (typeof settingsFields)[number]]?: string | undefined }
+const anySettings = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/settings',
+  beforeLoad() {
+    throw redirect({ to: '/settings/$section', params: { section: 'you' }, replace: true })
+  },
+})
 const settings = createRoute({
   getParentRoute: () => signedIn,
   path: '/settings/$section',
@@ -222,6 +239,7 @@ const routeTree = root.addChildren([
     dashboard,
     threads,
     thread,
+    anySettings,
     settings,
     system,
   ]),

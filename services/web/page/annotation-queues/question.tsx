@@ -88,9 +88,10 @@ export function Question({
       )}
       {others.length > 0 && (
         <p className="dim">
-          {others.slice(0, 6).map(({ id, by, value: said }) => (
+          {others.slice(0, 6).map(({ id, by, value: said }, place) => (
             <span key={id}>
-              <T text={by} max={30} />: <T text={String(said)} max={60} />{' '}
+              {place > 0 && ' · '}
+              <T text={by} max={30} />: <T text={String(said)} max={60} />
             </span>
           ))}
         </p>

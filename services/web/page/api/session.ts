@@ -1,5 +1,5 @@
 // Who is signed in, as the server says; signing in and out.
-import { QueryCache, QueryClient, useQuery } from '@tanstack/react-query'
+import { MutationCache, QueryCache, QueryClient, useQuery } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { stopWorker } from '../worker/client.ts'
 import { json } from './client.ts'
@@ -45,6 +45,7 @@ export const queries = new QueryClient({
   queryCache: new QueryCache({
     onError: (error, { meta }) => meta?.isAside !== true && isRefused(error) && setEnded(true),
   }),
+  mutationCache: new MutationCache({ onError: (error) => isRefused(error) && setEnded(true) }),
   defaultOptions: {
     queries: {
       staleTime: 10_000,

@@ -9,7 +9,7 @@ type ToolCall = Extract<Part, { is: 'call' }>
 function isTool(span: string, tool: string): boolean {
   if (!span.endsWith(tool)) return false
   const before = span.slice(0, span.length - tool.length)
-  return before === '' || before === 'execute_tool ' || /^[\w.]+\.$/.test(before)
+  return before === '' || /^execute_tool[ _]$/.test(before) || /^[\w.]+\.$/.test(before)
 }
 
 /** Calls of tools in the order in which they were asked for, and which of them have their answer among the messages. */

@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react'
 import { bytes } from '../engine/format.ts'
 import { usePreference } from '../preferences.ts'
+import { scaled } from '../text-scale.ts'
 import { ask } from '../worker/client.ts'
 import type { NodeRow } from '../worker/documents.ts'
 import { Dialog } from './dialog.tsx'
@@ -83,7 +84,7 @@ export function TextReader({ node, title, onClose }: { node: NodeRow; title: str
           role="list"
           label="Text"
           count={count}
-          height={18}
+          height={scaled(18)}
           at={at}
           onAt={setAt}
           onRange={onRange}

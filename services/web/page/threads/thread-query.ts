@@ -55,10 +55,15 @@ export const previewsQuery = (projectId: string, ids: readonly string[]) => ({
   staleTime: 60_000,
 })
 
-const firstMessages = [0, 1, 2].map((place) => `inputs.messages.${place}`)
+/** Of chat completions, and as OpenTelemetry records them. */
+const firstMessages = ['inputs.messages', 'inputs.gen_ai\\.input\\.messages'].flatMap((list) =>
+  [0, 1, 2].map((place) => `${list}.${place}`),
+)
+/** Where a message has its text. */
+const texts = ['content', 'content.0.text', 'parts.0.content']
 /** Where the first words of a user may stand; the inputs last. */
 const beginnings = [
-  ...firstMessages.flatMap((path) => [`${path}.role`, `${path}.content`, `${path}.content.0.text`]),
+  ...firstMessages.flatMap((path) => [`${path}.role`, ...texts.map((text) => `${path}.${text}`)]),
   'inputs',
 ]
 
@@ -74,8 +79,8 @@ export const beginningsQuery = (project_id: string, call_ids: readonly string[])
     }
     const beginning = (id: string): string => {
       const path = firstMessages.find((one) => ['user', 'human'].includes(shown(id, `${one}.role`)))
-      const said = path === undefined ? '' : shown(id, `${path}.content`) || shown(id, `${path}.content.0.text`)
-      return said || shown(id, 'inputs')
+      const said = path === undefined ? [] : texts.map((text) => shown(id, `${path}.${text}`))
+      return said.find((text) => text !== '') ?? shown(id, 'inputs')
     }
     return new Map(call_ids.map((id) => [id, beginning(id)]))
   },

@@ -1,7 +1,9 @@
 // The code of an op, as it was published: of the one that a span ran, or of a version.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useMemo } from 'react'
 import { json } from '../api/client.ts'
+import { codePieces } from '../engine/code-pieces.ts'
 import { bytes } from '../engine/format.ts'
 import type { OpVersion } from '../engine/refs.ts'
 import { FaultBox } from '../parts/fault.tsx'
@@ -10,6 +12,19 @@ import { Copy } from '../settings/parts.tsx'
 
 /** Characters that are shown; all of them can be copied. */
 const maxShown = 65_536
+/** Longer code has no colours: each piece is an element. */
+const maxColoured = 32_768
+
+function Coloured({ code }: { code: string }) {
+  const pieces = useMemo(() => (code.length > maxColoured ? undefined : codePieces(code)), [code])
+  if (pieces === undefined) return <T text={code} max={maxShown} />
+  return pieces.map(({ is, text }, place) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text never move
+    <span key={place} className={is === 'plain' ? undefined : `code-${is}`}>
+      <T text={text} max={maxColoured} />
+    </span>
+  ))
+}
 
 /** @param withLink to the version, where the code stands elsewhere */
 export function Code({ projectId, op, withLink }: { projectId: string; op: OpVersion; withLink: boolean }) {
@@ -39,7 +54,7 @@ export function Code({ projectId, op, withLink }: { projectId: string; op: OpVer
       {data && code === '' && <p className="second">It was published without its code.</p>}
       {code !== '' && (
         <pre>
-          <T text={code} max={maxShown} />
+          <Coloured code={code} />
         </pre>
       )}
       {code.length > maxShown && <p className="dim">Cut here; it has {bytes(code.length)}.</p>}
