@@ -333,11 +333,16 @@ describe('keys', () => {
     await keys.setGrant('bob', '*', 'owner')
     await keys.switchUser('bob', true)
     await expect(keys.setGrant('ann', '*', null)).rejects.toThrow('ann is the last owner of everything')
+    // One that only scrapes could give nothing back.
+    keys.create({ userId: 'prometheus', role: 'owner', actions: ['metrics'] })
+    await expect(keys.setGrant('ann', '*', null)).rejects.toThrow('ann is the last owner of everything')
+    await keys.setGrant('prometheus', '*', null)
     await open({ configured: ['carl:key'] }).setGrant('ann', '*', null)
     expect(open().users()).toEqual([
       { id: 'u', kind: 'service', isOff: false, grants: [] },
       { id: 'ann', kind: 'person', isOff: false, grants: [] },
       { id: 'bob', kind: 'person', isOff: true, grants: [{ scope: '*', role: 'owner' }] },
+      { id: 'prometheus', kind: 'service', isOff: false, grants: [] },
     ])
   })
 

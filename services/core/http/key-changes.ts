@@ -94,7 +94,7 @@ export function grantChanges(
 const maxLiveKeys = 1_000
 
 /** Keys of a user that are neither revoked nor have ended. */
-function liveKeysOf(state: DirectoryState, userId: string, now: number): [string, KeyValue][] {
+export function liveKeysOf(state: DirectoryState, userId: string, now: number): [string, KeyValue][] {
   const hasEnded = (end: string | undefined) => end !== undefined && Date.parse(end) <= now
   return [...state.keys].filter(
     ([id, key]) => key.user === userId && !state.revoked.has(id) && !hasEnded(keyEndOf(state, id, key)),

@@ -3,11 +3,19 @@ import type { Change } from '../directory/directory.ts'
 import { itemKey, type UserValue } from '../directory/items.ts'
 import type { Role, Scope } from '../directory/roles.ts'
 import type { DirectoryState } from '../directory/state.ts'
-import { RefusedChange, throwUnlessScope, throwUnlessUserId } from './key-changes.ts'
+import { liveKeysOf, RefusedChange, throwUnlessScope, throwUnlessUserId } from './key-changes.ts'
 
-/** Users that may do everything, but for those who are switched off. */
-const ownersOf = ({ grants, off }: DirectoryState): string[] =>
-  [...grants].filter(([user, own]) => own.get('*') === 'owner' && !off.has(user)).map(([user]) => user)
+/** People who may do everything, and services that have a key for it: one that only scrapes gives nobody a role. */
+function ownersOf(state: DirectoryState): string[] {
+  const { grants, off, users } = state
+  const owners = [...grants].filter(([user, own]) => own.get('*') === 'owner' && !off.has(user)).map(([user]) => user)
+  const opensAll = (user: string) =>
+    liveKeysOf(state, user, Date.now()).some(
+      ([, { scopes, actions }]) => scopes.includes('*') && actions.includes('owner'),
+    )
+  const able = owners.filter((user) => users.get(user)?.kind !== 'service' || opensAll(user))
+  return able.length > 0 ? able : owners
+}
 
 /** @throws RefusedChange when nobody else could give it back */
 function throwIfLastOwner(state: DirectoryState, userId: string, hasConfigured: boolean): void {
