@@ -205,6 +205,12 @@ export function DifferencesPage() {
             ))}
           </tbody>
         </table>
+        {data.code && (
+          <section aria-label="Code">
+            <h2>Code</h2>
+            <Lines of={data.code} label="Differences of code" />
+          </section>
+        )}
         {differing.map(({ name, differences }) => (
           <section key={name} aria-label={titles[name]}>
             <h2>{titles[name]}</h2>
@@ -230,12 +236,6 @@ export function DifferencesPage() {
             </table>
           </section>
         ))}
-        {data.code && (
-          <section aria-label="Code">
-            <h2>Code</h2>
-            <Lines of={data.code} label="Differences of code" />
-          </section>
-        )}
         {rowA && rowB && <SpanDifferences spans={[spanOf(rowA), spanOf(rowB)]} />}
         {equal.length > 0 && (
           <p className="second" role="status">
