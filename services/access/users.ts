@@ -37,7 +37,7 @@ function shownUser(state: DirectoryState, id: string, { access = {}, userId }: C
   const isOwn = isMadeByCaller || allowsOn(access, 'admin', user.entity)
   if (grants.length === 0 && !isOwn) return undefined
   const { kind, entity } = user
-  const isKnownElsewhere = grantsOf(state, id, now).length > grants.length
+  const isKnownElsewhere = grantsOf(state, id, now).length > grants.length || isOfAnother(access, id, entity)
   const { name, email } = isKnownElsewhere && !isOwn ? {} : user
   return {
     id,
@@ -58,6 +58,9 @@ export function throwUnlessOver(state: DirectoryState, id: string, caller: Calle
   if (shownUser(state, id, caller, now) === undefined) throw fault(404, `There is no user ${id}`)
   if (id === caller.userId) throw fault(403, 'Nobody changes himself: another admin does')
   const granted = grantsOf(state, id, now)
+  const entity = state.users.get(id)?.entity ?? id
+  if (isOfAnother(access, id, entity))
+    throw fault(403, `${id} is a user of an entity that your key does not administer`)
   if (granted.some(({ scope }) => !allowsOn(access, 'admin', scope)) || !isWithin(grantedTo(state, id, now), access))
     throw fault(403, `${id} has rights that your key does not administer`)
 }
@@ -200,3 +203,7 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
 /** Whether a scope that the caller administers is the entity, lies in it, or contains it. */
 const isInEntity = (access: Access, scope: string, entity: string): boolean =>
   actionsOn(access, scope).includes('admin') && (scope === '*' || scope === entity || scope.startsWith(`${entity}/`))
+
+/** Whether a user was made for an entity of which the caller administers nothing; most are for none but themselves. */
+const isOfAnother = (access: Access, id: string, entity: string): boolean =>
+  entity !== id && !Object.keys(access).some((scope) => isInEntity(access, scope, entity))

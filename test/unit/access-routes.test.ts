@@ -161,6 +161,13 @@ describe('users, grants and keys', () => {
     // What would be said by such a key the other team would take for her word.
     expect(await as(admin)(...keyOn('team-a'))).toMatchObject({ status: 403 })
     expect(await as(other)('POST', `/keys/${made.id}/rotate`)).toMatchObject({ status: 403 })
+    // Nor for one who was made for the other entity, and is granted nothing there yet.
+    expect((await as(other)('POST', '/users', { id: 'dora', name: 'Dora', entity: 'team-b' })).status).toBe(200)
+    expect((await as(admin)(...grant('team-a', 'dora'))).status).toBe(200)
+    const { lines } = await as(admin)('GET', '/users')
+    expect(lines.find(({ id }) => id === 'dora')).not.toHaveProperty('name')
+    expect((await as(admin)(...keyOn('team-a', 'dora'))).status).toBe(403)
+    expect((await as(admin)('POST', '/users/dora/off')).status).toBe(403)
     // One's own, and by who administers both.
     expect(await as(admin)(...keyOn('team-a', 'amy'))).toMatchObject({ status: 200 })
     expect(await ask('POST', `/keys/${made.id}/rotate`)).toMatchObject({ status: 200 })
