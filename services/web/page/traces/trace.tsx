@@ -1,7 +1,7 @@
 // A trace: minimap, tree with bars, and the reader of the chosen span.
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { type ComponentProps, type RefObject, useDeferredValue, useEffect, useMemo, useRef } from 'react'
+import { type ComponentProps, type RefObject, useEffect, useMemo, useRef } from 'react'
 import { listHref, neighbours } from '../calls/remembered.ts'
 import { count, duration, moment, money, tokens } from '../engine/format.ts'
 import { idAt, textOf } from '../engine/span-columns.ts'
@@ -45,7 +45,7 @@ export function Trace() {
   const finder = useRef<HTMLInputElement>(null)
   const zoom = useMemo(() => zoomOf(search.zoom), [search.zoom])
   const window = useMemo(() => zoom ?? { from: 0, to: Math.max(1, tree?.endUs ?? 1) }, [zoom, tree])
-  const find = useDeferredValue(search.find ?? '')
+  const find = search.find ?? ''
 
   const change = (next: TraceSearch, replace = true) =>
     void navigate({
