@@ -101,7 +101,6 @@ const deepOnly = [
   'server/evaluate-model',
   'server/evaluation-objects',
   'server/evaluation-runs-many',
-  'server/event-loop',
   'server/event-loop-work',
   'server/feedback-calls',
   'server/garbage-property',
