@@ -54,7 +54,7 @@ import { createCallReadRoutes } from '../query/calls/routes.ts'
 import { loadDefaultPrices } from '../query/costs/default-prices.ts'
 import { createPrices } from '../query/costs/prices.ts'
 import { createCostReadRoutes } from '../query/costs/routes.ts'
-import { createRequestErasure } from '../query/erasures/request.ts'
+import { createRequestErasure, erasureHeader } from '../query/erasures/request.ts'
 import { createErasureRoutes } from '../query/erasures/routes.ts'
 import { createAnnotationSchema } from '../query/feedback/annotation-schema.ts'
 import { createThrowIfHeld } from '../query/feedback/held.ts'
@@ -133,7 +133,8 @@ export type RouteDeps = {
 type HandlerDeps = Omit<RouteDeps, 'store'> & { store: OpenedStore }
 
 const ingestRoutes = (deps: HandlerDeps): Route[] => {
-  const { config, log, split, store, clock, blobs, freshness, lock, maskings, logger, audit } = deps
+  const { config, log, split, store, clock, blobs, freshness, lock, maskings, logger, audit, masterKey } = deps
+  const requestErasure = createRequestErasure({ log, clock, config, masterKey })
   const content = createContent({ log, clock, blobs })
   const annotationSchema = createAnnotationSchema({ store, freshness })
   const checkQueue = createQueueCheck({ store, freshness })
@@ -165,6 +166,11 @@ const ingestRoutes = (deps: HandlerDeps): Route[] => {
       checkQueue,
       throwUnlessOwn: createThrowUnlessOwn(deps),
       throwIfHeld: createThrowIfHeld(deps),
+      audit,
+      async requestRemoval(context, projectId, feedbackId) {
+        const selector = { feedback_ids: [feedbackId] }
+        return { [erasureHeader]: (await requestErasure(context, projectId, { calls: 0, selector })).id }
+      },
     }),
     ...createTableWriteRoutes({ log, clock, maskings }),
     ...createAnnotationQueueWriteRoutes({ log, clock }),

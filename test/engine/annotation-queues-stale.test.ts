@@ -49,6 +49,8 @@ beforeAll(async () => {
       clock,
       throwIfHeld,
       throwUnlessOwn: throwIfHeld,
+      audit: noAudit,
+      requestRemoval: async () => ({}),
       config: { wirePrefix: 'wb', feedbackPrefix: 'wandb' },
       annotationSchema: createAnnotationSchema(deps),
       checkQueue: createQueueCheck(deps),

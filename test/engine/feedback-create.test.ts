@@ -36,6 +36,8 @@ beforeAll(async () => {
       clock,
       throwIfHeld,
       throwUnlessOwn: throwIfHeld,
+      audit: noAudit,
+      requestRemoval: async () => ({}),
       config,
       annotationSchema: createAnnotationSchema({ store, freshness }),
       checkQueue: createQueueCheck({ store, freshness }),

@@ -47,6 +47,8 @@ beforeAll(async () => {
       clock,
       throwIfHeld,
       throwUnlessOwn: throwIfHeld,
+      audit: noAudit,
+      requestRemoval: async () => ({}),
       config,
       annotationSchema: async () => true,
       checkQueue: async () => {},

@@ -50,6 +50,8 @@ beforeAll(async () => {
       checkQueue: async () => undefined,
       throwIfHeld: async () => undefined,
       throwUnlessOwn: async () => undefined,
+      audit: noAudit,
+      requestRemoval: async () => ({}),
     }),
     ...createFeedbackReadRoutes(
       { store, log, clock, freshness, config, audit: noAudit, throwIfHeld: async () => undefined },

@@ -85,6 +85,36 @@ it('feedback that is purged goes from tables and log, and what was said besides 
   })
 })
 
+it('feedback that is replaced goes from tables and log, under a new id and under its own', async () => {
+  const replaced = 'ent/replaced'
+  await sendCall(server, replaced, 1, 'stays-call')
+  const item = (note: string) => ({
+    project_id: replaced,
+    weave_ref: `weave:///${replaced}/call/${erasedId(1)}`,
+    feedback_type: 'note',
+    payload: { note },
+  })
+  const send = (path: string, body: object) => post(server.now().url, path, body)
+  const first = JSON.parse((await send('/feedback/create', item('canary-first'))).text) as { id: string }
+  await derive(server)
+  expect(await placesOf(server, 'canary-first')).toContain('feedback')
+  const second = await send('/feedback/replace', { ...item('canary-second'), feedback_id: first.id })
+  expect(second.status).toBe(200)
+  const { id } = JSON.parse(second.text) as { id: string }
+  await removed(server, replaced, second.headers.get('x-callhouse-erasure') as string)
+  expect(await placesOf(server, 'canary-first')).toEqual([])
+  expect(await placesOf(server, 'canary-second')).toContain('feedback')
+  const third = await send('/feedback/replace', { ...item('stays-third'), feedback_id: id, id })
+  const erasure = third.headers.get('x-callhouse-erasure') as string
+  await removed(server, replaced, erasure)
+  expect(await placesOf(server, 'canary-second')).toEqual([])
+  expect(await placesOf(server, 'stays-third')).toContain('feedback')
+  expect(await placesOf(server, 'stays-call')).toContain('payloads')
+  expect(await readErasure(server, replaced, erasure)).toMatchObject({
+    counts: { calls: 0, feedback: 1, log_rows: hasOwnLog(server) ? 1 : 0 },
+  })
+})
+
 it('a request for an erasure is refused when it names nothing, or two things', async () => {
   const refused = [
     { project_id: project, reason: 'none' },

@@ -7,6 +7,7 @@ import { createClock } from '../../services/core/clock/clock.ts'
 import { createFeedbackWriteRoutes } from '../../services/ingest/feedback/routes.ts'
 import { createObjectWriteRoutes } from '../../services/ingest/objects/routes.ts'
 import { createMemoryLog } from '../fixtures/memory-log.ts'
+import { noAudit } from '../fixtures/no-audit.ts'
 import { createCall } from '../fixtures/route-call.ts'
 
 const config = { wirePrefix: 'wb', wireAliases: true, feedbackPrefix: 'platform', allowPrivateNetworks: false }
@@ -24,6 +25,8 @@ const call = createCall([
     checkQueue: async () => undefined,
     throwIfHeld: async () => undefined,
     throwUnlessOwn: async () => undefined,
+    audit: noAudit,
+    requestRemoval: async () => ({}),
   }),
 ])
 const item = (value: unknown) => ({

@@ -11,8 +11,8 @@ import { applyRows, openLog, recordOf, temporaryFolder } from '../fixtures/log.t
 const rowOf = (kind: string, project: string, id: string, clock: number, word: string): string =>
   `{"kind":"${kind}","project_id":"${project}","id":"${id}","clock":${clock},"inputs":{"\\"id\\":\\"b\\"":"${word}"}}\n`
 
-const erasedOf = (calls: string[], spans: string[] = [], feedback: [string, bigint][] = []): Erased =>
-  new Map([['p', { calls: new Set(calls), spans: new Set(spans), feedback: new Map(feedback) }]])
+const erasedOf = (calls: string[], spans: string[] = [], feedback: [string, bigint][] = [], untilVer = 0n): Erased =>
+  new Map([['p', { calls: new Set(calls), spans: new Set(spans), feedback: new Map(feedback), untilVer }]])
 
 async function append(log: EmbeddedLog, topic: string, ...rows: string[]): Promise<void> {
   const patchCount = topic === 'calls' ? rows.filter((row) => !row.startsWith('{"kind":"complete"')).length : 0
@@ -102,6 +102,21 @@ test('feedback about them becomes its purge, and their log records lose what the
   expect(all.match(/stays/g)).toHaveLength(5)
   expect(all).toContain('"id":"f1","clock":5,"event":"purged"}')
   expect(all).toContain('"id":"l1","clock":12345678901234,"at_ns":1767614400000000001}')
+  await log.close()
+})
+
+test('feedback that the log says was purged goes, though it was made anew under its id since', async () => {
+  const dir = await temporaryFolder()
+  const log = await openLog(dir)
+  const row = (id: string, clock: number, event: string, word = '') =>
+    `{"project_id":"p","id":"${id}","clock":${clock},"event":"${event}","weave_ref":"r","payload":{"note":"${word}"}}\n`
+  await append(log, 'feedback', row('f1', 5, 'created', 'gone'), row('f2', 5, 'created', 'stays'))
+  await append(log, 'feedback', row('f1', 6, 'purged'), row('f1', 7, 'created', 'stays'), row('f2', 9, 'purged'))
+  await applyRows(log, 'feedback', 5)
+  expect(await rewriteLog(log, erasedOf([], [], [], 8n))).toEqual({ counts: new Map([['p', 1]]), places: [] })
+  const all = await texts(dir, 'feedback')
+  expect(all).not.toContain('gone')
+  expect(all.match(/stays/g)).toHaveLength(2)
   await log.close()
 })
 

@@ -10,6 +10,8 @@ import {
 import type { Masker } from '../../content/masking/masker.ts'
 import { type Maskings, takesLong } from '../../content/masking/maskings.ts'
 import { formatRef } from '../../content/refs.ts'
+import type { Audit } from '../../core/audit/audit.ts'
+import { audited, idsOf } from '../../core/audit/audited.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { TooLongHere } from '../../core/errors.ts'
@@ -52,6 +54,13 @@ export type FeedbackWriteDeps = {
   throwUnlessOwn: ThrowOver
   /** A fault when one of these items is about something that is held. */
   throwIfHeld: ThrowOver
+  audit: Pick<Audit, 'begin'>
+  /** Has the texts of an item that was replaced removed for good. @returns headers of the answer that name the erasure */
+  requestRemoval(
+    context: Pick<RouteContext, 'caller'>,
+    projectId: ProjectId,
+    feedbackId: string,
+  ): Promise<Record<string, string>>
 }
 
 /** What a request has found out so far: the items of a batch mostly share their schema and their queue. */
@@ -81,7 +90,7 @@ function maskedReasons(masker: Masker, item: FeedbackCreate): Partial<FeedbackCr
 const microseconds = ({ clock }: FeedbackRow): number => Number(clock / 1024n)
 
 export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
-  const { log, clock, maskings, config, annotationSchema, checkQueue, throwUnlessOwn, throwIfHeld } = deps
+  const { log, clock, maskings, config, annotationSchema, checkQueue, throwUnlessOwn, throwIfHeld, audit } = deps
   const newCheck = createSchemaCheck()
   const nothingChecked = (): Known => ({ schemas: new Map(), queues: new Set(), checkValue: newCheck() })
 
@@ -200,17 +209,24 @@ export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
       summary: 'Purges an item of feedback and stores another in its place',
       body: { type: 'json', schema: feedbackReplaceRequest, check: 'schema' },
       response: feedbackCreateResponse,
-      topics: ['feedback'],
+      topics: ['feedback', 'erasures'],
       tables: ['objects', 'object_events', 'annotation_queues', 'feedback', 'calls', 'call_keys', 'call_patches'],
       async handle(context) {
         const { input, body, caller } = context
         const sent = { item: input, payloadText: payloadText(body.bytes.toString()) }
         const accepted = await accept(context, sent)
-        await throwUnlessOwn(context, accepted.projectId, [input.feedback_id])
-        await throwIfHeld(context, accepted.projectId, [input.feedback_id])
+        const { projectId } = accepted
+        const { feedback_id: replaced } = input
+        await throwUnlessOwn(context, projectId, [replaced])
+        await throwIfHeld(context, projectId, [replaced])
         const purgedAt = clock.next()
         const row = rowOf(accepted, caller.userId)
-        return append([replacedRecord(input.feedback_id, purgedAt, row)], answerOf(row))
+        const event = { action: 'feedback.purged', scope: projectId, details: { feedback_ids: idsOf([replaced]) } }
+        const reply = await audited(audit, [event], () =>
+          append([replacedRecord(replaced, purgedAt, row)], answerOf(row)),
+        )
+        const removal = await deps.requestRemoval(context, projectId, replaced)
+        return { ...reply, headers: { ...reply.headers, ...removal } }
       },
     }),
   ]

@@ -33,8 +33,11 @@ export type Due = {
   blocked(verifying: readonly Erasure[]): Promise<Set<Erasure>>
   /** The next deleted calls of a project, in the order of their ids. */
   calls(projectId: string, after: string): Promise<Deleted[]>
-  /** Feedback of a project that was purged since its erasures before were asked for: ids, with when. */
-  feedback(projectId: string, erasures: readonly Erasure[]): Promise<Map<string, bigint>>
+  /**
+   * Feedback of a project that was purged since its erasures before were asked for, or made anew under its id: up to when
+   * its rows go, by id.
+   */
+  feedback(projectId: string, erasures: readonly Erasure[]): Promise<Map<string, { ver: bigint; isPurged: boolean }>>
   /** Deleted calls that stay as they are held: how many, by erasure that asked for them. */
   held(projectId: string, erasures: readonly Erasure[]): Promise<Map<Erasure, number>>
 }
@@ -117,8 +120,10 @@ export function createDue(deps: {
       const [oldest] = erasures.map(({ untilVer }) => untilVer).sort((a, b) => (a < b ? -1 : 1))
       if (oldest === undefined) return new Map()
       const named = { project: projectId, oldest: String(oldest), margin: String(lateVer) }
-      const rows = await read<{ id: string; ver: string }>(statement('erasure.feedback-purged', named))
-      return new Map(rows.map(({ id, ver }) => [id, BigInt(ver)]))
+      const rows = await read<{ id: string; ver: string; is_purged: number }>(
+        statement('erasure.feedback-purged', named),
+      )
+      return new Map(rows.map(({ id, ver, is_purged }) => [id, { ver: BigInt(ver), isPurged: is_purged === 1 }]))
     },
 
     async held(projectId, erasures) {

@@ -85,7 +85,7 @@ export type RowRemoval = {
     projectId: string,
     ids: readonly string[],
   ): Promise<{ feedback: Map<string, number>; payloads: Map<string, number>; spans: string[] }>
-  /** Items of feedback that were purged, and not made anew since. @returns their accept timestamps by id */
+  /** Rows of items of feedback up to an accept timestamp of each. @returns their own by id */
   removePurged(projectId: string, purged: ReadonlyMap<string, bigint>): Promise<Map<string, bigint>>
   /** What is stored of calls that were deleted up to an accept timestamp, and whose own rows are gone. */
   strays(projectId: string, untilVer: bigint): Promise<{ tables: string[]; ids: string[] }>

@@ -11,8 +11,11 @@ import { isPatch, rowsOfBytes } from '../split/segment-rows.ts'
 
 type Has = Pick<ReadonlySet<string>, 'has'>
 
-/** What is erased of a project: ids of calls, their spans as `spanKey` names them, ids of feedback with when it was purged. */
-export type ErasedOf = { calls: Has; spans: Has; feedback: Pick<ReadonlyMap<string, bigint>, 'get' | 'size'> }
+/**
+ * What is erased of a project: ids of calls, their spans as `spanKey` names them, ids of feedback with when it was purged;
+ * and all feedback that the log says was purged up to an accept timestamp.
+ */
+export type ErasedOf = { calls: Has; spans: Has; feedback: Map<string, bigint>; untilVer: bigint }
 export type Erased = ReadonlyMap<string, ErasedOf>
 
 /** A span id is one within its trace alone. */
@@ -26,6 +29,7 @@ export const wholeProject = {
   files: always,
   objects: always,
   feedback: new Map<string, bigint>(),
+  untilVer: 0n,
 }
 
 /** Segments that are damaged may hold what was to be taken out: they were left as they are. */
@@ -125,6 +129,20 @@ async function rewriteTopic(
   })
 }
 
+/** Adds what the log says was purged: of what was made anew under its id since, the tables do not tell. */
+async function addPurged(log: Required<Pick<Log, 'rewrite'>>, erased: Erased): Promise<void> {
+  if ([...erased.values()].every(({ untilVer }) => untilVer === 0n)) return
+  await log.rewrite(feedbackTopic.name, (rows) => {
+    for (const line of rowsOfBytes(rows)) {
+      const row = rowOf(line)
+      const of = row === null ? undefined : erased.get(row.projectId)
+      if (row === null || of === undefined || row.clock > of.untilVer || valuesOf(line).event !== 'purged') continue
+      if (row.clock > (of.feedback.get(row.id) ?? 0n)) of.feedback.set(row.id, row.clock)
+    }
+    return null
+  })
+}
+
 const canRewrite = (log: Pick<Log, 'rewrite'>): log is Required<Pick<Log, 'rewrite'>> => log.rewrite !== undefined
 
 /**
@@ -138,6 +156,7 @@ export async function rewriteLog(
   if (!canRewrite(log)) return undefined
   const counts = new Map<string, number>()
   const places: string[] = []
+  await addPurged(log, erased)
   for (const topic of Object.keys(exchanges))
     places.push(...(await rewriteTopic(log, topic, (line) => exchanged(topic, line, erased), counts)))
   return { counts, places }

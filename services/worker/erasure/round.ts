@@ -110,17 +110,18 @@ export function createRound(deps: RoundDeps): Round {
       await deps.audit.record({ action: 'erasure.files_removed', scope: projectId, details: { files, bytes } })
   }
 
-  /** Removes feedback that was purged. @returns its ids, with when */
+  /** Removes feedback that was purged, and older versions of what was made anew. @returns ids that were purged, with when */
   async function removeFeedback(
     projectId: string,
     erasures: readonly Erasure[],
     nowMs: number,
   ): Promise<Map<string, bigint>> {
     const isKnown = isKnownOf(erasures, nowMs)
-    const purged = new Map([...(await due.feedback(projectId, erasures))].filter(([, ver]) => isKnown(ver)))
-    const rows = await removal.removePurged(projectId, purged)
-    for (const [id, partVer] of rows) countOf(erasures, { deleteVer: purged.get(id) ?? 0n, partVer }, { feedback: 1 })
-    return purged
+    const found = [...(await due.feedback(projectId, erasures))].filter(([, { ver }]) => isKnown(ver))
+    const gone = new Map(found.map(([id, { ver }]) => [id, ver]))
+    const rows = await removal.removePurged(projectId, gone)
+    for (const [id, partVer] of rows) countOf(erasures, { deleteVer: gone.get(id) ?? 0n, partVer }, { feedback: 1 })
+    return new Map(found.flatMap(([id, { ver, isPurged }]) => (isPurged ? [[id, ver] as const] : [])))
   }
 
   /** What is left of calls that were removed: rows that nothing led to. */
@@ -150,7 +151,8 @@ export function createRound(deps: RoundDeps): Round {
       for (const span of removed.spans) spans.add(span)
       ids.push(...some)
     }
-    return { ids, calls: new Set(ids), spans, feedback: await removeFeedback(projectId, erasures, nowMs) }
+    const untilVer = erasures.reduce((latest, one) => (one.untilVer > latest ? one.untilVer : latest), 0n)
+    return { ids, calls: new Set(ids), spans, feedback: await removeFeedback(projectId, erasures, nowMs), untilVer }
   }
 
   /** Everything of a project that was removed. */
@@ -188,7 +190,9 @@ export function createRound(deps: RoundDeps): Round {
         found.set(projectId, await removeProject(projectId, open.get(projectId) ?? [], nowMs))
       })
     const sets = new Map<string, ErasedOf>()
-    for (const [projectId, one] of found) if (one.ids.length > 0 || one.feedback.size > 0) sets.set(projectId, one)
+    // What was made anew under its id is found in the log alone.
+    for (const [projectId, one] of found)
+      if (one.ids.length > 0 || one.feedback.size > 0 || one.untilVer > 0n) sets.set(projectId, one)
     for (const projectId of whole) sets.set(projectId, wholeProject)
     const letters = new Map<string, number>()
     if (sets.size > 0) {
