@@ -286,3 +286,31 @@ it('refs and media in columns are signs with names, and refs of the project lead
   await page.getByRole('dialog').getByRole('link', { name: 'part' }).press('Enter')
   await page.waitForURL((to) => to.pathname.endsWith(`/objects/part/${digest}`))
 })
+
+it('the palette stays open with what was typed while a link to a call becomes its trace', async () => {
+  const { page } = here
+  const id = newId()
+  await world.send([call(world.project, { id, name: 'awaited', startMs: Date.now() - 70_000 })])
+  let answer = () => {}
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  await page.route('**/calls/stream_query', async (route) => {
+    await answered
+    await route.continue()
+  })
+  await page.goto(`${world.url}/p/${world.project}/calls/${id}`)
+  await page.getByText('Go to').waitFor()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('thread')
+  await page.getByRole('option', { name: 'Threads page' }).waitFor()
+  answer()
+  await page.waitForURL(/\/traces\//)
+  await page.unroute('**/calls/stream_query')
+  await page.getByRole('heading', { name: 'awaited' }).first().waitFor({ state: 'attached' })
+  await page.keyboard.type('s')
+  expect(await page.getByRole('combobox', { name: 'A project, an id, a ref, or words' }).inputValue()).toBe('threads')
+  await page.getByRole('option', { name: 'Threads page' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+})

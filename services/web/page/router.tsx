@@ -8,6 +8,7 @@ import { dashboardSearch } from './dashboards/search.ts'
 import { tableSearch } from './datasets/search.ts'
 import { differencesSearch } from './differences/search.ts'
 import { compareSearch, runSearch, runsSearch } from './evaluations/search.ts'
+import { Dialogs } from './frame/dialogs.tsx'
 import { NotFound } from './frame/not-found.tsx'
 import { type ObjectKind, objectKind } from './objects/classes.ts'
 import { Projects } from './projects/projects.tsx'
@@ -16,7 +17,15 @@ import { pageOf, threadSearch, threadsSearch } from './threads/search.ts'
 import { traceSearch } from './traces/search.ts'
 import { searchOfDefault } from './views/open-default.ts'
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
+const root = createRootRoute({
+  component: () => (
+    <>
+      <Outlet />
+      <Dialogs />
+    </>
+  ),
+  notFoundComponent: NotFound,
+})
 
 /** Pages need a session; the way back is in the address of the sign-in. */
 const signedIn = createRoute({

@@ -1,6 +1,6 @@
-// What stands around every page: the rail, the bar with its crumbs, dialogs that open anywhere.
+// What stands around every page: the rail, and the bar with its crumbs.
 import { Link, useLocation, useNavigate, useParams } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useEffect } from 'react'
 import { signOut, useHasEnded, useSession } from '../api/session.ts'
 import icon from '../icon.svg'
 import { useKeys } from '../keys.ts'
@@ -8,9 +8,8 @@ import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { choices, localZone, type Preference, preference, setPreference, usePreference } from '../preferences.ts'
 import { SignInAgain } from '../sign-in/sign-in.tsx'
+import { openKeySheet, openPalette } from './dialogs.tsx'
 import { HealthSign } from './health.tsx'
-import { KeySheet } from './key-sheet.tsx'
-import { Palette } from './palette.tsx'
 import { PageLinks, usePageKeys } from './rail.tsx'
 
 const labels: Record<Preference, string> = {
@@ -56,17 +55,16 @@ export function Frame({ crumbs, title, acts, of, children }: FrameProps) {
   const { entity, project } = of ?? params
   const { data: session } = useSession()
   const navigate = useNavigate()
-  const [open, setOpen] = useState<'palette' | 'help' | undefined>()
   const hasEnded = useHasEnded()
   const inSettings = useLocation({ select: ({ pathname }) => /^\/(?:settings\/|system$)/.test(pathname) })
-  const isInProject = entity !== undefined && project !== undefined
+  const here = entity !== undefined && project !== undefined ? { entity, project } : undefined
   useKeys({
-    palette: () => setOpen('palette'),
-    help: () => setOpen('help'),
+    palette: () => openPalette(here),
+    help: openKeySheet,
     wrap: () => setPreference('wrap', preference('wrap') === 'on' ? 'off' : 'on'),
     markdown: () => setPreference('markdown', preference('markdown') === 'on' ? 'off' : 'on'),
   })
-  usePageKeys(isInProject ? { entity, project } : undefined)
+  usePageKeys(here)
   useEffect(() => {
     document.title = `${title} · Callhouse`
   }, [title])
@@ -80,12 +78,12 @@ export function Frame({ crumbs, title, acts, of, children }: FrameProps) {
         <Link to="/" className="home" aria-label="Projects" title="Projects" search={{ all: '1' }}>
           <img src={icon} alt="" />
         </Link>
-        {isInProject && <PageLinks entity={entity} project={project} />}
+        {here && <PageLinks {...here} />}
         <span className="space" />
         <Link
           to="/settings/$section"
           params={{ section: 'you' }}
-          search={isInProject ? { project: `${entity}/${project}` } : {}}
+          search={here ? { project: `${here.entity}/${here.project}` } : {}}
           activeOptions={{ includeSearch: false }}
           className={inSettings ? 'at' : ''}
           aria-label="Settings"
@@ -106,7 +104,7 @@ export function Frame({ crumbs, title, acts, of, children }: FrameProps) {
                 className="item"
                 onClick={() => {
                   close()
-                  setOpen('help')
+                  openKeySheet()
                 }}
               >
                 <Icon name="help" /> Keys
@@ -122,7 +120,7 @@ export function Frame({ crumbs, title, acts, of, children }: FrameProps) {
             </>
           )}
         </Menu>
-        <button type="button" className="help" aria-label="Keys" title="Keys (?)" onClick={() => setOpen('help')}>
+        <button type="button" className="help" aria-label="Keys" title="Keys (?)" onClick={openKeySheet}>
           <Icon name="help" />
         </button>
       </nav>
@@ -130,17 +128,13 @@ export function Frame({ crumbs, title, acts, of, children }: FrameProps) {
         <div className="crumbs">{crumbs}</div>
         {acts}
         <HealthSign />
-        <button type="button" className="line" title="Go to anything (Ctrl K)" onClick={() => setOpen('palette')}>
+        <button type="button" className="line" title="Go to anything (Ctrl K)" onClick={() => openPalette(here)}>
           <Icon name="search" /> <span className="second">Go to</span> <kbd>Ctrl K</kbd>
         </button>
       </header>
       <main className="stage" aria-label={textOf(title)}>
         {children}
       </main>
-      {open === 'palette' && (
-        <Palette here={isInProject ? { entity, project } : undefined} onClose={() => setOpen(undefined)} />
-      )}
-      {open === 'help' && <KeySheet onClose={() => setOpen(undefined)} />}
       {hasEnded && <SignInAgain />}
     </div>
   )
