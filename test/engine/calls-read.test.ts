@@ -249,6 +249,28 @@ describe('user names', () => {
   })
 })
 
+it('a batch that is applied again shows no call twice, whatever is read of its payloads', async () => {
+  const parts = [
+    complete('twice-0', { inputs: '{"twice":3}', output: '3' }),
+    start('twice-1', { inputs: '{"twice":2}' }),
+    end('twice-1', { output: '2' }),
+    start('twice-2', { inputs: '{"twice":1}' }),
+  ]
+  await world.apply(parts)
+  await world.apply(parts)
+  const twice = field('inputs.twice')
+  const ids = async (field: string, query: object) =>
+    (await world.list({ columns: ['id'], query: { $expr: query }, sort_by: [{ field, direction: 'asc' }] })).map(
+      ({ id }) => id,
+    )
+  const some = { $gte: [twice, { $literal: 1 }] }
+  expect(await ids('inputs.twice', some)).toEqual(['twice-2', 'twice-1', 'twice-0'])
+  // Texts of both sides, by which a call is both sorted and chosen.
+  const both = { $or: [some, { $eq: [field('output'), { $literal: 2 }] }] }
+  expect(await ids('inputs.twice', both)).toEqual(['twice-2', 'twice-1', 'twice-0'])
+  expect(await ids('output', both)).toEqual(['twice-1', 'twice-0', 'twice-2'])
+})
+
 describe('requests', () => {
   const status = async (body: object, path = '/calls/stream_query') => {
     const { status: code, json } = await world.ask(path, body)

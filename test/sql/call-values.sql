@@ -231,7 +231,7 @@ FROM
                         FROM callhouse.payloads
                         WHERE (project_id = {v7:String}) AND ((part = 'both') AND (part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC')))
                     ) AS p
-                    RIGHT JOIN
+                    ANY RIGHT JOIN
                     (
                         SELECT
                             c.started_at AS started_at,
@@ -312,7 +312,7 @@ FROM
                             WHERE (c.project_id = {v7:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v10:String})) AND (c.start_ver != c.end_ver))
                         )))
                     ) AS p
-                    RIGHT JOIN
+                    ANY RIGHT JOIN
                     (
                         SELECT
                             c.started_at AS started_at,
@@ -346,7 +346,7 @@ FROM
                                 WHERE (c.project_id = {v7:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v10:String})) AND (c.start_ver != c.end_ver))
                             )))
                         ) AS p
-                        RIGHT JOIN
+                        ANY RIGHT JOIN
                         (
                             SELECT
                                 c.started_at AS started_at,
@@ -439,7 +439,7 @@ FROM
                         WHERE (c.project_id = {v6:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (NOT ((c.output_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')))))
                     ))))
                 ) AS p
-                RIGHT JOIN
+                ANY RIGHT JOIN
                 (
                     SELECT
                         c.started_at AS started_at,
@@ -529,7 +529,7 @@ FROM
                         WHERE (c.project_id = {v5:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (NOT ((c.output_at >= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v7:Int64}, 'UTC')))))
                     ))))
                 ) AS p
-                RIGHT JOIN
+                ANY RIGHT JOIN
                 (
                     SELECT
                         c.started_at AS started_at,
@@ -614,7 +614,7 @@ FROM
                     WHERE (c.project_id = {v3:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (NOT ((c.output_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')))))
                 ))))
             ) AS p
-            RIGHT JOIN
+            ANY RIGHT JOIN
             (
                 SELECT
                     c.started_at AS started_at,

@@ -190,7 +190,7 @@ FROM
                     FROM callhouse.payloads
                     WHERE (project_id = {v0:String}) AND ((part = 'both') AND (part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')))
                 ) AS p
-                RIGHT JOIN
+                ANY RIGHT JOIN
                 (
                     SELECT
                         c.started_at AS started_at,
@@ -241,7 +241,7 @@ FROM
                         WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (c.start_ver != c.end_ver))
                     )))
                 ) AS p
-                RIGHT JOIN
+                ANY RIGHT JOIN
                 (
                     SELECT
                         c.started_at AS started_at,
@@ -265,7 +265,7 @@ FROM
                             WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (c.start_ver != c.end_ver))
                         )))
                     ) AS p
-                    RIGHT JOIN
+                    ANY RIGHT JOIN
                     (
                         SELECT
                             c.started_at AS started_at,
@@ -314,7 +314,7 @@ WHERE (c.project_id = {v0:String}) AND ((c.delete_ver = 0) AND (c.moved = 0) AND
             FROM callhouse.payloads
             WHERE (project_id = {v0:String}) AND (part IN ('both', 'start'))
         ) AS p
-        RIGHT JOIN
+        ANY RIGHT JOIN
         (
             SELECT
                 c.started_at AS started_at,
@@ -385,7 +385,7 @@ WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micr
                 FROM callhouse.payloads
                 WHERE (project_id = {v0:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')))
             ) AS p
-            RIGHT JOIN
+            ANY RIGHT JOIN
             (
                 SELECT
                     c.started_at AS started_at,
@@ -457,7 +457,7 @@ FROM
             FROM callhouse.payloads
             WHERE (project_id = {v3:String}) AND (part IN ('both', 'start'))
         ) AS p
-        RIGHT JOIN
+        ANY RIGHT JOIN
         (
             SELECT
                 c.started_at AS started_at,
@@ -501,7 +501,7 @@ FROM
                             FROM callhouse.payloads
                             WHERE (project_id = {v3:String}) AND (part IN ('both', 'start'))
                         ) AS p
-                        RIGHT JOIN
+                        ANY RIGHT JOIN
                         (
                             SELECT
                                 c.started_at AS started_at,
@@ -579,7 +579,7 @@ FROM
                 FROM callhouse.payloads
                 WHERE (project_id = {v3:String}) AND ((part = 'both') AND (part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')))
             ) AS p
-            RIGHT JOIN
+            ANY RIGHT JOIN
             (
                 SELECT
                     c.started_at AS started_at,
@@ -630,7 +630,7 @@ FROM
                     WHERE (c.project_id = {v3:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (c.parent_id = '') AND (c.start_ver != c.end_ver))
                 )))
             ) AS p
-            RIGHT JOIN
+            ANY RIGHT JOIN
             (
                 SELECT
                     c.started_at AS started_at,
@@ -654,7 +654,7 @@ FROM
                         WHERE (c.project_id = {v3:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (c.parent_id = '') AND (c.start_ver != c.end_ver))
                     )))
                 ) AS p
-                RIGHT JOIN
+                ANY RIGHT JOIN
                 (
                     SELECT
                         c.started_at AS started_at,
@@ -823,7 +823,7 @@ FROM
         FROM callhouse.payloads
         WHERE (project_id = {v0:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')))
     ) AS p
-    RIGHT JOIN
+    ANY RIGHT JOIN
     (
         SELECT
             c.started_at AS started_at,
@@ -881,7 +881,7 @@ FROM
         FROM callhouse.payloads
         WHERE (project_id = {v3:String}) AND (part IN ('both', 'end'))
     ) AS p
-    RIGHT JOIN
+    ANY RIGHT JOIN
     (
         SELECT
             c.started_at AS started_at,
@@ -923,7 +923,7 @@ FROM
         FROM callhouse.payloads
         WHERE (project_id = {v0:String}) AND (part IN ('both', 'end'))
     ) AS p
-    RIGHT JOIN
+    ANY RIGHT JOIN
     (
         SELECT
             c.started_at AS started_at,

@@ -200,7 +200,10 @@ function documentRows(
   return sql`(SELECT ${list} FROM (${whole}) UNION ALL SELECT ${list} FROM (${both}))`
 }
 
-/** Adds the documents of one side to rows that hold a call's versions; `odd` tells whether one of them holds non-native JSON. */
+/**
+ * Adds the documents of one side to rows that hold a call's versions; `odd` tells whether one of them holds non-native
+ * JSON. A batch that was applied again left its payload rows twice until they merge: any of them will do.
+ */
 function withDocuments(
   project: ProjectScope,
   add: { side: Side; rows: Sql; documents: Document[]; names: ReadonlySet<string>; light: Sql },
@@ -220,7 +223,7 @@ function withDocuments(
   const odd = kept.delete('odd') ? sql`greatest(p.odd, c.odd)` : sql`p.odd`
   return sql`SELECT ${named(kept)}, ${odd} AS odd, ${added}
     FROM (SELECT clock, id, odd, ${texts} ${project.from('payloads', { where: rows })}) AS p
-    RIGHT JOIN (${calls}) AS c ON p.clock = c.${identifier(`${side}_ver`)} AND p.id = c.id`
+    RIGHT ANY JOIN (${calls}) AS c ON p.clock = c.${identifier(`${side}_ver`)} AND p.id = c.id`
 }
 
 const readsOfConditions = (conditions: readonly CompiledCondition[]) => ({
