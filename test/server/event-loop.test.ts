@@ -133,6 +133,7 @@ describe('the event loop is free within 50 ms while', () => {
       '/table/create',
       () => `{"table":{"project_id":"fuzz/a","rows":[${list(runs(60_000, 500_000), (n) => `{"a":${n}}`)}]}}`,
     ],
+    ['metrics of unknown members', '/otel/v1/metrics', () => `{"resourceMetrics":[],${members(70_000)}}`],
     ['spans of unknown members', '/otel/v1/traces', () => `{"resourceSpans":[],${members(90_000)}}`],
   ])('%s is sent', { timeout: limitMs(120_000) }, async (_, path, body) => {
     const { ms, status } = await heldMs({ method: 'POST', path, body: body() })
@@ -208,6 +209,25 @@ describe('the event loop is free within 50 ms while', () => {
       held = Math.min(held, await server.longestMs())
     }
     expect(held).toBeLessThan(maxMs)
+  })
+
+  it('scorers with long descriptions are listed and read', { timeout: limitMs(60_000) }, async () => {
+    const path = '/v2/fuzz/scorers/scorers'
+    const make = async (name: string, bytes: number) => {
+      const body = `{"name":"${name}","op_source_code":"x","description":"${letters(bytes)}"}`
+      const { status, bytes: answered } = await send({ method: 'POST', path, body })
+      expect(status).toBe(200)
+      return JSON.parse(answered.toString()) as { object_id: string; digest: string }
+    }
+    const free = async (asked: string) => {
+      const { ms, status } = await heldMs({ method: 'GET', path: asked })
+      expect(status).toBe(200)
+      expect(ms).toBeLessThan(maxMs)
+    }
+    for (let n = 0; n < 12; n++) await make(`s${n}`, 2 ** 20)
+    await free(path)
+    const { object_id, digest } = await make('long', 16 * 2 ** 20)
+    for (const asked of [path, `${path}/${object_id}/versions/${digest}`]) await free(asked)
   })
 
   it('large answers are read', { timeout: limitMs(120_000) }, async () => {

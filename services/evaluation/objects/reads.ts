@@ -1,5 +1,6 @@
 // Listing, reading and deleting evaluation objects: the routes of versioned objects, narrowed to one kind.
 
+import { TooLongHere } from '../../core/errors.ts'
 import { asFault, type Fault, fault } from '../../core/http/errors.ts'
 import type { Invoke, InvokeCaller } from '../../core/http/invoke.ts'
 import type { RouteContext } from '../../core/http/route.ts'
@@ -10,7 +11,13 @@ import { parseInRoom } from '../../core/memory/heap-room.ts'
 import type { PageBounds } from '../query-params.ts'
 import { type EvaluationKind, type StoredVersion, sourceFileOf, type Version } from './kinds.ts'
 
-export type KindOfProject = { invoke: Invoke; kind: EvaluationKind; projectId: ProjectId; as: InvokeCaller }
+export type KindOfProject = {
+  invoke: Invoke
+  kind: EvaluationKind
+  projectId: ProjectId
+  as: InvokeCaller
+  mayTakeLong: boolean
+}
 
 type ListedVersion = Version & { size_bytes: number | null; aliases: string[] | null }
 
@@ -55,6 +62,14 @@ function named(text: string, among: readonly ListedVersion[]): ListedVersion | u
   return among.find((one) => one.digest === text) ?? among.find((one) => one.aliases?.includes(text))
 }
 
+/** Values up to this size are taken apart within some 20 ms. */
+const maxBytesHere = 4 * 1024 * 1024
+
+/** @throws TooLongHere */
+function throwIfLong({ mayTakeLong }: KindOfProject, bytes: number): void {
+  if (!mayTakeLong && bytes > maxBytesHere) throw new TooLongHere()
+}
+
 const maxSourceBytes = 16 * 1024 * 1024
 
 /** JSON text of a version; its source is read when it is part of it, and left empty when it is longer than any source. */
@@ -83,6 +98,7 @@ export async function readVersion(of: KindOfProject, objectId: string, version: 
   const read = async (digest: string) => {
     const asked = { project_id: projectId, object_id: objectId, digest }
     const { bytes, headers } = await invoke.answer('objects.read', asked, as)
+    throwIfLong(of, bytes.length)
     const record = members(members(bytes.toString())?.get('obj') ?? '') ?? new Map<string, string>()
     const { val = 'null', ...metadata } = Object.fromEntries(record)
     const found = JSON.parse(objectText(Object.entries(metadata))) as Version
@@ -107,8 +123,8 @@ export async function readVersion(of: KindOfProject, objectId: string, version: 
   return { text: await shown(of, { ...found, projectId, value }), headers }
 }
 
-/** Bytes of values, and versions, that are read at one time. */
-const batchBytes = 8 * 1024 * 1024
+/** Bytes of values, and versions, that are read at one time: they are taken apart in one go. */
+const batchBytes = 1024 * 1024
 const batchVersions = 200
 /** Source files that are read at one time. */
 const filesAtOnce = 4
@@ -165,6 +181,7 @@ export async function listVersions(of: KindOfProject, { limit, offset }: PageBou
   const chosen = kind.latestOnly
     ? latestOfEach(listed).slice(offset, limit === null ? undefined : offset + limit)
     : listed
+  for (const { size_bytes } of chosen) throwIfLong(of, size_bytes ?? 0)
   return { lines: linesOf(of, chosen), headers }
 }
 

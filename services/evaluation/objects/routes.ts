@@ -146,7 +146,10 @@ const linesType = 'application/jsonl'
 function routesOf({ kind, plural, create: creation, list, read, remove }: Declared, deps: WriteDeps): Route[] {
   const { invoke } = deps
   const path = `/v2/{entity}/{project}/${plural}`
-  const of = (context: RouteContext, as: InvokeCaller) => ({ invoke, kind, projectId: projectOf(context), as })
+  const of = (context: RouteContext, as: InvokeCaller) => {
+    const { mayTakeLong } = context
+    return { invoke, kind, projectId: projectOf(context), as, mayTakeLong }
+  }
   const objectId = ({ params }: RouteContext): string => params.object_id as string
   const sources = kind.hasSource ? ['files'] : []
   return [

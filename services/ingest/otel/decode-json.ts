@@ -328,7 +328,7 @@ function decode<Item>(
 }
 
 /** JSON of so many bytes, or of so many lists, objects and commas, is parsed within some 25 ms. */
-const shortBytes = 192 * 1024
+export const shortBytes = 192 * 1024
 const maxNodesHere = 25_000
 
 /** Parsing with exact numbers takes so many times the memory, and thirty times the time. */

@@ -1,10 +1,12 @@
 // OTLP signals that are taken and not stored: exporters that send everything get an answer that tells them so, once.
 
 import { z } from 'zod'
+import { TooLongHere } from '../../core/errors.ts'
 import { parseJson } from '../../core/http/json-check.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import { isObject } from '../../core/json/objects.ts'
 import { bytesField, countMessages, integerField, textField } from '../../core/protobuf.ts'
+import { shortBytes } from './decode-json.ts'
 import { protobufType, undecodableReply } from './reply.ts'
 import { senderPaths } from './senders.ts'
 
@@ -47,8 +49,13 @@ function countRecords(value: unknown, names: Signal['names']): number {
   return level.length
 }
 
-function answer({ signal, rejected, fields, names }: Signal, maxJsonDepth: number, { body }: RouteContext): Reply {
+function answer(
+  { signal, rejected, fields, names }: Signal,
+  maxJsonDepth: number,
+  { body, mayTakeLong }: RouteContext,
+): Reply {
   const isJson = body.contentType === 'application/json'
+  if (isJson && !mayTakeLong && body.bytes.length > shortBytes) throw new TooLongHere()
   let count: number
   try {
     count = isJson ? countRecords(parseJson(body.bytes, maxJsonDepth), names) : countMessages(body.bytes, fields)
