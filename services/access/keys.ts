@@ -136,13 +136,13 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
     return key?.user === userId && (id === keyId || isWithin(accessOfKey(key), access)) ? key : undefined
   }
 
-  /** @throws Fault 422 for an end that has passed */
-  function expiry(asked: string | undefined, mostMs = Number.POSITIVE_INFINITY): string | undefined {
+  const boundsOf = ({ endsMs }: Caller) => ({ maxDays: config.keyMaxDays, mostMs: endsMs })
+
+  /** No key lasts longer than the one that makes it. @throws Fault 422 for an end that has passed */
+  function expiry(asked: string | undefined, caller: Caller): string | undefined {
     if (asked !== undefined && Date.parse(asked) <= now())
       throw invalid({ loc: ['body', 'expires_at'], msg: 'must be later than now', type: 'value_error' })
-    const bound = expiryOf(asked, config.keyMaxDays, now())
-    const isLater = bound === undefined || Date.parse(bound) > mostMs
-    return Number.isFinite(mostMs) && isLater ? new Date(mostMs).toISOString() : bound
+    return expiryOf(asked, boundsOf(caller), now())
   }
 
   async function made(
@@ -204,7 +204,7 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
       async handle({ input, caller }) {
         for (const scope of input.scopes) throwUnlessOn(caller, 'admin', scope)
         throwUnlessHeldBy(caller, accessOn(input.scopes, input.actions))
-        return made(caller, input.user_id, input, expiry(input.expires_at))
+        return made(caller, input.user_id, input, expiry(input.expires_at, caller))
       },
     }),
     route({
@@ -212,19 +212,21 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
       name: 'keys.rotate',
       method: 'POST',
       path: '/keys/{id}/rotate',
-      summary: 'A successor that may do the same; the key itself counts for some hours more',
+      summary:
+        'A successor that may do the same, and lasts no longer than the key that asks; the key itself counts for some hours more',
       body: { type: 'json', schema: rotateRequest, check: 'schema', optional: true, maxBytes: maxItemBytes },
       response: madeKeyResponse,
       async handle(context) {
         const { caller, input } = context
-        const { id, text } = await change(caller, (before) => {
+        const rotation = { id: idOf(context), hours: input.overlap_hours, by: caller.userId }
+        const { id, text, expiresAt } = await change(caller, (before) => {
           const key = administered(before, idOf(context), caller)
           throwUnlessSpeaksFor(before, key.user, caller, now())
           throwIfLooser(before, caller, limitsOfKey(before, idOf(context)))
           addressesGivenBy(before, caller, key.addresses ?? everywhere)
-          return rotateKey(before, idOf(context), input.overlap_hours, caller.userId, now())
+          return rotateKey(before, { ...rotation, ...boundsOf(caller), now: now() })
         })
-        return { json: { id, key: text } }
+        return { json: { id, key: text, ...(expiresAt !== undefined && { expires_at: expiresAt }) } }
       },
     }),
     route({
@@ -285,7 +287,7 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
       async handle({ input, caller }) {
         throwUnlessHeldBy(caller, accessOn(input.scopes, input.actions))
         if (!state().users.has(caller.userId)) throw fault(409, onlyConfigured(caller.userId))
-        return made(caller, caller.userId, input, expiry(input.expires_at, caller.endsMs))
+        return made(caller, caller.userId, input, expiry(input.expires_at, caller))
       },
     }),
     route({

@@ -258,6 +258,30 @@ describe('one’s own keys', () => {
     expect(await statusOf('GET', '/me/keys', undefined, narrow.body.key as string)).toBe(401)
   })
 
+  it('last no longer than the key that makes or rotates them, whoever they are of', async () => {
+    const admin = await member('eva', 'brief', 'admin', adminActions)
+    await ask('POST', '/users', { id: 'worker', kind: 'service', entity: 'brief' })
+    await ask('PUT', '/grants', { user_id: 'worker', scope: 'brief', role: 'reader' })
+    const ends = new Date(Date.now() + 3_600_000).toISOString()
+    const own = { name: 'short', actions: adminActions, scopes: ['brief'], expires_at: ends }
+    const short = (await ask('POST', '/me/keys', own, admin)).body as { id: string; key: string }
+    const ofWorker = { user_id: 'worker', name: 'x', actions: ['read'], scopes: ['brief'] }
+    const later = new Date(Date.now() + 7_200_000).toISOString()
+    for (const expires_at of [undefined, later]) {
+      const made = await ask('POST', '/keys', { ...ofWorker, expires_at }, short.key)
+      expect(made.body).toMatchObject({ expires_at: ends })
+    }
+    const endless = (await ask('POST', '/keys', ofWorker, admin)).body as { id: string; expires_at?: string }
+    expect(endless.expires_at).toBeUndefined()
+    expect((await ask('POST', `/keys/${endless.id}/rotate`, {}, short.key)).body).toMatchObject({ expires_at: ends })
+    const successor = await ask('POST', `/keys/${short.id}/rotate`, {}, short.key)
+    expect(successor.body).toMatchObject({ expires_at: ends })
+    // Who lasts renews it: for as long again.
+    const { id } = successor.body as { id: string }
+    const again = (await ask('POST', `/keys/${id}/rotate`, {}, admin)).body as { expires_at: string }
+    expect(Date.parse(again.expires_at)).toBeGreaterThan(Date.parse(ends))
+  })
+
   it('have the limits of the key that makes them', async () => {
     const limits = { requests_per_minute: 100 }
     await member('lim', 'acme', 'writer', ['read'])

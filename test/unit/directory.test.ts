@@ -355,13 +355,16 @@ describe('keys', () => {
     expect([of(reader), of(sender)]).toEqual([['read'], ['ingest']])
   })
 
-  it('are bound by the settings: longest life, and ids that are denied', () => {
+  it('are bound by the settings: longest life, and ids that are denied', async () => {
     const keys = open({ maxDays: 2 })
     const ends = (expiresAt?: string) =>
       keys.find(keys.create({ userId: 'u', role: 'reader', ...(expiresAt && { expiresAt }) }).text)?.endsMs
     expect([ends(), ends('2027-01-01T00:00:00Z')]).toEqual([time + 48 * hour, time + 48 * hour])
     const { id, text } = keys.create({ userId: 'u', role: 'reader' })
     expect(open().find(text)?.userId).toBe('u')
+    // A successor of a key from before the setting is a new key, too.
+    const endless = open().create({ userId: 'u', role: 'reader' })
+    expect(keys.find((await keys.rotate(endless.id)).text)?.endsMs).toBe(time + 48 * hour)
     const denying = open({ denied: [id] })
     expect([denying.find(text), denying.findId(id), denying.refusal(text)]).toEqual([
       undefined,

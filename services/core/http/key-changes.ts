@@ -176,11 +176,22 @@ export function createKey(state: DirectoryState, key: NewKey, by: string, now: n
 
 export const maxOverlapHours = 168
 
+/** How long a new key lasts at most. */
+export type LifeBounds = {
+  /** CALLHOUSE_KEY_MAX_DAYS, 0 = for ever. */
+  maxDays: number
+  /** When the key that makes it ends. */
+  mostMs?: number | undefined
+}
+
+type Rotation = LifeBounds & { id: string; hours: number; by: string; now: number }
+
 /**
  * A successor with the same user, name, actions and scopes; the key itself ends after the overlap.
  * @throws RefusedChange for a key that is unknown or has ended
  */
-export function rotateKey(state: DirectoryState, id: string, hours: number, by: string, now: number): Made {
+export function rotateKey(state: DirectoryState, rotation: Rotation): Made & { expiresAt: string | undefined } {
+  const { id, hours, by, now } = rotation
   const before = state.keys.get(id)
   if (before === undefined) throw new RefusedChange(`There is no key ${id}`, 404)
   if (state.revoked.has(id)) throw new RefusedChange(`The key ${id} is revoked`)
@@ -192,7 +203,8 @@ export function rotateKey(state: DirectoryState, id: string, hours: number, by: 
   const { id: successor, text } = newKeyText()
   const { is_first: _, expires_at: expires, ...rest } = before
   // As long again.
-  const lastsMs = expires === undefined ? undefined : Date.parse(expires) - Date.parse(before.created_at)
+  const again = expires && new Date(now + Date.parse(expires) - Date.parse(before.created_at)).toISOString()
+  const expiresAt = expiryOf(again, rotation, now)
   const limits = limitsOfKey(state, id)
   const value: KeyValue = {
     ...rest,
@@ -200,12 +212,13 @@ export function rotateKey(state: DirectoryState, id: string, hours: number, by: 
     sha256: digestOf(text),
     created_at: new Date(now).toISOString(),
     created_by: by,
-    ...(lastsMs !== undefined && { expires_at: new Date(now + lastsMs).toISOString() }),
+    ...(expiresAt !== undefined && { expires_at: expiresAt }),
   }
   const end = { ends_at: new Date(now + hours * 3_600_000).toISOString(), successor }
   return {
     id: successor,
     text,
+    expiresAt,
     changes: [
       { key: itemKey('key', successor), value },
       { key: itemKey('key-end', id), value: end },
@@ -215,9 +228,12 @@ export function rotateKey(state: DirectoryState, id: string, hours: number, by: 
 
 const dayMs = 86_400_000
 
-/** When a new key expires: at the latest after so many days, where there is such a bound. */
-export function expiryOf(asked: string | undefined, maxDays: number, now: number): string | undefined {
-  if (maxDays === 0) return asked
-  const last = new Date(now + maxDays * dayMs).toISOString()
-  return asked === undefined || Date.parse(asked) > Date.parse(last) ? last : asked
+/** When a new key expires: as asked, but no later than the bounds say. */
+export function expiryOf(asked: string | undefined, { maxDays, mostMs }: LifeBounds, now: number): string | undefined {
+  const lastMs = Math.min(
+    maxDays === 0 ? Number.POSITIVE_INFINITY : now + maxDays * dayMs,
+    mostMs ?? Number.POSITIVE_INFINITY,
+  )
+  const isLater = asked === undefined || Date.parse(asked) > lastMs
+  return isLater && Number.isFinite(lastMs) ? new Date(lastMs).toISOString() : asked
 }

@@ -262,7 +262,7 @@ export function createKeys(
     const role = name === 'admin' && grants === '*' ? 'owner' : roleNamed(name)
     const scopes = grants === '*' ? ['*'] : grants
     const held = [...new Set(scopes.flatMap((scope) => actionsOf(role, scope)))]
-    const expiresAt = expiryOf(until, maxDays, now())
+    const expiresAt = expiryOf(until, { maxDays }, now())
     const { id, text, changes } = createKey(
       current(),
       {
@@ -312,7 +312,8 @@ export function createKeys(
     create: (key) => create(key),
     async rotate(id, overlapHours = 24) {
       directory.look()
-      const made = rotateKey(current(), id, Math.min(overlapHours, maxOverlapHours + 1), 'command', now())
+      const hours = Math.min(overlapHours, maxOverlapHours + 1)
+      const made = rotateKey(current(), { id, hours, by: 'command', now: now(), maxDays })
       await directory.append(made.changes, 'command')
       return { id: made.id, text: made.text }
     },
