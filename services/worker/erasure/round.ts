@@ -51,6 +51,10 @@ const stopping = () => new Error('The worker is stopping')
 const problemOf = (place: string, error: unknown): string =>
   error instanceof LogNotRewritten ? error.message : `${place} could not be removed: the log of the server says why`
 
+/** Accept timestamp of the last one. */
+const latestOf = (erasures: readonly Erasure[]): bigint | undefined =>
+  erasures.map(({ untilVer }) => untilVer).sort((a, b) => (a < b ? 1 : -1))[0]
+
 /** What was found of a project. */
 type Found = ErasedOf & { ids: string[] }
 
@@ -126,7 +130,7 @@ export function createRound(deps: RoundDeps): Round {
 
   /** What is left of calls that were removed: rows that nothing led to. */
   async function removeStrays(projectId: string, erasures: readonly Erasure[]): Promise<string[]> {
-    const [untilVer] = erasures.map((one) => one.untilVer).sort((a, b) => (a < b ? 1 : -1))
+    const untilVer = latestOf(erasures)
     if (untilVer === undefined) return []
     const { ids } = await removal.strays(projectId, untilVer)
     if (ids.length > 0) await removal.removeParts(projectId, ids)
@@ -151,8 +155,8 @@ export function createRound(deps: RoundDeps): Round {
       for (const span of removed.spans) spans.add(span)
       ids.push(...some)
     }
-    const untilVer = erasures.reduce((latest, one) => (one.untilVer > latest ? one.untilVer : latest), 0n)
-    return { ids, calls: new Set(ids), spans, feedback: await removeFeedback(projectId, erasures, nowMs), untilVer }
+    const feedback = await removeFeedback(projectId, erasures, nowMs)
+    return { ids, calls: new Set(ids), spans, feedback, untilVer: latestOf(erasures) ?? 0n }
   }
 
   /** Everything of a project that was removed. */
