@@ -143,7 +143,7 @@ describe('an order in which thousands share the first value', () => {
       name: 'test',
       sql: `INSERT INTO callhouse.calls_in (kind, project_id, id, clock, started_us, ended_us, op_name, output)
         SELECT 'complete', '${big}', concat('id', leftPad(toString((number * 7919) % ${count}), 6, '0')), number + 1,
-          toInt64(${baseUs} + number * 1000000) AS us, us + 1, 'op', concat('{"score":', if(number < 3, '0.5', '1'), ',"word":"same"}')
+          toInt64(${baseUs} + number * 1000000) AS us, us + 1, 'op', concat('{"score":', if(number < 3, '0.5', '1'), ',"word":"same","kind":"', if(number % 7 = 0, 'a', concat('b', toString(number))), '"}')
         FROM numbers(${count})`,
       params: {},
     })
@@ -162,6 +162,8 @@ describe('an order in which thousands share the first value', () => {
       ['output.score', 'desc', 5, 0],
       ['output.score', 'asc', 6, 1],
       ['output.word', 'asc', 4, 2],
+      ['output.kind', 'asc', 4, 2],
+      ['output.kind', 'asc', 3, 100],
     ]
     const before = await Promise.all(asked.map((one) => page(...one)))
     const leaves = createFieldIndex({ store: world.store })

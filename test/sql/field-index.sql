@@ -162,34 +162,42 @@ WHERE is_end OR ((us >= {v3:Int64}) AND (us < {v4:Int64}))
 ORDER BY value DESC
 LIMIT {v5:UInt64}
 
--- first of one value (calls.field-index-tied)
--- {"v0":"e/p","v1":"x","v2":"output.score","v3":9}
-SELECT DISTINCT
+-- first of some calls (calls.field-index-tied)
+-- {"v0":"e/p","v1":["1000000","2000000"],"v2":9}
+SELECT
     toString(toUnixTimestamp64Micro(started_at)),
     id
 FROM callhouse.calls
 WHERE (project_id = {v0:String}) AND (started_at IN (
-    SELECT fromUnixTimestamp64Micro(us, 'UTC')
+    SELECT fromUnixTimestamp64Micro(toInt64(arrayJoin({v1:Array(String)})), 'UTC')
+))
+ORDER BY id ASC
+LIMIT {v2:UInt64}
+
+-- first of one value (calls.field-index-tied)
+-- {"v0":"e/p","v1":"x","v2":"output.score","v3":9}
+SELECT
+    toString(toUnixTimestamp64Micro(started_at)),
+    key
+FROM callhouse.call_keys
+WHERE (project_id = {v0:String}) AND ((kind = 'id') AND (reinterpretAsInt64(started_at) IN (
+    SELECT us
     FROM
     (
-        SELECT us
+        SELECT arrayJoin(arrayFilter((t, x) -> (x = {v1:String}), a, v)) AS us
         FROM
         (
-            SELECT arrayJoin(arrayFilter((t, x) -> (x = {v1:String}), a, v)) AS us
-            FROM
-            (
-                SELECT
-                    at AS a,
-                    str AS v,
-                    part = 'end' AS is_end
-                FROM callhouse.payload_leaves
-                WHERE (project_id = {v0:String}) AND ((path = {v2:String}) AND (kind = 'text') AND (part = 'both'))
-            )
+            SELECT
+                at AS a,
+                str AS v,
+                part = 'end' AS is_end
+            FROM callhouse.payload_leaves
+            WHERE (project_id = {v0:String}) AND ((path = {v2:String}) AND (kind = 'text') AND (part = 'both'))
         )
-        WHERE 1
     )
-))
-ORDER BY id DESC
+    WHERE 1
+)))
+ORDER BY key DESC
 LIMIT {v3:UInt64}
 
 -- values of no order (calls.field-index-unknown)

@@ -11,6 +11,7 @@ import {
   endsQuery,
   endsThatMatch,
   firstValuesQuery,
+  tiedAtQuery,
   tiedQuery,
   withoutOrderQuery,
 } from '../../services/query/calls/access/field-index-queries.ts'
@@ -50,6 +51,7 @@ const queries: Record<string, Query> = {
   'calls that are not indexed yet': dirtyCallsQuery(project, [60, 120], 9),
   'minutes that it lags by': dirtyMinutesQuery(project, sql`position > 7`, 9),
   'first values': firstValuesQuery(project, place.path, { direction: 'desc', kind: 'number', parts, range, most: 9 }),
+  'first of some calls': tiedAtQuery(project, [1_000_000, 2_000_000], { direction: 'asc', limit: 9 }),
   'first of one value': tiedQuery(project, place.path, {
     kind: 'text',
     value: 'x',

@@ -219,18 +219,31 @@ export const firstValuesQuery = (
     WHERE is_end OR (${allOf(exactly(ask.range, sql`us`))}) ORDER BY value ${words[ask.direction]} LIMIT ${param('UInt64', ask.most)}`,
   )
 
-/** Of the calls with one value the first by id: their start times and ids. */
+type Tied = { direction: Direction; limit: number }
+
+/** Of the calls that start at some times, which are few, the first by id: their start times and ids. */
+export const tiedAtQuery = (projectId: ProjectId, times: readonly number[], { direction, limit }: Tied): Query =>
+  projectQuery(
+    'calls.field-index-tied',
+    projectId,
+    (project) => sql`SELECT toString(toUnixTimestamp64Micro(started_at)), id
+    ${project.from('calls', { where: sql`started_at IN ${instants(times)}` })}
+    ORDER BY id ${words[direction]} LIMIT ${param('UInt64', limit)}`,
+  )
+
+/**
+ * The same of the calls with one value, which are many: keys are read in the order of ids until there are enough. The
+ * primary key must not see the times, which it would look for in each granule; nor must anything hold up the keys.
+ */
 export const tiedQuery = (
   projectId: ProjectId,
   path: string,
-  ask: OrderedValues & { value: string | number; direction: Direction; limit: number },
+  ask: OrderedValues & Tied & { value: string | number },
 ): Query =>
   projectQuery('calls.field-index-tied', projectId, (project) => {
-    const { direction, limit } = ask
-    const times = sql`SELECT fromUnixTimestamp64Micro(us, 'UTC') FROM (${sameValues(project, path, ask)})`
-    return sql`SELECT DISTINCT toString(toUnixTimestamp64Micro(started_at)), id
-    ${project.from('calls', { where: sql`started_at IN (${times})` })}
-    ORDER BY id ${words[direction]} LIMIT ${param('UInt64', limit)}`
+    const where = sql`kind = 'id' AND reinterpretAsInt64(started_at) IN (${sameValues(project, path, ask)})`
+    return sql`SELECT toString(toUnixTimestamp64Micro(started_at)), key ${project.from('call_keys', { where })}
+    ORDER BY key ${words[ask.direction]} LIMIT ${param('UInt64', ask.limit)}`
   })
 
 /** Times of payload rows whose value at a path is known to no order, at most `limit`. */

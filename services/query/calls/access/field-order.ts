@@ -24,6 +24,7 @@ import {
   endsWith,
   endsWithoutOrder,
   firstValuesQuery,
+  tiedAtQuery,
   tiedQuery,
   withoutOrderQuery,
 } from './field-index-queries.ts'
@@ -32,6 +33,8 @@ import type { CallKey, Scope } from './scope.ts'
 
 /** A value with the time of its payload row, and whether that is an end that came alone. */
 type Valued = [us: string, value: string | number, isEnd: 0 | 1]
+/** A call that shares a value with others. */
+type Tied = [us: string, id: string]
 type FieldOrder = NonNullable<CompiledSort['byField']>
 
 /** How far the order is known: calls up to this value, and among those with this value up to this id. */
@@ -43,6 +46,8 @@ const maxRows = 1_000
 const spare = 14
 /** Calls beyond those that share the last value; of more, the first by id are looked for. */
 const maxTies = 100
+/** Rows that are read for each call by id: a call may have several. */
+const spareRows = 4
 /** Values that are read at once: usually they hold all calls that share the last one. */
 const values = 2_000
 
@@ -138,7 +143,6 @@ async function firstTimes(
   const { range } = scope
   const read = async <Row>(query: Query) => compactRows<Row>(await store.bytes(query, 'JSONCompactEachRow', options))
   const first: Valued[] = []
-  let tied: { kind: Bound['kind']; value: string | number } | null = null
   for (const kind of ['number', 'text'] as const) {
     const left = target - first.length
     const most = Math.max(values, left + 1)
@@ -150,32 +154,51 @@ async function firstTimes(
       continue
     }
     const last = rows.findLastIndex((row) => row[1] === value) + 1
-    const isWhole = (rows.length < most || last < rows.length) && last <= left + maxTies
-    first.push(...rows.slice(0, isWhole ? last : 0))
-    if (isWhole) return withStarts(reader, first, [], { kind, value, id: null })
+    const isKnown = rows.length < most || last < rows.length
+    if (isKnown && last <= left + maxTies)
+      return withStarts(reader, [...first, ...rows.slice(0, last)], [], { kind, value, id: null })
     // So many calls share the value that their ids decide.
-    first.push(
-      ...rows.slice(
-        0,
-        rows.findIndex((row) => row[1] === value),
-      ),
+    const from = rows.findIndex((row) => row[1] === value)
+    first.push(...rows.slice(0, from))
+    const ties = rows.slice(from, last)
+    const limit = spareRows * target
+    const same = { kind, value, parts: ask.parts, range, direction: idDirection, limit }
+    const tied = await read<Tied>(
+      isKnown ? tiedAtQuery(projectId, timesOf(ties, 0), same) : tiedQuery(projectId, path, same),
     )
-    tied = { kind, value }
-    break
+    const byId = firstById(tied, target, tied.length < limit)
+    if (byId === null) return null
+    const alone = isEnd && !isKnown ? [endsWith(path, same)] : []
+    const valued = isKnown ? [...first, ...ties.filter((row) => row[2] === 1)] : first
+    const times = await withStarts(reader, valued, alone, { kind, value, id: byId.last })
+    return times && { ...times, times: [...times.times, ...byId.rows.map(([us]) => Number(us))] }
   }
-  if (tied === null) return null
-  const same = { ...tied, parts: ask.parts, range, direction: idDirection, limit: target }
-  const byId = await read<[us: string, id: string]>(tiedQuery(projectId, path, same))
-  const end = byId.at(-1)
-  if (end === undefined || byId.length < target) return null
-  const alone = isEnd ? [endsWith(path, tied)] : []
-  const times = await withStarts(reader, first, alone, { ...tied, id: end[1] })
-  return times && { ...times, times: [...times.times, ...byId.map(([us]) => Number(us))] }
+  return null
 }
+
+/**
+ * The calls of the first ids, and the last of these ids, null where no call has another one.
+ * @returns null when it cannot be told which they are
+ */
+function firstById(
+  tied: readonly Tied[],
+  target: number,
+  areAll: boolean,
+): { rows: Tied[]; last: string | null } | null {
+  const distinct = [...new Map(tied.map((row) => [row.join(' '), row])).values()]
+  if (areAll && distinct.length <= target) return { rows: distinct, last: null }
+  // Several calls may have one id: of the last one there may be more.
+  const some = distinct.slice(0, target)
+  const rows = some.filter(([, id]) => id !== some.at(-1)?.[1])
+  const last = rows.at(-1)?.[1]
+  return last === undefined ? null : { rows, last }
+}
+
+const timesOf = (rows: readonly Valued[], isEnd: 0 | 1) =>
+  rows.filter((row) => row[2] === isEnd).map(([us]) => Number(us))
 
 /** The times with those of ends that came alone replaced by the start times of their calls; null when they are too many. */
 async function withStarts(reader: CallReader, rows: readonly Valued[], ends: EndConditions[], bound: Bound) {
-  const timesOf = (isEnd: 0 | 1) => rows.filter((row) => row[2] === isEnd).map(([us]) => Number(us))
-  const starts = await readNotIndexed(reader, [], [endsAt(timesOf(1)), ...ends])
-  return starts && { times: [...timesOf(0), ...starts], bound }
+  const starts = await readNotIndexed(reader, [], [endsAt(timesOf(rows, 1)), ...ends])
+  return starts && { times: [...timesOf(rows, 0), ...starts], bound }
 }
