@@ -96,6 +96,7 @@ const deepOnly = [
   'server/calls-histories-property',
   'server/dead-letters',
   'server/deduplicate',
+  'server/earlier-installation',
   'server/erasures',
   'server/erasures-receipts',
   'server/evaluate-model',
