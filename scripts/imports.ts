@@ -48,7 +48,7 @@ export const rooms: readonly Room[] = [
   { folder: 'services/query', rooms: shared, packages: ['@cfworker/json-schema', 'prom-client', 'zod'] },
   { folder: 'services/inference', rooms: shared, packages: ['eventsource-parser', 'undici', 'zod'] },
   { folder: 'services/evaluation', rooms: shared, packages: ['zod'] },
-  { folder: 'services/training', rooms: shared, packages: ['zod'] },
+  { folder: 'services/training-jobs', rooms: shared, packages: ['zod'] },
   { folder: 'services/operations', rooms: [...shared, 'services/worker'], packages: ['zod'] },
   { folder: 'services/web/page/vite.config.ts', rooms: [], packages: ['vite'] },
   {

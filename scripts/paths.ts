@@ -119,7 +119,7 @@ export function flowsFrom(...tables: string[]): Flow[] {
   return taken
 }
 
-const folders = ['access', 'ingest', 'query', 'evaluation', 'inference', 'training', 'web'].map(
+const folders = ['access', 'ingest', 'query', 'evaluation', 'inference', 'training-jobs', 'web'].map(
   (name) => `services/${name}`,
 )
 const modules = folders

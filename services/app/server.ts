@@ -36,7 +36,11 @@ import { createStoreMetrics } from '../core/store/metrics.ts'
 import { withReadLog } from '../core/store/read-log.ts'
 import { createReadTimes } from '../core/store/read-times.ts'
 import type { Store } from '../core/store/store.ts'
-import { type EvaluationJobs, rowsAtOneTime, startEvaluationJobs } from '../evaluation/evaluate-model/jobs.ts'
+import {
+  type EvaluationJobs,
+  rowsAtOneTime,
+  startEvaluationJobs,
+} from '../evaluation/evaluate-model/evaluation-jobs.ts'
 import { callSplitOf } from '../events/calls-writer.ts'
 import { openProviders } from '../inference/providers.ts'
 import { createSlots } from '../inference/slots.ts'
