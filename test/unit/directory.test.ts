@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { itemsOf } from '../../services/core/directory/directory.ts'
 import { openFileDirectory } from '../../services/core/directory/file.ts'
-import { type Item, itemKey, parseItem, scopedKey } from '../../services/core/directory/items.ts'
+import { type Item, itemKey, maxItems, parseItem, scopedKey } from '../../services/core/directory/items.ts'
 import { applyItem, emptyState } from '../../services/core/directory/state.ts'
 import { digestOf, idIn, newKeyText } from '../../services/core/http/key-text.ts'
 import { createKeys, openKeys } from '../../services/core/http/keys.ts'
@@ -84,6 +85,24 @@ describe('the state', () => {
 
   const secretsOf = (secrets: ReturnType<typeof emptyState>['secrets']) =>
     [...secrets].map(([scope, own]) => JSON.stringify([scope, [...own].sort()])).sort()
+
+  it('takes what ends something when it is full, and nothing else that is new', () => {
+    const full = emptyState()
+    for (let n = 0; n < maxItems; n++) full.items.set(`user/u${n}`, item(`user/u${n}`, {}))
+    const made = (...changes: [key: string, value: unknown][]) =>
+      itemsOf(
+        full,
+        changes.map(([key, value]) => ({ key, value })),
+        'x',
+        0,
+      ).length
+    const person = { kind: 'person', entity: 'e' }
+    expect(() => made([itemKey('user', 'new'), person])).toThrow('The directory is full')
+    expect(() => made([itemKey('key-revoked', 'k'), {}], [itemKey('user', 'new'), person])).toThrow('is full')
+    expect(made([itemKey('user', 'u1'), person], [itemKey('user', 'u2'), null])).toBe(2)
+    for (const kind of ['key-revoked', 'user-off'] as const) expect(made([itemKey(kind, 'k'), {}])).toBe(1)
+    expect(made([itemKey('sessions-end', 'u1'), { before: at }], [itemKey('key-revoked', 'k'), {}])).toBe(2)
+  })
 
   it('is the same whatever compaction takes away of what was replaced', () => {
     fc.assert(

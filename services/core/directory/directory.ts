@@ -1,6 +1,6 @@
 // The directory port: who may do what, whole in the memory of every process, from a log of its own.
 import { tooLarge, unavailable } from '../errors.ts'
-import { type Item, maxItemBytes, maxItems, parseItem } from './items.ts'
+import { type Item, type Kind, maxItemBytes, maxItems, parseItem, wordsOf } from './items.ts'
 import type { DirectoryState } from './state.ts'
 
 /** What changes it; who and when is added, unless it is told: of what comes from another directory. */
@@ -25,6 +25,16 @@ export type Directory = {
   close(): Promise<void>
 }
 
+/** What ends something is taken in a full directory, too: nobody may keep others from revoking by making keys. */
+const ends: ReadonlySet<string | undefined> = new Set<Kind>([
+  'key-revoked',
+  'user-off',
+  'session-end',
+  'sessions-end',
+  'project-removed',
+])
+const isEnd = ({ key }: Item): boolean => ends.has(wordsOf(key)?.kind)
+
 /**
  * What is written for the changes.
  * @throws Error with a line for whoever asked, when one is too long or not of its kind, or there would be too many
@@ -35,7 +45,7 @@ export function itemsOf(state: DirectoryState, changes: readonly Change[], by: s
   const long = items.find((item) => Buffer.byteLength(JSON.stringify(item)) >= maxItemBytes)
   if (long !== undefined) throw tooLarge(`${long.key} is longer than ${maxItemBytes} bytes`)
   const added = items.filter(({ key, value }) => value !== null && !state.items.has(key))
-  if (added.length > 0 && state.items.size + added.length > maxItems)
+  if (!added.every(isEnd) && state.items.size + added.length > maxItems)
     throw unavailable(`The directory is full: ${maxItems} items`)
   return items
 }
