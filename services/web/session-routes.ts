@@ -4,7 +4,7 @@ import type { Audit } from '../core/audit/audit.ts'
 import { roleOf } from '../core/directory/roles.ts'
 import { fault } from '../core/http/errors.ts'
 import { createGuesses } from '../core/http/guesses.ts'
-import type { KeyHolder } from '../core/http/holder.ts'
+import { type KeyHolder, throwUnlessFrom } from '../core/http/holder.ts'
 import type { Keys } from '../core/http/keys.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import { type Sessions, throwUnlessPage } from '../core/http/session.ts'
@@ -94,6 +94,7 @@ export function createSessionRoutes({
           logger.warn({ request: context.requestId, address }, 'sign-in with an unknown key')
           throw fault(401, 'This key is not known here')
         }
+        throwUnlessFrom(holder, address)
         const refusal = sessions.refusal(via)
         if (refusal !== undefined) throw fault(409, refusal)
         const { userId: actor, entity: scope, keyId: key } = holder
@@ -114,7 +115,15 @@ export function createSessionRoutes({
         const { headers, via } = requestOf(context)
         const bearer = /^bearer\s+(\S+)\s*$/i.exec(context.header('authorization') ?? '')?.[1]
         const byKey = bearer === undefined ? undefined : keys.find(bearer)
-        if (byKey !== undefined) return { json: answer(byKey, undefined), headers: noStore }
+        const address = context.clientIp()
+        if (byKey !== undefined) {
+          throwUnlessFrom(byKey, address)
+          return { json: answer(byKey, undefined), headers: noStore }
+        }
+        if (bearer !== undefined) {
+          guesses.throwIfTooMany(address)
+          guesses.add(address, bearer)
+        }
         const session = bearer === undefined ? sessions.find(headers, 'GET', via) : undefined
         if (session === undefined) return { json: { user_id: null, server: known }, headers: noStore }
         const cookie = sessions.renew(session, via)

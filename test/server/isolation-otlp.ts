@@ -126,11 +126,13 @@ export function otlpTests(world: () => IsolationWorld): void {
   })
 
   const expected = (
-    { role, only, grants }: Caller,
+    { role, only, grants, refused, isSession }: Caller,
     signal: Signal,
     { named, reaches }: Meant,
     is: Way['is'],
   ): number => {
+    // The page's cookie is none here.
+    if (refused !== undefined && !isSession) return is.denied
     if (role === undefined) return is.unauthenticated
     if (!actionsOfRole[role].includes('ingest') || only?.includes('ingest') === false) return is.denied
     if (bodies[signal] === null) return is.taken

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createIsolationWorld, type IsolationWorld } from '../fixtures/isolation-world.ts'
 import { notProjectFirst } from '../fixtures/project-first.ts'
 import { idTests } from './isolation-ids.ts'
+import { keyTests } from './isolation-keys.ts'
 import { matrixTests } from './isolation-matrix.ts'
 import { nameTests } from './isolation-names.ts'
 import { otlpTests } from './isolation-otlp.ts'
@@ -15,6 +16,8 @@ beforeAll(async () => {
 afterAll(() => world?.remove())
 
 describe('who reaches what', () => matrixTests(() => world))
+
+describe('users and keys', () => keyTests(() => world))
 
 describe('the name of a project', () => nameTests(() => world))
 

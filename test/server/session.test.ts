@@ -73,6 +73,14 @@ describe('sessions', () => {
     expect([without.status, without.headers['www-authenticate']]).toEqual([401, undefined])
     const silent = await send(port, '/calls/query_stats', { anonymous: true, headers: { cookie, ...page }, body: '{}' })
     expect(silent.status).toBe(403)
+    // What any page can have a browser post, with whatever body.
+    for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=b', 'text/plain'])
+      for (const more of [{}, { origin: 'null' }, { origin, 'sec-fetch-site': 'same-site' }]) {
+        const headers = { cookie, 'content-type': type, ...more }
+        const body = JSON.stringify({ project_id: 'acme/demo' })
+        const posted = await send(port, '/calls/query_stats', { anonymous: true, headers, body })
+        expect([type, more, posted.status]).toEqual([type, more, 403])
+      }
     const preflight = {
       origin,
       'access-control-request-method': 'POST',
@@ -113,6 +121,25 @@ describe('sessions', () => {
     origin = server.now().url
   })
 
+  it('of a user end all together by himself, and when he is switched off', async () => {
+    await server.send('/users', { id: 'sam' })
+    const headers = { authorization: `Bearer test-key`, 'content-type': 'application/json' }
+    const grant = { user_id: 'sam', scope: 'acme', role: 'reader' }
+    await fetch(`${origin}/grants`, { method: 'PUT', headers, body: JSON.stringify(grant) })
+    const made = { user_id: 'sam', actions: ['read'], scopes: ['acme'] }
+    const { key } = await server.send<{ key: string }>('/keys', made)
+    const cookies = [cookieOf(await signIn(key)), cookieOf(await signIn(key))] as [string, string]
+    const statuses = () => Promise.all(cookies.map(async (cookie) => (await ask(cookie)).status))
+    const endAll = { method: 'DELETE', headers: { cookie: cookies[0], ...page, origin }, anonymous: true }
+    expect([await statuses(), (await send(port, '/me/sessions', endAll)).status]).toEqual([[200, 200], 200])
+    expect(await statuses()).toEqual([401, 401])
+    const other = cookieOf(await signIn('test-key'))
+    cookies[0] = cookieOf(await signIn(key))
+    expect([await statuses(), (await ask(other)).status]).toEqual([[200, 401], 200])
+    await server.send('/users/sam/off', {})
+    expect([await statuses(), (await ask(other)).status]).toEqual([[401, 401], 200])
+  })
+
   it('are made over TLS or on this machine, with the cookie that belongs to the path', async () => {
     const secure = { 'x-forwarded-proto': 'https', origin: origin.replace('http:', 'https:') }
     const set = async (headers: Record<string, string>) =>
@@ -132,6 +159,33 @@ describe('sessions', () => {
     expect(server.lines.join('')).not.toContain('guess-')
     expect(server.lines.filter((line) => line.includes('unknown key')).length).toBe(20)
     expect((await signIn('x'.repeat(20_000))).status).toBe(413)
+  })
+
+  it('are not guessed by asking whose a key is, either', async () => {
+    const whose = async (key: string) => {
+      const headers = { authorization: `Bearer ${key}`, 'x-forwarded-for': '198.51.100.8' }
+      return (await send(port, '/auth/session', { anonymous: true, headers })).status
+    }
+    for (let n = 0; n < 20; n++) expect(await whose(`guess-${n}`)).toBe(200)
+    expect([await whose('another-guess'), await whose('test-key')]).toEqual([429, 200])
+  })
+
+  it('begin with a key where the key counts, and tell nobody else whose it is', async () => {
+    await server.send('/users', { id: 'net' })
+    const made = { user_id: 'net', actions: ['read'], scopes: ['acme'], addresses: ['192.0.2.0/24'] }
+    const { key } = await server.send<{ key: string }>('/keys', made)
+    const whose = (from: string) => {
+      const headers = { authorization: `Bearer ${key}`, 'x-forwarded-for': from }
+      return send(port, '/auth/session', { anonymous: true, headers })
+    }
+    const statuses = async (from: string) => [
+      (await signIn(key, { 'x-forwarded-for': from })).status,
+      (await whose(from)).status,
+    ]
+    expect([await statuses('192.0.2.1'), await statuses('198.51.100.9')]).toEqual([
+      [200, 200],
+      [403, 403],
+    ])
   })
 
   it('tell strangers no more than the version', async () => {

@@ -1,8 +1,8 @@
 // Who is calling: the key in the request's headers.
 import type { IncomingHttpHeaders } from 'node:http'
-import { Fault, fault } from './errors.ts'
+import { Fault } from './errors.ts'
 import { createGuesses, type Guesses } from './guesses.ts'
-import { countsFrom, type KeyHolder } from './holder.ts'
+import { type KeyHolder, throwUnlessFrom } from './holder.ts'
 import type { KeyRefusal, Keys } from './keys.ts'
 import type { Sessions } from './session.ts'
 import type { Via } from './via.ts'
@@ -52,8 +52,7 @@ type CameBy = { method: string; via: (() => Via) | undefined; address(): string 
 
 /** @throws Fault 403 for a key that counts from elsewhere only */
 function admitted(holder: KeyHolder, cameBy: CameBy | undefined): KeyHolder {
-  if (holder.addresses === undefined) return holder
-  if (!countsFrom(holder, cameBy?.address() ?? '')) throw fault(403, 'This key does not count from this address')
+  if (holder.addresses !== undefined) throwUnlessFrom(holder, cameBy?.address() ?? '')
   return holder
 }
 

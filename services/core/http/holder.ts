@@ -2,6 +2,7 @@
 
 import type { BlockList } from 'node:net'
 import { type Access, checksOf, type NeededRight } from '../directory/roles.ts'
+import { fault } from './errors.ts'
 import { addressList } from './key-changes.ts'
 import type { Caller } from './route.ts'
 
@@ -24,6 +25,11 @@ export type KeyHolder = Caller & {
 /** Whether the key counts from there: as a rule it does from everywhere. */
 export const countsFrom = ({ addresses }: KeyHolder, address: string): boolean =>
   addresses === undefined || addresses.check(address, address.includes(':') ? 'ipv6' : 'ipv4')
+
+/** @throws Fault 403 for a key that counts from elsewhere only */
+export function throwUnlessFrom(holder: KeyHolder, address: string): void {
+  if (!countsFrom(holder, address)) throw fault(403, 'This key does not count from this address')
+}
 
 export function holderOf(
   entry: HolderEntry,
