@@ -113,16 +113,16 @@ describe('with a certificate', () => {
   })
 
   it('versions before 1.2 are refused', async () => {
-    const [host, port] = main().split(':')
-    const old = () =>
+    const old = (address: string) =>
       new Promise((resolve, reject) => {
+        const [host, port] = address.split(':')
         const options = { host, port: Number(port), ca: readFileSync(made.ca), maxVersion: 'TLSv1.1' as const }
         connect({ ...options, minVersion: 'TLSv1', ciphers: 'ALL:@SECLEVEL=0' }, () => resolve('connected')).on(
           'error',
           reject,
         )
       })
-    await expect(old()).rejects.toThrow()
+    for (const address of [main(), http(), grpc()]) await expect(old(address)).rejects.toThrow()
   })
 
   it('the doctor says until when it is valid', async () => {

@@ -59,7 +59,9 @@ describe('paths and methods', () => {
   it('has room for a thousand ids in a query, and answers malformed requests in JSON', async () => {
     const ids = Array.from({ length: 1000 }, (_, at) => `ids=0190a0a0-0000-7000-8000-${String(at).padStart(12, '0')}`)
     expect((await send(server.port, `/things/1?${ids.join('&')}`)).status).toBe(200)
-    expect(await sendRaw(server.port, 'nonsense\r\n\r\n')).toMatch(/^HTTP\/1.1 400 .*"reason":"Malformed request"/s)
+    const malformed = await sendRaw(server.port, 'nonsense\r\n\r\n')
+    expect(malformed).toMatch(/^HTTP\/1.1 400 .*"reason":"Malformed request"/s)
+    expect(malformed).toContain("Content-Security-Policy: default-src 'none'; frame-ancestors 'none'")
   })
   it('echoes a request id, and makes one when there is none worth echoing', async () => {
     const given = await send(server.port, '/big', { headers: { 'x-request-id': 'r-1' } })

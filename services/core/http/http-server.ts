@@ -1,6 +1,7 @@
 // HTTP/1.1 as every port of the server speaks it: the same limits, the same answer to what is no request, the same end.
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
+import { securityHeaders } from './security-headers.ts'
 import type { Tls } from './tls.ts'
 
 const limits = {
@@ -21,8 +22,9 @@ export function createHttpServer(tls: Tls | undefined, onRequest?: RequestListen
     if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy()
     const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request'
     const body = '{"reason":"Malformed request"}'
-    const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`
-    socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`)
+    const named = [['Content-Type', 'application/json'], ['Content-Length', body.length], ...securityHeaders(false)]
+    const head = named.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+    socket.end(`HTTP/1.1 ${status}\r\n${head}Connection: close\r\n\r\n${body}`)
   })
   return server
 }
