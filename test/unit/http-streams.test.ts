@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { fault } from '../../services/core/http/errors.ts'
 import { type Route, route } from '../../services/core/http/route.ts'
+import { lineBuffers } from '../../services/core/memory/buffer-pool.ts'
 import { annAuth, deferred, json, send, startServer, type TestServer } from '../fixtures/http-server.ts'
 
 /** What the source of the running test does; each test sets it. */
@@ -84,6 +85,22 @@ describe('JSON Lines', () => {
     source = () => lines()
     const empty = await send(server.port, '/jsonl')
     expect([empty.status, empty.text, empty.headers['content-type']]).toEqual([200, '', 'application/jsonl'])
+  })
+  it('writes from buffers that are used again once the socket has taken them, and not before', async () => {
+    const size = 2 ** 20
+    const chunks = [...'abcdefgh']
+    const used: ArrayBufferLike[] = []
+    source = async function* () {
+      for (const letter of chunks) {
+        const buffer = lineBuffers.take(size).fill(letter)
+        used.push(buffer.buffer)
+        yield buffer
+      }
+    }
+    const answers = await Promise.all(Array.from({ length: 4 }, () => send(server.port, '/jsonl')))
+    const whole = chunks.map((letter) => letter.repeat(size)).join('')
+    expect(answers.map(({ text }) => text === whole)).toEqual([true, true, true, true])
+    expect(new Set(used).size).toBeLessThan(used.length)
   })
   it('starts no source for HEAD', async () => {
     let started = false

@@ -3,6 +3,7 @@ import type { OutgoingHttpHeaders } from 'node:http'
 import { gzip } from 'node:zlib'
 import { pause } from '../concurrency/pause.ts'
 import { overLimit, type Policy } from '../errors.ts'
+import { lineBuffers } from '../memory/buffer-pool.ts'
 import type { Logger } from '../process/logger.ts'
 import { StoreError } from '../store/store.ts'
 import { ClientGone, discardRest } from './body.ts'
@@ -65,6 +66,11 @@ async function drained(exchange: Exchange): Promise<void> {
   }
 }
 
+/** Called once the socket has taken a chunk. */
+const taken = (chunk: string | Buffer) => (error?: Error | null) => {
+  if (!error && typeof chunk !== 'string') lineBuffers.give(chunk)
+}
+
 async function writeStream(
   exchange: Exchange,
   status: number,
@@ -92,7 +98,7 @@ async function writeStream(
       const chunk = item.value
       if (chunk.length === 0) continue
       exchange.bytesOut += typeof chunk === 'string' ? Buffer.byteLength(chunk) : chunk.length
-      if (!response.write(chunk)) await drained(exchange)
+      if (!response.write(chunk, taken(chunk))) await drained(exchange)
     }
     response.end()
   } finally {

@@ -56,3 +56,6 @@ export function createBufferPool(maxKeptBytes = 16 * 1024 * 1024): BufferPool {
 
 /** New buffers every time. */
 export const freshBuffers: BufferPool = { take: (sizeHint) => fresh(Math.max(1024, sizeHint)), give() {} }
+
+/** What streamed answers are written from: given back once the socket has taken them. */
+export const lineBuffers = createBufferPool()

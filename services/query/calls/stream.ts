@@ -1,6 +1,7 @@
 // Turns pages of call headers into JSON Lines: payloads are read in batches that are small at first and bounded by bytes.
 
 import type { ProjectId } from '../../core/ids.ts'
+import { giveBack } from '../../core/memory/engine-bytes.ts'
 import type { QueryOptions, Store } from '../../core/store/store.ts'
 import { readFeedbackOfCalls } from '../feedback/of-calls.ts'
 import { isTooLarge } from '../list-rows.ts'
@@ -61,7 +62,9 @@ async function* written(
   isFirst: boolean,
 ): AsyncGenerator<Buffer> {
   if (!expansion) {
-    yield writeLines(shape, rows, payloads)
+    const text = writeLines(shape, rows, payloads)
+    giveBack(payloads.flatMap((documents) => Object.values(documents)))
+    yield text
     return
   }
   await expansion.resolve(payloads, isFirst)

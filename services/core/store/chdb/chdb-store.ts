@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { drainPending, Session } from 'chdb'
 import { createSerialQueue } from '../../concurrency/serial-queue.ts'
+import { ofEngine } from '../../memory/engine-bytes.ts'
 import { endAtOnce } from '../../process/end-at-once.ts'
 import { toStoreError } from '../errors.ts'
 import { applyMigrations } from '../migrate.ts'
@@ -155,10 +156,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
     })
   }
 
-  const bytesOf = (result: EngineResult): Buffer => {
-    const bytes = result.bytes()
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  }
+  const bytesOf = (result: EngineResult): Buffer => ofEngine(result.bytes())
 
   const rowsOf = <T>(result: EngineResult): T[] => parseRows<T>(bytesOf(result))
 
