@@ -1,4 +1,4 @@
-// Where the values of a JSON text in bytes end, for texts that are known to be JSON. Nothing is checked: of a text that is cut
+// Where the values of a JSON text in bytes lie, for texts that are known to be JSON. Nothing is checked: of a text that is cut
 // off every value ends where it does. `tokens.ts` reads as strictly as JSON.parse.
 
 /** Bytes that are looked at one by one before native code searches for the closing quote. */
@@ -60,4 +60,63 @@ export function byteValueEnd(b: Buffer, at: number): number {
   const c = b[at]
   if (c === 34) return byteStringEnd(b, at)
   return c === 123 || c === 91 ? byteContainerEnd(b, at) : byteWordEnd(b, at)
+}
+
+export type ValuePlace = { start: number; end: number }
+
+/** A member of an object's text: `"key":value` lies at start..end, the value at valueStart..end. */
+export type Member = { key: string; valueStart: number } & ValuePlace
+
+/** The members of the object at a place, in their order. */
+export function* membersAt(b: Buffer, at: number): Generator<Member> {
+  let i = skipByteSpace(b, at + 1)
+  while (b[i] === 34) {
+    const start = i
+    const keyEnd = byteStringEnd(b, i)
+    const key = JSON.parse(b.toString('utf8', i, keyEnd)) as string
+    const valueStart = skipByteSpace(b, skipByteSpace(b, keyEnd) + 1)
+    const end = byteValueEnd(b, valueStart)
+    yield { key, start, valueStart, end }
+    i = skipByteSpace(b, end)
+    if (b[i] === 44) i = skipByteSpace(b, i + 1)
+  }
+}
+
+/** The items of the array at a place, in their order. */
+export function* itemsAt(b: Buffer, at: number): Generator<ValuePlace> {
+  let i = skipByteSpace(b, at + 1)
+  while (i < b.length && b[i] !== 93) {
+    const end = byteValueEnd(b, i)
+    yield { start: i, end }
+    i = skipByteSpace(b, end)
+    if (b[i] === 44) i = skipByteSpace(b, i + 1)
+  }
+}
+
+function childOf(b: Buffer, at: number, segment: string | number): ValuePlace | null {
+  if (b[at] === 123) {
+    const name = String(segment)
+    for (const { key, valueStart, end } of membersAt(b, at)) if (key === name) return { start: valueStart, end }
+    return null
+  }
+  if (b[at] !== 91 || typeof segment !== 'number') return null
+  let n = 0
+  for (const item of itemsAt(b, at)) if (n++ === segment) return item
+  return null
+}
+
+/**
+ * Where the value of a path lies; null when there is none. A number names an item of an array or a key of an object; of
+ * members that come again the first counts, as in the engine.
+ */
+export function placeOf(b: Buffer, path: readonly (string | number)[]): ValuePlace | null {
+  const start = skipByteSpace(b, 0)
+  if (start >= b.length) return null
+  let place: ValuePlace = { start, end: byteValueEnd(b, start) }
+  for (const segment of path) {
+    const child = childOf(b, place.start, segment)
+    if (child === null) return null
+    place = child
+  }
+  return place
 }

@@ -1,47 +1,14 @@
 // Reads one value out of a JSON text by its path and gives its string form, for documents that the engine cannot read.
+import { placeOf } from '../../core/json/byte-walk.ts'
 import { numberForm } from '../../core/json/number-text.ts'
-import { scalarEnd, skipTextSpace, stringEnd, textOfString, valueEnd } from '../../core/json/text-walk.ts'
+import { scalarEnd, skipTextSpace, stringEnd } from '../../core/json/text-walk.ts'
 import type { PathSegment } from './types.ts'
 
-/** Start of the member's value, -1 when there is none. Of repeated keys the first counts, as in the engine. */
-function memberStart(text: string, object: number, key: string): number {
-  let i = skipTextSpace(text, object + 1)
-  while (text.charCodeAt(i) === 34) {
-    const keyEnd = stringEnd(text, i)
-    const name = textOfString(text.slice(i, keyEnd))
-    const start = skipTextSpace(text, skipTextSpace(text, keyEnd) + 1)
-    if (name === key) return start
-    i = skipTextSpace(text, valueEnd(text, start))
-    if (text.charCodeAt(i) !== 44) return -1
-    i = skipTextSpace(text, i + 1)
-  }
-  return -1
-}
-
-/** Start of the item with that index, -1 when there is none. */
-function itemStart(text: string, array: number, index: number): number {
-  let i = skipTextSpace(text, array + 1)
-  if (text.charCodeAt(i) === 93) return -1
-  for (let n = 0; n < index; n++) {
-    i = skipTextSpace(text, valueEnd(text, i))
-    if (text.charCodeAt(i) !== 44) return -1
-    i = skipTextSpace(text, i + 1)
-  }
-  return i
-}
-
-/** JSON text of the value at the path, null when it is missing. A number names an item of an array or a key of an object. */
+/** JSON text of the value at the path, null when it is missing. */
 export function valueAt(text: string, path: readonly PathSegment[]): string | null {
-  let at = skipTextSpace(text, 0)
-  if (at >= text.length) return null
-  for (const segment of path) {
-    const code = text.charCodeAt(at)
-    if (code === 123) at = memberStart(text, at, String(segment))
-    else if (code === 91 && typeof segment === 'number') at = itemStart(text, at, segment)
-    else return null
-    if (at === -1) return null
-  }
-  return text.slice(at, valueEnd(text, at))
+  const bytes = Buffer.from(text)
+  const place = placeOf(bytes, path)
+  return place && bytes.toString('utf8', place.start, place.end)
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON escapes

@@ -1,8 +1,8 @@
 // Records of calls as rows of comma-separated values, in which no text becomes a formula of a spreadsheet.
 
+import { placeOf } from '../../../core/json/byte-walk.ts'
 import { jsonPath, splitPath } from '../../language/path.ts'
 import type { PathSegment } from '../../language/types.ts'
-import { placeOf } from '../cell-text.ts'
 
 const formula = /^[=+\-@\t\r]/
 const needsQuotes = /[",\r\n]/
