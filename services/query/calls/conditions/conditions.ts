@@ -76,7 +76,7 @@ const plainId = (column: Sql): Sql => sql`concat(${column}, '')`
 const parts: Record<Side, Sql> = { start: sql`part IN ('both', 'start')`, end: sql`part IN ('both', 'end')` }
 
 /** Visible calls of the scope that meet the conditions on columns, under the alias `c`. */
-export const headerConditions = (project: ProjectScope, scope: Scope, conditions: CallConditions): Sql[] => [
+const headerConditions = (project: ProjectScope, scope: Scope, conditions: CallConditions): Sql[] => [
   ...scopeConditions(project, scope),
   ...conditions.header.map((condition) => sql`(${condition.sql(ofHeader)})`),
 ]
@@ -235,16 +235,19 @@ const readsOfConditions = (conditions: readonly CompiledCondition[]) => ({
 /** Columns and documents that the mixed conditions read. */
 export const mixedReads = (conditions: CallConditions) => readsOfConditions(conditions.mixed)
 
-function mixedCondition(project: ProjectScope, scope: Scope, conditions: CallConditions): Sql[] {
-  if (conditions.mixed.length === 0) return []
-  const reads = mixedReads(conditions)
-  const rows = withDocumentsAndDerived(
+/** Calls of a scope with all that the mixed conditions read. */
+export const mixedRows = (project: ProjectScope, scope: Scope, conditions: CallConditions): Sql =>
+  withDocumentsAndDerived(
     project,
     scope,
     headerConditions(project, scope, conditions),
-    reads,
+    mixedReads(conditions),
     conditions.derived,
   )
+
+function mixedCondition(project: ProjectScope, scope: Scope, conditions: CallConditions): Sql[] {
+  if (conditions.mixed.length === 0) return []
+  const rows = mixedRows(project, scope, conditions)
   let holds = allOf(conditions.mixed.map((condition) => sql`(${condition.sql(ofHeader)})`))
   if (conditions.nonNative) {
     const { startedUs, ids } = conditions.nonNative.calls

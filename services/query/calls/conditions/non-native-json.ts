@@ -9,12 +9,11 @@ import { compactRows } from '../header.ts'
 import { documentSql } from '../span-dump.ts'
 import {
   type CallConditions,
-  headerConditions,
   mixedReads,
+  mixedRows,
   type NonNativeVerdicts,
   payloadRows,
   type Side,
-  withDocumentsAndDerived,
 } from './conditions.ts'
 import { isRefField } from './joins.ts'
 import type { RefPlace, RefTexts } from './refs-behind.ts'
@@ -60,14 +59,7 @@ export const nonNativeCallsQuery = (scope: Scope, conditions: CallConditions): Q
     const reads = mixedReads(conditions)
     const names = ['started_at', 'id', ...[...reads.columns].filter((name) => name !== 'started_at' && name !== 'id')]
     const list = join([...names, ...reads.needs, ...reads.derived].map(readable), ', ')
-    const rows = withDocumentsAndDerived(
-      project,
-      scope,
-      headerConditions(project, scope, conditions),
-      reads,
-      conditions.derived,
-    )
-    return sql`SELECT ${list} FROM ${rows} AS c WHERE c.odd = 1`
+    return sql`SELECT ${list} FROM ${mixedRows(project, scope, conditions)} AS c WHERE c.odd = 1`
   })
 
 type MutableRow = Record<string, string | string[]>
