@@ -121,6 +121,16 @@ describe('cloud credentials', () => {
     },
   )
 
+  it('are in no answer, also where the provider repeats their token', async () => {
+    world.fake.on('/token', answerJson({ access_token: 'short-lived-token' }))
+    const said = `no such account: Bearer short-lived-token, ${JSON.stringify(pem)}`
+    world.fake.on('google/gemini-echo', answerJson({ error: { message: said } }, 400))
+    const answer = await send({ model: 'vertex_ai/gemini-echo', cloud_credentials: JSON.stringify(account()) })
+    expect([answer.status, answer.json.error.message]).toEqual([400, expect.stringContaining('REDACTED')])
+    const shown = answer.text + JSON.stringify(await world.callOf(answer))
+    for (const secret of ['short-lived', pem.split('\n')[1] as string]) expect(shown).not.toContain(secret)
+  })
+
   it.each<[string | undefined, number]>([
     ['not json', 400],
     ['[]', 400],

@@ -119,6 +119,11 @@ describe('a secret of a project', () => {
     await about('PUT', '/AZURE_API_BASE', { value: world.fake.url })
     await world.post(path, { model: 'azure/m', messages })
     expect(world.fake.last().headers['api-key']).toBe(own)
+    world.fake.on('m', answerJson({ error: { message: `bad key ${own}, really` } }, 400))
+    const answer = await world.post(path, { model: 'azure/m', messages })
+    told.push(answer.text)
+    expect([answer.status, answer.json.error.message]).toEqual([400, expect.stringContaining('REDACTED')])
+    world.fake.on('m', answerJson(completion('m')))
   })
 
   it('is listed without its value, and removed', async () => {
