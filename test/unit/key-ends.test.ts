@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createKey } from '../../services/core/http/key-changes.ts'
+import { createKey, rotateKey } from '../../services/core/http/key-changes.ts'
 import { endsSoonMs } from '../../services/core/http/key-metrics.ts'
 import { idIn, newKeyText } from '../../services/core/http/key-text.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
@@ -42,13 +42,20 @@ it('a user has a thousand keys that count; those that have ended or were revoked
       keys: new Map([...counted, ...more]),
       revoked: new Set([revoked]),
       ends: new Map([[rotated, { ends_at: past }]]),
+      keyLimits: new Map(),
     }
     const asked = { userId: 'ann', scopes: ['acme'], actions: ['read'] as const }
-    return () => createKey(state as never, asked, 'ann', now)
+    const rotate = (hours: number) => () => rotateKey(state as never, { id: 'k7', hours, by: 'ann', now, maxDays: 0 })
+    return { create: () => createKey(state as never, asked, 'ann', now), rotate }
   }
   const ended = [[expired, { ...key, expires_at: past }] as const, [rotated, key] as const, [revoked, key] as const]
-  expect(made(ended)).not.toThrow()
-  expect(made([...ended, ['one more', key]])).toThrow('ann has 1000 keys that count')
+  expect(made(ended).create).not.toThrow()
+  expect(made(ended).rotate(24)).not.toThrow()
+  const full = made([...ended, ['one more', key]])
+  expect(full.create).toThrow('ann has 1000 keys that count')
+  // While both count they are two.
+  expect(full.rotate(24)).toThrow('ann has 1000 keys that count')
+  expect(full.rotate(0)).not.toThrow()
 })
 
 it('a key whose id the configuration denies does not count, whatever the directory says', async () => {

@@ -200,6 +200,10 @@ export function rotateKey(state: DirectoryState, rotation: Rotation): Made & { e
     throw new RefusedChange(`The key ${id} has expired`)
   if (!(hours >= 0 && hours <= maxOverlapHours))
     throw new RefusedChange(`Both keys count for 0 to ${maxOverlapHours} hours`)
+  if (hours > 0 && liveKeysOf(state, before.user, now).length >= maxLiveKeys)
+    throw new RefusedChange(
+      `${before.user} has ${maxLiveKeys} keys that count: revoke some, or let this one end at once`,
+    )
   const { id: successor, text } = newKeyText()
   const { is_first: _, expires_at: expires, ...rest } = before
   // As long again.
