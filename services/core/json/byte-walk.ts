@@ -62,10 +62,10 @@ export function byteValueEnd(b: Buffer, at: number): number {
   return c === 123 || c === 91 ? byteContainerEnd(b, at) : byteWordEnd(b, at)
 }
 
-export type ValuePlace = { start: number; end: number }
+export type BytePlace = { start: number; end: number }
 
 /** A member of an object's text: `"key":value` lies at start..end, the value at valueStart..end. */
-export type Member = { key: string; valueStart: number } & ValuePlace
+export type Member = { key: string; valueStart: number } & BytePlace
 
 /** The members of the object at a place, in their order. */
 export function* membersAt(b: Buffer, at: number): Generator<Member> {
@@ -83,7 +83,7 @@ export function* membersAt(b: Buffer, at: number): Generator<Member> {
 }
 
 /** The items of the array at a place, in their order. */
-export function* itemsAt(b: Buffer, at: number): Generator<ValuePlace> {
+export function* itemsAt(b: Buffer, at: number): Generator<BytePlace> {
   let i = skipByteSpace(b, at + 1)
   while (i < b.length && b[i] !== 93) {
     const end = byteValueEnd(b, i)
@@ -93,7 +93,7 @@ export function* itemsAt(b: Buffer, at: number): Generator<ValuePlace> {
   }
 }
 
-function childOf(b: Buffer, at: number, segment: string | number): ValuePlace | null {
+function childOf(b: Buffer, at: number, segment: string | number): BytePlace | null {
   if (b[at] === 123) {
     const name = String(segment)
     for (const { key, valueStart, end } of membersAt(b, at)) if (key === name) return { start: valueStart, end }
@@ -109,10 +109,10 @@ function childOf(b: Buffer, at: number, segment: string | number): ValuePlace | 
  * Where the value of a path lies; null when there is none. A number names an item of an array or a key of an object; of
  * members that come again the first counts, as in the engine.
  */
-export function placeOf(b: Buffer, path: readonly (string | number)[]): ValuePlace | null {
+export function placeOf(b: Buffer, path: readonly (string | number)[]): BytePlace | null {
   const start = skipByteSpace(b, 0)
   if (start >= b.length) return null
-  let place: ValuePlace = { start, end: byteValueEnd(b, start) }
+  let place: BytePlace = { start, end: byteValueEnd(b, start) }
   for (const segment of path) {
     const child = childOf(b, place.start, segment)
     if (child === null) return null

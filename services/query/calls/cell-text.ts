@@ -1,13 +1,13 @@
 // What a table shows of one value of a JSON document: found in the stored bytes, cut, never parsed as a whole.
 import type { Cell } from '../../../schemas/call-values.ts'
-import { itemsAt, membersAt, placeOf, type ValuePlace } from '../../core/json/byte-walk.ts'
+import { type BytePlace, itemsAt, membersAt, placeOf } from '../../core/json/byte-walk.ts'
 import type { PathSegment } from '../language/types.ts'
 
 /** Keys of an object that are looked at for its cell. */
 const maxKeys = 1_000
 
 /** Index before which a string token can be cut so that at least `chars` of its characters are there. */
-function cutOf(text: Buffer, { start, end }: ValuePlace, chars: number): number {
+function cutOf(text: Buffer, { start, end }: BytePlace, chars: number): number {
   let i = start + 1
   for (let n = 0; n < chars && i < end - 1; n++) {
     const byte = text[i] as number
@@ -26,7 +26,7 @@ const cutText = (text: string, chars: number): string =>
 
 const dataUri = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.-]+)*;base64,/
 
-function stringCell(text: Buffer, place: ValuePlace, chars: number): Cell {
+function stringCell(text: Buffer, place: BytePlace, chars: number): Cell {
   const size = place.end - place.start - 2
   // One more than is shown tells whether something is left out; a data URI shows its type within these.
   const until = cutOf(text, place, Math.max(chars + 1, 100))
@@ -60,7 +60,7 @@ function fileOf(object: Buffer): Cell['file'] {
   return undefined
 }
 
-function objectCell(text: Buffer, place: ValuePlace, chars: number): Cell {
+function objectCell(text: Buffer, place: BytePlace, chars: number): Cell {
   const keys: string[] = []
   let isMedia = false
   let length = 0
@@ -87,7 +87,7 @@ function objectCell(text: Buffer, place: ValuePlace, chars: number): Cell {
   return { type: 'object', text: cutText(joined, chars).toWellFormed(), size, is_cut: isCut }
 }
 
-function arrayCell(text: Buffer, place: ValuePlace): Cell {
+function arrayCell(text: Buffer, place: BytePlace): Cell {
   let count = 0
   for (const _ of itemsAt(text, place.start)) count++
   return { type: 'array', text: String(count), size: place.end - place.start, is_cut: false }
