@@ -43,6 +43,7 @@ it('a user has a thousand keys that count; those that have ended or were revoked
       revoked: new Set([revoked]),
       ends: new Map([[rotated, { ends_at: past }]]),
       keyLimits: new Map(),
+      items: new Map(),
     }
     const asked = { userId: 'ann', scopes: ['acme'], actions: ['read'] as const }
     const rotate = (hours: number) => () => rotateKey(state as never, { id: 'k7', hours, by: 'ann', now, maxDays: 0 })
@@ -56,6 +57,29 @@ it('a user has a thousand keys that count; those that have ended or were revoked
   // While both count they are two.
   expect(full.rotate(24)).toThrow('ann has 1000 keys that count')
   expect(full.rotate(0)).not.toThrow()
+})
+
+it('of keys that have expired the latest thousand of a user are remembered; those that were revoked all are, up to a bound', () => {
+  const now = Date.parse('2026-03-01T00:00:00Z')
+  const key = { user: 'ann', scopes: ['acme'], actions: ['read'] }
+  const expired = { ...key, expires_at: '2026-02-01T00:00:00Z' }
+  const revoked = new Set<string>()
+  const make = (more: readonly (readonly [string, object])[]) => {
+    const keys = new Map(more)
+    const items = new Map([...[...keys.keys()].map((id) => `key/${id}`), 'key-used/e1'].map((one) => [one, {}]))
+    const state = { users: new Map(), keys, revoked, ends: new Map(), keyLimits: new Map(), items }
+    const asked = { userId: 'ann', scopes: ['acme'], actions: ['read'] as const }
+    const { changes } = createKey(state as never, asked, 'ann', now)
+    return changes.filter(({ value }) => value === null).map((change) => change.key)
+  }
+  const many = (count: number, prefix: string, one: object) =>
+    Array.from({ length: count }, (_, n) => [`${prefix}${n}`, one] as const)
+  expect(make([...many(1_000, 'e', expired), ['of ben', { ...expired, user: 'ben' }]])).toEqual([])
+  expect(make(many(1_002, 'e', expired))).toEqual(['key/e0', 'key/e1', 'key-used/e1'])
+  expect(make(many(2_000, 'e', expired)).filter((one) => one.startsWith('key/'))).toHaveLength(100)
+  for (const [id] of many(5_000, 'r', key)) revoked.add(id)
+  expect(make(many(4_999, 'r', key))).toEqual([])
+  expect(() => make(many(5_000, 'r', key))).toThrow('ann has 5000 keys that were revoked')
 })
 
 it('a key whose id the configuration denies does not count, whatever the directory says', async () => {

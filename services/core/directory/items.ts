@@ -94,6 +94,9 @@ export type Value<Of extends Kind> = z.output<(typeof values)[Of]>
 export type KeyValue = Value<'key'>
 export type UserValue = Value<'user'>
 
+/** What is kept of a key, itself first. */
+export const keyKinds = ['key', 'key-end', 'key-revoked', 'key-limits', 'key-used'] as const satisfies Kind[]
+
 /** With the defaults of what it lacks. */
 export const maskOf = (value: unknown): Value<'mask'> => values.mask.parse(value)
 

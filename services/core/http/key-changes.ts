@@ -2,7 +2,7 @@
 import { BlockList, isIP } from 'node:net'
 import type { KeyLimits } from '../../../schemas/project-settings.ts'
 import type { Change } from '../directory/directory.ts'
-import { itemKey, type KeyValue } from '../directory/items.ts'
+import { itemKey, type KeyValue, keyKinds } from '../directory/items.ts'
 import {
   type Access,
   type Action,
@@ -101,6 +101,31 @@ export function liveKeysOf(state: DirectoryState, userId: string, now: number): 
   )
 }
 
+/** Of keys that have ended so many of a user are remembered: one user shall not fill the directory. */
+const maxEndedKeys = { expired: 1_000, revoked: 5_000 }
+/** That go with one new key, where more had ended before there was a bound. */
+const forgottenAtOnce = 100
+
+/**
+ * Takes out the oldest keys of a user that have expired. What was revoked before its end stays: an older copy of the
+ * directory that is imported would bring the key back.
+ * @throws RefusedChange when too many were revoked
+ */
+function forgotten(state: DirectoryState, userId: string, now: number): Change[] {
+  const live = new Set(liveKeysOf(state, userId, now).map(([id]) => id))
+  const ended = [...state.keys].filter(([id, { user }]) => user === userId && !live.has(id))
+  const expired = ended.filter(([, { expires_at }]) => expires_at !== undefined && Date.parse(expires_at) <= now)
+  if (ended.length - expired.length >= maxEndedKeys.revoked)
+    throw new RefusedChange(
+      `${userId} has ${maxEndedKeys.revoked} keys that were revoked or replaced before they expired, and may have no more`,
+    )
+  return expired
+    .slice(0, Math.min(forgottenAtOnce, Math.max(0, expired.length - maxEndedKeys.expired)))
+    .flatMap(([id]) => keyKinds.map((kind) => itemKey(kind, id)))
+    .filter((key) => state.items.has(key))
+    .map((key) => ({ key, value: null }))
+}
+
 /** @throws RefusedChange */
 export function throwUnlessUserId(userId: string): void {
   if (userId === '' || userId.length > 200) throw new RefusedChange('A user has a name of 1 to 200 characters', 422)
@@ -171,7 +196,7 @@ export function createKey(state: DirectoryState, key: NewKey, by: string, now: n
     ...(isFirst === true && { is_first: true }),
     ...(addresses !== undefined && addresses.length > 0 && { addresses: [...addresses] }),
   }
-  return { id, text, changes: [{ key: itemKey('key', id), value }] }
+  return { id, text, changes: [{ key: itemKey('key', id), value }, ...forgotten(state, userId, now)] }
 }
 
 export const maxOverlapHours = 168
@@ -226,6 +251,7 @@ export function rotateKey(state: DirectoryState, rotation: Rotation): Made & { e
     changes: [
       { key: itemKey('key', successor), value },
       { key: itemKey('key-end', id), value: end },
+      ...forgotten(state, before.user, now),
     ],
   }
 }
