@@ -2,14 +2,13 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
-import { createRoot } from 'react-dom/client'
 import './app.css'
 import './theme.css'
 import { queries } from './api/session.ts'
 import icon from './icon.svg'
 import { applyPreferences } from './preferences.ts'
 import { readAhead } from './read-ahead.ts'
-import { router } from './router.tsx'
+import { createPageRouter } from './router.tsx'
 import { hideKey } from './sign-in/fragment.ts'
 
 /** It is within the page's code: no request of its own. */
@@ -20,16 +19,23 @@ function showIcon(): void {
   document.head.append(link)
 }
 
-hideKey()
-applyPreferences()
-readAhead()
-showIcon()
-const place = document.getElementById('page')
-if (place)
-  createRoot(place).render(
-    <StrictMode>
-      <QueryClientProvider client={queries}>
-        <RouterProvider router={router} />
-      </QueryClientProvider>
-    </StrictMode>,
-  )
+/** React's renderer is read meanwhile, in a task of its own: what is tapped between the two is seen. */
+async function start(): Promise<void> {
+  hideKey()
+  applyPreferences()
+  readAhead()
+  showIcon()
+  const { createRoot } = await import('react-dom/client')
+  const place = document.getElementById('page')
+  if (place)
+    createRoot(place).render(
+      <StrictMode>
+        <QueryClientProvider client={queries}>
+          <RouterProvider router={createPageRouter()} />
+        </QueryClientProvider>
+      </StrictMode>,
+    )
+}
+
+// The code has been read by then: another task, for the same reason.
+setTimeout(() => void start())

@@ -59,7 +59,12 @@ dark.addEventListener('change', () => {
   for (const listener of listeners) listener()
 })
 
-export const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+let knownZone: string | undefined
+/** Asked for when it is shown: the first question takes as long as reading all the code of the page. */
+export function localZone(): string {
+  knownZone ??= Intl.DateTimeFormat().resolvedOptions().timeZone
+  return knownZone
+}
 /** The zone of the page: of the address, else the reader's choice. */
 export function useZone(fromAddress: string | undefined): string {
   const chosen = usePreference('zone')
@@ -71,7 +76,7 @@ export function useZone(fromAddress: string | undefined): string {
       // An address may say anything.
     }
   }
-  return chosen === 'UTC' ? 'UTC' : localZone
+  return chosen === 'UTC' ? 'UTC' : localZone()
 }
 
 const rowHeights = { normal: 28, compact: 24, roomy: 36 } as const

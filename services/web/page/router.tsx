@@ -1,5 +1,6 @@
 // Paths of the page, below the base that the server wrote into the shell.
 import { createRootRoute, createRoute, createRouter, Outlet, redirect } from '@tanstack/react-router'
+import { useDeferredValue } from 'react'
 import { baseUrl } from './api/client.ts'
 import { loadSession } from './api/session.ts'
 import { Calls } from './calls/calls.tsx'
@@ -27,10 +28,16 @@ const root = createRootRoute({
   notFoundComponent: NotFound,
 })
 
+/** The first page is drawn in slices, so that what is tapped meanwhile is seen. */
+function FirstPage() {
+  return useDeferredValue(true, false) && <Outlet />
+}
+
 /** Pages need a session; the way back is in the address of the sign-in. */
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: 'signed-in',
+  component: FirstPage,
   async beforeLoad({ location }) {
     const { user_id } = await loadSession()
     if (user_id === null)
@@ -254,23 +261,24 @@ const routeTree = root.addChildren([
   ]),
 ])
 
-export const router = createRouter({
-  routeTree,
-  basepath: new URL(baseUrl).pathname,
-  defaultPreload: 'intent',
-  // Values stay as they are typed: `?q=status:error`.
-  parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
-  stringifySearch: (search) => {
-    const query = new URLSearchParams()
-    for (const [name, value] of Object.entries(search))
-      if (typeof value === 'string' && value !== '') query.set(name, value)
-    const shown = query.toString().replaceAll('%3A', ':').replaceAll('%2C', ',').replaceAll('%2F', '/')
-    return shown === '' ? '' : `?${shown}`
-  },
-})
+export const createPageRouter = () =>
+  createRouter({
+    routeTree,
+    basepath: new URL(baseUrl).pathname,
+    defaultPreload: 'intent',
+    // Values stay as they are typed: `?q=status:error`.
+    parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+    stringifySearch: (search) => {
+      const query = new URLSearchParams()
+      for (const [name, value] of Object.entries(search))
+        if (typeof value === 'string' && value !== '') query.set(name, value)
+      const shown = query.toString().replaceAll('%3A', ':').replaceAll('%2C', ',').replaceAll('%2F', '/')
+      return shown === '' ? '' : `?${shown}`
+    },
+  })
 
 declare module '@tanstack/react-router' {
   interface Register {
-    router: typeof router
+    router: ReturnType<typeof createPageRouter>
   }
 }

@@ -58,7 +58,9 @@ export function Calls() {
   )
   const calls = useCalls(request, hasText(query.expression), range)
   const refusal = refusalOf(query.expression, calls.error)
-  const total = calls.isFirst ? ghostRows : calls.count
+  // The first rows are drawn in slices, so that what is tapped meanwhile is seen.
+  const showsGhosts = useDeferredValue(calls.isFirst) || calls.isFirst
+  const total = showsGhosts ? ghostRows : calls.count
   const sort = search.sort ?? 'started_at:desc'
 
   const change = (next: CallsSearch) => {
@@ -165,7 +167,7 @@ export function Calls() {
           label="Calls"
           count={total}
           height={height}
-          at={calls.isFirst ? -1 : at}
+          at={showsGhosts ? -1 : at}
           onAt={setAt}
           onRange={onRange}
           onKey={onKey}
@@ -173,7 +175,7 @@ export function Calls() {
           headHeight={scaled(28) + 1}
           head={<Head columns={placed} sort={sort} onSort={(next) => change({ sort: next })} />}
           render={(index, isAt) => {
-            const row = calls.rowAt(index)
+            const row = showsGhosts ? undefined : calls.rowAt(index)
             if (row === undefined) return <GhostRow height={height} index={index} columns={placed} />
             return (
               <div

@@ -1,6 +1,6 @@
 // The dashboards of a project: how much, how fast, how often wrong and at what cost, over a range of time.
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { type FormEvent, useMemo, useState } from 'react'
+import { type FormEvent, useDeferredValue, useMemo, useState } from 'react'
 import { useFirstS } from '../calls/histogram.tsx'
 import { RangeMenu } from '../calls/range-menu.tsx'
 import { boundsOf, listRequest, parsed } from '../calls/search.ts'
@@ -143,7 +143,9 @@ export function Dashboard() {
   const whole = useAggregate(
     requestOf && { ...requestOf(), timezone: zone, bucket, metrics: [...wholeMetrics], ...(compare && { compare }) },
   )
-  const [group] = whole.data?.groups ?? []
+  // Drawn in slices, so that what is tapped meanwhile is seen.
+  const data = useDeferredValue(whole.data)
+  const [group] = data?.groups ?? []
   const change = (next: DashboardSearch) => {
     setAt(undefined)
     void navigate({ search: (old) => ({ ...old, ...next }) })
@@ -151,7 +153,7 @@ export function Dashboard() {
   const within = (term: string) => narrowed(query.expression, term)
   const onTake = (from: number, to: number, filter: string | undefined) => {
     const asked = filter === undefined ? q : within(filter)
-    const taken = rangeOfBuckets(whole.data?.buckets ?? [], from, to, endS)
+    const taken = rangeOfBuckets(data?.buckets ?? [], from, to, endS)
     // One instant leads to its calls, several are looked at more closely.
     if (from === to)
       void navigate({
@@ -170,14 +172,14 @@ export function Dashboard() {
           <p className="second">Somebody may have deleted it.</p>
         </Empty>
       )
-    if (board === undefined || (whole.data === undefined && !isEmpty)) return <Loading what="the dashboard" />
-    if (whole.data === undefined || !requestOf || group === undefined || numberOr0(group.total['calls.sum']) === 0)
+    if (board === undefined || (data === undefined && !isEmpty)) return <Loading what="the dashboard" />
+    if (data === undefined || !requestOf || group === undefined || numberOr0(group.total['calls.sum']) === 0)
       return (
         <Empty title="No calls in this time">
           <p className="second">Choose a longer range, or another filter.</p>
         </Empty>
       )
-    const shared = { requestOf, zone, bucket, whole: whole.data, compare, range, within, at, onTake, onAt: setAt }
+    const shared = { requestOf, zone, bucket, whole: data, compare, range, within, at, onTake, onAt: setAt }
     const opened = { board, boardId, own, onGone: () => change({ board: undefined }) }
     return (
       <div className="scroll">
@@ -185,7 +187,7 @@ export function Dashboard() {
           <h1 className="hidden">
             {board.title} of {projectId}
           </h1>
-          <Tiles now={group} before={whole.data.previous?.groups[0]} />
+          <Tiles now={group} before={data.previous?.groups[0]} />
           <Panels {...shared} {...opened} showsBefore={search.vs === 'before'} />
         </div>
       </div>

@@ -23,7 +23,7 @@ const labels: Record<Preference, string> = {
 
 export function Choice({ name }: { name: Preference }) {
   const value = usePreference(name)
-  const shown = (one: string) => (one === 'local' ? localZone : one)
+  const shown = (one: string) => (one === 'local' ? localZone() : one)
   return (
     <fieldset style={{ border: 0, margin: 0, padding: '2px 8px 8px' }}>
       <legend className="dim">{labels[name]}</legend>

@@ -1,7 +1,7 @@
 // A trace: minimap, tree with bars, and the reader of the chosen span.
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { type ComponentProps, type RefObject, useEffect, useMemo, useRef } from 'react'
+import { type ComponentProps, type RefObject, useDeferredValue, useEffect, useMemo, useRef } from 'react'
 import { listHref, neighbours } from '../calls/remembered.ts'
 import { count, duration, moment, money, tokens } from '../engine/format.ts'
 import { idAt, textOf } from '../engine/span-columns.ts'
@@ -39,7 +39,9 @@ export function Trace() {
   const navigate = useNavigate()
   const projectId = `${entity}/${project}`
   const zone = useZone(search.tz)
-  const { trace, error, refetch, watch } = useTrace(projectId, traceId)
+  const { trace: latest, error, refetch, watch } = useTrace(projectId, traceId)
+  // Drawn in slices, so that what is tapped meanwhile is seen.
+  const trace = useDeferredValue(latest)
   const tree = trace?.tree
   const handle = useRef<TreeHandle>(null)
   const finder = useRef<HTMLInputElement>(null)
