@@ -3,6 +3,7 @@ import { baseUrl } from './api/client.ts'
 import { loadSession, queries, wasSignedIn } from './api/session.ts'
 import { callsSearch, listRequest, parsed } from './calls/search.ts'
 import { pageQuery } from './calls/use-calls.ts'
+import { comparedOf, comparisonQuery } from './evaluations/comparison-query.ts'
 import { openQuery, traceQuery } from './traces/trace-query.ts'
 import { asksForNothing, defaultView } from './views/default-view.ts'
 import { startWorker } from './worker/client.ts'
@@ -21,6 +22,7 @@ function ask(path: string, search: Record<string, string>): void {
   const [first, entity, project, page, id] = path.split('/').map(decodeURIComponent)
   if (first !== 'p' || !entity || !project) return
   const projectId = `${entity}/${project}`
+  if (page !== 'calls' || id !== undefined) void import('./lazy-routes.tsx')
   if (page === 'calls' && id === undefined) {
     const found = callsSearch(search)
     const { expression, fault } = parsed(found.q)
@@ -29,13 +31,13 @@ function ask(path: string, search: Record<string, string>): void {
     void queries.prefetchQuery(pageQuery(listRequest(projectId, found, expression, askedS), 0))
   }
   if (page === 'traces' && id) {
-    void import('./lazy-routes.tsx')
     void queries.prefetchQuery(traceQuery(projectId, id))
     if (search.call) void queries.prefetchQuery(openQuery(projectId, search.call))
   }
-  if (page === 'calls' && id) {
-    void import('./lazy-routes.tsx')
-    void queries.prefetchQuery(openQuery(projectId, id))
+  if (page === 'calls' && id) void queries.prefetchQuery(openQuery(projectId, id))
+  if (page === 'evaluations' && id === 'compare') {
+    const compared = comparedOf(search)
+    if (compared.ids.length > 1) void queries.prefetchQuery(comparisonQuery(projectId, compared))
   }
 }
 

@@ -14,8 +14,9 @@ import type { RowsHandle } from '../parts/rows.tsx'
 import { T } from '../parts/text.tsx'
 import { Heads } from './compare-heads.tsx'
 import { ComparedCellView, ComparedReader } from './compared-row.tsx'
+import { comparedOf } from './comparison-query.ts'
 import { SaveComparison } from './saved.tsx'
-import { listOf, maxRuns, runLetter } from './search.ts'
+import { runLetter } from './search.ts'
 import { useComparison, useExamples, useRuns } from './use-runs.ts'
 import './evaluations.css'
 
@@ -63,11 +64,10 @@ export function CompareRuns() {
   const { projectId } = useProject()
   const search = useSearch({ from: route })
   const navigate = useNavigate({ from: '/p/$entity/$project/evaluations/compare' })
-  const ids = listOf(search.runs).slice(0, maxRuns)
-  const lower = listOf(search.lower)
-  const chosen = listOf(search.metrics)
+  const compared = comparedOf(search)
+  const { ids, lower, chosen } = compared
   const heads = useRuns(projectId, ids)
-  const { data, error, refetch, isPlaceholderData } = useComparison(projectId, ids, lower, chosen)
+  const { data, error, refetch, isPlaceholderData } = useComparison(projectId, compared)
   const byId = new Map(heads.data?.heads.map((head) => [head.id, head]))
   const runs = ids.map((id) => byId.get(id))
   const change = (next: Partial<typeof search>) => void navigate({ search: (old) => ({ ...old, ...next }) })

@@ -3,6 +3,7 @@ import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { baseUrl, json } from '../api/client.ts'
 import { ask } from '../worker/client.ts'
+import { type Compared, comparisonQuery } from './comparison-query.ts'
 
 const listedRuns = 500
 const againMs = 5_000
@@ -42,13 +43,8 @@ export const useRunRows = (projectId: string, runId: string, isRunning: boolean)
     refetchInterval: isRunning ? againMs : false,
   })
 
-export const useComparison = (projectId: string, runs: string[], lower: string[], metrics: string[]) =>
-  useQuery({
-    queryKey: ['comparison', projectId, runs, lower, metrics],
-    queryFn: ({ signal }) => ask('comparison', [baseUrl, projectId, runs, lower, metrics], { signal }),
-    enabled: runs.length > 1,
-    placeholderData: keepPreviousData,
-  })
+export const useComparison = (projectId: string, compared: Compared) =>
+  useQuery({ ...comparisonQuery(projectId, compared), placeholderData: keepPreviousData })
 
 export type RunUsage = { tokens: number; cost: number }
 
