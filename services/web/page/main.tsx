@@ -19,13 +19,16 @@ function showIcon(): void {
   document.head.append(link)
 }
 
-/** React's renderer is read meanwhile, in a task of its own: what is tapped between the two is seen. */
-async function start(): Promise<void> {
+declare const require: (name: 'react-dom/client') => typeof import('react-dom/client')
+
+/** In a task of its own, after the one that reads the code: what is tapped between the two is seen. */
+function start(): void {
   hideKey()
   applyPreferences()
   readAhead()
   showIcon()
-  const { createRoot } = await import('react-dom/client')
+  // It is in the same file, and run here.
+  const { createRoot } = require('react-dom/client')
   const place = document.getElementById('page')
   if (place)
     createRoot(place).render(
@@ -37,5 +40,4 @@ async function start(): Promise<void> {
     )
 }
 
-// The code has been read by then: another task, for the same reason.
-setTimeout(() => void start())
+setTimeout(start)

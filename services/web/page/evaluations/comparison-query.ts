@@ -9,9 +9,9 @@ export function comparedOf(search: Record<string, unknown>) {
   return { ids: listOf(runs).slice(0, maxRuns), lower: listOf(lower), chosen: listOf(metrics) }
 }
 
-export type Compared = ReturnType<typeof comparedOf>
+export type ComparedRuns = ReturnType<typeof comparedOf>
 
-export const comparisonQuery = (projectId: string, { ids, lower, chosen }: Compared) => ({
+export const comparisonQuery = (projectId: string, { ids, lower, chosen }: ComparedRuns) => ({
   queryKey: ['comparison', projectId, ids, lower, chosen],
   queryFn: ({ signal }: { signal: AbortSignal }) =>
     ask('comparison', [baseUrl, projectId, ids, lower, chosen], { signal }),

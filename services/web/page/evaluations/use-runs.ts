@@ -3,7 +3,7 @@ import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { baseUrl, json } from '../api/client.ts'
 import { ask } from '../worker/client.ts'
-import { type Compared, comparisonQuery } from './comparison-query.ts'
+import { type ComparedRuns, comparisonQuery } from './comparison-query.ts'
 
 const listedRuns = 500
 const againMs = 5_000
@@ -43,7 +43,7 @@ export const useRunRows = (projectId: string, runId: string, isRunning: boolean)
     refetchInterval: isRunning ? againMs : false,
   })
 
-export const useComparison = (projectId: string, compared: Compared) =>
+export const useComparison = (projectId: string, compared: ComparedRuns) =>
   useQuery({ ...comparisonQuery(projectId, compared), placeholderData: keepPreviousData })
 
 export type RunUsage = { tokens: number; cost: number }
