@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { z } from 'zod'
-import type { Directory } from '../directory/directory.ts'
+import type { Change, Directory } from '../directory/directory.ts'
 import { itemKey } from '../directory/items.ts'
 import { type Seal, sealWith } from '../process/master-key.ts'
 import { fault } from './errors.ts'
@@ -51,6 +51,8 @@ export type SessionDeps = {
 
 /** Taken out at one time. */
 const maxOutdated = 100
+/** Sessions that a user ended one by one and that are remembered: one user shall not fill the directory. */
+const maxEnds = 1_000
 const pageHeader = 'x-callhouse-page'
 
 /** Throws unless only the page itself can have sent this: bodies need no content type, so any site could post one. */
@@ -119,6 +121,16 @@ export function createSessions({ keys, masterKey, directory, config, now = Date.
       .slice(0, maxOutdated)
       .map(([sid]) => ({ key: itemKey('session-end', sid), value: null }))
 
+  /** Beyond so many ends of a user all of his sessions end, by one item in the place of theirs. */
+  const tooMany = (user: string): Change[] => {
+    const { sessionEnds, items } = directory.state()
+    const own = [...sessionEnds.keys()].map((sid) => itemKey('session-end', sid))
+    const ended = own.filter((key) => items.get(key)?.by === user)
+    if (ended.length < maxEnds) return []
+    const before = new Date(now()).toISOString()
+    return [{ key: itemKey('sessions-end', user), value: { before } }, ...ended.map((key) => ({ key, value: null }))]
+  }
+
   const sessions: Sessions = {
     holder: (...request) => sessions.find(...request)?.holder,
     find(headers, method, via) {
@@ -157,7 +169,8 @@ export function createSessions({ keys, masterKey, directory, config, now = Date.
       if (session !== undefined) {
         const { sid, user, issuedMs } = session.content
         const until = new Date(issuedMs + lifeMs).toISOString()
-        await directory.append([{ key: itemKey('session-end', sid), value: { until } }, ...outdated()], user)
+        const end = { key: itemKey('session-end', sid), value: { until } }
+        await directory.append([end, ...tooMany(user), ...outdated()], user)
       }
       return setCookie(via, '', 0)
     },
