@@ -23,3 +23,12 @@ it('a pool keeps what it made alone: never a part of the memory that small buffe
   pool.give(foreign)
   expect(pool.take(65_536).buffer).not.toBe(foreign.buffer)
 })
+
+it('a buffer that is given back twice has one owner', () => {
+  const pool = createBufferPool()
+  const own = pool.take(65_536)
+  pool.give(own)
+  pool.give(own.subarray(0, 7))
+  expect(pool.take(65_536).buffer).toBe(own.buffer)
+  expect(pool.take(65_536).buffer).not.toBe(own.buffer)
+})

@@ -2,19 +2,13 @@
 import { Buffer } from 'node:buffer'
 
 /**
- * What pools made. Nothing else is ever kept: the buffers of others may be parts of the memory that Node cuts small
- * buffers from, which has the size of one that is kept.
+ * What pools gave out and did not get back. Nothing else is ever kept: the buffers of others may be parts of the memory
+ * that Node cuts small buffers from, which has the size of one that is kept; and one that is given back twice would have
+ * two owners.
  */
-const made = new WeakSet<ArrayBufferLike>()
+const lent = new WeakSet<ArrayBufferLike>()
 
 const fresh = (size: number): Buffer => Buffer.allocUnsafeSlow(size)
-
-/** One that may be kept when it comes back. */
-function lasting(size: number): Buffer {
-  const buffer = fresh(size)
-  made.add(buffer.buffer)
-  return buffer
-}
 
 /**
  * Buffers that are used again. Memory outside of the JavaScript heap counts as garbage that presses: with a new buffer
@@ -39,15 +33,16 @@ export function createBufferPool(maxKeptBytes = 16 * 1024 * 1024): BufferPool {
     take(sizeHint) {
       const size = sizeHint < least / 2 ? undefined : keptSizes.find((one) => one >= sizeHint)
       if (size === undefined) return fresh(Math.max(1024, sizeHint))
-      const buffer = kept.get(size)?.pop()
-      if (buffer === undefined) return lasting(size)
-      keptBytes -= size
+      const used = kept.get(size)?.pop()
+      if (used !== undefined) keptBytes -= size
+      const buffer = used ?? fresh(size)
+      lent.add(buffer.buffer)
       return buffer
     },
     give({ buffer }) {
       const size = buffer.byteLength
       const free = kept.get(size)
-      if (free === undefined || !made.has(buffer) || keptBytes + size > maxKeptBytes) return
+      if (free === undefined || !lent.delete(buffer) || keptBytes + size > maxKeptBytes) return
       keptBytes += size
       free.push(Buffer.from(buffer))
     },
