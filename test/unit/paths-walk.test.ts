@@ -59,7 +59,9 @@ describe('the declaration of a route', () => {
     'names known topics and tables, and lies in a service: %s',
     (_, route) => {
       const tables = new Set(declaredTables())
-      expect(declaration(route).place).toMatch(/^services\/(access|ingest|query|evaluation|inference|training-jobs|web)\//)
+      expect(declaration(route).place).toMatch(
+        /^services\/(access|ingest|query|evaluation|inference|training-jobs|web)\//,
+      )
       for (const topic of route.topics ?? []) expect(Object.keys(topics)).toContain(topic)
       for (const table of route.tables ?? []) expect(tables).toContain(table)
       if (/ingest|annotate|write|delete/.test(JSON.stringify(route.right))) expect(route.topics).not.toBeUndefined()
