@@ -233,7 +233,8 @@ export function QueueItem() {
           {saving.waiting > 0 ? `Saving ${saving.waiting}…` : saving.undo ? 'Saved' : ''}
         </span>
         {saving.undo && (
-          <button type="button" className="line" onClick={saving.undo}>
+          // While others are saved it would take back those before them.
+          <button type="button" className="line" disabled={saving.waiting > 0} onClick={saving.undo}>
             Take the answers back
           </button>
         )}
