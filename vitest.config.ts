@@ -239,6 +239,7 @@ const tiers = {
         include: [...generated(), ...deepOnly.filter((name) => !isOfBrowser(name)).map(fileOf)],
         ...limits,
         testTimeout: 1_200_000,
+        hookTimeout: 600_000,
       },
     },
     ...browserProject('deep browser', deepOnly.filter(isOfBrowser).map(fileOf), []),

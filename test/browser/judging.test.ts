@@ -92,11 +92,8 @@ describe('evaluations', () => {
     const all = rows('Rows of the runs')
     await all.first().getByText('worse').waitFor()
     const heads = page.getByRole('group', { name: 'Scores by run' })
-    const cells = (name: string) =>
-      heads
-        .getByRole('row', { name: new RegExp(`^${name}`) })
-        .getByRole('cell')
-        .allInnerTexts()
+    const rowOf = (name: string) => heads.getByRole('row', { name: new RegExp(`^${name}`) })
+    const cells = (name: string) => rowOf(name).getByRole('cell').allInnerTexts()
     await expect.poll(() => cells('Tokens')).toEqual([expect.stringMatching(/\d/), expect.stringMatching(/\d/)])
     await expect.poll(() => cells('Cost')).toEqual([expect.stringMatching(/^\$/), expect.stringMatching(/^\$/)])
     await page.getByRole('button', { name: /^Regressed \d/ }).click()
