@@ -16,7 +16,14 @@ import { itemKey, type KeyValue, maxItemBytes } from '../core/directory/items.ts
 import { type Access, allowsOn, isWithin, type Scope } from '../core/directory/roles.ts'
 import { type DirectoryState, limitsOfKey } from '../core/directory/state.ts'
 import { fault, invalid } from '../core/http/errors.ts'
-import { accessOn, createKey, expiryOf, isRangeWithin, rotateKey } from '../core/http/key-changes.ts'
+import {
+  accessOn,
+  createKey,
+  expiryOf,
+  isRangeWithin,
+  rotateKey,
+  throwIfManyRevoked,
+} from '../core/http/key-changes.ts'
 import { type Caller, type Route, type RouteContext, route } from '../core/http/route.ts'
 import { throwUnlessUser } from '../core/http/user-changes.ts'
 import { type AccessDeps, type Changes, throwUnlessHeldBy, throwUnlessOn } from './changes.ts'
@@ -154,6 +161,7 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
     const { name, actions, scopes } = asked
     const { id, text } = await change(caller, (before) => {
       throwUnlessSpeaksFor(before, userId, caller, now())
+      if (userId === caller.userId) throwIfManyRevoked(before, userId, now())
       const limits = limitsGivenBy(before, caller, asked.limits)
       const addresses = addressesGivenBy(before, caller, asked.addresses)
       const more = {

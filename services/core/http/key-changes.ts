@@ -106,22 +106,34 @@ const maxEndedKeys = { expired: 1_000, revoked: 5_000 }
 /** That go with one new key, where more had ended before there was a bound. */
 const forgottenAtOnce = 100
 
-/**
- * Takes out the oldest keys of a user that have expired. What was revoked before its end stays: an older copy of the
- * directory that is imported would bring the key back.
- * @throws RefusedChange when too many were revoked
- */
-function forgotten(state: DirectoryState, userId: string, now: number): Change[] {
+/** Keys of a user that do not count any more: those that expired by themselves, and how many others. */
+function endedKeysOf(state: DirectoryState, userId: string, now: number): { expired: string[]; others: number } {
   const live = new Set(liveKeysOf(state, userId, now).map(([id]) => id))
   const ended = [...state.keys].filter(([id, { user }]) => user === userId && !live.has(id))
   const expired = ended.filter(([, { expires_at }]) => expires_at !== undefined && Date.parse(expires_at) <= now)
-  if (ended.length - expired.length >= maxEndedKeys.revoked)
+  return { expired: expired.map(([id]) => id), others: ended.length - expired.length }
+}
+
+/**
+ * For whoever makes keys of his own; those who administer others may go on.
+ * @throws RefusedChange when too many keys of the user were revoked
+ */
+export function throwIfManyRevoked(state: DirectoryState, userId: string, now: number): void {
+  if (endedKeysOf(state, userId, now).others >= maxEndedKeys.revoked)
     throw new RefusedChange(
-      `${userId} has ${maxEndedKeys.revoked} keys that were revoked or replaced before they expired, and may have no more`,
+      `${userId} has ${maxEndedKeys.revoked} keys that were revoked or replaced before they expired, and makes no more of his own`,
     )
+}
+
+/**
+ * Takes out the oldest keys of a user that have expired. What was revoked before its end stays: an older copy of the
+ * directory that is imported would bring the key back.
+ */
+const forgotten = (state: DirectoryState, userId: string, now: number): Change[] => {
+  const { expired } = endedKeysOf(state, userId, now)
   return expired
     .slice(0, Math.min(forgottenAtOnce, Math.max(0, expired.length - maxEndedKeys.expired)))
-    .flatMap(([id]) => keyKinds.map((kind) => itemKey(kind, id)))
+    .flatMap((id) => keyKinds.map((kind) => itemKey(kind, id)))
     .filter((key) => state.items.has(key))
     .map((key) => ({ key, value: null }))
 }
