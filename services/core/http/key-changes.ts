@@ -93,33 +93,34 @@ export function grantChanges(
 
 const maxLiveKeys = 1_000
 
-/** Keys of a user that are neither revoked nor have ended. */
-export function liveKeysOf(state: DirectoryState, userId: string, now: number): [string, KeyValue][] {
-  const hasEnded = (end: string | undefined) => end !== undefined && Date.parse(end) <= now
-  return [...state.keys].filter(
-    ([id, key]) => key.user === userId && !state.revoked.has(id) && !hasEnded(keyEndOf(state, id, key)),
-  )
+/** Keys of a user: those that are neither revoked nor have ended, those that expired by themselves, and the others. */
+function keysOf(state: DirectoryState, userId: string, now: number) {
+  const found = { live: [] as [string, KeyValue][], expired: [] as string[], others: 0 }
+  const hasPassed = (end: string | undefined) => end !== undefined && Date.parse(end) <= now
+  for (const [id, key] of state.keys) {
+    if (key.user !== userId) continue
+    if (!state.revoked.has(id) && !hasPassed(keyEndOf(state, id, key))) found.live.push([id, key])
+    else if (hasPassed(key.expires_at)) found.expired.push(id)
+    else found.others++
+  }
+  return found
 }
+
+/** Keys of a user that are neither revoked nor have ended. */
+export const liveKeysOf = (state: DirectoryState, userId: string, now: number): [string, KeyValue][] =>
+  keysOf(state, userId, now).live
 
 /** Of keys that have ended so many of a user are remembered: one user shall not fill the directory. */
 const maxEndedKeys = { expired: 1_000, revoked: 5_000 }
 /** That go with one new key, where more had ended before there was a bound. */
 const forgottenAtOnce = 100
 
-/** Keys of a user that do not count any more: those that expired by themselves, and how many others. */
-function endedKeysOf(state: DirectoryState, userId: string, now: number): { expired: string[]; others: number } {
-  const live = new Set(liveKeysOf(state, userId, now).map(([id]) => id))
-  const ended = [...state.keys].filter(([id, { user }]) => user === userId && !live.has(id))
-  const expired = ended.filter(([, { expires_at }]) => expires_at !== undefined && Date.parse(expires_at) <= now)
-  return { expired: expired.map(([id]) => id), others: ended.length - expired.length }
-}
-
 /**
  * For whoever makes keys of his own; those who administer others may go on.
  * @throws RefusedChange when too many keys of the user were revoked
  */
 export function throwIfManyRevoked(state: DirectoryState, userId: string, now: number): void {
-  if (endedKeysOf(state, userId, now).others >= maxEndedKeys.revoked)
+  if (keysOf(state, userId, now).others >= maxEndedKeys.revoked)
     throw new RefusedChange(
       `${userId} has ${maxEndedKeys.revoked} keys that were revoked or replaced before they expired, and makes no more of his own`,
     )
@@ -130,7 +131,7 @@ export function throwIfManyRevoked(state: DirectoryState, userId: string, now: n
  * directory that is imported would bring the key back.
  */
 const forgotten = (state: DirectoryState, userId: string, now: number): Change[] => {
-  const { expired } = endedKeysOf(state, userId, now)
+  const { expired } = keysOf(state, userId, now)
   return expired
     .slice(0, Math.min(forgottenAtOnce, Math.max(0, expired.length - maxEndedKeys.expired)))
     .flatMap((id) => keyKinds.map((kind) => itemKey(kind, id)))
