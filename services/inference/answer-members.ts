@@ -1,6 +1,7 @@
 // Members of a provider's answer in its bytes: of an answer of megabytes only what is asked for becomes a value.
 import { isUtf8 } from 'node:buffer'
-import { endScan, enter, type Names, nextMember, skipValue } from '../content/json-scan.ts'
+import { enter, type Names, nextMember, skipValue } from '../content/json-scan.ts'
+import { endScan } from '../core/json/strict-walk.ts'
 import { startScan } from '../core/json/tokens.ts'
 
 /** Nesting at which an answer is refused. */

@@ -2,7 +2,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
-  endScan,
   enter,
   namesOf,
   nextItem,
@@ -16,7 +15,8 @@ import {
   typeOf,
 } from '../../services/content/json-scan.ts'
 import { Refusal } from '../../services/core/errors.ts'
-import { startScan, unreadable } from '../../services/core/json/tokens.ts'
+import { endScan } from '../../services/core/json/strict-walk.ts'
+import { startScan, Unreadable } from '../../services/core/json/tokens.ts'
 import { jsonText } from '../fixtures/json-text.ts'
 import { runs } from '../fixtures/runs.ts'
 
@@ -27,7 +27,7 @@ function attempt<T>(read: () => T): { value: T } | null {
   try {
     return { value: read() }
   } catch (error) {
-    if (error !== unreadable) throw error
+    if (!(error instanceof Unreadable)) throw error
     return null
   }
 }

@@ -1,6 +1,8 @@
 // JSON text of a body: parsing it within a nesting limit, and where it is malformed.
 import { isUtf8 } from 'node:buffer'
 import { Refusal, tooLarge } from '../errors.ts'
+import { endScan, walkValue } from '../json/strict-walk.ts'
+import { startScan, Unreadable } from '../json/tokens.ts'
 import { parseInRoom } from '../memory/heap-room.ts'
 import { invalid } from './errors.ts'
 
@@ -47,85 +49,18 @@ function isTextTooLarge(bytes: Buffer, limit: number): boolean {
   return false
 }
 
-const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
-// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids control characters in strings
-const stringPart = /[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(?="))/y
-const space = /[ \t\n\r]*/y
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: as above
-const plain = /[^"\\\u0000-\u001f]*/y
-const closing: Readonly<Record<string, string>> = { '{': '}', '[': ']' }
-
-/** What may come: a value, a value or the end of a list, a key, a key or the end of an object, or what follows a value. */
-type Expected = 'value' | 'item' | 'key' | 'member' | 'after'
-
-/** Offset of the first character at which the text stops being JSON; its length when it only ends too early. */
-export function malformedAt(text: string): number {
-  let at = 0
-  const open: string[] = []
-  const skip = (pattern: RegExp): boolean => {
-    pattern.lastIndex = at
-    if (!pattern.test(text)) return false
-    at = pattern.lastIndex
-    return true
+/** Offset of the first character behind byte `from` at which a text stops being JSON; its length when it only ends too early. */
+function malformedAt(bytes: Buffer, from: number, maxDepth: number): number {
+  let end = bytes.length
+  try {
+    const scan = startScan(bytes, maxDepth)
+    walkValue(scan)
+    endScan(scan)
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error
+    end = error.at
   }
-  const string = (): boolean => {
-    at++
-    while (skip(stringPart)) {
-      if (text[at] !== '"') continue
-      at++
-      return true
-    }
-    skip(plain)
-    return false
-  }
-  // Each of these moves behind a token and returns what may come next, null where the text is malformed.
-  const close = (): Expected => {
-    open.pop()
-    at++
-    return 'after'
-  }
-  const afterValue = (next: string): Expected | null => {
-    const inside = open.at(-1)
-    if (inside === undefined) return null
-    if (next === closing[inside]) return close()
-    if (next !== ',') return null
-    at++
-    return inside === '{' ? 'key' : 'value'
-  }
-  const key = (next: string): Expected | null => {
-    if (next !== '"' || !string()) return null
-    skip(space)
-    if (text[at] !== ':') return null
-    at++
-    return 'value'
-  }
-  const value = (next: string): Expected | null => {
-    if (next === '{' || next === '[') {
-      open.push(next)
-      at++
-      return next === '{' ? 'member' : 'item'
-    }
-    const word = ['true', 'false', 'null'].find((literal) => text.startsWith(literal, at))
-    if (word !== undefined) at += word.length
-    else if (next === '"' ? !string() : !skip(number)) return null
-    return 'after'
-  }
-  const steps: Record<Expected, (next: string) => Expected | null> = {
-    value,
-    item: (next) => (next === ']' ? close() : value(next)),
-    key,
-    member: (next) => (next === '}' ? close() : key(next)),
-    after: afterValue,
-  }
-  for (let expected: Expected = 'value'; ; ) {
-    skip(space)
-    const next = text[at]
-    if (next === undefined) return text.length
-    const following: Expected | null = steps[expected](next)
-    if (following === null) return at
-    expected = following
-  }
+  return bytes.toString('utf8', from, end).length
 }
 
 const malformed = (offset: number): Error =>
@@ -160,7 +95,9 @@ export function parseJson(bytes: Buffer, maxDepth: number): unknown {
     value = parseInRoom(text)
   } catch (error) {
     if (error instanceof Refusal) throw error
-    throw isTextTooLarge(body, maxDepth) ? tooLarge() : malformed(malformedAt(text))
+    throw isTextTooLarge(body, maxDepth)
+      ? tooLarge()
+      : malformed(malformedAt(bytes, bytes.length - body.length, maxDepth))
   }
   if (typeof value === 'object' && value !== null && isDeeper(value, maxDepth)) throw tooLarge()
   return value

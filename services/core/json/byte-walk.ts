@@ -1,5 +1,5 @@
 // Where the values of a JSON text in bytes lie, for texts that are known to be JSON. Nothing is checked: of a text that is cut
-// off every value ends where it does. `tokens.ts` reads as strictly as JSON.parse.
+// off every value ends where it does. `strict-walk.ts` is as strict as JSON.parse.
 
 /** Bytes that are looked at one by one before native code searches for the closing quote. */
 const nearBytes = 40

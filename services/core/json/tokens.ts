@@ -2,7 +2,15 @@
 import { isUtf8 } from 'node:buffer'
 
 /** Thrown for a document that JSON.parse refuses too, or that has another shape than the reader asks for. */
-export const unreadable = new Error('not JSON of the expected shape')
+export class Unreadable extends Error {
+  /** Index of the byte at which it stops being what is expected. */
+  readonly at: number
+
+  constructor(at: number) {
+    super('not JSON of the expected shape')
+    this.at = at
+  }
+}
 
 /** What was found in a value. */
 export const found = {
@@ -45,9 +53,9 @@ export type Scan = {
 
 export const noRefs: string[] = []
 
-/** Prepares the scan of a document, with or without byte order mark. Throws `unreadable` when it is not UTF-8. */
+/** Prepares the scan of a document, with or without byte order mark. Throws `Unreadable` when it is not UTF-8. */
 export function startScan(body: Buffer, maxDepth: number): Scan {
-  if (!isUtf8(body)) throw unreadable
+  if (!isUtf8(body)) throw new Unreadable(0)
   const bytes = body as Bytes
   const at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -75,7 +83,7 @@ export function skipSpace(s: Scan, from: number): number {
   let i = from
   for (let c = b[i] as number; c <= 32; c = b[++i] as number) {
     if (c === 10 || c === 13) s.found |= found.lines
-    else if (c !== 32 && c !== 9) throw unreadable
+    else if (c !== 32 && c !== 9) throw new Unreadable(i)
   }
   return i
 }
@@ -111,7 +119,7 @@ function nextSpecial(b: Buffer, view: DataView, from: number): number {
     const c = b[i] as number
     if (c === 34 || c === 92 || c < 32) return i
   }
-  throw unreadable
+  throw new Unreadable(i)
 }
 
 const hexDigit = new Uint8Array(256)
@@ -131,7 +139,7 @@ function skipEscape(s: Scan, i: number): number {
   const b = s.bytes
   if (shortEscape[b[i + 1] as number] === 1) return i + 2
   const unit = codeUnit(b, i)
-  if (unit === -1) throw unreadable
+  if (unit === -1) throw new Unreadable(i)
   if (unit < 0xd800 || unit > 0xdfff) return i + 6
   if (unit < 0xdc00) {
     const low = codeUnit(b, i + 6)
@@ -147,7 +155,7 @@ export function closingQuote(s: Scan, from: number): number {
   let i = nextSpecial(b, s.view, from)
   s.escaped = false
   while (b[i] !== 34) {
-    if (b[i] !== 92) throw unreadable
+    if (b[i] !== 92) throw new Unreadable(i)
     s.escaped = true
     i = nextSpecial(b, s.view, skipEscape(s, i))
   }
@@ -158,23 +166,23 @@ const isDigit = (c: number | undefined): boolean => c !== undefined && c >= 48 &
 
 function skipDigits(b: Buffer, from: number): number {
   let i = from
-  if (!isDigit(b[i])) throw unreadable
   while (isDigit(b[i])) i++
   return i
 }
 
-/** Position after the number at `from`. */
+/** Position after the number at `from`: before a fraction or an exponent without digits, which nothing can follow. */
 function skipNumber(s: Scan, from: number): number {
   const b = s.bytes
-  let i = b[from] === 45 ? from + 1 : from
-  i = b[i] === 48 ? i + 1 : skipDigits(b, i)
+  const first = b[from] === 45 ? from + 1 : from
+  let i = b[first] === 48 ? first + 1 : skipDigits(b, first)
+  if (i === first) throw new Unreadable(from)
   const whole = i - from
-  if (b[i] === 46) i = skipDigits(b, i + 1)
+  if (b[i] === 46 && isDigit(b[i + 1])) i = skipDigits(b, i + 1)
   let exponent = false
   if (b[i] === 101 || b[i] === 69) {
-    exponent = true
-    i++
-    i = skipDigits(b, b[i] === 43 || b[i] === 45 ? i + 1 : i)
+    const digits = b[i + 1] === 43 || b[i + 1] === 45 ? i + 2 : i + 1
+    exponent = isDigit(b[digits])
+    if (exponent) i = skipDigits(b, digits)
   }
   if ((exponent || whole > 18) && !(Math.abs(Number(b.latin1Slice(from, i))) < 2 ** 63)) s.found |= found.wide
   return i
@@ -184,7 +192,7 @@ const words = [Buffer.from('true'), Buffer.from('false'), Buffer.from('null')]
 
 function skipWord(b: Buffer, from: number): number {
   for (const word of words) if (startsWith(b, from, word)) return from + word.length
-  throw unreadable
+  throw new Unreadable(from)
 }
 
 export function startsWith(b: Buffer, from: number, text: Uint8Array): boolean {

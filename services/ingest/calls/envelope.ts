@@ -1,7 +1,6 @@
 // Reads the bodies of call writes from their bytes: light fields become values, payloads stay where they are.
 
 import {
-  endScan,
   enter,
   type Names,
   namesOf,
@@ -22,7 +21,8 @@ import { invalid } from '../../core/http/errors.ts'
 import { parseJson } from '../../core/http/json-check.ts'
 import type { RouteContext } from '../../core/http/route.ts'
 import { isObject } from '../../core/json/objects.ts'
-import { type Scan, startScan, unreadable } from '../../core/json/tokens.ts'
+import { endScan } from '../../core/json/strict-walk.ts'
+import { type Scan, startScan, Unreadable } from '../../core/json/tokens.ts'
 import type { Json } from './field-checks.ts'
 import type { RunWireNames } from './fragment-checks.ts'
 
@@ -208,12 +208,12 @@ export function createBodyReader(wire: RunWireNames): BodyReader {
       const scan = startScan(body, maxJsonDepth)
       const repeated = repeatedNames.map(nothingRepeated)
       const reading: Reading = { scan, layout, repeated, mayTakeLong, summaryBytes: 0 }
-      if (!enter(reading.scan, 123)) throw unreadable
+      if (!enter(reading.scan, 123)) throw new Unreadable(reading.scan.at)
       const result = by(reading)
       endScan(reading.scan)
       return result
     } catch (error) {
-      if (error !== unreadable) throw error
+      if (!(error instanceof Unreadable)) throw error
       const value = wholeBody(body, bounds)
       if (isObject(value)) throw new Error('a valid body was not understood')
       throw invalid({ loc: ['body'], msg: 'Input should be a valid object', type: 'dict_type' })
