@@ -170,13 +170,14 @@ export async function benchPage(calls: number, times: number, only: readonly str
     lighthouse: async () => {
       const trace = newTrace()
       await sendTrace(world, trace, 1_000)
-      return lighthouseFigures(executable, world.url, {
+      const paths = {
         'sign-in': '/sign-in',
         projects: '/?all=1',
         calls: `/p/${world.project}/calls`,
         '1,000 spans': `/p/${world.project}/traces/${trace}`,
         dashboard: `/p/${world.project}/dashboard`,
-      })
+      }
+      return lighthouseFigures(executable, { url: world.url, paths, times })
     },
   }
   try {
