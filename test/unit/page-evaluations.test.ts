@@ -134,6 +134,8 @@ describe('a comparison', () => {
     // Changes 1 0 2 -1: deviation 1.291, t of three degrees of freedom 3.182.
     expect(b?.change?.low).toBeCloseTo(0.5 - (3.182 * 1.29099) / 2, 2)
     expect(b?.change?.high).toBeCloseTo(0.5 + (3.182 * 1.29099) / 2, 2)
+    // 1 to 5 are 4 to 92 to the right, and from below upwards.
+    expect(b?.change?.points).toBe('M4.0 70.0h0M26.0 70.0h0M48.0 4.0h0M70.0 48.0h0')
   })
 
   it('knows quantiles of Student t', () => {

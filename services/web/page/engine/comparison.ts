@@ -38,7 +38,17 @@ export type ComparedRow = {
 type MetricHead = {
   mean: number | null
   count: number
-  change: { mean: number; low: number; high: number; pairs: number; better: number; worse: number; same: number } | null
+  change: {
+    mean: number
+    low: number
+    high: number
+    pairs: number
+    better: number
+    worse: number
+    same: number
+    /** Path in a square of `scatterSide`: for each row a point, the first run's score to the right, the other's up. */
+    points: string
+  } | null
 }
 
 export type Comparison = {
@@ -88,20 +98,38 @@ function cellOf(trials: readonly RunRow[], metrics: readonly string[]): Compared
   }
 }
 
+export const scatterSide = 96
+const margin = 4
+
+function pointsOf(pairs: readonly (readonly [before: number, now: number])[]): string {
+  let low = Number.POSITIVE_INFINITY
+  let high = Number.NEGATIVE_INFINITY
+  for (const pair of pairs)
+    for (const value of pair) {
+      low = Math.min(low, value)
+      high = Math.max(high, value)
+    }
+  const place = (value: number): string =>
+    (margin + (high === low ? 0.5 : (value - low) / (high - low)) * (scatterSide - 2 * margin)).toFixed(1)
+  return [...new Set(pairs.map(([before, now]) => `M${place(before)} ${place(low + high - now)}h0`))].join('')
+}
+
 function headOf(before: readonly (number | null)[], now: readonly (number | null)[], sign: number): MetricHead {
   const own = now.filter((value) => value !== null)
-  const changes = now.flatMap((value, row) => {
+  const pairs = now.flatMap((value, row): [number, number][] => {
     const first = before[row]
-    return value === null || first === null || first === undefined ? [] : value - first
+    return value === null || first === null || first === undefined ? [] : [[first, value]]
   })
+  const changes = pairs.map(([first, value]) => value - first)
   const mean = meanOf(changes)
   if (mean === null) return { mean: meanOf(own), count: own.length, change: null }
   const variance = changes.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, changes.length - 1)
   const half = changes.length < 2 ? 0 : tQuantile(changes.length - 1) * Math.sqrt(variance / changes.length)
   const better = changes.filter((value) => value * sign > 0).length
   const worse = changes.filter((value) => value * sign < 0).length
-  const counts = { pairs: changes.length, better, worse, same: changes.length - better - worse }
-  return { mean: meanOf(own), count: own.length, change: { mean, low: mean - half, high: mean + half, ...counts } }
+  const counts = { pairs: pairs.length, better, worse, same: pairs.length - better - worse }
+  const change = { mean, low: mean - half, high: mean + half, ...counts, points: pointsOf(pairs) }
+  return { mean: meanOf(own), count: own.length, change }
 }
 
 /** Largest less smallest value of a metric; 1 where all are the same. */

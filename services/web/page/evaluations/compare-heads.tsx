@@ -32,12 +32,6 @@ function modelSide(projectId: string, head: RunHead | undefined): string | undef
 
 /** Scores by run, with the mean paired change and its interval of 95 %. */
 export function Heads({ data, ids, runs, lower, chosen, onChange }: HeadsProps) {
-  const pairs = (metric: number, run: number) =>
-    data.rows.flatMap(({ cells }): [number, number][] => {
-      const before = cells[0]?.scores[metric]
-      const now = cells[run]?.scores[metric]
-      return before === null || before === undefined || now === null || now === undefined ? [] : [[before, now]]
-    })
   const { entity, project, projectId } = useProject()
   const usage = useUsage(projectId, ids)
   return (
@@ -88,7 +82,7 @@ export function Heads({ data, ids, runs, lower, chosen, onChange }: HeadsProps) 
                         <span className="s-success">▲{change.better}</span>{' '}
                         <span className="s-error">▼{change.worse}</span>
                         <Scatter
-                          pairs={pairs(metric, run)}
+                          points={change.points}
                           label={`${name.slice(0, 60)}: A against ${runLetter(run)}, ${change.better} better, ${change.worse} worse, ${change.same} same`}
                         />
                       </>

@@ -1,4 +1,5 @@
 // Small figures of evaluations: scores, their changes, distributions, trends and scatters. Each is told in words, too.
+import { scatterSide } from '../engine/comparison.ts'
 import type { Distribution } from '../engine/evaluation-rows.ts'
 import { T } from '../parts/text.tsx'
 
@@ -89,32 +90,10 @@ export function Bins({ of, chosen, onChoose }: BinsProps) {
   )
 }
 
-const side = 96
-
 /** Each row a point: the baseline's score to the right, the candidate's up. On the diagonal nothing has changed. */
-export function Scatter({
-  pairs,
-  label,
-}: {
-  pairs: readonly (readonly [before: number, now: number])[]
-  label: string
-}) {
-  if (pairs.length === 0) return null
-  let low = Number.POSITIVE_INFINITY
-  let high = Number.NEGATIVE_INFINITY
-  for (const pair of pairs)
-    for (const value of pair) {
-      low = Math.min(low, value)
-      high = Math.max(high, value)
-    }
-  const scale = (value: number) => 4 + (high === low ? 0.5 : (value - low) / (high - low)) * (side - 8)
-  const marks = new Set(
-    pairs.map(([before, now]) => `M${scale(before).toFixed(1)} ${(side - scale(now)).toFixed(1)}h0`),
-  )
-  return (
-    <svg className="scatter" viewBox={`0 0 ${side} ${side}`} role="img" aria-label={label}>
-      <path className="same" d={`M4 ${side - 4}L${side - 4} 4`} />
-      <path className="points" d={[...marks].join('')} />
-    </svg>
-  )
-}
+export const Scatter = ({ points, label }: { points: string; label: string }) => (
+  <svg className="scatter" viewBox={`0 0 ${scatterSide} ${scatterSide}`} role="img" aria-label={label}>
+    <path className="same" d={`M4 ${scatterSide - 4}L${scatterSide - 4} 4`} />
+    <path className="points" d={points} />
+  </svg>
+)

@@ -3,6 +3,7 @@ import {
   type KeyboardEvent,
   type ReactNode,
   type Ref,
+  useDeferredValue,
   useEffect,
   useImperativeHandle,
   useLayoutEffect,
@@ -12,6 +13,7 @@ import {
 
 /** Browsers clamp elements somewhere above 16 million pixels: from here on scroll positions are scaled. */
 const maxPixels = 8_000_000
+/** Rows beyond those in view, above and below. */
 const overscan = 8
 
 export type RowsHandle = { reveal(index: number): void; focus(): void; range(): [from: number, to: number] }
@@ -59,8 +61,13 @@ export function Rows(props: RowsProps) {
   const room = Math.max(0, view.size - headHeight)
   const scale = pixels > room && whole > pixels ? (whole - room) / (pixels - room) : 1
   const offset = view.top * scale
-  const first = Math.max(0, Math.floor(offset / height) - overscan)
-  const last = Math.min(count, Math.ceil((offset + room) / height) + overscan)
+  const within = (extra: number): [from: number, to: number] => [
+    Math.max(0, Math.floor(offset / height) - extra),
+    Math.min(count, Math.ceil((offset + room) / height) + extra),
+  ]
+  const [first, last] = within(overscan)
+  // What is in view is drawn first.
+  const [from, to] = within(useDeferredValue(overscan, 0))
 
   const look = () => {
     const element = box.current
@@ -108,8 +115,8 @@ export function Rows(props: RowsProps) {
     reveal(next)
   }
 
-  const indexes = Array.from({ length: Math.max(0, last - first) }, (_, n) => first + n)
-  if (at >= 0 && at < count && (at < first || at >= last)) indexes.push(at)
+  const indexes = Array.from({ length: Math.max(0, to - from) }, (_, n) => from + n)
+  if (at >= 0 && at < count && (at < from || at >= to)) indexes.push(at)
   return (
     <div
       ref={box}
