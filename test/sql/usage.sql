@@ -301,7 +301,7 @@ LIMIT {v4:UInt64}
 SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- what costs are made of, from hours, minutes and calls (call-stats.usage-rolled)
--- {"v1":"ent/proj","v0":3600,"v2":3600,"v3":7200,"v4":60,"v5":60,"v6":1000000,"v7":2000000,"v8":3600000000,"v9":60000000,"v10":9}
+-- {"v1":"ent/proj","v0":3600,"v2":3600,"v3":7200,"v4":60,"v5":60,"v6":1000000,"v7":2000000,"v8":60000000,"v9":3600000000,"v10":9}
 SELECT
     bucket,
     model,
@@ -391,17 +391,17 @@ FROM
                         billed_usage,
                         counts_cached
                     FROM callhouse.payloads
-                    WHERE (project_id = {v1:String}) AND ((part IN ('both', 'end')) AND (((at >= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v7:Int64}, 'UTC'))) OR (at IN (
+                    WHERE (project_id = {v1:String}) AND ((part IN ('both', 'end')) AND (at IN (
                         SELECT c.output_at
                         FROM callhouse.calls AS c
                         FINAL
-                        WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (NOT ((c.output_at >= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v7:Int64}, 'UTC')))))
-                    ))) AND notEmpty(billed_usage))
+                        WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0))
+                    )) AND notEmpty(billed_usage))
                 ) AS b
                 ANY RIGHT JOIN
                 (
                     SELECT
-                        intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v8:Int64}), 1000000) AS bucket,
+                        intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v9:Int64}), 1000000) AS bucket,
                         c.end_ver AS end_ver,
                         c.id AS id,
                         arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points,
@@ -410,11 +410,11 @@ FROM
                                 clock,
                                 id
                             FROM callhouse.payloads
-                            WHERE (project_id = {v1:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (part = 'start') AND (counts_cached = 1))
+                            WHERE (project_id = {v1:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND ((at >= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC'))) AND (part = 'start') AND (counts_cached = 1))
                         ) AS has_cached
                     FROM callhouse.calls AS c
                     FINAL
-                    WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND ((c.started_at >= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND notEmpty(c.usage_model))
+                    WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model))
                 ) AS c ON (b.clock = c.end_ver) AND (b.id = c.id)
             )
         )
@@ -478,7 +478,7 @@ FROM
             if((c.end_ver > 0) AND (c.ended_at >= c.started_at), toFloat64(intDiv(toUnixTimestamp64Micro(c.ended_at) - toUnixTimestamp64Micro(c.started_at), 1000)), NULL) AS latency
         FROM callhouse.calls AS c
         FINAL
-        WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (((c.started_at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v10:Int64}, 'UTC'))) OR ((c.started_at >= fromUnixTimestamp64Micro({v11:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v12:Int64}, 'UTC')))))
+        WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC')) AND (((c.started_at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v10:Int64}, 'UTC'))) OR ((c.started_at >= fromUnixTimestamp64Micro({v11:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v12:Int64}, 'UTC')))) AND (c.delete_ver = 0) AND (c.moved = 0))
     )
 )
 GROUP BY bucket

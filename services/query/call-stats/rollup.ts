@@ -5,7 +5,6 @@ import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import { type Covered, type CoveredBySlot, coveredOf, pastPositions, readCovered } from '../calls/access/counts.ts'
-import { instant } from '../calls/access/scope.ts'
 import { asNumbers, compactRows } from '../calls/header.ts'
 import type { Aggregate } from './aggregates.ts'
 import { billedSums, readsBilled } from './metrics.ts'
@@ -127,11 +126,11 @@ function bucketConditions(whole: readonly Span[], byHour: boolean): Sql {
   return sql`(${join(conditions, ' OR ')})`
 }
 
-const liveCondition = ({ live }: Split): Sql =>
-  sql`(${join(
-    live.map(({ fromUs, beforeUs }) => sql`c.started_at >= ${instant(fromUs)} AND c.started_at < ${instant(beforeUs)}`),
-    ' OR ',
-  )})`
+/** The calls of a series that the rollup does not tell of: their payloads are read in these parts of its time alone. */
+const liveSeries = (series: Series, { live }: Split): Series => ({
+  ...series,
+  scope: { ...series.scope, within: live },
+})
 
 type Wanted = { split: Split; rootsOnly: boolean }
 
@@ -160,7 +159,7 @@ export const rolledCallsQuery = (
     const live = sql`SELECT bucket, toUInt64(1), toUInt64(failed), toUInt64(isNotNull(latency)), ifNull(latency, 0),
         toUInt64(ifNull(latency, 0)), toUInt64(ifNull(latency, 0)), toUInt64(ifNull(latency = 1, 0)),
         toUInt64(ifNull(latency = 0, 0)), if(isNull(latency), [], [toUInt64(assumeNotNull(latency))])
-      FROM ${liveValues(project, series, [liveCondition(wanted.split)])}`
+      FROM ${liveValues(project, liveSeries(series, wanted.split))}`
     return sql`SELECT bucket, sum(calls)${listed(aggregates, 'merged')} FROM (${withLive(rolled, live, wanted.split)})
     GROUP BY bucket ${asNumbers}`
   })
@@ -203,7 +202,7 @@ export const rolledUsageQuery = (
       ARRAY JOIN usage_model AS model, usage_points AS points${rootsOnly ? sql`, usage_top AS top` : sql``}${lists}
       ${rootsOnly ? sql`WHERE top = 1` : sql``}`
     const live = sql`SELECT bucket, toString(point.1), toUInt64(1)${columns((name) => pointColumns[name] as Sql)}
-      FROM ${livePoints(project, series, [liveCondition(split)], { rootsOrSpans: rootsOnly, billed: readsBilled(aggregates) })}`
+      FROM ${livePoints(project, liveSeries(series, split), { rootsOrSpans: rootsOnly, billed: readsBilled(aggregates) })}`
     return sql`SELECT bucket, model, sum(points)${listed(aggregates, 'merged')} FROM (${withLive(rolled, live, split)})
     GROUP BY bucket, model LIMIT ${param('UInt64', wanted.most)} ${asNumbers}`
   })

@@ -68,15 +68,13 @@ const madeKeys = (series: Series): Sql => keysOf(series, (key) => sql`${key.sql}
 const namedKeys = (series: Series): Sql => keysOf(series, ({ name }) => identifier(name))
 
 /** Calls with what their metrics are made of, as a subquery. */
-export const liveValues = (project: ProjectScope, series: Series, more: readonly Sql[]): Sql => {
-  const where = [...conditions(project, series), ...more]
-  return sql`(
+export const liveValues = (project: ProjectScope, series: Series): Sql =>
+  sql`(
       SELECT ${bucketOfCall(series)}${madeKeys(series)}, toUInt8(c.exception != '') AS failed,
         if(c.end_ver > 0 AND c.ended_at >= c.started_at,
           toFloat64(intDiv(toUnixTimestamp64Micro(c.ended_at) - toUnixTimestamp64Micro(c.started_at), 1000)), NULL) AS latency
-      ${fromCalls(project, series, where)}
+      ${fromCalls(project, series, conditions(project, series))}
     )`
-}
 
 /** Rows: bucket, number of calls, aggregates. */
 export const callSeriesQuery = (series: Series, aggregates: readonly Aggregate[]): Query =>
@@ -84,7 +82,7 @@ export const callSeriesQuery = (series: Series, aggregates: readonly Aggregate[]
     'call-stats.calls',
     series.scope.projectId,
     (project) => sql`SELECT bucket, count()${listed(aggregates, 'values')} FROM
-    ${liveValues(project, series, [])}
+    ${liveValues(project, series)}
     GROUP BY bucket ${asNumbers}`,
   )
 
@@ -97,14 +95,9 @@ const billsOf = (project: ProjectScope, { scope }: Series): Sql =>
     ${project.from('payloads', { where: sql`${payloadRows(project, scope, 'end')} AND notEmpty(billed_usage)` })}`
 
 /** Calls with usage. */
-function usageCalls(
-  project: ProjectScope,
-  series: Series,
-  more: readonly Sql[],
-  { rootsOrSpans, billed }: Points,
-): Sql {
+function usageCalls(project: ProjectScope, series: Series, { rootsOrSpans, billed }: Points): Sql {
   const { scope } = series
-  const where = [...conditions(project, series), ...more, sql`notEmpty(c.usage_model)`]
+  const where = [...conditions(project, series), sql`notEmpty(c.usage_model)`]
   if (rootsOrSpans) {
     const spans = sql`${payloadRows(project, scope, 'start')} AND otel_dump != ''`
     where.push(
@@ -133,10 +126,10 @@ const pointsOf = (series: Series, calls: Sql, billed: boolean): Sql =>
     ? sql`(SELECT bucket${namedKeys(series)}, point, bill, counts_cached, with_total FROM (${calls}) ARRAY JOIN points AS point, bills AS bill)`
     : sql`(SELECT bucket${namedKeys(series)}, arrayJoin(points) AS point, with_total FROM (${calls}))`
 
-export const livePoints = (project: ProjectScope, series: Series, more: readonly Sql[], points: Points): Sql =>
+export const livePoints = (project: ProjectScope, series: Series, points: Points): Sql =>
   pointsOf(
     series,
-    sql`SELECT *, emptyArrayString() AS with_total FROM (${usageCalls(project, series, more, points)})`,
+    sql`SELECT *, emptyArrayString() AS with_total FROM (${usageCalls(project, series, points)})`,
     points.billed,
   )
 
@@ -156,7 +149,7 @@ export const usageSeriesQuery = (
     const summaries = sql`SELECT clock, id, arrayMap(entry -> entry.1,
         arrayFilter(entry -> toString(JSONType(entry.2, 'total_tokens')) != 'Null', JSONExtractKeysAndValuesRaw(summary, 'usage'))) AS with_total
       ${project.from('payloads', { where: payloadRows(project, series.scope, 'end') })}`
-    const calls = usageCalls(project, series, [], { rootsOrSpans, billed })
+    const calls = usageCalls(project, series, { rootsOrSpans, billed })
     const points = options.exactTotals
       ? pointsOf(
           series,
@@ -164,7 +157,7 @@ export const usageSeriesQuery = (
         FROM (${summaries}) AS p RIGHT ANY JOIN (${calls}) AS c ON p.clock = c.end_ver AND p.id = c.id`,
           billed,
         )
-      : livePoints(project, series, [], { rootsOrSpans, billed })
+      : livePoints(project, series, { rootsOrSpans, billed })
     return sql`SELECT bucket, toString(point.1) AS model, count()${listed(aggregates, 'values')} FROM ${points}
     GROUP BY bucket, model LIMIT ${param('UInt64', options.most)} ${asNumbers}`
   })

@@ -20,6 +20,8 @@ export type Scope = {
   keys: readonly CallKey[] | null
   /** Only calls that start at these times. */
   times?: readonly number[]
+  /** Only calls that start in one of these parts of the range. */
+  within?: readonly Range[]
 }
 
 export const rangeOf = ({ startedFrom, startedBefore }: IndexFacts): Range => ({
@@ -60,7 +62,8 @@ export const timesOf = (project: ProjectScope, column: Index['column'], keys: Sq
   })}`
 
 /** The start times of a scope as conditions on a time column: what the primary key can use. */
-export function timeConditions(project: ProjectScope, column: Sql, { range, index, keys, times }: Scope): Sql[] {
+export function timeConditions(project: ProjectScope, column: Sql, scope: Scope): Sql[] {
+  const { range, within, index, keys, times } = scope
   const conditions = rangeConditions(column, range)
   if (index) {
     const times = timesOf(project, index.column, param('Array(String)', index.values))
@@ -68,6 +71,10 @@ export function timeConditions(project: ProjectScope, column: Sql, { range, inde
   }
   if (keys) conditions.push(sql`${column} IN ${instants(keys.map((key) => key.startedUs))}`)
   if (times) conditions.push(sql`${column} IN ${instants(times)}`)
+  if (within) {
+    const parts = within.map((part) => allOf(rangeConditions(column, part)))
+    conditions.push(sql`(${join(parts, ' OR ')})`)
+  }
   return conditions
 }
 

@@ -122,7 +122,7 @@ export function callGroupsQuery(
     'calls.aggregate',
     asked,
     { keys, kept: ask, isBucketed, aggregates: metrics.calls, by: metrics.calls[0]?.sql ?? sql`points` },
-    (project) => liveValues(project, series, []),
+    (project) => liveValues(project, series),
   )
 }
 
@@ -133,7 +133,7 @@ function points(asked: Grouped, billed: boolean, rootsOrSpans: boolean) {
   const series = seriesOfReads(asked, own)
   const models = keys.flatMap((key, n) => (key === 'model' ? [sql`, model AS ${identifier(keyName(n))}`] : []))
   return (project: ProjectScope): Sql =>
-    sql`(SELECT *${join(models, '')} FROM (SELECT *, toString(point.1) AS model FROM ${livePoints(project, series, [], { rootsOrSpans, billed })}))`
+    sql`(SELECT *${join(models, '')} FROM (SELECT *, toString(point.1) AS model FROM ${livePoints(project, series, { rootsOrSpans, billed })}))`
 }
 
 export function usageGroupsQuery(

@@ -87,7 +87,7 @@ function payloadTimeConditions(project: ProjectScope, scope: Scope, side: Side):
   if (side === 'start') return timeConditions(project, at, scope)
   const outputs = (where: Sql[]): Sql =>
     sql`at IN (SELECT c.output_at ${project.from('calls', { alias: 'c', final: true, where: allOf(where) })})`
-  if (scope.index || scope.keys || scope.times) return [outputs(scopeConditions(project, scope))]
+  if (scope.index || scope.keys || scope.times || scope.within) return [outputs(scopeConditions(project, scope))]
   // Ends that came alone lie at their own time, mostly but not always inside the range.
   const inside = rangeConditions(at, scope.range)
   if (inside.length === 0) return []
