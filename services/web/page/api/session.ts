@@ -1,8 +1,9 @@
 // Who is signed in, as the server says; signing in and out.
-import { MutationCache, QueryCache, QueryClient, useQuery } from '@tanstack/react-query'
+import { MutationCache, QueryCache, QueryClient, timeoutManager, useQuery } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { stopWorker } from '../worker/client.ts'
 import { json } from './client.ts'
+import { repetitions } from './repeat.ts'
 import type { Shapes } from './routes.gen.ts'
 import { ApiFault } from './send.ts'
 
@@ -40,6 +41,13 @@ function noteSignedIn(is: boolean): void {
     // A browser that keeps nothing asks one after another.
   }
 }
+
+timeoutManager.setTimeoutProvider<number>({
+  setTimeout: (work, ms) => window.setTimeout(work, ms),
+  clearTimeout: (id) => window.clearTimeout(id),
+  setInterval: repetitions.begin,
+  clearInterval: repetitions.end,
+})
 
 export const queries = new QueryClient({
   queryCache: new QueryCache({

@@ -43,7 +43,6 @@ export function useLive({ request, isOn, newest, isFree, runs, onNew }: Live): n
     },
     enabled: isOn && request !== undefined && newestUs !== undefined,
     refetchInterval: () => (tookMs.current > slowMs ? slowlyMs : everyMs),
-    refetchIntervalInBackground: false,
     staleTime: 0,
     gcTime: 0,
   })

@@ -14,8 +14,7 @@ export const useRuns = (projectId: string, ids: string[] | null = null) =>
     queryKey: ['evaluation runs', projectId, ids],
     queryFn: ({ signal }) => ask('evaluationRuns', [baseUrl, projectId, ids, ids?.length ?? listedRuns], { signal }),
     // Runs that go on are followed.
-    refetchInterval: ({ state }) =>
-      state.data?.heads.some(({ status }) => status === 'running') && !document.hidden ? againMs : false,
+    refetchInterval: ({ state }) => (state.data?.heads.some(({ status }) => status === 'running') ? againMs : false),
   })
 
 /** How far runs are that go on: rows that are done, and all of them. */

@@ -1,6 +1,7 @@
 // An error as the page tells it: what was asked, what the server said, and what to do now.
 import { useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
+import { repeat } from '../api/repeat.ts'
 import { ApiFault, type FaultValues } from '../api/send.ts'
 import { moment } from '../engine/format.ts'
 import { useZone } from '../preferences.ts'
@@ -22,14 +23,14 @@ function useCountdown(error: unknown, onRetry: () => void): number {
     if (values === undefined || (values.status !== 429 && values.status !== 503)) return
     let left = Math.max(1, Math.ceil(values.retryAfterS) || 1)
     setState({ of: error, left })
-    const timer = setInterval(() => {
+    const stop = repeat(() => {
       left--
       setState({ of: error, left })
       if (left > 0) return
-      clearInterval(timer)
+      stop()
       retry.current()
     }, 1_000)
-    return () => clearInterval(timer)
+    return stop
   }, [error])
   return state.of === error ? state.left : 0
 }

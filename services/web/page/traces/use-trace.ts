@@ -2,6 +2,7 @@
 // read succeeds.
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
+import { repeat } from '../api/repeat.ts'
 import { type Tree, treeOf } from '../engine/tree.ts'
 import { traceQuery } from './trace-query.ts'
 
@@ -27,10 +28,7 @@ export function useTrace(projectId: string, traceId: string) {
   const isOver = runs && Math.max(nowMs, dataUpdatedAt) - watch.sinceMs >= watchedMs
   useEffect(() => {
     if (!runs || isOver) return
-    const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') setNowMs(Date.now())
-    }, againMs)
-    return () => clearInterval(timer)
+    return repeat(() => setNowMs(Date.now()), againMs)
   }, [runs, isOver])
   // A running span ends where the clock is; of a trace that has ended nothing depends on it.
   const atMs = runs ? Math.max(nowMs, dataUpdatedAt) : dataUpdatedAt
