@@ -1,4 +1,4 @@
-// Budgets that need no clock: rows in the document, sizes of scripts and styles.
+// Budgets that nothing is timed for: rows in the document, requests of a hidden tab, sizes of scripts and styles.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
@@ -29,6 +29,41 @@ it('a list keeps as many rows in the document as a window shows, wherever they a
     expect(count, key).toBeGreaterThan(10)
     expect(count, key).toBeLessThan(60)
   }
+})
+
+it('calls of a live list are not asked for while the tab is hidden, and at once when it is seen again', async () => {
+  const { page: fresh, context } = await world.open()
+  await fresh.clock.install()
+  await fresh.goto(world.url + world.home)
+  await fresh.getByText(/of 25\d/).waitFor()
+  const isCount = (url: string) => url.endsWith('/calls/query_stats')
+  let asked = 0
+  fresh.on('request', (request) => {
+    if (isCount(request.url())) asked++
+  })
+  const turnTo = (state: 'hidden' | 'visible') =>
+    fresh.evaluate(`
+      Object.defineProperty(document, 'visibilityState', { configurable: true, value: '${state}' })
+      Object.defineProperty(document, 'hidden', { configurable: true, value: ${state === 'hidden'} })
+      document.dispatchEvent(new Event('visibilitychange'))
+    `)
+  const again = () => fresh.waitForRequest((request) => isCount(request.url()))
+  const first = again()
+  await fresh.getByRole('button', { name: 'Live' }).click()
+  await first
+  const second = again()
+  await fresh.clock.runFor(2_100)
+  await second
+  await fresh.waitForLoadState('networkidle')
+  await turnTo('hidden')
+  const before = asked
+  await fresh.clock.runFor(60_000)
+  await fresh.evaluate('fetch("assets/none.js")')
+  expect(asked).toBe(before)
+  const seen = again()
+  await turnTo('visible')
+  await seen
+  await context.close()
 })
 
 it('the script of the list, other chunks and all of the page stay within their sizes', () => {

@@ -198,7 +198,9 @@ it('the page says what an object is where there are none, what is not here, and 
   await go('/p/acme/no-objects/objects')
   await page.getByRole('heading', { name: 'No objects yet' }).waitFor()
   await go(`${home}/unknown`)
-  await page.getByRole('heading', { name: 'This object is not here' }).waitFor()
+  await page
+    .getByRole('heading', { name: 'No version of this object is here: none was saved, or all were deleted' })
+    .waitFor()
   await context.route('**/objs/query', (route) => route.fulfill({ status: 503, json: { detail: 'busy' } }))
   await go(home)
   await page.getByRole('alert').waitFor()

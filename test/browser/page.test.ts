@@ -219,41 +219,6 @@ describe('calls', () => {
     await context.close()
   })
 
-  it('of a live list are not asked for while the tab is hidden, and at once when it is seen again', async () => {
-    const { page: fresh, context } = await world.open()
-    await fresh.clock.install()
-    await fresh.goto(world.url + home)
-    await fresh.getByText('of 253').waitFor()
-    const isCount = (url: string) => url.endsWith('/calls/query_stats')
-    let asked = 0
-    fresh.on('request', (request) => {
-      if (isCount(request.url())) asked++
-    })
-    const turnTo = (state: 'hidden' | 'visible') =>
-      fresh.evaluate(`
-        Object.defineProperty(document, 'visibilityState', { configurable: true, value: '${state}' })
-        Object.defineProperty(document, 'hidden', { configurable: true, value: ${state === 'hidden'} })
-        document.dispatchEvent(new Event('visibilitychange'))
-      `)
-    const again = () => fresh.waitForRequest((request) => isCount(request.url()))
-    const first = again()
-    await fresh.getByRole('button', { name: 'Live' }).click()
-    await first
-    const second = again()
-    await fresh.clock.runFor(2_100)
-    await second
-    await fresh.waitForLoadState('networkidle')
-    await turnTo('hidden')
-    const before = asked
-    await fresh.clock.runFor(60_000)
-    await fresh.evaluate('fetch("assets/none.js")')
-    expect(asked).toBe(before)
-    const seen = again()
-    await turnTo('visible')
-    await seen
-    await context.close()
-  })
-
   it('are exported and deleted when they are marked, with what lies below them', async () => {
     const project = 'acme/gone'
     const roots = Array.from({ length: 130 }, (_, n) => call(project, { name: `root ${n}` }))

@@ -14,6 +14,8 @@ async function answer(route: Route): Promise<void> {
   const body = route.request().postDataJSON() as Record<string, unknown>
   sent.push(body)
   const headers = { 'content-type': 'text/event-stream', 'x-call-id': recorded }
+  // Its answer never comes.
+  if (body.model === 'silent') return
   if (body.model === 'missing')
     return route.fulfill({ status: 400, json: { error: { message: 'The secret CALLHOUSE_SECRET_X is missing' } } })
   const tool = { index: 0, id: 'c1', function: { name: 'find', arguments: '{"q":1}' } }
@@ -104,6 +106,19 @@ it('the playground takes a recorded call with its parameters, and shows what a p
   await page.getByLabel('Name of model 1').fill('missing')
   await page.keyboard.press('Control+Enter')
   await page.getByRole('alert').getByText('The secret CALLHOUSE_SECRET_X is missing').waitFor()
+})
+
+it('the playground stops what runs, and only then has something to stop', async () => {
+  await go()
+  const stop = page.getByRole('button', { name: 'Stop' })
+  await page.getByLabel('Name of model 1').fill('silent')
+  await page.getByLabel('Message 1', { exact: true }).fill('Why?')
+  expect(await stop.isDisabled()).toBe(true)
+  await page.keyboard.press('Control+Enter')
+  await expect.poll(() => stop.isDisabled()).toBe(false)
+  await stop.click()
+  await page.getByText('Stopped').waitFor()
+  await expect.poll(() => stop.isDisabled()).toBe(true)
 })
 
 it('the playground answers calls of tools, and saves messages as a prompt', async () => {

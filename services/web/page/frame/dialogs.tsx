@@ -17,7 +17,7 @@ function change(to: Opened | undefined): void {
 
 export const openPalette = (here: Here | undefined): void => change({ name: 'palette', here })
 export const openKeySheet = (): void => change({ name: 'keys' })
-const close = (): void => change(undefined)
+export const closeDialogs = (): void => change(undefined)
 
 const subscribe = (listener: () => void) => {
   listeners.add(listener)
@@ -27,5 +27,9 @@ const subscribe = (listener: () => void) => {
 export function Dialogs() {
   const shown = useSyncExternalStore(subscribe, () => opened)
   if (shown === undefined) return null
-  return shown.name === 'palette' ? <Palette here={shown.here} onClose={close} /> : <KeySheet onClose={close} />
+  return shown.name === 'palette' ? (
+    <Palette here={shown.here} onClose={closeDialogs} />
+  ) : (
+    <KeySheet onClose={closeDialogs} />
+  )
 }

@@ -193,7 +193,11 @@ export function Objects() {
         <Nothing
           isOp={isOp}
           kind={kind}
-          title={page > 0 ? 'Nothing on this page' : objectId && 'This object is not here'}
+          title={
+            page > 0
+              ? 'Nothing on this page'
+              : objectId && 'No version of this object is here: none was saved, or all were deleted'
+          }
         />
       )
     return (

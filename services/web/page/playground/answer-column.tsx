@@ -33,10 +33,11 @@ type ColumnProps = {
   /** The answer that this one is shown against, by words. */
   before: string | undefined
   onAnswer: AnswerDifferences['onAnswer']
+  onRunning(key: ModelColumn['key'], isRunning: boolean): void
 }
 
 export function AnswerColumn(props: ColumnProps) {
-  const { draft, column, projectId, place, serial, stops, canGo, onChange, onRemove, onAnswer } = props
+  const { draft, column, projectId, place, serial, stops, canGo, onChange, onRemove, onAnswer, onRunning } = props
   const { run, start, stop } = useRun(projectId)
   const latest = useRef({ draft, column })
   latest.current = { draft, column }
@@ -53,6 +54,12 @@ export function AnswerColumn(props: ColumnProps) {
   const said = run === undefined || run.isRunning || run.fault !== null ? undefined : run.answer.text
   const { key } = column
   useEffect(() => onAnswer(key, said), [key, said, onAnswer])
+  const isRunning = run?.isRunning === true
+  useEffect(() => {
+    if (!isRunning) return
+    onRunning(key, true)
+    return () => onRunning(key, false)
+  }, [key, isRunning, onRunning])
   const name = `model ${place + 1}`
   return (
     <section className="answer-column" aria-label={`Answer of ${name}`}>

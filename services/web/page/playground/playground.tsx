@@ -2,7 +2,7 @@
 // saved as a prompt.
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { baseUrl, json } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
 import { count } from '../engine/format.ts'
@@ -26,6 +26,7 @@ import {
   hasFiles,
   isSaid,
   keepDraft,
+  type ModelColumn,
   maxColumns,
   messagesOf,
   messagesOfPrompt,
@@ -160,6 +161,12 @@ function Bench({ first, notice }: { first: Draft | undefined; notice: string | u
   const [draft, setDraft] = useState<Draft>(() => first ?? readDraft(projectId))
   const [serial, setSerial] = useState(0)
   const [stops, setStops] = useState(0)
+  const [running, setRunning] = useState<ReadonlySet<ModelColumn['key']>>(new Set())
+  const onRunning = useCallback(
+    (key: ModelColumn['key'], isRunning: boolean) =>
+      setRunning((before) => new Set([...before].filter((one) => one !== key).concat(isRunning ? key : []))),
+    [],
+  )
   const [isRows, setRows] = useState(false)
   const differences = useDifferences(draft.columns)
   const names = variablesOf(draft.messages)
@@ -184,7 +191,7 @@ function Bench({ first, notice }: { first: Draft | undefined; notice: string | u
         >
           Run <kbd>Ctrl Enter</kbd>
         </button>
-        <button type="button" className="line" onClick={() => setStops((n) => n + 1)}>
+        <button type="button" className="line" disabled={running.size === 0} onClick={() => setStops((n) => n + 1)}>
           Stop
         </button>
         <button
@@ -360,6 +367,7 @@ function Bench({ first, notice }: { first: Draft | undefined; notice: string | u
             canGo={draft.columns.length > 1}
             before={differences.beforeOf(place)}
             onAnswer={differences.onAnswer}
+            onRunning={onRunning}
             onChange={(next) =>
               change({ columns: draft.columns.map((one) => (one.key === column.key ? { ...one, ...next } : one)) })
             }

@@ -5,6 +5,7 @@ import { type FormEvent, useEffect, useId, useState } from 'react'
 import { baseUrl, json } from '../api/client.ts'
 import { ApiFault } from '../api/send.ts'
 import { queries, signIn } from '../api/session.ts'
+import { closeDialogs } from '../frame/dialogs.tsx'
 import icon from '../icon.svg'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -106,6 +107,8 @@ export function SignIn() {
   const navigate = useNavigate()
   const { next } = useSearch({ strict: false }) as { next?: string }
   const [start, setStart] = useState(takeKey)
+  // One that was opened before it was known who is signed in.
+  useEffect(closeDialogs, [])
   // A link that is opened while this page is in the tab changes the fragment only.
   useEffect(() => {
     const take = () => {
