@@ -23,7 +23,7 @@ const final = 'SETTINGS do_not_merge_across_partitions_select_final = 1'
 const spanSeconds = 30 * 86_400
 
 /** Fills the tables with calls in traces of eight, half of them in one project; about 2.2 KB of payload each. */
-async function fill(store: Store, calls: number): Promise<void> {
+async function fill(store: Store, calls: number, withParts: boolean): Promise<void> {
   const words =
     "splitByChar(' ', 'order refund parcel late customer policy answer please where status account number today ship carrier address label window return credit')"
   const text = (seed: string, count: number) =>
@@ -86,7 +86,7 @@ SETTINGS max_partitions_per_insert_block = 0`,
     params: {},
     sql: `INSERT INTO callhouse.rollups (name, position) SELECT 'call_counts', ${upTo}`,
   })
-  await fillParts(store)
+  if (withParts) await fillParts(store)
   process.stderr.write(`statistics: ${(await deriveStats(store)).toFixed(1)} us of CPU per call\n`)
   process.stderr.write(`leaves: ${(await deriveFieldIndex(store)).toFixed(1)} us of CPU per payload\n`)
   // The log of the server is empty: nothing is due, and all that is derived is derived up to its beginning.
@@ -308,14 +308,14 @@ async function cases(store: Store): Promise<ReadCase[]> {
   ]
 }
 
-/** A data folder with calls in its tables; `keep` is filled once and used again. */
-export async function filledFolder(calls: number, keep?: string): Promise<string> {
+/** A data folder with calls in its tables; `keep` is filled once and used again. @param withParts in the usual shape, too */
+export async function filledFolder(calls: number, keep?: string, withParts = true): Promise<string> {
   const dir = keep ?? mkdtempSync(join(tmpdir(), 'callhouse-bench-'))
   mkdirSync(dir, { recursive: true })
   if (existsSync(join(dir, 'clickhouse', 'store'))) return dir
   const store = await createEmbeddedStore({ dir, ...storeOptions })
   await store.migrate()
-  await fill(store, calls)
+  await fill(store, calls, withParts)
   await store.close()
   return dir
 }

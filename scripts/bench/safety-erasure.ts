@@ -85,7 +85,7 @@ async function erase(server: BenchServer, call_ids: string[]): Promise<Erasure> 
 
 /** @param calls that are stored, half of them in the project of the erased ones */
 export async function benchErasure(calls: number): Promise<void> {
-  const dir = await filledFolder(calls)
+  const dir = await filledFolder(calls, undefined, false)
   try {
     const ids = await sample(dir)
     const server = await startCallhouseServer(dir, {

@@ -2,7 +2,8 @@
 import type { Query, Store } from '../../core/store/store.ts'
 import type { Budget } from '../cleanup/budget.ts'
 import { statement } from '../statements.ts'
-import { rangesOfHours, type TimeRange } from '../time-range.ts'
+import type { TimeRange } from '../time-range.ts'
+import { createValueRemoval, indexedTables, type ValueRemoval } from './remove-values.ts'
 import { spanKey } from './rewrite-log.ts'
 
 /** Calls of one project whose rows one statement names. */
@@ -51,9 +52,6 @@ const traced: readonly { table: string; id: string; where?: string }[] = [
   { table: 'call_patches', id: 'call_patches.id', where: "kind != 'delete'" },
 ]
 
-/** Groups of indexed values. */
-const indexedTables = ['payload_leaves', 'payload_chunks']
-
 /** Files that calls name, and objects that were made of their texts. */
 const fileTables = ['files', 'objects', 'object_events']
 
@@ -80,11 +78,16 @@ export type RowRemovalDeps = {
 export type RowRemoval = {
   /** Rows of a project in one place. @returns how many */
   remove(place: Place, projectId: string, named: Named): Promise<number>
-  /** Everything of some calls but the rows by which they are found. @returns how many of what each call had */
+  /**
+   * Everything of some calls but their indexed values and the rows by which they are found.
+   * @returns how many of what each call had, and times at which payloads of theirs may have been, in microseconds
+   */
   removeParts(
     projectId: string,
     ids: readonly string[],
-  ): Promise<{ feedback: Map<string, number>; payloads: Map<string, number>; spans: string[] }>
+  ): Promise<{ feedback: Map<string, number>; payloads: Map<string, number>; spans: string[]; times: number[] }>
+  /** What the field index has of payloads that were removed. */
+  removeValues: ValueRemoval
   /** Rows of items of feedback up to an accept timestamp of each. @returns their own by id */
   removePurged(projectId: string, purged: ReadonlyMap<string, bigint>): Promise<Map<string, bigint>>
   /** What is stored of calls that were deleted up to an accept timestamp, and whose own rows are gone. */
@@ -131,25 +134,6 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
     return months.reduce((sum, { n }) => sum + Number(n), 0)
   }
 
-  /** Indexed values lie in groups of many calls: those of some payloads go whole, and are derived anew without them. */
-  async function removeIndexed(projectId: string, times: readonly number[]): Promise<void> {
-    if (times.length === 0) return
-    const [least, most] = times.reduce(
-      ([min, max], us) => [Math.min(min, us), Math.max(max, us)],
-      [Number.POSITIVE_INFINITY, 0],
-    )
-    const params = { project: projectId, times, least, most }
-    const groups = await read<{ chunk: string; least: string; most: string }>(statement('erasure.groups', params))
-    const chunks = groups.map(({ chunk }) => chunk)
-    for (const table of indexedTables)
-      for (let i = 0; i < chunks.length; i += callsAtOnce)
-        await remove({ table, where: 'chunk IN {chunks:Array(UInt64)}' }, projectId, {
-          chunks: chunks.slice(i, i + callsAtOnce),
-        })
-    const hours = groups.map((group) => Math.floor(Number(group.least) / 3_600e6) * 3_600)
-    for (const range of rangesOfHours(hours)) await recount(range)
-  }
-
   const named = (projectId: string, ids: readonly string[], of: readonly { trace_id: string; id: string }[] = []) => ({
     ids,
     refs: ids.map((id) => refOf(projectId, id)),
@@ -159,17 +143,20 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
 
   return {
     remove,
+    removeValues: createValueRemoval({ read, change, betweenDerivations, recount }),
     async removeParts(projectId, ids) {
       const params = { project: projectId, ids }
-      const traces = await read<{ trace_id: string; id: string }>(statement('erasure.traces', params))
+      const calls = await read<{ trace_id: string; id: string; times: number[] }>(statement('erasure.traces', params))
       const payloads = await read<{ id: string; us: string }>(statement('erasure.payloads', params))
-      const all = named(projectId, ids, traces)
+      const all = named(
+        projectId,
+        ids,
+        calls.filter(({ trace_id }) => trace_id !== ''),
+      )
       const feedback = await read<{ weave_ref: string; n: string }>(
         statement('erasure.feedback', { project: projectId, refs: all.refs }),
       )
       for (const place of places) await remove(place, projectId, all)
-      const times = [...new Set(payloads.map(({ us }) => Number(us)))]
-      await betweenDerivations(() => removeIndexed(projectId, times))
       const counts = new Map<string, number>()
       for (const { id } of payloads) counts.set(id, (counts.get(id) ?? 0) + 1)
       const idOf = (ref: string) => ref.slice(refOf(projectId, '').length)
@@ -177,6 +164,7 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
         feedback: new Map(feedback.map(({ weave_ref, n }) => [idOf(weave_ref), Number(n)])),
         payloads: counts,
         spans: all.spans,
+        times: [...payloads.map(({ us }) => Number(us)), ...calls.flatMap(({ times }) => times)],
       }
     },
     async removePurged(projectId, purged) {

@@ -56,7 +56,7 @@ const latestOf = (erasures: readonly Erasure[]): bigint | undefined =>
   erasures.map(({ untilVer }) => untilVer).sort((a, b) => (a < b ? 1 : -1))[0]
 
 /** What was found of a project. */
-type Found = ErasedOf & { ids: string[] }
+type Found = ErasedOf & { ids: string[]; times: Set<number> }
 
 export function createRound(deps: RoundDeps): Round {
   const { due, removal, fileRemoval, log, removedProjects, isStopped } = deps
@@ -129,12 +129,14 @@ export function createRound(deps: RoundDeps): Round {
   }
 
   /** What is left of calls that were removed: rows that nothing led to. */
-  async function removeStrays(projectId: string, erasures: readonly Erasure[]): Promise<string[]> {
+  async function removeStrays(
+    projectId: string,
+    erasures: readonly Erasure[],
+  ): Promise<{ ids: string[]; times: number[] }> {
     const untilVer = latestOf(erasures)
-    if (untilVer === undefined) return []
+    if (untilVer === undefined) return { ids: [], times: [] }
     const { ids } = await removal.strays(projectId, untilVer)
-    if (ids.length > 0) await removal.removeParts(projectId, ids)
-    return ids
+    return { ids, times: ids.length > 0 ? (await removal.removeParts(projectId, ids)).times : [] }
   }
 
   /** Removes the parts of all deleted calls of a project. */
@@ -142,7 +144,9 @@ export function createRound(deps: RoundDeps): Round {
     const failed = erasures.filter(({ status }) => status === 'failed')
     await deps.onBegin(erasures)
     await removeFiles(projectId, erasures, nowMs)
-    const ids = await removeStrays(projectId, failed)
+    const strays = await removeStrays(projectId, failed)
+    const ids = strays.ids
+    const times = new Set(strays.times)
     const spans = new Set<string>()
     for await (const calls of deletedCalls(projectId, erasures, nowMs)) {
       const some = calls.map(({ id }) => id)
@@ -153,10 +157,11 @@ export function createRound(deps: RoundDeps): Round {
           feedback: removed.feedback.get(call.id) ?? 0,
         })
       for (const span of removed.spans) spans.add(span)
+      for (const us of removed.times) times.add(us)
       ids.push(...some)
     }
     const feedback = await removeFeedback(projectId, erasures, nowMs)
-    return { ids, calls: new Set(ids), spans, feedback, untilVer: latestOf(erasures) ?? 0n }
+    return { ids, times, calls: new Set(ids), spans, feedback, untilVer: latestOf(erasures) ?? 0n }
   }
 
   /** Everything of a project that was removed. */
@@ -193,6 +198,8 @@ export function createRound(deps: RoundDeps): Round {
       await attempt([projectId], 'rows and files', async () => {
         found.set(projectId, await removeProject(projectId, open.get(projectId) ?? [], nowMs))
       })
+    const times = new Map([...found].map(([projectId, one]) => [projectId, one.times]))
+    await attempt(found.keys(), 'indexed values', () => removal.removeValues(times))
     const sets = new Map<string, ErasedOf>()
     // What was made anew under its id is found in the log alone.
     for (const [projectId, one] of found)

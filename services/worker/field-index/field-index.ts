@@ -16,8 +16,9 @@ const pageRows = { min: 1_000, max: 8_000 }
 const pageBytes = 8 * 2 ** 20
 /** Rows that are scanned before the event loop is yielded to requests. */
 const rowsBetweenYields = 50
-/** First page of a range: indexed rows are looked up for the whole of it, so it should not be large. */
+/** First page: indexed rows are looked up for the whole of it, so it should not be large where others are not. */
 const firstPageUs = 3_600_000_000
+const longestPageUs = 31 * 86_400_000_000
 /** Values that wait are written before long lest readers look for them in many payloads. */
 const soonBytes = 2 ** 20
 const aside = { background: true }
@@ -33,6 +34,7 @@ export type FieldIndex = {
 }
 
 type Span = { project_id: string; from_us: string; before_us: string }
+type Pace = { us: number; limit: number }
 
 function fieldValuesOfRow(row: PayloadRow, part: PayloadKey['part']): FieldValue[] {
   const documents: FieldValue[][] = []
@@ -95,14 +97,14 @@ export function createFieldIndex(deps: {
       throw error
     })
 
-  const walk = async (span: Span, groups: FieldValueGroups): Promise<void> => {
+  /** @param pace how long pages are by now: after a delete there are many ranges in which nothing is to be indexed */
+  const walk = async (span: Span, groups: FieldValueGroups, pace: Pace): Promise<void> => {
     const end = Number(span.before_us)
-    let size = firstPageUs
     let after = { us: Number(span.from_us), id: '', side: -1 }
-    let limit = pageRows.min
     while (after.us < end && !isStopping) {
-      const before = Math.min(end, after.us + size)
+      const before = Math.min(end, after.us + pace.us)
       const { us, id, side } = after
+      const { limit } = pace
       const params = { project: span.project_id, from: us, before, id, side, bytes: maxPayloadBytes, limit }
       const found = await budget.run(
         async () => {
@@ -115,16 +117,19 @@ export function createFieldIndex(deps: {
         { lateness },
       )
       if (found === null) {
-        limit = pageRows.min
+        pace.limit = pageRows.min
         continue
       }
       const { count, last, bytes } = found
-      if (last && count === limit) after = last
-      else {
+      if (last && count === limit) {
+        after = last
+        pace.us = Math.max(firstPageUs, pace.us / 2)
+      } else {
         after = { us: before, id: '', side: -1 }
-        if (count < limit / 4) size *= 2
+        if (count < limit / 4) pace.us = Math.min(pace.us * 2, longestPageUs)
       }
-      if (count > 0) limit = Math.max(pageRows.min, Math.min(pageRows.max, Math.floor((pageBytes / bytes) * count)))
+      if (count > 0)
+        pace.limit = Math.max(pageRows.min, Math.min(pageRows.max, Math.floor((pageBytes / bytes) * count)))
     }
   }
 
@@ -132,8 +137,9 @@ export function createFieldIndex(deps: {
   const walkAll = async (range: Record<string, unknown>): Promise<void> => {
     const spans = await store.rows<Span>(statement('field-index-due', range), { pool: 'background' })
     const groups = createFieldValueGroups()
+    const pace = { us: firstPageUs, limit: pageRows.min }
     for (const span of spans) {
-      await walk(span, groups)
+      await walk(span, groups, pace)
       if (isStopping) break
     }
     await write(groups)

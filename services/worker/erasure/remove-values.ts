@@ -1,0 +1,64 @@
+// Takes what the field index has of erased payloads out of its files: their values alone, as those of many calls lie in one
+// row and deriving them anew costs many times as much as writing them again.
+import type { Query } from '../../core/store/store.ts'
+import { statement } from '../statements.ts'
+import { rangesOfHours } from '../time-range.ts'
+import type { RowRemovalDeps } from './remove-rows.ts'
+
+/** Times that one statement names. */
+const timesAtOnce = 50_000
+
+/** Lists of a row that have an entry for each of its times, or none. What says that a payload is indexed goes before its values. */
+const listsOf: Readonly<Record<string, readonly string[]>> = {
+  payload_chunks: ['clock'],
+  payload_leaves: ['num', 'str'],
+}
+
+/** Tables of the field index. */
+export const indexedTables = Object.keys(listsOf)
+
+const ofProjects = 'project_id IN {projects:Array(String)} AND most >= {least:Int64} AND least <= {most:Int64}'
+const stays = 'us NOT IN {times:Array(Int64)}'
+
+const columnsOf = (table: string): string =>
+  [
+    `at = arrayFilter(us -> ${stays}, at)`,
+    ...(listsOf[table] ?? []).map(
+      (name) => `${name} = arrayFilter((one, us) -> ${stays}, ${name}, arrayResize(at, length(${name})))`,
+    ),
+  ].join(', ')
+
+/** @param erased times of erased payloads, in microseconds, by project */
+export type ValueRemoval = (erased: ReadonlyMap<string, ReadonlySet<number>>) => Promise<void>
+
+type ValueRemovalDeps = Pick<RowRemovalDeps, 'betweenDerivations' | 'recount'> & {
+  read<Row>(query: Query): Promise<Row[]>
+  change(query: Query): Promise<void>
+}
+
+/** After the payloads: of those that stay what lies at the same times is derived anew, in whichever of the projects. */
+export function createValueRemoval({ read, change, betweenDerivations, recount }: ValueRemovalDeps): ValueRemoval {
+  async function removeAt(projects: string[], times: number[]): Promise<void> {
+    const params = { projects, times, least: times[0], most: times.at(-1) }
+    const shared = await read<{ hour: number }>(statement('erasure.shared-times', params))
+    const derive = async () => {
+      for (const range of rangesOfHours(shared.map(({ hour }) => hour))) await recount(range)
+    }
+    // Before: a try that breaks off leaves nothing unindexed that no reader looks for.
+    await derive()
+    for (const table of indexedTables) {
+      const months = await read<{ month: string }>(statement('erasure.months-of-values', params, { table }))
+      for (const { month } of months)
+        await change(statement('erasure.values', params, { table, month, ofProjects, columns: columnsOf(table) }))
+    }
+    // After: another process may have looked meanwhile, and found it indexed.
+    await derive()
+  }
+
+  return async (erased) => {
+    const projects = [...erased.keys()]
+    const times = [...new Set([...erased.values()].flatMap((own) => [...own]))].sort((a, b) => a - b)
+    for (let i = 0; i < times.length; i += timesAtOnce)
+      await betweenDerivations(() => removeAt(projects, times.slice(i, i + timesAtOnce)))
+  }
+}
