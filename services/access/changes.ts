@@ -1,7 +1,7 @@
 // What every route that changes the directory goes through: one change at a time, and what its caller may decide about.
 import { createSerialQueue } from '../core/concurrency/serial-queue.ts'
 import type { Change, Directory } from '../core/directory/directory.ts'
-import { type Access, type Action, allowsOn, isWithin } from '../core/directory/roles.ts'
+import { type Access, allowsOn, isWithin } from '../core/directory/roles.ts'
 import type { DirectoryState } from '../core/directory/state.ts'
 import { unavailable } from '../core/errors.ts'
 import { fault } from '../core/http/errors.ts'
@@ -17,10 +17,10 @@ export type AccessDeps = {
   now?: () => number
 }
 
-/** @throws Fault 403 unless the caller holds the action on the whole of the scope, 422 for a text that is no scope */
-export function throwUnlessOn({ access = {} }: Caller, action: Action, scope: string): void {
+/** @throws Fault 403 unless the caller may administer the whole of the scope, 422 for a text that is no scope */
+export function throwUnlessAdminOn({ access = {} }: Caller, scope: string): void {
   throwUnlessScope(scope)
-  if (!allowsOn(access, action, scope)) throw fault(403, `Key has no right to ${action} on ${scope}`)
+  if (!allowsOn(access, 'admin', scope)) throw fault(403, `Key has no right to admin on ${scope}`)
 }
 
 /** @throws Fault 403: nobody gives what he does not hold */

@@ -26,7 +26,7 @@ import {
 } from '../core/http/key-changes.ts'
 import { type Caller, type Route, type RouteContext, route } from '../core/http/route.ts'
 import { throwUnlessUser } from '../core/http/user-changes.ts'
-import { type AccessDeps, type Changes, throwUnlessHeldBy, throwUnlessOn } from './changes.ts'
+import { type AccessDeps, type Changes, throwUnlessAdminOn, throwUnlessHeldBy } from './changes.ts'
 import { pageOf } from './pages.ts'
 import { throwUnlessOver } from './users.ts'
 
@@ -210,7 +210,7 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
       body: { type: 'json', schema: newKeyRequest, check: 'schema', maxBytes: maxItemBytes },
       response: madeKeyResponse,
       async handle({ input, caller }) {
-        for (const scope of input.scopes) throwUnlessOn(caller, 'admin', scope)
+        for (const scope of input.scopes) throwUnlessAdminOn(caller, scope)
         throwUnlessHeldBy(caller, accessOn(input.scopes, input.actions))
         return made(caller, input.user_id, input, expiry(input.expires_at, caller))
       },

@@ -16,7 +16,7 @@ import { fault, invalid } from '../core/http/errors.ts'
 import { type Granted, grantedTo, grantsOf } from '../core/http/key-changes.ts'
 import { type Caller, type Reply, type Route, type RouteContext, route } from '../core/http/route.ts'
 import { createUser, removeUser, setGrant, switchUser, throwUnlessUser } from '../core/http/user-changes.ts'
-import { type AccessDeps, type Changes, throwUnlessHeldBy, throwUnlessOn } from './changes.ts'
+import { type AccessDeps, type Changes, throwUnlessAdminOn, throwUnlessHeldBy } from './changes.ts'
 import { pageOf } from './pages.ts'
 
 type User = z.output<typeof userResponse>
@@ -165,7 +165,7 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
       async handle(context) {
         const scope = context.query.get('scope')
         if (scope === null) throw invalid({ loc: ['query', 'scope'], msg: 'Field required', type: 'missing' })
-        throwUnlessOn(context.caller, 'admin', scope)
+        throwUnlessAdminOn(context.caller, scope)
         const known = state()
         const within = (one: string) => scope === '*' || one === scope || one.startsWith(`${scope}/`)
         const found = [...known.users.keys()].flatMap((user_id) =>
@@ -185,7 +185,7 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
       response: grantResponse,
       async handle({ input, caller }) {
         const { user_id: userId, scope, role } = input
-        throwUnlessOn(caller, 'admin', scope)
+        throwUnlessAdminOn(caller, scope)
         if (userId === caller.userId) throw fault(403, 'Nobody changes his own grants: another admin does')
         await change(caller, (before) => {
           throwUnlessUser(before, userId)

@@ -25,7 +25,7 @@ export function engineTarget({ engineUrl, engineKey }: InferenceConfig, model: s
   }
 }
 
-const missingSecret = (name: string, why = '') =>
+const missingSecret = (name: string, why: string) =>
   inferenceFault(400, `Missing secret: ${name}${why}`, { code: 'missing_secret', extra: { api_key: name } })
 
 /** What a project's Provider is told, whether the secret is there for others or not at all. */

@@ -19,12 +19,12 @@ const removal = /^DROP (?:TABLE|VIEW) IF EXISTS callhouse\.(\w+)/
  * Names of the views that the migrations create, by the topic whose rows reach them, directly or through another table.
  * Leaves out views on a worker's own scratch tables, which its store creates on demand.
  */
-export function declaredViews(dir = migrations): Map<string, string[]> {
+export function declaredViews(): Map<string, string[]> {
   const found = new Map<string, { target: string; source: string }>()
-  for (const file of readdirSync(dir)
+  for (const file of readdirSync(migrations)
     .filter((name) => name.endsWith('.sql'))
     .sort())
-    for (const sql of splitStatements(readFileSync(join(dir, file), 'utf8'))) {
+    for (const sql of splitStatements(readFileSync(join(migrations, file), 'utf8'))) {
       const [, name, target, source] = creation.exec(sql) ?? []
       if (name && target && source && !scratchTables.includes(name)) found.set(name, { target, source })
       const [, removed] = removal.exec(sql) ?? []
@@ -58,7 +58,8 @@ const text = (names: readonly string[]): string =>
   `the database lacks the view ${names.join(', ')}: rows wait until it is made again (docs/operate.md)`
 
 /** @param trustMs how long a successful check stays valid */
-export function createViews(store: Pick<Store, 'rows'>, trustMs: number, declared = declaredViews()): Views {
+export function createViews(store: Pick<Store, 'rows'>, trustMs: number): Views {
+  const declared = declaredViews()
   const gone = new Map<string, string[]>()
   const seenAt = new Map<string, number>()
   const note = (topic: string, names: string[]): void => {

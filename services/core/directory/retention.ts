@@ -47,8 +47,8 @@ const areLogsAged = (source: Days, projectId: string): boolean =>
   source.of(projectId)?.logs_days !== undefined || retentionOf(source, projectId).calls_days !== null
 
 /** Before when log records of a project are to be removed; undefined = never. */
-export function logsRemovedBeforeUs(source: Days, projectId: string, nowMs = Date.now()): number | undefined {
-  const beforeUs = cutoffUs(retentionOf(source, projectId).logs_days, nowMs)
+export function logsRemovedBeforeUs(source: Days, projectId: string): number | undefined {
+  const beforeUs = cutoffUs(retentionOf(source, projectId).logs_days, Date.now())
   if (beforeUs === undefined || areLogsAged(source, projectId)) return beforeUs
   const day = new Date(beforeUs / 1_000)
   return Date.UTC(day.getUTCFullYear(), day.getUTCMonth()) * 1_000
@@ -62,14 +62,14 @@ export const mostLogsDays = (source: Days & Pick<RetentionSource, 'projectIds'>)
   )
 
 /** Whole hours, so that counters of hours can be left out as they are. */
-export function createCutoffsOf(source: RetentionSource, now: () => number = Date.now): CutoffsOf {
+export function createCutoffsOf(source: RetentionSource): CutoffsOf {
   return (projectId): Cutoffs | undefined => {
     if (source.isRemoved(projectId)) return { isRemoved: true }
     const { calls_days, payloads_days, stats_days, logs_days, removed } = retentionOf(source, projectId)
     const logsDays = areLogsAged(source, projectId) ? logs_days : null
     const isForEver = [calls_days, payloads_days, stats_days, logsDays].every((days) => days === null)
     if (isForEver && removed === undefined) return undefined
-    const nowMs = now()
+    const nowMs = Date.now()
     const [callsUs, valuesUs] = [cutoffUs(calls_days, nowMs), cutoffUs(payloads_days, nowMs)]
     const ownUs = payloads_days === calls_days ? removed : Math.max(valuesUs ?? 0, removed ?? 0)
     const [statsUs, logsUs] = [cutoffUs(stats_days, nowMs), cutoffUs(logsDays, nowMs)]

@@ -1,7 +1,7 @@
 // Who is calling: the key in the request's headers.
 import type { IncomingHttpHeaders } from 'node:http'
 import { Fault } from './errors.ts'
-import { createGuesses, type Guesses } from './guesses.ts'
+import { createGuesses } from './guesses.ts'
 import { type KeyHolder, throwUnlessFrom } from './holder.ts'
 import type { KeyRefusal, Keys } from './keys.ts'
 import type { Sessions } from './session.ts'
@@ -73,8 +73,8 @@ export function createAuthenticate(
   keys: Pick<Keys, 'find' | 'refusal' | 'arriving'>,
   vendors: readonly string[],
   sessions?: Pick<Sessions, 'holder'>,
-  guesses: Guesses = createGuesses(),
 ): Authenticate {
+  const guesses = createGuesses()
   const vendorHeaders = vendors.map((vendor) => `${vendor}-api-key`)
   const allHeaders = [...vendorHeaders, ...exporterHeaders]
   return (headers, isExporter = false, cameBy = undefined) => {

@@ -74,15 +74,11 @@ function joined(scope: Scope, one: Role, other: Role | undefined): Role {
 }
 
 /** The user, and grants that hold the role on the scopes, as far as they are not there. */
-export function grantChanges(
-  state: DirectoryState,
-  { userId, role, scopes, entity = userId }: RoleOn,
-  now = Date.now(),
-): Change[] {
+export function grantChanges(state: DirectoryState, { userId, role, scopes, entity = userId }: RoleOn): Change[] {
   const user = state.users.has(userId)
     ? []
     : [{ key: itemKey('user', userId), value: { kind: 'service' as const, entity } }]
-  const held = grantedTo(state, userId, now)
+  const held = grantedTo(state, userId, Date.now())
   const lacking = scopes.filter((scope) => !isWithin({ [scope]: actionsOf(role, scope) }, held))
   const grants = lacking.map((scope) => ({
     key: itemKey('grant', userId, scope),

@@ -24,8 +24,10 @@ export type BufferPool = {
 /** Sizes of the buffers that are kept: smaller and larger needs are served with new ones. */
 const keptSizes = [64, 128, 256, 512, 1024, 2048, 4096].map((kilobytes) => kilobytes * 1024)
 
-/** @param maxKeptBytes most that is kept of what was given back */
-export function createBufferPool(maxKeptBytes = 16 * 1024 * 1024): BufferPool {
+/** The most that a pool keeps of what was given back. */
+const maxKeptBytes = 16 * 1024 * 1024
+
+export function createBufferPool(): BufferPool {
   const kept = new Map(keptSizes.map((size): [number, Buffer[]] => [size, []]))
   const [least = 0] = keptSizes
   let keptBytes = 0

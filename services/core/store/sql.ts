@@ -83,8 +83,6 @@ export function render(fragment: Sql): { sql: string; params: Record<string, unk
 type From = {
   alias?: string
   final?: boolean
-  /** Only for columns that never change, or positive conditions on values that are only ever filled in. */
-  prewhere?: Sql
   where?: Sql
 }
 
@@ -107,15 +105,14 @@ export function queryOfProject<Table extends string>(
   const project = param('String', projectId)
   let tables = 0
   const scope: ScopeOf<Table> = {
-    from(table, { alias, final = false, prewhere, where } = {}) {
+    from(table, { alias, final = false, where } = {}) {
       tables++
       const as = alias === undefined ? empty : sql` AS ${identifier(alias)}`
       const column = (text: string) => identifier(alias === undefined ? text : `${alias}.${text}`)
       const seen = visible(table, column)
       const filter = sql`${column('project_id')} = ${project}${seen === undefined ? empty : sql` AND ${seen}`}`
-      const first = prewhere === undefined ? empty : sql` PREWHERE ${filter} AND (${prewhere})`
       const rest = where === undefined ? empty : sql` AND (${where})`
-      return sql`FROM callhouse.${identifier(table)}${as}${final ? sql` FINAL` : empty}${first} WHERE ${filter}${rest}`
+      return sql`FROM callhouse.${identifier(table)}${as}${final ? sql` FINAL` : empty} WHERE ${filter}${rest}`
     },
   }
   const fragment = build(scope)

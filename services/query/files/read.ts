@@ -45,7 +45,7 @@ export async function readFileContent(
   deps: { store: Pick<Store, 'rows'>; blobs: Blobs },
   projectId: ProjectId,
   digest: string,
-  options: QueryOptions = {},
+  options: QueryOptions,
 ): Promise<FileContent | null> {
   const query = fileChunksQuery(projectId, digest)
   const rows = await deps.store.rows<ChunkRow>(query, options)
@@ -67,7 +67,7 @@ export const fileTotalQuery = (projectId: ProjectId): Query =>
 export async function totalFileBytes(
   store: Pick<Store, 'rows'>,
   projectId: ProjectId,
-  options: QueryOptions = {},
+  options: QueryOptions,
 ): Promise<number> {
   const [row] = await store.rows<{ total: string }>(fileTotalQuery(projectId), options)
   return Number(row?.total ?? 0)

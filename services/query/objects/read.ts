@@ -116,7 +116,7 @@ export async function findDigest(
 export async function readObjectVersion(
   store: Pick<Store, 'rows'>,
   asked: RequestedVersion & { metadataOnly: boolean },
-  options: QueryOptions = {},
+  options: QueryOptions,
 ): Promise<ObjectVersion> {
   const { projectId, objectId, metadataOnly } = asked
   const version = await withoutAlias(store, asked, options)

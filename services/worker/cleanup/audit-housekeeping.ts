@@ -51,8 +51,8 @@ export async function recordEndedKeys(
   { store, audit }: { store: Deps['store']; audit: Pick<ProcessAudit, 'record'> },
   ended: (fromMs: number, toMs: number) => readonly AuditEvent[],
   days: number,
-  nowMs = Date.now(),
 ): Promise<string[]> {
+  const nowMs = Date.now()
   const fromMs = nowMs - Math.min(maxLateMs, days === 0 ? maxLateMs : days * 86_400_000)
   const events = ended(fromMs, nowMs)
   if (events.length === 0) return []

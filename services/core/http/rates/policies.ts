@@ -55,7 +55,7 @@ export function rateHeaders(standings: readonly Standing[]): Record<string, stri
 const jitter = 0.2
 
 /** A limit that time mends: 429 with `Retry-After`. */
-export function rateFault(standing: Standing, retryMs: number, random = Math.random): Fault {
+export function rateFault(standing: Standing, retryMs: number, random: () => number): Fault {
   const retrySeconds = Math.max(1, Math.ceil((retryMs / 1000) * (1 + jitter * random())))
   return refusal(429, standing, { 'Retry-After': String(retrySeconds) })
 }

@@ -35,8 +35,6 @@ export type ServerStoreOptions = StoreOptions & {
   cluster?: string
   /** Who applies batches here; names the scratch tables. Default the host's name. */
   worker?: string
-  /** Memory of one statement that writes. */
-  writeMemoryBytes?: number
   /** Rows and answers travel compressed. Default: unless the server is on this machine. */
   compression?: boolean
   /** How long the start waits for a server that does not answer. */
@@ -111,7 +109,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
   const spread = cluster === undefined ? new Set<string>() : spreadTables(migrations, own).add('migrations')
   const names = createServerNames({ database, suffix, spread, scratch: own })
 
-  const writeLimits: Limits = { timeoutMs: writeTimeoutMs, memoryBytes: options.writeMemoryBytes ?? 4 * 2 ** 30 }
+  const writeLimits: Limits = { timeoutMs: writeTimeoutMs, memoryBytes: 4 * 2 ** 30 }
   const writing: Settings = {
     ...writeSettings(writeLimits),
     ...textSettings,

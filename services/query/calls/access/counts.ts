@@ -141,11 +141,10 @@ const pastRollup = (name: string, projectId: ProjectId): Sql => {
 /** Minutes that the counters do not cover yet; `seconds` of them as bits, '0' = all. */
 export type DirtyMinute = { minute: number; seconds: string }
 
-/** @param past dirty buckets that are not covered yet, and perhaps others */
-export const dirtyQuery = (projectId: ProjectId, past = pastRollup('call_counts', projectId)): Query =>
+export const dirtyQuery = (projectId: ProjectId): Query =>
   projectQuery('calls.dirty-minutes', projectId, (project) => {
     return sql`SELECT toUnixTimestamp(minute), toString(if(min(seconds) = 0, 0, groupBitOr(seconds)))
-    ${project.from('call_marks', { where: past })} GROUP BY minute SETTINGS max_threads = 1`
+    ${project.from('call_marks', { where: pastRollup('call_counts', projectId) })} GROUP BY minute SETTINGS max_threads = 1`
   })
 
 const times = (seconds: number[]): Sql => sql`(SELECT toDateTime(arrayJoin(${param('Array(Int64)', seconds)}), 'UTC'))`

@@ -16,19 +16,14 @@ import { derivedFieldFactory } from './joins.ts'
 import { compileSort } from './sort.ts'
 import type { CompiledCallsQuery, CompiledCondition, Document } from './types.ts'
 
-/** The SQL of columns of a call header under one alias, of documents under another. */
-const columnSqlWith =
-  (header = 'c', payload = 'p'): ColumnSql =>
-  (column) =>
-    identifier(`${isDocument(column) ? payload : header}.${column}`)
-
-const defaultColumnSql = columnSqlWith()
+/** Columns of a call header are under the alias `c`, those of documents under `p`. */
+const usualColumnSql: ColumnSql = (column) => identifier(`${isDocument(column) ? 'p' : 'c'}.${column}`)
 
 function compiled(condition: Condition): CompiledCondition {
   return {
     ...readsBySource([...columnsOf(condition)]),
     tree: condition,
-    sql: (of = defaultColumnSql) => compileCondition(condition, of),
+    sql: (of = usualColumnSql) => compileCondition(condition, of),
     evaluate: (row) => evaluateCondition(condition, row) === true,
   }
 }
@@ -68,7 +63,7 @@ export function compileCallsQuery(request: {
   const header = all.filter(isHeader)
   const payload = all.filter((condition) => !isHeader(condition))
   const { fields: derivedFields } = derived
-  const sort = compileSort(request.sort_by, fields, defaultColumnSql)
+  const sort = compileSort(request.sort_by, fields, usualColumnSql)
   const conditionsBySide = conditionsOf({ header, payload, derivedFields })
   const ofMixed = conditionsBySide.mixed.length > 0 ? copiesFor(mixedReads(conditionsBySide)) : 0
   const ofSort = copiesFor(sort)
