@@ -241,7 +241,7 @@ it('queries through refs answer what the model answers', { timeout: limitMs(180_
       const { count } = await server.send<{ count: number }>('/calls/query_stats', body)
       expect(count).toBe(matching.length)
     }),
-    { numRuns: runs(60, 300) },
+    { numRuns: runs(30, 300) },
   )
   expect(found).toBeGreaterThan(100)
 })

@@ -10,7 +10,7 @@ import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { limitMs, runs } from '../fixtures/runs.ts'
 
-const requests = Number(process.env.HOSTILE_RUNS ?? runs(240, 2_400))
+const requests = Number(process.env.HOSTILE_RUNS ?? runs(160, 2_400))
 const seed = Number(process.env.HOSTILE_SEED ?? 11)
 // Some routes wait until they see what was written before, which takes its time on a busy machine.
 const answerLimitMs = 180_000

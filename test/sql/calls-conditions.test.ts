@@ -115,10 +115,10 @@ describe('project queries', () => {
   it('filter every table by the project first', () => {
     const query = projectQuery('test', project, (scope) => {
       const inner = sql`SELECT id ${scope.from('payloads', { where: sql`id = ${param('String', 'x')}` })}`
-      return sql`SELECT c.id ${scope.from('calls', { alias: 'c', final: true, prewhere: sql`c.id IN (${inner})`, where: sql`c.moved = 0` })}`
+      return sql`SELECT c.id ${scope.from('calls', { alias: 'c', final: true, where: sql`c.id IN (${inner})` })}`
     })
     expect(query.sql).toBe(
-      'SELECT c.id FROM callhouse.calls AS c FINAL PREWHERE c.project_id = {v0:String} AND (c.id IN (SELECT id FROM callhouse.payloads WHERE project_id = {v0:String} AND (id = {v1:String}))) WHERE c.project_id = {v0:String} AND (c.moved = 0)',
+      'SELECT c.id FROM callhouse.calls AS c FINAL WHERE c.project_id = {v0:String} AND (c.id IN (SELECT id FROM callhouse.payloads WHERE project_id = {v0:String} AND (id = {v1:String})))',
     )
     expect(query.params).toEqual({ v0: 'e/p', v1: 'x' })
   })

@@ -137,14 +137,14 @@ test('the scanner takes or refuses changed and cut documents as JSON.parse does'
       check(changed)
       check(text.slice(0, (changes[0]?.[0] ?? 0) % (text.length + 1)))
     }),
-    { numRuns: runs(10_000, 200_000) },
+    { numRuns: runs(5_000, 200_000) },
   )
 })
 
 test('the scanner takes or refuses any sequence of pieces as JSON.parse does', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 10 }), (list) => check(list.join(''))),
-    { numRuns: runs(10_000, 200_000) },
+    { numRuns: runs(5_000, 200_000) },
   )
 })
 
