@@ -7,12 +7,12 @@ const backslash = 92
 /** Nesting at which a body is refused; the HTTP edge refuses it earlier, this bounds the recursion by itself. */
 const maxDepth = 1000
 
-/** Visits the parts of the container that starts at `at`; keys only for objects. Returns the index after it. */
-function eachPart(text: string, at: number, visit: (start: number, end: number, key: string) => void): number {
+/** Visits the parts of the container that starts at `at`; keys only for objects. */
+function eachPart(text: string, at: number, visit: (start: number, end: number, key: string) => void): void {
   const isObject = text.charCodeAt(at) === 123
   const close = isObject ? 125 : 93
   let i = skipTextSpace(text, at + 1)
-  if (text.charCodeAt(i) === close) return i + 1
+  if (text.charCodeAt(i) === close) return
   for (;;) {
     let key = ''
     if (isObject) {
@@ -24,7 +24,7 @@ function eachPart(text: string, at: number, visit: (start: number, end: number, 
     visit(i, end, key)
     i = skipTextSpace(text, end)
     const c = text.charCodeAt(i)
-    if (c === close) return i + 1
+    if (c === close) return
     if (c !== 44) throw unexpectedAt(text, i)
     i = skipTextSpace(text, i + 1)
   }

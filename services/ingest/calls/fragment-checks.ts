@@ -27,7 +27,6 @@ export type StartHead = Omit<StartFields, 'userId' | 'inputRefs' | 'attributes' 
 /** End-side fields of a checked item. */
 export type EndHead = Omit<EndFields, 'outputRefs' | 'output' | 'summary'> & {
   payloadUs: number
-  hasOutput: boolean
   /** The stored text of the summary differs from the one that was sent. */
   summaryCoerced: boolean
 }
@@ -146,7 +145,6 @@ export function checkEnd(found: Findings, from: Json, context: CheckContext): En
     payloadUs: payloadTime(found, from, endedUs, nowMs),
     exception: optionalText(found, from, 'exception') ?? '',
     runStepEnd: optionalCount(found, from[stepKey], stepKey),
-    hasOutput: from.output !== undefined,
     errorCount: summary.errorCount,
     usage: summary.usage,
     summaryCoerced: summary.coerced,

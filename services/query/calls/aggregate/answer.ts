@@ -12,7 +12,7 @@ export type AggregateRows = { calls: AggregateRow[]; usage: AggregateRow[]; cost
 
 type Shape = { keys: number; metrics: AggregateMetrics; book: PriceBook | null }
 type Cells = Map<string, Record<string, Value>>
-type Found = { keys: string[]; isRest: boolean; cells: Cells }
+type Found = { keys: string[]; cells: Cells }
 
 const groupName = (isKept: boolean, keys: readonly string[]): string => JSON.stringify([isKept, ...keys])
 
@@ -23,7 +23,7 @@ function groupsOf(rows: AggregateRows, { keys: count, metrics, book }: Shape): M
     const [bucket, kept] = row
     const keys = row.slice(2, 2 + count) as string[]
     const key = groupName(kept === 1, keys)
-    const group = groups.get(key) ?? { keys, isRest: kept !== 1, cells: new Map() }
+    const group = groups.get(key) ?? { keys, cells: new Map() }
     groups.set(key, group)
     const cells = group.cells.get(bucket) ?? {}
     group.cells.set(bucket, cells)
