@@ -219,6 +219,8 @@ const tiers = {
         name,
         include: folders.map((folder) => `test/${folder}/*.test.ts`),
         exclude: deepOnly.map(fileOf),
+        // Files with servers share processes: importing one, and its engine, takes 2 s of CPU, and there are seventy.
+        isolate: name !== 'server',
         ...limits,
       },
     })),
