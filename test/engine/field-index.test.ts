@@ -137,16 +137,22 @@ it('the field index finds the newest that match in pages, however thin they lie'
 // Pretends that a position far ahead is covered: nothing that is applied after it would be derived.
 describe('an order in which thousands share the first value', () => {
   const big = 'ent/ties'
-  const count = 2_600
+  const count = 6_000
+  const idOf = (n: number) => `id${String((n * 7919) % count).padStart(6, '0')}`
+  /** Calls whose ends came alone. */
+  const late = ['id000100x', 'id005999x', 'zz']
   beforeAll(async () => {
     await world.store.command({
       name: 'test',
       sql: `INSERT INTO callhouse.calls_in (kind, project_id, id, clock, started_us, ended_us, op_name, output)
         SELECT 'complete', '${big}', concat('id', leftPad(toString((number * 7919) % ${count}), 6, '0')), number + 1,
-          toInt64(${baseUs} + number * 1000000) AS us, us + 1, 'op', concat('{"score":', if(number < 3, '0.5', '1'), ',"word":"same","kind":"', if(number % 7 = 0, 'a', concat('b', toString(number))), '"}')
+          toInt64(${baseUs} + number * 1000000) AS us, us + 1, 'op', concat('{"score":', if(number >= ${count - 3}, '0.5', '1'), ',"word":"same","kind":"', if(number % 7 = 0, 'a', concat('b', toString(number))), '"}')
         FROM numbers(${count})`,
       params: {},
     })
+    const alone = { projectId: big, output: '{"score":1,"word":"same"}' }
+    await world.apply(late.map((id, n) => start(id, { projectId: big, startedUs: baseUs + n * 1e9 })))
+    await world.apply(late.map((id, n) => end(id, { ...alone, endedUs: baseUs + n * 1e9 + 5_000_000_000 })))
     await world.store.command({
       name: 'test',
       sql: `INSERT INTO callhouse.call_marks (project_id, position, minute, partition) SELECT DISTINCT '${big}', 1000000, toStartOfMinute(started_at), 0
@@ -154,8 +160,14 @@ describe('an order in which thousands share the first value', () => {
       params: {},
     })
   })
-  const page = (name: string, direction: string, limit: number, offset: number) =>
-    ids({ project_id: big, sort_by: [{ field: name, direction }], limit, offset })
+  const page = (name: string, direction: string, limit: number, offset: number, from = 0) =>
+    ids({
+      project_id: big,
+      sort_by: [{ field: name, direction }],
+      limit,
+      offset,
+      query: { $expr: { $gte: [field('started_at'), { $literal: baseUs / 1e6 + from }] } },
+    })
 
   it('takes ties by id', async () => {
     const asked: Parameters<typeof page>[] = [
@@ -164,6 +176,8 @@ describe('an order in which thousands share the first value', () => {
       ['output.word', 'asc', 4, 2],
       ['output.kind', 'asc', 4, 2],
       ['output.kind', 'asc', 3, 100],
+      ['output.word', 'asc', 4, 0, 4_000],
+      ['output.score', 'asc', 4, 1, 4_000],
     ]
     const before = await Promise.all(asked.map((one) => page(...one)))
     const leaves = createFieldIndex({ store: world.store })
@@ -178,7 +192,13 @@ describe('an order in which thousands share the first value', () => {
       expect(statements).toContain('calls.field-index-tied')
       expect(statements).not.toContain('calls.sorted-keys')
     }
-    expect(before[0]).toEqual(['id002599', 'id002598', 'id002597', 'id002596', 'id002595'])
+    const low = [1, 2, 3]
+      .map((n) => idOf(count - n))
+      .sort()
+      .toReversed()
+    const all = Array.from({ length: count }, (_, n) => idOf(n)).filter((id) => !low.includes(id))
+    const first = [...all, ...late].sort().toReversed()
+    expect(before.slice(0, 2)).toEqual([first.slice(0, 5), [...low, ...first].slice(1, 7)])
   })
 
   it('scans newer calls while too many of them are not indexed', async () => {
@@ -198,7 +218,7 @@ describe('an order in which thousands share the first value', () => {
     })
     for (const direction of ['asc', 'desc']) {
       const body = { project_id: big, ...equals('output.score', 0.5), sort_by: [{ field: 'started_at', direction }] }
-      const old = [0, 1, 2].map((n) => `id${String((n * 7919) % count).padStart(6, '0')}`)
+      const old = [count - 3, count - 2, count - 1].map(idOf)
       const newer = ['new000007', 'new002007', 'new004007']
       const all = direction === 'asc' ? [...old, ...newer] : [...old, ...newer].toReversed()
       const statements = await during(async () => expect(await ids(body)).toEqual(all))

@@ -140,27 +140,109 @@ GROUP BY minute
 LIMIT {v1:UInt64}
 SETTINGS max_threads = 1
 
+-- sample of values (calls.field-index-sample)
+-- {"v0":"e/p","v1":"output.score","v2":-3599000000,"v3":1000000,"v4":9000000,"v5":64,"v6":5000,"v7":9}
+SELECT
+    toUInt32(count()),
+    max(value),
+    min(value)
+FROM
+(
+    SELECT value
+    FROM
+    (
+        SELECT arrayJoin(v) AS value
+        FROM
+        (
+            SELECT
+                at AS a,
+                num AS v,
+                part = 'end' AS is_end
+            FROM callhouse.payload_leaves
+            WHERE (project_id = {v0:String}) AND ((path = {v1:String}) AND (kind = 'number') AND (part = 'both') AND ((part = 'end') OR ((least > {v2:Int64}) AND (most >= {v3:Int64}) AND (least < {v4:Int64}))))
+            LIMIT {v5:UInt64}
+        )
+        LIMIT {v6:UInt64}
+    )
+    ORDER BY value DESC
+    LIMIT {v7:UInt64}
+)
+SETTINGS max_threads = 1
+
 -- first values (calls.field-index-first)
 -- {"v0":"e/p","v1":"output.score","v2":-3599000000,"v3":1000000,"v4":9000000,"v5":9}
 SELECT
-    us,
-    value,
-    is_end
+    pair.1 AS us,
+    is_end,
+    pair.2 AS value
 FROM
 (
     SELECT
-        at AS a,
-        num AS v,
-        part = 'end' AS is_end
-    FROM callhouse.payload_leaves
-    WHERE (project_id = {v0:String}) AND ((path = {v1:String}) AND (kind = 'number') AND (part = 'both') AND ((part = 'end') OR ((least > {v2:Int64}) AND (most >= {v3:Int64}) AND (least < {v4:Int64}))))
+        arrayJoin(arrayFilter((pair, x) -> 1, arrayZip(a, v), v)) AS pair,
+        is_end
+    FROM
+    (
+        SELECT
+            at AS a,
+            num AS v,
+            part = 'end' AS is_end
+        FROM callhouse.payload_leaves
+        WHERE (project_id = {v0:String}) AND ((path = {v1:String}) AND (kind = 'number') AND (part = 'both') AND ((part = 'end') OR ((least > {v2:Int64}) AND (most >= {v3:Int64}) AND (least < {v4:Int64}))))
+    )
 )
-ARRAY JOIN
-    a AS us,
-    v AS value
 WHERE is_end OR ((us >= {v3:Int64}) AND (us < {v4:Int64}))
 ORDER BY value DESC
 LIMIT {v5:UInt64}
+
+-- first values up to one (calls.field-index-first)
+-- {"v1":"e/p","v0":"x","v2":"output.score","v3":-3599000000,"v4":1000000,"v5":9000000,"v6":9}
+SELECT
+    pair.1 AS us,
+    is_end,
+    pair.2 AS value
+FROM
+(
+    SELECT
+        arrayJoin(arrayFilter((pair, x) -> (x <= {v0:String}), arrayZip(a, v), v)) AS pair,
+        is_end
+    FROM
+    (
+        SELECT
+            at AS a,
+            str AS v,
+            part = 'end' AS is_end
+        FROM callhouse.payload_leaves
+        WHERE (project_id = {v1:String}) AND ((path = {v2:String}) AND (kind = 'text') AND (part = 'both') AND ((part = 'end') OR ((least > {v3:Int64}) AND (most >= {v4:Int64}) AND (least < {v5:Int64}))))
+    )
+)
+WHERE is_end OR ((us >= {v4:Int64}) AND (us < {v5:Int64}))
+ORDER BY value ASC
+LIMIT {v6:UInt64}
+
+-- values before one, and ends with it (calls.field-index-first)
+-- {"v1":"e/p","v0":"x","v2":"output.score","v3":-3599000000,"v4":1000000,"v5":9000000,"v6":9}
+SELECT
+    pair.1 AS us,
+    is_end,
+    pair.2 AS value
+FROM
+(
+    SELECT
+        arrayJoin(arrayFilter((pair, x) -> ((x > {v0:String}) OR ((x = {v0:String}) AND is_end)), arrayZip(a, v), v)) AS pair,
+        is_end
+    FROM
+    (
+        SELECT
+            at AS a,
+            str AS v,
+            part = 'end' AS is_end
+        FROM callhouse.payload_leaves
+        WHERE (project_id = {v1:String}) AND ((path = {v2:String}) AND (kind = 'text') AND (part = 'both') AND ((part = 'end') OR ((least > {v3:Int64}) AND (most >= {v4:Int64}) AND (least < {v5:Int64}))))
+    )
+)
+WHERE is_end OR ((us >= {v4:Int64}) AND (us < {v5:Int64}))
+ORDER BY value DESC
+LIMIT {v6:UInt64}
 
 -- first of some calls (calls.field-index-tied)
 -- {"v0":"e/p","v1":["1000000","2000000"],"v2":9}
@@ -175,16 +257,33 @@ ORDER BY id ASC
 LIMIT {v2:UInt64}
 
 -- first of one value (calls.field-index-tied)
--- {"v0":"e/p","v1":"x","v2":"output.score","v3":9}
+-- {"v1":"e/p","v0":"x","v2":"output.score","v3":9}
 SELECT
     toString(toUnixTimestamp64Micro(started_at)),
-    key
+    key,
+    toInt64(-9000000000000000000.) IN (
+        SELECT us
+        FROM
+        (
+            SELECT arrayJoin(arrayFilter(us -> (us != toInt64(-8000000000000000000.)), arrayMap((t, x) -> multiIf(x = {v0:String}, if(is_end, toInt64(-9000000000000000000.), t), x < {v0:String}, toInt64(-9000000000000000000.), toInt64(-8000000000000000000.)), a, v))) AS us
+            FROM
+            (
+                SELECT
+                    at AS a,
+                    str AS v,
+                    part = 'end' AS is_end
+                FROM callhouse.payload_leaves
+                WHERE (project_id = {v1:String}) AND ((path = {v2:String}) AND (kind = 'text') AND (part = 'both'))
+            )
+        )
+        WHERE (us = toInt64(-9000000000000000000.)) OR (1)
+    )
 FROM callhouse.call_keys
-WHERE (project_id = {v0:String}) AND ((kind = 'id') AND (reinterpretAsInt64(started_at) IN (
+WHERE (project_id = {v1:String}) AND ((kind = 'id') AND (reinterpretAsInt64(started_at) IN (
     SELECT us
     FROM
     (
-        SELECT arrayJoin(arrayFilter((t, x) -> (x = {v1:String}), a, v)) AS us
+        SELECT arrayJoin(arrayFilter(us -> (us != toInt64(-8000000000000000000.)), arrayMap((t, x) -> multiIf(x = {v0:String}, if(is_end, toInt64(-9000000000000000000.), t), x < {v0:String}, toInt64(-9000000000000000000.), toInt64(-8000000000000000000.)), a, v))) AS us
         FROM
         (
             SELECT
@@ -192,22 +291,27 @@ WHERE (project_id = {v0:String}) AND ((kind = 'id') AND (reinterpretAsInt64(star
                 str AS v,
                 part = 'end' AS is_end
             FROM callhouse.payload_leaves
-            WHERE (project_id = {v0:String}) AND ((path = {v2:String}) AND (kind = 'text') AND (part = 'both'))
+            WHERE (project_id = {v1:String}) AND ((path = {v2:String}) AND (kind = 'text') AND (part = 'both'))
         )
     )
-    WHERE 1
+    WHERE (us = toInt64(-9000000000000000000.)) OR (1)
 )))
 ORDER BY key DESC
 LIMIT {v3:UInt64}
+SETTINGS optimize_move_to_prewhere = 0
 
 -- values of no order (calls.field-index-unknown)
 -- {"v0":"e/p","v1":"output.score","v2":"output.score.","v3":["output"],"v4":-3599000000,"v5":1000000,"v6":9000000,"v7":9}
-SELECT us
+SELECT
+    us,
+    is_end
 FROM
 (
-    SELECT arrayJoin(at) AS us
+    SELECT
+        arrayJoin(at) AS us,
+        part = 'end' AS is_end
     FROM callhouse.payload_leaves
-    WHERE (project_id = {v0:String}) AND (((((path = {v1:String}) AND (kind IN ('long', 'hollow', 'opaque'))) OR (startsWith(path, {v2:String})) OR ((path IN ({v3:Array(String)})) AND (kind = 'opaque'))) OR ((path = {v1:String}) AND (kind = 'numeral'))) AND (part = 'both') AND (least > {v4:Int64}) AND (most >= {v5:Int64}) AND (least < {v6:Int64}))
+    WHERE (project_id = {v0:String}) AND (((((path = {v1:String}) AND (kind IN ('long', 'hollow', 'opaque'))) OR (startsWith(path, {v2:String})) OR ((path IN ({v3:Array(String)})) AND (kind = 'opaque'))) OR ((path = {v1:String}) AND (kind = 'numeral'))) AND (part = 'both') AND ((part = 'end') OR ((least > {v4:Int64}) AND (most >= {v5:Int64}) AND (least < {v6:Int64}))))
 )
-WHERE (us >= {v5:Int64}) AND (us < {v6:Int64})
+WHERE is_end OR ((us >= {v5:Int64}) AND (us < {v6:Int64}))
 LIMIT {v7:UInt64}

@@ -127,15 +127,6 @@ export const endsNotIndexed =
     ]
   }
 
-/** Ends whose value at a path is known to no order. */
-export const endsWithoutOrder =
-  (place: FieldPath): EndConditions =>
-  (project) => [
-    atTimes(
-      sql`SELECT arrayJoin(at) AS us ${project.from('payload_leaves', { where: sql`${withoutOrder(place)} AND part = 'end'` })}`,
-    ),
-  ]
-
 /** Ends at these times. */
 export const endsAt =
   (times: readonly number[]): EndConditions =>
@@ -144,10 +135,17 @@ export const endsAt =
 
 /** Ends with one value at a path. */
 export const endsWith =
-  (path: string, ask: { kind: 'number' | 'text'; value: string | number }): EndConditions =>
-  (project) => [
-    atTimes(sameValues(project, path, { ...ask, parts: sql`part = 'end'`, range: { fromUs: null, beforeUs: null } })),
-  ]
+  (path: string, { kind, value }: { kind: 'number' | 'text'; value: string | number }): EndConditions =>
+  (project) => {
+    const ends = orderedValues(project, path, {
+      kind,
+      parts: sql`part = 'end'`,
+      range: { fromUs: null, beforeUs: null },
+    })
+    return [
+      atTimes(sql`SELECT arrayJoin(arrayFilter((t, x) -> x = ${valueParam(kind, value)}, a, v)) AS us FROM (${ends})`),
+    ]
+  }
 
 /** Start times of the calls of some ends that came alone, at most `limit`; null when there are no places. */
 export function endsQuery(projectId: ProjectId, places: readonly EndConditions[], limit: number): Query | null {
@@ -186,9 +184,10 @@ export const dirtyMinutesQuery = (projectId: ProjectId, past: Sql, limit: number
     LIMIT ${param('UInt64', limit)} SETTINGS max_threads = 1`,
   )
 
-type OrderedValues = { kind: 'number' | 'text'; parts: Sql; range: Range }
+/** Values at a path whose place in the order of values is known, in a range; ends that came alone from any time. */
+export type OrderedValues = { kind: 'number' | 'text'; parts: Sql; range: Range }
 
-/** Rows (a, v): times and values at a path whose place in the order of values is known. */
+/** Rows (a, v, is_end): times and values. */
 function orderedValues(project: ProjectScope, path: string, { kind, parts, range }: OrderedValues): Sql {
   const where = allOf([
     sql`path = ${param('String', path)}`,
@@ -199,25 +198,66 @@ function orderedValues(project: ProjectScope, path: string, { kind, parts, range
   return sql`SELECT at AS a, ${kind === 'number' ? sql`num` : sql`str`} AS v, part = 'end' AS is_end ${project.from('payload_leaves', { where })}`
 }
 
-/** Times of payload rows with one value at a path. */
-function sameValues(project: ProjectScope, path: string, ask: OrderedValues & { value: string | number }): Sql {
-  const same = sql`x = ${param(ask.kind === 'number' ? 'Float64' : 'String', ask.value)}`
-  return sql`SELECT us FROM (SELECT arrayJoin(arrayFilter((t, x) -> ${same}, a, v)) AS us FROM (${orderedValues(project, path, ask)}))
-    WHERE ${allOf(exactly(ask.range, sql`us`))}`
+const valueParam = (kind: OrderedValues['kind'], value: string | number): Sql =>
+  param(kind === 'number' ? 'Float64' : 'String', value)
+
+const before = { asc: sql`<`, desc: sql`>` } as const
+
+/** Stand among times, and are none: for values that come before another one and ends with it, and for all other values. */
+const [othersUs, noUs] = [sql`toInt64(-9e18)`, sql`toInt64(-8e18)`]
+
+/** Times of payload rows with one value at a path, and `othersUs` where an end has it or a value comes before it. */
+function sameValues(
+  project: ProjectScope,
+  path: string,
+  ask: OrderedValues & { order: Direction; value: string | number },
+) {
+  const value = valueParam(ask.kind, ask.value)
+  const us = sql`multiIf(x = ${value}, if(is_end, ${othersUs}, t), x ${before[ask.order]} ${value}, ${othersUs}, ${noUs})`
+  return sql`SELECT us FROM (SELECT arrayJoin(arrayFilter(us -> us != ${noUs}, arrayMap((t, x) -> ${us}, a, v))) AS us FROM (${orderedValues(project, path, ask)}))
+    WHERE us = ${othersUs} OR (${allOf(exactly(ask.range, sql`us`))})`
 }
+
+/** Rows and values of a sample: those of one granule, of which a few thousand say enough. */
+const [sampledRows, sampledValues] = [64, 5_000]
+
+/** Of the first values of a sample, at most `most`: how many they are, the first and the last. One thread reads no more than it needs. */
+export const sampleQuery = (
+  projectId: ProjectId,
+  path: string,
+  ask: OrderedValues & { direction: Direction; most: number },
+): Query =>
+  projectQuery('calls.field-index-sample', projectId, (project) => {
+    const rows = sql`${orderedValues(project, path, ask)} LIMIT ${param('UInt64', sampledRows)}`
+    const some = sql`SELECT arrayJoin(v) AS value FROM (${rows}) LIMIT ${param('UInt64', sampledValues)}`
+    const ends = ask.direction === 'asc' ? sql`min(value), max(value)` : sql`max(value), min(value)`
+    return sql`SELECT toUInt32(count()), ${ends} FROM
+    (SELECT value FROM (${some}) ORDER BY value ${words[ask.direction]} LIMIT ${param('UInt64', ask.most)}) SETTINGS max_threads = 1`
+  })
+
+/** Values that come before one; and of those that are this one, all or those of ends. */
+export type UpTo = { value: string | number; with: 'all' | 'ends' }
 
 /** The first values of an order with the times of their payload rows, at most `most`. */
 export const firstValuesQuery = (
   projectId: ProjectId,
   path: string,
-  ask: OrderedValues & { direction: Direction; most: number },
+  ask: OrderedValues & { direction: Direction; most: number; upTo: UpTo | null },
 ): Query =>
-  projectQuery(
-    'calls.field-index-first',
-    projectId,
-    (project) => sql`SELECT us, value, is_end FROM (${orderedValues(project, path, ask)}) ARRAY JOIN a AS us, v AS value
-    WHERE is_end OR (${allOf(exactly(ask.range, sql`us`))}) ORDER BY value ${words[ask.direction]} LIMIT ${param('UInt64', ask.most)}`,
-  )
+  projectQuery('calls.field-index-first', projectId, (project) => {
+    const { kind, direction, upTo } = ask
+    const value = upTo && valueParam(kind, upTo.value)
+    const asked =
+      value === null
+        ? sql`1`
+        : upTo?.with === 'all'
+          ? sql`x ${before[direction]}= ${value}`
+          : sql`x ${before[direction]} ${value} OR (x = ${value} AND is_end)`
+    const pairs = sql`SELECT arrayJoin(arrayFilter((pair, x) -> ${asked}, arrayZip(a, v), v)) AS pair, is_end
+      FROM (${orderedValues(project, path, ask)})`
+    return sql`SELECT pair.1 AS us, is_end, pair.2 AS value FROM (${pairs})
+    WHERE is_end OR (${allOf(exactly(ask.range, sql`us`))}) ORDER BY value ${words[direction]} LIMIT ${param('UInt64', ask.most)}`
+  })
 
 type Tied = { direction: Direction; limit: number }
 
@@ -233,29 +273,31 @@ export const tiedAtQuery = (projectId: ProjectId, times: readonly number[], { di
 
 /**
  * The same of the calls with one value, which are many: keys are read in the order of ids until there are enough. The
- * primary key must not see the times, which it would look for in each granule; nor must anything hold up the keys.
+ * primary key must not see the times, which it would look for in each granule; nor must PREWHERE, which would take half
+ * as long again, or anything else hold up the keys. Each row says whether a value comes before, or an end has this one.
+ * @param ask.order of values
  */
 export const tiedQuery = (
   projectId: ProjectId,
   path: string,
-  ask: OrderedValues & Tied & { value: string | number },
+  ask: OrderedValues & Tied & { order: Direction; value: string | number },
 ): Query =>
   projectQuery('calls.field-index-tied', projectId, (project) => {
-    const where = sql`kind = 'id' AND reinterpretAsInt64(started_at) IN (${sameValues(project, path, ask)})`
-    return sql`SELECT toString(toUnixTimestamp64Micro(started_at)), key ${project.from('call_keys', { where })}
-    ORDER BY key ${words[ask.direction]} LIMIT ${param('UInt64', ask.limit)}`
+    const times = sameValues(project, path, ask)
+    const where = sql`kind = 'id' AND reinterpretAsInt64(started_at) IN (${times})`
+    return sql`SELECT toString(toUnixTimestamp64Micro(started_at)), key, ${othersUs} IN (${times}) ${project.from('call_keys', { where })}
+    ORDER BY key ${words[ask.direction]} LIMIT ${param('UInt64', ask.limit)} SETTINGS optimize_move_to_prewhere = 0`
   })
 
-/** Times of payload rows whose value at a path is known to no order, at most `limit`. */
+/** Times of payload rows whose value at a path is known to no order, and whether these are ends, at most `limit`. */
 export const withoutOrderQuery = (
   projectId: ProjectId,
   place: FieldPath,
-  parts: Sql,
-  range: Range,
+  { parts, range }: Pick<OrderedValues, 'parts' | 'range'>,
   limit: number,
 ): Query =>
   projectQuery('calls.field-index-unknown', projectId, (project) => {
-    const where = allOf([withoutOrder(place), parts, ...inRange(range)])
-    return sql`SELECT us FROM (SELECT arrayJoin(at) AS us ${project.from('payload_leaves', { where })})
-    WHERE ${allOf(exactly(range, sql`us`))} LIMIT ${param('UInt64', limit)}`
+    const where = allOf([withoutOrder(place), parts, ...inRange(range, true)])
+    return sql`SELECT us, is_end FROM (SELECT arrayJoin(at) AS us, part = 'end' AS is_end ${project.from('payload_leaves', { where })})
+    WHERE is_end OR (${allOf(exactly(range, sql`us`))}) LIMIT ${param('UInt64', limit)}`
   })

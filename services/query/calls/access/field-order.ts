@@ -15,26 +15,31 @@ import type { CompiledSort } from '../conditions/types.ts'
 import { compactRows } from '../header.ts'
 import type { CallReader } from '../reader.ts'
 import type { AccessPathOf, CallSearch } from './access-path.ts'
-import { decodeTimes } from './decode-keys.ts'
+import type { Direction } from './counts.ts'
 import { maxTimes, readDirtyMinutes, readNotIndexed } from './field-index.ts'
 import {
   type EndConditions,
   endsAt,
   endsNotIndexed,
   endsWith,
-  endsWithoutOrder,
   firstValuesQuery,
+  type OrderedValues,
+  sampleQuery,
   tiedAtQuery,
   tiedQuery,
+  type UpTo,
   withoutOrderQuery,
 } from './field-index-queries.ts'
 import { fieldPath } from './field-index-tests.ts'
-import type { CallKey, Scope } from './scope.ts'
+import type { CallKey, Range, Scope } from './scope.ts'
 
-/** A value with the time of its payload row, and whether that is an end that came alone. */
-type Valued = [us: string, value: string | number, isEnd: 0 | 1]
-/** A call that shares a value with others. */
-type Tied = [us: string, id: string]
+/** The time of a payload row, and whether that is an end that came alone. */
+type Timed = [us: string, isEnd: 0 | 1]
+type Valued = [...Timed, value: string | number]
+/** The first values of a sample: how many, the first and the last. */
+type Sampled = [count: number, first: string | number, last: string | number]
+/** A call that shares a value with others; whether there are ends with it, or values before it. */
+type Tied = [us: string, id: string, hasOthers?: 0 | 1]
 type FieldOrder = NonNullable<CompiledSort['byField']>
 
 /** How far the order is known: calls up to this value, and among those with this value up to this id. */
@@ -50,7 +55,6 @@ const maxTies = 100
 const spareRows = 4
 /** Values that are read at once: usually they hold all calls that share the last one. */
 const values = 2_000
-
 const isBefore = { asc: sql`<`, desc: sql`>` } as const
 
 function within({ json, direction, idDirection }: FieldOrder, { kind, value, id }: Bound): Sql {
@@ -104,18 +108,19 @@ async function firstKeys({ reader, range, refine, limit, offset }: CallSearch): 
   const minutes = await readDirtyMinutes(reader)
   if (minutes === null) return null
   const isEnd = sideOf(field.json.document as Parameters<typeof sideOf>[0]) === 'end'
-  const parts = isEnd ? sql`part = 'both'` : sql`part IN ('both', 'start')`
-  const read = async (statement: Query) => decodeTimes(await store.bytes(statement, 'RowBinary', options))
+  const parts = isEnd ? sql`part IN ('both', 'end')` : sql`part IN ('both', 'start')`
   const [notIndexed, unknown] = await Promise.all([
-    readNotIndexed(reader, minutes, isEnd ? [endsNotIndexed(projectId, minutes), endsWithoutOrder(place)] : []),
-    read(withoutOrderQuery(projectId, place, parts, scope.range, maxTimes + 1)),
+    readNotIndexed(reader, minutes, isEnd ? [endsNotIndexed(projectId, minutes)] : []),
+    readRows<Timed>(reader, withoutOrderQuery(projectId, place, { parts, range }, maxTimes + 1)),
   ])
   if (notIndexed === null || notIndexed.length + unknown.length > maxTimes) return null
+  const withoutOrder = await startsOf(reader, unknown)
+  if (withoutOrder === null) return null
 
   for (let target = wanted + spare; target <= 4 * maxRows; target *= 8) {
-    const found = await firstTimes(reader, scope, field, { path: place.path, isEnd, parts, target })
+    const found = await firstTimes(reader, field, { path: place.path, isEnd, parts, range, target })
     if (found === null) return null
-    const times = [...new Set([...found.times, ...notIndexed, ...unknown])]
+    const times = [...new Set([...found.times, ...notIndexed, ...withoutOrder])]
     const refined = await refine({ ...scope, times })
     if (refined === null) continue
     const answer = await store.bytes(
@@ -131,47 +136,81 @@ async function firstKeys({ reader, range, refine, limit, offset }: CallSearch): 
   return null
 }
 
+const readRows = async <Row>({ store, options }: CallReader, query: Query): Promise<Row[]> =>
+  compactRows<Row>(await store.bytes(query, 'JSONCompactEachRow', options))
+
+type Wanted = { path: string; isEnd: boolean; parts: Sql; range: Range; target: number }
+type Ask = OrderedValues & { path: string; direction: Direction; idDirection: Direction; left: number; limit: number }
+
+/** The first of the calls with one value by id. */
+const tiedRows = (reader: CallReader, value: string | number, { path, direction, idDirection, ...ask }: Ask) =>
+  readRows<Tied>(reader, tiedQuery(reader.projectId, path, { ...ask, value, order: direction, direction: idDirection }))
+
+/** The same, of values that hold all of its calls. */
+const tiedAt = (reader: CallReader, ties: readonly Valued[], { idDirection, limit }: Ask) =>
+  readRows<Tied>(reader, tiedAtQuery(reader.projectId, timesOf(ties, 0), { direction: idDirection, limit }))
+
+/** First values, and whether there may be more of the last one; `tied`: the first calls by id with the one behind them. */
+type FirstRows = { rows: Valued[]; isCut: boolean; tied: { value: string | number; calls: Tied[] } | null }
+
+const nothing: FirstRows = { rows: [], isCut: false, tied: null }
+
+/** The first values, at least `left` of them if there are so many; a sample says up to which value to look. */
+async function firstRows(reader: CallReader, ask: Ask): Promise<FirstRows> {
+  const { path, left } = ask
+  const most = Math.max(values, left + 1)
+  const read = async (upTo: UpTo | null) => {
+    const rows = await readRows<Valued>(reader, firstValuesQuery(reader.projectId, path, { ...ask, most, upTo }))
+    return { rows, tied: null, isCut: rows.length === most }
+  }
+  const sampled = Math.max(left, maxTies)
+  const [sample] = await readRows<Sampled>(reader, sampleQuery(reader.projectId, path, { ...ask, most: sampled }))
+  const [count, first, last] = sample as Sampled
+  if (count === 0) return nothing
+  if (count === sampled && first === last) {
+    const calls = await tiedRows(reader, last, ask)
+    const others = calls[0]?.[2] ? await read({ value: last, with: 'ends' }) : nothing
+    if (!others.isCut && others.rows.length + calls.length >= left) return { ...others, tied: { value: last, calls } }
+  } else if (count === sampled) {
+    const found = await read({ value: last, with: 'all' })
+    if (found.rows.length >= left) return found
+  }
+  // The sample is small, or unlike the rest.
+  return read(null)
+}
+
 /** Start times of the calls with the first values, at least `target` of them; null when there are not so many. */
 async function firstTimes(
   reader: CallReader,
-  scope: Scope,
   { direction, idDirection }: FieldOrder,
-  ask: { path: string; isEnd: boolean; parts: Sql; target: number },
+  { path, isEnd, parts, range, target }: Wanted,
 ): Promise<{ times: number[]; bound: Bound } | null> {
-  const { store, projectId, options } = reader
-  const { path, isEnd, target } = ask
-  const { range } = scope
-  const read = async <Row>(query: Query) => compactRows<Row>(await store.bytes(query, 'JSONCompactEachRow', options))
   const first: Valued[] = []
   for (const kind of ['number', 'text'] as const) {
     const left = target - first.length
-    const most = Math.max(values, left + 1)
-    const parts = isEnd ? sql`part IN ('both', 'end')` : ask.parts
-    const rows = await read<Valued>(firstValuesQuery(projectId, path, { direction, kind, parts, range, most }))
-    const value = rows[left - 1]?.[1]
+    const limit = spareRows * target
+    const ask: Ask = { kind, path, parts, range, direction, idDirection, left, limit }
+    const { rows, isCut, tied } = await firstRows(reader, ask)
+    const value = rows[left - 1]?.[2] ?? tied?.value
     if (value === undefined) {
       first.push(...rows)
       continue
     }
-    const last = rows.findLastIndex((row) => row[1] === value) + 1
-    const isKnown = rows.length < most || last < rows.length
-    if (isKnown && last <= left + maxTies)
-      return withStarts(reader, [...first, ...rows.slice(0, last)], [], { kind, value, id: null })
+    const ties = rows.filter((row) => row[2] === value)
+    const end = ties.length > 0 ? rows.lastIndexOf(ties.at(-1) as Valued) + 1 : rows.length
+    first.push(...rows.slice(0, end - ties.length))
+    const calls = value === tied?.value ? tied.calls : null
+    const isKnown = calls === null && (!isCut || end < rows.length)
+    if (isKnown && end <= left + maxTies) return withStarts(reader, [...first, ...ties], { kind, value, id: null })
     // So many calls share the value that their ids decide.
-    const from = rows.findIndex((row) => row[1] === value)
-    first.push(...rows.slice(0, from))
-    const ties = rows.slice(from, last)
-    const limit = spareRows * target
-    const same = { kind, value, parts: ask.parts, range, direction: idDirection, limit }
-    const tied = await read<Tied>(
-      isKnown ? tiedAtQuery(projectId, timesOf(ties, 0), same) : tiedQuery(projectId, path, same),
-    )
-    const byId = firstById(tied, target, tied.length < limit)
+    const found = calls ?? (isKnown ? await tiedAt(reader, ties, ask) : await tiedRows(reader, value, ask))
+    const byId = firstById(found, target, found.length < limit)
     if (byId === null) return null
-    const alone = isEnd && !isKnown ? [endsWith(path, same)] : []
-    const valued = isKnown ? [...first, ...ties.filter((row) => row[2] === 1)] : first
-    const times = await withStarts(reader, valued, alone, { kind, value, id: byId.last })
-    return times && { ...times, times: [...times.times, ...byId.rows.map(([us]) => Number(us))] }
+    const areEndsKnown = isKnown || calls !== null
+    if (areEndsKnown) first.push(...ties.filter(([, isAlone]) => isAlone === 1))
+    const alone = isEnd && !areEndsKnown ? [endsWith(path, { kind, value })] : []
+    const starts = await withStarts(reader, first, { kind, value, id: byId.last }, alone)
+    return starts && { ...starts, times: [...starts.times, ...byId.rows.map(([us]) => Number(us))] }
   }
   return null
 }
@@ -194,11 +233,16 @@ function firstById(
   return last === undefined ? null : { rows, last }
 }
 
-const timesOf = (rows: readonly Valued[], isEnd: 0 | 1) =>
-  rows.filter((row) => row[2] === isEnd).map(([us]) => Number(us))
+const timesOf = (rows: readonly Readonly<[...Timed, ...unknown[]]>[], isEnd: 0 | 1) =>
+  rows.filter((row) => row[1] === isEnd).map(([us]) => Number(us))
 
-/** The times with those of ends that came alone replaced by the start times of their calls; null when they are too many. */
-async function withStarts(reader: CallReader, rows: readonly Valued[], ends: EndConditions[], bound: Bound) {
-  const starts = await readNotIndexed(reader, [], [endsAt(timesOf(rows, 1)), ...ends])
-  return starts && { times: [...timesOf(rows, 0), ...starts], bound }
+/** The times with those of ends that came alone, and of more such ends, replaced by the start times of their calls; null when they are too many. */
+async function startsOf(reader: CallReader, rows: Parameters<typeof timesOf>[0], more: EndConditions[] = []) {
+  const starts = await readNotIndexed(reader, [], [endsAt(timesOf(rows, 1)), ...more])
+  return starts && [...timesOf(rows, 0), ...starts]
+}
+
+async function withStarts(reader: CallReader, rows: readonly Valued[], bound: Bound, more: EndConditions[] = []) {
+  const times = await startsOf(reader, rows, more)
+  return times && { times, bound }
 }
