@@ -15,6 +15,7 @@ const parts: Record<string, string> = {
   id: 'id',
   n: '1',
   columns: 'id',
+  assignments: 'id = id',
   text: 'val',
   us: '1',
   mask: '0',

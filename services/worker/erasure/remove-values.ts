@@ -20,7 +20,7 @@ export const indexedTables = Object.keys(listsOf)
 const ofProjects = 'project_id IN {projects:Array(String)} AND most >= {least:Int64} AND least <= {most:Int64}'
 const stays = 'us NOT IN {times:Array(Int64)}'
 
-const columnsOf = (table: string): string =>
+const assignmentsOf = (table: string): string =>
   [
     `at = arrayFilter(us -> ${stays}, at)`,
     ...(listsOf[table] ?? []).map(
@@ -49,7 +49,9 @@ export function createValueRemoval({ read, change, betweenDerivations, recount }
     for (const table of indexedTables) {
       const months = await read<{ month: string }>(statement('erasure.months-of-values', params, { table }))
       for (const { month } of months)
-        await change(statement('erasure.values', params, { table, month, ofProjects, columns: columnsOf(table) }))
+        await change(
+          statement('erasure.values', params, { table, month, ofProjects, assignments: assignmentsOf(table) }),
+        )
     }
     // After: another process may have looked meanwhile, and found it indexed.
     await derive()
