@@ -132,37 +132,47 @@ const liveSeries = (series: Series, { live }: Split): Series => ({
   scope: { ...series.scope, within: live },
 })
 
-type Wanted = { split: Split; rootsOnly: boolean }
+export type Wanted = { split: Split; rootsOnly: boolean }
 
 function rolledRows(project: ProjectScope, series: Series, { split, rootsOnly }: Wanted, byHour: boolean): Sql {
   const conditions = bucketConditions(split.whole, byHour && series.granularity % 3600 === 0)
   const where = rootsOnly ? sql`${conditions} AND root = 1` : conditions
+  const rows = project.from('call_stats', { final: true, where })
+  if (series.bucket !== undefined)
+    return sql`(SELECT *, ${series.bucket} AS start FROM (SELECT *, bucket AS started_at ${rows}) AS c)`
   const start = alignedTo(sql`toInt64(toUnixTimestamp(bucket))`, series.granularity)
-  return sql`(SELECT *, ${start} AS start ${project.from('call_stats', { final: true, where })})`
+  return sql`(SELECT *, ${start} AS start ${rows})`
 }
 
 const withLive = (rolled: Sql, live: Sql, { live: ranges }: Split): Sql =>
   ranges.length === 0 ? rolled : sql`${rolled} UNION ALL ${live}`
 
 /**
- * Rows as those of `callSeriesQuery`. A row of the parts stands for many calls or for one.
- * @param byHour whether the statistics of hours have what the aggregates need
+ * Parts of buckets as a subquery: each stands for many calls, or for one.
+ * @param byHour whether the statistics of hours have what is read of them
  */
+export function callParts(project: ProjectScope, series: Series, wanted: Wanted & { byHour: boolean }): Sql {
+  const rolled = sql`SELECT start AS bucket, calls, errors, timed, latency_sum, latency_min, latency_max, latency_ones,
+        latency_zeros, latencies FROM ${rolledRows(project, series, wanted, wanted.byHour)} WHERE calls > 0`
+  const live = sql`SELECT bucket, toUInt64(1), toUInt64(failed), toUInt64(isNotNull(latency)), ifNull(latency, 0),
+        toUInt64(ifNull(latency, 0)), toUInt64(ifNull(latency, 0)), toUInt64(ifNull(latency = 1, 0)),
+        toUInt64(ifNull(latency = 0, 0)), if(isNull(latency), [], [toUInt64(assumeNotNull(latency))])
+      FROM ${liveValues(project, liveSeries(series, wanted.split))}`
+  return sql`(${withLive(rolled, live, wanted.split)})`
+}
+
+/** Rows as those of `callSeriesQuery`. */
 export const rolledCallsQuery = (
   series: Series,
   aggregates: readonly Aggregate[],
   wanted: Wanted & { byHour: boolean },
 ): Query =>
-  projectQuery('call-stats.calls-rolled', series.scope.projectId, (project) => {
-    const rolled = sql`SELECT start AS bucket, calls, errors, timed, latency_sum, latency_min, latency_max, latency_ones,
-        latency_zeros, latencies FROM ${rolledRows(project, series, wanted, wanted.byHour)} WHERE calls > 0`
-    const live = sql`SELECT bucket, toUInt64(1), toUInt64(failed), toUInt64(isNotNull(latency)), ifNull(latency, 0),
-        toUInt64(ifNull(latency, 0)), toUInt64(ifNull(latency, 0)), toUInt64(ifNull(latency = 1, 0)),
-        toUInt64(ifNull(latency = 0, 0)), if(isNull(latency), [], [toUInt64(assumeNotNull(latency))])
-      FROM ${liveValues(project, liveSeries(series, wanted.split))}`
-    return sql`SELECT bucket, sum(calls)${listed(aggregates, 'merged')} FROM (${withLive(rolled, live, wanted.split)})
-    GROUP BY bucket ${asNumbers}`
-  })
+  projectQuery(
+    'call-stats.calls-rolled',
+    series.scope.projectId,
+    (project) => sql`SELECT bucket, sum(calls)${listed(aggregates, 'merged')} FROM ${callParts(project, series, wanted)}
+    GROUP BY bucket ${asNumbers}`,
+  )
 
 /** What a data point is in each column of the parts. */
 const pointColumns: Readonly<Record<string, Sql>> = {
@@ -182,27 +192,42 @@ const pointColumns: Readonly<Record<string, Sql>> = {
   ...billedSums,
 }
 
-/** Rows as those of `usageSeriesQuery`. Every list that is joined is read, so only those that are needed are named. */
+/**
+ * Parts of buckets by model, as a subquery. Every list that is joined is read, so only those that the aggregates need are
+ * named.
+ */
+export function usageParts(
+  project: ProjectScope,
+  series: Series,
+  aggregates: readonly Aggregate[],
+  { split, rootsOnly }: Wanted,
+): Sql {
+  const names = [...new Set(aggregates.map(({ column }) => column))].filter((name) => name !== '')
+  const columns = (of: (name: string) => Sql): Sql =>
+    join(
+      names.map((name) => sql`, ${of(name)}`),
+      '',
+    )
+  const lists = columns((name) => sql`${identifier(`usage_${name}`)} AS ${identifier(name)}`)
+  const rolled = sql`SELECT start AS bucket, toString(model) AS model, points${columns(identifier)}
+      FROM ${rolledRows(project, series, { split, rootsOnly: false }, true)}
+      ARRAY JOIN usage_model AS model, usage_points AS points${rootsOnly ? sql`, usage_top AS top` : sql``}${lists}
+      ${rootsOnly ? sql`WHERE top = 1` : sql``}`
+  const live = sql`SELECT bucket, toString(point.1), toUInt64(1)${columns((name) => pointColumns[name] as Sql)}
+      FROM ${livePoints(project, liveSeries(series, split), { rootsOrSpans: rootsOnly, billed: readsBilled(aggregates) })}`
+  return sql`(${withLive(rolled, live, split)})`
+}
+
+/** Rows as those of `usageSeriesQuery`. */
 export const rolledUsageQuery = (
   series: Series,
   aggregates: readonly Aggregate[],
   wanted: Wanted & { most: number },
 ): Query =>
-  projectQuery('call-stats.usage-rolled', series.scope.projectId, (project) => {
-    const { split, rootsOnly } = wanted
-    const names = [...new Set(aggregates.map(({ column }) => column))].filter((name) => name !== '')
-    const columns = (of: (name: string) => Sql): Sql =>
-      join(
-        names.map((name) => sql`, ${of(name)}`),
-        '',
-      )
-    const lists = columns((name) => sql`${identifier(`usage_${name}`)} AS ${identifier(name)}`)
-    const rolled = sql`SELECT start AS bucket, toString(model) AS model, points${columns(identifier)}
-      FROM ${rolledRows(project, series, { split, rootsOnly: false }, true)}
-      ARRAY JOIN usage_model AS model, usage_points AS points${rootsOnly ? sql`, usage_top AS top` : sql``}${lists}
-      ${rootsOnly ? sql`WHERE top = 1` : sql``}`
-    const live = sql`SELECT bucket, toString(point.1), toUInt64(1)${columns((name) => pointColumns[name] as Sql)}
-      FROM ${livePoints(project, liveSeries(series, split), { rootsOrSpans: rootsOnly, billed: readsBilled(aggregates) })}`
-    return sql`SELECT bucket, model, sum(points)${listed(aggregates, 'merged')} FROM (${withLive(rolled, live, split)})
-    GROUP BY bucket, model LIMIT ${param('UInt64', wanted.most)} ${asNumbers}`
-  })
+  projectQuery(
+    'call-stats.usage-rolled',
+    series.scope.projectId,
+    (project) => sql`SELECT bucket, model, sum(points)${listed(aggregates, 'merged')}
+    FROM ${usageParts(project, series, aggregates, wanted)}
+    GROUP BY bucket, model LIMIT ${param('UInt64', wanted.most)} ${asNumbers}`,
+  )
