@@ -215,6 +215,41 @@ async function compare(times: number): Promise<void> {
   }
 }
 
+const metricsOf = (fields: string[], ways: string[]) => fields.flatMap((field) => ways.map((as) => ({ field, as })))
+const byCalls = [
+  ...metricsOf(['latency_ms'], [...aggregations, 'p50', 'p99.9']),
+  ...metricsOf(['calls', 'errors'], ['sum', 'avg', 'min', 'max', 'count']),
+]
+const byUsage = [
+  ...metricsOf(['input_tokens', 'output_tokens'], aggregations),
+  ...metricsOf(['total_tokens', 'total_cost'], ['sum']),
+]
+
+/** Aggregates that statistics can tell, against those of the calls themselves: a condition that all meet says that. */
+async function compareAggregates(times: number): Promise<void> {
+  const anyId = { $expr: { $not: [{ $eq: [{ $getField: 'id' }, { $literal: 'none' }] }] } }
+  for (let n = 0; n < times; n++) {
+    const { fromUs, beforeUs, rootsOnly } = randomAsk(random)
+    const lengths = [60, 300, 1_800, 3_600, 43_200].filter((one) => (beforeUs - fromUs) / 1e6 / one < 1_000)
+    const byModel = random.chance(0.4)
+    const asked = {
+      start: fromUs / 1e6,
+      end: beforeUs / 1e6,
+      timezone: random.pick(['UTC', 'Asia/Kolkata']),
+      bucket: random.pick([null, 'day', 'week', ...lengths]),
+      filter: { trace_roots_only: rootsOnly },
+      metrics: byModel ? byUsage : random.pick([byCalls, byUsage, [...byCalls.slice(0, 8), ...byUsage]]),
+      ...(byModel && { group_by: ['model'], top: random.pick([1, 10]) }),
+    }
+    const [found, want] = [
+      await world.ask('/calls/aggregate', asked),
+      await world.ask('/calls/aggregate', { ...asked, query: anyId }),
+    ]
+    expect([want.status, asked]).toEqual([200, asked])
+    expect({ asked, answer: found.json }).toEqual({ asked, answer: want.json })
+  }
+}
+
 const served = (name: string) => world.statements.filter((one) => one === name).length
 
 describe('time series', () => {
@@ -234,6 +269,9 @@ describe('time series', () => {
     }
     expect(served('call-stats.calls-rolled')).toBeGreaterThan(runs(10, 20))
     expect(served('call-stats.usage-rolled')).toBeGreaterThan(runs(10, 20))
+    await compareAggregates(runs(20, 80))
+    for (const name of ['calls.aggregate', 'calls.aggregate-usage', 'calls.aggregate-costs'])
+      expect(served(`${name}-rolled`), name).toBeGreaterThan(runs(3, 12))
   }, 240_000)
 
   it('are the same once the statistics are up to date, and after everything is recomputed', async () => {
@@ -241,6 +279,7 @@ describe('time series', () => {
     await compare(runs(4, 8))
     await world.store.command({ name: 'merge', sql: 'OPTIMIZE TABLE callhouse.call_stats FINAL', params: {} })
     await compare(runs(3, 5))
+    await compareAggregates(runs(10, 40))
   }, 240_000)
 })
 

@@ -9,6 +9,7 @@ import { fault } from '../../../core/http/errors.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../../core/http/route.ts'
 import type { Query } from '../../../core/store/store.ts'
 import { statsTime } from '../../call-stats/buckets.ts'
+import { createStatsCache, readIsBilled, readSplit } from '../../call-stats/rollup.ts'
 import type { Prices } from '../../costs/prices.ts'
 import { withFieldTimes } from '../access/field-index.ts'
 import { indexOf, rangeOf } from '../access/scope.ts'
@@ -49,6 +50,10 @@ async function refinedWithin(reader: CallReader, { startUs, endUs }: Times): Pro
   return refine(query.payload.length > 0 ? await withFieldTimes(reader, scope) : scope)
 }
 
+/** Whether each bucket is made of whole minutes or hours; clocks of time zones differ from UTC by whole minutes. */
+const isWhole = (bucket: Bucket, seconds: number): boolean =>
+  bucket === null || (typeof bucket === 'number' ? bucket % seconds === 0 : seconds === 60)
+
 type Asked = {
   /** For calls, and for their usage: of roots, usage counts that of spans below them too. */
   readers: { calls: CallReader; usage: CallReader }
@@ -62,6 +67,7 @@ type Asked = {
 export function createAggregateRoutes(deps: AggregateDeps): Route[] {
   const { store, freshness, prices, wirePrefix, wireAliases, feedbackPrefix, cache, words } = deps
   const names = { prefix: wirePrefix, aliases: wireAliases, feedbackPrefix }
+  const statsCache = createStatsCache()
 
   const rows = async (reader: CallReader, statement: Query | false): Promise<AggregateRow[]> =>
     statement ? compactRows<AggregateRow>(await store.bytes(statement, 'JSONCompactEachRow', reader.options)) : []
@@ -69,12 +75,20 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
   /** AggregateRows of each kind of metric for the groups that are kept apart. */
   async function read(asked: Asked, times: Times, kept: KeptGroups, kinds: ReadonlySet<string>, isBucketed: boolean) {
     const { readers, keys, metrics, rootsOrSpans } = asked
-    const bucket = bucketSql(isBucketed ? asked.bucket : null, asked.timezone)
+    const length = isBucketed ? asked.bucket : null
+    const bucket = bucketSql(length, asked.timezone)
+    const { query, store: from, projectId, options: within } = readers.calls
+    // Parts of a bucket know nothing of filters, but for roots, and of keys the model of usage alone.
+    const mayMerge = query.facts.counted !== null && keys.every((key) => key === 'model') && isWhole(length, 60)
+    const source = { store: from, projectId, options: within, cache: statsCache }
+    const split = mayMerge ? await readSplit(source, times) : null
+    const parts = split ? { split, rootsOnly: rootsOrSpans, byHour: isWhole(length, 3600) } : undefined
+    const areBilled = parts !== undefined && kinds.has('cost') && (await readIsBilled(source))
     const [calls, usage] = await Promise.all([
       kinds.has('calls') ? refinedWithin(readers.calls, times) : null,
       kinds.has('usage') || kinds.has('cost') ? refinedWithin(readers.usage, times) : null,
     ])
-    const of = (refined: Refined): Grouped => ({ refined, keys, bucket })
+    const of = (refined: Refined, has = true): Grouped => ({ refined, keys, bucket, parts: has ? parts : undefined })
     const options = { isBucketed: isBucketed && asked.bucket !== null, rootsOrSpans }
     const [ofCalls, ofUsage, ofCosts] = await Promise.all([
       rows(readers.calls, calls !== null && callGroupsQuery(of(calls), metrics, kept, options.isBucketed)),
@@ -82,7 +96,7 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
         readers.usage,
         usage !== null && kinds.has('usage') && usageGroupsQuery(of(usage), metrics.usage, kept, options),
       ),
-      rows(readers.usage, usage !== null && kinds.has('cost') && costGroupsQuery(of(usage), kept, options)),
+      rows(readers.usage, usage !== null && kinds.has('cost') && costGroupsQuery(of(usage, areBilled), kept, options)),
     ])
     return { calls: ofCalls, usage: ofUsage, cost: ofCosts }
   }

@@ -5,6 +5,7 @@ import { type ProjectScope, projectQuery } from '../../../events/project-query.t
 import type { Aggregate } from '../../call-stats/aggregates.ts'
 import { tokenSums } from '../../call-stats/costs.ts'
 import { readsBilled } from '../../call-stats/metrics.ts'
+import { callParts, usageParts, type Wanted } from '../../call-stats/rollup.ts'
 import { listed, livePoints, liveValues, type Series } from '../../call-stats/series.ts'
 import { withDocumentsAndDerived } from '../conditions/conditions.ts'
 import type { Refined } from '../conditions/refine.ts'
@@ -18,6 +19,8 @@ export type Grouped = {
   keys: readonly Key[]
   /** Start of a call's bucket as text; '' = there are none. */
   bucket: Sql
+  /** Where statistics of minutes and hours tell all that is grouped by; without them the calls are read. */
+  parts?: (Wanted & { byHour: boolean }) | undefined
 }
 
 /** The groups that are kept apart, the rest is one; or as many as there are, those with the greatest first value. */
@@ -37,7 +40,7 @@ const headerColumns = [
   ...usageColumns,
 ]
 
-function seriesOfReads({ refined, bucket }: Grouped, reads: readonly { name: string; read: CallExpression }[]): Series {
+function seriesOfReads({ refined, bucket, parts }: Grouped, reads: readonly { name: string; read: CallExpression }[]): Series {
   const { scope, conditions } = refined
   const documents = new Set(reads.flatMap(({ read }) => read.documents))
   const query = { header: [], payload: [], derivedFields: conditions.derived.fields }
@@ -45,7 +48,7 @@ function seriesOfReads({ refined, bucket }: Grouped, reads: readonly { name: str
   const keys = reads.map(({ name, read }) => ({ name, sql: read.sql }))
   const from = (project: ProjectScope, where: Sql[]) =>
     sql`FROM ${withDocumentsAndDerived(project, scope, where, { columns, needs: documents, derived: new Set() }, conditions.derived)} AS c`
-  return { scope, query, granularity: 1, bucket, conditions, keys, ...(documents.size > 0 && { from }) }
+  return { scope, query, granularity: parts?.byHour ? 3600 : 60, bucket, conditions, keys, ...(documents.size > 0 && { from }) }
 }
 
 const keyName = (n: number): string => `k${n}`
@@ -84,18 +87,20 @@ function grouped(
     aggregates: readonly Aggregate[]
     by: Sql
     more?: Sql
+    /** How many data points parts of buckets stand for; without it each row is one. */
+    points?: Sql
   },
   rowsOf: (project: ProjectScope) => Sql,
 ): Query {
-  const { keys, aggregates, isBucketed, more = sql`` } = ask
-  return projectQuery(name, refined.scope.projectId, (project) => {
+  const { keys, aggregates, isBucketed, more = sql``, points } = ask
+  return projectQuery(points ? `${name}-rolled` : name, refined.scope.projectId, (project) => {
     const rows = kept(rowsOf(project), keys, ask.kept)
     const group = sql`kept, ${before(names(keys), keys)}`
     const sets = isBucketed
       ? sql`GROUPING SETS ((${group}bucket${more}), (kept${keys.length > 0 ? sql`, ${names(keys)}` : sql``}${more}))`
       : sql`kept${keys.length > 0 ? sql`, ${names(keys)}` : sql``}, bucket${more}`
     const first = 'first' in ask.kept ? sql`ORDER BY ${ask.by} DESC LIMIT ${param('UInt64', ask.kept.first)}` : sql``
-    return sql`SELECT bucket, kept, ${before(names(keys), keys)}count() AS points${more}${listed(aggregates, 'values')}
+    return sql`SELECT bucket, kept, ${before(names(keys), keys)}${points ?? sql`count() AS points`}${more}${listed(aggregates, points ? 'merged' : 'values')}
     FROM ${rows} GROUP BY ${sets} ${first} ${asNumbers}`
   })
 }
@@ -116,8 +121,17 @@ export function callGroupsQuery(
   ask: KeptGroups,
   isBucketed: boolean,
 ): Query {
-  const { keys } = asked
+  const { keys, parts } = asked
   const series = seriesOfReads(asked, [...readsOfKeys(keys, modelsOfCall), ...metrics.values])
+  if (parts && keys.length === 0 && isMerged(metrics.calls)) {
+    const byHour = parts.byHour && !metrics.calls.some(({ isPercentile }) => isPercentile)
+    return grouped(
+      'calls.aggregate',
+      asked,
+      { keys, kept: ask, isBucketed, aggregates: metrics.calls, by: sql`sum(calls)`, points: sql`sum(calls)` },
+      (project) => callParts(project, series, { ...parts, byHour }),
+    )
+  }
   return grouped(
     'calls.aggregate',
     asked,
@@ -126,41 +140,60 @@ export function callGroupsQuery(
   )
 }
 
-/** Data points of usage with the model among their keys, where it is one. */
-function points(asked: Grouped, billed: boolean, rootsOrSpans: boolean) {
-  const { keys } = asked
+const isMerged = (aggregates: readonly Aggregate[]): boolean => aggregates.every(({ merged }) => merged !== null)
+
+type UsageOptions = { isBucketed: boolean; rootsOrSpans: boolean }
+
+/** Rows of usage with the model among their keys, where it is one: data points, or parts of buckets where these suffice. */
+function usageRows(asked: Grouped, aggregates: readonly Aggregate[], { rootsOrSpans }: UsageOptions) {
+  const { keys, parts } = asked
   const own = keys.flatMap((key, n) => (key === 'model' ? [] : [{ name: keyName(n), read: key }]))
   const series = seriesOfReads(asked, own)
   const models = keys.flatMap((key, n) => (key === 'model' ? [sql`, model AS ${identifier(keyName(n))}`] : []))
-  return (project: ProjectScope): Sql =>
-    sql`(SELECT *${join(models, '')} FROM (SELECT *, toString(point.1) AS model FROM ${livePoints(project, series, { rootsOrSpans, billed })}))`
+  const withKeys = (rows: Sql): Sql => sql`(SELECT *${join(models, '')} FROM ${rows})`
+  if (parts && own.length === 0 && isMerged(aggregates))
+    return {
+      points: { points: sql`sum(points)` },
+      rowsOf: (project: ProjectScope) =>
+        withKeys(usageParts(project, series, aggregates, { ...parts, rootsOnly: rootsOrSpans })),
+    }
+  const billed = readsBilled(aggregates)
+  return {
+    points: {},
+    rowsOf: (project: ProjectScope) =>
+      withKeys(
+        sql`(SELECT *, toString(point.1) AS model FROM ${livePoints(project, series, { rootsOrSpans, billed })})`,
+      ),
+  }
 }
+
+/** What an aggregate is over the rows that are read. */
+const sqlOf = ({ sql: values, merged }: Aggregate, isOfParts: boolean): Sql => (isOfParts && merged) || values
 
 export function usageGroupsQuery(
   asked: Grouped,
   aggregates: readonly Aggregate[],
   ask: KeptGroups,
-  options: { isBucketed: boolean; rootsOrSpans: boolean },
+  options: UsageOptions,
 ): Query {
   const { keys } = asked
-  const rows = points(asked, readsBilled(aggregates), options.rootsOrSpans)
+  const { points, rowsOf } = usageRows(asked, aggregates, options)
+  const [first] = aggregates
+  const by = first ? sqlOf(first, 'points' in points) : sql`points`
   return grouped(
     'calls.aggregate-usage',
     asked,
-    { keys, kept: ask, isBucketed: options.isBucketed, aggregates, by: aggregates[0]?.sql ?? sql`points` },
-    rows,
+    { keys, kept: ask, isBucketed: options.isBucketed, aggregates, by, ...points },
+    rowsOf,
   )
 }
 
 /** The same per model, which is the first value: sums that costs are made of. */
-export function costGroupsQuery(
-  asked: Grouped,
-  ask: KeptGroups,
-  options: { isBucketed: boolean; rootsOrSpans: boolean },
-): Query {
+export function costGroupsQuery(asked: Grouped, ask: KeptGroups, options: UsageOptions): Query {
   const { keys } = asked
-  const rows = points(asked, true, options.rootsOrSpans)
-  const more = sql`, model`
+  const { points, rowsOf } = usageRows(asked, tokenSums, options)
+  const [input, output] = tokenSums as [Aggregate, Aggregate]
+  const isOfParts = 'points' in points
   return grouped(
     'calls.aggregate-costs',
     asked,
@@ -169,9 +202,10 @@ export function costGroupsQuery(
       kept: ask,
       isBucketed: options.isBucketed,
       aggregates: tokenSums,
-      by: sql`sum(point.2) + sum(point.3)`,
-      more,
+      by: isOfParts ? sql`${sqlOf(input, true)} + ${sqlOf(output, true)}` : sql`sum(point.2) + sum(point.3)`,
+      more: sql`, model`,
+      ...points,
     },
-    rows,
+    rowsOf,
   )
 }
