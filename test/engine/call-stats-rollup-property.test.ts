@@ -250,6 +250,35 @@ async function compareAggregates(times: number): Promise<void> {
   }
 }
 
+/** Totals by op, made in fewer statements, against those beside buckets and an average, which take one for each kind. */
+async function compareTotals(times: number): Promise<void> {
+  type Groups = { groups: { keys: string[]; is_rest: boolean; total: Row }[] }
+  for (let n = 0; n < times; n++) {
+    const { fromUs, beforeUs, rootsOnly } = randomAsk(random)
+    const metrics = [
+      ...metricsOf(['calls', 'errors'], ['sum']),
+      ...metricsOf(['latency_ms'], ['p95']),
+      ...metricsOf(['input_tokens', 'output_tokens', 'total_cost'], ['sum']),
+    ]
+    const asked = {
+      start: fromUs / 1e6,
+      end: beforeUs / 1e6,
+      group_by: ['op_name'],
+      top: random.pick([1, 100]),
+      filter: { trace_roots_only: rootsOnly },
+      metrics,
+    }
+    const more = { bucket: 'month', metrics: [...metrics, { field: 'input_tokens', as: 'avg' }] }
+    const [found, want] = [
+      (await world.ask('/calls/aggregate', asked)).json as Groups,
+      (await world.ask('/calls/aggregate', { ...asked, ...more })).json as Groups,
+    ]
+    const totals = ({ groups }: Groups) =>
+      groups.map(({ keys, is_rest, total: { 'input_tokens.avg': _, ...total } }) => ({ keys, is_rest, total }))
+    expect({ asked, totals: totals(found) }).toEqual({ asked, totals: totals(want) })
+  }
+}
+
 const served = (name: string) => world.statements.filter((one) => one === name).length
 
 describe('time series', () => {
@@ -280,6 +309,7 @@ describe('time series', () => {
     await world.store.command({ name: 'merge', sql: 'OPTIMIZE TABLE callhouse.call_stats FINAL', params: {} })
     await compare(runs(3, 5))
     await compareAggregates(runs(10, 40))
+    await compareTotals(runs(10, 40))
   }, 240_000)
 })
 

@@ -25,6 +25,9 @@ export const tokenSums: readonly Aggregate[] = aggregatesOf(
   { ...usageMetrics, ...billedMetrics },
 )
 
+/** Where a sum stands among them; -1 for what is none of them. */
+export const placeOfSum = (key: string): number => tokenSums.findIndex((sum) => sum.key === key)
+
 /**
  * The metrics without the costs, which have neither aggregations nor percentiles. A cost brings the sums of its tokens
  * along, unless these tokens are asked for themselves.

@@ -1,7 +1,7 @@
 // The answer of an aggregate from its rows: groups with a value per bucket, the greatest first, the rest last.
 import type { CallsAggregateResponse } from '../../../../schemas/calls-aggregate.ts'
 import type { Aggregate } from '../../call-stats/aggregates.ts'
-import { costsOfSums } from '../../call-stats/costs.ts'
+import { costsOfSums, placeOfSum } from '../../call-stats/costs.ts'
 import type { PriceBook } from '../../costs/prices.ts'
 import type { AggregateMetrics } from './metrics.ts'
 
@@ -42,10 +42,14 @@ function groupsOf(rows: AggregateRows, { keys: count, metrics, book }: Shape): M
   const costs = metrics.all.flatMap((one) =>
     one.of === 'cost' ? [{ name: one.name, key: `sum_${one.metric.metric}` }] : [],
   )
+  const sumsOfUsage = metrics.all.flatMap((one) =>
+    one.of === 'usage' && metrics.isUsageOfCosts ? [{ name: one.name, at: placeOfSum(one.key) }] : [],
+  )
   for (const row of book ? rows.cost : []) {
     const cells = cellsOf(row)
     const model = String(row[3 + count])
     const sums = row.slice(4 + count) as Value[]
+    for (const { name, at } of sumsOfUsage) cells[name] = (cells[name] ?? 0) + (sums[at] ?? 0)
     const values = costsOfSums(metrics.costs, book as PriceBook, { model, sums })
     for (const { name, key } of costs) cells[name] = (cells[name] ?? 0) + (values[key] ?? 0)
   }

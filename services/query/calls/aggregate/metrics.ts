@@ -3,7 +3,7 @@ import type { CallsAggregateRequest } from '../../../../schemas/calls-aggregate.
 import { fault } from '../../../core/http/errors.ts'
 import { identifier, param, type Sql, sql } from '../../../core/store/sql.ts'
 import { type Aggregate, aggregatesOf, type MetricSpec, type MetricSql } from '../../call-stats/aggregates.ts'
-import { isCost } from '../../call-stats/costs.ts'
+import { isCost, placeOfSum } from '../../call-stats/costs.ts'
 import { callMetrics, usageMetrics } from '../../call-stats/metrics.ts'
 import { compileValue } from '../../language/compile.ts'
 import { columnsOf } from '../../language/tree.ts'
@@ -77,6 +77,8 @@ export type AggregateMetrics = {
   calls: Aggregate[]
   usage: Aggregate[]
   costs: MetricSpec[]
+  /** Whether what costs are made of tells the usage, too: nothing but sums of tokens. */
+  isUsageOfCosts: boolean
 }
 
 const named: Readonly<Record<string, keyof typeof callMetrics>> = {
@@ -98,7 +100,7 @@ const keyOfSpec = ({ metric, aggregations: [name], percentiles: [percentile] }: 
 
 /** @throws Fault 400 for metrics that there are not, 422 for fields that no call has */
 export function metricsOf(asked: CallsAggregateRequest['metrics'], fields: Fields): AggregateMetrics {
-  const found: AggregateMetrics = { all: [], values: [], calls: [], usage: [], costs: [] }
+  const found: AggregateMetrics = { all: [], values: [], calls: [], usage: [], costs: [], isUsageOfCosts: false }
   const known: Record<string, MetricSql> = { ...callMetrics }
   const calls: MetricSpec[] = []
   const usage: MetricSpec[] = []
@@ -130,5 +132,6 @@ export function metricsOf(asked: CallsAggregateRequest['metrics'], fields: Field
   }
   found.calls = aggregatesOf(calls, known)
   found.usage = aggregatesOf(usage, usageMetrics)
+  found.isUsageOfCosts = found.costs.length > 0 && found.usage.every(({ key }) => placeOfSum(key) >= 0)
   return found
 }

@@ -90,12 +90,10 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
     ])
     const of = (refined: Refined, has = true): Grouped => ({ refined, keys, bucket, parts: has ? parts : undefined })
     const options = { isBucketed: isBucketed && asked.bucket !== null, rootsOrSpans }
+    const hasUsage = kinds.has('usage') && !(kinds.has('cost') && metrics.isUsageOfCosts)
     const [ofCalls, ofUsage, ofCosts] = await Promise.all([
       rows(readers.calls, calls !== null && callGroupsQuery(of(calls), metrics, kept, options.isBucketed)),
-      rows(
-        readers.usage,
-        usage !== null && kinds.has('usage') && usageGroupsQuery(of(usage), metrics.usage, kept, options),
-      ),
+      rows(readers.usage, usage !== null && hasUsage && usageGroupsQuery(of(usage), metrics.usage, kept, options)),
       rows(readers.usage, usage !== null && kinds.has('cost') && costGroupsQuery(of(usage, areBilled), kept, options)),
     ])
     return { calls: ofCalls, usage: ofUsage, cost: ofCosts }
@@ -129,14 +127,19 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
     const shape = { keys: keys.length, metrics, book }
 
     let kept: { keys: string[][] } = { keys: [] }
+    let known: AggregateRow[] | undefined
     if (keys.length > 0) {
       // The first metric says which groups are the greatest.
-      const [by] = metrics.all
-      const found = await read(asked, times, { first: rankedGroups }, new Set([by?.of ?? 'calls']), false)
-      kept = { keys: topOf(found, shape, input.top) }
+      const [{ of: by } = { of: 'calls' }] = metrics.all
+      const found = await read(asked, times, { first: rankedGroups }, new Set([by]), false)
+      const greatest = topOf(found, shape, input.top + 1)
+      kept = { keys: greatest.slice(0, input.top) }
+      // No call is left for the rest: these are its values already.
+      if (by === 'calls' && bucket === null && greatest.length <= input.top) known = found.calls
     }
+    const others = known === undefined ? kinds : new Set([...kinds].filter((kind) => kind !== 'calls'))
     const [now, then] = await Promise.all([
-      read(asked, times, kept, kinds, true),
+      read(asked, times, kept, others, true).then((found) => (known ? { ...found, calls: known } : found)),
       before ? read(asked, before, kept, kinds, true) : null,
     ])
     const answer: CallsAggregateResponse = {

@@ -40,7 +40,10 @@ const headerColumns = [
   ...usageColumns,
 ]
 
-function seriesOfReads({ refined, bucket, parts }: Grouped, reads: readonly { name: string; read: CallExpression }[]): Series {
+function seriesOfReads(
+  { refined, bucket, parts }: Grouped,
+  reads: readonly { name: string; read: CallExpression }[],
+): Series {
   const { scope, conditions } = refined
   const documents = new Set(reads.flatMap(({ read }) => read.documents))
   const query = { header: [], payload: [], derivedFields: conditions.derived.fields }
@@ -48,7 +51,15 @@ function seriesOfReads({ refined, bucket, parts }: Grouped, reads: readonly { na
   const keys = reads.map(({ name, read }) => ({ name, sql: read.sql }))
   const from = (project: ProjectScope, where: Sql[]) =>
     sql`FROM ${withDocumentsAndDerived(project, scope, where, { columns, needs: documents, derived: new Set() }, conditions.derived)} AS c`
-  return { scope, query, granularity: parts?.byHour ? 3600 : 60, bucket, conditions, keys, ...(documents.size > 0 && { from }) }
+  return {
+    scope,
+    query,
+    granularity: parts?.byHour ? 3600 : 60,
+    bucket,
+    conditions,
+    keys,
+    ...(documents.size > 0 && { from }),
+  }
 }
 
 const keyName = (n: number): string => `k${n}`
