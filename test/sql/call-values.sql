@@ -559,6 +559,292 @@ GROUP BY
         (kept, k0))
 SETTINGS output_format_json_quote_64bit_integers = 0
 
+-- calls over time, of parts (calls.aggregate-rolled)
+-- {"v1":"ent/proj","v0":3600,"v2":3600,"v3":7200,"v4":60,"v5":60,"v6":"score","v7":1000000,"v8":2000000,"v9":60000000,"v10":"op:"}
+SELECT
+    bucket,
+    kept,
+    sum(calls),
+    sum(calls)
+FROM
+(
+    SELECT
+        *,
+        1 AS kept
+    FROM
+    (
+        SELECT
+            start AS bucket,
+            calls,
+            errors,
+            timed,
+            latency_sum,
+            latency_min,
+            latency_max,
+            latency_ones,
+            latency_zeros,
+            latencies
+        FROM
+        (
+            SELECT
+                *,
+                toString(toUnixTimestamp(c.started_at) - positiveModulo(toUnixTimestamp(c.started_at), {v0:Int64})) AS start
+            FROM
+            (
+                SELECT
+                    *,
+                    bucket AS started_at
+                FROM callhouse.call_stats
+                FINAL
+                WHERE (project_id = {v1:String}) AND (((seconds = {v2:UInt32}) AND (bucket >= toDateTime({v0:Int64}, 'UTC')) AND (bucket < toDateTime({v3:Int64}, 'UTC'))) OR ((seconds = {v4:UInt32}) AND (bucket >= toDateTime({v5:Int64}, 'UTC')) AND (bucket < toDateTime({v0:Int64}, 'UTC'))))
+            ) AS c
+        )
+        WHERE calls > 0
+        UNION ALL
+        SELECT
+            bucket,
+            toUInt64(1),
+            toUInt64(failed),
+            toUInt64(isNotNull(latency)),
+            ifNull(latency, 0),
+            toUInt64(ifNull(latency, 0)),
+            toUInt64(ifNull(latency, 0)),
+            toUInt64(ifNull(latency = 1, 0)),
+            toUInt64(ifNull(latency = 0, 0)),
+            if(isNull(latency), [], [toUInt64(assumeNotNull(latency))])
+        FROM
+        (
+            SELECT
+                toString(toUnixTimestamp(c.started_at) - positiveModulo(toUnixTimestamp(c.started_at), {v0:Int64})) AS bucket,
+                toNullable(ifNotFinite(toFloat64OrNull(JSONExtractString(c.output, {v6:String})), NULL)) AS v0,
+                toUInt8(c.exception != '') AS failed,
+                if((c.end_ver > 0) AND (c.ended_at >= c.started_at), toFloat64(intDiv(toUnixTimestamp64Micro(c.ended_at) - toUnixTimestamp64Micro(c.started_at), 1000)), NULL) AS latency
+            FROM
+            (
+                SELECT
+                    c.started_at AS started_at,
+                    c.id AS id,
+                    c.start_ver AS start_ver,
+                    c.end_ver AS end_ver,
+                    c.ended_at AS ended_at,
+                    c.parent_id AS parent_id,
+                    c.exception AS exception,
+                    c.usage_model AS usage_model,
+                    c.usage_input AS usage_input,
+                    c.usage_output AS usage_output,
+                    c.usage_total AS usage_total,
+                    c.usage_cache_read AS usage_cache_read,
+                    c.usage_cache_write AS usage_cache_write,
+                    p.odd AS odd,
+                    p.output AS output
+                FROM
+                (
+                    SELECT
+                        clock,
+                        id,
+                        odd,
+                        output
+                    FROM callhouse.payloads
+                    WHERE (project_id = {v1:String}) AND ((part IN ('both', 'end')) AND (((at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC'))) OR (at IN (
+                        SELECT c.output_at
+                        FROM callhouse.calls AS c
+                        FINAL
+                        WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (NOT ((c.output_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')))))
+                    ))))
+                ) AS p
+                ANY RIGHT JOIN
+                (
+                    SELECT
+                        c.started_at AS started_at,
+                        c.id AS id,
+                        c.start_ver AS start_ver,
+                        c.end_ver AS end_ver,
+                        c.ended_at AS ended_at,
+                        c.parent_id AS parent_id,
+                        c.exception AS exception,
+                        c.usage_model AS usage_model,
+                        c.usage_input AS usage_input,
+                        c.usage_output AS usage_output,
+                        c.usage_total AS usage_total,
+                        c.usage_cache_read AS usage_cache_read,
+                        c.usage_cache_write AS usage_cache_write
+                    FROM callhouse.calls AS c
+                    FINAL
+                    WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v10:String})))
+                ) AS c ON (p.clock = c.end_ver) AND (p.id = c.id)
+            ) AS c
+        )
+    )
+)
+GROUP BY
+    GROUPING SETS (
+        (kept, bucket),
+        (kept))
+SETTINGS output_format_json_quote_64bit_integers = 0
+
+-- what costs are made of by model, of parts (calls.aggregate-costs-rolled)
+-- {"v2":"ent/proj","v0":["a"],"v1":3600,"v3":3600,"v4":7200,"v5":60,"v6":60,"v7":1000000,"v8":2000000,"v9":60000000,"v10":"op:"}
+SELECT
+    bucket,
+    kept,
+    k0,
+    sum(points),
+    model,
+    sum(input_sum),
+    sum(output_sum),
+    sum(inside_sum),
+    sum(apart_sum),
+    sum(billed_read_sum),
+    sum(billed_write_sum),
+    sum(billed_write_1h_sum),
+    sum(more_output_sum)
+FROM
+(
+    SELECT * REPLACE (if(kept, k0, '') AS k0)
+    FROM
+    (
+        SELECT
+            *,
+            (k0) IN (
+                SELECT (arrayJoin(arrayZip({v0:Array(String)}))).1
+            ) AS kept
+        FROM
+        (
+            SELECT
+                *,
+                model AS k0
+            FROM
+            (
+                SELECT
+                    start AS bucket,
+                    toString(model) AS model,
+                    points,
+                    input_sum,
+                    output_sum,
+                    inside_sum,
+                    apart_sum,
+                    billed_read_sum,
+                    billed_write_sum,
+                    billed_write_1h_sum,
+                    more_output_sum
+                FROM
+                (
+                    SELECT
+                        *,
+                        toString(toUnixTimestamp(c.started_at) - positiveModulo(toUnixTimestamp(c.started_at), {v1:Int64})) AS start
+                    FROM
+                    (
+                        SELECT
+                            *,
+                            bucket AS started_at
+                        FROM callhouse.call_stats
+                        FINAL
+                        WHERE (project_id = {v2:String}) AND (((seconds = {v3:UInt32}) AND (bucket >= toDateTime({v1:Int64}, 'UTC')) AND (bucket < toDateTime({v4:Int64}, 'UTC'))) OR ((seconds = {v5:UInt32}) AND (bucket >= toDateTime({v6:Int64}, 'UTC')) AND (bucket < toDateTime({v1:Int64}, 'UTC'))))
+                    ) AS c
+                )
+                ARRAY JOIN
+                    usage_model AS model,
+                    usage_points AS points,
+                    usage_top AS top,
+                    usage_input_sum AS input_sum,
+                    usage_output_sum AS output_sum,
+                    usage_inside_sum AS inside_sum,
+                    usage_apart_sum AS apart_sum,
+                    usage_billed_read_sum AS billed_read_sum,
+                    usage_billed_write_sum AS billed_write_sum,
+                    usage_billed_write_1h_sum AS billed_write_1h_sum,
+                    usage_more_output_sum AS more_output_sum
+                WHERE top = 1
+                UNION ALL
+                SELECT
+                    bucket,
+                    toString(point.1),
+                    toUInt64(1),
+                    toFloat64(point.2),
+                    toFloat64(point.3),
+                    toFloat64(bill.inside),
+                    toFloat64(if(counts_cached, 0, bill.apart)),
+                    toFloat64(bill.cache_read),
+                    toFloat64(bill.cache_write),
+                    toFloat64(bill.cache_write_1h),
+                    toFloat64(bill.more_output)
+                FROM
+                (
+                    SELECT
+                        bucket,
+                        point,
+                        bill,
+                        counts_cached,
+                        with_total
+                    FROM
+                    (
+                        SELECT
+                            *,
+                            emptyArrayString() AS with_total
+                        FROM
+                        (
+                            SELECT
+                                c.bucket AS bucket,
+                                c.end_ver AS end_ver,
+                                c.id AS id,
+                                c.points AS points,
+                                c.has_cached OR (b.counts_cached = 1) AS counts_cached,
+                                arrayMap(point -> arrayFirst(bill -> (bill.model = (point.1)), b.billed_usage), c.points) AS bills
+                            FROM
+                            (
+                                SELECT
+                                    clock,
+                                    id,
+                                    billed_usage,
+                                    counts_cached
+                                FROM callhouse.payloads
+                                WHERE (project_id = {v2:String}) AND ((part IN ('both', 'end')) AND (at IN (
+                                    SELECT c.output_at
+                                    FROM callhouse.calls AS c
+                                    FINAL
+                                    WHERE (c.project_id = {v2:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0))
+                                )) AND notEmpty(billed_usage))
+                            ) AS b
+                            ANY RIGHT JOIN
+                            (
+                                SELECT
+                                    toString(toUnixTimestamp(c.started_at) - positiveModulo(toUnixTimestamp(c.started_at), {v1:Int64})) AS bucket,
+                                    c.end_ver AS end_ver,
+                                    c.id AS id,
+                                    arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points,
+                                    (c.start_ver, c.id) IN (
+                                        SELECT
+                                            clock,
+                                            id
+                                        FROM callhouse.payloads
+                                        WHERE (project_id = {v2:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (part = 'start') AND (counts_cached = 1))
+                                    ) AS has_cached
+                                FROM callhouse.calls AS c
+                                FINAL
+                                WHERE (c.project_id = {v2:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v10:String})) AND notEmpty(c.usage_model) AND ((c.parent_id = '') OR ((c.start_ver, c.id) IN (
+                                    SELECT
+                                        clock,
+                                        id
+                                    FROM callhouse.payloads
+                                    WHERE (project_id = {v2:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (otel_dump != ''))
+                                ))))
+                            ) AS c ON (b.clock = c.end_ver) AND (b.id = c.id)
+                        )
+                    )
+                    ARRAY JOIN
+                        points AS point,
+                        bills AS bill
+                )
+            )
+        )
+    )
+)
+GROUP BY
+    GROUPING SETS (
+        (kept, k0, bucket, model),
+        (kept, k0, model))
+SETTINGS output_format_json_quote_64bit_integers = 0
+
 -- the greatest groups (calls.aggregate)
 -- {"v3":"ent/proj","v0":0.5,"v1":1,"v2":"score","v4":1000000,"v5":2000000,"v6":"op:","v7":9}
 SELECT

@@ -41,6 +41,16 @@ const metrics = metricsOf(
 const kept = { keys: [['a', 'b']] }
 const options = { isBucketed: true, rootsOrSpans: true }
 
+const split = {
+  whole: [{ fromUs: 60e6, beforeUs: 7_200e6 }],
+  live: [{ fromUs: 1e6, beforeUs: 60e6 }],
+}
+const ofParts = {
+  ...grouped(),
+  bucket: bucketSql(3_600, 'UTC'),
+  parts: { split, rootsOnly: false, byHour: true },
+}
+
 const queries: Record<string, Query> = {
   'fields of a sample': fieldsQuery(projectId, sample, 'inputs', 9),
   'fields of feedback': feedbackFieldsQuery(projectId, sample, 9),
@@ -49,6 +59,8 @@ const queries: Record<string, Query> = {
   'calls by op and a field': callGroupsQuery(grouped('op_name', 'inputs.k'), metrics, kept, true),
   'calls by ranges of a field': callGroupsQuery(grouped('range 0.05 output.score'), metrics, kept, true),
   'calls by latency': callGroupsQuery(grouped('latency_range'), metrics, kept, true),
+  'calls over time, of parts': callGroupsQuery(ofParts, { ...metrics, calls: metrics.calls.slice(0, 1) }, kept, true),
+  'what costs are made of by model, of parts': costGroupsQuery({ ...ofParts, keys: keys('model') }, kept, options),
   'the greatest groups': callGroupsQuery(
     { ...grouped('model'), bucket: bucketSql(null, 'UTC') },
     metrics,
