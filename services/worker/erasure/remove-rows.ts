@@ -3,7 +3,7 @@ import type { Query, Store } from '../../core/store/store.ts'
 import type { Budget } from '../cleanup/budget.ts'
 import { statement } from '../statements.ts'
 import type { TimeRange } from '../time-range.ts'
-import { createValueRemoval, indexedTables, type ValueRemoval } from './remove-values.ts'
+import { createValueRemoval, type DerivedRows, indexedTables, type ValueRemoval } from './remove-values.ts'
 import { spanKey } from './rewrite-log.ts'
 
 /** Calls of one project whose rows one statement names. */
@@ -66,14 +66,7 @@ const refOf = (projectId: string, id: string): string => `weave:///${projectId}/
 const aside = { background: true } as const
 const background = { pool: 'background', timeoutMs: 600_000 } as const
 
-export type RowRemovalDeps = {
-  store: Pick<Store, 'rows' | 'command'>
-  budget: Budget
-  /** Runs a job between two derivations of the field index. */
-  betweenDerivations<T>(job: () => Promise<T>): Promise<T>
-  /** Makes the counters and indexed values of a range of time due. */
-  recount(range: TimeRange): Promise<void>
-}
+export type RowRemovalDeps = DerivedRows & { store: Pick<Store, 'rows' | 'command'>; budget: Budget }
 
 export type RowRemoval = {
   /** Rows of a project in one place. @returns how many */

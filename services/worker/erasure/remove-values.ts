@@ -2,8 +2,7 @@
 // row and deriving them anew costs many times as much as writing them again.
 import type { Query } from '../../core/store/store.ts'
 import { statement } from '../statements.ts'
-import { rangesOfHours } from '../time-range.ts'
-import type { RowRemovalDeps } from './remove-rows.ts'
+import { rangesOfHours, type TimeRange } from '../time-range.ts'
 
 /** Times that one statement names. */
 const timesAtOnce = 50_000
@@ -31,7 +30,15 @@ const assignmentsOf = (table: string): string =>
 /** @param erased times of erased payloads, in microseconds, by project */
 export type ValueRemoval = (erased: ReadonlyMap<string, ReadonlySet<number>>) => Promise<void>
 
-type ValueRemovalDeps = Pick<RowRemovalDeps, 'betweenDerivations' | 'recount'> & {
+/** What is derived from calls in the background. */
+export type DerivedRows = {
+  /** Runs a job between two derivations of the field index. */
+  betweenDerivations<T>(job: () => Promise<T>): Promise<T>
+  /** Makes the counters and indexed values of a range of time due. */
+  recount(range: TimeRange): Promise<void>
+}
+
+type ValueRemovalDeps = DerivedRows & {
   read<Row>(query: Query): Promise<Row[]>
   change(query: Query): Promise<void>
 }
