@@ -2,7 +2,6 @@
 import type { Query, Store } from '../../core/store/store.ts'
 import type { Budget } from '../cleanup/budget.ts'
 import { statement } from '../statements.ts'
-import type { TimeRange } from '../time-range.ts'
 import { createValueRemoval, type DerivedRows, indexedTables, type ValueRemoval } from './remove-values.ts'
 import { spanKey } from './rewrite-log.ts'
 
