@@ -36,6 +36,17 @@ export const summaryPayload: PayloadRules = { field: 'summary', redact: false, e
 /** What makes it necessary to write a payload anew. */
 const rewriteCauses = found.lines | found.credential | found.content | found.half
 
+/** Most bytes of payloads with credentials in them that the event loop writes anew by itself. */
+const redactedHereBytes = 256 * 1024
+
+/** Whether taking credentials out of payloads takes longer than one request may hold up the others. */
+export function takesLongToRedact(payloads: Iterable<Slice | null>): boolean {
+  let bytes = 0
+  for (const slice of payloads)
+    if (slice !== null && (slice.found & found.credential) !== 0) bytes += slice.end - slice.start
+  return bytes > redactedHereBytes
+}
+
 const textOf = ({ bytes, start, end }: Slice): string => bytes.toString('utf8', start, end)
 
 /** The payload with what rules find in it masked; undefined when that is nothing. */

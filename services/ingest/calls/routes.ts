@@ -59,6 +59,7 @@ import {
   type OpenProject,
   objectAt,
 } from './items.ts'
+import { takesLongToRedact } from './payload-texts.ts'
 
 export type CallWriteDeps = {
   log: Omit<EdgeLog, 'flush'>
@@ -119,6 +120,8 @@ function pathProject(context: Context): OpenProject {
   }
 }
 
+const payloadsOf = (payloads: PayloadSlices | undefined) => (payloads ? Object.values(payloads) : [])
+
 type Sides = { start: PayloadSlices; end: PayloadSlices }
 
 const withPayloads = ({ projectId, id, start, end }: CheckedItem, sides: Sides): Item => ({
@@ -150,8 +153,10 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     const { userId } = context.caller
     const bodyBytes = context.body.bytes.length
     const ofRequest = maskingsOfRequest(maskings)
-    if (!context.mayTakeLong && items.some(({ projectId }) => takesLong(ofRequest.of(projectId), bodyBytes)))
-      throw new TooLongHere()
+    const isLong = () =>
+      items.some(({ projectId }) => takesLong(ofRequest.of(projectId), bodyBytes)) ||
+      takesLongToRedact(items.flatMap(({ start, end }) => [start, end].flatMap((side) => payloadsOf(side?.payloads))))
+    if (!context.mayTakeLong && isLong()) throw new TooLongHere()
     const extraction = content.begin()
     const rows = { items, userId, clock, split, pool, bodyBytes, maskings: ofRequest, content, look }
     let records = recordsOf({ ...rows, extraction })
