@@ -88,8 +88,11 @@ it('reads are counted in metrics by route and path', async () => {
 
 it('the status of the server tells its reads, topics, store and process to owners of everything', async () => {
   const headers = { authorization: basicAuth() }
-  const response = await fetch(`${server.now().url}/server/status`, { headers })
-  const status = serverStatusResponse.parse(await response.json())
+  const statusNow = async () => {
+    const response = await fetch(`${server.now().url}/server/status`, { headers })
+    return serverStatusResponse.parse(await response.json())
+  }
+  const status = await statusNow()
   expect(status).toMatchObject({
     role: 'serve',
     checks: { log: 'ok', storage: 'ok', workers: 'ok' },
@@ -107,5 +110,6 @@ it('the status of the server tells its reads, topics, store and process to owner
   const read = status.queries.find(({ name }) => name === 'calls.page')
   expect(read).toMatchObject({ path: expect.any(String), count: expect.any(Number) })
   expect(read?.p95_ms).toBeGreaterThanOrEqual(read?.p50_ms ?? Number.POSITIVE_INFINITY)
-  expect(status.process.event_loop_p99_ms).toBeGreaterThan(0)
+  // It is that of the time since the last question, in which there may have been no round.
+  await expect.poll(async () => (await statusNow()).process.event_loop_p99_ms).toBeGreaterThan(0)
 })
