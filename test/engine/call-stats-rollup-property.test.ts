@@ -241,9 +241,13 @@ async function compareAggregates(times: number): Promise<void> {
       metrics: byModel ? byUsage : random.pick([byCalls, byUsage, [...byCalls.slice(0, 8), ...byUsage]]),
       ...(byModel && { group_by: ['model'], top: random.pick([1, 10]) }),
     }
+    // A bound of the query is another one than those of the request.
+    const bound = random.pick(['$gte', '$lt'])
+    const boundS = (fromUs + random.below(beforeUs - fromUs)) / 1e6
+    const bounded = random.chance(0.3) ? [{ [bound]: [{ $getField: 'started_at' }, { $literal: boundS }] }] : []
     const [found, want] = [
-      await world.ask('/calls/aggregate', asked),
-      await world.ask('/calls/aggregate', { ...asked, query: anyId }),
+      await world.ask('/calls/aggregate', { ...asked, ...(bounded[0] && { query: { $expr: bounded[0] } }) }),
+      await world.ask('/calls/aggregate', { ...asked, query: { $expr: { $and: [anyId.$expr, ...bounded] } } }),
     ]
     expect([want.status, asked]).toEqual([200, asked])
     expect({ asked, answer: found.json }).toEqual({ asked, answer: want.json })

@@ -38,13 +38,19 @@ function timesOf({ start, end }: { start: string | number; end: string | number 
   return times
 }
 
-/** The calls of a query that begin in a range, as one statement reads them; null = there are none. */
-async function refinedWithin(reader: CallReader, { startUs, endUs }: Times): Promise<Refined | null> {
-  const { query, projectId } = reader
-  if (query.facts.nothing) return null
-  const { fromUs, beforeUs } = rangeOf(query.facts)
+/** What of a range the query's own bounds leave of it; null = nothing. */
+function rangeWithin({ query: { facts } }: CallReader, { startUs, endUs }: Times) {
+  if (facts.nothing) return null
+  const { fromUs, beforeUs } = rangeOf(facts)
   const range = { fromUs: Math.max(startUs, fromUs ?? startUs), beforeUs: Math.min(endUs, beforeUs ?? endUs) }
-  if (range.fromUs >= range.beforeUs) return null
+  return range.fromUs >= range.beforeUs ? null : range
+}
+
+/** The calls of a query that begin in a range, as one statement reads them; null = there are none. */
+async function refinedWithin(reader: CallReader, times: Times): Promise<Refined | null> {
+  const { query, projectId } = reader
+  const range = rangeWithin(reader, times)
+  if (range === null) return null
   const scope = { projectId, range, index: indexOf(query.facts), keys: null }
   const refine = createRefine(reader, false)
   return refine(query.payload.length > 0 ? await withFieldTimes(reader, scope) : scope)
@@ -78,10 +84,11 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
     const length = isBucketed ? asked.bucket : null
     const bucket = bucketSql(length, asked.timezone)
     const { query, store: from, projectId, options: within } = readers.calls
-    // Parts of a bucket know nothing of filters, but for roots, and of keys the model of usage alone.
+    // Parts of a bucket know nothing of filters, but for roots and times, and of keys the model of usage alone.
     const mayMerge = query.facts.counted !== null && keys.every((key) => key === 'model') && isWhole(length, 60)
+    const range = mayMerge ? rangeWithin(readers.calls, times) : null
     const source = { store: from, projectId, options: within, cache: statsCache }
-    const split = mayMerge ? await readSplit(source, times) : null
+    const split = range && (await readSplit(source, { startUs: range.fromUs, endUs: range.beforeUs }))
     const parts = split ? { split, rootsOnly: rootsOrSpans, byHour: isWhole(length, 3600) } : undefined
     const areBilled = parts !== undefined && kinds.has('cost') && (await readIsBilled(source))
     const [calls, usage] = await Promise.all([
