@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { encodeHead, walk } from '../../services/core/log/record.ts'
+import { encodeHead, type StoredHeader, walk } from '../../services/core/log/record.ts'
 import { readSegments } from '../../services/core/log/segments/read.ts'
 import { createEmbeddedLog, type EmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
 import { applyRows, defaults, recordOf, temporaryFolder, unsyncedFs } from '../fixtures/log.ts'
@@ -109,6 +109,34 @@ describe('an unfinished last write', () => {
     await log.close()
   })
 
+  test('a segment that ends in the zeros of its spare is delivered without them, whether it is the last or not', async () => {
+    const { dir, folder, names } = await closedLog([['a', 'b'], ['c']])
+    for (const name of names) {
+      const bytes = await readFile(join(folder, name))
+      await writeFile(join(folder, name), Buffer.concat([bytes], 65_536))
+    }
+    const log = await open(dir)
+    expect((await applyRows(log, 'calls', 6)).ids).toEqual(['a1', 'a2', 'b1', 'b2', 'c1', 'c2'])
+    await log.close()
+  })
+
+  test('a segment whose name was not durable yet is found in its spare, and an unused or unfinished spare goes', async () => {
+    for (const lost of [0, 1, 2]) {
+      const { dir, folder, names } = await closedLog([['a', 'b'], ['c'], ['d']])
+      const bytes = await readFile(join(folder, names[lost] as string))
+      await rm(join(folder, names[lost] as string))
+      await writeFile(join(folder, '0.spare'), Buffer.concat([bytes], 65_536))
+      await writeFile(join(folder, '1.spare'), Buffer.alloc(65_536))
+      await writeFile(join(folder, '2.spare'), Buffer.concat([Buffer.alloc(512), bytes.subarray(512)], 65_536))
+      const log = await open(dir)
+      expect((await readdir(folder)).filter((name) => name.endsWith('.jsonl')).sort()).toEqual(names)
+      expect(await readdir(folder)).not.toContain('0.spare')
+      expect((await applyRows(log, 'calls', 8)).ids).toEqual(['a1', 'a2', 'b1', 'b2', 'c1', 'c2', 'd1', 'd2'])
+      await log.close()
+      expect((await readdir(folder)).filter((name) => name.endsWith('.spare'))).toEqual([])
+    }
+  })
+
   test('left-over temporary files disappear', async () => {
     const { dir, folder } = await closedLog([['a']])
     await writeFile(join(folder, '0000000000000001-0000000000000001.jsonl.zst.tmp'), 'half')
@@ -140,6 +168,24 @@ describe('damage', () => {
     }
     await writeFile(file, bytes)
     await (await open(dir)).close()
+  })
+
+  test('a flipped bit in the first header of a segment without its name stops the start', async () => {
+    const { dir, folder, file, bytes } = await closedLog([['a', 'b']])
+    await rm(file)
+    for (const tail of [bytes.length, 65_536]) {
+      const flipped = Buffer.concat([bytes], tail)
+      flipped[20] = (bytes[20] as number) ^ 4
+      await writeFile(join(folder, '0.spare'), flipped)
+      await expect(open(dir)).rejects.toThrow(`Log segment ${join(folder, '0.spare')} is damaged at byte 0`)
+    }
+    // The write of the second record began after the first was synced.
+    const [first, second] = [bytes.subarray(0, startOf(bytes, 1)), bytes.subarray(startOf(bytes, 1))]
+    const { records } = walk(bytes, 1)
+    const head = encodeHead({ ...(records[1] as StoredHeader), groupIndex: 0 }, recordOf(['b1', 'b2']).rows)
+    const later = Buffer.concat([head, second.subarray(head.length)])
+    await writeFile(join(folder, '0.spare'), Buffer.concat([Buffer.alloc(first.length), later], 65_536))
+    await expect(open(dir)).rejects.toThrow('0.spare is damaged at byte 0')
   })
 
   test('only the last segment may end early', async () => {

@@ -1,5 +1,5 @@
 // The directory: one state whatever was compacted, a file that two processes write, and keys that end when they should.
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -223,15 +223,6 @@ describe('the file', () => {
     for (let n = 0; n < 100; n++) one.appendNow([user('a', `e${n}`)], 'x')
     expect(statSync(path).size).toBeLessThan(8192)
     expect(open().state().users.get('a')?.entity).toBe('e99')
-  })
-
-  it('waits for another writer, and not for one that died', () => {
-    const one = open()
-    writeFileSync(`${path}.lock`, '')
-    expect(() => one.appendNow([user('a')], 'x')).toThrow('Another command is changing the directory')
-    utimesSync(`${path}.lock`, 1, 1)
-    one.appendNow([user('a')], 'x')
-    expect([usersOf(), existsSync(`${path}.lock`)]).toEqual([['a'], false])
   })
 
   it('refuses items that are too long or not of their kind, and writes nothing of them', () => {

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { Session } from 'chdb'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Batch } from '../../services/core/log/log.ts'
+import type { LogFs } from '../../services/core/log/segments/disk.ts'
 import { createEmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
+import { isSpare } from '../../services/core/log/segments/spares.ts'
 import { structureOf } from '../../services/core/log/topic.ts'
 import { topics } from '../../services/events/registry.ts'
 import { logContract } from '../engine/log.contract.ts'
@@ -127,6 +129,72 @@ describe('segments', () => {
     await log.commit({ topic: 'calls', partition: 0, offset: 1 })
     const second = await batches.next()
     expect(await idsOf(second.value)).toEqual(['b', 'c', 'd', 'e'])
+    await batches.return?.()
+  })
+
+  test('a segment begins over a spare without a sync of the folder, and ends with its last record when it is delivered', async () => {
+    const dir = await temporaryFolder()
+    const log = await openLog(dir)
+    await log.append('calls', [recordOf(['a'])])
+    expect((await applyRows(log, 'calls', 1)).ids).toEqual(['a'])
+    const spares = async () => (await readdir(join(dir, 'calls'))).filter(isSpare)
+    await vi.waitFor(async () => expect(await spares()).toHaveLength(4))
+    // The files are there before their folder is synced, and only then they are taken.
+    await vi.waitFor(async () => {
+      const { segments, dirSyncs } = log.counters()
+      const id = `${segments}`
+      await log.append('calls', [recordOf([id])])
+      expect((await applyRows(log, 'calls', 1)).ids).toEqual([id])
+      expect(log.counters()).toMatchObject({ segments: segments + 1, dirSyncs })
+    })
+    // Larger than the spare.
+    const text = 'y'.repeat(200_000)
+    await log.append('calls', [recordOf(['large'], { text })])
+    const { batches, ids } = await applyRows(log, 'calls', 1)
+    expect(ids).toEqual(['large'])
+    const { file } = (batches[0] as Batch & { source: { file: string } }).source
+    expect(await readFile(file, 'utf8')).toMatch(/^\{"_record":"[^"]*","project_id":"a\/b","id":"large".*\}\n$/)
+    await log.close()
+    expect(await spares()).toEqual([])
+  })
+
+  test('a segment is delivered once its file ends with its last record', async () => {
+    const end = Promise.withResolvers<void>()
+    let ends = 0
+    const fs: LogFs = {
+      ...roomyFs,
+      async open(path, flags) {
+        const file = await roomyFs.open(path, flags)
+        const truncate = async (sizeBytes: number): Promise<void> => {
+          ends++
+          await end.promise
+          await file.truncate(sizeBytes)
+        }
+        return { ...file, truncate }
+      },
+    }
+    const log = await openLog(await temporaryFolder(), { fs })
+    const batches = log.consume('calls', never())[Symbol.asyncIterator]()
+    let next = batches.next()
+    // Segments that begin without a spare need no other end.
+    await vi.waitFor(async () => {
+      const { dirSyncs } = log.counters()
+      const { offset } = await log.append('calls', [recordOf(['a'])])
+      if (log.counters().dirSyncs === dirSyncs) return
+      await next
+      await log.commit({ topic: 'calls', partition: 0, offset })
+      next = batches.next()
+      throw new Error('there is no spare yet')
+    })
+    let isDelivered = false
+    void next.then(() => {
+      isDelivered = true
+    })
+    await vi.waitFor(() => expect(ends).toBe(1))
+    await log.append('calls', [recordOf(['b'])])
+    expect(isDelivered).toBe(false)
+    end.resolve()
+    expect(await idsOf((await next).value as Batch)).toEqual(['a'])
     await batches.return?.()
   })
 

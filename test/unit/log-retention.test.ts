@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { readSegments } from '../../services/core/log/segments/read.ts'
 import type { EmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
+import { isSpare } from '../../services/core/log/segments/spares.ts'
 import { applyRows, controlledFs, openLog, recordOf, temporaryFolder } from '../fixtures/log.ts'
 
 const files = async (dir: string): Promise<string[]> =>
-  (await readdir(join(dir, 'calls'))).filter((name) => !['position', 'id'].includes(name)).sort()
+  (await readdir(join(dir, 'calls'))).filter((name) => !['position', 'id'].includes(name) && !isSpare(name)).sort()
 
 async function read(dir: string, range: { fromOffset?: number; toOffset?: number } = {}): Promise<string[]> {
   const found: string[] = []

@@ -1,14 +1,16 @@
 import { expect, it } from 'vitest'
 import { TextBuffer } from '../../services/core/memory/text-buffer.ts'
 
-it('holds what was added, of any language and size, and the text of another one', () => {
+it('holds the texts and bytes that were added, of any language and size, and the text of another one', () => {
   const pieces = ['', 'a', 'ä', '語', '😀', 'x'.repeat(1000), '語'.repeat(5000), '"\\n"']
   const all = new TextBuffer()
   const other = new TextBuffer()
   for (let round = 0; round < 20; round++)
     for (const piece of pieces) {
       all.add(`${piece},`)
-      other.add(`${piece},`)
+      const bytes = Buffer.from(`"${piece}"`)
+      other.addBytes(bytes, 1, bytes.length - 1)
+      other.addByte(44)
     }
   const text = pieces
     .map((piece) => `${piece},`)

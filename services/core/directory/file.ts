@@ -17,6 +17,7 @@ import {
 import { join } from 'node:path'
 import { unavailable } from '../errors.ts'
 import { type Change, type Directory, itemsOf } from './directory.ts'
+import { withLock } from './file-lock.ts'
 import { type Item, parseItem } from './items.ts'
 import { applyItem, type DirectoryState, emptyState } from './state.ts'
 
@@ -43,9 +44,6 @@ export type FileDirectory = Directory & {
 /** How often the file is looked at while requests come. */
 const lookMs = 500
 const dayMs = 86_400_000
-/** A change takes milliseconds: an older lock was left by a crash. */
-const staleLockMs = 5_000
-const lockWaitMs = 500
 /** What stands before the new lines must be what was read: else the file is another one. */
 const seamBytes = 64
 
@@ -88,29 +86,6 @@ function syncFolder(folder: string): void {
     fsyncSync(handle)
   } finally {
     closeSync(handle)
-  }
-}
-
-/** Other processes write the same file for a moment each. */
-function withLock<T>(path: string, work: () => T): T {
-  const giveUpAt = Date.now() + lockWaitMs
-  for (;;) {
-    const left = statSync(path, { throwIfNoEntry: false })
-    if (left !== undefined && Date.now() - left.mtimeMs > staleLockMs) rmSync(path, { force: true })
-    try {
-      closeSync(openSync(path, 'wx', 0o600))
-      break
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-      if (Date.now() > giveUpAt)
-        throw unavailable('Another command is changing the directory; try again in a few seconds')
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
-    }
-  }
-  try {
-    return work()
-  } finally {
-    rmSync(path, { force: true })
   }
 }
 

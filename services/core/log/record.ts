@@ -26,6 +26,9 @@ const crcAt = headCrcAt + 9
 /** Bytes that a header takes; it replaces the `{` of the record's first row. */
 const headBytes = crcAt + 8 + 2
 
+/** The least that a disk writes as one. */
+const sectorBytes = 512
+
 const hex = (value: number): string => value.toString(16).padStart(8, '0')
 
 /** Size of a record in a segment. */
@@ -120,6 +123,19 @@ export function walk(bytes: Buffer, firstOffset: number): Walk {
 }
 
 /**
+ * Number of the first record of a segment whose name is lost; null when its first write never finished, and an Error when
+ * it did and is damaged.
+ */
+export function firstOffsetOf(bytes: Buffer): number | null | Error {
+  const head = decodeHead(bytes, 0)
+  if (head !== null) return head.offset
+  // Only the first record of a later write stands behind others and has none of its own write before it.
+  const isTorn =
+    bytes.length < headBytes || (hasHole(bytes, 0) && !holds(bytes, 0, ({ groupIndex }) => groupIndex === 0))
+  return isTorn ? null : new Error('the header of its first record is not intact')
+}
+
+/**
  * Tells an unfinished write from damage. A write that a crash cut short leaves a file that ends too early, or blocks
  * that were allocated and never written: runs of zero bytes, which rows cannot contain. Everything else is damage, and
  * so is a hole that an intact record of a later write follows, because that write began after the hole was synced.
@@ -131,15 +147,24 @@ function classify(bytes: Buffer, at: number, offset: number, head: StoredHeader 
   if (head !== null && at + head.sizeBytes > bytes.length)
     return { torn: true, what: `the file ends within record ${offset}` }
   const what = head === null ? `the header of record ${offset} is not intact` : `checksum of record ${offset} differs`
-  const hasHole = bytes[bytes.length - 1] === 0 || bytes.indexOf(Buffer.alloc(8), at) !== -1
-  return { torn: hasHole && !hasLaterWrite(bytes, at, offset), what }
+  const isLater = (later: StoredHeader) => later.offset - later.groupIndex > offset
+  return { torn: hasHole(bytes, at) && !holds(bytes, at, isLater), what }
 }
 
-function hasLaterWrite(bytes: Buffer, from: number, offset: number): boolean {
-  for (let at = bytes.indexOf(`\n${opening}`, from); at !== -1; at = bytes.indexOf(`\n${opening}`, at + 1)) {
-    const head = decodeHead(bytes, at + 1)
-    if (head === null || at + 1 + head.sizeBytes > bytes.length) continue
-    if (head.offset - head.groupIndex > offset && isIntact(bytes, at + 1, head.sizeBytes)) return true
+/** Bytes that were not written: a run of zeros, or less than that where the write began within a sector. */
+function hasHole(bytes: Buffer, from: number): boolean {
+  if (bytes[bytes.length - 1] === 0 || bytes.indexOf(Buffer.alloc(8), from) !== -1) return true
+  return bytes.subarray(from, from + sectorBytes - (from % sectorBytes)).every((byte) => byte === 0)
+}
+
+/** Whether an intact record behind `from` is one of those. */
+function holds(bytes: Buffer, from: number, isWanted: (head: StoredHeader) => boolean): boolean {
+  for (let at = bytes.indexOf(opening, from + 1); at !== -1; at = bytes.indexOf(opening, at + 1)) {
+    // Within a row others could write it.
+    if (bytes[at - 1] !== 0x0a && bytes[at - 1] !== 0) continue
+    const head = decodeHead(bytes, at)
+    if (head === null || at + head.sizeBytes > bytes.length) continue
+    if (isWanted(head) && isIntact(bytes, at, head.sizeBytes)) return true
   }
   return false
 }

@@ -21,19 +21,26 @@ export type BufferPool = {
   give(buffer: Buffer): void
 }
 
-/** Sizes of the buffers that are kept: smaller and larger needs are served with new ones. */
-const keptSizes = [64, 128, 256, 512, 1024, 2048, 4096].map((kilobytes) => kilobytes * 1024)
+const [kibibyte, mebibyte] = [1024, 1024 * 1024]
 
-/** The most that a pool keeps of what was given back. */
-const maxKeptBytes = 16 * 1024 * 1024
+/** Smaller needs than half of it are served with new ones. */
+const leastBytes = 64 * kibibyte
 
-export function createBufferPool(): BufferPool {
+/**
+ * @param sizes.largestBytes of a buffer that is kept: larger needs are served with new ones
+ * @param sizes.keptBytes the most that the pool keeps of what was given back
+ */
+export function createBufferPool({
+  largestBytes = 4 * mebibyte,
+  keptBytes: maxKeptBytes = 16 * mebibyte,
+} = {}): BufferPool {
+  const keptSizes: number[] = []
+  for (let size = leastBytes; size <= largestBytes; size *= 2) keptSizes.push(size)
   const kept = new Map(keptSizes.map((size): [number, Buffer[]] => [size, []]))
-  const [least = 0] = keptSizes
   let keptBytes = 0
   return {
     take(sizeHint) {
-      const size = sizeHint < least / 2 ? undefined : keptSizes.find((one) => one >= sizeHint)
+      const size = sizeHint < leastBytes / 2 ? undefined : keptSizes.find((one) => one >= sizeHint)
       if (size === undefined) return fresh(Math.max(1024, sizeHint))
       const used = kept.get(size)?.pop()
       if (used !== undefined) keptBytes -= size
@@ -56,3 +63,15 @@ export const freshBuffers: BufferPool = { take: (sizeHint) => fresh(Math.max(102
 
 /** What streamed answers are written from: given back once the socket has taken them. */
 export const lineBuffers = createBufferPool()
+
+export type Piece = string | Buffer
+
+/** Strings and bytes in one buffer, each written once. */
+export function concat(pieces: readonly Piece[], take: (bytes: number) => Buffer = Buffer.allocUnsafeSlow): Buffer {
+  let most = 0
+  for (const piece of pieces) most += typeof piece === 'string' ? piece.length * 3 : piece.length
+  const buffer = take(most)
+  let at = 0
+  for (const piece of pieces) at += typeof piece === 'string' ? buffer.write(piece, at) : piece.copy(buffer, at)
+  return buffer.subarray(0, at)
+}

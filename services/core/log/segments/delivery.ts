@@ -137,6 +137,7 @@ export function createSegmentDelivery(options: {
         }
         applying = segment
         segment.records = await headersOf(segment)
+        await segment.ended()
         yield {
           topic,
           partition: 0,

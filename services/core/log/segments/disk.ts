@@ -1,6 +1,9 @@
 // File operations of the embedded log behind one injectable type, so that tests can make any of them fail.
-import { mkdir, open, readdir, readFile, rename, stat, statfs, unlink, utimes } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { mkdir, open, readdir, rename, stat, statfs, unlink, utimes } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { type BufferPool, freshBuffers } from '../../memory/buffer-pool.ts'
+import { readInto } from '../../memory/file-buffers.ts'
 
 export type LogFile = {
   /** Writes the buffers at a position; may write fewer bytes than given. Returns the bytes written. */
@@ -11,9 +14,14 @@ export type LogFile = {
 }
 
 export type LogFs = {
-  /** wx = create, must not exist; r+ = read and write, must exist. */
-  open(path: string, flags: 'wx' | 'r+'): Promise<LogFile>
-  readFile(path: string): Promise<Buffer>
+  /**
+   * wx = create, must not exist; r+ = read and write, must exist.
+   * @param isSynced where the operating system can, each write is durable once it has ended, and `datasync` does nothing:
+   * a write and its sync are one wait for a thread that runs, of which a busy machine has few
+   */
+  open(path: string, flags: 'wx' | 'r+', isSynced?: boolean): Promise<LogFile>
+  /** @param pool to which the bytes may be given back once nobody reads them any more */
+  readFile(path: string, pool?: BufferPool): Promise<Buffer>
   readdir(path: string): Promise<string[]>
   /** Creates the folder and its parents; true when it was not there. */
   mkdir(path: string): Promise<boolean>
@@ -27,17 +35,25 @@ export type LogFs = {
   space(path: string): Promise<{ freeBytes: number; totalBytes: number }>
 }
 
+const openFlags = {
+  wx: constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL,
+  'r+': constants.O_RDWR,
+}
+/** Elsewhere it is not there, or leaves the bytes in the cache of the disk. */
+const syncFlag = process.platform === 'linux' ? constants.O_DSYNC : 0
+
 export const nodeFs: LogFs = {
-  async open(path, flags) {
-    const handle = await open(path, flags, 0o640)
+  async open(path, flags, isSynced = false) {
+    const syncs = isSynced ? syncFlag : 0
+    const handle = await open(path, openFlags[flags] | syncs, 0o640)
     return {
       writev: async (buffers, position) => (await handle.writev(buffers, position)).bytesWritten,
-      datasync: () => handle.datasync(),
+      datasync: syncs === 0 ? () => handle.datasync() : async () => {},
       truncate: (sizeBytes) => handle.truncate(sizeBytes),
       close: () => handle.close(),
     }
   },
-  readFile: (path) => readFile(path),
+  readFile: (path, pool = freshBuffers) => readInto(pool, path),
   readdir: (path) => readdir(path),
   mkdir: async (path) => (await mkdir(path, { recursive: true, mode: 0o750 })) !== undefined,
   rename,
@@ -68,8 +84,8 @@ export function guardedFs(fs: LogFs, check: () => void): LogFs {
     }
   return {
     ...fs,
-    open: guarded(async (path, flags) => {
-      const file = await fs.open(path, flags)
+    open: guarded(async (path, flags, isSynced) => {
+      const file = await fs.open(path, flags, isSynced)
       return {
         writev: guarded(file.writev),
         truncate: guarded(file.truncate),

@@ -1,6 +1,7 @@
 // Opens a topic's folder after a clean end or a crash: checks what is unapplied and cuts off an unfinished last write.
 
-import { type StoredHeader, walk } from '../record.ts'
+import { join } from 'node:path'
+import { firstOffsetOf, type StoredHeader, walk } from '../record.ts'
 import { ignoreMissing, type LogFs } from './disk.ts'
 import { openPositionFile, type PositionFile } from './position-file.ts'
 import {
@@ -8,11 +9,13 @@ import {
   LogDamage,
   listSegments,
   readRecords,
-  readStored,
   type Segment,
   type SegmentFile,
+  segmentPath,
   summarize,
+  withoutZeros,
 } from './segment.ts'
+import { isSpare } from './spares.ts'
 import type { LogLogger } from './writer.ts'
 
 export type Recovered = {
@@ -43,6 +46,7 @@ export async function recoverTopic(
   logger: LogLogger | undefined,
   { beginAfter = Number.POSITIVE_INFINITY, mayEndEarly = false }: RecoverOptions = {},
 ): Promise<Recovered> {
+  await nameSpares(fs, folder)
   const { files, covered, temporary } = await listSegments(fs, folder)
   for (const path of [...covered, ...temporary]) await fs.unlink(path).catch(ignoreMissing)
   const oldest = (files[0]?.first ?? 1) - 1
@@ -79,13 +83,43 @@ export async function recoverTopic(
       unapplied.push(archivedSegment(folder, file, await fs.modifiedMs(file.path)))
       expected = file.last + 1
     } else {
-      const { records, sizeBytes } = next === undefined && newest ? newest : await readRecords(fs, file)
+      const { records, sizeBytes } = next === undefined && newest ? newest : await readWhole(fs, file)
       unapplied.push(summarize(file, records, sizeBytes))
       expected = file.first + records.length
     }
   }
   if (expected !== lastOffset + 1) throw new Error(`${folder}: records ${expected} to ${lastOffset} are missing`)
   return recovered
+}
+
+/** The records of a segment that the engine is going to read: it may end in zeros after a crash, which go. */
+async function readWhole(fs: LogFs, file: SegmentFile): Promise<Newest> {
+  const stored = await fs.readFile(file.path)
+  const { records, wholeBytes, problem } = walk(withoutZeros(stored), file.first)
+  if (problem !== null) throw new LogDamage(file.path, wholeBytes, problem.what)
+  if (stored.length > wholeBytes) {
+    const handle = await fs.open(file.path, 'r+')
+    try {
+      await handle.truncate(wholeBytes)
+    } finally {
+      await handle.close()
+    }
+  }
+  return { records, sizeBytes: wholeBytes }
+}
+
+/** Spares are given their names as segments without a sync, so that a crash of the machine may take the name back. */
+async function nameSpares(fs: LogFs, folder: string): Promise<void> {
+  const names = await fs.readdir(folder)
+  const spares = names.filter(isSpare)
+  for (const path of spares.map((name) => join(folder, name))) {
+    const first = firstOffsetOf(withoutZeros(await fs.readFile(path)))
+    if (first instanceof Error) throw new LogDamage(path, 0, first.message)
+    const isThere = first !== null && names.some((name) => join(folder, name) === segmentPath(folder, first))
+    if (first === null || isThere) await fs.unlink(path)
+    else await fs.rename(path, segmentPath(folder, first))
+  }
+  if (spares.length > 0) await fs.syncDir(folder)
 }
 
 /** The first unapplied file may begin with applied records; the others must follow one another. */
@@ -111,7 +145,8 @@ async function recoverNewest(
   const file = files.at(-1)
   if (file === undefined) return null
   if (file.last !== null) return readRecords(fs, file)
-  const bytes = await readStored(fs, file)
+  const stored = await fs.readFile(file.path)
+  const bytes = withoutZeros(stored)
   const { records, wholeBytes, problem } = walk(bytes, file.first)
   if (problem !== null && !problem.torn) throw new LogDamage(file.path, wholeBytes, problem.what)
   if (problem !== null)
@@ -133,7 +168,7 @@ async function recoverNewest(
   // After a killed process whole records may be in memory only; they are delivered, so they have to be durable.
   const handle = await fs.open(file.path, 'r+')
   try {
-    if (problem !== null) await handle.truncate(wholeBytes)
+    if (stored.length > wholeBytes) await handle.truncate(wholeBytes)
     await handle.datasync()
   } finally {
     await handle.close()

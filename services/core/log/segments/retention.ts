@@ -2,6 +2,7 @@
 import { promisify } from 'node:util'
 import { constants, zstdCompress } from 'node:zlib'
 import { createSerialQueue } from '../../concurrency/serial-queue.ts'
+import { fileBuffers } from '../../memory/file-buffers.ts'
 import type { ChangeRows } from '../log.ts'
 import { walk } from '../record.ts'
 import { errorCode, ignoreMissing, type LogFs, writeWhole } from './disk.ts'
@@ -10,7 +11,11 @@ import { archivePath, LogDamage, readStored, type SegmentFile } from './segment.
 import type { LogLogger } from './writer.ts'
 
 const compress = promisify(zstdCompress)
-const level = { params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 } }
+const level = {
+  params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
+  // Each piece of what comes out is a turn of the event loop.
+  chunkSize: 2 ** 20,
+}
 
 /** Small segments wait for company, so that a quiet log does not become a folder of a million files. */
 const mergeCount = 1000
@@ -121,18 +126,23 @@ export function createRetention(options: {
     }
   }
 
-  /** Writes one archive from the oldest plain segments, then removes them. */
-  async function merge(): Promise<void> {
-    const first = plain[0]?.first as number
+  /** The oldest plain segments that fit into one archive. */
+  async function readParts(): Promise<{ parts: Buffer[]; sizeBytes: number; end: number }> {
     const parts: Buffer[] = []
     let sizeBytes = 0
-    let next = first
+    let end = plain[0]?.first as number
+    const fits = (bytes: number): boolean => parts.length === 0 || sizeBytes + bytes <= segmentBytes
     for (const file of plain.slice(0, -1)) {
-      if (file.first !== next) break
-      const bytes = await fs.readFile(file.path)
-      if (parts.length > 0 && sizeBytes + bytes.length > segmentBytes) break
+      if (file.first !== end || !fits(file.sizeBytes)) break
+      const bytes = await readStored(fs, { path: file.path, first: file.first, last: null }, fileBuffers)
+      // Of a segment that was there at the start the size is not known before.
+      if (!fits(bytes.length)) {
+        fileBuffers.give(bytes)
+        break
+      }
       const { records, wholeBytes, problem } = walk(bytes, file.first)
       if (problem !== null) {
+        fileBuffers.give(bytes)
         const damage = new LogDamage(file.path, wholeBytes, problem.what)
         logger?.error({ file: file.path, err: damage }, 'an applied log segment is damaged')
         // An archive ends before it, and the next begins behind it.
@@ -143,12 +153,24 @@ export function createRetention(options: {
       }
       parts.push(bytes)
       sizeBytes += bytes.length
-      next += records.length
+      end += records.length
     }
-    if (parts.length === 0) return
-    const archive = archivePath(folder, first, next - 1)
-    await writeWhole(fs, archive, [await compress(Buffer.concat(parts, sizeBytes), level)])
-    archives.push({ path: archive, first, last: next - 1 })
+    return { parts, sizeBytes, end }
+  }
+
+  /** Writes one archive from the oldest plain segments, then removes them. */
+  async function merge(): Promise<void> {
+    const first = plain[0]?.first as number
+    const { parts, sizeBytes, end } = await readParts()
+    const [only] = parts
+    if (only === undefined) return
+    const archive = archivePath(folder, first, end - 1)
+    try {
+      await writeWhole(fs, archive, [await compress(parts.length > 1 ? Buffer.concat(parts, sizeBytes) : only, level)])
+    } finally {
+      parts.forEach(fileBuffers.give)
+    }
+    archives.push({ path: archive, first, last: end - 1 })
     for (const { path } of forget(parts.length)) await fs.unlink(path).catch(ignoreMissing)
   }
 

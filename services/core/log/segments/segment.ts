@@ -2,6 +2,7 @@
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { zstdDecompress } from 'node:zlib'
+import type { BufferPool } from '../../memory/buffer-pool.ts'
 import type { RecordHeader } from '../log.ts'
 import { type StoredHeader, walk } from '../record.ts'
 import type { LogFs } from './disk.ts'
@@ -23,7 +24,11 @@ export type Segment = {
   oldestMs: number
   /** Null = not in memory; read again from the file when the segment is delivered. */
   records: RecordHeader[] | null
+  /** Resolves when the file ends with its last record; until then zeros may follow. Called before it is delivered. */
+  ended(): Promise<void>
 }
+
+export const endsWithRecords = async (): Promise<void> => {}
 
 /** A file in a topic's folder. */
 export type SegmentFile = {
@@ -83,10 +88,17 @@ export async function listSegments(
 
 const decompress = promisify(zstdDecompress)
 
-/** Bytes of a plain segment or of an archive. */
-export async function readStored(fs: LogFs, file: SegmentFile): Promise<Buffer> {
-  const bytes = await fs.readFile(file.path)
-  if (file.last === null) return bytes
+/** Without the zeros of the spare that a segment was written over. Rows hold no zero bytes. */
+export function withoutZeros(bytes: Buffer): Buffer {
+  let end = bytes.length
+  while (end > 0 && bytes[end - 1] === 0) end--
+  return bytes.subarray(0, end)
+}
+
+/** Bytes of a plain segment, in a buffer of the pool where one is given, or of an archive. */
+export async function readStored(fs: LogFs, file: SegmentFile, pool?: BufferPool): Promise<Buffer> {
+  const bytes = await fs.readFile(file.path, file.last === null ? pool : undefined)
+  if (file.last === null) return withoutZeros(bytes)
   try {
     return await decompress(bytes)
   } catch (error) {
@@ -141,6 +153,7 @@ export function summarize(file: SegmentFile, records: StoredHeader[], sizeBytes:
     projects: new Map(),
     oldestMs: records[0]?.appendedMs ?? 0,
     records: null,
+    ended: endsWithRecords,
   }
 }
 
@@ -156,4 +169,5 @@ export const archivedSegment = (folder: string, archive: SegmentFile, oldestMs: 
   projects: new Map(),
   oldestMs,
   records: null,
+  ended: endsWithRecords,
 })

@@ -4,7 +4,9 @@ import type { Position, RecordHeader, RecordInput } from '../log.ts'
 import { encodeHead, storedBytes } from '../record.ts'
 import type { Admission } from './admission.ts'
 import { errorCode, ignoreMissing, type LogFile, type LogFs, writeAll } from './disk.ts'
-import { readRecords, type Segment, segmentPath } from './segment.ts'
+import { groupBytes, inFairOrder } from './group.ts'
+import { endsWithRecords, readRecords, type Segment, segmentPath } from './segment.ts'
+import { createSpares } from './spares.ts'
 import { bytesByProject, type ProjectBytes } from './unapplied.ts'
 
 /** Totals since the log was opened. */
@@ -16,7 +18,7 @@ export type LogCounters = {
   groups: number
   /** fdatasync calls of segments: one per group. */
   syncs: number
-  /** Folder syncs: one per new segment. */
+  /** Folder syncs: one per segment that begins without a spare. */
   dirSyncs: number
   segments: number
   failedGroups: number
@@ -82,29 +84,44 @@ export function createWriter(options: {
   let status: 'ok' | 'degraded' | 'down' = 'ok'
   let reason = ''
   const closing = new Set<Promise<void>>()
+  const spares = createSpares(fs, folder, segmentBytes)
+  let isOnSpare = false
 
   function seal(): Segment {
     const segment = growing as Segment
     const file = handle as LogFile
     growing = null
     handle = null
-    const done = file
-      .close()
+    spares.learn(segment.sizeBytes)
+    const ending = isOnSpare ? file.truncate(segment.sizeBytes) : endsWithRecords()
+    segment.ended = () => ending
+    const done = ending
+      .finally(() => file.close())
       .catch((error: unknown) => logger?.warn({ file: segment.file, err: error }, 'closing a segment failed'))
       .finally(() => closing.delete(done))
     closing.add(done)
     return segment
   }
 
-  /** The next appends that fit into one segment. An append is never split, and may be larger than a segment. */
+  /** @returns whether the name of the segment has to be made durable */
+  async function begin(path: string): Promise<boolean> {
+    handle = await spares.take(path)
+    isOnSpare = handle !== null
+    handle ??= await fs.open(path, 'wx', true)
+    return !isOnSpare
+  }
+
+  /** The next appends that fit into one write and one segment. An append is never split, and may be larger than both. */
   function take(): Pending[] {
+    queue = inFairOrder(queue)
     const first = queue[0] as Pending
     if (growing !== null && growing.sizeBytes + first.sizeBytes > segmentBytes) options.onSealed(seal())
-    let size = (growing?.sizeBytes ?? 0) + first.sizeBytes
+    const most = Math.min(groupBytes, segmentBytes - (growing?.sizeBytes ?? 0))
+    let size = first.sizeBytes
     let count = 1
     while (count < queue.length) {
       size += (queue[count] as Pending).sizeBytes
-      if (size > segmentBytes) break
+      if (size > most) break
       count++
     }
     const group = queue.slice(0, count)
@@ -134,15 +151,15 @@ export function createWriter(options: {
     const segment = growing ?? emptySegment(segmentPath(folder, first), first)
     growing = segment
     try {
-      const opening = isNew ? fs.open(segment.file, 'wx') : null
+      const beginning = isNew ? begin(segment.file) : null
       const { buffers, records, clock, appendedMs, sizeBytes } = encode(group, first)
-      if (opening !== null) handle = await opening
+      const isUnnamed = (await beginning) === true
       const file = handle as LogFile
       const steps = [writeAndSync(file, buffers, segment.sizeBytes)]
-      if (isNew) steps.push(fs.syncDir(folder))
+      if (isUnnamed) steps.push(fs.syncDir(folder))
       // Both must have ended before a repair may begin.
       for (const step of await Promise.allSettled(steps)) if (step.status === 'rejected') throw step.reason
-      count(segment, group, { isNew, records, appendedMs, sizeBytes })
+      count(segment, group, { isNew, isUnnamed, records, appendedMs, sizeBytes })
       durableEnd = segment.last
       highClock = clock
     } catch (error) {
@@ -164,7 +181,7 @@ export function createWriter(options: {
   function count(
     segment: Segment,
     group: Pending[],
-    written: { isNew: boolean; records: RecordHeader[]; appendedMs: number; sizeBytes: number },
+    written: { isNew: boolean; isUnnamed: boolean; records: RecordHeader[]; appendedMs: number; sizeBytes: number },
   ): void {
     counters.groups++
     counters.syncs++
@@ -172,9 +189,9 @@ export function createWriter(options: {
     counters.records += written.records.length
     if (written.isNew) {
       counters.segments++
-      counters.dirSyncs++
       segment.oldestMs = written.appendedMs
     }
+    if (written.isUnnamed) counters.dirSyncs++
     segment.sizeBytes += written.sizeBytes
     segment.last += written.records.length
     for (const record of written.records) {
@@ -304,7 +321,7 @@ export function createWriter(options: {
       closed = true
       while (isPumping) await pumping
       if (growing !== null) seal()
-      await Promise.all(closing)
+      await Promise.all([...closing, spares.close()])
     },
   }
 }
@@ -320,6 +337,7 @@ const emptySegment = (file: string, first: number): Segment => ({
   projects: new Map(),
   oldestMs: 0,
   records: [],
+  ended: endsWithRecords,
 })
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
