@@ -35,9 +35,9 @@ const ports = {
 
 let threads: RequestThreads | undefined
 afterEach(() => threads?.close())
-const open = (idleMs = 60_000): RequestThreads => {
-  const program = new URL('../fixtures/misbehaving-thread.ts', import.meta.url)
-  threads = createRequestThreads({ program, data: null, ports, heapMb: heapLimitMb(2 ** 20), idleMs })
+const misbehaving = new URL('../fixtures/misbehaving-thread.ts', import.meta.url)
+const open = (idleMs = 60_000, program = misbehaving, data: unknown = null): RequestThreads => {
+  threads = createRequestThreads({ program, data, ports, heapMb: heapLimitMb(2 ** 20), idleMs })
   return threads
 }
 const key = {}
@@ -62,6 +62,16 @@ it('bodies of any size go to a thread and come back as they are', async () => {
   open()
   for (const body of [Buffer.alloc(0), Buffer.from('short'), Buffer.alloc(300_000, 'long')])
     expect(await run('echo', body)).toEqual({ bytes: body, contentType: 'x/y', headers: { a: 'b' } })
+})
+
+it('a thread is ended once its modules have run: V8 aborts the process otherwise', async () => {
+  const hasRun = new SharedArrayBuffer(4)
+  const opened = open(60_000, new URL('../fixtures/slow-thread.ts', import.meta.url), hasRun)
+  const settled = run('any').catch(() => undefined)
+  await vi.waitFor(() => expect(opened.counts().threads).toBe(1))
+  await opened.close()
+  expect(new Int32Array(hasRun)[0]).toBe(1)
+  await settled
 })
 
 it('errors keep what answers are made of', async () => {

@@ -50,6 +50,8 @@ const usualIdleMs = 120_000
 type Thread = {
   channel: Channel
   worker: Worker
+  /** Settles once its modules have run, or it has ended. */
+  begun: Promise<void>
   /** Of the requests that run in it, by number. */
   signals: Map<number, AbortSignal>
   accounts: Map<number, Account>
@@ -64,6 +66,12 @@ type Thread = {
 async function leaveUnread(reply: Reply): Promise<void> {
   const pieces = 'lines' in reply ? reply.lines : 'bytes' in reply ? reply.bytes : undefined
   if (pieces !== undefined && !Buffer.isBuffer(pieces)) await pieces[Symbol.asyncIterator]().return?.()
+}
+
+/** V8 aborts the process when a thread is terminated in the midst of modules that wait for something. */
+async function terminate({ begun, worker }: Thread): Promise<void> {
+  await begun
+  await worker.terminate()
 }
 
 const closing = () => unavailable('Server is shutting down')
@@ -92,17 +100,32 @@ export function createRequestThreads(deps: ThreadsDeps): RequestThreads {
       letGo()
       return {}
     }
-    const channel = createChannel(worker, { ...answers, ...pieces.answers, free })
+    const modules = Promise.withResolvers<void>()
+    const begun = async () => {
+      modules.resolve()
+      return {}
+    }
+    worker.once('exit', () => modules.resolve())
+    const channel = createChannel(worker, { ...answers, ...pieces.answers, free, begun })
     const end = (reason: Error): void => {
       if (!threads.delete(thread)) return
       clearTimeout(thread.idle)
       channel.end(reason)
       pieces.end()
       release()
-      void worker.terminate()
+      void terminate(thread)
       letGo()
     }
-    const thread: Thread = { channel, worker, signals, accounts, leave: undefined, idle: undefined, end }
+    const thread: Thread = {
+      channel,
+      worker,
+      begun: modules.promise,
+      signals,
+      accounts,
+      leave: undefined,
+      idle: undefined,
+      end,
+    }
     worker.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') return end(error)
       // Of several it is not known which one took the memory.
@@ -157,7 +180,7 @@ export function createRequestThreads(deps: ThreadsDeps): RequestThreads {
     },
     async close() {
       closed.abort(closing())
-      await Promise.all([...threads].map(({ worker }) => worker.terminate()))
+      await Promise.all([...threads].map(terminate))
     },
   }
 }

@@ -25,13 +25,16 @@ function sentEvent({ by = runningRequest(), ...event }: AuditEvent): SentEvent {
   return { ...event, by: by && { ...by, address: by.address() } }
 }
 
-/** Tells of what is masked in one turn at once: a batch may hold a value in each of its calls. */
+/**
+ * Tells of what is masked in one turn at once: a batch may hold a value in each of its calls. Before the handler goes on:
+ * with its answer the account of the request ends.
+ */
 function tellMasked(tell: (masked: PortRequests['masked']) => void): (hits: Masked) => void {
   const pending = new Map<number | undefined, Map<string, Masked>>()
   return (one) => {
     const request = runningAccount()?.number
     if (pending.size === 0)
-      setImmediate(() => {
+      queueMicrotask(() => {
         const all = [...pending]
         pending.clear()
         for (const [number, hits] of all) tell({ hits: [...hits.values()], request: number })

@@ -55,5 +55,7 @@ export function serveRequests(port: Port, handle: Handle): RemotePorts {
     ...pieces.answers,
     serve: ({ value, buffers }, signal) => serve(value as LongRequest, buffers[0] as Buffer, buffers[1], signal),
   })
+  // Once all modules of the program have run.
+  setImmediate(() => channel.ask('begun').catch(() => undefined))
   return remotePorts(channel, (signal) => requests.get(signal))
 }
