@@ -10,7 +10,7 @@ import type { Budget } from './cleanup/budget.ts'
 import { createDeduplication } from './cleanup/deduplicate.ts'
 import { batchMembers } from './combined-batch.ts'
 import type { DeadLetters } from './dead-letters/dead-letters.ts'
-import type { Materializer } from './materializer.ts'
+import type { Marking, Materializer } from './materializer.ts'
 import type { ControlInsert } from './split/control-insert.ts'
 import { insertWithoutRefused } from './split/refused-rows.ts'
 import { isPatch, type SegmentRow, segmentRows } from './split/segment-rows.ts'
@@ -93,18 +93,19 @@ export function createApplier(deps: ApplierDeps): Applier {
   /** By partition: positions up to which dirty buckets may be there; one that is written again replaces them. */
   let markedUpTo: Map<number, number> | undefined
 
-  /** Whether seconds may be marked under the batch's positions: nothing else was or will be, and nobody else writes there. */
-  const isBySecond = async (batch: Batch, rows: SegmentRow[] | undefined): Promise<boolean> => {
-    if (batch.topic !== 'calls' || rows !== undefined || !deps.newCalls?.known) return false
+  const markingOf = async (batch: Batch, rows: SegmentRow[] | undefined): Promise<Marking> => {
+    if (batch.topic !== 'calls' || rows !== undefined || !deps.newCalls) return { isAlone: false, isBySecond: false }
     if (markedUpTo === undefined) {
       const found = await store.rows<{ partition: number; position: number }>(statement('dirty-buckets.last'))
       markedUpTo = new Map(found.map(({ partition, position }) => [Number(partition), Number(position)]))
     }
     const marked = markedUpTo
     const members = batchMembers(batch)
-    const isNew = members.every(({ partition, lastOffset }) => lastOffset > (marked.get(partition) ?? 0))
-    if (isNew) for (const { partition, lastOffset } of members) marked.set(partition, lastOffset)
-    return isNew
+    const isAlone = members.every(({ partition, firstOffset }) => firstOffset > (marked.get(partition) ?? 0))
+    for (const { partition, lastOffset } of members)
+      marked.set(partition, Math.max(lastOffset, marked.get(partition) ?? 0))
+    // Where others write the tables too, they may mark the same minutes.
+    return { isAlone, isBySecond: isAlone && deps.newCalls.known !== undefined }
   }
 
   const next = async (topic: string): Promise<Position> => {
@@ -149,11 +150,11 @@ export function createApplier(deps: ApplierDeps): Applier {
       const batch = rows ? withRows(whole, rows) : whole
       try {
         dead += await queue.run(async () => {
-          const bySecond = await isBySecond(batch, rows)
-          if (await insertNew?.(batch, rows, bySecond)) return 0
+          const marking = await markingOf(batch, rows)
+          if (await insertNew?.(batch, rows, marking)) return 0
           await beforeInsert(batch)
           const refused = await insert(batch, rows)
-          await afterInsert(batch, bySecond)
+          await afterInsert(batch, marking.isBySecond)
           return refused
         })
         return []

@@ -2,12 +2,19 @@
 import type { Batch } from '../core/log/log.ts'
 import type { SegmentRow } from './split/segment-rows.ts'
 
+/** How the minutes of a batch may be marked as dirty. */
+export type Marking = {
+  /** Nothing else is or will be marked under the batch's positions. */
+  isAlone: boolean
+  /** Seconds may be marked instead of minutes. */
+  isBySecond: boolean
+}
+
 /** Each step may run again for the same batch and must then change nothing. */
 export type Materializer = {
   topic: string
   /** Takes `some` or all rows of the batch in place of the insert and the other steps, where they need none; returns whether it did. */
-  insertNew?(batch: Batch, some: SegmentRow[] | undefined, isBySecond: boolean): Promise<boolean>
+  insertNew?(batch: Batch, some: SegmentRow[] | undefined, marking: Marking): Promise<boolean>
   beforeInsert(batch: Batch): Promise<void>
-  /** @param isBySecond whether seconds may be marked as dirty instead of minutes */
   afterInsert(batch: Batch, isBySecond?: boolean): Promise<void>
 }

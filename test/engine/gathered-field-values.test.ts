@@ -8,7 +8,8 @@ import { createCallWriter } from '../../services/events/calls-writer.ts'
 import { createApplier } from '../../services/worker/apply-batch.ts'
 import { createFieldIndex } from '../../services/worker/field-index/field-index.ts'
 import { createRollups } from '../../services/worker/rollups/rollups.ts'
-import { baseUs, complete, end, start } from '../fixtures/call-world.ts'
+import { segmentRows } from '../../services/worker/split/segment-rows.ts'
+import { baseUs, clock, complete, end, rename, start } from '../fixtures/call-world.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { runs } from '../fixtures/runs.ts'
 import { createTestStore } from '../fixtures/store.ts'
@@ -75,6 +76,11 @@ const more = (): CallFragment => {
     : start(id, fields)
 }
 
+const withoutPayload = ({ projectId, id }: CallFragment): CallFragment =>
+  random.chance(0.5)
+    ? { ...rename(id, 'another name'), projectId }
+    : { kind: 'delete', projectId, id, clock: clock.next() }
+
 function batchOf(parts: readonly CallFragment[], offset: number): Batch {
   const writer = createCallWriter()
   for (const part of parts) writer.add(part)
@@ -106,10 +112,11 @@ async function indexed(): Promise<string[]> {
 }
 
 describe.each([
-  ['everything goes in as it is', { patches: 0, outages: 0 }],
-  ['some batches have ends', { patches: 0.3, outages: 0 }],
-  ['statements fail', { patches: 0.2, outages: 0.05 }],
-])('%s', (name, { patches, outages }) => {
+  ['everything goes in as it is', { patches: 0, outages: 0, repairs: 0 }],
+  ['some batches have ends', { patches: 0.3, outages: 0, repairs: 0 }],
+  ['rows are applied once more between batches', { patches: 0, outages: 0, repairs: 0.3 }],
+  ['statements fail', { patches: 0.2, outages: 0.05, repairs: 0.1 }],
+])('%s', (name, { patches, outages, repairs }) => {
   it('indexes what the payloads hold', async () => {
     const commands: string[] = []
     const outage = new StoreError('outage', 0, 'a test')
@@ -161,14 +168,22 @@ describe.each([
       const parts = Array.from({ length: 1 + random.below(30) }, more)
       const first = parts[0] as CallFragment
       if (random.chance(patches)) parts.push(end(`alone${made}`, { projectId: first.projectId, output: document() }))
-      const batch = batchOf(parts, ++offset)
-      await untilDone(() => applier.apply(batch))
-      index.gathered.committed(batch)
-      ;(committed[0] as Position).offset = offset
+      const apply = async (batch: Batch) => {
+        await untilDone(() => applier.apply(batch))
+        index.gathered.committed(batch)
+        ;(committed[0] as Position).offset = offset
+      }
+      await apply(batchOf(parts, ++offset))
+      // Under the position of the next batch.
+      if (random.chance(repairs)) {
+        const rows = await segmentRows(batchOf([more()], offset))
+        await untilDone(() => applier.reapply('calls', rows))
+      }
+      if (random.chance(0.3)) await apply(batchOf([withoutPayload(first)], ++offset))
       if (random.chance(0.3)) await untilDone(() => rollups.refresh())
     }
     await untilDone(() => rollups.refresh())
-    if (patches === 0) expect(commands).not.toContain('field-index-due')
+    if (patches === 0 && repairs === 0) expect(commands).not.toContain('field-index-due')
     const found = await indexed()
     for (const table of ['payload_leaves', 'payload_chunks', 'rollups'])
       await store.command({ name: 'test', sql: `TRUNCATE TABLE callhouse.${table}`, params: {} })

@@ -55,12 +55,21 @@ describe('rows by call', () => {
     expect(await idsOf(rowsOf(`{"_record":"0001 1 0","${text.toString().slice(2)}`))).toEqual(['a'])
   })
 
+  it('finds when a call began however long what stands before it is', async () => {
+    for (let length = 1; length < 600; length++) {
+      const projectId = `ent/${'p'.repeat(length)}`
+      const { calls } = await rowsByCall(written(complete('a', { projectId, startedUs: 1_750_000_000_000_123 })))
+      expect(calls.get(keyOfTexts(projectId, 'a')), projectId).toMatchObject({ startedUs: 1_750_000_000_000_123 })
+    }
+  })
+
   it('leaves ids with escapes to the merge, and says so of rows that it cannot read', async () => {
     const withEscapes = written(complete('a"b'), complete('a\\'), complete('a\n'), end('a"b'))
     expect(await rowsByCall(withEscapes)).toEqual({
       calls: new Map(),
       rowCount: withEscapes.length,
       isUnsure: false,
+      hasPayloads: true,
       mayBeBilled: false,
     })
     for (const text of ['{"n":1}', '{"project_id":"p","kind":"complete","id":"i","clock":1}', 'not JSON', ''])
@@ -68,6 +77,7 @@ describe('rows by call', () => {
         calls: new Map(),
         rowCount: 1,
         isUnsure: true,
+        hasPayloads: true,
         mayBeBilled: false,
       })
   })

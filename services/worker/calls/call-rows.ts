@@ -1,6 +1,7 @@
 // Reads what the rows of a batch begin with: which calls they are about, whether each has a row that begins it, and which
 // landing table they need.
 import { forEachYielding } from '../../core/concurrency/yielding.ts'
+import type { CallFragment } from '../../events/calls.ts'
 import type { SegmentRow } from '../split/segment-rows.ts'
 import { mayBeBilled } from './billed-rows.ts'
 
@@ -24,6 +25,8 @@ export type RowsByCall = {
   rowCount: number
   /** Whether the calls of some rows are not known. A call whose project or id needs escapes never is: it is left out. */
   isUnsure: boolean
+  /** Whether some row may have payloads. */
+  hasPayloads: boolean
   /** Whether `billed_usage` may hold something of a finished call. */
   mayBeBilled: boolean
 }
@@ -36,7 +39,9 @@ const escaped =
   /^\{(?:"_record":"[^"\\]*",)?"kind":"\w+","project_id":"(?:[^"\\]|\\.)*","id":"(?:[^"\\]|\\.)*","clock":\d+/
 
 /** What is read of a row, unless its ids are longer. Texts of a match keep all of it in memory. */
-const beginningBytes = 256
+const beginningBytes = 512
+/** What the beginning may go on with after what was read of it. */
+const restBytes = ',"started_us":-9223372036854775808,'.length
 
 /** A name that came with a call is a fragment of its own. It stands before all payloads. */
 const named = Buffer.from('"named":1')
@@ -57,9 +62,13 @@ export const textOf = (bytes: string): string => Buffer.from(bytes, 'latin1').to
 export const keyOfTexts = (project: string, id: string): string =>
   Buffer.from(keyOf(project, id), 'utf8').toString('latin1')
 
-const beginningOf = (text: Buffer): RegExpExecArray | null =>
-  beginning.exec(text.toString('latin1', 0, beginningBytes)) ??
-  (text.length > beginningBytes ? beginning.exec(text.toString('latin1')) : null)
+function beginningOf(text: Buffer): RegExpExecArray | null {
+  const found = beginning.exec(text.toString('latin1', 0, beginningBytes))
+  const isWhole = text.length <= beginningBytes || (found !== null && found[0].length + restBytes <= beginningBytes)
+  return isWhole ? found : beginning.exec(text.toString('latin1'))
+}
+
+const withoutPayloads = new Set<CallFragment['kind']>(['delete', 'name'])
 
 /** Yields in between: batches have thousands of rows. */
 export async function rowsByCall(rows: Iterable<SegmentRow>): Promise<RowsByCall> {
@@ -67,20 +76,23 @@ export async function rowsByCall(rows: Iterable<SegmentRow>): Promise<RowsByCall
   let rowCount = 0
   let isUnsure = false
   let isBilled = false
+  let hasPayloads = false
   await forEachYielding(rows, (row) => {
     rowCount++
     const [, kind, project, id, clock = '', us] = beginningOf(row.text) ?? []
     if (project === undefined || id === undefined) {
       isUnsure ||= !escaped.test(row.text.toString('latin1'))
+      hasPayloads = true
       return
     }
     const key = keyOf(project, id)
     const isFinished = kind === 'complete'
+    hasPayloads ||= !withoutPayloads.has(kind as CallFragment['kind'])
     const begins = us !== undefined && (isFinished || kind === 'start') && !isNamed(row.text)
     isBilled ||= isFinished && mayBeBilled(row.text)
     const { partition, text } = row
     const call = () => ({ partition, key, project, id, clock, startedUs: Number(us), isFinished, text })
     calls.set(key, begins && !calls.has(key) ? call() : null)
   })
-  return { calls, rowCount, isUnsure, mayBeBilled: isBilled }
+  return { calls, rowCount, isUnsure, hasPayloads, mayBeBilled: isBilled }
 }

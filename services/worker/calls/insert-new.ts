@@ -5,7 +5,9 @@ import type { Query, Store } from '../../core/store/store.ts'
 import { callsTopic, newCallsLandings } from '../../events/calls.ts'
 import { batchMembers } from '../combined-batch.ts'
 import type { GatheredFieldValues } from '../field-index/gathered.ts'
-import { type SegmentRow, sourceOf, sourceRows } from '../split/segment-rows.ts'
+import type { FieldValueGroups } from '../field-index/groups.ts'
+import type { Marking } from '../materializer.ts'
+import { type SegmentRow, sourceOf, withSourceRows } from '../split/segment-rows.ts'
 import { isRefusal } from '../split/split-batch.ts'
 import { statement } from '../statements.ts'
 import { type CallRow, keyOfTexts, type RowsByCall, rowsByCall, textOf } from './call-rows.ts'
@@ -16,10 +18,9 @@ export type NewCallsInsert = {
   /**
    * Inserts the rows if each of them begins a call that is new, and marks their minutes as dirty.
    * @param some only these of the batch's rows; absent: all
-   * @param isBySecond whether seconds are marked instead of minutes
    * @returns whether it did
    */
-  insert(batch: Batch, some: SegmentRow[] | undefined, isBySecond: boolean): Promise<boolean>
+  insert(batch: Batch, some: SegmentRow[] | undefined, marking: Marking): Promise<boolean>
   /** Whether all calls of a batch that was not inserted here, as far as they need further steps, are joined. */
   isJoined(batch: Batch): boolean
   /** Rows that are about to be inserted in another way. */
@@ -83,33 +84,55 @@ export function createNewCallsInsert(
     return undefined
   }
 
+  /** @returns null where they are read back, as what else is marked under the positions of the batch is */
+  const gather = async (calls: readonly CallRow[], { isAlone }: Marking): Promise<FieldValueGroups | null> =>
+    isAlone && gathered ? gathered.read(calls) : null
+
+  const hold = (batch: Batch, values: FieldValueGroups | null): void => {
+    if (values) gathered?.hold(batch, values)
+  }
+
+  /** @param source of all the rows */
+  const insertRows = async (
+    batch: Batch,
+    rows: Iterable<SegmentRow>,
+    source: Batch['source'],
+    marking: Marking,
+  ): Promise<boolean> => {
+    const byCall = await rowsByCall(rows)
+    const calls = byCall.rowCount === 0 ? undefined : callsOf(batch, byCall)
+    const stored = await note(byCall)
+    if (calls === undefined) {
+      if (!byCall.hasPayloads) hold(batch, await gather([], marking))
+      return false
+    }
+    if (!(await areNew(stored ? calls.filter(({ key }) => stored.has(key)) : calls))) return false
+    // Nobody covers its position before it is committed, so that a mark may come before its rows, or without them.
+    const marked = store.command(await markDirty(batch, calls, marking), { beside: true })
+    marked.catch(() => undefined)
+    const inserting = store.insert({ ...callsTopic, landing: landingOf(calls, byCall) }, source)
+    const gathering = gather(calls, marking)
+    try {
+      const [{ rowsRead }, values] = await Promise.all([inserting, gathering])
+      if (rowsRead !== byCall.rowCount) return false
+      hold(batch, values)
+    } catch (error) {
+      // The other way finds out which row it is.
+      if (isRefusal(error)) return false
+      throw error
+    } finally {
+      // Nothing may read the rows any more.
+      await Promise.allSettled([marked, gathering])
+    }
+    await marked
+    return true
+  }
+
   return {
-    async insert(batch, some, isBySecond) {
-      const byCall = await rowsByCall(some ?? (await sourceRows(batch)))
-      const calls = byCall.rowCount === 0 ? undefined : callsOf(batch, byCall)
-      const stored = await note(byCall)
-      if (calls === undefined) return false
-      if (!(await areNew(stored ? calls.filter(({ key }) => stored.has(key)) : calls))) return false
-      // Nobody covers its position before it is committed, so that a mark may come before its rows, or without them.
-      const marked = store.command(await markDirty(batch, calls, isBySecond), { beside: true })
-      marked.catch(() => undefined)
-      try {
-        const [{ rowsRead }, values] = await Promise.all([
-          store.insert({ ...callsTopic, landing: landingOf(calls, byCall) }, some ? sourceOf(some) : batch.source),
-          some ? null : gathered?.read(calls),
-        ])
-        if (rowsRead !== byCall.rowCount) return false
-        if (values) gathered?.hold(batch, values)
-      } catch (error) {
-        // The other way finds out which row it is.
-        if (isRefusal(error)) return false
-        throw error
-      } finally {
-        await Promise.allSettled([marked])
-      }
-      await marked
-      return true
-    },
+    insert: (batch, some, marking) =>
+      some
+        ? insertRows(batch, some, sourceOf(some), marking)
+        : withSourceRows(batch, (rows) => insertRows(batch, rows, batch.source, marking)),
     isJoined: (batch) => joinedBatches.has(batch),
     async note(rows) {
       if (known) await note(await rowsByCall(rows))
@@ -129,7 +152,7 @@ const halfMinute = 30
  * Marks the minutes or seconds in which the calls begin as dirty, each under the position of the partition
  * that it came from.
  */
-async function markDirty(batch: Batch, calls: readonly CallRow[], isBySecond: boolean): Promise<Query> {
+async function markDirty(batch: Batch, calls: readonly CallRow[], { isBySecond }: Marking): Promise<Query> {
   const positions = new Map(batchMembers(batch).map(({ partition, lastOffset }) => [partition, lastOffset]))
   const minutes = new Map<string, { lead: string; halves: [number, number] }>()
   await forEachYielding(calls, ({ partition, project, startedUs }) => {

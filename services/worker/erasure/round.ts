@@ -65,7 +65,7 @@ export function createRound(deps: RoundDeps): Round {
   const countOf = (
     erasures: readonly Erasure[],
     { deleteVer, partVer }: { deleteVer: bigint; partVer: bigint },
-    counts: Partial<Erasure['counts']>,
+    counts: Partial<Erasure['counts']> = {},
   ): void => {
     const erasure = erasures.find(({ untilVer }) => deleteVer <= untilVer)
     if (erasure === undefined) return
@@ -124,7 +124,8 @@ export function createRound(deps: RoundDeps): Round {
     const found = [...(await due.feedback(projectId, erasures))].filter(([, { ver }]) => isKnown(ver))
     const gone = new Map(found.map(([id, { ver }]) => [id, ver]))
     const rows = await removal.removePurged(projectId, gone)
-    for (const [id, partVer] of rows) countOf(erasures, { deleteVer: gone.get(id) ?? 0n, partVer }, { feedback: 1 })
+    // How many they are was counted when it was asked for: some rows merged with what purged them.
+    for (const [id, partVer] of rows) countOf(erasures, { deleteVer: gone.get(id) ?? 0n, partVer })
     return new Map(found.flatMap(([id, { ver, isPurged }]) => (isPurged ? [[id, ver] as const] : [])))
   }
 

@@ -6,10 +6,10 @@ import { type Budget, unlimited } from '../cleanup/budget.ts'
 import type { Rollup } from '../rollups/rollups.ts'
 import { statement } from '../statements.ts'
 import { createGatheredFieldValues, type GatheredFieldValues, type Positions, writtenBytes } from './gathered.ts'
-import { createFieldValueGroups, type FieldValueGroups, type PayloadKey } from './groups.ts'
+import { createFieldValueGroups, type FieldValueGroups, type Root, roots } from './groups.ts'
+import type { PayloadKey } from './row-group.ts'
 import { maxPayloadBytes } from './row-values.ts'
 import { decodePayloadRows, type PayloadRow } from './rows.ts'
-import { type FieldValue, fieldValuesOf } from './scan.ts'
 
 /** Rows that are read at once: a statement costs as much as thousands of small rows, and large ones fill the memory. */
 const pageRows = { min: 1_000, max: 8_000 }
@@ -36,19 +36,15 @@ export type FieldIndex = {
 type Span = { project_id: string; from_us: string; before_us: string }
 type Pace = { us: number; limit: number }
 
-function fieldValuesOfRow(row: PayloadRow, part: PayloadKey['part']): FieldValue[] {
-  const documents: FieldValue[][] = []
-  const add = (root: 'attributes' | 'inputs' | 'output' | 'summary') =>
-    documents.push(row.isLeftOut ? [{ path: root, kind: 'opaque' }] : fieldValuesOf(row[root], root))
-  if (part !== 'end') {
-    add('attributes')
-    add('inputs')
-  }
-  if (part !== 'start') {
-    add('output')
-    add('summary')
-  }
-  return documents.flat()
+const rootsOf = (part: PayloadKey['part']): readonly Root[] =>
+  part === 'both' ? roots : part === 'start' ? roots.slice(0, 2) : roots.slice(2)
+
+function addRow(groups: FieldValueGroups, projectId: string, row: PayloadRow): void {
+  const part = parts[row.side] ?? 'both'
+  groups.addRow({ projectId, part, us: row.us, clock: row.clock })
+  for (const root of rootsOf(part))
+    if (row.isLeftOut) groups.addOpaque(root)
+    else groups.addDocument(root, row[root])
 }
 
 /**
@@ -82,8 +78,7 @@ export function createFieldIndex(deps: {
     let count = 0
     let last: PayloadRow | undefined
     for (const row of decodePayloadRows(answer)) {
-      const part = parts[row.side] ?? 'both'
-      groups.add({ projectId, part, us: row.us, clock: row.clock }, fieldValuesOfRow(row, part))
+      addRow(groups, projectId, row)
       last = row
       if (++count % rowsBetweenYields === 0) await setImmediate()
     }

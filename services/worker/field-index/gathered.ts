@@ -5,7 +5,7 @@ import type { Batch } from '../../core/log/log.ts'
 import { type CallRow, textOf } from '../calls/call-rows.ts'
 import { batchMembers } from '../combined-batch.ts'
 import { createFieldValueGroups, type FieldValueGroups } from './groups.ts'
-import { fieldValuesOfRow } from './row-values.ts'
+import { addRowValues } from './row-values.ts'
 
 /** Positions of some partitions that a rollup lacks: `covered < position <= upTo` of each. */
 export type Positions = { partitions: number[]; covered: number[]; upTo: number[] }
@@ -69,18 +69,19 @@ export function createGatheredFieldValues(isSoleDeriver: () => boolean): Gathere
     bytes,
     async read(calls) {
       if (!isSoleDeriver() || bytes() > maxBytes) return null
-      const projects = new Map<string, string>()
+      let project = ''
+      let projectId = ''
       const values = createFieldValueGroups()
       let isWhole = true
-      await forEachYielding(calls, ({ project, startedUs, clock, isFinished, text }) => {
-        const found = isWhole ? fieldValuesOfRow(text, isFinished) : null
-        if (found === null) {
-          isWhole = false
-          return
+      await forEachYielding(calls, (call) => {
+        const { startedUs, clock, isFinished, text } = call
+        if (!isWhole) return
+        if (call.project !== project) {
+          project = call.project
+          projectId = textOf(project)
         }
-        const projectId = projects.get(project) ?? textOf(project)
-        projects.set(project, projectId)
-        values.add({ projectId, part: isFinished ? 'both' : 'start', us: startedUs, clock }, found)
+        values.addRow({ projectId, part: isFinished ? 'both' : 'start', us: startedUs, clock })
+        isWhole = addRowValues(values, text, isFinished)
       })
       return isWhole ? values : null
     },

@@ -1,7 +1,7 @@
 // Reads a small batch of log records for those that spans wait for, before the tables have them.
 import type { Batch } from '../../core/log/log.ts'
 import { agentEventKinds, evaluationEvent, joinedEventNames, type StoredLogRecord } from '../../events/gen-ai-events.ts'
-import { type SegmentRow, sourceRows, withoutHeader } from '../split/segment-rows.ts'
+import { type SegmentRow, withoutHeader, withSourceRows } from '../split/segment-rows.ts'
 
 /** A record that may become part of the call of its span. `at_ns` is its time as decimal text. */
 export type SpanRecord = StoredLogRecord & {
@@ -50,8 +50,12 @@ function recordOf({ text }: SegmentRow, facts: string): SpanRecord | null {
 export async function arrivingRecords(batch: Batch): Promise<SpanRecord[] | null> {
   const bytes = batch.records.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
   if (bytes > maxBytes || batch.rowCount > maxRows) return null
+  return withSourceRows(batch, async (rows) => recordsIn(rows))
+}
+
+function recordsIn(rows: Iterable<SegmentRow>): SpanRecord[] | null {
   const found: SpanRecord[] = []
-  for (const row of await sourceRows(batch)) {
+  for (const row of rows) {
     const facts = row.text.toString('latin1', 0, factBytes)
     const named = name.exec(facts)
     const event = named?.[1]

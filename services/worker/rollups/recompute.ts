@@ -28,6 +28,8 @@ const manyCallsOfMinute = 6_000
 /** Buckets of one statement, which names each of them. */
 const maxBuckets = 5_000
 const maxHotMinutes = 50
+/** Ops, users and models of calls with usage that a row of statistics tells apart; beyond them, models alone. */
+const mostKeysOfBucket = 500
 /** Beside the batches: rows that come meanwhile have dirty buckets past what is covered. */
 const aside = { background: true }
 
@@ -67,17 +69,23 @@ function hoursOf(minutes: readonly Bucket[]): Bucket[] {
   return [...hours.values()]
 }
 
-/** @param options.manyCalls calls from which on a minute is told by its seconds */
+export type RecomputeBounds = {
+  /** Calls from which on a minute is told by its seconds. */
+  manyCalls?: number | undefined
+  /** Ops, users and models of calls with usage that a bucket tells apart. */
+  mostKeys?: number | undefined
+}
+
 export async function recomputeDirty(
   store: Pick<Store, 'rows' | 'command'>,
   { due, minutes, bits, seconds, hours }: Recomputed,
   range: Record<string, unknown>,
-  { manyCalls = manyCallsOfMinute }: { manyCalls?: number | undefined } = {},
+  { manyCalls = manyCallsOfMinute, mostKeys = mostKeysOfBucket }: RecomputeBounds = {},
 ): Promise<void> {
   const { revision } = range
   const dirty = await store.rows<DirtyMinute>(statement(due, { ...range, manyCalls }), { pool: 'background' })
   const run = (file: string, params: Record<string, unknown>): Promise<void> =>
-    store.command(statement(file, { ...params, revision, manyCalls }), aside)
+    store.command(statement(file, { ...params, revision, manyCalls, mostKeys }), aside)
 
   const whole = dirty.filter((one) => one.seconds === '0')
   for (const batch of batchesOf(whole, maxBuckets)) await run(minutes, bucketsOf(batch, 60))

@@ -7,7 +7,7 @@ import { type Budget, unlimited } from '../cleanup/budget.ts'
 import { statement } from '../statements.ts'
 import { type Assignment, type Coverage, readCoverage, wholeAssignment, writeCoverage } from './coverage.ts'
 import { type HourRange, readHourRanges } from './hours.ts'
-import { type Recomputed, recomputeDirty } from './recompute.ts'
+import { type RecomputeBounds, type Recomputed, recomputeDirty } from './recompute.ts'
 
 /** A rollup of calls, or of what follows from them: recomputed by statements, or derived. */
 export type Rollup = {
@@ -49,7 +49,7 @@ export const rollupTable: readonly Rollup[] = [
       seconds: ['call-stats', 'call-stats-merge'],
       hours: 'call-stats-merge',
     },
-    layout: 'call_stats_billed',
+    layout: 'call_stats_by_op',
   },
 ]
 
@@ -115,8 +115,7 @@ export function createRollups(deps: {
   table?: readonly Rollup[]
   /** For slow rollups: they wait longer, and leave dropping of dirty buckets to the others. */
   isSlow?: boolean
-  /** Calls from which on a minute is told by its seconds. */
-  manyCalls?: number
+  bounds?: RecomputeBounds
   /** Limits scheduled recomputes, not `refresh`; readers compute minutes that are still dirty themselves. */
   budget?: Budget
 }): Rollups {
@@ -162,7 +161,7 @@ export function createRollups(deps: {
     const recompute = async (): Promise<void> => {
       // Of two processes that recompute at the same time, the one that began to read later wins.
       range.revision = Math.max(Date.now() * 1_000, state.revision + 1)
-      if (recomputed) await recomputeDirty(store, recomputed, range, { manyCalls: deps.manyCalls })
+      if (recomputed) await recomputeDirty(store, recomputed, range, deps.bounds)
     }
     if (recomputed) await within.run(recompute, { isUrgent: !isSlow, lateness })
     else range.revision = Math.max(Date.now() * 1_000, state.revision + 1)

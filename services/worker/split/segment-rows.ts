@@ -1,7 +1,8 @@
 // Cuts the source of a batch into its rows: of calls, to see which are new; of all topics, to find what the engine refuses.
-import { readFile } from 'node:fs/promises'
 import type { Batch } from '../../core/log/log.ts'
 import type { StoredRecord } from '../../core/log/segments/read.ts'
+import { type BufferPool, concat, freshBuffers } from '../../core/memory/buffer-pool.ts'
+import { fileBuffers, readInto } from '../../core/memory/file-buffers.ts'
 import { batchMembers } from '../combined-batch.ts'
 
 /** One row line of a batch, without its newline; the record header is still inside the first row of a record. */
@@ -57,12 +58,28 @@ function* rowsIn(bytes: Buffer, batch: Batch): Generator<SegmentRow> {
       }
 }
 
-/** The rows of the source, cut as they are asked for. A row has no raw newline inside (the edge's rule), so one ends it. */
-export async function sourceRows(batch: Batch): Promise<Iterable<SegmentRow>> {
-  return rowsIn('file' in batch.source ? await readFile(batch.source.file) : Buffer.concat(batch.source.bytes), batch)
+const bytesOf = async ({ source }: Batch, pool: BufferPool): Promise<Buffer> =>
+  'file' in source ? readInto(pool, source.file) : concat(source.bytes, pool.take)
+
+/**
+ * The rows of the source, cut as they are asked for, until `use` has ended: their bytes are overwritten then. A row has no
+ * raw newline inside (the edge's rule), so one ends it.
+ */
+export async function withSourceRows<Result>(
+  batch: Batch,
+  use: (rows: Iterable<SegmentRow>) => Promise<Result>,
+): Promise<Result> {
+  const bytes = await bytesOf(batch, fileBuffers)
+  try {
+    return await use(rowsIn(bytes, batch))
+  } finally {
+    fileBuffers.give(bytes)
+  }
 }
 
-export const segmentRows = async (batch: Batch): Promise<SegmentRow[]> => [...(await sourceRows(batch))]
+export const segmentRows = async (batch: Batch): Promise<SegmentRow[]> => [
+  ...rowsIn(await bytesOf(batch, freshBuffers), batch),
+]
 
 /** The lines of some rows, without their ends. */
 export function rowsOfBytes(rows: Buffer): Buffer[] {
