@@ -1,6 +1,6 @@
 // Wire shapes of POST /calls/aggregate: what the charts of a page are drawn from.
 import { z } from 'zod'
-import { bounded, optional, text, withDefault } from './coerce.ts'
+import { bool, bounded, optional, text, withDefault } from './coerce.ts'
 import { atMost, list } from './collections.ts'
 import { callsFilter, expressionQuery } from './query.ts'
 
@@ -21,6 +21,7 @@ export const callsAggregateRequest = z.object({
     'op_name, model, status, user, thread_id, latency_range, a field, or `range <width> <field>` for numbers',
   ),
   top: bounded(1, 100, 10),
+  rest: withDefault(bool(), true).describe('whether all other groups follow as one more'),
   metrics: atMost(
     list(
       z.object({

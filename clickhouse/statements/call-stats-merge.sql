@@ -15,13 +15,15 @@ WITH
         WHERE seconds = {unit:UInt16}
             AND (project_id, if({unit:UInt16} = 60, toStartOfHour(bucket), toStartOfMinute(bucket))) IN (SELECT project_id, whole FROM due)
     ),
-    by_model AS
+    by_key AS
     (
         SELECT
-            project_id, whole, root, model, top,
-            (sum(points), sum(in_sum), min(in_min), max(in_max), sum(out_sum), min(out_min), max(out_max), sum(total_sum),
-                sum(read_sum), min(read_min), max(read_max), sum(write_sum), min(write_min), max(write_max), sum(inside_sum),
-                sum(apart_sum), sum(billed_read_sum), sum(billed_write_sum), sum(billed_write_1h_sum), sum(more_output_sum)) AS usage
+            project_id, whole, root, op, user, model, top,
+            max(usage_is_by_model OR length(usage_op) != length(usage_model)) AS is_by_model,
+            sumForEach([toFloat64(points), in_sum, out_sum, total_sum, read_sum, write_sum, inside_sum, apart_sum, billed_read_sum,
+                billed_write_sum, billed_write_1h_sum, more_output_sum]) AS sums,
+            minForEach([in_min, out_min, read_min, write_min]) AS least,
+            maxForEach([in_max, out_max, read_max, write_max]) AS most
         FROM parts
         ARRAY JOIN
             usage_model AS model, usage_top AS top, usage_points AS points,
@@ -36,15 +38,28 @@ WITH
             arrayResize(usage_billed_read_sum, length(usage_model)) AS billed_read_sum,
             arrayResize(usage_billed_write_sum, length(usage_model)) AS billed_write_sum,
             arrayResize(usage_billed_write_1h_sum, length(usage_model)) AS billed_write_1h_sum,
-            arrayResize(usage_more_output_sum, length(usage_model)) AS more_output_sum
-        GROUP BY project_id, whole, root, model, top
+            arrayResize(usage_more_output_sum, length(usage_model)) AS more_output_sum,
+            arrayResize(usage_op, length(usage_model)) AS op, arrayResize(usage_user, length(usage_model)) AS user
+        GROUP BY project_id, whole, root, op, user, model, top
+    ),
+    kept AS
+    (
+        SELECT
+            project_id, whole, root, are_by_model, model, top, if(are_by_model, '', op) AS kept_op, if(are_by_model, '', user) AS kept_user,
+            sumForEach(keys.sums) AS sums, minForEach(keys.least) AS least, maxForEach(keys.most) AS most
+        FROM
+        (
+            SELECT *, max(is_by_model) OVER bucket > 0 OR count() OVER bucket > {mostKeys:UInt64} AS are_by_model
+            FROM by_key
+            WINDOW bucket AS (PARTITION BY project_id, whole, root)
+        ) AS keys
+        GROUP BY project_id, whole, root, are_by_model, model, top, kept_op, kept_user
     )
 SELECT
     c.project_id, if({unit:UInt16} = 60, 3600, 60), c.whole, c.root, c.version, c.calls, c.errors, c.timed, c.latency_sum, c.latency_min,
-    c.latency_max, c.latency_ones, c.latency_zeros, c.latencies, u.entries.1, u.entries.2, u.entries.3.1, u.entries.3.2,
-    u.entries.3.3, u.entries.3.4, u.entries.3.5, u.entries.3.6, u.entries.3.7, u.entries.3.8, u.entries.3.9,
-    u.entries.3.10, u.entries.3.11, u.entries.3.12, u.entries.3.13, u.entries.3.14, u.entries.3.15, u.entries.3.16,
-    u.entries.3.17, u.entries.3.18, u.entries.3.19, u.entries.3.20
+    c.latency_max, c.latency_ones, c.latency_zeros, c.latencies, u.models, u.tops, u.sums[1], u.sums[2], u.least[1],
+    u.most[1], u.sums[3], u.least[2], u.most[2], u.sums[4], u.sums[5], u.least[3], u.most[3], u.sums[6], u.least[4], u.most[4],
+    u.sums[7], u.sums[8], u.sums[9], u.sums[10], u.sums[11], u.sums[12], u.ops, u.users, u.are_by_model
 FROM
 (
     SELECT
@@ -59,5 +74,10 @@ FROM
 ) AS c
 LEFT JOIN
 (
-    SELECT project_id, whole, root, groupArray((model, top, usage)) AS entries FROM by_model GROUP BY project_id, whole, root
+    SELECT
+        project_id, whole, root, groupArray(model) AS models, groupArray(top) AS tops, groupArrayForEach(kept.sums) AS sums,
+        groupArrayForEach(kept.least) AS least, groupArrayForEach(kept.most) AS most, groupArray(kept_op) AS ops,
+        groupArray(kept_user) AS users, max(are_by_model) AS are_by_model
+    FROM kept
+    GROUP BY project_id, whole, root
 ) AS u ON u.project_id = c.project_id AND u.whole = c.whole AND u.root = c.root

@@ -4,8 +4,7 @@ INSERT INTO callhouse.call_stats
 WITH
     due AS
     (
-        SELECT one.1 AS project_id, toDateTime(one.2, 'UTC') AS bucket
-        FROM (SELECT arrayJoin(arrayZip({projects:Array(String)}, {buckets:Array(UInt32)})) AS one)
+        SELECT arrayJoin(arrayZip({projects:Array(String)}, {buckets:Array(UInt32)})) AS one, one.1 AS project_id, toDateTime(one.2, 'UTC') AS bucket
     ),
     -- Where the summaries of the calls lie: an end that came alone lies at a time of its own.
     places AS
@@ -22,8 +21,6 @@ WITH
         SELECT id, clock, billed_usage, counts_cached
         FROM callhouse.payloads
         WHERE part != 'start' AND notEmpty(billed_usage)
-            AND at >= toDateTime64((SELECT min(bucket) FROM places), 6, 'UTC')
-            AND at < toDateTime64((SELECT max(bucket) + toIntervalSecond({unit:UInt16}) FROM places), 6, 'UTC')
             AND (project_id, if({unit:UInt16} = 60, toStartOfMinute(at), toDateTime(at, 'UTC'))) IN (SELECT project_id, bucket FROM places)
     ),
     one AS
@@ -42,6 +39,9 @@ WITH
                     AND at >= toDateTime64({from:Int64}, 6, 'UTC') AND at < toDateTime64({before:Int64}, 6, 'UTC')
                     AND (project_id, if({unit:UInt16} = 60, toStartOfMinute(at), toDateTime(at, 'UTC'))) IN (SELECT project_id, bucket FROM due)
             )) AS top,
+            -- as a group of it is named: without project and version
+            if(notEmpty(usage_model), replaceRegexpOne(op_name, '^weave:///[^/]+/[^/]+/op/([^/:]+):[\\s\\S]*$', '\\1'), '') AS op,
+            user_id AS user,
             notEmpty(usage_model) AND (start_ver, id) IN
             (
                 SELECT clock, id FROM callhouse.payloads
@@ -49,10 +49,7 @@ WITH
                     AND at >= toDateTime64({from:Int64}, 6, 'UTC') AND at < toDateTime64({before:Int64}, 6, 'UTC')
                     AND (project_id, if({unit:UInt16} = 60, toStartOfMinute(at), toDateTime(at, 'UTC'))) IN (SELECT project_id, bucket FROM due)
             ) AS has_cached,
-            -- lists of equal length in every row that the edge wrote; one other row must not stop the recompute
-            arrayZip(usage_model, arrayResize(usage_input, length(usage_model)), arrayResize(usage_output, length(usage_model)),
-                arrayResize(usage_total, length(usage_model)), arrayResize(usage_cache_read, length(usage_model)),
-                arrayResize(usage_cache_write, length(usage_model))) AS points
+            usage_model, usage_input, usage_output, usage_total, usage_cache_read, usage_cache_write
         FROM callhouse.calls FINAL
         WHERE delete_ver = 0 AND moved = 0
             AND started_at >= toDateTime64({from:Int64}, 6, 'UTC') AND started_at < toDateTime64({before:Int64}, 6, 'UTC')
@@ -69,36 +66,53 @@ WITH
     billed AS
     (
         SELECT
-            o.*, arrayMap(point -> arrayFirst(bill -> bill.model = point.1, b.billed_usage), o.points) AS bills,
+            project_id, bucket, root, op, user, top,
+            -- lists of equal length in every row that the edge wrote; one other row must not stop the recompute
+            arrayZip(usage_model, arrayResize(usage_input, length(usage_model)), arrayResize(usage_output, length(usage_model)),
+                arrayResize(usage_total, length(usage_model)), arrayResize(usage_cache_read, length(usage_model)),
+                arrayResize(usage_cache_write, length(usage_model))) AS points,
+            arrayMap(model -> arrayFirst(bill -> bill.model = model, b.billed_usage), usage_model) AS bills,
             o.has_cached OR b.counts_cached = 1 AS counts_cached
-        FROM (SELECT * FROM one WHERE notEmpty(points)) AS o
+        FROM (SELECT * FROM one WHERE notEmpty(usage_model)) AS o
         LEFT ANY JOIN bills AS b ON b.clock = o.end_ver AND b.id = o.id
     ),
-    by_model AS
+    by_key AS
     (
         SELECT
-            project_id, bucket, root, point.1 AS model, toUInt8(top) AS top,
-            (count(),
-                sum(toFloat64(point.2)), min(point.2), max(point.2), sum(toFloat64(point.3)), min(point.3), max(point.3),
-                sum(toFloat64(point.4)), sum(toFloat64(point.5)), min(point.5), max(point.5),
-                sum(toFloat64(point.6)), min(point.6), max(point.6),
-                sum(toFloat64(bill.inside)), sumIf(toFloat64(bill.apart), NOT counts_cached), sum(toFloat64(bill.cache_read)),
-                sum(toFloat64(bill.cache_write)), sum(toFloat64(bill.cache_write_1h)), sum(toFloat64(bill.more_output))) AS usage
+            project_id, bucket, root, op, user, point.1 AS model, toUInt8(top) AS top,
+            sumForEach([1, toFloat64(point.2), toFloat64(point.3), toFloat64(point.4), toFloat64(point.5), toFloat64(point.6),
+                toFloat64(bill.inside), if(counts_cached, 0, toFloat64(bill.apart)), toFloat64(bill.cache_read),
+                toFloat64(bill.cache_write), toFloat64(bill.cache_write_1h), toFloat64(bill.more_output)]) AS sums,
+            minForEach([point.2, point.3, point.5, point.6]) AS least,
+            maxForEach([point.2, point.3, point.5, point.6]) AS most
         FROM billed
         ARRAY JOIN points AS point, bills AS bill
-        GROUP BY project_id, bucket, root, model, top
+        GROUP BY project_id, bucket, root, op, user, model, top
+    ),
+    kept AS
+    (
+        SELECT
+            project_id, bucket, root, is_by_model, model, top, if(is_by_model, '', op) AS kept_op, if(is_by_model, '', user) AS kept_user,
+            sumForEach(by_key.sums) AS sums, minForEach(by_key.least) AS least, maxForEach(by_key.most) AS most
+        FROM (SELECT *, count() OVER (PARTITION BY project_id, bucket, root) > {mostKeys:UInt64} AS is_by_model FROM by_key) AS by_key
+        GROUP BY project_id, bucket, root, is_by_model, model, top, kept_op, kept_user
     )
 SELECT
     d.project_id, {unit:UInt16}, d.bucket, d.root, {revision:UInt64}, c.calls, c.errors, length(c.times),
     arraySum(x -> toFloat64(x), c.times), if(empty(c.times), 0, arrayMin(c.times)), if(empty(c.times), 0, arrayMax(c.times)),
     countEqual(c.times, 1), countEqual(c.times, 0), arraySort(c.times),
-    u.entries.1, u.entries.2, u.entries.3.1, u.entries.3.2, u.entries.3.3, u.entries.3.4, u.entries.3.5, u.entries.3.6,
-    u.entries.3.7, u.entries.3.8, u.entries.3.9, u.entries.3.10, u.entries.3.11, u.entries.3.12, u.entries.3.13, u.entries.3.14,
-    u.entries.3.15, u.entries.3.16, u.entries.3.17, u.entries.3.18, u.entries.3.19, u.entries.3.20
+    u.models, u.tops, u.sums[1], u.sums[2], u.least[1], u.most[1], u.sums[3], u.least[2], u.most[2], u.sums[4],
+    u.sums[5], u.least[3], u.most[3], u.sums[6], u.least[4], u.most[4], u.sums[7], u.sums[8], u.sums[9], u.sums[10], u.sums[11],
+    u.sums[12], u.ops, u.users, u.is_by_model
 FROM (SELECT project_id, bucket, arrayJoin([0, 1]) AS root FROM due) AS d
 LEFT JOIN counted AS c ON c.project_id = d.project_id AND c.bucket = d.bucket AND c.root = d.root
 LEFT JOIN
 (
-    SELECT project_id, bucket, root, groupArray((model, top, usage)) AS entries FROM by_model GROUP BY project_id, bucket, root
+    SELECT
+        project_id, bucket, root, groupArray(model) AS models, groupArray(top) AS tops, groupArrayForEach(kept.sums) AS sums,
+        groupArrayForEach(kept.least) AS least, groupArrayForEach(kept.most) AS most, groupArray(kept_op) AS ops,
+        groupArray(kept_user) AS users, max(is_by_model) AS is_by_model
+    FROM kept
+    GROUP BY project_id, bucket, root
 ) AS u ON u.project_id = d.project_id AND u.bucket = d.bucket AND u.root = d.root
 SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -6,7 +6,8 @@ FROM
 (
     SELECT project_id, started_at, id, thread_id
     FROM callhouse.calls
-    WHERE (project_id, started_at, id) IN (SELECT project_id, started_at, id FROM callhouse.calls_folded)
+    WHERE started_at IN (SELECT started_at FROM callhouse.calls_folded)
+        AND (project_id, started_at, id) IN (SELECT project_id, started_at, id FROM callhouse.calls_folded)
         AND turn_id = id AND thread_id != ''
     UNION DISTINCT
     SELECT project_id, started_at, id, thread_id

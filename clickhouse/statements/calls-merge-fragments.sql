@@ -2,7 +2,8 @@
 -- stored rows (all versions), the batch's own rows and the patches. A span id may occur in several traces, each with a
 -- row of its own (identity scope). Rows under an earlier start time of the same call are marked superseded, one version
 -- below. The batch's rows are read from the batch and not from the table, where a merge may already have dropped them:
--- so any order of arrival gives one answer.
+-- so any order of arrival gives one answer. Times and keys are tested alone, too: that is cheaper than pairs, and comes
+-- first for all rows of the granules.
 INSERT INTO callhouse.calls_folded
 WITH
     stored_fragments AS
@@ -14,10 +15,11 @@ WITH
             end_bytes, if(moved = 1, 0, start_ver) AS start_ver, if(moved = 1, 0, end_ver) AS end_ver, display_name,
             name_ver, delete_ver, toUInt8(1) AS is_row
         FROM callhouse.calls
-        WHERE (project_id, started_at, id) IN
+        WHERE (project_id, id) IN (SELECT project_id, id FROM callhouse.calls_touched) AND started_at IN
         (
-            SELECT project_id, started_at, key FROM callhouse.call_keys
-            WHERE kind = 'id' AND (project_id, key) IN (SELECT project_id, id FROM callhouse.calls_touched)
+            SELECT started_at FROM callhouse.call_keys
+            WHERE kind = 'id' AND key IN (SELECT id FROM callhouse.calls_touched)
+                AND (project_id, key) IN (SELECT project_id, id FROM callhouse.calls_touched)
         )
         UNION ALL
         SELECT

@@ -9,8 +9,6 @@ import { baseUs, type CallWorld, complete, createCallWorld, end, start } from '.
 
 const shipped = new URL('../../clickhouse/migrations/', import.meta.url).pathname
 const added = '0022_billed_usage.sql'
-/** Makes defaults of its columns, which rows from before them have too. */
-const changed = '0028_unbilled_calls.sql'
 const dir = mkdtempSync(join(tmpdir(), 'callhouse-upgrade-'))
 const migrationsDir = join(dir, 'migrations')
 let store: Store
@@ -68,7 +66,7 @@ beforeAll(async () => {
   await run(`INSERT INTO callhouse.costs_in (project_id, id, clock, event, llm_id, provider_id, prompt_token_cost,
       completion_token_cost, cache_read_input_token_cost, cache_creation_input_token_cost)
     SELECT 'ent/proj', 'p', 1, 'created', '${model}', 'default', 0.003, 0.015, 0.0003, 0.00375`)
-  for (const file of [added, changed]) cpSync(join(shipped, file), join(migrationsDir, file))
+  cpSync(shipped, migrationsDir, { recursive: true })
   await store.migrate()
 })
 afterAll(() => world.remove())

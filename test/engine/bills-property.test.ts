@@ -162,12 +162,17 @@ type Model = keyof typeof prices
 const models = Object.keys(prices) as Model[]
 const isAnthropic = (model: Model) => model !== 'gpt-a'
 
-type Made = { id: string; model: Model; bill: number[] }
+type Made = { id: string; model: Model; op: string; startedUs: number; bill: number[] }
+
+/** @param isPlain has nothing billed beside its tokens */
+const usageOfCall = (isPlain: boolean): string =>
+  isPlain ? JSON.stringify({ prompt_tokens: random.below(900), completion_tokens: random.below(90) }) : usageText(false)
 
 /** A call, whole or in two parts, by an SDK that adds cached tokens to the input, as a span, or by anybody. */
-function call(id: string, startedUs: number): { parts: CallFragment[]; made: Made } {
+function call(id: string, startedUs: number, isPlain: boolean): { parts: CallFragment[]; made: Made } {
   const model = random.pick(models)
-  const text = usageText(false)
+  const text = usageOfCall(isPlain)
+  const op = random.pick(['ask', 'answer'])
   const usage = JSON.parse(text) as Json
   const source = random.pick(['plain', 'plain', 'sdk', 'old sdk', 'span'])
   const version = source === 'sdk' ? '0.54.1' : '0.53.9'
@@ -175,7 +180,7 @@ function call(id: string, startedUs: number): { parts: CallFragment[]; made: Mad
   const attributes = isSdk ? `{"weave":{"source":"python-sdk","client_version":"${version}"}}` : '{}'
   const summary = { usage: { [model]: usage } }
   const columns: UsageEntry[] = checkSummary(findingsAt(), summary).usage
-  const begun = { startedUs, attributes, otelDump: source === 'span' ? '{"span":1}' : '' }
+  const begun = { startedUs, opName: op, attributes, otelDump: source === 'span' ? '{"span":1}' : '' }
   const ended = { endedUs: startedUs + 5_000_000, usage: columns, summary: JSON.stringify(summary) }
   const parts = random.chance(0.4) ? [start(id, begun), end(id, ended)] : [complete(id, { ...begun, ...ended })]
   const [inside = 0, apart = 0, read = 0, written = 0, anHour = 0, beside = 0] = billOf(usage)
@@ -189,7 +194,7 @@ function call(id: string, startedUs: number): { parts: CallFragment[]; made: Mad
     read * readPrice,
     written * writePrice + anHour * hourPrice,
   ]
-  return { parts, made: { id, model, bill } }
+  return { parts, made: { id, model, op, startedUs, bill } }
 }
 
 it('every answer tells the bill of each call, live and from statistics', async () => {
@@ -212,7 +217,12 @@ it('every answer tells the bill of each call, live and from statistics', async (
     }),
   ).rows
   await world.store.insert(topics.costs, { bytes: [row] })
-  const calls = Array.from({ length: runs(120, 1000) }, (_, n) => call(`bill-${n}`, baseUs + 7_200e6 + n * 20_000_000))
+  // Three calls a minute; of some minutes no call has anything billed beside its tokens.
+  const isPlain = (n: number) => Math.floor(n / 3) % 4 < 2
+  const startUs = baseUs + 7_200e6
+  const calls = Array.from({ length: runs(120, 1000) }, (_, n) =>
+    call(`bill-${n}`, startUs + n * 20_000_000, isPlain(n)),
+  )
   const [early, late] = [calls.filter((_, n) => n % 3 > 0), calls.filter((_, n) => n % 3 === 0)]
   await world.apply(early.flatMap(({ parts }) => parts))
   await world.refresh()
@@ -255,8 +265,31 @@ it('every answer tells the bill of each call, live and from statistics', async (
       }
     }
   }
+  /** Costs by op and model of some minutes, with and without what stands beside them. */
+  const checkTotals = async () => {
+    for (let n = 0; n < runs(20, 300); n++) {
+      const fromUs = startUs + random.below(calls.length / 12 - 1) * 240e6 + random.pick([0, -20e6, 30e6, 60e6])
+      const beforeUs = fromUs + random.pick([60e6, 120e6, 90e6, 240e6])
+      const group_by = [['model'], ['op_name'], ['model'], ['model', 'op_name']][n % 4] as string[]
+      const asked = { start: fromUs / 1e6, end: beforeUs / 1e6, bucket: random.pick([null, 60]), group_by, top: 100 }
+      const metrics = [{ field: 'total_cost' }, ...random.pick([[], [{ field: 'input_tokens' }, { field: 'calls' }]])]
+      const { json } = await world.ask('/calls/aggregate', { ...asked, metrics })
+      const { groups } = json as { groups: { keys: string[]; total: Record<string, number> }[] }
+      const want = new Map<string, number>()
+      for (const { made } of calls) {
+        if (made.startedUs < fromUs || made.startedUs >= beforeUs) continue
+        const key = group_by.map((name) => (name === 'model' ? made.model : made.op)).join(' ')
+        want.set(key, (want.get(key) ?? 0) + made.bill.reduce((sum, one) => sum + one, 0))
+      }
+      const told = Object.fromEntries(groups.map(({ keys, total }) => [keys.join(' '), total['total_cost.sum']]))
+      expect([asked, Object.keys(told).sort()]).toEqual([asked, [...want.keys()].sort()])
+      for (const [key, cost] of want) expect([asked, key, told[key]]).toEqual([asked, key, expect.closeTo(cost, 6)])
+    }
+  }
   await check()
+  await checkTotals()
   await world.refresh()
+  await checkTotals()
   world.statements.length = 0
   await check()
   expect(world.statements).toContain('call-stats.usage-rolled')

@@ -37,12 +37,15 @@ function usageOf({ n }: End): { model: string; values: number[] }[] {
 }
 const isSpan = ({ n }: Start): boolean => n % 3 === 0
 
+const userOf = ({ n }: Start): string => ['', 'ada', 'ben'][n % 5] ?? ''
+
 const startFields = (from: Start) => ({
   startedUs: from.us,
   traceId: from.trace,
   parentId: from.parent ?? '',
   opName: from.op,
   displayName: from.name,
+  userId: userOf(from),
   otelDump: isSpan(from) ? '{"span":1}' : '',
 })
 const endFields = (from: End) => ({
@@ -225,40 +228,69 @@ const byUsage = [
   ...metricsOf(['total_tokens', 'total_cost'], ['sum']),
 ]
 
+/** Answers by op or user whose usage came from statistics. */
+let rolledByKey = 0
+
 /** Aggregates that statistics can tell, against those of the calls themselves: a condition that all meet says that. */
 async function compareAggregates(times: number): Promise<void> {
   const anyId = { $expr: { $not: [{ $eq: [{ $getField: 'id' }, { $literal: 'none' }] }] } }
   for (let n = 0; n < times; n++) {
     const { fromUs, beforeUs, rootsOnly } = randomAsk(random)
     const lengths = [60, 300, 1_800, 3_600, 43_200].filter((one) => (beforeUs - fromUs) / 1e6 / one < 1_000)
-    const byModel = random.chance(0.4)
+    const groups = random.pick([
+      null,
+      null,
+      ['model'],
+      ['op_name'],
+      ['user'],
+      ['op_name', 'model'],
+      ['user', 'op_name'],
+    ])
     const asked = {
       start: fromUs / 1e6,
       end: beforeUs / 1e6,
       timezone: random.pick(['UTC', 'Asia/Kolkata']),
       bucket: random.pick([null, 'day', 'week', ...lengths]),
       filter: { trace_roots_only: rootsOnly },
-      metrics: byModel ? byUsage : random.pick([byCalls, byUsage, [...byCalls.slice(0, 8), ...byUsage]]),
-      ...(byModel && { group_by: ['model'], top: random.pick([1, 10]) }),
+      metrics:
+        groups?.[0] === 'model' ? byUsage : random.pick([byCalls, byUsage, [...byCalls.slice(0, 8), ...byUsage]]),
+      ...(groups && { group_by: groups, top: random.pick([1, 10]), rest: random.chance(0.7) }),
     }
     // A bound of the query is another one than those of the request.
     const bound = random.pick(['$gte', '$lt'])
     const boundS = (fromUs + random.below(beforeUs - fromUs)) / 1e6
     const bounded = random.chance(0.3) ? [{ [bound]: [{ $getField: 'started_at' }, { $literal: boundS }] }] : []
+    const askedBefore = world.statements.length
     const [found, want] = [
       await world.ask('/calls/aggregate', { ...asked, ...(bounded[0] && { query: { $expr: bounded[0] } }) }),
       await world.ask('/calls/aggregate', { ...asked, query: { $expr: { $and: [anyId.$expr, ...bounded] } } }),
     ]
+    const rolled = world.statements.slice(askedBefore).some((name) => /-(?:usage|costs)-rolled$/.test(name))
+    if (rolled && groups?.some((name) => name !== 'model')) rolledByKey++
     expect([want.status, asked]).toEqual([200, asked])
     expect({ asked, answer: found.json }).toEqual({ asked, answer: want.json })
   }
 }
 
-/** Totals by op, made in fewer statements, against those beside buckets and an average, which take one for each kind. */
+/**
+ * Totals by op, made in fewer statements, against those beside buckets and an average, which take one for each kind, and
+ * their tokens against a count, also around minutes in which no call has usage.
+ */
 async function compareTotals(times: number): Promise<void> {
   type Groups = { groups: { keys: string[]; is_rest: boolean; total: Row }[] }
+  const minuteOf = ({ start: { us } }: Shown) => us - (us % 60e6)
+  const isUsed = ({ end }: Shown) => end !== null && usageOf(end).length > 0
+  const used = new Set(model.shown(project).filter(isUsed).map(minuteOf))
+  const unused = model
+    .shown(project)
+    .map(minuteOf)
+    .filter((us) => !used.has(us))
   for (let n = 0; n < times; n++) {
-    const { fromUs, beforeUs, rootsOnly } = randomAsk(random)
+    const wide = randomAsk(random)
+    const { rootsOnly } = wide
+    const aroundUs = random.pick(unused) - random.below(2) * 45e6
+    const [fromUs, beforeUs] =
+      n % 2 === 0 ? [wide.fromUs, wide.beforeUs] : [aroundUs, aroundUs + random.pick([60e6, 90e6, 150e6])]
     const metrics = [
       ...metricsOf(['calls', 'errors'], ['sum']),
       ...metricsOf(['latency_ms'], ['p95']),
@@ -280,6 +312,14 @@ async function compareTotals(times: number): Promise<void> {
     const totals = ({ groups }: Groups) =>
       groups.map(({ keys, is_rest, total: { 'input_tokens.avg': _, ...total } }) => ({ keys, is_rest, total }))
     expect({ asked, totals: totals(found) }).toEqual({ asked, totals: totals(want) })
+    const apart = { groups: found.groups.filter(({ is_rest }) => !is_rest) }
+    const alone = (await world.ask('/calls/aggregate', { ...asked, ...(n % 4 > 1 && more), rest: false }))
+      .json as Groups
+    expect({ asked, totals: totals(alone) }).toEqual({ asked, totals: totals(apart) })
+    const { usage } = expected({ fromUs, beforeUs, rootsOnly, granularity: 86_400 }, false)
+    const counted = usage.reduce((sum, row) => sum + Number(row.sum_input_tokens), 0)
+    const told = found.groups.reduce((sum, { total }) => sum + Number(total['input_tokens.sum']), 0)
+    expect({ asked, told }).toEqual({ asked, told: counted })
   }
 }
 
@@ -314,6 +354,7 @@ describe('time series', () => {
     await compare(runs(3, 5))
     await compareAggregates(runs(10, 40))
     await compareTotals(runs(10, 40))
+    expect(rolledByKey).toBeGreaterThan(runs(2, 8))
   }, 240_000)
 })
 

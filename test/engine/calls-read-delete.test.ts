@@ -71,6 +71,25 @@ describe('/calls/delete', () => {
     expect((await remove([21])).json).toEqual({ num_deleted: 1 })
     expect(await visible(903)).toEqual([22])
   })
+  it('reads the traces of calls with others below them, and no others', async () => {
+    await world.apply([
+      call(41, null, 906),
+      call(42, 41, 906),
+      call(43, 41, 906),
+      call(51, null, 907),
+      call(52, 51, 907),
+    ])
+    const read = async (ids: number[]) => {
+      world.statements.length = 0
+      const { json } = await remove(ids)
+      return [json, world.statements.filter((name) => name.startsWith('calls.delete-'))]
+    }
+    const looked = ['calls.delete-requested', 'calls.delete-parents']
+    expect(await read([42, 77])).toEqual([{ num_deleted: 1 }, looked])
+    const walked = [...looked, 'calls.delete-boundary', 'calls.delete-batch']
+    expect(await read([43, 51])).toEqual([{ num_deleted: 3 }, walked])
+    expect([await visible(906), await visible(907)]).toEqual([[41], []])
+  })
   it('does nothing for ids that do not exist, alone and beside others, also when they come later', async () => {
     expect((await remove([77, 78])).json).toEqual({ num_deleted: 0 })
     expect((await remove([31, 77, 77, 39])).json).toEqual({ num_deleted: 1 })

@@ -150,7 +150,7 @@ it('a recompute counts only the dirty seconds of a minute with many calls, and a
     createRollups({
       store,
       committed: async () => committed.map((position) => ({ ...position })),
-      manyCalls: 10,
+      bounds: { manyCalls: 10 },
       onError(error) {
         throw error
       },

@@ -243,5 +243,5 @@ it('queries through refs answer what the model answers', { timeout: limitMs(180_
     }),
     { numRuns: runs(30, 300) },
   )
-  expect(found).toBeGreaterThan(100)
+  expect(found).toBeGreaterThan(10)
 })

@@ -190,19 +190,19 @@ it('what retention hides goes out of the files within the days of a round, not b
   const rewritten: string[] = []
   const run = async (day: number) => {
     const callsUs = us('2025-08-02T00:00:00Z') + day * dayUs
-    const purged = await purgeOf({ [project]: { callsUs, valuesUs: callsUs } }, [], 14).run(
+    const purged = await purgeOf({ [project]: { callsUs, valuesUs: callsUs } }, [], 9).run(
       Date.parse('2025-10-01T04:00:00Z') + day * 86_400_000,
     )
     removed += purged.rows
     rewritten.push(...purged.rewritten)
   }
-  for (let day = 0; day < 7; day++) await run(day)
-  expect(removed).toBeGreaterThanOrEqual(7 * tables.length)
+  for (let day = 0; day < 2; day++) await run(day)
+  expect(removed).toBeGreaterThanOrEqual(2 * tables.length)
   // Files of other tests, and fragments, whose time is not that of their call, have a day of their month.
   const exact = () => rewritten.filter((name) => /^(?:calls|turns|payloads) /.test(name))
   expect(exact()).toEqual([])
   const before = total(await rowsOf(project, true))
-  for (let day = 7; day < 14; day++) await run(day)
+  for (let day = 2; day < 9; day++) await run(day)
   expect(
     exact()
       .filter((name) => name.endsWith('202508'))

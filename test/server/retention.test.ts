@@ -258,6 +258,13 @@ describe('payloads that are kept for less time than their calls', () => {
       call_metrics: [{ metric: 'call_count' }],
     })
     expect(call_buckets.reduce((sum, bucket) => sum + (bucket.sum_call_count ?? 0), 0)).toBe(1)
+    // Usage is that of the calls which are seen, whatever their statistics tell.
+    await derived()
+    const metrics = [{ field: 'input_tokens', as: 'sum' }]
+    const asked = { project_id, start: agoOf(61 * dayMs), end: agoOf(50 * dayMs), group_by: ['op_name'], metrics }
+    expect(await server.send('/calls/aggregate', asked)).toMatchObject({
+      groups: [{ keys: ['op-old'], total: { 'input_tokens.sum': 1 } }],
+    })
   })
 
   it('stay hidden when they are to be kept for longer again: they may be removed', async () => {

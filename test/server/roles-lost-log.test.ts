@@ -92,7 +92,7 @@ async function stop(one: Running): Promise<void> {
 }
 /** Waits until a server has ended by itself, and returns the line that says why. */
 async function ended(one: Running): Promise<string> {
-  await vi.waitFor(() => expect(one.callhouse.shutdown.isShuttingDown()).toBe(true), 20_000)
+  await vi.waitFor(() => expect(one.callhouse.shutdown.isShuttingDown()).toBe(true), 60_000)
   await stop(one)
   process.exitCode = undefined
   return one.lines.find((line) => line.includes('"level":60')) ?? one.lines.join('')

@@ -193,9 +193,9 @@ describe('a trace', () => {
       expect((await treeOf(hostile)).id).toEqual([])
   })
 
-  it('of more spans than one statement reads is whole, with every kind', async () => {
+  it('of more spans than one statement reads is whole, with every kind, and what is beside them is read once', async () => {
     const trace = newTrace()
-    const count = 20_500
+    const count = 32_500
     const idOf = (n: number) => String(n).padStart(16, 'd')
     const parent = idOf(0)
     for (let from = 0; from < count; from += 2_500)
@@ -207,7 +207,17 @@ describe('a trace', () => {
           return whole({ id, trace, parent: at === 0 ? null : parent, from: at % 50, to: 60, more: { attributes } })
         }),
       )
+    const { store } = server.now()
+    const { bytes } = store
+    const read: string[] = []
+    store.bytes = (query, ...rest) => {
+      read.push(query.name)
+      return bytes(query, ...rest)
+    }
     const tree = await treeOf(trace)
+    store.bytes = bytes
+    const times = (name: string) => read.filter((one) => one === name).length
+    expect(['calls.page', 'trace-tree.kinds', 'trace-tree.feedback'].map(times)).toEqual([2, 1, 1])
     expect(tree.id).toHaveLength(count)
     expect(new Set(tree.id).size).toBe(count)
     expect(tree.start_us).toEqual([...tree.start_us].sort((a, b) => a - b))

@@ -36,11 +36,31 @@ describe('the page', () => {
       const { status, headers, text } = await get(path, navigation)
       expect([path, status]).toEqual([path, 200])
       expect(text).toContain('<!doctype html>')
+      // Browsers ask for an icon anyway: without one in the shell, for one that there is not.
+      expect(text).toMatch(/<link rel="icon"[^>]* href="data:image\/svg\+xml,/)
       expect(headers['content-security-policy']).toContain("default-src 'none'")
       expect(headers['content-security-policy']).not.toContain('unsafe')
       expect(headers['content-security-policy']).toContain("frame-ancestors 'none'")
       expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' })
     }
+  })
+
+  it('loads at once what a page needs beside the first file', async () => {
+    const loaded = async (path: string): Promise<string[]> => {
+      const { text } = await get(path, navigation)
+      return [...text.matchAll(/<link rel="modulepreload" crossorigin href="\.\/assets\/([a-z-]+)-[^"]+"/g)].map(
+        ([, name]) => name ?? '',
+      )
+    }
+    for (const path of ['/p/acme/demo/traces/1', '/p/acme/demo/calls/1']) {
+      expect([path, await loaded(path)]).toEqual([path, expect.arrayContaining(['lazy-route', 'use-trace'])])
+      expect(await loaded(path)).not.toContain('lazy-routes')
+    }
+    expect(await loaded('/p/acme/demo/dashboard')).toEqual(expect.arrayContaining(['lazy-route', 'dashboards']))
+    for (const path of ['/p/acme/demo/threads', '/settings/keys'])
+      expect([path, await loaded(path)]).toEqual([path, expect.arrayContaining(['lazy-routes'])])
+    for (const path of ['/', '/sign-in', '/p/acme/demo', '/p/acme/demo/calls'])
+      expect([path, await loaded(path)]).toEqual([path, []])
   })
 
   it('shows browsers a page at unknown paths and answers programs as ever', async () => {
@@ -153,7 +173,14 @@ describe('what is served', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
   const build = (to: string, text: string) => {
     mkdirSync(join(to, 'assets'), { recursive: true })
-    writeFileSync(join(to, 'index.html'), `<base href="/"><p>${text}</p>`)
+    mkdirSync(join(to, '.vite'))
+    writeFileSync(join(to, 'index.html'), `<head><base href="/"></head><p>${text}</p>`)
+    const manifest = {
+      'index.html': { file: 'assets/a.js', isEntry: true },
+      'lazy.tsx': { file: 'assets/b.js', imports: ['index.html', '_shared.js'] },
+      '_shared.js': { file: 'assets/c.js', imports: ['lazy.tsx'] },
+    }
+    writeFileSync(join(to, '.vite/manifest.json'), JSON.stringify(manifest))
     for (const suffix of ['', '.br', '.gz']) writeFileSync(join(to, 'assets', `a.js${suffix}`), text + suffix)
     writeFileSync(join(to, 'stamp.json'), JSON.stringify({ digest: text }))
   }
@@ -169,8 +196,13 @@ describe('what is served', () => {
     renameSync(`${dist}.new`, dist)
     expect(shell()).toContain('could not be built')
     now += 1_001
-    expect(shell()).toBe('<base href="/"><p>one</p>')
+    expect(shell()).toBe('<head><base href="/"></head><p>one</p>')
     expect(assets.shell('/obs/').html.toString()).toContain('<base href="/obs/">')
+    const lazy = assets.shell('/obs/', 'lazy.tsx')
+    expect(lazy.html.toString()).toBe(
+      '<head><base href="/obs/"><link rel="modulepreload" crossorigin href="./assets/b.js"><link rel="modulepreload" crossorigin href="./assets/c.js"></head><p>one</p>',
+    )
+    expect(lazy.etag).not.toBe(assets.shell('/obs/').etag)
     expect(assets.file('a.js', 'gzip, br')?.bytes.toString()).toBe('one.br')
     expect(assets.file('a.js', 'gzip, br;q=0')?.bytes.toString()).toBe('one.gz')
     expect(assets.file('a.js', undefined)?.bytes.toString()).toBe('one')

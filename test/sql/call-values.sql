@@ -175,7 +175,7 @@ FROM
         (
             SELECT
                 toString(toDate32(c.started_at, {v4:String})) AS bucket,
-                if(extract(c.op_name, '^weave:///[^/]+/[^/]+/op/([^/:]+):') != '', extract(c.op_name, '^weave:///[^/]+/[^/]+/op/([^/:]+):'), c.op_name) AS k0,
+                replaceRegexpOne(c.op_name, '^weave:///[^/]+/[^/]+/op/([^/:]+):[\\s\\S]*$', '\\1') AS k0,
                 ifNull(toString(JSONExtractString(c.inputs, {v5:String})), '') AS k1,
                 toNullable(ifNotFinite(toFloat64OrNull(JSONExtractString(c.output, {v6:String})), NULL)) AS v0,
                 toUInt8(c.exception != '') AS failed,
@@ -793,21 +793,6 @@ FROM
                             FROM
                             (
                                 SELECT
-                                    clock,
-                                    id,
-                                    billed_usage,
-                                    counts_cached
-                                FROM callhouse.payloads
-                                WHERE (project_id = {v2:String}) AND ((part IN ('both', 'end')) AND (at IN (
-                                    SELECT c.output_at
-                                    FROM callhouse.calls AS c
-                                    FINAL
-                                    WHERE (c.project_id = {v2:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0))
-                                )) AND notEmpty(billed_usage))
-                            ) AS b
-                            ANY RIGHT JOIN
-                            (
-                                SELECT
                                     toString(toUnixTimestamp(c.started_at) - positiveModulo(toUnixTimestamp(c.started_at), {v1:Int64})) AS bucket,
                                     c.end_ver AS end_ver,
                                     c.id AS id,
@@ -828,7 +813,22 @@ FROM
                                     FROM callhouse.payloads
                                     WHERE (project_id = {v2:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (otel_dump != ''))
                                 ))))
-                            ) AS c ON (b.clock = c.end_ver) AND (b.id = c.id)
+                            ) AS c
+                            ANY LEFT JOIN
+                            (
+                                SELECT
+                                    clock,
+                                    id,
+                                    billed_usage,
+                                    counts_cached
+                                FROM callhouse.payloads
+                                WHERE (project_id = {v2:String}) AND ((part IN ('both', 'end')) AND (at IN (
+                                    SELECT c.output_at
+                                    FROM callhouse.calls AS c
+                                    FINAL
+                                    WHERE (c.project_id = {v2:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0))
+                                )) AND notEmpty(billed_usage))
+                            ) AS b ON (b.clock = c.end_ver) AND (b.id = c.id)
                         )
                     )
                     ARRAY JOIN
@@ -848,8 +848,8 @@ SETTINGS output_format_json_quote_64bit_integers = 0
 -- the greatest groups (calls.aggregate)
 -- {"v3":"ent/proj","v0":0.5,"v1":1,"v2":"score","v4":1000000,"v5":2000000,"v6":"op:","v7":9}
 SELECT
-    bucket,
-    kept,
+    '' AS bucket,
+    1 AS kept,
     k0,
     count() AS points,
     ifNull(sum(toNullable(1)), 0),
@@ -923,10 +923,7 @@ FROM
         ) AS c
     )
 )
-GROUP BY
-    kept,
-    k0,
-    bucket
+GROUP BY k0
 ORDER BY ifNull(sum(toNullable(1)), 0) DESC
 LIMIT {v7:UInt64}
 SETTINGS output_format_json_quote_64bit_integers = 0
@@ -1003,10 +1000,10 @@ GROUP BY
 SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- what costs are made of by user (calls.aggregate-costs)
--- {"v1":"ent/proj","v0":["a"],"v2":1000000,"v3":2000000,"v4":300,"v5":"op:"}
+-- {"v1":"ent/proj","v0":300,"v2":1000000,"v3":2000000,"v4":"op:","v5":["a"]}
 SELECT
     bucket,
-    kept,
+    1 AS kept,
     k0,
     count() AS points,
     model,
@@ -1020,98 +1017,95 @@ SELECT
     ifNull(sum(toNullable(toFloat64(bill.more_output))), 0)
 FROM
 (
-    SELECT * REPLACE (if(kept, k0, '') AS k0)
+    SELECT
+        *,
+        1 AS kept
     FROM
     (
-        SELECT
-            *,
-            (k0) IN (
-                SELECT (arrayJoin(arrayZip({v0:Array(String)}))).1
-            ) AS kept
+        SELECT *
         FROM
         (
-            SELECT *
+            SELECT
+                *,
+                toString(point.1) AS model
             FROM
             (
                 SELECT
-                    *,
-                    toString(point.1) AS model
+                    bucket,
+                    k0,
+                    point,
+                    bill,
+                    counts_cached,
+                    with_total
                 FROM
                 (
                     SELECT
-                        bucket,
-                        k0,
-                        point,
-                        bill,
-                        counts_cached,
-                        with_total
+                        *,
+                        emptyArrayString() AS with_total
                     FROM
                     (
                         SELECT
-                            *,
-                            emptyArrayString() AS with_total
+                            c.bucket AS bucket,
+                            c.k0 AS k0,
+                            c.end_ver AS end_ver,
+                            c.id AS id,
+                            c.points AS points,
+                            c.has_cached OR (b.counts_cached = 1) AS counts_cached,
+                            arrayMap(point -> arrayFirst(bill -> (bill.model = (point.1)), b.billed_usage), c.points) AS bills
                         FROM
                         (
                             SELECT
-                                c.bucket AS bucket,
-                                c.k0 AS k0,
+                                toString(toUnixTimestamp(c.started_at) - positiveModulo(toUnixTimestamp(c.started_at), {v0:Int64})) AS bucket,
+                                ifNull(toString(nullIf(c.user_id, '')), '') AS k0,
                                 c.end_ver AS end_ver,
                                 c.id AS id,
-                                c.points AS points,
-                                c.has_cached OR (b.counts_cached = 1) AS counts_cached,
-                                arrayMap(point -> arrayFirst(bill -> (bill.model = (point.1)), b.billed_usage), c.points) AS bills
-                            FROM
-                            (
-                                SELECT
-                                    clock,
-                                    id,
-                                    billed_usage,
-                                    counts_cached
-                                FROM callhouse.payloads
-                                WHERE (project_id = {v1:String}) AND ((part IN ('both', 'end')) AND (((at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC'))) OR (at IN (
-                                    SELECT c.output_at
-                                    FROM callhouse.calls AS c
-                                    FINAL
-                                    WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (NOT ((c.output_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')))))
-                                ))) AND notEmpty(billed_usage))
-                            ) AS b
-                            ANY RIGHT JOIN
-                            (
-                                SELECT
-                                    toString(toUnixTimestamp(c.started_at) - positiveModulo(toUnixTimestamp(c.started_at), {v4:Int64})) AS bucket,
-                                    ifNull(toString(nullIf(c.user_id, '')), '') AS k0,
-                                    c.end_ver AS end_ver,
-                                    c.id AS id,
-                                    arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points,
-                                    (c.start_ver, c.id) IN (
-                                        SELECT
-                                            clock,
-                                            id
-                                        FROM callhouse.payloads
-                                        WHERE (project_id = {v1:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (part = 'start') AND (counts_cached = 1))
-                                    ) AS has_cached
-                                FROM callhouse.calls AS c
-                                FINAL
-                                WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v5:String})) AND notEmpty(c.usage_model) AND ((c.parent_id = '') OR ((c.start_ver, c.id) IN (
+                                arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points,
+                                (c.start_ver, c.id) IN (
                                     SELECT
                                         clock,
                                         id
                                     FROM callhouse.payloads
-                                    WHERE (project_id = {v1:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (otel_dump != ''))
-                                ))))
-                            ) AS c ON (b.clock = c.end_ver) AND (b.id = c.id)
-                        )
+                                    WHERE (project_id = {v1:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (part = 'start') AND (counts_cached = 1))
+                                ) AS has_cached
+                            FROM callhouse.calls AS c
+                            FINAL
+                            WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v4:String})) AND notEmpty(c.usage_model) AND ((c.parent_id = '') OR ((c.start_ver, c.id) IN (
+                                SELECT
+                                    clock,
+                                    id
+                                FROM callhouse.payloads
+                                WHERE (project_id = {v1:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (otel_dump != ''))
+                            ))))
+                        ) AS c
+                        ANY LEFT JOIN
+                        (
+                            SELECT
+                                clock,
+                                id,
+                                billed_usage,
+                                counts_cached
+                            FROM callhouse.payloads
+                            WHERE (project_id = {v1:String}) AND ((part IN ('both', 'end')) AND (((at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC'))) OR (at IN (
+                                SELECT c.output_at
+                                FROM callhouse.calls AS c
+                                FINAL
+                                WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (NOT ((c.output_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')))))
+                            ))) AND notEmpty(billed_usage))
+                        ) AS b ON (b.clock = c.end_ver) AND (b.id = c.id)
                     )
-                    ARRAY JOIN
-                        points AS point,
-                        bills AS bill
                 )
+                ARRAY JOIN
+                    points AS point,
+                    bills AS bill
             )
         )
+    )
+    WHERE (k0) IN (
+        SELECT (arrayJoin(arrayZip({v5:Array(String)}))).1
     )
 )
 GROUP BY
     GROUPING SETS (
-        (kept, k0, bucket, model),
-        (kept, k0, model))
+        (k0, bucket, model),
+        (k0, model))
 SETTINGS output_format_json_quote_64bit_integers = 0

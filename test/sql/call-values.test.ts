@@ -38,7 +38,7 @@ const metrics = metricsOf(
   ],
   fields,
 )
-const kept = { keys: [['a', 'b']] }
+const kept = { keys: [['a', 'b']], rest: true }
 const options = { isBucketed: true, rootsOrSpans: true }
 
 const split = {
@@ -70,7 +70,7 @@ const queries: Record<string, Query> = {
   'usage by model and status': usageGroupsQuery(grouped('model', 'status'), metrics.usage, kept, options),
   'what costs are made of by user': costGroupsQuery(
     { ...grouped('user'), bucket: bucketSql(300, 'UTC') },
-    { keys: [['a']] },
+    { keys: [['a']], rest: false },
     options,
   ),
 }

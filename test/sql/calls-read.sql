@@ -1075,15 +1075,7 @@ WHERE (f.project_id = {v1:String}) AND ((f.id IN (
             WHERE (project_id = {v1:String}) AND ((kind = {v2:String}) AND (key IN ({v3:Array(String)})))
         )) AND (trace_id IN ({v3:Array(String)})))
     ))
-)) AND (f.weave_ref IN (
-    SELECT concat({v0:String}, id)
-    FROM callhouse.calls
-    WHERE (project_id = {v1:String}) AND ((started_at IN (
-        SELECT started_at
-        FROM callhouse.call_keys
-        WHERE (project_id = {v1:String}) AND ((kind = {v2:String}) AND (key IN ({v3:Array(String)})))
-    )) AND (trace_id IN ({v3:Array(String)})))
-)) AND (f.purged = 0))
+)) AND startsWith(f.weave_ref, {v0:String}) AND (f.purged = 0))
 GROUP BY f.weave_ref
 
 -- total size (calls.total-size)
@@ -1549,6 +1541,12 @@ WHERE (c.project_id = {v0:String}) AND ((c.started_at IN (
     FROM callhouse.call_keys
     WHERE (project_id = {v0:String}) AND ((kind = {v1:String}) AND (key IN ({v2:Array(String)})))
 )) AND (c.id IN ({v2:Array(String)})) AND (c.moved = 0))
+
+-- those of them with calls below (calls.delete-parents)
+-- {"v0":"ent/proj","v1":["a"]}
+SELECT DISTINCT key
+FROM callhouse.call_keys
+WHERE (project_id = {v0:String}) AND ((kind = 'parent_id') AND (key IN ({v1:Array(String)})))
 
 -- where a batch of their traces ends (calls.delete-boundary)
 -- {"v0":"ent/proj","v1":["t","u"],"v2":1000000,"v3":"t","v4":2000000,"v5":4999}

@@ -26,6 +26,7 @@ import {
   boundaryQuery,
   deletedSinceQuery,
   descendantsQuery,
+  parentsQuery,
   requestedQuery,
 } from '../../services/query/calls/descendants.ts'
 import { type CallHeader, headerSelect } from '../../services/query/calls/header.ts'
@@ -189,6 +190,7 @@ const queries: Record<string, Query> = {
   'the latest threads': latestThreadsQuery(threadsPage, 9),
   'whether a turn changed': changedThreadsQuery(threadsPage),
   'calls to delete': requestedQuery(projectId, ['a']),
+  'those of them with calls below': parentsQuery(projectId, ['a']),
   'where a batch of their traces ends': boundaryQuery(projectId, { ...traces, upTo: null }, 5_000),
   'a batch of their traces': descendantsQuery(projectId, traces),
   'the last batch of their traces': descendantsQuery(projectId, { ...traces, after: null, upTo: null }),

@@ -125,6 +125,7 @@ WHERE (f.project_id = {v0:String}) AND ((f.purged = 0) AND (if(startsWith(f.weav
 -- {"v0":"ent/proj","v1":["a","b"]}
 SELECT
     id,
+    toString(f.clock) AS clock,
     user_id,
     weave_ref
 FROM callhouse.feedback AS f

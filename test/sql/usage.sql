@@ -6,6 +6,26 @@ WHERE (project_id = {v0:String}) AND ((position > ({v1:Array(UInt64)}[indexOf({v
 GROUP BY minute
 SETTINGS max_threads = 1
 
+-- whether minutes know usage by model alone (call-stats.minutes-by-model)
+-- {"v0":"ent/proj","v1":60,"v2":60,"v3":7200}
+SELECT max(usage_is_by_model OR (length(usage_op) != length(usage_model)))
+FROM callhouse.call_stats
+FINAL
+WHERE (project_id = {v0:String}) AND (((seconds = {v1:UInt32}) AND (bucket >= toDateTime({v2:Int64}, 'UTC')) AND (bucket < toDateTime({v3:Int64}, 'UTC'))) AND notEmpty(usage_model))
+SETTINGS output_format_json_quote_64bit_integers = 0
+
+-- what the usage of calls has (call-stats.usage-facts)
+-- {"v0":"ent/proj","v1":3600,"v2":3600,"v3":7200,"v4":60,"v5":60}
+SELECT
+    count() > 0,
+    max(arrayExists(n -> (n < 0), usage_input_min) OR arrayExists(n -> (n != 0), arrayConcat(usage_inside_sum, usage_billed_read_sum, usage_billed_write_sum, usage_billed_write_1h_sum, usage_more_output_sum))),
+    max((root = 0) AND has(usage_top, 1)),
+    max(usage_is_by_model OR (length(usage_op) != length(usage_model)))
+FROM callhouse.call_stats
+FINAL
+WHERE (project_id = {v0:String}) AND ((((seconds = {v1:UInt32}) AND (bucket >= toDateTime({v2:Int64}, 'UTC')) AND (bucket < toDateTime({v3:Int64}, 'UTC'))) OR ((seconds = {v4:UInt32}) AND (bucket >= toDateTime({v5:Int64}, 'UTC')) AND (bucket < toDateTime({v2:Int64}, 'UTC')))) AND notEmpty(usage_model))
+SETTINGS output_format_json_quote_64bit_integers = 0
+
 -- traces of calls (usage.traces)
 -- {"v0":"ent/proj","v1":"id","v2":["a","b"]}
 SELECT DISTINCT trace
@@ -220,7 +240,7 @@ LIMIT {v4:UInt64}
 SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- what costs are made of (call-stats.usage)
--- {"v0":"ent/proj","v1":1000000,"v2":2000000,"v3":300000000,"v4":9}
+-- {"v1":"ent/proj","v0":300000000,"v2":1000000,"v3":2000000,"v4":9}
 SELECT
     bucket,
     toString(point.1) AS model,
@@ -258,22 +278,7 @@ FROM
             FROM
             (
                 SELECT
-                    clock,
-                    id,
-                    billed_usage,
-                    counts_cached
-                FROM callhouse.payloads
-                WHERE (project_id = {v0:String}) AND ((part IN ('both', 'end')) AND (((at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC'))) OR (at IN (
-                    SELECT c.output_at
-                    FROM callhouse.calls AS c
-                    FINAL
-                    WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (NOT ((c.output_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')))))
-                ))) AND notEmpty(billed_usage))
-            ) AS b
-            ANY RIGHT JOIN
-            (
-                SELECT
-                    intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v3:Int64}), 1000000) AS bucket,
+                    intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v0:Int64}), 1000000) AS bucket,
                     c.end_ver AS end_ver,
                     c.id AS id,
                     arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points,
@@ -282,12 +287,27 @@ FROM
                             clock,
                             id
                         FROM callhouse.payloads
-                        WHERE (project_id = {v0:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (part = 'start') AND (counts_cached = 1))
+                        WHERE (project_id = {v1:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (part = 'start') AND (counts_cached = 1))
                     ) AS has_cached
                 FROM callhouse.calls AS c
                 FINAL
-                WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model))
-            ) AS c ON (b.clock = c.end_ver) AND (b.id = c.id)
+                WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model))
+            ) AS c
+            ANY LEFT JOIN
+            (
+                SELECT
+                    clock,
+                    id,
+                    billed_usage,
+                    counts_cached
+                FROM callhouse.payloads
+                WHERE (project_id = {v1:String}) AND ((part IN ('both', 'end')) AND (((at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC'))) OR (at IN (
+                    SELECT c.output_at
+                    FROM callhouse.calls AS c
+                    FINAL
+                    WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (NOT ((c.output_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')))))
+                ))) AND notEmpty(billed_usage))
+            ) AS b ON (b.clock = c.end_ver) AND (b.id = c.id)
         )
     )
     ARRAY JOIN
@@ -300,8 +320,124 @@ GROUP BY
 LIMIT {v4:UInt64}
 SETTINGS output_format_json_quote_64bit_integers = 0
 
+-- what costs are made of, where nothing but tokens is billed in whole minutes (call-stats.usage)
+-- {"v1":"ent/proj","v0":300000000,"v2":1000000,"v3":2000000,"v4":60000000,"v5":120000000,"v6":150000000,"v7":9}
+SELECT
+    bucket,
+    toString(point.1) AS model,
+    count(),
+    ifNull(sum(toNullable(toFloat64(point.2))), 0),
+    ifNull(sum(toNullable(toFloat64(point.3))), 0),
+    ifNull(sum(toNullable(toFloat64(bill.inside))), 0),
+    ifNull(sum(toNullable(toFloat64(if(counts_cached, 0, bill.apart)))), 0),
+    ifNull(sum(toNullable(toFloat64(bill.cache_read))), 0),
+    ifNull(sum(toNullable(toFloat64(bill.cache_write))), 0),
+    ifNull(sum(toNullable(toFloat64(bill.cache_write_1h))), 0),
+    ifNull(sum(toNullable(toFloat64(bill.more_output))), 0)
+FROM
+(
+    SELECT
+        bucket,
+        point,
+        CAST(('', 0, 0, 0, 0, 0, 0), 'Tuple(model String, inside Int64, apart Int64, cache_read Int64, cache_write Int64, cache_write_1h Int64, more_output Int64)') AS bill,
+        toUInt8(0) AS counts_cached,
+        with_total
+    FROM
+    (
+        SELECT
+            bucket,
+            arrayJoin(points) AS point,
+            with_total
+        FROM
+        (
+            SELECT
+                *,
+                emptyArrayString() AS with_total
+            FROM
+            (
+                SELECT
+                    intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v0:Int64}), 1000000) AS bucket,
+                    c.end_ver AS end_ver,
+                    c.id AS id,
+                    arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points
+                FROM callhouse.calls AS c
+                FINAL
+                WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model))
+            )
+        )
+    )
+    UNION ALL
+    SELECT *
+    FROM
+    (
+        SELECT
+            bucket,
+            point,
+            bill,
+            counts_cached,
+            with_total
+        FROM
+        (
+            SELECT
+                *,
+                emptyArrayString() AS with_total
+            FROM
+            (
+                SELECT
+                    c.bucket AS bucket,
+                    c.end_ver AS end_ver,
+                    c.id AS id,
+                    c.points AS points,
+                    c.has_cached OR (b.counts_cached = 1) AS counts_cached,
+                    arrayMap(point -> arrayFirst(bill -> (bill.model = (point.1)), b.billed_usage), c.points) AS bills
+                FROM
+                (
+                    SELECT
+                        intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v0:Int64}), 1000000) AS bucket,
+                        c.end_ver AS end_ver,
+                        c.id AS id,
+                        arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points,
+                        (c.start_ver, c.id) IN (
+                            SELECT
+                                clock,
+                                id
+                            FROM callhouse.payloads
+                            WHERE (project_id = {v1:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (((at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v4:Int64}, 'UTC'))) OR ((at >= fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v6:Int64}, 'UTC')))) AND (part = 'start') AND (counts_cached = 1))
+                        ) AS has_cached
+                    FROM callhouse.calls AS c
+                    FINAL
+                    WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v4:Int64}, 'UTC'))) OR ((c.started_at >= fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v6:Int64}, 'UTC')))) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model))
+                ) AS c
+                ANY LEFT JOIN
+                (
+                    SELECT
+                        clock,
+                        id,
+                        billed_usage,
+                        counts_cached
+                    FROM callhouse.payloads
+                    WHERE (project_id = {v1:String}) AND ((part IN ('both', 'end')) AND (at IN (
+                        SELECT c.output_at
+                        FROM callhouse.calls AS c
+                        FINAL
+                        WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v4:Int64}, 'UTC'))) OR ((c.started_at >= fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v6:Int64}, 'UTC')))) AND (c.delete_ver = 0) AND (c.moved = 0))
+                    )) AND notEmpty(billed_usage))
+                ) AS b ON (b.clock = c.end_ver) AND (b.id = c.id)
+            )
+        )
+        ARRAY JOIN
+            points AS point,
+            bills AS bill
+    )
+)
+GROUP BY
+    bucket,
+    model
+LIMIT {v7:UInt64}
+SETTINGS output_format_json_quote_64bit_integers = 0
+
 -- what costs are made of, from hours, minutes and calls (call-stats.usage-rolled)
--- {"v1":"ent/proj","v0":3600,"v2":3600,"v3":7200,"v4":60,"v5":60,"v6":1000000,"v7":2000000,"v8":60000000,"v9":3600000000,"v10":9}
+-- {"v1":"ent/proj","v0":3600,"v2":3600,"v3":7200,"v4":60,"v5":60,"v6":3600000000,"v7":1000000,"v8":2000000,"v9":60000000,"v10":9}
 SELECT
     bucket,
     model,
@@ -386,6 +522,24 @@ FROM
                 FROM
                 (
                     SELECT
+                        intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v6:Int64}), 1000000) AS bucket,
+                        c.end_ver AS end_ver,
+                        c.id AS id,
+                        arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points,
+                        (c.start_ver, c.id) IN (
+                            SELECT
+                                clock,
+                                id
+                            FROM callhouse.payloads
+                            WHERE (project_id = {v1:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (part = 'start') AND (counts_cached = 1))
+                        ) AS has_cached
+                    FROM callhouse.calls AS c
+                    FINAL
+                    WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model))
+                ) AS c
+                ANY LEFT JOIN
+                (
+                    SELECT
                         clock,
                         id,
                         billed_usage,
@@ -395,27 +549,9 @@ FROM
                         SELECT c.output_at
                         FROM callhouse.calls AS c
                         FINAL
-                        WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0))
+                        WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0))
                     )) AND notEmpty(billed_usage))
-                ) AS b
-                ANY RIGHT JOIN
-                (
-                    SELECT
-                        intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v9:Int64}), 1000000) AS bucket,
-                        c.end_ver AS end_ver,
-                        c.id AS id,
-                        arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points,
-                        (c.start_ver, c.id) IN (
-                            SELECT
-                                clock,
-                                id
-                            FROM callhouse.payloads
-                            WHERE (project_id = {v1:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND ((at >= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC'))) AND (part = 'start') AND (counts_cached = 1))
-                        ) AS has_cached
-                    FROM callhouse.calls AS c
-                    FINAL
-                    WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model))
-                ) AS c ON (b.clock = c.end_ver) AND (b.id = c.id)
+                ) AS b ON (b.clock = c.end_ver) AND (b.id = c.id)
             )
         )
         ARRAY JOIN

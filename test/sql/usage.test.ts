@@ -7,9 +7,11 @@ import { tokenSums } from '../../services/query/call-stats/costs.ts'
 import { callMetrics, usageMetrics } from '../../services/query/call-stats/metrics.ts'
 import {
   dirtyStatsQuery,
+  minutesByModelQuery,
   rolledCallsQuery,
   rolledUsageQuery,
   splitTime,
+  usageFactsQuery,
 } from '../../services/query/call-stats/rollup.ts'
 import { callSeriesQuery, seriesOf, usageSeriesQuery } from '../../services/query/call-stats/series.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
@@ -30,6 +32,11 @@ const hours = { ...series({}), granularity: 3600 }
 
 const queries: [about: string, query: Query][] = [
   ['minutes that lag', dirtyStatsQuery(projectId, { fromUs: 1_000_000, beforeUs: 2_000_000 }, [])],
+  [
+    'whether minutes know usage by model alone',
+    minutesByModelQuery(projectId, splitTime(1_000_000, 7_200_000_000, [])),
+  ],
+  ['what the usage of calls has', usageFactsQuery(projectId, splitTime(1_000_000, 7_200_000_000, []))],
   ['traces of calls', tracesOfQuery(projectId, ['a', 'b'])],
   ['calls per bucket', callSeriesQuery(series({ op_names: ['op:*'] }), latency)],
   ['usage per bucket', usageSeriesQuery(series({}), totals, { rootsOrSpans: false, exactTotals: false, most: 9 })],
@@ -46,6 +53,14 @@ const queries: [about: string, query: Query][] = [
   [
     'what costs are made of',
     usageSeriesQuery(series({}), tokenSums, { rootsOrSpans: false, exactTotals: false, most: 9 }),
+  ],
+  [
+    'what costs are made of, where nothing but tokens is billed in whole minutes',
+    usageSeriesQuery({ ...series({}), unbilled: splitTime(1_000_000, 150_000_000, []) }, tokenSums, {
+      rootsOrSpans: false,
+      exactTotals: false,
+      most: 9,
+    }),
   ],
   [
     'what costs are made of, from hours, minutes and calls',

@@ -24,8 +24,16 @@ export const readSettings = (limits: Limits & { resultBytes: number; rows?: numb
   output_format_json_escape_forward_slashes: 0,
 })
 
+/** Where the process may set it (CAP_SYS_NICE); elsewhere all statements are alike. */
+const priority = (nice: number): Settings => ({
+  os_threads_nice_value_query: nice,
+  os_threads_nice_value_materialized_view: nice,
+})
+
 /** Settings of the statements that write: merges of calls, dirty buckets and inserts. */
 export const writeSettings = (limits: Limits): Settings => ({
+  // Somebody waits for an acknowledgement, or for what is read.
+  ...priority(2),
   max_execution_time: limits.timeoutMs / 1000,
   timeout_overflow_mode: 'throw',
   max_memory_usage: limits.memoryBytes,
@@ -37,11 +45,8 @@ export const writeSettings = (limits: Limits): Settings => ({
   max_partitions_per_insert_block: 0,
 })
 
-/** Of counters and exports: below requests and batches, in steps of nice(2). */
-export const lowPriority: Settings = {
-  os_threads_nice_value_query: 10,
-  os_threads_nice_value_materialized_view: 10,
-}
+/** Of counters and exports: below requests and batches. */
+export const lowPriority = priority(10)
 
 export const settingsText = (settings: Settings): string =>
   Object.entries(settings)

@@ -127,11 +127,12 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
   async function checkSpace(of: readonly string[]): Promise<void> {
     const [row] = await store.rows<{ free: number; needed: number }>({
       name: 'rebuild.space',
-      // Other disks of a server, those for backups among them, may be as full as they like.
-      sql: `WITH of AS (SELECT bytes_on_disk, disk_name FROM system.parts
-          WHERE active AND database = {database:String} AND table IN {tables:Array(String)})
-        SELECT toFloat64(sum(bytes_on_disk)) AS needed, (SELECT toFloat64(min(free_space)) FROM system.disks
-          WHERE name IN (SELECT disk_name FROM of)) AS free FROM of`,
+      // Other disks of a server, those for backups among them, may be as full as they like. The parts are read once: a
+      // first part that appears between two readings would be on no disk in one of them.
+      sql: `SELECT toFloat64(sum(of.bytes)) AS needed, toFloat64(min(disks.free_space)) AS free
+        FROM (SELECT disk_name, sum(bytes_on_disk) AS bytes FROM system.parts
+          WHERE active AND database = {database:String} AND table IN {tables:Array(String)} GROUP BY disk_name) AS of
+        INNER JOIN system.disks AS disks ON disks.name = of.disk_name`,
       params: { tables: of, database },
     })
     const [free, needed] = [Number(row?.free), Number(row?.needed) * spaceFactor]

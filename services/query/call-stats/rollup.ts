@@ -1,6 +1,7 @@
 // Time series put together from the statistics of whole minutes and hours, and from the calls where those do not reach.
 import { slotOf } from '../../content/hash-slots.ts'
 import type { ProjectId } from '../../core/ids.ts'
+import { runningCutoffs } from '../../core/process/running-handler.ts'
 import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
@@ -8,7 +9,7 @@ import { type Covered, type CoveredBySlot, coveredOf, pastPositions, readCovered
 import { asNumbers, compactRows } from '../calls/header.ts'
 import type { Aggregate } from './aggregates.ts'
 import { billedSums, readsBilled } from './metrics.ts'
-import { alignedTo, listed, livePoints, liveValues, type Series } from './series.ts'
+import { alignedTo, keysOf, listed, livePoints, liveValues, namedKeys, type Series } from './series.ts'
 
 /** [from, before) in microseconds. */
 type Span = { fromUs: number; beforeUs: number }
@@ -63,9 +64,13 @@ export const createStatsCache = (): StatsCache => ({ covered: new Map(), isBille
 
 type Source = { store: Pick<Store, 'bytes'>; projectId: ProjectId; options: QueryOptions; cache: StatsCache }
 
-/** Rows from before these columns are counted again in the background: costs are made from the calls until then. */
+/**
+ * Rows from before these columns are counted again in the background: costs are made from the calls until then. An
+ * earlier build may have done that already.
+ */
 export async function readIsBilled({ store, projectId, options, cache }: Source): Promise<boolean> {
-  cache.isBilled ||= (await readCovered(store, projectId, 'call_stats_billed', options)).length > 0
+  for (const layout of ['call_stats_by_op', 'call_stats_billed'] as const)
+    cache.isBilled ||= (await readCovered(store, projectId, layout, options)).length > 0
   return cache.isBilled
 }
 
@@ -103,6 +108,64 @@ export async function readSplit(source: Source, time: { startUs: number; endUs: 
   return split.whole.length === 0 ? null : split
 }
 
+/** What calls have that a look into their payloads would find. */
+export type UsageFacts = {
+  /** Usage at all. */
+  any: boolean
+  /** Anything that is billed beside the tokens in and out. */
+  billed: boolean
+  /** Usage of spans that are no roots. */
+  spans: boolean
+  /** Whether statistics know it by model alone, of some bucket: not by op and user. */
+  isByModel: boolean
+}
+
+export const anyUsage: UsageFacts = { any: true, billed: true, spans: true, isByModel: true }
+
+const knowsModelOnly = sql`usage_is_by_model OR length(usage_op) != length(usage_model)`
+
+/** Where something is taken off, a count is below zero. */
+export const usageFactsQuery = (projectId: ProjectId, { whole }: Split): Query =>
+  projectQuery('call-stats.usage-facts', projectId, (project) => {
+    const where = sql`${bucketConditions(whole, true)} AND notEmpty(usage_model)`
+    const sums = ['inside', 'billed_read', 'billed_write', 'billed_write_1h', 'more_output']
+    const billed = join(
+      sums.map((name) => identifier(`usage_${name}_sum`)),
+      ', ',
+    )
+    return sql`SELECT count() > 0,
+      max(arrayExists(n -> n < 0, usage_input_min) OR arrayExists(n -> n != 0, arrayConcat(${billed}))),
+      max(root = 0 AND has(usage_top, 1)),
+      max(${knowsModelOnly}) ${project.from('call_stats', { final: true, where })} ${asNumbers}`
+  })
+
+/** Statistics may be hidden earlier than the calls. */
+function isHidden(projectId: ProjectId, { whole }: Split): boolean {
+  const sinceUs = runningCutoffs(projectId)?.statsUs ?? 0
+  return whole.some(({ fromUs }) => fromUs < sinceUs)
+}
+
+/** What the calls that begin in the whole minutes of a split may have, whatever else is asked of them. */
+export async function readUsageFacts({ store, projectId, options }: Source, split: Split): Promise<UsageFacts> {
+  if (isHidden(projectId, split)) return anyUsage
+  const answer = await store.bytes(usageFactsQuery(projectId, split), 'JSONCompactEachRow', options)
+  const [[any, billed, spans, isByModel] = [1, 1, 1, 1]] = compactRows<[number, number, number, number]>(answer)
+  return { any: any > 0, billed: billed > 0, spans: spans > 0, isByModel: isByModel > 0 }
+}
+
+/** Whether any minute tells usage by model alone: it has fewer ops and users than its hour. */
+export const minutesByModelQuery = (projectId: ProjectId, { whole }: Split): Query =>
+  projectQuery('call-stats.minutes-by-model', projectId, (project) => {
+    const where = sql`${bucketConditions(whole, false)} AND notEmpty(usage_model)`
+    return sql`SELECT max(${knowsModelOnly}) ${project.from('call_stats', { final: true, where })} ${asNumbers}`
+  })
+
+export async function areMinutesByModel({ store, projectId, options }: Source, split: Split): Promise<boolean> {
+  if (isHidden(projectId, split)) return true
+  const answer = await store.bytes(minutesByModelQuery(projectId, split), 'JSONCompactEachRow', options)
+  return compactRows<[number]>(answer).some(([found]) => found > 0)
+}
+
 const isEqual = (a: Covered, b: Covered): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 /** Rows of the rollup for whole minutes; hours where they suffice. */
@@ -127,7 +190,7 @@ function bucketConditions(whole: readonly Span[], byHour: boolean): Sql {
 }
 
 /** The calls of a series that the rollup does not tell of: their payloads are read in these parts of its time alone. */
-const liveSeries = (series: Series, { live }: Split): Series => ({
+const liveSeries = ({ unbilled: _, ...series }: Series, { live }: Split): Series => ({
   ...series,
   scope: { ...series.scope, within: live },
 })
@@ -193,7 +256,7 @@ const pointColumns: Readonly<Record<string, Sql>> = {
 }
 
 /**
- * Parts of buckets by model, as a subquery. Every list that is joined is read, so only those that the aggregates need are
+ * Parts of buckets by model, and by the keys of the series, as a subquery: each of these is a `usageKey`. Every list that is joined is read, so only those that the aggregates need are
  * named.
  */
 export function usageParts(
@@ -209,11 +272,20 @@ export function usageParts(
       '',
     )
   const lists = columns((name) => sql`${identifier(`usage_${name}`)} AS ${identifier(name)}`)
-  const rolled = sql`SELECT start AS bucket, toString(model) AS model, points${columns(identifier)}
+  const usageKeys = [...new Set((series.keys ?? []).flatMap(({ usageKey }) => usageKey ?? []))]
+  const keyLists = join(
+    usageKeys.map((key) => sql`, ${identifier(`usage_${key}`)} AS ${identifier(key)}`),
+    '',
+  )
+  const rolledKeys = keysOf(
+    series,
+    ({ name, usageKey }) => sql`toString(${identifier(usageKey as string)}) AS ${identifier(name)}`,
+  )
+  const rolled = sql`SELECT start AS bucket${rolledKeys}, toString(model) AS model, points${columns(identifier)}
       FROM ${rolledRows(project, series, { split, rootsOnly: false }, true)}
-      ARRAY JOIN usage_model AS model, usage_points AS points${rootsOnly ? sql`, usage_top AS top` : sql``}${lists}
+      ARRAY JOIN usage_model AS model, usage_points AS points${rootsOnly ? sql`, usage_top AS top` : sql``}${keyLists}${lists}
       ${rootsOnly ? sql`WHERE top = 1` : sql``}`
-  const live = sql`SELECT bucket, toString(point.1), toUInt64(1)${columns((name) => pointColumns[name] as Sql)}
+  const live = sql`SELECT bucket${namedKeys(series)}, toString(point.1), toUInt64(1)${columns((name) => pointColumns[name] as Sql)}
       FROM ${livePoints(project, liveSeries(series, split), { rootsOrSpans: rootsOnly, billed: readsBilled(aggregates) })}`
   return sql`(${withLive(rolled, live, split)})`
 }

@@ -2,12 +2,17 @@
 import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
-import { allOf, indexOf, type Scope } from '../calls/access/scope.ts'
+import { allOf, indexOf, type Range, type Scope } from '../calls/access/scope.ts'
 import { type CallConditions, callConditions, conditionsOf, payloadRows } from '../calls/conditions/conditions.ts'
 import type { CompiledCallsQuery } from '../calls/conditions/types.ts'
 import { asNumbers } from '../calls/header.ts'
 import type { Aggregate } from './aggregates.ts'
 import { readsBilled } from './metrics.ts'
+
+/** Which list of the usage of buckets has it. */
+export type UsageKey = 'op' | 'user'
+
+type SeriesKey = { name: string; sql: Sql; usageKey?: UsageKey | undefined }
 
 /** Calls that begin in [startUs, endUs) and meet a query on light columns. */
 export type Series = {
@@ -15,11 +20,15 @@ export type Series = {
   query: Pick<CompiledCallsQuery, 'header' | 'payload' | 'derivedFields'>
   granularity: number
   /** What else tells its rows apart, by the name of a column of them. */
-  keys?: readonly { name: string; sql: Sql }[]
+  keys?: readonly SeriesKey[]
   /** Another start of a call's bucket than by seconds. */
   bucket?: Sql
   /** Conditions that are more than those of the query. */
   conditions?: CallConditions
+  /** Parts of its time beyond which no usage is of a span: no payload is looked at there. */
+  spansWithin?: Scope['within']
+  /** Parts of its time in which nothing is billed beside the tokens, and the others; without it there are none. */
+  unbilled?: { whole: readonly Range[]; live: readonly Range[] } | undefined
   /** Where calls come from that bring documents along. */
   from?(project: ProjectScope, where: Sql[]): Sql
 }
@@ -59,13 +68,13 @@ const fromCalls = (project: ProjectScope, { from }: Series, where: Sql[]): Sql =
   from ? from(project, where) : project.from('calls', { alias: 'c', final: true, where: allOf(where) })
 
 /** The keys of a series behind other columns: as they are made, or by their names. */
-const keysOf = ({ keys = [] }: Series, of: (key: { name: string; sql: Sql }) => Sql): Sql =>
+export const keysOf = ({ keys = [] }: Series, of: (key: SeriesKey) => Sql): Sql =>
   join(
     keys.map((key) => sql`, ${of(key)}`),
     '',
   )
 const madeKeys = (series: Series): Sql => keysOf(series, (key) => sql`${key.sql} AS ${identifier(key.name)}`)
-const namedKeys = (series: Series): Sql => keysOf(series, ({ name }) => identifier(name))
+export const namedKeys = (series: Series): Sql => keysOf(series, ({ name }) => identifier(name))
 
 /** Calls with what their metrics are made of, as a subquery. */
 export const liveValues = (project: ProjectScope, series: Series): Sql =>
@@ -96,10 +105,10 @@ const billsOf = (project: ProjectScope, { scope }: Series): Sql =>
 
 /** Calls with usage. */
 function usageCalls(project: ProjectScope, series: Series, { rootsOrSpans, billed }: Points): Sql {
-  const { scope } = series
+  const { scope, spansWithin } = series
   const where = [...conditions(project, series), sql`notEmpty(c.usage_model)`]
   if (rootsOrSpans) {
-    const spans = sql`${payloadRows(project, scope, 'start')} AND otel_dump != ''`
+    const spans = sql`${payloadRows(project, spansWithin ? { ...scope, within: spansWithin } : scope, 'start')} AND otel_dump != ''`
     where.push(
       sql`(c.parent_id = '' OR (c.start_ver, c.id) IN (SELECT clock, id ${project.from('payloads', { where: spans })}))`,
     )
@@ -117,7 +126,7 @@ function usageCalls(project: ProjectScope, series: Series, { rootsOrSpans, bille
   return sql`SELECT c.bucket AS bucket${keys}, c.end_ver AS end_ver, c.id AS id, c.points AS points,
         c.has_cached OR b.counts_cached = 1 AS counts_cached,
         arrayMap(point -> arrayFirst(bill -> bill.model = point.1, b.billed_usage), c.points) AS bills
-      FROM (${billsOf(project, series)}) AS b RIGHT ANY JOIN (${calls}) AS c ON b.clock = c.end_ver AND b.id = c.id`
+      FROM (${calls}) AS c LEFT ANY JOIN (${billsOf(project, series)}) AS b ON b.clock = c.end_ver AND b.id = c.id`
 }
 
 /** A row per call and model, as a subquery. */
@@ -126,12 +135,24 @@ const pointsOf = (series: Series, calls: Sql, billed: boolean): Sql =>
     ? sql`(SELECT bucket${namedKeys(series)}, point, bill, counts_cached, with_total FROM (${calls}) ARRAY JOIN points AS point, bills AS bill)`
     : sql`(SELECT bucket${namedKeys(series)}, arrayJoin(points) AS point, with_total FROM (${calls}))`
 
-export const livePoints = (project: ProjectScope, series: Series, points: Points): Sql =>
-  pointsOf(
-    series,
-    sql`SELECT *, emptyArrayString() AS with_total FROM (${usageCalls(project, series, points)})`,
-    points.billed,
-  )
+const nothingBilled = sql`CAST(('', 0, 0, 0, 0, 0, 0),
+  'Tuple(model String, inside Int64, apart Int64, cache_read Int64, cache_write Int64, cache_write_1h Int64, more_output Int64)')`
+
+export function livePoints(project: ProjectScope, series: Series, points: Points): Sql {
+  const rowsOf = (of: Series, billed: boolean): Sql =>
+    pointsOf(
+      of,
+      sql`SELECT *, emptyArrayString() AS with_total FROM (${usageCalls(project, of, { ...points, billed })})`,
+      billed,
+    )
+  const { unbilled, ...rest } = series
+  if (!unbilled || !points.billed) return rowsOf(rest, points.billed)
+  const inside = (within: readonly Range[]): Series => ({ ...rest, scope: { ...rest.scope, within } })
+  const plain = sql`SELECT bucket${namedKeys(rest)}, point, ${nothingBilled} AS bill, toUInt8(0) AS counts_cached, with_total
+      FROM ${rowsOf(inside(unbilled.whole), false)}`
+  if (unbilled.live.length === 0) return sql`(${plain})`
+  return sql`(${plain} UNION ALL SELECT * FROM ${rowsOf(inside(unbilled.live), true)})`
+}
 
 /**
  * Rows: bucket, model, number of data points, aggregates.

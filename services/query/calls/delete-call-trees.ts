@@ -7,7 +7,7 @@ import type { Log, Position, RecordSplit } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import type { Query, Store } from '../../core/store/store.ts'
 import { appendCalls, createCallWriter } from '../../events/calls-writer.ts'
-import { deleteWithDescendants, usualBounds, type WalkBounds } from './descendants.ts'
+import { type DeletedTrees, deleteWithDescendants, usualBounds, type WalkBounds } from './descendants.ts'
 import { compactRows } from './header.ts'
 
 export type DeleteCallsDeps = {
@@ -30,7 +30,7 @@ export async function deleteCallTrees(
   projectId: ProjectId,
   ids: string[],
   { positions, begin }: { positions: Map<number, Position>; begin(): Promise<void> },
-): Promise<number> {
+): Promise<DeletedTrees> {
   return deleteWithDescendants(
     {
       read: async <Row>(query: Query) => compactRows<Row>(await store.bytes(query, 'JSONCompactEachRow', { signal })),

@@ -38,7 +38,7 @@ export function createCallDeleteRoutes(
         throwIfStale(headers)
         const positions = new Map<number, Position>()
         const event = { action: 'calls.deleted', scope: projectId, details: { call_ids: idsOf(ids) } }
-        const num_deleted = await auditedOnce(deps.audit, [event], (begin) =>
+        const { deleted: num_deleted } = await auditedOnce(deps.audit, [event], (begin) =>
           deleteCallTrees(deps, context, projectId, ids, { positions, begin }),
         )
         if (positions.size === 0) return { json: { num_deleted }, headers }

@@ -64,6 +64,13 @@ export const requestedQuery = (projectId: ProjectId, ids: string[]): Query =>
       ${project.from('calls', { alias: 'c', final: true, where: allOf([...where, sql`c.moved = 0`]) })}`
   })
 
+/** Those of some ids below which something may lie. */
+export const parentsQuery = (projectId: ProjectId, ids: readonly string[]): Query =>
+  projectQuery('calls.delete-parents', projectId, (project) => {
+    const where = sql`kind = 'parent_id' AND key IN (${param('Array(String)', ids)})`
+    return sql`SELECT DISTINCT key ${project.from('call_keys', { where })}`
+  })
+
 /** Those of some calls that were deleted since an accept timestamp. */
 export const deletedSinceQuery = (projectId: ProjectId, ids: readonly string[], since: bigint): Query =>
   projectQuery('calls.delete-since', projectId, (project) => {
@@ -100,13 +107,16 @@ export type WalkBounds = {
 }
 export const usualBounds: WalkBounds = { batchRows: 5_000, held: 500_000 }
 
+export type DeletedTrees = { deleted: number; missing: number }
+
 /**
  * Deletes calls and everything below them in their traces, batch by batch. Walks through deleted calls too, so a
- * walk that broke off is finished by the next one. Ids of no call do nothing.
+ * walk that broke off is finished by the next one. Ids of no call do nothing. Traces are read where something lies below
+ * one of the calls: most calls are leaves.
  * @param deps.read rows of a query
  * @param deps.append deletes of some calls, durable when it resolves
  * @param deps.settled resolves when what was appended can be read. @throws Fault when it takes too long
- * @returns how many calls were deleted
+ * @returns how many calls were deleted, and how many of the ids are those of none
  */
 export async function deleteWithDescendants(
   deps: {
@@ -119,11 +129,11 @@ export async function deleteWithDescendants(
   },
   projectId: ProjectId,
   ids: string[],
-): Promise<number> {
+): Promise<DeletedTrees> {
   const { read, append, settled, beganClock, bounds } = deps
   const requested = await read<Requested>(requestedQuery(projectId, ids))
-  if (requested.length === 0) return 0
-  const traceIds = [...new Set(requested.map(([, traceId]) => traceId))]
+  const missing = new Set(ids).size - new Set(requested.map(([id]) => id)).size
+  if (requested.length === 0) return { deleted: 0, missing }
   const fromUs = requested.reduce((min, [, , us]) => Math.min(min, Number(us)), Number.POSITIVE_INFINITY) - leewayUs
   const reached = new Set<string>()
   /** Of those reached: deleted before this walk. */
@@ -168,7 +178,9 @@ export async function deleteWithDescendants(
   }
 
   await take(requested.map(([id, , , deleteVer]) => [id, deleteVer]))
-  for (let isDone = false; !isDone; ) {
+  const parents = new Set((await read<[string]>(parentsQuery(projectId, ids))).map(([id]) => id))
+  const traceIds = [...new Set(requested.flatMap(([id, traceId]) => (parents.has(id) ? [traceId] : [])))]
+  for (let isDone = traceIds.length === 0; !isDone; ) {
     isDone = true
     for (let after: CallTime | null = null, hasMore = true; hasMore; ) {
       const range: Range = { traceIds, fromUs, after, upTo: null }
@@ -182,5 +194,5 @@ export async function deleteWithDescendants(
       after = upTo
     }
   }
-  return deleted
+  return { deleted, missing }
 }

@@ -1,6 +1,6 @@
 // Writes call records: columns of the header as JSON, payload texts as the bytes that are stored.
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
-import { lineBuffers } from '../../core/memory/buffer-pool.ts'
+import { concat, lineBuffers, type Piece } from '../../core/memory/buffer-pool.ts'
 import type { CostsOfCall } from '../costs/call-costs.ts'
 import type { Document } from './conditions/types.ts'
 import { type CallHeader, columnIndex } from './header.ts'
@@ -68,8 +68,6 @@ function opened(text: Buffer): Buffer | null {
 }
 
 const isEmptyObject = (openedText: Buffer): boolean => openedText.toString('latin1').trim() === '{'
-
-type Piece = string | Buffer
 
 /** Members of the stored `weave` that are not passed on. */
 function replacedBy({ costs, feedback }: RecordShape): ReadonlySet<string> {
@@ -183,14 +181,4 @@ export function writeLines(
     pieces.push('\n')
   }
   return concat(pieces, lineBuffers.take)
-}
-
-/** Strings and bytes in one buffer, each written once. */
-export function concat(pieces: readonly Piece[], take: (bytes: number) => Buffer = Buffer.allocUnsafeSlow): Buffer {
-  let most = 0
-  for (const piece of pieces) most += typeof piece === 'string' ? piece.length * 3 : piece.length
-  const buffer = take(most)
-  let at = 0
-  for (const piece of pieces) at += typeof piece === 'string' ? buffer.write(piece, at) : piece.copy(buffer, at)
-  return buffer.subarray(0, at)
 }

@@ -12,6 +12,10 @@ export const erasureHeader = 'X-Callhouse-Erasure'
 type Asked = {
   calls: number
   missing?: number
+  /** Items of feedback that go by themselves, counted here: later their rows may have merged with what purged them. */
+  feedback?: number
+  /** Accept timestamp of the first of these. */
+  firstVer?: bigint
   reason?: string
   /** What was asked for, of which the receipt has a hash. */
   selector: Readonly<Record<string, unknown>>
@@ -49,7 +53,7 @@ export const createRequestErasure =
     config: { eraseHours: number }
     masterKey(): Buffer | undefined
   }): RequestErasure =>
-  async ({ caller }, projectId, { calls, missing = 0, reason = '', selector }) => {
+  async ({ caller }, projectId, { calls, missing = 0, feedback = 0, firstVer = 0n, reason = '', selector }) => {
     const clock = deps.clock.next()
     const requestedUs = Number(clock >> 10n)
     const erasure: Erasure = {
@@ -63,12 +67,12 @@ export const createRequestErasure =
       untilVer: clock,
       reason,
       problem: '',
-      counts: { ...noErasureCounts, calls, missing },
+      counts: { ...noErasureCounts, calls, missing, feedback },
       remaining: '',
       previous: '',
       hash: '',
       hiddenUs: 0,
-      firstVer: 0n,
+      firstVer,
       held: 0,
       selectorHmac: selectorHmac(deps.masterKey(), projectId, selector),
       changedMs: requestedUs / 1_000,

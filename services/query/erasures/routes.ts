@@ -21,8 +21,7 @@ import { readPages } from '../calls/access/read-calls.ts'
 import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
 import { callQueryTables, joinedTables, topicsOfQuery } from '../calls/conditions/joined-tables.ts'
 import { type DeleteCallsDeps, deleteCallTrees } from '../calls/delete-call-trees.ts'
-import { requestedQuery } from '../calls/descendants.ts'
-import { compactRows, headerSelect } from '../calls/header.ts'
+import { headerSelect } from '../calls/header.ts'
 import { receiptOfRow } from './receipts.ts'
 import type { RequestErasure } from './request.ts'
 
@@ -61,25 +60,19 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
   const cache = createCountCache()
   const projectOf = (context: RouteContext) => context.project(`${context.params.entity}/${context.params.project}`)
 
-  /** Ids of the calls that are meant, and how many of those that were named are none. */
+  /** Ids of the calls that are meant; those that were named may be none. */
   async function selected(
     { input, signal }: RouteContext<ErasureRequest>,
     projectId: ProjectId,
     query: ReturnType<typeof compileCallsQuery>,
-  ): Promise<{ ids: string[]; missing: number }> {
-    const named = input.call_ids
-    if (named !== undefined) {
-      const bytes = await store.bytes(requestedQuery(projectId, named), 'JSONCompactEachRow', { signal })
-      // Deleted ones too: what lies below them goes, and they are removed themselves.
-      const found = new Set(compactRows<[string]>(bytes).map(([id]) => id))
-      return { ids: [...found], missing: new Set(named).size - found.size }
-    }
+  ): Promise<string[]> {
+    if (input.call_ids !== undefined) return [...new Set(input.call_ids)]
     const reader = { store, projectId, query, options: { pool: 'export', signal } as const, cache }
     const ids: string[] = []
     const page = { select: headerSelect(new Set(), false), limit: maxCalls + 1, offset: 0 }
     for await (const { rows } of readPages(reader, page)) for (const [id] of rows) ids.push(id)
     if (ids.length > maxCalls) throw tooLarge()
-    return { ids, missing: 0 }
+    return ids
   }
 
   return [
@@ -102,17 +95,22 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
         const query = compileCallsQuery({ filter, query: input.query, projectId, ...names })
         const headers = await freshness.wait(context, [...new Set(['calls' as const, ...topicsOfQuery(query)])])
         throwIfStale(headers)
-        const { ids, missing } = await selected(context, projectId, query)
+        const ids = await selected(context, projectId, query)
         const positions = new Map<number, Position>()
         const event = { action: 'erasure.requested', scope: projectId, details: { call_ids: idsOf(ids) } }
         const erasure = await auditedOnce(deps.audit, [event], async (begin) => {
           await begin()
           let calls = 0
-          for (let i = 0; i < ids.length; i += idsAtOnce)
-            calls += await deleteCallTrees(deps, context, projectId, ids.slice(i, i + idsAtOnce), { positions, begin })
+          let missing = 0
+          for (let i = 0; i < ids.length; i += idsAtOnce) {
+            const some = ids.slice(i, i + idsAtOnce)
+            const trees = await deleteCallTrees(deps, context, projectId, some, { positions, begin })
+            calls += trees.deleted
+            missing += trees.missing
+          }
           return requestErasure(context, projectId, { calls, missing, reason: input.reason, selector })
         })
-        const { calls } = erasure.counts
+        const { calls, missing } = erasure.counts
         const written = positions.size > 0 ? { [positionHeader]: formatPositions([...positions.values()]) } : {}
         const deadline = new Date(erasure.deadlineUs / 1_000).toISOString()
         return {

@@ -95,10 +95,14 @@ function allowed(condition: Condition, column: string): string[] | null {
   return condition.values as string[]
 }
 
-/** Rows whose ref may be one of these: the ids come from the copy that is sorted by ref. */
+/** Rows that have, or once had, one of these refs: the ids come from the copy that is sorted by ref. */
+export const feedbackEverOnRefs = (project: ProjectScope, refs: Sql): Sql =>
+  sql`f.id IN (SELECT id ${project.from('feedback_by_ref', { where: sql`weave_ref IN (${refs})` })})`
+
+/** Rows that have one of these refs. */
 export const feedbackOnRefs = (project: ProjectScope, refs: readonly string[] | Sql): Sql => {
-  const among = sql`weave_ref IN (${'texts' in refs ? refs : param('Array(String)', refs)})`
-  return sql`f.id IN (SELECT id ${project.from('feedback_by_ref', { where: among })}) AND f.${among}`
+  const among = 'texts' in refs ? refs : param('Array(String)', refs)
+  return sql`${feedbackEverOnRefs(project, among)} AND f.weave_ref IN (${among})`
 }
 
 /** The call that a ref names or lies below; '' for other refs. */

@@ -121,7 +121,10 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps, requestErasure:
         const asked = purgedIds(input.query.$expr)
         if (asked.length === 0) return { json: {} }
         const headers = await freshness.wait(context, ['feedback'])
-        const present = await store.rows<{ id: string; user_id: string }>(presentQuery(projectId, asked), { signal })
+        const present = await store.rows<{ id: string; clock: string; user_id: string }>(
+          presentQuery(projectId, asked),
+          { signal },
+        )
         // Passed over quietly is only what certainly is not there.
         if (present.length < asked.length) throwIfStale(headers)
         if (present.length === 0) return { json: {}, headers }
@@ -132,7 +135,12 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps, requestErasure:
         const position = await audited(audit, [event], () =>
           log.append('feedback', [purgedRecord(projectId, ids, clock)]),
         )
-        const { id } = await requestErasure(context, projectId, { calls: 0, selector: { feedback_ids: ids } })
+        const { id } = await requestErasure(context, projectId, {
+          calls: 0,
+          feedback: ids.length,
+          firstVer: present.map((item) => BigInt(item.clock)).reduce((a, b) => (a < b ? a : b)),
+          selector: { feedback_ids: ids },
+        })
         const written = { [positionHeader]: formatPositions([position]), [erasureHeader]: id }
         return { json: {}, headers: { ...headers, ...written } }
       },

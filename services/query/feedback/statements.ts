@@ -60,5 +60,5 @@ export const feedbackItemsQuery = (
 export const presentQuery = (projectId: ProjectId, ids: readonly string[]): Query =>
   projectQuery('feedback.present', projectId, (project) => {
     const where = sql`f.id IN (${param('Array(String)', ids)}) AND f.purged = 0`
-    return sql`SELECT id, user_id, weave_ref ${project.from('feedback', { alias: 'f', final: true, where })} ORDER BY id`
+    return sql`SELECT id, toString(f.clock) AS clock, user_id, weave_ref ${project.from('feedback', { alias: 'f', final: true, where })} ORDER BY id`
   })

@@ -11,14 +11,16 @@ import type { CallReader } from '../calls/reader.ts'
 import { plainName } from '../calls/record.ts'
 import type { Billed } from '../costs/billed.ts'
 import type { PriceBook } from '../costs/prices.ts'
-import { feedbackOnRefs } from '../feedback/condition.ts'
+import { feedbackEverOnRefs } from '../feedback/condition.ts'
 import { addCosts, type CostsOf, costsBy, type Usage, type UsageColumns, usageOf } from '../usage/entries.ts'
 import { billedOfRows, usageSelect } from '../usage/load.ts'
 import type { Span } from './columns.ts'
 import { spanKindsQuery } from './span-kinds.ts'
 
-/** Spans that are read at once. */
-const statementRows = 20_000
+/** Spans that are read at once: each statement looks for the whole trace. */
+const statementRows = 32_000
+/** Rows between which others have their turn. */
+const rowsBetweenTurns = 10_000
 /** Longer messages are cut: an overview shows no more of them. */
 const maxError = param('UInt32', 300)
 
@@ -48,9 +50,10 @@ export const feedbackCountsQuery = (projectId: ProjectId, index: Index): Query =
     ])
     const before = param('String', `weave:///${projectId}/call/`)
     const refs = sql`SELECT concat(${before}, id) ${project.from('calls', { where })}`
+    // Not again among the refs, which would read the calls twice: what is on other calls is not looked up.
+    const given = sql`${feedbackEverOnRefs(project, refs)} AND startsWith(f.weave_ref, ${before}) AND f.purged = 0`
     return sql`SELECT substring(f.weave_ref, length(${before}) + 1), toInt64(count())
-      ${project.from('feedback', { alias: 'f', final: true, where: sql`${feedbackOnRefs(project, refs)} AND f.purged = 0` })}
-      GROUP BY f.weave_ref`
+      ${project.from('feedback', { alias: 'f', final: true, where: given })} GROUP BY f.weave_ref`
   })
 
 /** Rows of texts and numbers by a key; a long answer lets others have their turn. */
@@ -60,7 +63,7 @@ async function mapOf<Value>(answer: Buffer, read: (row: ReturnType<typeof rowBin
   while (!rows.isAtEnd()) {
     const [key, value] = read(rows)
     found.set(key, value)
-    if (found.size % statementRows === 0) await turn()
+    if (found.size % rowsBetweenTurns === 0) await turn()
   }
   return found
 }
@@ -115,6 +118,12 @@ export async function* loadSpans(
 ): AsyncGenerator<Span[]> {
   const { store, projectId, options } = reader
   const read = (query: Query) => store.bytes(query, 'RowBinary', options)
+  const pages = readPages(reader, { select, limit, offset: 0, rows: statementRows })
+  // Until they are awaited a failure must not count as unhandled.
+  prices.catch(() => {})
+  // The first page tells whether the work begins anew in a thread: what else is read would be read twice.
+  let page = await pages.next()
+  if (page.done) return
   const others = Promise.all([
     read(spanKindsQuery(projectId, index)).then((answer) =>
       mapOf(answer, (row) => [`${row.int64()} ${row.text()}`, row.text()]),
@@ -122,19 +131,25 @@ export async function* loadSpans(
     read(feedbackCountsQuery(projectId, index)).then((answer) => mapOf(answer, (row) => [row.text(), row.int64()])),
     prices,
   ])
-  // It is awaited with the first page; until then a failure must not count as unhandled.
   others.catch(() => {})
-  for await (const page of readPages(reader, { select, limit, offset: 0, rows: statementRows })) {
-    const billed = await billedOfRows(reader, page)
+  while (!page.done) {
+    const next = pages.next()
+    next.catch(() => {})
+    const rows = page.value.rows as unknown as TreeRow[]
+    const billed = await billedOfRows(reader, page.value)
     const [kinds, feedback, book] = await others
     const costsOf = costsBy(book)
-    yield (page.rows as unknown as TreeRow[]).map((row, n) => {
-      const found = { billed: billed[n] ?? new Map(), costsOf, book }
-      return {
-        ...spanOf(row, found),
-        kind: kinds.get(`${row[3]} ${row[0]}`) ?? '',
-        feedback: feedback.get(row[0]) ?? 0,
-      }
-    })
+    for (let from = 0; from < rows.length; from += rowsBetweenTurns) {
+      yield rows.slice(from, from + rowsBetweenTurns).map((row, n) => {
+        const found = { billed: billed[from + n] ?? new Map(), costsOf, book }
+        return {
+          ...spanOf(row, found),
+          kind: kinds.get(`${row[3]} ${row[0]}`) ?? '',
+          feedback: feedback.get(row[0]) ?? 0,
+        }
+      })
+      await turn()
+    }
+    page = await next
   }
 }

@@ -73,7 +73,7 @@ export function timeConditions(project: ProjectScope, column: Sql, scope: Scope)
   if (times) conditions.push(sql`${column} IN ${instants(times)}`)
   if (within) {
     const parts = within.map((part) => allOf(rangeConditions(column, part)))
-    conditions.push(sql`(${join(parts, ' OR ')})`)
+    conditions.push(parts.length === 0 ? sql`0` : sql`(${join(parts, ' OR ')})`)
   }
   return conditions
 }

@@ -10,7 +10,8 @@ type Value = number | null
 export type AggregateRow = [bucket: string, kept: 0 | 1, ...rest: (string | number | null)[]]
 export type AggregateRows = { calls: AggregateRow[]; usage: AggregateRow[]; cost: AggregateRow[] }
 
-type Shape = { keys: number; metrics: AggregateMetrics; book: PriceBook | null }
+/** `rest`: whether all groups beside the greatest are one more. */
+type Shape = { keys: number; metrics: AggregateMetrics; book: PriceBook | null; rest: boolean }
 type Cells = Map<string, Record<string, Value>>
 type Found = { keys: string[]; cells: Cells }
 
@@ -82,7 +83,7 @@ export function answerOf(
   const keysInOrder = shape.keys === 0 ? [[]] : order
   const all = [
     ...keysInOrder.map((keys) => ({ keys, is_rest: false })),
-    ...(shape.keys === 0 ? [] : [{ keys: Array(shape.keys).fill('') as string[], is_rest: true }]),
+    ...(shape.keys === 0 || !shape.rest ? [] : [{ keys: Array(shape.keys).fill('') as string[], is_rest: true }]),
   ]
   return all.flatMap(({ keys, is_rest }) => {
     const found = groups.get(groupName(!is_rest, keys))

@@ -5,6 +5,7 @@ import { identifier, param, type Sql, sql } from '../../../core/store/sql.ts'
 import { type Aggregate, aggregatesOf, type MetricSpec, type MetricSql } from '../../call-stats/aggregates.ts'
 import { isCost, placeOfSum } from '../../call-stats/costs.ts'
 import { callMetrics, usageMetrics } from '../../call-stats/metrics.ts'
+import type { UsageKey } from '../../call-stats/series.ts'
 import { compileValue } from '../../language/compile.ts'
 import { columnsOf } from '../../language/tree.ts'
 import type { ColumnSql, Fields, Value } from '../../language/types.ts'
@@ -13,7 +14,13 @@ import { isDocument, plainNameSql, readsBySource } from '../conditions/fields.ts
 import type { Document, HeaderColumn } from '../conditions/types.ts'
 
 /** Something that is read of a call: as SQL, and what it reads. */
-export type CallExpression = { sql: Sql; columns: readonly HeaderColumn[]; documents: readonly Document[] }
+export type CallExpression = {
+  sql: Sql
+  columns: readonly HeaderColumn[]
+  documents: readonly Document[]
+  /** Statistics of usage tell it too. */
+  usageKey?: UsageKey
+}
 
 const readOf = (value: Value, of: ColumnSql): CallExpression => {
   const { needs, columns } = readsBySource([...columnsOf(value as never)])
@@ -56,15 +63,16 @@ function valueRangeKey([, width = '', field = '']: readonly string[], fields: Fi
 
 export function groupKey(name: string, fields: Fields, userField: string): Key {
   if (name === 'model') return 'model'
-  if (name === 'op_name') return { sql: plainNameSql(ofHeader), columns: ['op_name'], documents: [] }
+  if (name === 'op_name') return { sql: plainNameSql(ofHeader), columns: ['op_name'], documents: [], usageKey: 'op' }
   if (name === 'latency_range') {
     const latency = readOf(fieldValue('summary.weave.latency_ms', fields), ofHeader)
     return { ...latency, sql: latencyRange(latency.sql) }
   }
   const range = valueRange.exec(name)
   if (range) return valueRangeKey(range, fields)
-  const read = readOf(fieldValue(keyFields[name]?.(userField) ?? name, fields), ofHeader)
-  return { ...read, sql: sql`ifNull(toString(${read.sql}), '')` }
+  const field = keyFields[name]?.(userField) ?? name
+  const read = readOf(fieldValue(field, fields), ofHeader)
+  return { ...read, sql: sql`ifNull(toString(${read.sql}), '')`, ...(field === userField && { usageKey: 'user' }) }
 }
 
 /** A metric of the answer, and where its value stands: among aggregates of calls or of usage, or a cost. */

@@ -9,10 +9,17 @@ import { fault } from '../../../core/http/errors.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../../core/http/route.ts'
 import type { Query } from '../../../core/store/store.ts'
 import { statsTime } from '../../call-stats/buckets.ts'
-import { createStatsCache, readIsBilled, readSplit } from '../../call-stats/rollup.ts'
+import {
+  anyUsage,
+  areMinutesByModel,
+  createStatsCache,
+  readIsBilled,
+  readSplit,
+  readUsageFacts,
+} from '../../call-stats/rollup.ts'
 import type { Prices } from '../../costs/prices.ts'
 import { withFieldTimes } from '../access/field-index.ts'
-import { indexOf, rangeOf } from '../access/scope.ts'
+import { indexOf, rangeOf, type Scope } from '../access/scope.ts'
 import { compileCallsQuery } from '../conditions/compile-query.ts'
 import { callFields } from '../conditions/fields.ts'
 import { callQueryTables, joinedTables, topicsOfQuery } from '../conditions/joined-tables.ts'
@@ -46,12 +53,15 @@ function rangeWithin({ query: { facts } }: CallReader, { startUs, endUs }: Times
   return range.fromUs >= range.beforeUs ? null : range
 }
 
-/** The calls of a query that begin in a range, as one statement reads them; null = there are none. */
-async function refinedWithin(reader: CallReader, times: Times): Promise<Refined | null> {
+/**
+ * The calls of a query that begin in a range, as one statement reads them; null = there are none.
+ * @param within the parts of it that are looked at; without them all of it is
+ */
+async function refinedWithin(reader: CallReader, times: Times, within?: Scope['within']): Promise<Refined | null> {
   const { query, projectId } = reader
   const range = rangeWithin(reader, times)
-  if (range === null) return null
-  const scope = { projectId, range, index: indexOf(query.facts), keys: null }
+  if (range === null || within?.length === 0) return null
+  const scope: Scope = { projectId, range, index: indexOf(query.facts), keys: null, ...(within && { within }) }
   const refine = createRefine(reader, false)
   return refine(query.payload.length > 0 ? await withFieldTimes(reader, scope) : scope)
 }
@@ -78,30 +88,77 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
   const rows = async (reader: CallReader, statement: Query | false): Promise<AggregateRow[]> =>
     statement ? compactRows<AggregateRow>(await store.bytes(statement, 'JSONCompactEachRow', reader.options)) : []
 
+  /** What statistics of minutes and hours tell: parts of buckets, and beyond which parts of the range nothing is to be found. */
+  async function readParts(asked: Asked, times: Times, kinds: ReadonlySet<string>, length: Bucket) {
+    const { readers, keys, rootsOrSpans } = asked
+    const { query, store: from, projectId, options } = readers.calls
+    // Parts of a bucket know nothing of filters, but for roots and times, and of keys those of usage alone.
+    const known = keys.every((key) => key === 'model' || key.usageKey !== undefined)
+    const mayMerge = query.facts.counted !== null && known && isWhole(length, 60)
+    const readsUsage = kinds.has('usage') || kinds.has('cost')
+    const range = mayMerge || readsUsage ? rangeWithin(readers.calls, times) : null
+    const source = { store: from, projectId, options, cache: statsCache }
+    const split = range && (await readSplit(source, { startUs: range.fromUs, endUs: range.beforeUs }))
+    const [areBilled, facts] = await Promise.all([
+      kinds.has('cost') && readIsBilled(source),
+      // What there is nothing of would take a look at all payloads.
+      split === null || !readsUsage ? anyUsage : readUsageFacts(source, split),
+    ])
+    const isByOp = keys.some((key) => key !== 'model')
+    // The minutes of an hour with more ops and users than it tells apart may each have few enough.
+    const readsMinutes = mayMerge && readsUsage && isByOp && facts.isByModel
+    const isByModel = readsMinutes && split !== null ? await areMinutesByModel(source, split) : facts.isByModel
+    const hasParts = mayMerge && !(isByOp && isByModel)
+    const byHour = isWhole(length, 3600) && !readsMinutes
+    const parts = split && hasParts ? { split, rootsOnly: rootsOrSpans, byHour } : undefined
+    const payloadsWithin = {
+      ...(split && facts.any && !facts.spans && { spansWithin: split.live }),
+      ...(split && facts.any && !facts.billed && areBilled && { unbilled: split }),
+    }
+    return {
+      parts,
+      readsUsage,
+      areBilled,
+      hasUsage: facts.any,
+      usageWithin: facts.any ? undefined : split?.live,
+      payloadsWithin,
+    }
+  }
+
   /** AggregateRows of each kind of metric for the groups that are kept apart. */
   async function read(asked: Asked, times: Times, kept: KeptGroups, kinds: ReadonlySet<string>, isBucketed: boolean) {
     const { readers, keys, metrics, rootsOrSpans } = asked
     const length = isBucketed ? asked.bucket : null
     const bucket = bucketSql(length, asked.timezone)
-    const { query, store: from, projectId, options: within } = readers.calls
-    // Parts of a bucket know nothing of filters, but for roots and times, and of keys the model of usage alone.
-    const mayMerge = query.facts.counted !== null && keys.every((key) => key === 'model') && isWhole(length, 60)
-    const range = mayMerge ? rangeWithin(readers.calls, times) : null
-    const source = { store: from, projectId, options: within, cache: statsCache }
-    const split = range && (await readSplit(source, { startUs: range.fromUs, endUs: range.beforeUs }))
-    const parts = split ? { split, rootsOnly: rootsOrSpans, byHour: isWhole(length, 3600) } : undefined
-    const areBilled = parts !== undefined && kinds.has('cost') && (await readIsBilled(source))
+    const { parts, readsUsage, areBilled, hasUsage, usageWithin, payloadsWithin } = await readParts(
+      asked,
+      times,
+      kinds,
+      length,
+    )
     const [calls, usage] = await Promise.all([
       kinds.has('calls') ? refinedWithin(readers.calls, times) : null,
-      kinds.has('usage') || kinds.has('cost') ? refinedWithin(readers.usage, times) : null,
+      readsUsage ? refinedWithin(readers.usage, times, usageWithin) : null,
     ])
-    const of = (refined: Refined, has = true): Grouped => ({ refined, keys, bucket, parts: has ? parts : undefined })
+    const of = (refined: Refined, has: boolean): Grouped => ({
+      refined,
+      keys,
+      bucket,
+      parts: has ? parts : undefined,
+      ...payloadsWithin,
+    })
     const options = { isBucketed: isBucketed && asked.bucket !== null, rootsOrSpans }
-    const hasUsage = kinds.has('usage') && !(kinds.has('cost') && metrics.isUsageOfCosts)
+    const isOfUsage = kinds.has('usage') && !(kinds.has('cost') && metrics.isUsageOfCosts)
     const [ofCalls, ofUsage, ofCosts] = await Promise.all([
-      rows(readers.calls, calls !== null && callGroupsQuery(of(calls), metrics, kept, options.isBucketed)),
-      rows(readers.usage, usage !== null && hasUsage && usageGroupsQuery(of(usage), metrics.usage, kept, options)),
-      rows(readers.usage, usage !== null && kinds.has('cost') && costGroupsQuery(of(usage, areBilled), kept, options)),
+      rows(readers.calls, calls !== null && callGroupsQuery(of(calls, true), metrics, kept, options.isBucketed)),
+      rows(
+        readers.usage,
+        usage !== null && isOfUsage && usageGroupsQuery(of(usage, hasUsage), metrics.usage, kept, options),
+      ),
+      rows(
+        readers.usage,
+        usage !== null && kinds.has('cost') && costGroupsQuery(of(usage, areBilled && hasUsage), kept, options),
+      ),
     ])
     return { calls: ofCalls, usage: ofUsage, cost: ofCosts }
   }
@@ -131,18 +188,18 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
     const asked: Asked = { readers, keys, metrics, bucket, timezone: input.timezone, rootsOrSpans }
     const kinds = new Set<string>(metrics.all.map(({ of }) => of))
     const book = metrics.costs.length > 0 ? await prices.of(projectId, { signal }) : null
-    const shape = { keys: keys.length, metrics, book }
+    const shape = { keys: keys.length, metrics, book, rest: input.rest }
 
-    let kept: { keys: string[][] } = { keys: [] }
+    let kept: { keys: string[][]; rest: boolean } = { keys: [], rest: true }
     let known: AggregateRow[] | undefined
     if (keys.length > 0) {
       // The first metric says which groups are the greatest.
       const [{ of: by } = { of: 'calls' }] = metrics.all
       const found = await read(asked, times, { first: rankedGroups }, new Set([by]), false)
       const greatest = topOf(found, shape, input.top + 1)
-      kept = { keys: greatest.slice(0, input.top) }
-      // No call is left for the rest: these are its values already.
-      if (by === 'calls' && bucket === null && greatest.length <= input.top) known = found.calls
+      kept = { keys: greatest.slice(0, input.top), rest: input.rest }
+      // Where the rest is not asked for, or no call is left for it, these are the values already.
+      if (by === 'calls' && bucket === null && (!input.rest || greatest.length <= input.top)) known = found.calls
     }
     const others = known === undefined ? kinds : new Set([...kinds].filter((kind) => kind !== 'calls'))
     const [now, then] = await Promise.all([

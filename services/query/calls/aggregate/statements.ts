@@ -21,10 +21,13 @@ export type Grouped = {
   bucket: Sql
   /** Where statistics of minutes and hours tell all that is grouped by; without them the calls are read. */
   parts?: (Wanted & { byHour: boolean }) | undefined
-}
+} & Pick<Series, 'spansWithin' | 'unbilled'>
 
-/** The groups that are kept apart, the rest is one; or as many as there are, those with the greatest first value. */
-export type KeptGroups = { keys: readonly (readonly string[])[] } | { first: number }
+/**
+ * The groups that are kept apart, with the rest as one or without it; or as many as there are, those with the greatest
+ * first value.
+ */
+export type KeptGroups = { keys: readonly (readonly string[])[]; rest: boolean } | { first: number }
 
 const usageColumns = ['model', 'input', 'output', 'total', 'cache_read', 'cache_write'].map((name) => `usage_${name}`)
 
@@ -41,14 +44,14 @@ const headerColumns = [
 ]
 
 function seriesOfReads(
-  { refined, bucket, parts }: Grouped,
+  { refined, bucket, parts, spansWithin, unbilled }: Grouped,
   reads: readonly { name: string; read: CallExpression }[],
 ): Series {
   const { scope, conditions } = refined
   const documents = new Set(reads.flatMap(({ read }) => read.documents))
   const query = { header: [], payload: [], derivedFields: conditions.derived.fields }
   const columns = new Set([...headerColumns, ...reads.flatMap(({ read }) => read.columns)] as HeaderColumn[])
-  const keys = reads.map(({ name, read }) => ({ name, sql: read.sql }))
+  const keys = reads.map(({ name, read }) => ({ name, sql: read.sql, usageKey: read.usageKey }))
   const from = (project: ProjectScope, where: Sql[]) =>
     sql`FROM ${withDocumentsAndDerived(project, scope, where, { columns, needs: documents, derived: new Set() }, conditions.derived)} AS c`
   return {
@@ -58,6 +61,8 @@ function seriesOfReads(
     bucket,
     conditions,
     keys,
+    ...(spansWithin && { spansWithin }),
+    unbilled,
     ...(documents.size > 0 && { from }),
   }
 }
@@ -81,6 +86,7 @@ function kept(rows: Sql, keys: readonly Key[], ask: KeptGroups): Sql {
   )
   const isKept = sql`(${names(keys)}) IN (SELECT arrayJoin(arrayZip(${join(lists, ', ')}))${keys.length === 1 ? sql`.1` : sql``})`
   const cut = keys.map((_, n) => sql`if(kept, ${identifier(keyName(n))}, '') AS ${identifier(keyName(n))}`)
+  if (!ask.rest) return sql`(SELECT *, 1 AS kept FROM ${rows} WHERE ${isKept})`
   return sql`(SELECT * REPLACE (${join(cut, ', ')}) FROM (SELECT *, ${isKept} AS kept FROM ${rows}))`
 }
 
@@ -106,12 +112,16 @@ function grouped(
   const { keys, aggregates, isBucketed, more = sql``, points } = ask
   return projectQuery(points ? `${name}-rolled` : name, refined.scope.projectId, (project) => {
     const rows = kept(rowsOf(project), keys, ask.kept)
-    const group = sql`kept, ${before(names(keys), keys)}`
-    const sets = isBucketed
-      ? sql`GROUPING SETS ((${group}bucket${more}), (kept${keys.length > 0 ? sql`, ${names(keys)}` : sql``}${more}))`
-      : sql`kept${keys.length > 0 ? sql`, ${names(keys)}` : sql``}, bucket${more}`
+    // What all rows have in common is no key: a single one is looked up much faster.
+    const areAllKept = keys.length > 0 && ('first' in ask.kept || !ask.kept.rest)
+    const isOneBucket = keys.length > 0 && !isBucketed
+    const own = [...(areAllKept ? [] : ['kept']), ...keys.map((_, n) => keyName(n))].map(identifier)
+    const whole = join(own, ', ')
+    const each = isOneBucket ? whole : join([...own, identifier('bucket')], ', ')
+    const sets = isBucketed ? sql`GROUPING SETS ((${each}${more}), (${whole}${more}))` : sql`${each}${more}`
+    const head = sql`${isOneBucket ? sql`'' AS ` : sql``}bucket, ${areAllKept ? sql`1 AS ` : sql``}kept, ${before(names(keys), keys)}`
     const first = 'first' in ask.kept ? sql`ORDER BY ${ask.by} DESC LIMIT ${param('UInt64', ask.kept.first)}` : sql``
-    return sql`SELECT bucket, kept, ${before(names(keys), keys)}${points ?? sql`count() AS points`}${more}${listed(aggregates, points ? 'merged' : 'values')}
+    return sql`SELECT ${head}${points ?? sql`count() AS points`}${more}${listed(aggregates, points ? 'merged' : 'values')}
     FROM ${rows} GROUP BY ${sets} ${first} ${asNumbers}`
   })
 }
@@ -162,7 +172,7 @@ function usageRows(asked: Grouped, aggregates: readonly Aggregate[], { rootsOrSp
   const series = seriesOfReads(asked, own)
   const models = keys.flatMap((key, n) => (key === 'model' ? [sql`, model AS ${identifier(keyName(n))}`] : []))
   const withKeys = (rows: Sql): Sql => sql`(SELECT *${join(models, '')} FROM ${rows})`
-  if (parts && own.length === 0 && isMerged(aggregates))
+  if (parts && isMerged(aggregates) && own.every(({ read }) => read.usageKey !== undefined))
     return {
       points: { points: sql`sum(points)` },
       rowsOf: (project: ProjectScope) =>

@@ -94,11 +94,9 @@ const latency: Column = {
 
 const opRef = /^weave:\/\/\/[^/]+\/[^/]+\/op\/([^/:]+):/
 
-/** The name of an op without its project and version. */
-export function plainNameSql(of: ColumnSql): Sql {
-  const name = sql`extract(${of('op_name')}, '^weave:///[^/]+/[^/]+/op/([^/:]+):')`
-  return sql`if(${name} != '', ${name}, ${of('op_name')})`
-}
+/** The name of an op without its project and version; one function of one column, which takes each distinct name once. */
+export const plainNameSql = (of: ColumnSql): Sql =>
+  sql`replaceRegexpOne(${of('op_name')}, '^weave:///[^/]+/[^/]+/op/([^/:]+):[\\\\s\\\\S]*$', '\\\\1')`
 
 const traceName: Column = {
   name: 'summary.weave.trace_name',

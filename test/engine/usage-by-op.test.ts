@@ -1,0 +1,54 @@
+// Tokens by op and user from the statistics of buckets, which tell only so many of them apart.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { baseUs, type CallWorld, complete, createCallWorld } from '../fixtures/call-world.ts'
+
+let world: CallWorld
+beforeAll(async () => {
+  world = await createCallWorld({ mostKeys: 3 })
+})
+afterAll(() => world.remove())
+
+describe('usage by op and user', () => {
+  it('is read from the calls where a bucket has more of them than it tells apart', async () => {
+    const call = (n: number, minute: number, opName: string) =>
+      complete(`few-${n}`, {
+        startedUs: baseUs + minute * 60e6,
+        opName,
+        userId: 'ada',
+        usage: [{ model: 'm1', requests: 1, input: n, output: 0, total: n, cacheRead: 0, cacheWrite: 0 }],
+      })
+    // Four ops in one minute, two in each of two minutes of the next hour, one in two hours; two versions of one.
+    await world.apply([
+      ...['a', 'b', 'c', 'd'].map((op, n) => call(n + 1, 0, op)),
+      ...['a', 'b', 'c', 'd'].map((op, n) => call(n + 11, 60 + (n >> 1), op)),
+      ...['a', 'b'].map((op, n) => call(n + 21, 120 + 60 * n, op)),
+      ...['v1', 'v2'].map((version, n) => call(n + 31, 300, `weave:///ent/proj/op/named:${version}`)),
+    ])
+    await world.refresh()
+    const ask = async (fromMinute: number, minutes: number, group: string) => {
+      const before = world.statements.length
+      const { json } = await world.ask('/calls/aggregate', {
+        start: (baseUs + fromMinute * 60e6) / 1e6,
+        end: (baseUs + (fromMinute + minutes) * 60e6) / 1e6,
+        group_by: [group],
+        metrics: [{ field: 'input_tokens', as: 'sum' }],
+      })
+      const { groups } = json as { groups: { keys: string[]; total: Record<string, number> }[] }
+      return {
+        isRolled: world.statements.slice(before).includes('calls.aggregate-usage-rolled'),
+        groups: Object.fromEntries(groups.map(({ keys, total }) => [keys[0], total['input_tokens.sum']])),
+      }
+    }
+    expect(await ask(0, 60, 'op_name')).toEqual({ isRolled: false, groups: { a: 1, b: 2, c: 3, d: 4 } })
+    expect(await ask(0, 60, 'model')).toEqual({ isRolled: true, groups: { m1: 10 } })
+    expect(await ask(60, 1, 'op_name')).toEqual({ isRolled: true, groups: { a: 11, b: 12 } })
+    // The hour has too many, each of its minutes few enough.
+    expect(await ask(60, 60, 'op_name')).toEqual({ isRolled: true, groups: { a: 11, b: 12, c: 13, d: 14 } })
+    expect(await ask(0, 120, 'op_name')).toEqual({ isRolled: false, groups: { a: 12, b: 14, c: 16, d: 18 } })
+    expect(await ask(60, 180, 'op_name')).toEqual({ isRolled: true, groups: { a: 32, b: 34, c: 13, d: 14 } })
+    expect(await ask(60, 60, 'model')).toEqual({ isRolled: true, groups: { m1: 50 } })
+    expect(await ask(120, 120, 'op_name')).toEqual({ isRolled: true, groups: { a: 21, b: 22 } })
+    expect(await ask(120, 120, 'user')).toEqual({ isRolled: true, groups: { ada: 43 } })
+    expect(await ask(300, 60, 'op_name')).toEqual({ isRolled: true, groups: { named: 63 } })
+  }, 60_000)
+})
