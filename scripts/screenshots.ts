@@ -35,7 +35,7 @@ const pictures: readonly Picture[] = [
     path: '/threads',
     async ready(page) {
       await page.locator('a[href*="/threads/"]').first().click()
-      await page.locator('.message, .turn').first().waitFor()
+      await page.locator('.turn .message').first().waitFor()
     },
   },
   {
@@ -63,7 +63,7 @@ const themes: readonly Theme[] = ['light', 'dark']
 
 async function take(browser: Browser, url: string, { name, path, ready }: Picture, theme: Theme): Promise<number> {
   const context = await browser.newContext({
-    viewport: { width: 1100, height: 560 },
+    viewport: { width: 1100, height: 540 },
     colorScheme: theme,
     timezoneId: 'UTC',
     locale: 'en-GB',

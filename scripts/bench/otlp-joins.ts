@@ -130,7 +130,7 @@ async function moreWhereOthersHave(projects: readonly string[]): Promise<number>
         source: { bytes: [rows] },
       }
       const before = process.cpuUsage()
-      await insert(batch as unknown as Batch, undefined, false)
+      await insert(batch as unknown as Batch, undefined, { isAlone: false, isBySecond: false })
       const { user, system } = process.cpuUsage(before)
       if (turn >= 0) cpu.push((user + system) / batchRows)
     }

@@ -1,12 +1,12 @@
 // What a reader does in the page, and what it costs: filters, interactions, frames of scrolling, memory, and rest.
 import type { CDPSession, Page } from 'playwright-core'
 import type { World } from '../../test/browser/world.ts'
-import { type Figure, longTasks, untilOpened, untilShown } from './page-timing.ts'
+import { type Figure, longTasks, openedPage, untilOpened, untilShown } from './page-timing.ts'
 import { median, quantile } from './process.ts'
 
 /** @param id of a call of the list */
 export async function filterFigure(world: World, id: string, times: number): Promise<Figure> {
-  const { page, context } = await world.open()
+  const { page, context } = await openedPage(world)
   await page.goto(`${world.url}/p/${world.project}/calls`)
   await page.locator('.row .name').first().waitFor()
   const rows = `document.querySelector('.rows[role=table]')?.getAttribute('aria-rowcount')`
@@ -23,7 +23,7 @@ export async function filterFigure(world: World, id: string, times: number): Pro
 }
 
 export async function dashboardFigure(world: World, times: number): Promise<Figure> {
-  const { page, context } = await world.open()
+  const { page, context } = await openedPage(world)
   const took: number[] = []
   const url = `${world.url}/p/${world.project}/dashboard?range=30d`
   const all = `document.querySelector('.ranking tbody tr') && document.querySelectorAll('.chart svg').length >= 2`
@@ -107,7 +107,7 @@ document.dispatchEvent(new Event('visibilitychange'))`
 
 /** A list that is neither live nor running, and a live one in a hidden tab: nothing is asked, and no timer fires. */
 export async function restFigures(world: World): Promise<Figure[]> {
-  const { page, context } = await world.open()
+  const { page, context } = await openedPage(world)
   await page.addInitScript(noteTimers)
   await page.goto(`${world.url}/p/${world.project}/calls`)
   await page.locator('.row .name').first().waitFor()
@@ -137,7 +137,7 @@ type Walk = { trace: string; spans: number; times: number; turns: number }
 
 /** A trace that is walked through: keys, search, the wheel. @param turns between it and the list, for what stays behind */
 export async function traceDeeds(world: World, { trace, spans, times, turns }: Walk): Promise<Figure[]> {
-  const { page, context } = await world.open()
+  const { page, context } = await openedPage(world)
   const client = await context.newCDPSession(page)
   await page.addInitScript(noteInteractions)
   const list = `${world.url}/p/${world.project}/calls`

@@ -1,6 +1,6 @@
 // A payload of 10 MB in the reader: opened, a container of 100,000 members expanded, all of it searched.
 import { call, newId, newTrace, type World } from '../../test/browser/world.ts'
-import { type Figure, longTasks, stands, untilOpened, untilShown } from './page-timing.ts'
+import { type Figure, longTasks, openedPage, stands, untilOpened, untilShown } from './page-timing.ts'
 import { median } from './process.ts'
 
 export async function jsonFigures(world: World, times: number): Promise<Figure[]> {
@@ -8,7 +8,7 @@ export async function jsonFigures(world: World, times: number): Promise<Figure[]
   const text = 'some words of a document that is long '.repeat(2)
   const list = Array.from({ length: 100_000 }, (_, n) => ({ n, text }))
   await world.send([call(world.project, { id, trace: newTrace(), name: 'large', inputs: { list } })])
-  const { page, context } = await world.open()
+  const { page, context } = await openedPage(world)
   const opening: number[] = []
   const expanding: number[] = []
   const searching: number[] = []

@@ -2,7 +2,7 @@
 
 import { call, newId, newTrace, type World } from '../../test/browser/world.ts'
 import { askServer } from '../demo/server.ts'
-import { type Figure, stands, untilOpened, untilShown } from './page-timing.ts'
+import { type Figure, openedPage, stands, untilOpened, untilShown } from './page-timing.ts'
 import { median } from './process.ts'
 
 /** Runs of one evaluation over the same examples; resolves to their ids. */
@@ -40,7 +40,7 @@ async function comparisonFigure(world: World, rows: number, must: number, times:
   const ids = await sendRuns(world, 5, rows)
   const url = `${world.url}/p/${world.project}/evaluations/compare?runs=${ids.join()}`
   const took: number[] = []
-  const { page, context } = await world.open()
+  const { page, context } = await openedPage(world)
   page.setDefaultTimeout(120_000)
   // All rows come at once: the first one shows with the last one.
   const whole = `[role=table][aria-rowcount="${rows + 1}"] .row .compared`
@@ -68,7 +68,7 @@ async function queueFigure(world: World): Promise<Figure> {
   })
   const added = { project_id: world.project, call_ids: ids, display_fields: ['inputs'] }
   await askServer(target, `/annotation_queues/${queue?.id}/items`, added)
-  const { page, context } = await world.open()
+  const { page, context } = await openedPage(world)
   await page.goto(`${world.url}/p/${world.project}/queues/${queue?.id}`)
   await page.getByRole('button', { name: /^(?:Begin|Start|Go on)/ }).click()
   const payload = `document.querySelector('.labelling .shown .node')`

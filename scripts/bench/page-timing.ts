@@ -1,5 +1,6 @@
 // What the rows of `npm run bench page` are measured with: from a link, or from a deed, to the frame that shows what it is for.
 import type { Page } from 'playwright-core'
+import type { Opened, World } from '../../test/browser/world.ts'
 
 export type Figure = {
   what: string
@@ -8,6 +9,13 @@ export type Figure = {
   /** Most that it may be, or least. */
   must: number
   isLeast?: boolean
+}
+
+/** A signed-in page that keeps what it may: while requests are looked at, as in tests, a browser has no cache. */
+export async function openedPage(world: World): Promise<Pick<Opened, 'page' | 'context'>> {
+  const opened = await world.open()
+  await opened.context.unrouteAll()
+  return opened
 }
 
 /** What is waited for in each page, with the name under which it notes the time. */

@@ -12,8 +12,8 @@ import { jsonFigures } from './page-json.ts'
 import { judgingFigures } from './page-judging.ts'
 import { lighthouseFigures } from './page-lighthouse.ts'
 import { startFigure } from './page-start.ts'
-import { type Figure, stands, untilOpened } from './page-timing.ts'
-import { median, startCallhouseServer } from './process.ts'
+import { type Figure, openedPage, stands, untilOpened } from './page-timing.ts'
+import { median, startCallhouseServer, untilAtRest } from './process.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -51,7 +51,7 @@ async function listFigures(world: World, calls: number, times: number): Promise<
   let shift = 0
   let heap = 0
   for (let round = 0; round < times; round++) {
-    const { page, context } = await world.open()
+    const { page, context } = await openedPage(world)
     const client = await context.newCDPSession(page)
     await client.send('Network.clearBrowserCache')
     await page.addInitScript(noteFirstRow)
@@ -100,12 +100,15 @@ async function sendTrace(world: World, trace: string, spans: number): Promise<vo
   await world.send(ids.map(one))
 }
 
+type TraceOptions = { trace?: string; spans: number; must: number; times: number; atRest(): Promise<void> }
+
 async function traceFigures(
   world: World,
-  { trace = newTrace(), spans, must, times }: { trace?: string; spans: number; must: number; times: number },
+  { trace = newTrace(), spans, must, times, atRest }: TraceOptions,
 ): Promise<Figure> {
   await sendTrace(world, trace, spans)
-  const { page, context } = await world.open()
+  await atRest()
+  const { page, context } = await openedPage(world)
   const took: number[] = []
   const whole = stands(`[role=treegrid][aria-rowcount="${spans + 1}"] .span .label`)
   const url = `${world.url}/p/${world.project}/traces/${trace}`
@@ -150,17 +153,18 @@ export async function benchPage(calls: number, times: number, only: readonly str
   const browser = await chromium.launch(chromiumOptions(executable))
   const world = worldOf(servedAt(`http://127.0.0.1:${server.port}`, dataDir), browser)
   const id = newId()
+  const atRest = () => untilAtRest(server)
   const parts: Record<string, () => Promise<Figure[]>> = {
     sizes: async () => sizes(),
     list: async () => [...(await listFigures(world, calls, times)), await filterFigure(world, id, times)],
     dashboard: async () => [await dashboardFigure(world, times)],
     traces: async () => [
-      await traceFigures(world, { spans: 1_000, must: 800, times }),
-      await traceFigures(world, { spans: 30_000, must: 1_500, times }),
+      await traceFigures(world, { spans: 1_000, must: 800, times, atRest }),
+      await traceFigures(world, { spans: 30_000, must: 1_500, times, atRest }),
     ],
     large: async () => {
       const trace = newTrace()
-      const opened = await traceFigures(world, { trace, spans: 100_000, must: 3_000, times })
+      const opened = await traceFigures(world, { trace, spans: 100_000, must: 3_000, times, atRest })
       return [opened, ...(await traceDeeds(world, { trace, spans: 100_000, times, turns }))]
     },
     json: () => jsonFigures(world, times),
@@ -182,6 +186,7 @@ export async function benchPage(calls: number, times: number, only: readonly str
   }
   try {
     await sendCalls(world, calls, id)
+    await atRest()
     for (const [name, figures] of Object.entries(parts)) {
       if (only.length > 0 && !only.includes(name)) continue
       if (!printed(await figures())) process.exitCode = 1

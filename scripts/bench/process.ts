@@ -1,6 +1,6 @@
 // Child processes of the benchmarks: started on a free port, measured by the CPU time that the kernel counts for them.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { fileURLToPath } from 'node:url'
 
@@ -10,16 +10,31 @@ export type BenchServer = {
   /** Of gRPC, where it has one; 0 otherwise. */
   grpcPort: number
   cpuSeconds(): number
+  /** Without the threads that run JavaScript, its compiler and its collector. */
+  engineCpuSeconds(): number
   residentMb(): number
   stop(): Promise<void>
 }
 
 const ticksPerSecond = 100
 
-/** User and system time of a process with all its threads, in seconds. */
-export function cpuSecondsOf(pid: number | undefined): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+function secondsIn(file: string): number {
+  const stat = readFileSync(file, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(stat[11]) + Number(stat[12])) / ticksPerSecond
+}
+
+/** User and system time of a process with all its threads, in seconds. */
+export const cpuSecondsOf = (pid: number | undefined): number => secondsIn(`/proc/${pid}/stat`)
+
+/** Names of the threads of Node, but of those of its pool, in which the engine runs statements. */
+const threadsOfNode = new Set(['node', 'MainThread', 'V8Worker', 'DelayedTaskSche', 'SignalInspector'])
+
+function engineCpuSecondsOf(pid: number | undefined): number {
+  const threads = `/proc/${pid}/task`
+  const ofNode = readdirSync(threads).filter((one) =>
+    threadsOfNode.has(readFileSync(`${threads}/${one}/comm`, 'utf8').trim()),
+  )
+  return cpuSecondsOf(pid) - ofNode.reduce((sum, one) => sum + secondsIn(`${threads}/${one}/stat`), 0)
 }
 
 /** Starts a script that prints `{"port":n}` as a line once it listens. */
@@ -46,6 +61,7 @@ export async function startServer(
     port,
     grpcPort,
     cpuSeconds: () => cpuSecondsOf(child.pid),
+    engineCpuSeconds: () => engineCpuSecondsOf(child.pid),
     residentMb: () => {
       const match = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))
       return Number(match?.[1] ?? 0) / 1024
@@ -55,6 +71,16 @@ export async function startServer(
         child.once('exit', () => resolve())
         child.kill('SIGTERM')
       }),
+  }
+}
+
+/** Resolves once a server has derived and merged what was written: while it takes little CPU for some seconds. */
+export async function untilAtRest({ cpuSeconds }: BenchServer): Promise<void> {
+  const [everyS, restS, ofCore] = [0.5, 3, 0.2]
+  for (let quietS = 0; quietS < restS; ) {
+    const before = cpuSeconds()
+    await new Promise((resolve) => setTimeout(resolve, everyS * 1_000))
+    quietS = cpuSeconds() - before < ofCore * everyS ? quietS + everyS : 0
   }
 }
 

@@ -169,7 +169,7 @@ const ingestRoutes = (deps: HandlerDeps): Route[] => {
       audit,
       async requestRemoval(context, projectId, feedbackId) {
         const selector = { feedback_ids: [feedbackId] }
-        return { [erasureHeader]: (await requestErasure(context, projectId, { calls: 0, selector })).id }
+        return { [erasureHeader]: (await requestErasure(context, projectId, { calls: 0, feedback: 1, selector })).id }
       },
     }),
     ...createTableWriteRoutes({ log, clock, maskings }),

@@ -8,14 +8,19 @@ type Encoding = 'br' | 'gzip' | undefined
 type Asset = { bytes: Buffer; encoding: Encoding; contentType: string }
 
 export type Assets = {
-  /** The shell for pages below a path; until there is a build, a page that waits for it. */
-  shell(basePath: string): { html: Buffer; etag: string }
+  /**
+   * The shell for pages below a path; until there is a build, a page that waits for it.
+   * @param module that a page needs beside the file that the shell starts: both are loaded at once
+   */
+  shell(basePath: string, module?: string): { html: Buffer; etag: string }
   /** @param acceptEncoding header of the request */
   file(name: string, acceptEncoding: string | undefined): Asset | undefined
 }
 
 type Packed = { plain: Buffer; br: Buffer | undefined; gzip: Buffer | undefined; contentType: string }
-type Build = { shell: string; files: Map<string, Packed> }
+type Build = { shell: string; manifest: Manifest; files: Map<string, Packed> }
+/** Of modules that begin a file, and of files that several share, as vite writes it. */
+type Manifest = Record<string, { file: string; imports?: string[]; isEntry?: boolean }>
 
 const contentTypes: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
@@ -57,7 +62,24 @@ function readBuild(folder: string): Build {
     const contentType = contentTypes[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
     files.set(name, { plain: readFileSync(join(assets, name)), br: packed('.br'), gzip: packed('.gz'), contentType })
   }
-  return { shell: readFileSync(join(folder, 'index.html'), 'utf8'), files }
+  const names = join(folder, '.vite/manifest.json')
+  const manifest = existsSync(names) ? (JSON.parse(readFileSync(names, 'utf8')) as Manifest) : {}
+  return { shell: readFileSync(join(folder, 'index.html'), 'utf8'), manifest, files }
+}
+
+/** Links to the files of a module and to those that they need, but to the first one. */
+function linksTo(module: string, manifest: Manifest): string {
+  const links = new Set<string>()
+  const seen = new Set<string>()
+  const add = (name: string): void => {
+    const one = manifest[name]
+    if (one === undefined || one.isEntry || seen.has(name)) return
+    seen.add(name)
+    links.add(`<link rel="modulepreload" crossorigin href="./${one.file}">`)
+    one.imports?.forEach(add)
+  }
+  add(module)
+  return [...links].join('')
 }
 
 const accepts = (header: string | undefined, encoding: string): boolean =>
@@ -94,20 +116,24 @@ export function openAssets(folder: string, now: () => number = Date.now): Assets
   }
 
   return {
-    shell(basePath) {
+    shell(basePath, module = '') {
       const current = look()
       if (current === undefined) {
         const failed = `${folder}.failed`
         const html = Buffer.from(waitingPage(basePath, existsSync(failed) ? readFileSync(failed, 'utf8') : undefined))
         return { html, etag: '' }
       }
-      let made = shells.get(basePath)
+      const name = `${module} ${basePath}`
+      let made = shells.get(name)
       if (made === undefined) {
-        const html = Buffer.from(current.shell.replace('<base href="/">', () => `<base href="${basePath}">`))
+        const shell = current.shell
+          .replace('<base href="/">', () => `<base href="${basePath}">`)
+          .replace('</head>', () => `${linksTo(module, current.manifest)}</head>`)
+        const html = Buffer.from(shell)
         made = { html, etag: `"${createHash('sha256').update(html).digest('base64url').slice(0, 22)}"` }
         // A trusted proxy names the path: a handful of them at most.
-        if (shells.size > 20) shells.clear()
-        shells.set(basePath, made)
+        if (shells.size > 40) shells.clear()
+        shells.set(name, made)
       }
       return made
     },

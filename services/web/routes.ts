@@ -17,8 +17,20 @@ const pagePaths = [
   '/system',
 ]
 
-function shellReply(assets: Assets, basePath: string, ifNoneMatch: string | undefined, status = 200): Reply {
-  const { html, etag } = assets.shell(basePath)
+/**
+ * The module of `page/` that shows a path below a project or the settings; undefined where the first file does, as for a
+ * list of calls.
+ */
+function moduleOf(path: string | undefined): string | undefined {
+  if (path === undefined || path === 'calls') return undefined
+  if (/^(?:calls|traces)\//.test(path)) return 'traces/lazy-route.tsx'
+  return path === 'dashboard' ? 'dashboards/lazy-route.tsx' : 'lazy-routes.tsx'
+}
+
+type Asked = { basePath: string; module?: string | undefined; ifNoneMatch?: string | undefined; status?: number }
+
+function shellReply(assets: Assets, { basePath, module, ifNoneMatch, status = 200 }: Asked): Reply {
+  const { html, etag } = assets.shell(basePath, module)
   const headers = { ...shellHeaders, ...(etag && { ETag: etag }) }
   const contentType = 'text/html; charset=utf-8'
   if (etag !== '' && status === 200 && ifNoneMatch?.split(',').some((one) => one.trim().replace(/^W\//, '') === etag))
@@ -32,7 +44,7 @@ export const createNotFoundPage =
   ({ method, headers }: IncomingMessage, via: () => Via): Reply | undefined => {
     const isNavigation = headers['sec-fetch-mode'] === 'navigate' || (headers.accept ?? '').includes('text/html')
     if (!isNavigation || (method !== 'GET' && method !== 'HEAD')) return undefined
-    return shellReply(assets, via().basePath, undefined, 404)
+    return shellReply(assets, { basePath: via().basePath, status: 404 })
   }
 
 const baseOf = ({ via }: RouteContext): string => via?.().basePath ?? '/'
@@ -59,7 +71,10 @@ export function createPageRoutes(assets: Assets): Route[] {
       summary: 'The web page: one shell under every path of the page',
       response: null,
       responseType: 'text/html',
-      handle: async (context) => shellReply(assets, baseOf(context), context.header('if-none-match')),
+      handle: async (context) => {
+        const module = moduleOf(context.params.path)
+        return shellReply(assets, { basePath: baseOf(context), module, ifNoneMatch: context.header('if-none-match') })
+      },
     }),
     route({
       ...declared,

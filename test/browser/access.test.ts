@@ -2,9 +2,10 @@
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterEachIsFaultless } from './faultless.ts'
 import { type Filled, startFilled } from './filled.ts'
-import { everybodysFaults, type Opened, picture } from './world.ts'
+import { everybodysFaults, type Opened } from './world.ts'
 
 let world: Filled
 let home: string
@@ -22,10 +23,7 @@ beforeAll(async () => {
   page = here.page
 })
 afterAll(() => world?.close())
-afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail') await picture(page, task.name.replaceAll(/\W+/g, '-'))
-  expect(here.faults.splice(0)).toEqual([])
-})
+afterEachIsFaultless(() => here)
 
 describe('everybody', () => {
   it('can use the page in both themes and 320 pixels wide: axe finds no fault', async () => {

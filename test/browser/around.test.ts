@@ -2,7 +2,7 @@
 // as bars, values of a call as filters, and charts with groups within groups.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
-import { call, everybodysFaults, newId, type Opened, picture, startWorld, type World } from './world.ts'
+import { call, everybodysFaults, hold, newId, type Opened, picture, startWorld, type World } from './world.ts'
 
 const hostile = '<img src=x onerror=alert(1)>'
 
@@ -291,14 +291,7 @@ it('the palette stays open with what was typed while a link to a call becomes it
   const { page } = here
   const id = newId()
   await world.send([call(world.project, { id, name: 'awaited', startMs: Date.now() - 70_000 })])
-  let answer = () => {}
-  const answered = new Promise<void>((resolve) => {
-    answer = resolve
-  })
-  await page.route('**/calls/stream_query', async (route) => {
-    await answered
-    await route.continue()
-  })
+  const answer = await hold(page, '**/calls/stream_query')
   await page.goto(`${world.url}/p/${world.project}/calls/${id}`)
   await page.getByText('Go to').waitFor()
   await page.keyboard.press('Control+k')

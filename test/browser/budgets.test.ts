@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Filled, startFilled } from './filled.ts'
-import type { Opened } from './world.ts'
+import { call, hold, newId, newTrace, type Opened } from './world.ts'
 
 let world: Filled
 let here: Opened
@@ -29,6 +29,88 @@ it('a list keeps as many rows in the document as a window shows, wherever they a
     expect(count, key).toBeGreaterThan(10)
     expect(count, key).toBeLessThan(60)
   }
+})
+
+/** What the page itself asks for, with the rows that are drawn by then; its rows are asked for by its worker. */
+const noteAsked = `globalThis.asked = []
+const own = globalThis.fetch
+globalThis.fetch = (to, init) => {
+  asked.push({ path: new URL(to).pathname, body: init?.body ?? '', rows: document.querySelectorAll('.row .name').length })
+  return own(to, init)
+}`
+type Asked = { path: string; body: string; rows: number }
+
+it('a list asks for what stands beside its rows once they are drawn, and never for a filter that was left', async () => {
+  const { page: fresh, context } = await world.open()
+  await fresh.addInitScript(noteAsked)
+  const asked = async () =>
+    (await fresh.evaluate<Asked[]>('asked')).filter(({ path }) => !/\/(?:fields|health)$/.test(path))
+  const paths = async () => (await asked()).map(({ path }) => path)
+  const untilWhole = () =>
+    expect.poll(paths).toEqual(expect.arrayContaining(['/calls/query_stats', '/calls/aggregate']))
+  await fresh.goto(world.url + world.home)
+  await untilWhole()
+  expect((await asked()).filter(({ rows }) => rows === 0).map(({ path }) => path)).toEqual(['/auth/session'])
+  await fresh.evaluate('asked = []')
+  await fresh.getByLabel('Filter calls').fill(`id:${world.failed}`)
+  await fresh.keyboard.press('Enter')
+  await untilWhole()
+  for (const { path, body, rows } of await asked()) {
+    expect(rows, path).toBe(1)
+    expect(body, path).toContain(world.failed)
+  }
+  await fresh.evaluate('asked = []')
+  await fresh.getByRole('button', { name: /^Remove id/ }).click()
+  await expect.poll(paths).toContain('/calls/aggregate')
+  for (const { path, body } of await asked()) expect(body, path).not.toContain(world.failed)
+  await context.close()
+})
+
+/** How often the page itself uses formats of the browser. */
+const noteFormats = `globalThis.formats = 0
+const noted = (own) => new Proxy(own, {
+  apply: (target, self, args) => (formats++, Reflect.apply(target, self, args)),
+  construct: (target, args) => (formats++, Reflect.construct(target, args)),
+})
+for (const name of ['DateTimeFormat', 'NumberFormat']) Intl[name] = noted(Intl[name])
+Number.prototype.toLocaleString = noted(Number.prototype.toLocaleString)`
+
+it('the page uses no format until its rows have come, while the worker loads them', async () => {
+  const { page: fresh, context } = await world.open()
+  await fresh.addInitScript(noteFormats)
+  const answer = await hold(fresh, '**/calls/stream_query')
+  await fresh.goto(world.url + world.home)
+  await fresh.getByLabel('Filter calls').waitFor()
+  expect(await fresh.evaluate('formats')).toBe(0)
+  answer()
+  await fresh.locator('.row .name').first().waitFor()
+  expect(await fresh.evaluate('formats')).toBeGreaterThan(0)
+  await context.close()
+})
+
+it('compared runs are read in one request', async () => {
+  const ids = [newId(), newId(), newId()]
+  const { project } = world
+  await world.send(
+    ids.flatMap((id) => {
+      const trace = newTrace()
+      const output = { output: id, scores: { correct: true } }
+      const rowOf = { trace, parent: id, name: 'Evaluation.predict_and_score', output, inputs: { example: { n: 1 } } }
+      return [call(project, { id, trace, name: 'Evaluation.evaluate' }), call(project, rowOf)]
+    }),
+  )
+  const { page: fresh, context } = await world.open()
+  const parents: unknown[] = []
+  fresh.on('request', (request) => {
+    const { filter } = JSON.parse(request.postData() ?? '{}') as { filter?: { parent_ids?: string[] } }
+    if (filter?.parent_ids) parents.push(filter.parent_ids)
+  })
+  await fresh.goto(`${world.url}/p/${project}/evaluations/compare?runs=${ids.join()}`)
+  await fresh.locator('.row .compared').nth(2).waitFor()
+  for (const [run, id] of ids.entries())
+    expect(await fresh.locator('.row .compared').nth(run).innerText()).toContain(id)
+  expect(parents).toEqual([ids])
+  await context.close()
 })
 
 it('calls of a live list are not asked for while the tab is hidden, and at once when it is seen again', async () => {
@@ -67,7 +149,7 @@ it('calls of a live list are not asked for while the tab is hidden, and at once 
   await context.close()
 })
 
-it('the script of the list, other chunks and all of the page stay within their sizes', () => {
+it('the script of the list, its stylesheet, other chunks and all of the page stay within their sizes', () => {
   const folder = fileURLToPath(new URL('../../services/web/dist/', import.meta.url))
   const shell = readFileSync(`${folder}index.html`, 'utf8')
   const files = readdirSync(`${folder}assets`)
@@ -77,6 +159,8 @@ it('the script of the list, other chunks and all of the page stay within their s
     const limit = shell.includes(name.slice(0, -3)) ? 150_000 : 140_000
     expect(size, name).toBeLessThanOrEqual(limit)
   }
+  // One for all pages, whichever is opened first: they use each other's classes.
+  expect(sizes('.css').map(([name]) => shell.includes(name))).toEqual([true])
   const css = sizes('.css.br').reduce((sum, [, size]) => sum + size, 0)
   const whole = ['.js', '.css'].flatMap(sizes).reduce((sum, [, size]) => sum + size, 0)
   expect(css).toBeLessThanOrEqual(20_000)

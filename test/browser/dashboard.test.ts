@@ -1,8 +1,9 @@
 // The dashboard: its figures are those of the calls, its charts are read and zoomed by mouse, keys and as tables.
 import { buffer, text } from 'node:stream/consumers'
 import type { Page, Request } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { call, everybodysFaults, type Opened, picture, startWorld, type World } from './world.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterEachIsFaultless } from './faultless.ts'
+import { call, everybodysFaults, type Opened, startWorld, type World } from './world.ts'
 
 const project = 'acme/dashboard'
 const path = `/p/${project}/dashboard`
@@ -32,10 +33,7 @@ beforeAll(async () => {
   page = here.page
 })
 afterAll(() => world?.close())
-afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail') await picture(page, task.name.replaceAll(/\W+/g, '-'))
-  expect(here.faults.splice(0)).toEqual([])
-})
+afterEachIsFaultless(() => here)
 
 const open = async (search = '') => {
   await page.goto(`${world.url}${path}${search}`)

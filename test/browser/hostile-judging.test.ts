@@ -1,9 +1,10 @@
 // Hostile texts where people judge: evaluations, queues, the playground and threads run, load and break nothing, and
 // windows of 320 pixels hold them.
 import type { Page, Route } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterEachIsFaultless } from './faultless.ts'
 import { hugeValue, longWord, strangeElements, texts } from './hostile-texts.ts'
-import { call, narrowFaults, newId, newTrace, type Opened, picture, startWorld, type World } from './world.ts'
+import { call, narrowFaults, newId, newTrace, type Opened, startWorld, type World } from './world.ts'
 
 const project = 'acme/hostile-judging'
 const everyText = [...texts, longWord]
@@ -133,10 +134,7 @@ beforeAll(async () => {
   page = here.page
 })
 afterAll(() => world?.close())
-afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail') await picture(page, task.name.replaceAll(/\W+/g, '-'))
-  expect(here.faults.splice(0)).toEqual([])
-})
+afterEachIsFaultless(() => here)
 
 /** What is wrong of what shows now: elements and addresses that came from data, then 320 pixels that do not hold it. */
 async function faultsOf(where: string): Promise<string[]> {

@@ -1,8 +1,9 @@
 // Hostile texts in what people save and set: objects, saved views, settings, and in conversations and feedback of a trace.
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterEachIsFaultless } from './faultless.ts'
 import { hugeValue, longWord, strangeElements, texts } from './hostile-texts.ts'
-import { call, narrowFaults, newId, newTrace, type Opened, picture, startWorld, type World } from './world.ts'
+import { call, narrowFaults, newId, newTrace, type Opened, startWorld, type World } from './world.ts'
 
 const project = 'acme/hostile-objects'
 const everyText = [...texts, longWord]
@@ -71,10 +72,7 @@ beforeAll(async () => {
   page = here.page
 })
 afterAll(() => world?.close())
-afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail') await picture(page, task.name.replaceAll(/\W+/g, '-'))
-  expect(here.faults.splice(0)).toEqual([])
-})
+afterEachIsFaultless(() => here)
 
 async function faultsOf(where: string): Promise<string[]> {
   const found = (await page.evaluate<string[]>(strangeElements)).map((one) => `${where}: ${one}`)

@@ -1,13 +1,14 @@
 // Pages for judging: evaluation runs and their comparison, annotation queues; from the data of the demo.
 
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sendEvaluations } from '../../scripts/demo/evaluations.ts'
 import { sendQueue } from '../../scripts/demo/queue.ts'
 import { askServer, type DemoTarget } from '../../scripts/demo/server.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
 import { type KeyName, keyTable } from '../../services/web/page/key-table.ts'
-import { call, everybodysFaults, newId, type Opened, picture, startWorld, type World } from './world.ts'
+import { afterEachIsFaultless } from './faultless.ts'
+import { call, everybodysFaults, newId, type Opened, startWorld, type World } from './world.ts'
 
 const project = 'acme/judging-demo'
 const home = `/p/${project}`
@@ -39,10 +40,7 @@ beforeAll(async () => {
   page = here.page
 })
 afterAll(() => world?.close())
-afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail') await picture(page, task.name.replaceAll(/\W+/g, '-'))
-  expect(here.faults.splice(0)).toEqual([])
-})
+afterEachIsFaultless(() => here)
 
 const go = (path: string) => page.goto(world.url + home + path)
 const rows = (table: string) => page.getByRole('table', { name: table }).locator('.row')

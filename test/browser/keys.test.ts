@@ -1,11 +1,12 @@
 // Each key of the table does what the sheet of keys says.
 
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sendEvaluations } from '../../scripts/demo/evaluations.ts'
 import { type KeyName, keyTable } from '../../services/web/page/key-table.ts'
+import { afterEachIsFaultless } from './faultless.ts'
 import { type Filled, startFilled } from './filled.ts'
-import { type Opened, picture } from './world.ts'
+import type { Opened } from './world.ts'
 
 let world: Filled
 let home: string
@@ -22,10 +23,7 @@ beforeAll(async () => {
   page = here.page
 })
 afterAll(() => world?.close())
-afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail') await picture(page, task.name.replaceAll(/\W+/g, '-'))
-  expect(here.faults.splice(0)).toEqual([])
-})
+afterEachIsFaultless(() => here)
 
 const go = (path: string) => page.goto(world.url + path)
 
@@ -231,6 +229,8 @@ describe('keys', () => {
     tries.push([
       ['acts', 'mode'],
       async () => {
+        // The call that the last key went to is read first.
+        await page.getByRole('button', { name: 'Actions of the call' }).waitFor()
         await press('.')
         await page.getByRole('button', { name: 'Copy as curl' }).waitFor()
         await press('Escape')

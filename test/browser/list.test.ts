@@ -1,8 +1,9 @@
 // The list of calls as a reader shapes it: suggestions of its filter, columns, calls over time.
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterEachIsFaultless } from './faultless.ts'
 import { type Filled, startFilled } from './filled.ts'
-import { call, everybodysFaults, type Opened, picture } from './world.ts'
+import { call, everybodysFaults, type Opened } from './world.ts'
 
 let world: Filled
 let home: string
@@ -17,10 +18,7 @@ beforeAll(async () => {
   page = here.page
 })
 afterAll(() => world?.close())
-afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail') await picture(page, task.name.replaceAll(/\W+/g, '-'))
-  expect(here.faults.splice(0)).toEqual([])
-})
+afterEachIsFaultless(() => here)
 
 const go = (path: string) => page.goto(world.url + path)
 const rowNames = () => page.locator('.rows .row .name').allInnerTexts()

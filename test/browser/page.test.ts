@@ -1,10 +1,11 @@
 // What a reader does: signs in, finds a call, opens its trace, reads it; by mouse, and with the address alone.
 import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openKeys } from '../../services/core/http/keys.ts'
+import { afterEachIsFaultless } from './faultless.ts'
 import { type Filled, startFilled } from './filled.ts'
-import { axeFaults, call, newTrace, type Opened, picture } from './world.ts'
+import { axeFaults, call, newTrace, type Opened } from './world.ts'
 
 let world: Filled
 let home: string
@@ -20,10 +21,7 @@ beforeAll(async () => {
   page = here.page
 })
 afterAll(() => world?.close())
-afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail') await picture(page, task.name.replaceAll(/\W+/g, '-'))
-  expect(here.faults.splice(0)).toEqual([])
-})
+afterEachIsFaultless(() => here)
 
 const go = (path: string) => page.goto(world.url + path)
 const rowNames = () => page.locator('.rows .row .name').allInnerTexts()
@@ -361,17 +359,6 @@ describe('a trace', () => {
     await feedback.getByRole('button', { name: 'Remove Reaction' }).click()
     await feedback.getByRole('heading', { name: 'Reaction' }).waitFor({ state: 'detached' })
     await feedback.getByText('<i>late</i> again').waitFor()
-  })
-
-  it('takes no feedback from a key that reads only, and says why', async () => {
-    const keys = openKeys({ dataDir: world.server.dataDir, configured: [] })
-    const { text } = keys.create({ userId: 'reader', role: 'read', grants: ['acme'] })
-    const { page: fresh, context, faults } = await world.open({ key: text })
-    await fresh.goto(`${world.url}/p/acme/browser/traces/${trace}?call=${world.answered}&tab=feedback`)
-    await fresh.getByPlaceholder('This key may only read').waitFor()
-    await expect.poll(() => fresh.getByRole('button', { name: 'Good' }).isDisabled()).toBe(true)
-    expect(faults).toEqual([])
-    await context.close()
   })
 
   it('says when it is not there', async () => {

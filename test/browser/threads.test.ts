@@ -234,6 +234,8 @@ describe('a turn of a thread', () => {
     const third = page.locator('#turn-3')
     await third.getByText('judge bad <i>').waitFor()
     await third.getByText('1 note', { exact: true }).waitFor()
+    // Turns that are read later move what stands below them, also between a press and its release.
+    for (const text of ['On its way.', 'Within two days.', 'Error: no']) await page.getByText(text).first().waitFor()
     await third.getByRole('button', { name: 'Bad' }).click()
     await third.getByRole('button', { name: 'Bad 1', pressed: true }).waitFor()
     await third.getByRole('button', { name: 'Feedback 3' }).click()
@@ -266,6 +268,23 @@ it('calls of tools and their answers unfold when somebody wants to see them', as
   await page.keyboard.press('Enter')
   await page.getByText('shipped on Monday').waitFor()
   await page.getByText('It is shipped.').waitFor()
+})
+
+it('what was said of a turn shows once the tables have it, also when an answer lacked it', async () => {
+  const { page, context } = here
+  let lags = true
+  await context.route('**/feedback/query', async (route) => {
+    if (!lags) return route.continue()
+    await route.fulfill({ json: { result: [] }, headers: { 'x-callhouse-stale': '3000' } })
+  })
+  const id = newId()
+  await world.send([{ ...call(world.project, { id, name: 'asked' }), thread_id: id, turn_id: id }])
+  await Promise.all([page.waitForResponse('**/feedback/query'), go(`${home}/${id}`)])
+  const good = page.locator('.turn').getByRole('button', { name: 'Good' })
+  await Promise.all([page.waitForResponse('**/feedback/query'), good.click()])
+  lags = false
+  await page.locator('.turn').getByRole('button', { name: 'Good 1', pressed: true }).waitFor()
+  await context.unroute('**/feedback/query')
 })
 
 describe('a thread that goes on', () => {

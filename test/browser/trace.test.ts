@@ -1,10 +1,11 @@
 // The page of a trace beyond what its tree and reader show: its place in the list, its zoom, what runs, what is asked again.
 import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openKeys } from '../../services/core/http/keys.ts'
+import { afterEachIsFaultless } from './faultless.ts'
 import { type Filled, startFilled } from './filled.ts'
-import { call, everybodysFaults, newId, newTrace, type Opened, picture } from './world.ts'
+import { call, everybodysFaults, hold, newId, newTrace, type Opened } from './world.ts'
 
 const project = 'acme/trace'
 let world: Filled
@@ -17,10 +18,7 @@ beforeAll(async () => {
   page = here.page
 })
 afterAll(() => world?.close())
-afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail') await picture(page, task.name.replaceAll(/\W+/g, '-'))
-  expect(here.faults.splice(0)).toEqual([])
-})
+afterEachIsFaultless(() => here)
 
 const go = (path: string) => page.goto(world.url + path)
 const traceHref = (id: string, more = '') => `/p/${project}/traces/${id}${more}`
@@ -46,6 +44,31 @@ describe('a trace', () => {
     await page.getByText(`${at - 1} / ${of}`).waitFor()
     await page.getByRole('link', { name: 'Calls', exact: true }).last().click()
     await page.waitForURL((to) => to.pathname === world.home)
+  })
+
+  it('leaves room for names beside the reader in a small window, and cuts no costs off', async () => {
+    const trace = newTrace()
+    const usageOf = (tokens: number) => ({
+      'gpt-4o-mini': { prompt_tokens: tokens, completion_tokens: 1, requests: 1 },
+    })
+    const spans = [1, 1_481].map((tokens) =>
+      call(project, { trace, name: `asked ${tokens}`, startMs: Date.now() - 60_000 + tokens, usage: usageOf(tokens) }),
+    )
+    await world.send(spans)
+    await page.setViewportSize({ width: 1100, height: 800 })
+    await go(traceHref(trace))
+    const named = page.locator('.span', { hasText: 'asked 1481' })
+    await named.locator('.label').click()
+    await page.locator('.reader').waitFor()
+    const name = await named.locator('.name').boundingBox()
+    expect(name?.width).toBeGreaterThan(160)
+    expect(await named.locator('.tokens').isVisible()).toBe(false)
+    const costs = page.locator('.span .cells > .cost')
+    expect(await costs.allTextContents()).toEqual(['<$0.00001', '$0.000223'])
+    expect(await costs.evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth))).toEqual([])
+    await page.setViewportSize({ width: 1600, height: 800 })
+    await named.locator('.tokens').waitFor()
+    await page.setViewportSize({ width: 1280, height: 800 })
   })
 
   it('keeps what its timeline shows in the address', async () => {
@@ -76,6 +99,22 @@ describe('a trace', () => {
     expect(await took()).toContain('slow')
     await page.unroute('**/trace/tree')
     here.faults.splice(0, Number.POSITIVE_INFINITY, ...here.faults.filter((line) => !line.includes('ERR_FAILED')))
+  })
+
+  it('that may lack spans says so, and is read again until it lacks none', async () => {
+    await page.route(
+      '**/trace/tree',
+      async (route) => {
+        const response = await route.fetch()
+        await route.fulfill({ response, headers: { ...response.headers(), 'x-callhouse-stale': '3000' } })
+      },
+      { times: 1 },
+    )
+    const trace = newTrace()
+    await world.send([{ ...call(project, { id: newId(), name: 'just written' }), trace_id: trace }])
+    await go(traceHref(trace))
+    await page.getByText('May lack what was written in the last 3 s').waitFor()
+    await page.getByText('May lack').waitFor({ state: 'hidden', timeout: 15_000 })
   })
 
   it('stands in the order of starts, as calls of models alone, and by the path of its names', async () => {
@@ -231,10 +270,13 @@ describe('a trace', () => {
     await page.getByRole('dialog', { name: 'Add 1 call to a queue' }).waitFor()
     await page.keyboard.press('Escape')
     await act('Compare with…')
+    const letLoad = await hold(page, '**/assets/lazy-routes-*')
     await page.getByRole('dialog').getByRole('list').getByRole('button', { name: /same/ }).first().click()
     await page.waitForURL(
       (to) => to.searchParams.get('a') === `call/${one}` && to.searchParams.get('b') === `call/${other}`,
     )
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    letLoad()
     await page.goBack()
     await act('Delete…')
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click()

@@ -26,6 +26,16 @@ export type World = {
 }
 
 export const newTrace = (): string => randomBytes(16).toString('hex')
+/** Holds answers to these requests back. @returns what lets them go */
+export async function hold(of: Pick<Page, 'route'>, path: string): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await of.route(path, async (route) => {
+    await promise
+    await route.continue()
+  })
+  return resolve
+}
+
 export const newId = (): string => randomBytes(8).toString('hex')
 
 /** What of a server the tests use. */

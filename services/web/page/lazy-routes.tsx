@@ -1,5 +1,4 @@
-// Pages that are not needed for a list of calls, in one chunk: of several, what they share with the entry becomes a chunk
-// that the entry waits for.
+// What is not needed for a list of calls, a trace or a dashboard, in one chunk.
 import { createLazyRoute } from '@tanstack/react-router'
 
 export { AddToQueue } from './annotation-queues/add-to-queue.tsx'
@@ -9,7 +8,6 @@ export { AddToDataset } from './datasets/add-to-dataset.tsx'
 import { QueueItem } from './annotation-queues/item.tsx'
 import { QueueOverview } from './annotation-queues/queue.tsx'
 import { Queues } from './annotation-queues/queues.tsx'
-import { Dashboard } from './dashboards/dashboard.tsx'
 import { Dataset } from './datasets/dataset.tsx'
 import { Table } from './datasets/table.tsx'
 import { DifferencesPage } from './differences/differences.tsx'
@@ -22,8 +20,6 @@ import { Playground } from './playground/playground.tsx'
 import { Settings } from './settings/settings.tsx'
 import { Thread } from './threads/thread.tsx'
 import { Threads } from './threads/threads.tsx'
-import { CallLink } from './traces/call-link.tsx'
-import { Trace } from './traces/trace.tsx'
 
 export { ColumnChooser } from './calls/column-chooser.tsx'
 export { ExportDialog } from './calls/export.tsx'
@@ -34,8 +30,6 @@ export { WhatDiffers } from './calls/what-differs.tsx'
 export { SmallMedia } from './parts/media.tsx'
 export { loadView } from './views/saved-views.ts'
 export { Views } from './views/views.tsx'
-export const traceRoute = createLazyRoute('/signed-in/p/$entity/$project/traces/$traceId')({ component: Trace })
-export const callRoute = createLazyRoute('/signed-in/p/$entity/$project/calls/$id')({ component: CallLink })
 export const objectRoute = createLazyRoute('/signed-in/p/$entity/$project/objects/$objectId/$version')({
   component: ObjectVersion,
 })
@@ -56,7 +50,6 @@ export const queueItemRoute = createLazyRoute('/signed-in/p/$entity/$project/que
   component: QueueItem,
 })
 export const playgroundRoute = createLazyRoute('/signed-in/p/$entity/$project/playground')({ component: Playground })
-export const dashboardRoute = createLazyRoute('/signed-in/p/$entity/$project/dashboard')({ component: Dashboard })
 export const threadsRoute = createLazyRoute('/signed-in/p/$entity/$project/threads')({ component: Threads })
 export const threadRoute = createLazyRoute('/signed-in/p/$entity/$project/threads/$threadId')({ component: Thread })
 export const datasetRoute = createLazyRoute('/signed-in/p/$entity/$project/datasets/$objectId/$version')({

@@ -59,10 +59,11 @@ dark.addEventListener('change', () => {
   for (const listener of listeners) listener()
 })
 
+const { Temporal } = globalThis as { Temporal?: { Now: { timeZoneId(): string } } }
 let knownZone: string | undefined
-/** Asked for when it is shown: the first question takes as long as reading all the code of the page. */
+/** Asked for when it is shown: by a format the first question takes as long as reading all the code of the page. */
 export function localZone(): string {
-  knownZone ??= Intl.DateTimeFormat().resolvedOptions().timeZone
+  knownZone ??= Temporal?.Now.timeZoneId() ?? Intl.DateTimeFormat().resolvedOptions().timeZone
   return knownZone
 }
 /** The zone of the page: of the address, else the reader's choice. */

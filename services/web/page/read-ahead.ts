@@ -22,7 +22,6 @@ function ask(path: string, search: Record<string, string>): void {
   const [first, entity, project, page, id] = path.split('/').map(decodeURIComponent)
   if (first !== 'p' || !entity || !project) return
   const projectId = `${entity}/${project}`
-  if (page !== 'calls' || id !== undefined) void import('./lazy-routes.tsx')
   if (page === 'calls' && id === undefined) {
     const found = callsSearch(search)
     const { expression, fault } = parsed(found.q)

@@ -10,6 +10,7 @@ import { tableSearch } from './datasets/search.ts'
 import { differencesSearch } from './differences/search.ts'
 import { compareSearch, runSearch, runsSearch } from './evaluations/search.ts'
 import { Dialogs } from './frame/dialogs.tsx'
+import { Failed } from './frame/failed.tsx'
 import { NotFound } from './frame/not-found.tsx'
 import { type ObjectKind, objectKind } from './objects/classes.ts'
 import { Projects } from './projects/projects.tsx'
@@ -89,12 +90,12 @@ const calls = createRoute({
 const call = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/calls/$id',
-}).lazy(() => import('./lazy-routes.tsx').then((module) => module.callRoute))
+}).lazy(() => import('./traces/lazy-route.tsx').then((module) => module.callRoute))
 const trace = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/traces/$traceId',
   validateSearch: only(traceSearch),
-}).lazy(() => import('./lazy-routes.tsx').then((module) => module.traceRoute))
+}).lazy(() => import('./traces/lazy-route.tsx').then((module) => module.traceRoute))
 
 const object = createRoute({
   getParentRoute: () => signedIn,
@@ -152,7 +153,7 @@ const dashboard = createRoute({
   getParentRoute: () => signedIn,
   path: '/p/$entity/$project/dashboard',
   validateSearch: only(dashboardSearch),
-}).lazy(() => import('./lazy-routes.tsx').then((module) => module.dashboardRoute))
+}).lazy(() => import('./dashboards/lazy-route.tsx').then((module) => module.dashboardRoute))
 
 const threads = createRoute({
   getParentRoute: () => signedIn,
@@ -266,6 +267,7 @@ export const createPageRouter = () =>
     routeTree,
     basepath: new URL(baseUrl).pathname,
     defaultPreload: 'intent',
+    defaultErrorComponent: Failed,
     // Values stay as they are typed: `?q=status:error`.
     parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
     stringifySearch: (search) => {

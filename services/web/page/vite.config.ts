@@ -12,6 +12,8 @@ export default defineConfig({
     emptyOutDir: true,
     assetsInlineLimit: (file) => file.endsWith('.svg'),
     modulePreload: { polyfill: false },
+    // One stylesheet, in one order: pages use each other's classes, whichever of them was opened first.
+    cssCodeSplit: false,
     manifest: true,
     license: { fileName: 'licenses.md' },
   },

@@ -1,5 +1,5 @@
 // Who is signed in, as the server says; signing in and out.
-import { MutationCache, QueryCache, QueryClient, timeoutManager, useQuery } from '@tanstack/react-query'
+import { MutationCache, type Query, QueryCache, QueryClient, timeoutManager, useQuery } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { stopWorker } from '../worker/client.ts'
 import { json } from './client.ts'
@@ -49,7 +49,16 @@ timeoutManager.setTimeoutProvider<number>({
   clearInterval: repetitions.end,
 })
 
-export const queries = new QueryClient({
+/** Asks anew also where the first answer is still on its way: it may have been read before the change. */
+class Queries extends QueryClient {
+  override async invalidateQueries(...[filters, options]: Parameters<QueryClient['invalidateQueries']>): Promise<void> {
+    const isFirst = (query: Query): boolean => query.state.data === undefined && (filters?.predicate?.(query) ?? true)
+    await this.cancelQueries({ ...filters, type: 'active', predicate: isFirst })
+    await super.invalidateQueries(filters, options)
+  }
+}
+
+export const queries = new Queries({
   queryCache: new QueryCache({
     onError: (error, { meta }) => meta?.isAside !== true && isRefused(error) && setEnded(true),
   }),

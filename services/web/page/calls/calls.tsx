@@ -43,7 +43,9 @@ export function Calls() {
   const projectId = `${entity}/${project}`
   const zone = useZone(search.tz)
   const height = useRowHeight()
-  const [nowS, setNowS] = useState(openedS)
+  const [looks, setLooks] = useState(0)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each address, and each look at it, is asked for as of now
+  const nowS = useMemo(openedS, [search, looks])
   const [range, setRange] = useState({ from: 0, to: pageRows })
   const [at, setAt] = useState(0)
   const [chooses, setChooses] = useState(false)
@@ -63,18 +65,15 @@ export function Calls() {
   const total = showsGhosts ? ghostRows : calls.count
   const sort = search.sort ?? 'started_at:desc'
 
+  const refresh = () => {
+    setLooks((before) => before + 1)
+    calls.refetch()
+  }
   const change = (next: CallsSearch) => {
     setAt(0)
-    setNowS(Math.floor(Date.now() / 1000))
-    void navigate({
-      to: '/p/$entity/$project/calls',
-      params: { entity, project },
-      search: callsSearch({ ...search, ...next }),
-    })
-  }
-  const refresh = () => {
-    setNowS(Math.floor(Date.now() / 1000))
-    calls.refetch()
+    const found = callsSearch({ ...search, ...next })
+    if (JSON.stringify(found) === JSON.stringify(callsSearch(search))) return refresh()
+    void navigate({ to: '/p/$entity/$project/calls', params: { entity, project }, search: found })
   }
   const onRange = useCallback((from: number, to: number) => {
     setRange((before) => (before.from === from && before.to === to ? before : { from, to }))
@@ -98,8 +97,8 @@ export function Calls() {
     () => placedColumns(columns, { left: search.left, right: search.right }, widths, scaled),
     [columns, search.left, search.right, widths],
   )
-  const previews = usePreviews(projectId, visible, !calls.isLoading)
-  const cellOf = useCells(projectId, visible, columns, !calls.isLoading)
+  const previews = usePreviews(projectId, visible, calls.isDrawn && !calls.isLoading)
+  const cellOf = useCells(projectId, visible, columns, calls.isDrawn && !calls.isLoading)
   const said = useFeedback(projectId, columns.includes('feedback') ? visible.map(({ id }) => id) : [])
   const longestMs = useMemo(() => {
     const known = visible.flatMap(({ latencyMs }) => (latencyMs === null ? [] : [latencyMs])).sort((a, b) => a - b)
@@ -289,7 +288,7 @@ export function Calls() {
           nowS={nowS}
           zone={zone}
           range={search.range}
-          isOn={!calls.isFirst}
+          isOn={calls.isDrawn}
           onRange={(next) => change({ range: next })}
           acts={
             search.range !== undefined && (

@@ -5,6 +5,7 @@ import { json } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
 import { count } from '../engine/format.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { signs } from '../traces/reactions.tsx'
 import { callRef } from '../traces/use-feedback.ts'
 
@@ -58,7 +59,7 @@ export function FeedbackMarked({ projectId, ids, onClose }: Props) {
       ) : (
         <form className="delete-calls" onSubmit={submit}>
           <div className="acts" role="group" aria-label="Reaction">
-            {signs.map(([emoji, name]) => (
+            {signs.map(({ emoji, name, icon }) => (
               <button
                 key={emoji}
                 type="button"
@@ -67,7 +68,7 @@ export function FeedbackMarked({ projectId, ids, onClose }: Props) {
                 aria-pressed={sign === emoji}
                 onClick={() => setSign(sign === emoji ? '' : emoji)}
               >
-                <span aria-hidden="true">{emoji}</span> {name}
+                <Icon name={icon} /> {name}
               </button>
             ))}
           </div>

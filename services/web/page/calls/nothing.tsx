@@ -21,7 +21,11 @@ export function Nothing({ projectId, search, onChange, onArrived }: NothingProps
   const wasEmpty = useRef(false)
   useEffect(() => {
     if (isEmpty) wasEmpty.current = true
-    else if (wasEmpty.current && whole) onArrived()
+    else if (wasEmpty.current && whole) {
+      // Once: each look begins the list anew.
+      wasEmpty.current = false
+      onArrived()
+    }
   }, [isEmpty, whole, onArrived])
   if (whole === undefined) return <div className="center" />
   if (isEmpty)

@@ -1,6 +1,6 @@
 // Pages of a list of calls, as far as they are in view; cells of inputs and output for the rows that are seen.
 import { keepPreviousData, type QueryClient, useQueries, useQuery } from '@tanstack/react-query'
-import { useMemo, useRef } from 'react'
+import { useDeferredValue, useMemo, useRef } from 'react'
 import { baseUrl, json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import type { Row } from '../engine/rows.ts'
@@ -40,13 +40,16 @@ export function useCalls(request: ListRequest | undefined, hasText: boolean, ran
   const results = useQueries({
     queries: pages.map((page) => ({ ...pageQuery(request, page), enabled: request !== undefined })),
   })
+  const hasRows = results.some(({ data }) => data !== undefined)
+  // What stands beside the rows is asked for once they are drawn.
+  const isDrawn = useDeferredValue(hasRows) && hasRows
   const counted = useQuery({
     queryKey: ['calls.count', request, hasText],
     queryFn: ({ signal }) => {
       const { sort_by: _, ...rest } = request as ListRequest
       return json('calls.query_stats', { ...rest, ...(hasText && { limit: countBound }) }, { signal })
     },
-    enabled: request !== undefined && results.some(({ data }) => data !== undefined),
+    enabled: request !== undefined && isDrawn,
     placeholderData: keepPreviousData,
   })
   const byPage = new Map(pages.map((page, n) => [page, results[n]?.data]))
@@ -75,6 +78,7 @@ export function useCalls(request: ListRequest | undefined, hasText: boolean, ran
     total,
     isBounded: hasText && total === countBound,
     isLoading,
+    isDrawn,
     isFirst: isFirst && kept === undefined,
     /** What shows is of the question before. */
     isKept: kept !== undefined,

@@ -137,7 +137,8 @@ export function ShownRanking({ panel, measure, by, requestOf, within, range, vie
   const { first } = measure
   const groups = groupsOf({ by, by2: panel.by2 })
   const metrics = [first, ...ranked.filter(({ field, as }) => field !== first.field || as !== first.as)]
-  const { data, error, refetch } = useAggregate({ ...requestOf(filter), metrics, group_by: groups, top: rankedGroups })
+  const asked = { ...requestOf(filter), metrics, group_by: groups, top: rankedGroups, rest: false }
+  const { data, error, refetch } = useAggregate(asked)
   if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
   const own = (term: string) => within(filter === undefined ? term : narrowed(parsed(filter).expression, term))
   return (

@@ -82,9 +82,17 @@ export function tQuantile(freedom: number): number {
 
 function cellOf(trials: readonly RunRow[], metrics: readonly string[]): ComparedCell {
   const [first] = trials as [RunRow]
-  const values = metrics.map((name) =>
-    trials.flatMap(({ scores }) => (scores.has(name) ? Number(scores.get(name)) : [])),
-  )
+  const scores: (number | null)[] = []
+  const spread: (number | null)[] = []
+  for (const name of metrics) {
+    const values: number[] = []
+    for (const trial of trials) {
+      const score = trial.scores.get(name)
+      if (score !== undefined) values.push(Number(score))
+    }
+    scores.push(meanOf(values))
+    spread.push(values.length === 0 ? null : Math.max(...values) - Math.min(...values))
+  }
   return {
     id: first.id,
     traceId: first.traceId,
@@ -93,13 +101,15 @@ function cellOf(trials: readonly RunRow[], metrics: readonly string[]): Compared
     reasons: first.reasons,
     error: trials.find(({ error }) => error !== null)?.error ?? null,
     latencyMs: meanOf(trials.flatMap(({ latencyMs }) => latencyMs ?? [])),
-    scores: values.map(meanOf),
-    spread: values.map((all) => (all.length === 0 ? null : Math.max(...all) - Math.min(...all))),
+    scores,
+    spread,
   }
 }
 
 export const scatterSide = 96
 const margin = 4
+/** More than a square has tenths from side to side. */
+const placesApart = 10 * scatterSide + 1
 
 function pointsOf(pairs: readonly (readonly [before: number, now: number])[]): string {
   let low = Number.POSITIVE_INFINITY
@@ -109,9 +119,14 @@ function pointsOf(pairs: readonly (readonly [before: number, now: number])[]): s
       low = Math.min(low, value)
       high = Math.max(high, value)
     }
-  const place = (value: number): string =>
-    (margin + (high === low ? 0.5 : (value - low) / (high - low)) * (scatterSide - 2 * margin)).toFixed(1)
-  return [...new Set(pairs.map(([before, now]) => `M${place(before)} ${place(low + high - now)}h0`))].join('')
+  const tenths = (value: number): number =>
+    Math.round(10 * (margin + (high === low ? 0.5 : (value - low) / (high - low)) * (scatterSide - 2 * margin)))
+  const places = new Set<number>()
+  for (const [before, now] of pairs) places.add(tenths(before) * placesApart + tenths(low + high - now))
+  const shown = (tenth: number): string => (tenth / 10).toFixed(1)
+  let path = ''
+  for (const place of places) path += `M${shown(Math.floor(place / placesApart))} ${shown(place % placesApart)}h0`
+  return path
 }
 
 function headOf(before: readonly (number | null)[], now: readonly (number | null)[], sign: number): MetricHead {
@@ -150,16 +165,18 @@ function rangeOf(rows: readonly { cells: (ComparedCell | null)[] }[], metric: nu
 function changesOf(cells: readonly (ComparedCell | null)[], weights: readonly number[]): [worst: number, best: number] {
   let worst = 0
   let best = 0
-  const [first] = cells
-  for (const cell of cells.slice(1))
-    for (const [metric, weight] of weights.entries()) {
-      const before = first?.scores[metric]
-      const now = cell?.scores[metric]
+  const first = cells[0]?.scores
+  for (let run = 1; run < cells.length; run++) {
+    const scores = cells[run]?.scores
+    for (let metric = 0; metric < weights.length; metric++) {
+      const weight = weights[metric] ?? 0
+      const [before, now] = [first?.[metric], scores?.[metric]]
       if (before === null || before === undefined || now === null || now === undefined || weight === 0) continue
       const change = (now - before) * weight
       worst = Math.min(worst, change)
       best = Math.max(best, change)
     }
+  }
   return [worst, best]
 }
 

@@ -1,5 +1,5 @@
 // Evaluation runs as the page shows them: heads of runs, and the rows that a run's calls around predictions are.
-import { microsOf, type Row, rowOf } from './rows.ts'
+import { type Row, rowBasicsOf, rowOf } from './rows.ts'
 
 type Members = Record<string, unknown>
 const asObject = (value: unknown): Members =>
@@ -122,7 +122,7 @@ function readScores(value: unknown, name: string, into: Pick<RunRow, 'scores' | 
 
 /** A call around one prediction and its scores. */
 export function runRowOf(record: Members): RunRow {
-  const { id, traceId, exception, endedUs, latencyMs } = rowOf(record)
+  const { id, traceId, exception, endedUs, latencyMs } = rowBasicsOf(record)
   const example = own(asObject(own(record, 'inputs')), 'example')
   const exampleRef = typeof example === 'string' && example.startsWith('weave:///') ? example : null
   const result = asObject(own(record, 'output'))
@@ -176,7 +176,7 @@ export function runHeadOf(record: Members): RunHead {
     startedAt: row.startedAt,
     evaluation: text(own(attributes, 'evaluation'), own(inputs, 'self'), own(inputs, 'this')),
     model: text(own(attributes, 'model'), own(inputs, 'model')),
-    latencyMs: row.endedUs === null ? null : (row.endedUs - microsOf(row.startedAt)) / 1000,
+    latencyMs: row.latencyMs,
     scores,
     predictionMs: typeof latency === 'number' ? latency * 1000 : null,
   }

@@ -29,7 +29,12 @@ export function money(amount: number | null): string {
   return `$${text.includes('e') ? Number(text).toFixed(12).replace(/0+$/, '') : text}`
 }
 
-export const count = (value: number): string => value.toLocaleString('en-US')
+/** For columns: what is less than they have places for is said to be less. */
+export const columnMoney = (amount: number): string => (amount > 0 && amount < 0.00001 ? '<$0.00001' : money(amount))
+
+/** Small numbers without the formats of the browser, whose first use takes long. */
+export const count = (value: number): string =>
+  Number.isInteger(value) && Math.abs(value) < 1_000 ? String(value) : value.toLocaleString('en-US')
 
 export function bytes(size: number): string {
   if (size < 1024) return `${size} B`
@@ -80,4 +85,10 @@ export function age(iso: string, nowMs: number = Date.now()): string {
     ] as const
   ).find(([bound]) => ms < bound) ?? [0, 1, 'ms']
   return limit === 0 ? '' : `${Math.floor(ms / unit)} ${name} ago`
+}
+
+/** Uses each kind of format once: the first use in a process takes 20 to 50 ms, in whichever thread. */
+export function loadFormats(): void {
+  count(1_000)
+  moment(new Date(0).toISOString(), 'UTC')
 }

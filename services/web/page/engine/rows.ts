@@ -171,31 +171,40 @@ export function microsOf(iso: string): number {
   return iso.charAt(19) === '.' ? secondUs + Number(iso.slice(20, -1).slice(0, 6).padEnd(6, '0')) : secondUs
 }
 
-export function rowOf(record: Members): Row {
-  const opName = String(own(record, 'op_name') ?? '')
-  const summary = asObject(own(record, 'summary'))
-  const weave = asObject(own(summary, 'weave'))
-  const usage = usageOf(summary)
+/** What every shape of a call's row has. */
+export function rowBasicsOf(
+  record: Members,
+): Pick<Row, 'id' | 'traceId' | 'startedAt' | 'startedUs' | 'endedUs' | 'latencyMs' | 'exception'> {
   const startedAt = String(own(record, 'started_at') ?? '')
   const endedAt = asText(own(record, 'ended_at'))
   const startedUs = microsOf(startedAt)
   const endedUs = endedAt === null ? null : microsOf(endedAt)
-  const plainName = opNameOf(opName)
-  const name = asText(own(record, 'display_name')) ?? plainName
-  const user = asText(own(record, 'platform_user_id') ?? own(record, 'wb_user_id'))
   return {
     id: String(own(record, 'id') ?? ''),
     traceId: String(own(record, 'trace_id') ?? ''),
-    parentId: asText(own(record, 'parent_id')),
-    opName,
-    name: name.slice(0, 2_000),
-    kind: kindOf(own(record, 'attributes'), plainName, usage.model),
-    status: (asText(own(weave, 'status')) ?? 'success') as Status,
     startedAt,
     startedUs,
     endedUs,
     latencyMs: endedUs === null ? null : (endedUs - startedUs) / 1000,
     exception: asText(own(record, 'exception'))?.slice(0, 2_000) ?? null,
+  }
+}
+
+export function rowOf(record: Members): Row {
+  const opName = String(own(record, 'op_name') ?? '')
+  const summary = asObject(own(record, 'summary'))
+  const weave = asObject(own(summary, 'weave'))
+  const usage = usageOf(summary)
+  const plainName = opNameOf(opName)
+  const name = asText(own(record, 'display_name')) ?? plainName
+  const user = asText(own(record, 'platform_user_id') ?? own(record, 'wb_user_id'))
+  return {
+    ...rowBasicsOf(record),
+    parentId: asText(own(record, 'parent_id')),
+    opName,
+    name: name.slice(0, 2_000),
+    kind: kindOf(own(record, 'attributes'), plainName, usage.model),
+    status: (asText(own(weave, 'status')) ?? 'success') as Status,
     ...usage,
     userId: user,
     threadId: asText(own(record, 'thread_id')),

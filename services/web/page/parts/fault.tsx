@@ -1,6 +1,6 @@
 // An error as the page tells it: what was asked, what the server said, and what to do now.
 import { useSearch } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { repeat } from '../api/repeat.ts'
 import { ApiFault, type FaultValues } from '../api/send.ts'
 import { moment } from '../engine/format.ts'
@@ -49,7 +49,8 @@ function Deleted({ values, at }: { values: FaultValues; at: string }) {
   )
 }
 
-export function FaultBox({ error, onRetry }: { error: unknown; onRetry(): void }) {
+/** @param props.children another way on */
+export function FaultBox({ error, onRetry, children }: { error: unknown; onRetry(): void; children?: ReactNode }) {
   const values = error instanceof ApiFault ? error.values : undefined
   const left = useCountdown(error, onRetry)
   if (values?.deletedAt !== undefined) return <Deleted values={values} at={values.deletedAt} />
@@ -78,6 +79,7 @@ export function FaultBox({ error, onRetry }: { error: unknown; onRetry(): void }
               Copy as curl
             </button>
           )}
+          {children}
         </div>
       </div>
     </div>

@@ -81,7 +81,7 @@ const shownValues = 4
 /** Reactions to give, and what else was said in short; all of it is in the reader. */
 function Said({ id, items, giving, onMore }: Pick<TurnProps, 'giving'> & Said) {
   const { reactions, values, notes } = summaryOf(items)
-  const others = reactions.filter(([sign]) => !signs.some(([emoji]) => emoji === sign))
+  const others = reactions.filter(([sign]) => !signs.some(({ emoji }) => emoji === sign))
   return (
     <div className="turn-said">
       <Reactions id={id} items={items} giving={giving} />

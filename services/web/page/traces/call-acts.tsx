@@ -164,12 +164,15 @@ function CompareWith({ projectId, row, zone, onClose }: DialogProps & { zone: st
     queryFn: ({ signal }) =>
       ask('calls', [baseUrl, { project_id: projectId, filter, sort_by, limit: maxOffered + 1 }], { signal }),
   })
-  const to = (other: string) =>
+  const to = (other: string) => {
+    // The trace stays, with its dialogs, until the file of the page that follows has come.
+    onClose()
     void navigate({
       to: '/p/$entity/$project/diff',
       params: { entity, project },
       search: { a: `call/${row.id}`, b: `call/${other}` },
     })
+  }
   const others = data?.rows.filter((one) => one.id !== row.id).slice(0, maxOffered)
   const list = (): ReactNode => {
     if (error) return <FaultBox error={error} onRetry={() => void refetch()} />

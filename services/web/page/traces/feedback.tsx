@@ -13,8 +13,8 @@ export function Feedback({ projectId, id, zone }: { projectId: string; id: strin
   const giving = useGiving(projectId)
   const { add, remove, isReadOnly, isBusy, reason, prefix, isOwn, fault } = giving
   const [note, setNote] = useState('')
-  const { data, error, refetch } = useFeedback(projectId, [id])
-  const items = data?.of(id)
+  const { data, error, refetch, isPlaceholderData } = useFeedback(projectId, [id])
+  const items = isPlaceholderData ? undefined : data?.of(id)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (note.trim() === '') return
@@ -24,7 +24,7 @@ export function Feedback({ projectId, id, zone }: { projectId: string; id: strin
   return (
     <div className="feedback scroll" tabIndex={0} role="group" aria-label="Feedback of this call">
       <form onSubmit={submit} aria-label="Give feedback">
-        <Reactions id={id} giving={giving} items={items ?? []} />
+        <Reactions id={id} giving={giving} items={items} />
         <input
           type="text"
           aria-label="Note"

@@ -2,26 +2,28 @@
 
 import { type FeedbackItem, reactionOf } from '../engine/feedback.ts'
 import { count } from '../engine/format.ts'
+import { Icon } from '../parts/icon.tsx'
 import type { Giving } from './use-feedback.ts'
 
 export const signs = [
-  ['👍', 'Good'],
-  ['👎', 'Bad'],
+  { emoji: '👍', name: 'Good', icon: 'good' },
+  { emoji: '👎', name: 'Bad', icon: 'bad' },
 ] as const
 
-type Props = { id: string; items: readonly FeedbackItem[]; giving: Giving }
+/** Without `items`, nobody knows yet whether a click gives or takes back. */
+type Props = { id: string; items: readonly FeedbackItem[] | undefined; giving: Giving }
 
 export function Reactions({ id, items, giving }: Props) {
   const { add, remove, isOwn, isReadOnly, isBusy, reason, prefix } = giving
-  return signs.map(([emoji, name]) => {
-    const same = items.filter((item) => reactionOf(item) === emoji)
+  return signs.map(({ emoji, name, icon }) => {
+    const same = (items ?? []).filter((item) => reactionOf(item) === emoji)
     const own = same.find(isOwn)
     return (
       <button
         key={emoji}
         type="button"
         className="line"
-        disabled={isReadOnly || isBusy}
+        disabled={isReadOnly || isBusy || items === undefined}
         title={reason}
         aria-pressed={own !== undefined}
         onClick={() =>
@@ -30,7 +32,7 @@ export function Reactions({ id, items, giving }: Props) {
             : remove.mutate(own.id)
         }
       >
-        <span aria-hidden="true">{emoji}</span> {name}
+        <Icon name={icon} /> {name}
         {same.length > 0 && <span className="num">{count(same.length)}</span>}
       </button>
     )

@@ -1,5 +1,5 @@
 // One line of the tree: where the span stands, what it is, what it took. Its bar is drawn on the canvas beside.
-import { duration, money, tokens } from '../engine/format.ts'
+import { columnMoney, count, duration, money, tokens } from '../engine/format.ts'
 import { textOf } from '../engine/span-columns.ts'
 import { kindOfSpan, statusOfSpan, type Tree } from '../engine/tree.ts'
 import { Icon } from '../parts/icon.tsx'
@@ -71,8 +71,8 @@ export function SpanRow({ tree, line, index, isAt, isOpen, isMatch, isFlat, onTo
             )}
           </span>
         </span>
-        <Total total={tree.total.tokens[span]} own={spans.tokensIn[span]} shown={tokens} />
-        <Total total={tree.total.cost[span]} own={spans.cost[span]} shown={money} />
+        <Total name="tokens" total={tree.total.tokens[span]} own={spans.tokensIn[span]} shown={tokens} exact={count} />
+        <Total name="cost" total={tree.total.cost[span]} own={spans.cost[span]} shown={columnMoney} exact={money} />
         <span role="gridcell" className="num second" title={took < 0 ? 'still running' : `${took} µs`}>
           {took < 0 ? 'running' : duration(took / 1000)}
         </span>
@@ -84,18 +84,25 @@ export function SpanRow({ tree, line, index, isAt, isOpen, isMatch, isFlat, onTo
   )
 }
 
-type TotalProps = { total: number | undefined; own: number | undefined; shown(value: number): string }
+type TotalProps = {
+  name: string
+  total: number | undefined
+  own: number | undefined
+  shown(value: number): string
+  exact(value: number): string
+}
 
 /** Of a span with everything below it. */
-function Total({ total = Number.NaN, own = Number.NaN, shown }: TotalProps) {
-  const isOfOthers = Number.isNaN(own) && !Number.isNaN(total)
+function Total({ name, total = Number.NaN, own = Number.NaN, shown, exact }: TotalProps) {
+  if (Number.isNaN(total)) return <span role="gridcell" className={`num wide ${name}`} />
+  const isOfOthers = Number.isNaN(own)
   return (
     <span
       role="gridcell"
-      className={`num dim wide${isOfOthers ? ' summed' : ''}`}
-      title={isOfOthers ? 'of the spans below it' : undefined}
+      className={`num dim wide ${name}${isOfOthers ? ' summed' : ''}`}
+      title={`${exact(total)}${isOfOthers ? ' of the spans below it' : ''}`}
     >
-      {Number.isNaN(total) ? '' : shown(total)}
+      {shown(total)}
     </span>
   )
 }

@@ -181,7 +181,7 @@ export function TreeView({ tree, nowUs, view, window, line, onLine, handle }: Tr
             <div role="row" className="span">
               <div className="cells">
                 <span role="columnheader">Name</span>
-                <span role="columnheader" className="num wide">
+                <span role="columnheader" className="num wide tokens">
                   Tokens
                 </span>
                 <span role="columnheader" className="num wide">

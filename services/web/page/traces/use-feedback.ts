@@ -1,6 +1,7 @@
 // The feedback of calls: reading what was said of some of them, saying something, and taking back one's own.
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { json } from '../api/client.ts'
+import { baseUrl, json } from '../api/client.ts'
+import { send, staleMsOf } from '../api/send.ts'
 import { mayAnnotate, useSession } from '../api/session.ts'
 import type { FeedbackItem } from '../engine/feedback.ts'
 
@@ -12,8 +13,13 @@ export const callRef = (projectId: string, id: string): string => `weave:///${pr
 /** By call, the oldest first. */
 type FeedbackOf = { of(id: string): FeedbackItem[]; isCut: boolean }
 
+type Answer = { items: FeedbackItem[]; staleMs: number }
+
+/** What was just said may be missing from an answer that lags behind: it is asked for again. */
+const againMs = 1_000
+
 /** One function for all renders: another one each time gives new data each time, and so another render. */
-function byCall(items: FeedbackItem[]): FeedbackOf {
+function byCall({ items }: Answer): FeedbackOf {
   const found = Map.groupBy(items, ({ weave_ref }) => weave_ref.slice(weave_ref.lastIndexOf('/') + 1))
   return { of: (id) => found.get(id) ?? [], isCut: items.length === maxFeedback }
 }
@@ -21,14 +27,16 @@ function byCall(items: FeedbackItem[]): FeedbackOf {
 export function useFeedback(projectId: string, ids: readonly string[]) {
   return useQuery({
     queryKey: ['feedback', projectId, ids],
-    async queryFn({ signal }): Promise<FeedbackItem[]> {
+    async queryFn({ signal }): Promise<Answer> {
       const refs = ids.map((id) => ({ $literal: callRef(projectId, id) }))
       const query = { $expr: { $in: [{ $getField: 'weave_ref' }, refs] } }
       const sort_by = [{ field: 'created_at', direction: 'asc' as const }]
       const asked = { project_id: projectId, query, sort_by, limit: maxFeedback }
-      const { result } = await json('feedback.query', asked, { signal })
-      return result as unknown as FeedbackItem[]
+      const response = await send(baseUrl, 'feedback.query', asked, { signal })
+      const { result } = (await response.json()) as { result: FeedbackItem[] }
+      return { items: result, staleMs: staleMsOf(response) }
     },
+    refetchInterval: ({ state }) => ((state.data?.staleMs ?? 0) > 0 ? againMs : false),
     select: byCall,
     enabled: ids.length > 0,
     placeholderData: keepPreviousData,

@@ -1,5 +1,5 @@
-// A trace; one that runs is read again every five seconds while it is looked at, and its bars grow whether or not a
-// read succeeds.
+// A trace; one that runs, or that the tables do not hold whole yet, is read again every five seconds while it is looked at.
+// Bars of what runs grow whether or not a read succeeds.
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
 import { repeat } from '../api/repeat.ts'
@@ -18,9 +18,9 @@ export function useTrace(projectId: string, traceId: string) {
   const query = useQuery({
     ...traceQuery(projectId, traceId),
     refetchInterval: ({ state }) => {
-      const spans = state.data?.spans
-      const runs = spans?.duration.some((length) => length < 0) ?? false
-      return runs && Date.now() - watch.sinceMs < watchedMs ? againMs : false
+      const { spans, staleMs = 0 } = state.data ?? {}
+      const isWhole = staleMs === 0 && !spans?.duration.some((length) => length < 0)
+      return !isWhole && Date.now() - watch.sinceMs < watchedMs ? againMs : false
     },
   })
   const { data, dataUpdatedAt, refetch } = query

@@ -48,18 +48,35 @@ const maxKept = 8
 const keptMs = 60_000
 const kept = new Map<string, { rows: RunRow[]; readMs: number }>()
 
-const rowColumns = ['id', 'trace_id', 'op_name', 'started_at', 'ended_at', 'exception', 'inputs', 'output', 'summary']
+const rowColumns = ['id', 'trace_id', 'parent_id', 'op_name', 'started_at', 'ended_at', 'exception', 'inputs', 'output']
 
-async function readRows({ signal }: Context, base: string, project_id: string, runId: string): Promise<RunRow[]> {
-  const key = `${project_id} ${runId}`
-  const found = kept.get(key)
-  if (found !== undefined && Date.now() - found.readMs < keptMs) return found.rows
-  const rows: RunRow[] = []
-  const sort_by = [{ field: 'started_at', direction: 'asc' }]
-  const body = { project_id, filter: { parent_ids: [runId] }, sort_by, columns: rowColumns }
-  await eachLine(await send(base, 'calls.stream_query', body, { signal }), (record) => {
-    if (rowOps.has(opNameOf(String(record.op_name)))) rows.push(runRowOf(record))
-  })
+/** Rows by run, of all runs that are not kept in one request. */
+async function readRows(
+  { signal }: Context,
+  base: string,
+  project_id: string,
+  runIds: readonly string[],
+): Promise<RunRow[][]> {
+  const keyOf = (runId: string): string => `${project_id} ${runId}`
+  const found = new Map<string, RunRow[]>()
+  for (const runId of runIds) {
+    const one = kept.get(keyOf(runId))
+    if (one !== undefined && Date.now() - one.readMs < keptMs) found.set(runId, one.rows)
+  }
+  const missing = runIds.filter((runId) => !found.has(runId))
+  if (missing.length > 0) {
+    for (const runId of missing) found.set(runId, [])
+    const sort_by = [{ field: 'started_at', direction: 'asc' }]
+    const body = { project_id, filter: { parent_ids: missing }, sort_by, columns: rowColumns }
+    await eachLine(await send(base, 'calls.stream_query', body, { signal }), (record) => {
+      if (rowOps.has(opNameOf(String(record.op_name)))) found.get(String(record.parent_id))?.push(runRowOf(record))
+    })
+    for (const runId of missing) keep(keyOf(runId), found.get(runId) ?? [])
+  }
+  return runIds.map((runId) => found.get(runId) ?? [])
+}
+
+function keep(key: string, rows: RunRow[]): void {
   kept.delete(key)
   // What still runs is read anew.
   if (!rows.some(({ runs }) => runs)) kept.set(key, { rows, readMs: Date.now() })
@@ -67,11 +84,12 @@ async function readRows({ signal }: Context, base: string, project_id: string, r
     if (kept.size <= maxKept) break
     kept.delete(oldest)
   }
-  return rows
 }
 
-export const evaluationRows = (context: Context, base: string, projectId: string, runId: string) =>
-  readRows(context, base, projectId, runId)
+export async function evaluationRows(context: Context, base: string, projectId: string, runId: string) {
+  const [rows = []] = await readRows(context, base, projectId, [runId])
+  return rows
+}
 
 export async function comparison(
   context: Context,
@@ -81,7 +99,7 @@ export async function comparison(
   lower: string[],
   chosen: string[],
 ): Promise<Comparison> {
-  const runs = await Promise.all(runIds.map((id) => readRows(context, base, projectId, id)))
+  const runs = await readRows(context, base, projectId, runIds)
   return compare(runs, { lower: new Set(lower), chosen: new Set(chosen) })
 }
 

@@ -3,6 +3,7 @@ import { eachLine } from '../api/lines.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { ApiFault, type FaultValues, type RouteName, send, staleMsOf } from '../api/send.ts'
 import { conversationOf, type Message, parsedAsSpelled } from '../engine/conversation.ts'
+import { loadFormats } from '../engine/format.ts'
 import { type ImportFormat, importedRows } from '../engine/import-rows.ts'
 import { type FoundMedia, mediaIn } from '../engine/media.ts'
 import { cellOf, kindOf, opNameOf, type Row, rowOf, type SpanKind } from '../engine/rows.ts'
@@ -216,3 +217,6 @@ self.addEventListener('message', ({ data }: MessageEvent<Asked>) => {
   if ('abort' in data) running.get(data.id)?.abort()
   else void run(data.id, data.method, data.args)
 })
+
+// The page finds them loaded when it shows what it asks for now.
+setTimeout(loadFormats)

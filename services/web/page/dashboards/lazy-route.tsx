@@ -1,0 +1,5 @@
+// The dashboard, in a chunk of its own.
+import { createLazyRoute } from '@tanstack/react-router'
+import { Dashboard } from './dashboard.tsx'
+
+export const dashboardRoute = createLazyRoute('/signed-in/p/$entity/$project/dashboard')({ component: Dashboard })

@@ -1,0 +1,59 @@
+// Feedback of a call in the page: before it is known, and by whom it may not be given.
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openKeys } from '../../services/core/http/keys.ts'
+import { afterEachIsFaultless } from './faultless.ts'
+import { type Filled, startFilled } from './filled.ts'
+import type { Opened } from './world.ts'
+
+let world: Filled
+let here: Opened
+let page: Page
+
+beforeAll(async () => {
+  world = await startFilled({ project: 'acme/feedback' })
+  here = await world.open()
+  page = here.page
+})
+afterAll(() => world?.close())
+afterEachIsFaultless(() => here)
+
+it('that is given before the first answer about it has come is shown', async () => {
+  const held = Promise.withResolvers<void>()
+  const isAsked = Promise.withResolvers<void>()
+  await page.route(
+    '**/feedback/query',
+    async (route) => {
+      const answer = await route.fetch()
+      isAsked.resolve()
+      await held.promise
+      await route.fulfill({ response: answer }).catch(() => undefined)
+    },
+    { times: 1 },
+  )
+  await page.goto(`${world.url}/p/acme/feedback/traces/${world.trace}?call=${world.failed}&tab=feedback`)
+  const feedback = page.getByRole('group', { name: 'Feedback of this call' })
+  await isAsked.promise
+  await expect.poll(() => feedback.getByRole('button', { name: 'Good' }).isDisabled()).toBe(true)
+  await feedback.getByLabel('Note').fill('sooner than the answer')
+  const created = page.waitForResponse('**/feedback/create')
+  const askedAnew = page.waitForRequest('**/feedback/query')
+  await page.keyboard.press('Enter')
+  await created
+  await askedAnew
+  held.resolve()
+  await feedback.getByText('sooner than the answer').waitFor()
+  await feedback.getByRole('button', { name: 'Remove Note' }).click()
+  await feedback.getByText('Nobody has said anything').waitFor()
+})
+
+it('is not taken from a key that reads only, and the page says why', async () => {
+  const keys = openKeys({ dataDir: world.server.dataDir, configured: [] })
+  const { text } = keys.create({ userId: 'reader', role: 'read', grants: ['acme'] })
+  const { page: fresh, context, faults } = await world.open({ key: text })
+  await fresh.goto(`${world.url}/p/acme/feedback/traces/${world.trace}?call=${world.answered}&tab=feedback`)
+  await fresh.getByPlaceholder('This key may only read').waitFor()
+  await expect.poll(() => fresh.getByRole('button', { name: 'Good' }).isDisabled()).toBe(true)
+  expect(faults).toEqual([])
+  await context.close()
+})
