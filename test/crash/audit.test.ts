@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { callhouse } from '../fixtures/callhouse.ts'
 import { basicAuth, postLines, startChildServer } from '../fixtures/child-server.ts'
@@ -29,18 +30,21 @@ it('no recorded event is lost, and no change stands without one', async () => {
   }
   try {
     for (let round = 0; round < 3; round++) {
-      const exited = new Promise((resolve) => server.child.once('exit', resolve))
+      const exited = new Promise((resolve) => server.child.once('exit', () => resolve('exited')))
+      const ends: unknown[] = []
       // Several at one time, so that the kill comes in the midst of some.
       const writers = [0, 1, 2, 3].map(async (writer) => {
         for (let n = 0; n < 1_000; n++) {
           const project = `p${round}-${writer}-${n}`
-          if ((await change(project).catch(() => 0)) !== 200) return
+          const status = await change(project).catch((error: unknown) => error)
+          if (status !== 200) return ends.push(status)
           answered.push(`acme/${project}`)
           if (answered.length === 60 * (round + 1)) server.child.kill('SIGKILL')
         }
       })
       await Promise.all(writers)
-      await exited
+      // Nothing but the kill ends them.
+      expect(await Promise.race([exited, sleep(20_000)]), `${ends.join('\n')}\n${server.output()}`).toBe('exited')
       server = await startChildServer(folder)
     }
     const found: Line[] = []

@@ -113,7 +113,7 @@ test('a broker that hangs is a broker that is gone; a consumer goes on after it'
   const log = await open({ deliveryTimeoutMs: 2_000 })
   await append(log, 'before')
   await applyAll(log, new Set(['before']))
-  broker.freeze()
+  await broker.freeze()
   try {
     const fault = await settled(log, 'frozen')
     expect(fault?.status).toBe(503)

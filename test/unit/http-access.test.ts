@@ -1,9 +1,10 @@
 // Who may do what: credentials, roles, grants, the key store, and pages in a browser on a loopback server.
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { withLock } from '../../services/core/directory/file-lock.ts'
 import type { Right, RoleName } from '../../services/core/directory/roles.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
 import { type Route, route } from '../../services/core/http/route.ts'
@@ -253,8 +254,8 @@ describe('the key store', () => {
   it('does not lose a key to a second writer', async () => {
     const keys = open()
     keys.create({ userId: 'u', role: 'read' })
-    writeFileSync(join(dataDir, 'directory.jsonl.lock'), '')
-    await expect(keys.create({ userId: 'v', role: 'read' }).stored).rejects.toThrow('Another command')
+    const second = withLock(join(dataDir, 'directory.jsonl.lock'), () => keys.create({ userId: 'v', role: 'read' }))
+    await expect(second.stored).rejects.toThrow('Another command')
     expect(keys.list().length).toBe(1)
   })
 })

@@ -38,14 +38,14 @@ it('a quiet project waits for at most two seconds of applying beside more than t
   const quiet = inputOf('fair/quiet', rowsOf('fair/quiet', 100))
   const running = [apply(), send(), send()]
   const write = async (): Promise<number> => {
-    const { offset } = await log.append('calls', quiet)
     const before = applied.bytes
+    const { offset } = await log.append('calls', quiet)
     while (applied.offset < offset) await sleep(2)
     return applied.bytes - before
   }
   await write()
-  // What is waiting by then is what may wait; the pace is known.
-  await sleep(2_000)
+  // By then the pace is known, and what was taken in before it was is applied.
+  await sleep(7_000)
   const began = { atMs: performance.now(), bytes: applied.bytes }
   const sentBefore = sentBytes
   const waitedFor: number[] = []

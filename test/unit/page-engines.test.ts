@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { completed, fieldOfPath, writtenAt } from '../../services/web/page/engine/completion.ts'
-import { duration, money } from '../../services/web/page/engine/format.ts'
+import { columnMoney, count, duration, money } from '../../services/web/page/engine/format.ts'
 import {
   findBytes,
   kindAt,
@@ -230,7 +230,13 @@ describe('text', () => {
 
   it('rounds no money to nothing and keeps three digits of times', () => {
     expect([money(0.0000123), money(0), money(1.2345)]).toEqual(['$0.0000123', '$0', '$1.23'])
+    expect([0.00000999, 0.00001, 0].map(columnMoney)).toEqual(['<$0.00001', '$0.0000100', '$0'])
     expect([duration(0.812), duration(1240), duration(75_000)]).toEqual(['812 µs', '1.24 s', '75.0 s'])
+  })
+
+  it('parts the thousands of numbers, and spells small ones as the browser does', () => {
+    for (const value of [0, 7, 999, -999, 1_000, -1_000, 1_234_567, 0.5, 12.3456, Number.NaN, Number.POSITIVE_INFINITY])
+      expect(count(value)).toBe(value.toLocaleString('en-US'))
   })
 })
 
