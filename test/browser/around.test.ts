@@ -2,6 +2,7 @@
 // as bars, values of a call as filters, and charts with groups within groups.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { call, everybodysFaults, hold, newId, type Opened, picture, startWorld, type World } from './world.ts'
 
 const hostile = '<img src=x onerror=alert(1)>'
@@ -50,7 +51,7 @@ it('the palette leads to pages and operations', async () => {
   await page.keyboard.type('orders')
   await page.getByRole('option', { name: 'fetch_orders operation, 2 of the latest calls' }).click()
   await page.waitForURL((to) => to.searchParams.get('q') === 'op:fetch_orders')
-  await expect.poll(() => page.locator('.row .name').count()).toBe(2)
+  await expectSoon(() => page.locator('.row .name').count()).toBe(2)
 })
 
 it('a sign says how the server is, and leads to its page', async () => {
@@ -70,12 +71,12 @@ it('cards of projects show the hours of their day, and on demand what the projec
   await page.goto(`${world.url}/?all=1`)
   await page.getByLabel('Search projects').fill(world.project)
   const card = page.locator('.projects li').filter({ hasText: 'around' })
-  await expect.poll(() => card.locator('.spark-calls').count()).toBeGreaterThan(0)
-  await expect.poll(() => card.locator('.spark-errors').count()).toBeGreaterThan(0)
+  await expectSoon(() => card.locator('.spark-calls').count()).toBeGreaterThan(0)
+  await expectSoon(() => card.locator('.spark-errors').count()).toBeGreaterThan(0)
   const storage = page.getByRole('button', { name: `Storage of ${world.project}` })
   await storage.focus()
   await page.keyboard.press('Enter')
-  await expect.poll(() => card.getByRole('status').innerText()).toMatch(/^calls [\d.]+ (?:B|KiB|MiB)/)
+  await expectSoon(() => card.getByRole('status').innerText()).toMatch(/^calls [\d.]+ (?:B|KiB|MiB)/)
   expect(await storage.evaluate((button) => button.ownerDocument.activeElement === button)).toBe(true)
   expect(await everybodysFaults(page, 'projects')).toEqual([])
 })
@@ -89,18 +90,18 @@ it('a value of a call becomes a filter, for it or against it, by keys and by the
   const dialog = page.getByRole('dialog', { name: 'Filter by a value of this call' })
   await dialog.getByText(hostile).waitFor()
   expect(await everybodysFaults(page, 'values')).toEqual([])
-  await expect.poll(() => page.locator('img[src=x]').count()).toBe(0)
+  await expectSoon(() => page.locator('img[src=x]').count()).toBe(0)
   await dialog.getByRole('button', { name: 'Without inputs.city' }).click()
-  await expect.poll(() => page.locator('.row .name').count()).toBe(2)
+  await expectSoon(() => page.locator('.row .name').count()).toBe(2)
   await page.getByText('Rome').first().click({ button: 'right' })
   await dialog.getByRole('button', { name: 'Only inputs.k' }).click()
-  await expect.poll(() => page.locator('.row .name').count()).toBe(1)
+  await expectSoon(() => page.locator('.row .name').count()).toBe(1)
   expect(new URL(page.url()).searchParams.get('q')).toBe(`-inputs.city:"${hostile}" inputs.k:2`)
   await list('?q=op%3Asummarize%20OR%20op%3Afetch_orders')
   await page.getByRole('table', { name: 'Calls' }).focus()
   await page.keyboard.press('.')
   await dialog.getByRole('button', { name: 'Only Status' }).click()
-  await expect.poll(() => page.locator('.row .name').count()).toBe(2)
+  await expectSoon(() => page.locator('.row .name').count()).toBe(2)
   expect(new URL(page.url()).searchParams.get('q')).toBe('(op:summarize OR op:fetch_orders) status:success')
 })
 
@@ -120,7 +121,7 @@ it('a value of a call counts the calls by it, and its field becomes a column', a
   expect(await everybodysFaults(page, 'groups of calls')).toEqual([])
   await page.reload()
   await groups.getByRole('link', { name: '2', exact: true }).click()
-  await expect.poll(() => page.locator('.row .name').count()).toBe(1)
+  await expectSoon(() => page.locator('.row .name').count()).toBe(1)
   expect(new URL(page.url()).searchParams.get('q')).toBe('inputs.k:"2"')
 })
 
@@ -128,16 +129,18 @@ it('a chart has groups within groups', async () => {
   const { page } = here
   await page.goto(`${world.url}/p/${world.project}/dashboard?board=dashboard-ours&range=1h`)
   const legend = page.getByRole('region', { name: 'Two' }).locator('.legend li')
-  await expect
-    .poll(async () => (await legend.allInnerTexts()).sort())
-    .toEqual(['fetch_orders · error', 'fetch_orders · success', 'summarize · success'])
+  await expectSoon(async () => (await legend.allInnerTexts()).sort()).toEqual([
+    'fetch_orders · error',
+    'fetch_orders · success',
+    'summarize · success',
+  ])
   await page.getByRole('button', { name: 'Change Two' }).click()
   await page.getByRole('button', { name: 'Edit', exact: true }).click()
   const form = page.getByRole('dialog', { name: 'Edit the chart' })
-  await expect.poll(() => form.getByRole('combobox', { name: 'And within them by' }).inputValue()).toBe('status')
+  await expectSoon(() => form.getByRole('combobox', { name: 'And within them by' }).inputValue()).toBe('status')
   await form.getByRole('combobox', { name: 'And within them by' }).selectOption('Nothing')
   await form.getByRole('button', { name: 'Save' }).click()
-  await expect.poll(async () => (await legend.allInnerTexts()).sort()).toEqual(['fetch_orders', 'summarize'])
+  await expectSoon(async () => (await legend.allInnerTexts()).sort()).toEqual(['fetch_orders', 'summarize'])
 })
 
 it('a table has groups within groups, each a way to its calls', async () => {
@@ -154,7 +157,7 @@ it('a table has groups within groups, each a way to its calls', async () => {
   const failed = table.getByRole('row').filter({ hasText: 'fetch_orders' }).filter({ hasText: 'error' })
   await failed.getByRole('link').click()
   await page.waitForURL((to) => (to.searchParams.get('q') ?? '').includes('op:fetch_orders status:error'))
-  await expect.poll(() => page.locator('.row .name').count()).toBe(1)
+  await expectSoon(() => page.locator('.row .name').count()).toBe(1)
 })
 
 it('a chart counts numbers of a field by ranges, and shows what feedback says over time', async () => {
@@ -198,10 +201,10 @@ it('a chart counts numbers of a field by ranges, and shows what feedback says ov
   expect(await everybodysFaults(page, 'a histogram')).toEqual([])
   await chart.getByRole('slider').focus()
   await page.keyboard.press('ArrowLeft')
-  await expect.poll(() => chart.getByRole('slider').getAttribute('aria-valuetext')).toBe('3 to 3.05: calls 1')
+  await expectSoon(() => chart.getByRole('slider').getAttribute('aria-valuetext')).toBe('3 to 3.05: calls 1')
   await page.keyboard.press('Enter')
   await page.waitForURL((to) => to.searchParams.get('q') === 'inputs.k>=3 inputs.k<3.05')
-  await expect.poll(() => page.locator('.row .name').allInnerTexts()).toEqual(['summarize'])
+  await expectSoon(() => page.locator('.row .name').allInnerTexts()).toEqual(['summarize'])
   // The overview shows feedback where there is any.
   await page.goto(`${world.url}/p/${project_id}/dashboard?range=1h`)
   await page.getByRole('region', { name: 'Reactions' }).getByText('👍').waitFor()
@@ -231,7 +234,7 @@ it('the palette leads to saved views, own dashboards, threads and what refs name
   await list()
   await find('of rome', /All of Rome\s+saved view of calls/)
   await page.waitForURL((to) => to.search === '?q=inputs.city:Rome&saved=view-rome')
-  await expect.poll(() => page.locator('.row .name').count()).toBe(2)
+  await expectSoon(() => page.locator('.row .name').count()).toBe(2)
   await find('ours', /Ours\s+dashboard/)
   await page.waitForURL((to) => to.search === '?board=dashboard-ours')
   await page.getByRole('region', { name: 'Two' }).waitFor()
@@ -274,7 +277,7 @@ it('refs and media in columns are signs with names, and refs of the project lead
   ])
   expect(texts.at(-1)).toBe('weave:///x')
   await cells.getByRole('img', { name: 'media' }).waitFor()
-  await expect.poll(() => cells.getByRole('link').count()).toBe(1)
+  await expectSoon(() => cells.getByRole('link').count()).toBe(1)
   expect(asked.filter((path) => /refs|obj|file/.test(path))).toEqual([])
   expect(await everybodysFaults(page, 'refs in cells')).toEqual([])
   await link.click()

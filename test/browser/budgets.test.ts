@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { type Filled, startFilled } from './filled.ts'
 import { call, hold, newId, newTrace, type Opened } from './world.ts'
 
@@ -46,8 +47,7 @@ it('a list asks for what stands beside its rows once they are drawn, and never f
   const asked = async () =>
     (await fresh.evaluate<Asked[]>('asked')).filter(({ path }) => !/\/(?:fields|health)$/.test(path))
   const paths = async () => (await asked()).map(({ path }) => path)
-  const untilWhole = () =>
-    expect.poll(paths).toEqual(expect.arrayContaining(['/calls/query_stats', '/calls/aggregate']))
+  const untilWhole = () => expectSoon(paths).toEqual(expect.arrayContaining(['/calls/query_stats', '/calls/aggregate']))
   await fresh.goto(world.url + world.home)
   await untilWhole()
   expect((await asked()).filter(({ rows }) => rows === 0).map(({ path }) => path)).toEqual(['/auth/session'])
@@ -61,7 +61,7 @@ it('a list asks for what stands beside its rows once they are drawn, and never f
   }
   await fresh.evaluate('asked = []')
   await fresh.getByRole('button', { name: /^Remove id/ }).click()
-  await expect.poll(paths).toContain('/calls/aggregate')
+  await expectSoon(paths).toContain('/calls/aggregate')
   for (const { path, body } of await asked()) expect(body, path).not.toContain(world.failed)
   await context.close()
 })

@@ -2,6 +2,7 @@
 import { buffer, text } from 'node:stream/consumers'
 import type { Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { afterEachIsFaultless } from './faultless.ts'
 import { call, everybodysFaults, type Opened, startWorld, type World } from './world.ts'
 
@@ -52,16 +53,14 @@ it('a dashboard shows the figures of the last day, and how they differ from the 
   }
   page.on('request', count)
   await open()
-  await expect.poll(() => tile('Calls').locator('dd').allInnerTexts()).toEqual(['120', '+100 % vs the time before'])
-  await expect.poll(() => tile('Error rate').locator('dd').first().innerText()).toBe('10 %')
-  await expect.poll(() => tile('Tokens').locator('dd').first().innerText()).toMatch(/^12(\.0)?k$/)
+  await expectSoon(() => tile('Calls').locator('dd').allInnerTexts()).toEqual(['120', '+100 % vs the time before'])
+  await expectSoon(() => tile('Error rate').locator('dd').first().innerText()).toBe('10 %')
+  await expectSoon(() => tile('Tokens').locator('dd').first().innerText()).toMatch(/^12(\.0)?k$/)
   const rows = page.getByRole('region', { name: 'Operations with most calls' }).locator('tbody tr')
-  await expect
-    .poll(async () => (await rows.allInnerTexts()).map((row) => row.split(/\s+/).slice(0, 3)))
-    .toEqual([
-      ['search', '80', '8'],
-      ['answer', '40', '4'],
-    ])
+  await expectSoon(async () => (await rows.allInnerTexts()).map((row) => row.split(/\s+/).slice(0, 3))).toEqual([
+    ['search', '80', '8'],
+    ['answer', '40', '4'],
+  ])
   // The whole with the day before, models, operations, users: nothing is asked for twice.
   expect([requests, asked.size]).toEqual([4, 4])
   page.off('request', count)
@@ -71,16 +70,17 @@ it('charts have their numbers as a table, and a legend that shows one series alo
   await open()
   const tokens = chart('Tokens by model')
   await tokens.locator('.legend li').first().waitFor()
-  await expect
-    .poll(async () => (await tokens.locator('.legend li').allInnerTexts()).sort())
-    .toEqual(['model-a', 'model-b'])
-  await expect.poll(() => tokens.locator('svg path').count()).toBe(2)
+  await expectSoon(async () => (await tokens.locator('.legend li').allInnerTexts()).sort()).toEqual([
+    'model-a',
+    'model-b',
+  ])
+  await expectSoon(() => tokens.locator('svg path').count()).toBe(2)
   await tokens.getByRole('button', { name: 'model-b' }).click()
-  await expect.poll(() => tokens.locator('svg path').count()).toBe(1)
+  await expectSoon(() => tokens.locator('svg path').count()).toBe(1)
   const calls = chart('Calls and errors')
   await calls.getByRole('button', { name: 'Table' }).click()
   const cells = calls.locator('tbody tr td:nth-of-type(1)')
-  await expect.poll(async () => (await cells.allInnerTexts()).reduce((sum, cell) => sum + Number(cell), 0)).toBe(120)
+  await expectSoon(async () => (await cells.allInnerTexts()).reduce((sum, cell) => sum + Number(cell), 0)).toBe(120)
 })
 
 it('panels are saved as CSV with their whole figures, in which no name is a formula', async () => {
@@ -109,7 +109,7 @@ it('a range is taken by keys and stands in the address; one instant leads to its
   await chart('Latency').getByRole('slider').focus()
   for (const key of ['ArrowLeft', 'Shift+ArrowLeft', 'Shift+ArrowLeft']) await page.keyboard.press(key)
   // All charts are read at the same instant.
-  await expect.poll(() => page.locator('.chart .instant').count()).toBe(4)
+  await expectSoon(() => page.locator('.chart .instant').count()).toBe(4)
   await page.keyboard.press('Enter')
   await page.waitForURL((to) => /range=\S+~\S+/.test(decodeURIComponent(to.search)))
   await page.goBack()
@@ -118,12 +118,12 @@ it('a range is taken by keys and stands in the address; one instant leads to its
   await page.getByRole('region', { name: 'Operations with most calls' }).getByRole('link', { name: 'answer' }).click()
   await page.locator('.row .name', { hasText: 'answer' }).first().waitFor()
   expect(decodeURIComponent(new URL(page.url()).search)).toContain('q=op:answer')
-  await expect.poll(() => page.getByText(/1–40 of 40|of 40/).count()).toBeGreaterThan(0)
+  await expectSoon(() => page.getByText(/1–40 of 40|of 40/).count()).toBeGreaterThan(0)
 })
 
 it('a dashboard takes a filter, says what is wrong with one, and when nothing is left', async () => {
   await open('?q=op:answer')
-  await expect.poll(() => tile('Calls').locator('dd').first().innerText()).toBe('40')
+  await expectSoon(() => tile('Calls').locator('dd').first().innerText()).toBe('40')
   // Its links keep it.
   await page.goto(`${world.url}${path}?q=${encodeURIComponent('op:answer OR op:nobody')}`)
   await page.getByRole('region', { name: 'Operations with most calls' }).getByRole('link', { name: 'answer' }).click()
@@ -145,23 +145,23 @@ it('the page has boards for cost, errors and latency, which keep the filter and 
   const legend = (title: string) => chart(title).locator('.legend li').allInnerTexts()
   await tabs.getByRole('button', { name: 'Cost' }).click()
   await chart('Cost by operation').waitFor()
-  await expect.poll(() => tabs.locator('[aria-pressed=true]').allInnerTexts()).toEqual(['Cost'])
-  await expect.poll(async () => (await legend('Tokens by model')).sort()).toEqual(['model-a', 'model-b'])
+  await expectSoon(() => tabs.locator('[aria-pressed=true]').allInnerTexts()).toEqual(['Cost'])
+  await expectSoon(async () => (await legend('Tokens by model')).sort()).toEqual(['model-a', 'model-b'])
   await tabs.getByRole('button', { name: 'Errors' }).click()
-  await expect.poll(() => names('Most frequent errors')).toEqual(['Error: no'])
-  await expect.poll(() => names('Operations with most errors')).toEqual(['search', 'answer'])
-  await expect.poll(() => legend('Errors by operation')).toEqual(['search', 'answer'])
+  await expectSoon(() => names('Most frequent errors')).toEqual(['Error: no'])
+  await expectSoon(() => names('Operations with most errors')).toEqual(['search', 'answer'])
+  await expectSoon(() => legend('Errors by operation')).toEqual(['search', 'answer'])
   await chart('Error rate').getByRole('button', { name: 'Table' }).click()
-  await expect.poll(() => chart('Error rate').locator('td').allInnerTexts()).toContain('100 %')
+  await expectSoon(() => chart('Error rate').locator('td').allInnerTexts()).toContain('100 %')
   await tabs.getByRole('button', { name: 'Latency' }).click()
-  await expect.poll(() => names('Slowest operations')).toEqual(['search', 'answer'])
-  await expect.poll(async () => (await legend('Latency p95 by operation')).sort()).toEqual(['answer', 'search'])
+  await expectSoon(() => names('Slowest operations')).toEqual(['search', 'answer'])
+  await expectSoon(async () => (await legend('Latency p95 by operation')).sort()).toEqual(['answer', 'search'])
   const heat = chart('Latency over time')
-  await expect.poll(() => heat.locator('svg path').count()).toBeGreaterThan(1)
+  await expectSoon(() => heat.locator('svg path').count()).toBeGreaterThan(1)
   await heat.getByRole('button', { name: 'Table' }).click()
-  await expect
-    .poll(async () => (await heat.locator('tbody td').allInnerTexts()).reduce((sum, cell) => sum + Number(cell), 0))
-    .toBe(120)
+  await expectSoon(async () =>
+    (await heat.locator('tbody td').allInnerTexts()).reduce((sum, cell) => sum + Number(cell), 0),
+  ).toBe(120)
   await page.reload()
   await chart('Latency p95 by operation').waitFor()
   expect(new URL(page.url()).searchParams.get('q')).toBe('-user:nobody')
@@ -173,13 +173,17 @@ it('the page has boards for cost, errors and latency, which keep the filter and 
 it('charts show the time before as dashed lines when they are asked to, and are saved as pictures', async () => {
   await open()
   const calls = chart('Calls and errors')
-  await expect.poll(() => calls.locator('path.dashed').count()).toBe(0)
+  await expectSoon(() => calls.locator('path.dashed').count()).toBe(0)
   await page.getByRole('button', { name: 'Compare' }).click()
-  await expect.poll(() => calls.locator('path.dashed').count()).toBe(2)
+  await expectSoon(() => calls.locator('path.dashed').count()).toBe(2)
   await calls.getByRole('button', { name: 'Table' }).click()
-  await expect
-    .poll(() => calls.locator('thead th').allInnerTexts())
-    .toEqual(['Time', 'calls', 'errors', 'calls before', 'errors before'])
+  await expectSoon(() => calls.locator('thead th').allInnerTexts()).toEqual([
+    'Time',
+    'calls',
+    'errors',
+    'calls before',
+    'errors before',
+  ])
   const button = page.getByRole('button', { name: 'Latency as PNG' })
   const [file] = await Promise.all([page.waitForEvent('download'), button.click()])
   const bytes = await buffer(await file.createReadStream())
@@ -197,32 +201,32 @@ it('a dashboard is copied, gets charts of its own, which move and change, and is
   await page.getByRole('heading', { name: 'Our <b>errors</b>', exact: true }).waitFor()
   const titles = () => page.locator('.charts h2').allInnerTexts()
   const first = ['Error rate', 'Errors by operation', 'Most frequent errors', 'Operations with most errors']
-  await expect.poll(titles).toEqual(first)
+  await expectSoon(titles).toEqual(first)
   await page.getByRole('button', { name: 'Add a chart' }).click()
   const form = page.getByRole('dialog', { name: 'New chart' })
   await form.getByRole('textbox', { name: 'Title' }).fill('Answers')
   await form.getByRole('combobox', { name: 'Shown as' }).selectOption('Number')
   await form.getByRole('textbox', { name: 'Only calls with' }).fill('(op:answer')
-  await expect.poll(() => form.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true)
+  await expectSoon(() => form.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true)
   await form.getByRole('textbox', { name: 'Only calls with' }).fill('op:answer')
   await form.getByRole('button', { name: 'Save' }).click()
-  await expect.poll(() => chart('Answers').locator('.figure').innerText()).toBe('40')
+  await expectSoon(() => chart('Answers').locator('.figure').innerText()).toBe('40')
   const act = async (title: string, name: string) => {
     await page.getByRole('button', { name: `Change ${title}` }).click()
     await page.getByRole('button', { name, exact: true }).click()
   }
   await act('Answers', 'Move earlier')
-  await expect.poll(titles).toEqual([...first.slice(0, 3), 'Answers', first[3]])
+  await expectSoon(titles).toEqual([...first.slice(0, 3), 'Answers', first[3]])
   // By the mouse as well, to where it is dropped.
   const handle = chart('Answers').locator('.panel-handle')
   await page.setViewportSize({ width: 1280, height: 1600 })
   await handle.dragTo(chart('Error rate'), { steps: 6 })
-  await expect.poll(titles).toEqual(['Answers', ...first])
+  await expectSoon(titles).toEqual(['Answers', ...first])
   await handle.dragTo(page.locator('.ranking', { hasText: 'Most frequent errors' }), { steps: 6 })
   await page.setViewportSize({ width: 1280, height: 800 })
-  await expect.poll(titles).toEqual([...first.slice(0, 3), 'Answers', first[3]])
+  await expectSoon(titles).toEqual([...first.slice(0, 3), 'Answers', first[3]])
   await act('Most frequent errors', 'Remove')
-  await expect.poll(titles).toEqual([...first.slice(0, 2), 'Answers', first[3]])
+  await expectSoon(titles).toEqual([...first.slice(0, 2), 'Answers', first[3]])
   await act('Answers', 'Edit')
   const edited = page.getByRole('dialog', { name: 'Edit the chart' })
   await edited.getByRole('combobox', { name: 'Shown as' }).selectOption('Lines')
@@ -231,14 +235,15 @@ it('a dashboard is copied, gets charts of its own, which move and change, and is
   await edited.getByRole('combobox', { name: 'Put together as' }).selectOption('max')
   await edited.getByRole('combobox', { name: 'Groups by' }).selectOption('Model')
   await edited.getByRole('button', { name: 'Save' }).click()
-  await expect
-    .poll(async () => (await chart('Answers').locator('.legend li').allInnerTexts()).sort())
-    .toEqual(['model-a', 'model-b'])
+  await expectSoon(async () => (await chart('Answers').locator('.legend li').allInnerTexts()).sort()).toEqual([
+    'model-a',
+    'model-b',
+  ])
   await page.reload()
-  await expect.poll(titles).toEqual([...first.slice(0, 2), 'Answers', first[3]])
+  await expectSoon(titles).toEqual([...first.slice(0, 2), 'Answers', first[3]])
   expect(await everybodysFaults(page, 'own dashboard')).toEqual([])
   await menu()
-  await expect.poll(() => page.locator('.menu .item').allInnerTexts()).toEqual(['Our <b>errors</b>'])
+  await expectSoon(() => page.locator('.menu .item').allInnerTexts()).toEqual(['Our <b>errors</b>'])
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
   await page.getByRole('button', { name: 'Delete', exact: true }).click()

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openKeys } from '../../services/core/http/keys.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { afterEachIsFaultless } from './faultless.ts'
 import { type Filled, startFilled } from './filled.ts'
 import type { Opened } from './world.ts'
@@ -34,7 +35,7 @@ it('that is given before the first answer about it has come is shown', async () 
   await page.goto(`${world.url}/p/acme/feedback/traces/${world.trace}?call=${world.failed}&tab=feedback`)
   const feedback = page.getByRole('group', { name: 'Feedback of this call' })
   await isAsked.promise
-  await expect.poll(() => feedback.getByRole('button', { name: 'Good' }).isDisabled()).toBe(true)
+  await expectSoon(() => feedback.getByRole('button', { name: 'Good' }).isDisabled()).toBe(true)
   await feedback.getByLabel('Note').fill('sooner than the answer')
   const created = page.waitForResponse('**/feedback/create')
   const askedAnew = page.waitForRequest('**/feedback/query')
@@ -53,7 +54,7 @@ it('is not taken from a key that reads only, and the page says why', async () =>
   const { page: fresh, context, faults } = await world.open({ key: text })
   await fresh.goto(`${world.url}/p/acme/feedback/traces/${world.trace}?call=${world.answered}&tab=feedback`)
   await fresh.getByPlaceholder('This key may only read').waitFor()
-  await expect.poll(() => fresh.getByRole('button', { name: 'Good' }).isDisabled()).toBe(true)
+  await expectSoon(() => fresh.getByRole('button', { name: 'Good' }).isDisabled()).toBe(true)
   expect(faults).toEqual([])
   await context.close()
 })

@@ -2,6 +2,7 @@
 // windows of 320 pixels hold them.
 import type { Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { afterEachIsFaultless } from './faultless.ts'
 import { hugeValue, longWord, strangeElements, texts } from './hostile-texts.ts'
 import { call, narrowFaults, newId, newTrace, type Opened, startWorld, type World } from './world.ts'
@@ -194,8 +195,8 @@ it('the playground: a recorded call, answers, calls of tools and refusals', asyn
   }
   await page.route('**/inference/v1/chat/completions', answer)
   await open(`/playground?call=${spoken}`, 'textarea')
-  await expect.poll(() => page.getByLabel('Message 1', { exact: true }).inputValue()).toBe(script)
-  await expect.poll(() => page.getByLabel('Name of model 1').inputValue()).toBe(script)
+  await expectSoon(() => page.getByLabel('Message 1', { exact: true }).inputValue()).toBe(script)
+  await expectSoon(() => page.getByLabel('Name of model 1').inputValue()).toBe(script)
   expect(await faultsOf('a recorded call')).toEqual([])
   await page.keyboard.press('Control+Enter')
   await page.getByRole('region', { name: 'Answer of model 1' }).getByText('alert(1)').first().waitFor()
@@ -226,10 +227,10 @@ it('threads: messages, roles, tools, reactions and a turn beside them', async ()
   // Links lead there, and nothing is loaded from there.
   const links = ['Markdown: https://evil.example/pixel.png', 'Markdown: https://evil.example/a']
   expect((await faultsOf('Markdown')).filter((line) => !links.includes(line))).toEqual([])
-  await expect.poll(() => page.locator('.turn a[href^="https://evil"]:not([rel~=noopener]), .turn img').count()).toBe(0)
+  await expectSoon(() => page.locator('.turn a[href^="https://evil"]:not([rel~=noopener]), .turn img').count()).toBe(0)
   await page.keyboard.press('m')
   await open(`${thread}?turn=${spoken}&tab=feedback`, '.feedback li')
-  await expect.poll(() => page.locator('.feedback li').count()).toBe(everyText.length * 3)
+  await expectSoon(() => page.locator('.feedback li').count()).toBe(everyText.length * 3)
   expect(await faultsOf('feedback')).toEqual([])
 })
 

@@ -2,6 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { strangeElements, texts } from './hostile-texts.ts'
 import { call, newId, newTrace, type Opened, startWorld, type World } from './world.ts'
 
@@ -81,7 +82,7 @@ describe('recorded text', () => {
     const { page, faults } = opened
     await page.goto(`${world.url}/p/${world.project}/threads`)
     const rows = page.getByRole('table', { name: 'Threads' }).locator('.row')
-    await expect.poll(() => rows.count()).toBe(texts.length)
+    await expectSoon(() => rows.count()).toBe(texts.length)
     await rows.getByText('nested').first().waitFor()
     expect(await page.evaluate(strangeElements)).toEqual([])
     for (let n = 0; n < texts.length; n++) {
@@ -89,7 +90,7 @@ describe('recorded text', () => {
       await page.locator('.payloads').waitFor()
       expect([n, await page.evaluate(strangeElements)]).toEqual([n, []])
       await page.goBack()
-      await expect.poll(() => rows.count()).toBe(texts.length)
+      await expectSoon(() => rows.count()).toBe(texts.length)
     }
     expect(faults).toEqual([])
   })
@@ -105,7 +106,7 @@ describe('recorded text', () => {
     await input.focus()
     await page.keyboard.press('Home')
     await page.keyboard.press('y')
-    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(text)
+    await expectSoon(() => page.evaluate('navigator.clipboard.readText()')).toBe(text)
   })
 
   it('is harmless in the address too', async () => {
@@ -154,7 +155,7 @@ describe('recorded HTML', () => {
     // What the frame refuses is told in the console by the browser; nothing was asked for, opened or run.
     expect(faults.splice(0).filter((line) => !line.startsWith('console: '))).toEqual([])
     await page.getByRole('button', { name: 'Close' }).click()
-    await expect.poll(() => page.locator('iframe').count()).toBe(0)
+    await expectSoon(() => page.locator('iframe').count()).toBe(0)
   })
 })
 
@@ -182,7 +183,7 @@ describe('another site', () => {
         `fetch('${target}', { method: 'POST', credentials: 'include', mode: 'no-cors', body: '{}' }).catch(() => 0)`,
       )
       await page.evaluate('document.forms[0].submit()')
-      await expect.poll(() => statuses.length).toBeGreaterThan(0)
+      await expectSoon(() => statuses.length).toBeGreaterThan(0)
       expect(statuses.every((status) => status === 401 || status === 403)).toBe(true)
       expect(await calls()).toBe(before)
     } finally {

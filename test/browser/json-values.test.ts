@@ -1,5 +1,6 @@
 // Values of recorded JSON: what can be done with each, and refs in them as ways to what they name.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { call, everybodysFaults, newId, newTrace, type Opened, picture, startWorld, type World } from './world.ts'
 
 let world: World
@@ -60,7 +61,7 @@ it('a value becomes a condition of the list, by keys alone, also against it', as
   await page.keyboard.press('Enter')
   // The list from which the trace was opened, with one condition more.
   await page.waitForURL((to) => to.searchParams.get('q') === 'op:(asked,other) -inputs.model:model-x')
-  await expect.poll(() => page.locator('.rows .row .name').allInnerTexts()).toEqual(['other'])
+  await expectSoon(() => page.locator('.rows .row .name').allInnerTexts()).toEqual(['other'])
   await page.goBack()
   await input.getByText('order').click({ button: 'right' })
   await page.getByRole('dialog', { name: 'inputs.order' }).getByRole('button', { name: 'As a column' }).click()
@@ -76,16 +77,16 @@ it('values, their JSON and their paths are copied; what lies in a text has no pa
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('heading', { name: 'inputs.nested.a\\.b' }).waitFor()
   await dialog.getByRole('button', { name: 'Copy path' }).click()
-  await expect.poll(copied).toBe('inputs.nested.a\\.b')
+  await expectSoon(copied).toBe('inputs.nested.a\\.b')
   await page.keyboard.press('Escape')
   const text = record.locator('.node', { hasText: 'text' })
   await text.click({ button: 'right' })
   await dialog.getByRole('button', { name: 'Copy as JSON' }).click()
-  await expect.poll(copied).toBe('"{\\"deep\\":{\\"n\\":1}}"')
+  await expectSoon(copied).toBe('"{\\"deep\\":{\\"n\\":1}}"')
   await page.keyboard.press('Escape')
   await text.getByRole('button', { name: 'Open' }).click()
   await record.getByText('deep', { exact: true }).click({ button: 'right' })
   await dialog.getByRole('button', { name: 'Copy value' }).click()
-  await expect.poll(copied).toBe('{"n":1}')
+  await expectSoon(copied).toBe('{"n":1}')
   expect(await dialog.getByRole('button', { name: /path|Only/ }).count()).toBe(0)
 })

@@ -3,6 +3,7 @@
 import type { Route } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { call, everybodysFaults, newId, newTrace, type Opened, picture, startWorld, type World } from './world.ts'
 
 const calls = [newId(), newId()] as const
@@ -132,12 +133,12 @@ it('a run that goes on says how far it is, and a new one is asked for', async ()
   })
   await button('New run…').click()
   const dialog = page.getByRole('dialog', { name: 'New run' })
-  await expect
-    .poll(() => dialog.getByRole('combobox', { name: 'Evaluation' }).locator('option').first().innerText())
-    .toBe('quality v0')
-  await expect
-    .poll(() => dialog.getByRole('combobox', { name: 'Model' }).locator('option').first().innerText())
-    .toBe('answerer v0')
+  await expectSoon(() =>
+    dialog.getByRole('combobox', { name: 'Evaluation' }).locator('option').first().innerText(),
+  ).toBe('quality v0')
+  await expectSoon(() => dialog.getByRole('combobox', { name: 'Model' }).locator('option').first().innerText()).toBe(
+    'answerer v0',
+  )
   expect(await everybodysFaults(page, 'new run')).toEqual([])
   await dialog.getByRole('button', { name: 'Run it' }).click()
   await page.waitForURL((to) => to.pathname.endsWith(`/evaluations/${running}`))
@@ -154,7 +155,7 @@ it('a queue changes its name and questions, and becomes a dataset with what most
   const dialog = page.getByRole('dialog', { name: 'Add 2 calls to a dataset' })
   await dialog.getByRole('combobox', { name: 'Dataset' }).selectOption('')
   await dialog.getByLabel('Name', { exact: true }).fill('labelled')
-  await expect.poll(() => dialog.getByLabel('Name of label: sure in the rows').inputValue()).toBe('sure')
+  await expectSoon(() => dialog.getByLabel('Name of label: sure in the rows').inputValue()).toBe('sure')
   expect(await everybodysFaults(page, 'to dataset')).toEqual([])
   await dialog.getByRole('button', { name: 'Add', exact: true }).click()
   await page.getByText('2 rows added').waitFor()
@@ -176,12 +177,12 @@ it('a queue changes its name and questions, and becomes a dataset with what most
   await page.keyboard.press('Escape')
   await button('Edit…').click()
   const edit = page.getByRole('dialog', { name: 'Edit the queue' })
-  await expect.poll(() => edit.getByRole('button', { name: 'Change the queue' }).isDisabled()).toBe(true)
+  await expectSoon(() => edit.getByRole('button', { name: 'Change the queue' }).isDisabled()).toBe(true)
   await edit.getByLabel('Name').fill('After')
   await edit.getByRole('checkbox', { name: 'tone' }).uncheck()
   await edit.getByRole('button', { name: 'Add a question' }).click()
   await edit.getByRole('textbox', { name: 'Question 1' }).fill('sure')
-  await expect.poll(() => edit.getByRole('button', { name: 'Change the queue' }).isDisabled()).toBe(true)
+  await expectSoon(() => edit.getByRole('button', { name: 'Change the queue' }).isDisabled()).toBe(true)
   await edit.getByRole('textbox', { name: 'Question 1' }).fill('stars')
   await edit.getByLabel('Answer 1').selectOption('number')
   expect(await everybodysFaults(page, 'edit a queue')).toEqual([])
@@ -205,14 +206,14 @@ it('rows of a dataset fill the variables or are run by each model, and are kept 
   const dialog = page.getByRole('dialog', { name: 'Rows of a dataset' })
   await dialog.getByRole('combobox', { name: 'Dataset' }).selectOption('asked')
   await dialog.getByRole('button', { name: 'Use row 2' }).click()
-  await expect.poll(() => page.getByLabel('question').inputValue()).toBe('two')
+  await expectSoon(() => page.getByLabel('question').inputValue()).toBe('two')
   await button('Rows of a dataset…').click()
   await dialog.getByRole('combobox', { name: 'Dataset' }).selectOption('asked')
   await dialog.getByRole('button', { name: 'Run 3 rows' }).click()
   await dialog.getByText('3 of 3 answers').waitFor()
   await dialog.getByText('About three').waitFor()
   await dialog.getByText(`About ${hostile}`).waitFor()
-  await expect.poll(() => page.locator('img[src=x]').count()).toBe(0)
+  await expectSoon(() => page.locator('img[src=x]').count()).toBe(0)
   expect(sent.map(({ template_vars }) => (template_vars as { question: string }).question).sort()).toEqual([
     hostile,
     'three',

@@ -7,6 +7,7 @@ import { sendQueue } from '../../scripts/demo/queue.ts'
 import { askServer, type DemoTarget } from '../../scripts/demo/server.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
 import { type KeyName, keyTable } from '../../services/web/page/key-table.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { afterEachIsFaultless } from './faultless.ts'
 import { call, everybodysFaults, newId, type Opened, startWorld, type World } from './world.ts'
 
@@ -50,9 +51,7 @@ describe('evaluations', () => {
     await go('/evaluations')
     const listed = rows('Evaluation runs').filter({ hasNot: page.locator('[role=columnheader]') })
     await page.getByText('support-large on support questions').waitFor()
-    await expect
-      .poll(() => listed.nth(0).innerText())
-      .toMatch(/support-quality[\s\S]*support-large[\s\S]*40[\s\S]*▲ \+/)
+    await expectSoon(() => listed.nth(0).innerText()).toMatch(/support-quality[\s\S]*support-large[\s\S]*40[\s\S]*▲ \+/)
     await page.getByRole('table', { name: 'Evaluation runs' }).focus()
     for (const key of ['x', 'j', 'x', 'c']) await page.keyboard.press(key)
     await page.waitForURL((to) => to.pathname.endsWith('/evaluations/compare'))
@@ -69,10 +68,10 @@ describe('evaluations', () => {
     const wrong = page.getByRole('button', { name: /^false: \d+ rows$/ })
     const count = Number(/\d+/.exec((await wrong.getAttribute('aria-label')) ?? '')?.[0])
     await wrong.click()
-    await expect.poll(() => all.count()).toBe(count)
-    await expect.poll(() => page.getByText('✓ true').count()).toBe(0)
+    await expectSoon(() => all.count()).toBe(count)
+    await expectSoon(() => page.getByText('✓ true').count()).toBe(0)
     await page.reload()
-    await expect.poll(() => all.count()).toBe(count)
+    await expectSoon(() => all.count()).toBe(count)
     const question = await all.first().locator('a').innerText()
     await page.getByRole('table', { name: 'Rows of the run' }).focus()
     await page.keyboard.press('Enter')
@@ -82,7 +81,7 @@ describe('evaluations', () => {
     await page.getByRole('button', { name: 'Remove the filter by correct' }).click()
     await page.getByRole('button', { name: /^Errors 1/ }).click()
     await page.getByText('TimeoutError').waitFor()
-    await expect.poll(() => all.count()).toBe(1)
+    await expectSoon(() => all.count()).toBe(1)
   })
 
   it('are compared: the worst change first, by the chosen score, side by side', async () => {
@@ -92,10 +91,10 @@ describe('evaluations', () => {
     const heads = page.getByRole('group', { name: 'Scores by run' })
     const rowOf = (name: string) => heads.getByRole('row', { name: new RegExp(`^${name}`) })
     const cells = (name: string) => rowOf(name).getByRole('cell').allInnerTexts()
-    await expect.poll(() => cells('Tokens')).toEqual([expect.stringMatching(/\d/), expect.stringMatching(/\d/)])
-    await expect.poll(() => cells('Cost')).toEqual([expect.stringMatching(/^\$/), expect.stringMatching(/^\$/)])
+    await expectSoon(() => cells('Tokens')).toEqual([expect.stringMatching(/\d/), expect.stringMatching(/\d/)])
+    await expectSoon(() => cells('Cost')).toEqual([expect.stringMatching(/^\$/), expect.stringMatching(/^\$/)])
     await page.getByRole('button', { name: /^Regressed \d/ }).click()
-    await expect.poll(async () => [...new Set(await all.locator('.verdict').allInnerTexts())]).toEqual(['worse'])
+    await expectSoon(async () => [...new Set(await all.locator('.verdict').allInnerTexts())]).toEqual(['worse'])
     await page.getByRole('button', { name: /^Improved \d/ }).click()
     await all.first().getByText('better').waitFor()
     await page.getByRole('button', { name: /^All 40/ }).click()
@@ -108,7 +107,7 @@ describe('evaluations', () => {
       await page.keyboard.press('n')
       return page.locator('.rows .row.at').getAttribute('aria-rowindex')
     }
-    await expect.poll(next).toBe('3')
+    await expectSoon(next).toBe('3')
     await page.keyboard.press(' ')
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('region', { name: 'Run B' }).getByText('judge.reason').waitFor()
@@ -117,7 +116,7 @@ describe('evaluations', () => {
     const second = await chips.nth(1).locator('a').innerText()
     await page.getByRole('button', { name: 'Make B the baseline' }).click()
     await page.waitForURL((to) => to.searchParams.get('runs') === runs.toReversed().join(','))
-    await expect.poll(() => chips.nth(0).locator('a').innerText()).toBe(second)
+    await expectSoon(() => chips.nth(0).locator('a').innerText()).toBe(second)
     await chips.nth(1).locator('b').dragTo(chips.nth(0).locator('b'), { steps: 6 })
     await page.waitForURL((to) => to.searchParams.get('runs') === runs.join(','))
     await page.reload()
@@ -193,8 +192,8 @@ describe('annotation queues', () => {
     await page.keyboard.press('Enter')
     const answers = page.getByRole('region', { name: 'Answers' })
     await answers.getByText('87.5 % agree on 8 items · κ 0.6 · α 0.615').waitFor()
-    await expect.poll(() => items().count()).toBe(16)
-    await expect.poll(() => items().first().innerText()).toContain('helpful, stars')
+    await expectSoon(() => items().count()).toBe(16)
+    await expectSoon(() => items().first().innerText()).toContain('helpful, stars')
     await page.reload()
     await items().first().waitFor()
   })
@@ -225,9 +224,9 @@ describe('annotation queues', () => {
     // An answer that changes replaces the earlier one.
     for (const key of ['n', 'Enter']) await page.keyboard.press(key)
     await title('Item 11 of 16')
-    await expect.poll(() => annotationsOf('tester')).toEqual({ helpful: false, tone: 'plain', stars: 4 })
+    await expectSoon(() => annotationsOf('tester')).toEqual({ helpful: false, tone: 'plain', stars: 4 })
     await page.getByRole('button', { name: 'Take the answers back' }).click()
-    await expect.poll(() => annotationsOf('tester')).toEqual({ tone: 'plain', stars: 4 })
+    await expectSoon(() => annotationsOf('tester')).toEqual({ tone: 'plain', stars: 4 })
     await page.keyboard.press('t')
     await page.waitForURL((to) => to.pathname.includes('/traces/'))
   })
@@ -320,11 +319,11 @@ describe('annotation queues', () => {
     const { page: fresh, context, faults } = await world.open({ key: text })
     await fresh.goto(`${world.url}${home}/queues`)
     await fresh.getByRole('button', { name: 'New queue' }).waitFor()
-    await expect.poll(() => fresh.getByRole('button', { name: 'New queue' }).isDisabled()).toBe(true)
+    await expectSoon(() => fresh.getByRole('button', { name: 'New queue' }).isDisabled()).toBe(true)
     await fresh.locator('.row', { hasText: 'Support answers' }).getByRole('link').click()
     await fresh.getByRole('button', { name: 'Go on' }).click()
     await fresh.getByText('This key may only read').first().waitFor()
-    await expect.poll(() => fresh.getByRole('button', { name: /Save and next/ }).isDisabled()).toBe(true)
+    await expectSoon(() => fresh.getByRole('button', { name: /Save and next/ }).isDisabled()).toBe(true)
     expect(faults).toEqual([])
     await context.close()
   })

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sendEvaluations } from '../../scripts/demo/evaluations.ts'
 import { type KeyName, keyTable } from '../../services/web/page/key-table.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { afterEachIsFaultless } from './faultless.ts'
 import { type Filled, startFilled } from './filled.ts'
 import type { Opened } from './world.ts'
@@ -51,7 +52,7 @@ describe('keys', () => {
           ['ArrowUp', 2],
         ] as const) {
           await press(key)
-          await expect.poll(rowAt).toBe(row)
+          await expectSoon(rowAt).toBe(row)
         }
       },
     ])
@@ -59,13 +60,13 @@ describe('keys', () => {
       ['last', 'first', 'pageDown', 'pageUp'],
       async () => {
         await press('End')
-        await expect.poll(rowAt).toBe(254)
+        await expectSoon(rowAt).toBe(254)
         await press('Home')
-        await expect.poll(rowAt).toBe(2)
+        await expectSoon(rowAt).toBe(2)
         await press('PageDown')
-        await expect.poll(rowAt).toBeGreaterThan(10)
+        await expectSoon(rowAt).toBeGreaterThan(10)
         await press('PageUp')
-        await expect.poll(rowAt).toBe(2)
+        await expectSoon(rowAt).toBe(2)
       },
     ])
     tries.push([
@@ -73,11 +74,11 @@ describe('keys', () => {
       async () => {
         for (const key of ['/', 'f']) {
           await press(key)
-          await expect
-            .poll(() => page.evaluate("document.activeElement?.getAttribute('aria-label')"))
-            .toBe('Filter calls')
+          await expectSoon(() => page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe(
+            'Filter calls',
+          )
           await press('Escape')
-          await expect.poll(() => page.evaluate('document.activeElement?.tagName')).toBe('BODY')
+          await expectSoon(() => page.evaluate('document.activeElement?.tagName')).toBe('BODY')
         }
       },
     ])
@@ -156,7 +157,7 @@ describe('keys', () => {
       ['copy'],
       async () => {
         await press('y')
-        await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toContain(trace)
+        await expectSoon(() => page.evaluate('navigator.clipboard.readText()')).toContain(trace)
       },
     ])
     tries.push([
@@ -184,18 +185,18 @@ describe('keys', () => {
         await spans.focus()
         await press('Home')
         await press('ArrowLeft')
-        await expect.poll(() => page.locator('.span .label').count()).toBe(1)
+        await expectSoon(() => page.locator('.span .label').count()).toBe(1)
         await press('ArrowRight')
-        await expect.poll(() => page.locator('.span .label').count()).toBe(5)
+        await expectSoon(() => page.locator('.span .label').count()).toBe(5)
       },
     ])
     tries.push([
       ['nextError', 'previousError'],
       async () => {
         await press('e')
-        await expect.poll(at).toContain('fetch')
+        await expectSoon(at).toContain('fetch')
         await press('E')
-        await expect.poll(at).toContain('fetch')
+        await expectSoon(at).toContain('fetch')
       },
     ])
     tries.push([
@@ -204,26 +205,26 @@ describe('keys', () => {
         await spans.focus()
         await press('Home')
         await press('c')
-        await expect.poll(at).toContain('chat first')
+        await expectSoon(at).toContain('chat first')
         await press('Home')
-        await expect.poll(at).toContain('support_agent')
+        await expectSoon(at).toContain('support_agent')
         await press('s')
-        await expect.poll(at).toContain('search')
+        await expectSoon(at).toContain('search')
       },
     ])
     tries.push([
       ['next', 'previous'],
       async () => {
         await page.getByLabel('Find in this trace').fill('chat')
-        await expect.poll(() => page.locator('.span .label').count()).toBe(3)
+        await expectSoon(() => page.locator('.span .label').count()).toBe(3)
         await spans.focus()
         await press('Home')
         await press('n')
-        await expect.poll(at).toContain('chat first')
+        await expectSoon(at).toContain('chat first')
         await press('n')
-        await expect.poll(at).toContain('chat second')
+        await expectSoon(at).toContain('chat second')
         await press('p')
-        await expect.poll(at).toContain('chat first')
+        await expectSoon(at).toContain('chat first')
       },
     ])
     tries.push([
@@ -260,9 +261,9 @@ describe('keys', () => {
       ['markdown'],
       async () => {
         await press('m')
-        await expect.poll(() => page.evaluate("localStorage.getItem('callhouse.markdown')")).toBe('on')
+        await expectSoon(() => page.evaluate("localStorage.getItem('callhouse.markdown')")).toBe('on')
         await press('m')
-        await expect.poll(() => page.evaluate("localStorage.getItem('callhouse.markdown')")).toBe('off')
+        await expectSoon(() => page.evaluate("localStorage.getItem('callhouse.markdown')")).toBe('off')
       },
     ])
     tries.push([
@@ -275,7 +276,7 @@ describe('keys', () => {
           page.evaluate<string>("document.activeElement.closest('.message h3, .message')?.innerText ?? ''")
         for (const [key, role] of Object.entries({ '}': /^System/, '} ': /^User/, '{': /^System/ })) {
           await press(key.trim())
-          await expect.poll(said).toMatch(role)
+          await expectSoon(said).toMatch(role)
         }
       },
     ])
@@ -285,7 +286,7 @@ describe('keys', () => {
         await press('r')
         await page.getByRole('tab', { name: 'Raw', selected: true }).waitFor()
         await press('w')
-        await expect.poll(() => page.evaluate("localStorage.getItem('callhouse.wrap')")).toBe('off')
+        await expectSoon(() => page.evaluate("localStorage.getItem('callhouse.wrap')")).toBe('off')
         await press('w')
       },
     ])

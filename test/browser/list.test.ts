@@ -1,6 +1,7 @@
 // The list of calls as a reader shapes it: suggestions of its filter, columns, calls over time.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { afterEachIsFaultless } from './faultless.ts'
 import { type Filled, startFilled } from './filled.ts'
 import { call, everybodysFaults, type Opened } from './world.ts'
@@ -32,12 +33,12 @@ describe('calls', () => {
     await page.getByRole('option', { name: 'status:' }).waitFor()
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
-    await expect.poll(() => line.inputValue()).toBe('status:')
+    await expectSoon(() => line.inputValue()).toBe('status:')
     await page.getByRole('option', { name: /^error/ }).click()
-    await expect.poll(() => line.inputValue()).toBe('status:error ')
+    await expectSoon(() => line.inputValue()).toBe('status:error ')
     await page.keyboard.press('Enter')
     await page.waitForURL((to) => to.searchParams.get('q') === 'status:error')
-    await expect.poll(rowNames).toEqual(['fetch'])
+    await expectSoon(rowNames).toEqual(['fetch'])
   })
 
   it('take nothing from an address that is none of what they know', async () => {
@@ -51,18 +52,18 @@ describe('calls', () => {
     await go(`${home}?view=all&q=${encodeURIComponent('status:error has:strange')}`)
     await page.getByRole('heading', { name: 'Field strange is not allowed' }).waitFor()
     const wrong = page.locator('.chip.wrong')
-    await expect
-      .poll(() => wrong.allInnerTexts())
-      .toEqual([expect.stringMatching(/^has:strange\s+refused: Field strange/)])
+    await expectSoon(() => wrong.allInnerTexts()).toEqual([
+      expect.stringMatching(/^has:strange\s+refused: Field strange/),
+    ])
     const line = page.getByRole('combobox', { name: 'Filter calls' })
     expect(await line.getAttribute('aria-invalid')).toBe('true')
     expect(await page.locator(`#${await line.getAttribute('aria-describedby')}`).innerText()).toContain('Field strange')
     expect(await everybodysFaults(page, 'a refused term')).toEqual([])
     await page.keyboard.press('f')
-    await expect.poll(() => page.evaluate('String(getSelection())')).toBe('has:strange')
+    await expectSoon(() => page.evaluate('String(getSelection())')).toBe('has:strange')
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Remove has:strange' }).click()
-    await expect.poll(rowNames).toEqual(['fetch'])
+    await expectSoon(rowNames).toEqual(['fetch'])
     expect(await wrong.count()).toBe(0)
     // The browser's own lines about an answer that is no 200.
     expect(here.faults.splice(0).filter((fault) => !fault.includes('422'))).toEqual([])
@@ -100,10 +101,10 @@ describe('calls', () => {
     await page.keyboard.press('Escape')
     await page.reload()
     await page.locator('.row').getByText(trace).waitFor()
-    await expect
-      .poll(() => page.getByRole('columnheader').allInnerTexts())
-      .toEqual(expect.arrayContaining(['Trace', 'Inputs']))
-    await expect.poll(() => page.getByRole('columnheader', { name: 'Output' }).count()).toBe(0)
+    await expectSoon(() => page.getByRole('columnheader').allInnerTexts()).toEqual(
+      expect.arrayContaining(['Trace', 'Inputs']),
+    )
+    await expectSoon(() => page.getByRole('columnheader', { name: 'Output' }).count()).toBe(0)
     // A path of a payload, whatever it holds.
     await go(`${home}?q=op:support_agent&cols=inputs.order,inputs`)
     await page.locator('.row').getByText('8812', { exact: true }).first().waitFor()
@@ -154,7 +155,7 @@ describe('calls', () => {
     const before = await places()
     expect([before['inputs.order']?.[2], before.Inputs?.[2]]).toEqual([80, 640])
     await page.getByRole('table', { name: 'Calls' }).evaluate((box) => box.scrollBy(900, 0))
-    await expect.poll(async () => (await places()).Started?.[1]).toBeLessThan(0)
+    await expectSoon(async () => (await places()).Started?.[1]).toBeLessThan(0)
     const after = await places()
     expect(after.Name?.[0]).toBeLessThanOrEqual(before.Name?.[0] ?? 0)
     expect(after['inputs.order']?.[0]).toBeGreaterThan(after.Name?.[1] ?? 0)
@@ -177,7 +178,7 @@ describe('calls', () => {
   it('are drawn over time; keys and the mouse choose a range', async () => {
     await go(`${home}?view=all&range=1h`)
     const chart = page.getByRole('slider', { name: /Calls over time/ })
-    await expect.poll(() => chart.getAttribute('aria-valuetext')).toContain('1 errors')
+    await expectSoon(() => chart.getAttribute('aria-valuetext')).toContain('1 errors')
     await chart.focus()
     await page.keyboard.press('ArrowLeft')
     await page.keyboard.press('Shift+ArrowLeft')
@@ -186,7 +187,7 @@ describe('calls', () => {
     const [from = '', to = ''] = (new URL(page.url()).searchParams.get('range') ?? '').split('~')
     expect(Date.parse(to) - Date.parse(from)).toBeLessThanOrEqual(60_000)
     await go(`${home}?view=all&range=1h`)
-    await expect.poll(() => chart.getAttribute('aria-valuetext')).toContain('1 errors')
+    await expectSoon(() => chart.getAttribute('aria-valuetext')).toContain('1 errors')
     const box = await chart.boundingBox()
     if (!box) throw new Error('no chart')
     await page.mouse.move(box.x + 10, box.y + 10)
@@ -208,9 +209,9 @@ describe('calls', () => {
     const asked = { project_id: world.project, fields: ['inputs.tone'] }
     type Values = { fields: Record<string, { values: { calls: number }[] }> }
     const counted = () => world.server.send<Values>('/calls/values', asked)
-    await expect
-      .poll(async () => (await counted()).fields['inputs.tone']?.values[0]?.calls, { timeout: 90_000 })
-      .toBe(4)
+    await expectSoon(async () => (await counted()).fields['inputs.tone']?.values[0]?.calls, { withinMs: 90_000 }).toBe(
+      4,
+    )
     const range = [-60_000, 60_000].map((ms) => new Date(startMs + ms).toISOString()).join('~')
     await go(`${home}?view=all&range=${range}`)
     await page.locator('.rows .row .name').first().waitFor()
@@ -218,7 +219,7 @@ describe('calls', () => {
     await page.keyboard.press('Enter')
     const dialog = page.getByRole('dialog', { name: /What is different/ })
     const rude = dialog.getByRole('listitem').filter({ hasText: 'inputs.tone' })
-    await expect.poll(() => rude.innerText()).toMatch(/rude words\s+100 % here\s+0 % elsewhere/)
+    await expectSoon(() => rude.innerText()).toMatch(/rude words\s+100 % here\s+0 % elsewhere/)
     await dialog.getByText(/the latest 4 calls of this time, and of the latest \d{3} others/).waitFor()
     await page.reload()
     await rude.waitFor()
@@ -228,14 +229,14 @@ describe('calls', () => {
       (to) => to.searchParams.get('q') === 'inputs.tone:"rude words"' && !to.searchParams.has('differs'),
     )
     await go(`${home}?view=all&q=op:(earlier,support_agent)`)
-    await expect.poll(rowNames).toHaveLength(5)
+    await expectSoon(rowNames).toHaveLength(5)
     await page.getByRole('table', { name: 'Calls' }).focus()
     for (const key of ['End', 'x', 'ArrowUp', 'x']) await page.keyboard.press(key)
     await page.getByRole('button', { name: 'What is different' }).click()
     await dialog.getByText(/the latest 2 calls that are marked, and of the latest 3 others/).waitFor()
     // Two of the others have it, one has not.
-    await expect.poll(() => rude.innerText()).toMatch(/100 % here\s+67 % elsewhere/)
+    await expectSoon(() => rude.innerText()).toMatch(/100 % here\s+67 % elsewhere/)
     await page.keyboard.press('Escape')
-    await expect.poll(() => dialog.count()).toBe(0)
+    await expectSoon(() => dialog.count()).toBe(0)
   })
 })

@@ -2,6 +2,7 @@
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { call, everybodysFaults, newId, newTrace, type Opened, picture, startWorld, type World } from './world.ts'
 
 const hostile = '=cmd()<img src=x onerror=alert(1)>\u202e'
@@ -61,13 +62,13 @@ it('two marked calls are compared by what they say, and no other number of them'
   const { page } = here
   await mark()
   const compare = page.getByRole('link', { name: 'Compare', exact: true })
-  await expect.poll(() => compare.count()).toBe(0)
+  await expectSoon(() => compare.count()).toBe(0)
   await page.locator('.row input').first().uncheck()
   await compare.click()
   const inputs = page.getByRole('table', { name: 'Differences of inputs' }).locator('tbody tr')
-  await expect.poll(() => inputs.count()).toBe(3)
-  await expect.poll(() => inputs.nth(1).innerText()).toMatch(/^k\s+differs\s+1.5\s+2.5 \+1$/)
-  await expect.poll(() => page.locator('.differences img').count()).toBe(0)
+  await expectSoon(() => inputs.count()).toBe(3)
+  await expectSoon(() => inputs.nth(1).innerText()).toMatch(/^k\s+differs\s+1.5\s+2.5 \+1$/)
+  await expectSoon(() => page.locator('.differences img').count()).toBe(0)
   await page.goBack()
   await page.locator('.row .name').first().waitFor()
 })
@@ -91,10 +92,10 @@ it('two traces are compared span by span, in the order of their trees or the gre
   await page.goto(`${world.url}/p/${project}/diff?a=call/${a}&b=call/${b}`)
   const rows = page.getByRole('table', { name: 'Differences of spans' }).locator('tbody tr')
   const names = () => rows.locator('th').allInnerTexts()
-  await expect.poll(names).toEqual(['agent', 'chat', '<b>one</b>\nonly in A', '<b>two</b>\nonly in B'])
-  await expect.poll(() => rows.nth(1).innerText()).toMatch(/chat\s+300 ms\s+700 ms \+400 ms/)
+  await expectSoon(names).toEqual(['agent', 'chat', '<b>one</b>\nonly in A', '<b>two</b>\nonly in B'])
+  await expectSoon(() => rows.nth(1).innerText()).toMatch(/chat\s+300 ms\s+700 ms \+400 ms/)
   await page.getByRole('button', { name: 'Largest first' }).click()
-  await expect.poll(async () => (await names()).slice(0, 2)).toEqual(['agent', 'chat'])
+  await expectSoon(async () => (await names()).slice(0, 2)).toEqual(['agent', 'chat'])
   await rows.nth(2).getByRole('link').click()
   await page.getByRole('treegrid').waitFor()
 })
@@ -104,7 +105,7 @@ it('all marked calls take a reaction and a note', async () => {
   await mark()
   await button('Feedback…').click()
   const dialog = page.getByRole('dialog', { name: 'Feedback on 3 calls' })
-  await expect.poll(() => dialog.getByRole('button', { name: 'Give' }).isDisabled()).toBe(true)
+  await expectSoon(() => dialog.getByRole('button', { name: 'Give' }).isDisabled()).toBe(true)
   await dialog.getByRole('button', { name: 'Good' }).click()
   await dialog.getByLabel('Note').fill('Seen together')
   expect(await everybodysFaults(page, 'feedback')).toEqual([])
@@ -125,11 +126,11 @@ it('marked calls become rows of a new dataset, with chosen fields under chosen n
   await dialog.getByLabel('Name', { exact: true }).fill('picked')
   await dialog.getByLabel('Name of output in the rows').fill('question')
   await dialog.getByText('Two fields have the same name.').waitFor()
-  await expect.poll(() => dialog.getByRole('button', { name: 'Add' }).isDisabled()).toBe(true)
+  await expectSoon(() => dialog.getByRole('button', { name: 'Add' }).isDisabled()).toBe(true)
   await dialog.getByLabel('Name of output in the rows').fill('expected')
   await dialog.getByRole('checkbox', { name: /onerror/ }).uncheck()
   expect(await everybodysFaults(page, 'dataset')).toEqual([])
-  await expect.poll(() => dialog.locator('img').count()).toBe(0)
+  await expectSoon(() => dialog.locator('img').count()).toBe(0)
   await dialog.getByRole('button', { name: 'Add' }).click()
   await page.getByText('3 rows added').waitFor()
   const rows = await rowsOf('picked')
@@ -138,7 +139,7 @@ it('marked calls become rows of a new dataset, with chosen fields under chosen n
   await page.goto(`${world.url}/p/${world.project}/traces/${trace}`)
   await page.getByRole('button', { name: 'Add to dataset…' }).click()
   const one = page.getByRole('dialog', { name: 'Add 1 call to a dataset' })
-  await expect.poll(() => one.getByRole('combobox', { name: 'Dataset' }).inputValue()).toBe('picked')
+  await expectSoon(() => one.getByRole('combobox', { name: 'Dataset' }).inputValue()).toBe('picked')
   await one.getByRole('button', { name: 'Add' }).click()
   await page.getByText('1 row added').waitFor()
   await page.getByRole('link', { name: 'picked' }).click()

@@ -1,6 +1,7 @@
 // Markdown, images, sound and files of messages and payloads: shown from the server's own bytes, and nothing else loaded.
 import { crc32, deflateSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { call, everybodysFaults, newId, newTrace, type Opened, picture, startWorld, type World } from './world.ts'
 
 let world: World
@@ -168,8 +169,8 @@ const drawn = () =>
 it('images and sound of messages show, whether they lie in the call or the server took them out', async () => {
   const { page } = here
   await go(ids.answered)
-  await expect.poll(drawn).toEqual([12, 160])
-  await expect.poll(() => page.evaluate("document.querySelector('audio').readyState > 0")).toBe(true)
+  await expectSoon(drawn).toEqual([12, 160])
+  await expectSoon(() => page.evaluate("document.querySelector('audio').readyState > 0")).toBe(true)
   await page.getByRole('button', { name: /image/ }).last().click()
   await page.getByRole('dialog').locator('img').waitFor()
   await page.keyboard.press('Escape')
@@ -178,20 +179,21 @@ it('images and sound of messages show, whether they lie in the call or the serve
 it('images of payloads show above the JSON, with where they stand, and small in it', async () => {
   const { page } = here
   await go(ids.payload)
-  await expect.poll(drawn).toEqual([160, 12, 12])
+  await expectSoon(drawn).toEqual([160, 12, 12])
   expect(await page.getByRole('tree', { name: 'Output' }).innerText()).not.toContain('base64')
   await page.getByRole('tree', { name: 'Output' }).getByRole('button', { name: 'image/png' }).click()
   await page.getByRole('dialog').locator('img').waitFor()
   await page.keyboard.press('Escape')
-  await expect
-    .poll(() => page.locator('.media-list code').allInnerTexts())
-    .toEqual(['inputs.nested.0.shot', 'output.drawn'])
+  await expectSoon(() => page.locator('.media-list code').allInnerTexts()).toEqual([
+    'inputs.nested.0.shot',
+    'output.drawn',
+  ])
 })
 
 it('images that are written into texts show in their places; what is none stays text', async () => {
   const { page } = here
   await go(ids.inlined)
-  await expect.poll(drawn).toEqual([12])
+  await expectSoon(drawn).toEqual([12])
   const text = await page.getByRole('list', { name: 'Messages' }).innerText()
   expect(text).toMatch(/Like\s+image\/png\s*, not data:image\/svg\+xml;base64,/)
   expect(text).toContain('![x](data:image/png;base64,')
@@ -209,11 +211,11 @@ it('answers are rendered as Markdown when that is switched on, also after a relo
   await page.reload()
   const shown = page.locator('.markdown')
   await shown.getByRole('heading', { name: 'Your order' }).waitFor()
-  await expect.poll(() => shown.locator('li').count()).toBe(3)
-  await expect.poll(() => shown.getByRole('cell').allInnerTexts()).toEqual(['Packed', 'Mon'])
+  await expectSoon(() => shown.locator('li').count()).toBe(3)
+  await expectSoon(() => shown.getByRole('cell').allInnerTexts()).toEqual(['Packed', 'Mon'])
   const link = shown.getByRole('link', { name: 'the tracking page' })
-  await expect.poll(() => link.getAttribute('rel')).toBe('noopener noreferrer nofollow')
-  await expect.poll(() => link.getAttribute('title')).toBe('https://parcels.example/8812')
+  await expectSoon(() => link.getAttribute('rel')).toBe('noopener noreferrer nofollow')
+  await expectSoon(() => link.getAttribute('title')).toBe('https://parcels.example/8812')
   await page.getByText('Where is **this**?').waitFor()
   await page.getByRole('button', { name: 'Markdown' }).click()
   await page.getByText('## Your order').waitFor()
@@ -223,13 +225,13 @@ it('what an answer rests on, and how likely its parts were, stand below it', asy
   const { page } = here
   await go(ids.answered)
   const citations = page.getByRole('region', { name: 'Citations' })
-  await expect
-    .poll(() => citations.getByRole('link').evaluateAll((all) => all.map((one) => one.getAttribute('href'))))
-    .toEqual(['https://parcels.example/8812', 'https://carrier.example/'])
+  await expectSoon(() =>
+    citations.getByRole('link').evaluateAll((all) => all.map((one) => one.getAttribute('href'))),
+  ).toEqual(['https://parcels.example/8812', 'https://carrier.example/'])
   await page.getByRole('button', { name: 'Probabilities' }).press('Enter')
   const likely = page.getByRole('group', { name: 'Probability of each part' })
-  await expect.poll(() => likely.innerText()).toBe('On its')
-  await expect.poll(() => likely.locator('.doubt-4').getAttribute('title')).toBe('10 %')
+  await expectSoon(() => likely.innerText()).toBe('On its')
+  await expectSoon(() => likely.locator('.doubt-4').getAttribute('title')).toBe('10 %')
   expect(await everybodysFaults(page, 'grounds')).toEqual([])
 })
 
@@ -239,18 +241,18 @@ it('hostile messages run nothing, load nothing and add nothing: what is no image
   await page.getByText('# <iframe src=//evil.example>').waitFor()
   await page.getByRole('button', { name: 'Markdown' }).click()
   await page.locator('.markdown').waitFor()
-  await expect.poll(() => page.locator('.reader a[download]').count()).toBe(3)
-  await expect.poll(() => page.locator('.reader :is(img, iframe, script, b, object, embed)').count()).toBe(0)
-  await expect.poll(() => page.locator('.reader svg:not(.i)').count()).toBe(0)
+  await expectSoon(() => page.locator('.reader a[download]').count()).toBe(3)
+  await expectSoon(() => page.locator('.reader :is(img, iframe, script, b, object, embed)').count()).toBe(0)
+  await expectSoon(() => page.locator('.reader svg:not(.i)').count()).toBe(0)
   const links = await page.locator('.reader a[target]').evaluateAll((all) => all.map((one) => one.getAttribute('href')))
   expect(links).toEqual(['https://evil.example/x.png', 'https://evil.example/pixel.png', 'https://evil.example/'])
-  await expect.poll(() => page.locator('.citations li').allInnerTexts()).toEqual(['javascript:alert(1)', '<b>bold</b>'])
+  await expectSoon(() => page.locator('.citations li').allInnerTexts()).toEqual(['javascript:alert(1)', '<b>bold</b>'])
   const names = await page
     .locator('.reader a[download]')
     .evaluateAll((all) => all.map((one) => one.getAttribute('download')))
   expect(names.at(-1)).not.toMatch(/[/<>]/)
   await page.getByRole('heading', { name: '<iframe src=//evil.example>' }).waitFor()
-  await expect.poll(() => page.locator('.markdown').innerText()).toContain('RLO')
+  await expectSoon(() => page.locator('.markdown').innerText()).toContain('RLO')
   await page.getByRole('button', { name: 'Markdown' }).click()
 })
 
@@ -265,7 +267,7 @@ it('images and PDFs of a call go along into the playground; what a model cannot 
     await page.goto(`${world.url}/p/${world.project}/playground?call=${id}`)
     await page.getByLabel('Name of model 1').fill('model-a')
     await page.keyboard.press('Control+Enter')
-    await expect.poll(() => sent.length).toBe(1)
+    await expectSoon(() => sent.length).toBe(1)
     return sent.pop()?.messages
   }
   const content = [
@@ -281,7 +283,7 @@ it('images and PDFs of a call go along into the playground; what a model cannot 
   expect(await run(ids.hostile)).toEqual([{ role: 'user', content: [elsewhere] }])
   await page.getByText('lies elsewhere and is not loaded here').waitFor()
   await page.getByText(/^4 files of this call are not among/).waitFor()
-  await expect.poll(() => page.locator('.playground img').count()).toBe(0)
+  await expectSoon(() => page.locator('.playground img').count()).toBe(0)
   await page.unroute('**/inference/v1/chat/completions')
 })
 
@@ -305,14 +307,14 @@ it('images in columns of the list are small pictures, larger when they are press
   const { page } = here
   await page.goto(`${world.url}/p/${world.project}/calls?view=all&cols=inputs.nested.0.shot,inputs.messages.0.content`)
   const small = page.locator('.rows .row img')
-  await expect.poll(() => small.count()).toBe(1)
-  await expect.poll(() => page.evaluate("document.querySelector('.rows .row img').naturalWidth")).toBe(160)
+  await expectSoon(() => small.count()).toBe(1)
+  await expectSoon(() => page.evaluate("document.querySelector('.rows .row img').naturalWidth")).toBe(160)
   expect(await everybodysFaults(page, 'small pictures')).toEqual([])
   await small.click()
   const dialog = page.getByRole('dialog', { name: 'image.png' })
   await dialog.locator('img').waitFor()
   // Keys within it are not those of the list.
   await page.keyboard.press('Enter')
-  await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
+  await expectSoon(() => page.getByRole('dialog').count()).toBe(0)
   expect(new URL(page.url()).pathname).toMatch(/calls$/)
 })

@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { chromium } from 'playwright-core'
 import { expect, inject, it } from 'vitest'
 import { startChildServer } from '../fixtures/child-server.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { picture, servedAt, worldOf } from './world.ts'
 
 it('a new user sees a first trace within two minutes of the start of an empty server', async () => {
@@ -18,7 +19,7 @@ it('a new user sees a first trace within two minutes of the start of an empty se
   const { page, context, faults } = await world.open({ key: '' })
   try {
     const link = () => /the web page: (\S+)/.exec(server.output())?.[1]
-    await expect.poll(link).toContain('/sign-in#key=')
+    await expectSoon(link).toContain('/sign-in#key=')
     await page.goto(link() ?? '')
     // The key is gone from the address before anything is asked.
     await page.waitForURL((to) => to.pathname === '/' && to.hash === '')

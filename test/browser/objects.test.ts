@@ -1,6 +1,7 @@
 // Objects and ops: the list, versions of one, by keys, by page, hostile names, for everybody.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { call, everybodysFaults, newId, type Opened, picture, startWorld, type World } from './world.ts'
 
 let world: World
@@ -33,13 +34,15 @@ const rows = (name: string) => here.page.getByRole('table', { name }).locator('.
 it('objects show by their latest version, lead to it by keys and to all versions, and ops stand apart', async () => {
   const { page } = here
   await go(home)
-  await expect
-    .poll(() => rows('Objects').allInnerTexts())
-    .toEqual([expect.stringMatching(/settings[\s\S]*v0/), expect.stringMatching(/prompt[\s\S]*v1/)])
+  await expectSoon(() => rows('Objects').allInnerTexts()).toEqual([
+    expect.stringMatching(/settings[\s\S]*v0/),
+    expect.stringMatching(/prompt[\s\S]*v1/),
+  ])
   await page.getByRole('link', { name: 'v1', exact: true }).click()
-  await expect
-    .poll(() => rows('prompt').allInnerTexts())
-    .toEqual([expect.stringMatching(/v1[\s\S]*latest/), expect.stringMatching(/v0/)])
+  await expectSoon(() => rows('prompt').allInnerTexts()).toEqual([
+    expect.stringMatching(/v1[\s\S]*latest/),
+    expect.stringMatching(/v0/),
+  ])
   await page.getByRole('table', { name: 'prompt' }).focus()
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
@@ -47,12 +50,12 @@ it('objects show by their latest version, lead to it by keys and to all versions
   await page.goBack()
   await page.getByRole('link', { name: 'Objects' }).last().click()
   await page.getByRole('navigation', { name: 'Kinds of objects' }).getByRole('link', { name: 'Ops' }).click()
-  await expect.poll(() => rows('Ops').allInnerTexts()).toEqual([expect.stringMatching(/answer[\s\S]*v0/)])
+  await expectSoon(() => rows('Ops').allInnerTexts()).toEqual([expect.stringMatching(/answer[\s\S]*v0/)])
   await page.reload()
-  await expect.poll(() => rows('Ops').count()).toBe(1)
+  await expectSoon(() => rows('Ops').count()).toBe(1)
   const kinds = page.getByRole('navigation', { name: 'Kinds of objects' })
   await kinds.getByRole('link', { name: 'Others' }).click()
-  await expect.poll(() => rows('Others').count()).toBe(2)
+  await expectSoon(() => rows('Others').count()).toBe(2)
   expect(await everybodysFaults(page, 'kinds of objects')).toEqual([])
   await kinds.getByRole('link', { name: 'Datasets' }).click()
   await page.getByRole('heading', { name: 'No objects of this kind yet' }).waitFor()
@@ -63,10 +66,10 @@ it('a version stands beside the others, takes tags and aliases, and shows what d
   await go(`${home}/prompt`)
   await page.getByRole('table', { name: 'prompt' }).locator('.row a').first().click()
   const versions = page.getByRole('navigation', { name: 'Versions' })
-  await expect.poll(() => versions.locator('li b').allInnerTexts()).toEqual(['v1', 'v0'])
+  await expectSoon(() => versions.locator('li b').allInnerTexts()).toEqual(['v1', 'v0'])
   const labels = page.getByRole('list', { name: 'Tags and aliases' })
-  await expect.poll(() => labels.innerText()).toContain('latest')
-  await expect.poll(() => labels.getByRole('button').count()).toBe(0)
+  await expectSoon(() => labels.innerText()).toContain('latest')
+  await expectSoon(() => labels.getByRole('button').count()).toBe(0)
   for (const [kind, label] of [
     ['tag', 'reviewed'],
     ['alias', 'production'],
@@ -78,15 +81,15 @@ it('a version stands beside the others, takes tags and aliases, and shows what d
     await versions.getByText(label).waitFor()
   }
   await page.getByRole('button', { name: 'Remove tag reviewed' }).click()
-  await expect.poll(() => labels.innerText()).not.toContain('reviewed')
+  await expectSoon(() => labels.innerText()).not.toContain('reviewed')
   await page.getByRole('button', { name: 'Copy ref' }).click()
   await page.getByRole('button', { name: 'Copied' }).waitFor()
   await page.getByRole('link', { name: 'Compare v0 with v1' }).click()
   const differing = page.getByRole('table', { name: 'Differences of value' }).locator('tbody tr')
-  await expect.poll(() => differing.allInnerTexts()).toEqual([expect.stringMatching(/^n\s+differs\s+0\s+1 \+1$/)])
+  await expectSoon(() => differing.allInnerTexts()).toEqual([expect.stringMatching(/^n\s+differs\s+0\s+1 \+1$/)])
   await page.getByText('1 difference, 1 equal').waitFor()
   await page.getByRole('button', { name: 'Swap' }).click()
-  await expect.poll(() => differing.allInnerTexts()).toEqual([expect.stringContaining('−1')])
+  await expectSoon(() => differing.allInnerTexts()).toEqual([expect.stringContaining('−1')])
   expect(await page.evaluate('document.title')).toContain('Differences')
 })
 
@@ -102,7 +105,7 @@ it('an op shows its code, and two versions of it, or two calls that ran them, ar
     refs.push(`weave:///${project}/op/${object_id}:${digest}`)
   }
   await go(`/p/${project}/objects/ask/v1?op=1`)
-  await expect.poll(() => page.getByRole('group', { name: 'Code of the op' }).innerText()).toContain('return "<i>"')
+  await expectSoon(() => page.getByRole('group', { name: 'Code of the op' }).innerText()).toContain('return "<i>"')
   await page.getByRole('link', { name: 'Compare v0 with v1' }).click()
   const lines = page.getByRole('table', { name: 'Differences of code' }).locator('tbody tr')
   const differing = [
@@ -113,14 +116,14 @@ it('an op shows its code, and two versions of it, or two calls that ran them, ar
     expect.stringMatching(/^15\s+\+\s*only in B\s+return "<i>"$/),
   ]
   const shown = async () => (await lines.allInnerTexts()).map((text) => text.trim())
-  await expect.poll(shown).toEqual(differing)
+  await expectSoon(shown).toEqual(differing)
   await page.getByText('1 line only in A, 2 only in B').waitFor()
   expect(await everybodysFaults(page, 'code beside code')).toEqual([])
   const calls = refs.map((op_name) => ({ ...call(project, { id: newId() }), op_name }))
   await world.server.send(`/v2/${project}/calls/complete`, { batch: calls })
   const ids = calls.map((one) => (one as { id?: string }).id)
   await go(`/p/${project}/diff?a=call/${ids[0]}&b=call/${ids[1]}`)
-  await expect.poll(shown).toEqual(differing)
+  await expectSoon(shown).toEqual(differing)
 })
 
 it('a version is the start of a new one, says which calls were given it, and is deleted', async () => {
@@ -132,33 +135,33 @@ it('a version is the start of a new one, says which calls were given it, and is 
   await world.send([call(world.project, { inputs: { prompt: ref } })])
   await go(`${home}/edited/v0`)
   await page.getByRole('button', { name: 'Copy for Python' }).click()
-  await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toContain(`weave.ref("${ref}").get()`)
+  await expectSoon(() => page.evaluate('navigator.clipboard.readText()')).toContain(`weave.ref("${ref}").get()`)
   await page.getByRole('button', { name: 'New version…' }).click()
   const value = page.getByRole('textbox', { name: 'Value' })
-  await expect.poll(() => value.inputValue()).toContain('"Be brief."')
+  await expectSoon(() => value.inputValue()).toContain('"Be brief."')
   expect(await everybodysFaults(page, 'a new version')).toEqual([])
   const save = page.getByRole('button', { name: 'Save', exact: true })
   await value.fill('{"system":')
-  await expect.poll(() => save.isDisabled()).toBe(true)
+  await expectSoon(() => save.isDisabled()).toBe(true)
   await value.fill('{"system":"Be kind.","n":1.0,"big":12345678901234567890}')
   await save.click()
   const versions = page.getByRole('navigation', { name: 'Versions' })
-  await expect.poll(() => versions.locator('li b').allInnerTexts()).toEqual(['v1', 'v0'])
+  await expectSoon(() => versions.locator('li b').allInnerTexts()).toEqual(['v1', 'v0'])
   await page.getByRole('tree', { name: 'Value' }).getByText('12345678901234567890').waitFor()
   await go(`${home}/edited/v0`)
   await page.getByRole('link', { name: 'Used by 1 call', exact: true }).click()
-  await expect.poll(() => page.getByRole('table', { name: 'Calls' }).locator('.row').count()).toBe(1)
+  await expectSoon(() => page.getByRole('table', { name: 'Calls' }).locator('.row').count()).toBe(1)
   await page.goBack()
   await page.getByRole('button', { name: 'Delete…' }).click()
   await page.getByText('Calls that were given it: 1.').waitFor()
   await page.getByRole('button', { name: 'Delete it' }).click()
   await page.waitForURL((to) => to.pathname === home)
-  await expect.poll(() => rows('Objects').allInnerTexts()).toContainEqual(expect.stringMatching(/edited[\s\S]*v1/))
+  await expectSoon(() => rows('Objects').allInnerTexts()).toContainEqual(expect.stringMatching(/edited[\s\S]*v1/))
   await page.getByRole('link', { name: 'edited', exact: true }).click()
-  await expect.poll(() => versions.locator('li b').allInnerTexts()).toEqual(['v1'])
+  await expectSoon(() => versions.locator('li b').allInnerTexts()).toEqual(['v1'])
   await page.getByRole('button', { name: 'Delete…' }).click()
   await page.getByRole('button', { name: 'Delete it' }).click()
-  await expect.poll(() => rows('Objects').count()).toBe(2)
+  await expectSoon(() => rows('Objects').count()).toBe(2)
 })
 
 it('a version that is deleted says when, beside those that are left, also where it is named', async () => {
@@ -189,8 +192,8 @@ it('a hundred objects stand on a page, and the page is in the address', async ()
   await page.getByText('1–100, ').waitFor()
   await page.getByRole('button', { name: 'Next' }).click()
   await page.waitForURL((to) => to.searchParams.get('page') === '2')
-  await expect.poll(() => rows('Objects').allInnerTexts()).toEqual([expect.stringContaining('object-0')])
-  await expect.poll(() => page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true)
+  await expectSoon(() => rows('Objects').allInnerTexts()).toEqual([expect.stringContaining('object-0')])
+  await expectSoon(() => page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true)
 })
 
 it('the page says what an object is where there are none, what is not here, and what went wrong', async () => {
@@ -206,7 +209,7 @@ it('the page says what an object is where there are none, what is not here, and 
   await page.getByRole('alert').waitFor()
   await context.unroute('**/objs/query')
   await page.getByRole('button', { name: /again/i }).click()
-  await expect.poll(() => rows('Objects').count()).toBe(2)
+  await expectSoon(() => rows('Objects').count()).toBe(2)
   faults.splice(0)
 })
 

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openKeys } from '../../services/core/http/keys.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { afterEachIsFaultless } from './faultless.ts'
 import { type Filled, startFilled } from './filled.ts'
 import { axeFaults, call, newTrace, type Opened } from './world.ts'
@@ -121,7 +122,7 @@ describe('calls', () => {
     expect(page.url()).toContain('q=status:error')
     await page.reload()
     await page.locator('.row .name', { hasText: 'fetch' }).waitFor()
-    await expect.poll(rowNames).toHaveLength(1)
+    await expectSoon(rowNames).toHaveLength(1)
     await page.goBack()
     await page.getByText('No calls match').waitFor()
     await page.getByRole('button', { name: 'Remove status:error' }).click()
@@ -147,12 +148,12 @@ describe('calls', () => {
   it('come page by page as they are scrolled to, each counted', async () => {
     await go(home)
     const table = page.getByRole('table', { name: 'Calls' })
-    await expect.poll(() => table.getAttribute('aria-rowcount')).toBe('254')
+    await expectSoon(() => table.getAttribute('aria-rowcount')).toBe('254')
     await page.getByText('253', { exact: false }).first().waitFor()
     await table.focus()
     await page.keyboard.press('End')
     await page.locator('[role=row][aria-rowindex="254"] .name', { hasText: 'many' }).waitFor()
-    await expect.poll(() => page.locator('.rows .row').count()).toBeLessThan(80)
+    await expectSoon(() => page.locator('.rows .row').count()).toBeLessThan(80)
     await page.keyboard.press('Home')
     await page.locator('[role=row][aria-rowindex="2"].at').waitFor()
   })
@@ -160,11 +161,11 @@ describe('calls', () => {
   it('are sorted, filtered by latency and words, and a filter that cannot be read is told with its place', async () => {
     await go(`${home}?q=latency>3s`)
     await page.locator('.row .name', { hasText: 'support_agent' }).waitFor()
-    await expect.poll(rowNames).toHaveLength(1)
+    await expectSoon(rowNames).toHaveLength(1)
     await go(`${home}?sort=latency:desc`)
     await page.locator('[role=row][aria-rowindex="2"] .name', { hasText: 'support_agent' }).waitFor()
     await go(`${home}?q=op:(other,%20support_agent)`)
-    await expect.poll(async () => (await rowNames()).length).toBe(2)
+    await expectSoon(async () => (await rowNames()).length).toBe(2)
     await go(`${home}?q=inputs.order:8812`)
     await page.locator('.row .name', { hasText: 'support_agent' }).waitFor()
     await go(`${home}?q=(`)
@@ -177,7 +178,7 @@ describe('calls', () => {
     await go('/p/acme/fresh/calls')
     await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor()
     await page.getByRole('tab', { name: 'curl' }).click()
-    await expect.poll(() => page.getByRole('tabpanel').innerText()).toContain(`${world.url}/call/start`)
+    await expectSoon(() => page.getByRole('tabpanel').innerText()).toContain(`${world.url}/call/start`)
     await world.server.send('/v2/acme/fresh/calls/complete', { batch: [call('acme/fresh', { name: 'first' })] })
     await page.locator('.row .name', { hasText: 'first' }).waitFor()
   })
@@ -195,10 +196,10 @@ describe('calls', () => {
     await page.getByLabel('Mark second').check()
     await send('third')
     await page.getByRole('button', { name: '1 new' }).waitFor()
-    await expect.poll(rowNames).toHaveLength(2)
+    await expectSoon(rowNames).toHaveLength(2)
     await page.getByRole('button', { name: '1 new' }).click()
     await page.locator('.row .name', { hasText: 'third' }).waitFor()
-    await expect.poll(() => page.getByLabel('Mark second').isChecked()).toBe(true)
+    await expectSoon(() => page.getByLabel('Mark second').isChecked()).toBe(true)
     await page.getByRole('button', { name: 'Live' }).click()
     await page.getByRole('button', { name: 'Live', pressed: false }).waitFor()
   })
@@ -248,7 +249,7 @@ describe('calls', () => {
     await exporting.getByRole('button', { name: 'Done' }).click()
     await page.getByRole('button', { name: 'Delete…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Delete 130 calls' })
-    await expect.poll(() => dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true)
+    await expectSoon(() => dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true)
     await dialog.getByLabel('Type 130 to go on').fill('130')
     await page.keyboard.press('Enter')
     await dialog.getByText('131 deleted').waitFor()
@@ -273,8 +274,8 @@ describe('a trace', () => {
   it('stands as tree and bars; the reader shows what went in and out as it was stored', async () => {
     await go(`/p/acme/browser/traces/${trace}`)
     await page.locator('.span .label', { hasText: 'chat second' }).waitFor()
-    await expect.poll(() => page.locator('.span .label').count()).toBe(5)
-    await expect.poll(() => page.getByRole('treegrid', { name: 'Spans' }).getAttribute('aria-rowcount')).toBe('6')
+    await expectSoon(() => page.locator('.span .label').count()).toBe(5)
+    await expectSoon(() => page.getByRole('treegrid', { name: 'Spans' }).getAttribute('aria-rowcount')).toBe('6')
     await page.locator('.json .node', { hasText: '8812' }).waitFor()
     const painted = `(() => {
       const canvas = document.querySelector('canvas.bars')
@@ -301,8 +302,8 @@ describe('a trace', () => {
     const input = page.getByRole('tree', { name: 'Input' })
     await input.getByText('100000').or(input.getByText('MiB')).first().waitFor()
     await input.getByRole('button', { name: 'Open' }).first().click()
-    await expect.poll(() => input.locator('.node').count()).toBeGreaterThan(10)
-    await expect.poll(() => page.locator('.json .node').count()).toBeLessThan(200)
+    await expectSoon(() => input.locator('.node').count()).toBeGreaterThan(10)
+    await expectSoon(() => page.locator('.json .node').count()).toBeLessThan(200)
     await page.getByLabel('Find in Input').fill('"n":99999')
     await page.keyboard.press('Enter')
     await page.getByText('none').waitFor()
@@ -314,7 +315,7 @@ describe('a trace', () => {
     await input.getByRole('button', { name: /read/ }).first().click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('a long line').first().waitFor()
-    await expect.poll(() => dialog.locator('.text-line').count()).toBeLessThan(100)
+    await expectSoon(() => dialog.locator('.text-line').count()).toBeLessThan(100)
     await page.keyboard.press('Escape')
     await page.getByRole('tree', { name: 'Output' }).getByText('12345678901234567890').waitFor()
   })
@@ -326,7 +327,7 @@ describe('a trace', () => {
     const tree = page.getByRole('treegrid', { name: 'Spans' })
     await tree.getByText('execute_tool search').click()
     await page.getByRole('tab', { name: 'Raw' }).waitFor()
-    await expect.poll(() => tree.isVisible()).toBe(false)
+    await expectSoon(() => tree.isVisible()).toBe(false)
     await page.getByRole('button', { name: 'Back to the tree' }).click()
     await tree.waitFor()
     await page.setViewportSize({ width: 1280, height: 800 })
@@ -337,12 +338,16 @@ describe('a trace', () => {
     await go(`/p/acme/browser/traces/${trace}?call=${answered}`)
     const messages = page.getByRole('list', { name: 'Messages' })
     await messages.waitFor()
-    await expect
-      .poll(() => messages.locator('h3').allInnerTexts())
-      .toEqual(['System', 'User', 'Assistant', 'Tool', 'Assistant'])
-    await expect.poll(() => messages.locator('.said').nth(1).textContent()).toBe('Where is my order?\n\n  8812')
-    await expect.poll(() => messages.locator('.tool-call').first().innerText()).toContain('{"order":8812}')
-    await expect.poll(() => messages.getByText('Rule 19').isVisible()).toBe(false)
+    await expectSoon(() => messages.locator('h3').allInnerTexts()).toEqual([
+      'System',
+      'User',
+      'Assistant',
+      'Tool',
+      'Assistant',
+    ])
+    await expectSoon(() => messages.locator('.said').nth(1).textContent()).toBe('Where is my order?\n\n  8812')
+    await expectSoon(() => messages.locator('.tool-call').first().innerText()).toContain('{"order":8812}')
+    await expectSoon(() => messages.getByText('Rule 19').isVisible()).toBe(false)
     await messages.getByText('Prompt').click()
     await messages.getByText('Rule 19: <b>be kind</b>').waitFor()
     await page.getByRole('tab', { name: 'Input / Output' }).click()

@@ -1,6 +1,7 @@
 // The playground: what is sent to which model, answers side by side, recorded calls sent again, prompts saved.
 import type { Page, Route } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { call, everybodysFaults, type Opened, picture, startWorld, type World } from './world.ts'
 
 let world: World
@@ -88,9 +89,9 @@ it('the playground sends messages with variables to several models, by keys alon
   expect(await page.getByRole('region', { name: 'Answer of model 1' }).locator('del, ins').count()).toBe(0)
   expect(await everybodysFaults(page, 'playground')).toEqual([])
   await page.keyboard.press('Enter')
-  await expect.poll(() => second.locator('del, ins').count()).toBe(0)
+  await expectSoon(() => second.locator('del, ins').count()).toBe(0)
   await page.reload()
-  await expect.poll(() => page.getByLabel('Name of model 2').inputValue()).toBe('model-b')
+  await expectSoon(() => page.getByLabel('Name of model 2').inputValue()).toBe('model-b')
 })
 
 it('the playground takes a recorded call with its parameters, and shows what a provider refuses', async () => {
@@ -99,10 +100,10 @@ it('the playground takes a recorded call with its parameters, and shows what a p
   await page.waitForLoadState('networkidle')
   await page.getByRole('link', { name: 'Open in playground' }).click()
   await page.waitForURL(/playground/)
-  await expect.poll(() => page.getByLabel('Message 2', { exact: true }).inputValue()).toBe('Where is it?')
-  await expect.poll(() => page.getByLabel('Name of model 1').inputValue()).toBe('model-a')
-  await expect.poll(() => page.getByLabel('Temperature of model 1').inputValue()).toBe('0.3')
-  await expect.poll(() => page.getByLabel('Message 3', { exact: true }).count()).toBe(0)
+  await expectSoon(() => page.getByLabel('Message 2', { exact: true }).inputValue()).toBe('Where is it?')
+  await expectSoon(() => page.getByLabel('Name of model 1').inputValue()).toBe('model-a')
+  await expectSoon(() => page.getByLabel('Temperature of model 1').inputValue()).toBe('0.3')
+  await expectSoon(() => page.getByLabel('Message 3', { exact: true }).count()).toBe(0)
   await page.getByLabel('Name of model 1').fill('missing')
   await page.keyboard.press('Control+Enter')
   await page.getByRole('alert').getByText('The secret CALLHOUSE_SECRET_X is missing').waitFor()
@@ -115,10 +116,10 @@ it('the playground stops what runs, and only then has something to stop', async 
   await page.getByLabel('Message 1', { exact: true }).fill('Why?')
   expect(await stop.isDisabled()).toBe(true)
   await page.keyboard.press('Control+Enter')
-  await expect.poll(() => stop.isDisabled()).toBe(false)
+  await expectSoon(() => stop.isDisabled()).toBe(false)
   await stop.click()
   await page.getByText('Stopped').waitFor()
-  await expect.poll(() => stop.isDisabled()).toBe(true)
+  await expectSoon(() => stop.isDisabled()).toBe(true)
 })
 
 it('the playground answers calls of tools, and saves messages as a prompt', async () => {
@@ -129,7 +130,7 @@ it('the playground answers calls of tools, and saves messages as a prompt', asyn
   await page.getByRole('button', { name: 'Answer the tools' }).click()
   await page.getByLabel('Message 4', { exact: true }).fill('found')
   await page.keyboard.press('Control+Enter')
-  await expect.poll(() => sent.length).toBe(2)
+  await expectSoon(() => sent.length).toBe(2)
   expect((sent.at(-1) as { messages: unknown[] }).messages.slice(2)).toEqual([
     {
       role: 'assistant',
@@ -145,7 +146,7 @@ it('the playground answers calls of tools, and saves messages as a prompt', asyn
   await page.getByText('MessagesPrompt').first().waitFor()
   // The call without a text is no message of the prompt.
   await page.getByRole('link', { name: 'Try this prompt' }).click()
-  await expect.poll(() => page.getByLabel('Message 3', { exact: true }).inputValue()).toBe('found')
+  await expectSoon(() => page.getByLabel('Message 3', { exact: true }).inputValue()).toBe('found')
   await page.getByLabel('Message 3', { exact: true }).fill('Say {what}')
   await page.getByRole('group', { name: 'Variables' }).getByLabel('what').fill('hello')
 })

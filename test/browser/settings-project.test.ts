@@ -1,5 +1,6 @@
 // Settings of a project: limits and usage, retention and holds, masking with its preview, secrets; for everybody.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { call, everybodysFaults, type Opened, picture, startWorld, type World } from './world.ts'
 
 let world: World
@@ -53,7 +54,7 @@ it('limits are set and taken away, and usage stands against them, by day and by 
   await page.getByRole('img', { name: 'Calls by day: 1,234 in 30 days' }).waitFor()
   await page.getByRole('button', { name: 'Refused' }).click()
   await page.getByRole('img', { name: 'Refused by day: 1 in 30 days' }).waitFor()
-  await expect.poll(() => row('a-key').innerText()).toMatch(/9[\s\S]*1,234[\s\S]*879 KiB/)
+  await expectSoon(() => row('a-key').innerText()).toMatch(/9[\s\S]*1,234[\s\S]*879 KiB/)
   await page.getByLabel('Bytes in 24 hours, quotas').fill('')
   await page.getByRole('button', { name: 'Save limits' }).click()
   await page.getByRole('progressbar', { name: 'The last 24 hours: no limit' }).waitFor()
@@ -110,12 +111,12 @@ it('calls are erased for a reason, and stand with how far they are', async () =>
   const dialog = page.getByRole('dialog', { name: 'Erase calls' })
   await dialog.getByLabel('What').selectOption('Calls by their ids')
   await dialog.getByRole('textbox', { name: 'Ids' }).fill(`${id}, none`)
-  await expect.poll(() => dialog.getByRole('button', { name: 'Erase for good' }).isDisabled()).toBe(true)
+  await expectSoon(() => dialog.getByRole('button', { name: 'Erase for good' }).isDisabled()).toBe(true)
   await dialog.getByLabel('Why').fill('asked for by <b>Ann</b>')
   await dialog.getByRole('button', { name: 'Erase for good' }).click()
   const erased = row('asked for by <b>Ann</b>')
   await erased.getByText('Hidden').waitFor()
-  await expect.poll(() => erased.getByRole('cell').nth(2).innerText()).toBe('1')
+  await expectSoon(() => erased.getByRole('cell').nth(2).innerText()).toBe('1')
 })
 
 it('mask rules are tried while they are written, before they are saved; a pattern that is none is told', async () => {
@@ -144,7 +145,7 @@ it('mask rules are tried while they are written, before they are saved; a patter
     rules: [{ id: 'order', pattern: 'ORDER-\\d+', action: 'mask' }],
   })
   await page.reload()
-  await expect.poll(() => rule.getByLabel('matches', { exact: true }).inputValue()).toBe('ORDER-\\d+')
+  await expectSoon(() => rule.getByLabel('matches', { exact: true }).inputValue()).toBe('ORDER-\\d+')
   faults.splice(0)
 })
 
@@ -159,7 +160,7 @@ it('a secret is set, replaced and removed, and its value never stands on the pag
   await dialog.getByLabel('May be sent to').fill('https://api.example.com/v1')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await row('TEST_KEY').getByText('https://api.example.com/v1').waitFor()
-  await expect.poll(() => row('TEST_KEY').innerText()).toContain('ends with 7788')
+  await expectSoon(() => row('TEST_KEY').innerText()).toContain('ends with 7788')
   expect(await page.content()).not.toContain('a-long-secret-value')
   await page.getByRole('button', { name: 'Replace TEST_KEY' }).click()
   await page.getByRole('dialog', { name: 'Replace TEST_KEY' }).getByLabel('Value').fill('another-secret-value-9911')
@@ -190,13 +191,11 @@ it('prices stand with their history, models without one first; one is added from
   await add('2.5', '2025-01-01T00:00')
   await add('3', '2026-01-01T00:00')
   const prices = page.getByRole('table', { name: 'Prices' }).getByRole('row')
-  await expect
-    .poll(() => prices.allInnerTexts())
-    .toEqual([
-      expect.stringContaining('Model'),
-      expect.stringMatching(/\$3\.00[\s\S]*\$10\.0[\s\S]*applies today/),
-      expect.stringMatching(/\$2\.50(?![\s\S]*applies today)/),
-    ])
+  await expectSoon(() => prices.allInnerTexts()).toEqual([
+    expect.stringContaining('Model'),
+    expect.stringMatching(/\$3\.00[\s\S]*\$10\.0[\s\S]*applies today/),
+    expect.stringMatching(/\$2\.50(?![\s\S]*applies today)/),
+  ])
   const { results } = await world.server.send<{ results: object[] }>('/cost/query', { project_id: project })
   expect(results).toMatchObject([
     { prompt_token_cost: 2.5e-6 },
@@ -205,7 +204,7 @@ it('prices stand with their history, models without one first; one is added from
   await page.getByRole('table', { name: 'Models' }).getByText('$0.00394').waitFor()
   await page.getByRole('button', { name: /Remove the price of house-model from 2026/ }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
-  await expect.poll(() => prices.count()).toBe(2)
+  await expectSoon(() => prices.count()).toBe(2)
   await prices.getByText('applies today').waitFor()
 })
 
@@ -233,7 +232,7 @@ it('a provider is made with its models, edited so that they follow its new versi
   await row('house').getByText('llama-70b').waitFor({ state: 'detached' })
   await row('house').getByRole('link', { name: 'llama/8b' }).focus()
   await page.keyboard.press('Enter')
-  await expect.poll(() => page.getByLabel('Name of model 1').inputValue()).toBe('custom::house::llama/8b')
+  await expectSoon(() => page.getByLabel('Name of model 1').inputValue()).toBe('custom::house::llama/8b')
   await page.goBack()
   const filter = { base_object_classes: ['Provider', 'ProviderModel'], latest_only: true }
   const asked = { project_id: project, filter }
@@ -271,7 +270,7 @@ it('a project is removed by its name alone, and is gone from then on', async () 
   const dialog = page.getByRole('dialog', { name: 'Remove the project' })
   const act = dialog.getByRole('button', { name: 'Remove it for good' })
   await dialog.getByLabel('The name of the project').fill('acme/settings')
-  await expect.poll(() => act.isDisabled()).toBe(true)
+  await expectSoon(() => act.isDisabled()).toBe(true)
   await dialog.getByLabel('The name of the project').fill(removed)
   await act.click()
   await page.waitForURL((to) => to.pathname === '/')

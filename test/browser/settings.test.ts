@@ -1,6 +1,7 @@
 // Settings: keys that are made, shown once and revoked; what a key that reads only finds; for everybody.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { axeFaults, everybodysFaults, type Opened, picture, startWorld, type World } from './world.ts'
 
 let world: World
@@ -35,7 +36,7 @@ it('a key is made for a new user, shown once with what uses it, limited, and ref
   const dialog = page.getByRole('dialog', { name: 'New key' })
   await dialog.getByLabel('Name', { exact: true }).fill('agent of the test')
   await dialog.getByLabel('Id of the new user').fill('sets-agent')
-  await expect.poll(() => dialog.getByLabel('On', { exact: true }).inputValue()).toBe(project)
+  await expectSoon(() => dialog.getByLabel('On', { exact: true }).inputValue()).toBe(project)
   await dialog.getByLabel('Role').selectOption('reader')
   await page.keyboard.press('Tab')
   await dialog.getByRole('button', { name: 'Make the key' }).click()
@@ -44,13 +45,13 @@ it('a key is made for a new user, shown once with what uses it, limited, and ref
   await made.getByText('Copied').waitFor()
   const key = await page.evaluate<string>('navigator.clipboard.readText()')
   expect(key).toMatch(/^chk_[0-9A-Za-z]{50}$/)
-  await expect.poll(() => made.getByRole('tabpanel').innerText()).toContain(key)
+  await expectSoon(() => made.getByRole('tabpanel').innerText()).toContain(key)
   expect(await statusOf(key)).toBe(200)
   await made.getByRole('button', { name: 'Done' }).click()
   await row('agent of the test').waitFor()
-  await expect
-    .poll(() => row('agent of the test').innerText())
-    .toMatch(/sets-agent[\s\S]*reader[\s\S]*acme\/settings[\s\S]*Active/)
+  await expectSoon(() => row('agent of the test').innerText()).toMatch(
+    /sets-agent[\s\S]*reader[\s\S]*acme\/settings[\s\S]*Active/,
+  )
   expect(await page.content()).not.toContain(key)
 
   await page.getByRole('button', { name: 'Actions of agent of the test' }).click()
@@ -79,8 +80,8 @@ it('an empty project leads to a new key that may send to it, and the palette to 
   await page.goto(`${world.url}/p/acme/nothing-settings/calls`)
   await page.getByRole('link', { name: 'Make a key' }).click()
   const dialog = page.getByRole('dialog', { name: 'New key' })
-  await expect.poll(() => dialog.getByLabel('On', { exact: true }).inputValue()).toBe('acme/nothing-settings')
-  await expect.poll(() => dialog.getByLabel('Role').inputValue()).toBe('ingest')
+  await expectSoon(() => dialog.getByLabel('On', { exact: true }).inputValue()).toBe('acme/nothing-settings')
+  await expectSoon(() => dialog.getByLabel('Role').inputValue()).toBe('ingest')
   await page.keyboard.press('Escape')
   await page.waitForURL((to) => to.search === '?project=acme/nothing-settings')
   await page.keyboard.press('Control+k')
@@ -158,7 +159,7 @@ it('the audit log shows the newest first, is filtered by what, who and target, a
   await page.getByRole('combobox', { name: 'What' }).selectOption('Users')
   await page.getByRole('searchbox', { name: 'Target' }).fill('sets-ann')
   await page.keyboard.press('Enter')
-  await expect.poll(() => events.allInnerTexts()).toEqual([expect.stringMatching(/user\.created[\s\S]*sets-ann/)])
+  await expectSoon(() => events.allInnerTexts()).toEqual([expect.stringMatching(/user\.created[\s\S]*sets-ann/)])
   expect(new URL(page.url()).search).toBe(`?project=${project}&action=user.*&target=sets-ann`)
   await page.reload()
   await events.first().click()
@@ -192,8 +193,8 @@ it('the audit log shows the newest first, is filtered by what, who and target, a
   await go('audit')
   await page.getByRole('button', { name: 'Older events' }).click()
   await page.getByText('key 102').waitFor()
-  await expect.poll(async () => [asked, await events.count()]).toEqual([[undefined, 'e99'], 103])
-  await expect.poll(() => page.getByRole('button', { name: 'Older events' }).count()).toBe(0)
+  await expectSoon(async () => [asked, await events.count()]).toEqual([[undefined, 'e99'], 103])
+  await expectSoon(() => page.getByRole('button', { name: 'Older events' }).count()).toBe(0)
   await context.unroute('**/audit/query')
 })
 
@@ -211,7 +212,7 @@ it('who reads only finds his own keys, makes one that may no more, and signs out
   const { page, context, faults } = await world.open({ key })
   await page.goto(`${world.url}/settings/keys`)
   await page.getByRole('row').filter({ hasText: 'mine' }).waitFor()
-  await expect.poll(() => page.getByRole('row').count()).toBe(2)
+  await expectSoon(() => page.getByRole('row').count()).toBe(2)
   await page.getByRole('button', { name: 'New key' }).click()
   await page.getByLabel('Name', { exact: true }).fill('second')
   await page.keyboard.press('Enter')
@@ -219,7 +220,7 @@ it('who reads only finds his own keys, makes one that may no more, and signs out
   await page.getByRole('row').filter({ hasText: 'second' }).waitFor()
   await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'You' }).click()
   await page.getByText('sets-reader').first().waitFor()
-  await expect.poll(() => page.getByRole('link', { name: 'Users' }).count()).toBe(0)
+  await expectSoon(() => page.getByRole('link', { name: 'Users' }).count()).toBe(0)
   await page.getByRole('button', { name: 'Sign out everywhere…' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click()
   await page.getByLabel('API key').waitFor()
@@ -232,13 +233,13 @@ it('a provider that signs people in has its button beside the key, and none show
   await page.goto(`${world.url}/sign-in`)
   await page.getByLabel('API key').waitFor()
   await page.waitForLoadState('networkidle')
-  await expect.poll(() => page.locator('.provider').count()).toBe(0)
+  await expectSoon(() => page.locator('.provider').count()).toBe(0)
   await context.route('**/auth/providers', (route) =>
     route.fulfill({ json: { providers: [{ name: 'id.example.com' }] } }),
   )
   await page.goto(`${world.url}/sign-in?next=/settings/keys`)
   const link = page.getByRole('link', { name: 'Sign in with id.example.com' })
-  await expect.poll(() => link.getAttribute('href')).toBe(`${world.url}/auth/login?return_to=%2Fsettings%2Fkeys`)
+  await expectSoon(() => link.getAttribute('href')).toBe(`${world.url}/auth/login?return_to=%2Fsettings%2Fkeys`)
   expect(await axeFaults(page)).toEqual([])
   await page.getByLabel('API key').fill('test-key')
   await page.keyboard.press('Enter')
@@ -247,7 +248,7 @@ it('a provider that signs people in has its button beside the key, and none show
   await page.getByRole('link', { name: 'Users' }).click()
   const again = page.getByRole('dialog', { name: 'You were signed out' })
   const wayBack = again.getByRole('link', { name: 'Sign in with id.example.com' })
-  await expect.poll(() => wayBack.getAttribute('href')).toBe(`${world.url}/auth/login?return_to=%2Fsettings%2Fusers`)
+  await expectSoon(() => wayBack.getAttribute('href')).toBe(`${world.url}/auth/login?return_to=%2Fsettings%2Fusers`)
   await context.close()
 })
 

@@ -1,5 +1,6 @@
 // The system page: how the server is, what it says when it is not well, who sees its figures, and for everybody.
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { longWord, strangeElements } from './hostile-texts.ts'
 import { everybodysFaults, startWorld, type World } from './world.ts'
 
@@ -16,9 +17,9 @@ it('the system page shows checks, lag, topics and reads of the running server, a
   await page.getByRole('list', { name: 'Checks' }).getByRole('listitem').filter({ hasText: 'Workers' }).waitFor()
   const topic = page.getByRole('table', { name: 'Topics' }).getByRole('row').filter({ hasText: 'audit' })
   // Signing in has written an audit event.
-  await expect.poll(() => topic.innerText()).toMatch(/audit[\s\S]*\d/)
+  await expectSoon(() => topic.innerText()).toMatch(/audit[\s\S]*\d/)
   const read = page.getByRole('table', { name: 'Reads' }).getByRole('row').nth(1)
-  await expect.poll(() => read.innerText()).toMatch(/\w+[.\w-]* \([\w ]+\)\s+\d/)
+  await expectSoon(() => read.innerText()).toMatch(/\w+[.\w-]* \([\w ]+\)\s+\d/)
   await page.getByText(/free of .*; writes stop at /).waitFor()
   await page.getByText(/^ClickHouse [\d.]+, embedded$/).waitFor()
   await page.getByRole('img', { name: /^Lag: now/ }).waitFor()
@@ -40,13 +41,13 @@ it('the system page shows the settings with their help, those that were given fi
   await page.goto(`${world.url}/system`)
   const rows = page.getByRole('table', { name: 'Settings' }).getByRole('row')
   await rows.filter({ hasText: 'CALLHOUSE_PORT' }).waitFor()
-  await expect.poll(() => rows.nth(1).innerText()).toContain('given')
+  await expectSoon(() => rows.nth(1).innerText()).toContain('given')
   await page.getByLabel('Find a setting').fill('trust')
   await rows.filter({ hasText: 'CALLHOUSE_TRUST_PROXY' }).getByText('127.0.0.1').waitFor()
-  await expect.poll(() => rows.filter({ hasText: 'CALLHOUSE_PORT' }).count()).toBe(0)
+  await expectSoon(() => rows.filter({ hasText: 'CALLHOUSE_PORT' }).count()).toBe(0)
   await page.getByLabel('Find a setting').fill('CALLHOUSE_KEYS')
   await rows.filter({ hasText: 'CALLHOUSE_KEYS' }).getByText('secret', { exact: true }).waitFor()
-  await expect.poll(() => page.locator('body').innerText()).not.toContain('test-key')
+  await expectSoon(() => page.locator('body').innerText()).not.toContain('test-key')
   await page.getByText('The store has refused no row.').waitFor()
   expect(faults).toEqual([])
   await context.close()
@@ -75,10 +76,10 @@ it('the system page shows refused rows with their reason, their place and what t
   )
   await page.goto(`${world.url}/system`)
   const rows = page.getByRole('table', { name: 'Dead letters' }).getByRole('row')
-  await expect.poll(() => rows.count()).toBe(51)
+  await expectSoon(() => rows.count()).toBe(51)
   await page.getByText('51 rows, the latest first.').waitFor()
   await page.getByRole('button', { name: 'Next' }).click()
-  await expect.poll(() => rows.count()).toBe(2)
+  await expectSoon(() => rows.count()).toBe(2)
   expect(await page.evaluate(strangeElements)).toEqual([])
   expect(await everybodysFaults(page, 'dead letters')).toEqual([])
   await page.getByRole('button', { name: 'Row letter-50' }).click()
@@ -136,9 +137,9 @@ it('the system page is not there for keys that administer nothing, and asks noth
   const { page, context, faults } = await world.open({ key })
   await page.goto(`${world.url}/system`)
   await page.getByText('This key does not administer anything').waitFor()
-  await expect
-    .poll(() => page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'System' }).count())
-    .toBe(0)
+  await expectSoon(() =>
+    page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'System' }).count(),
+  ).toBe(0)
   expect(faults).toEqual([])
   await context.close()
 })

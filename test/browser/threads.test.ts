@@ -1,5 +1,6 @@
 // Threads: the list with its order, one thread as a conversation of turns, by keys, for everybody.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { call, everybodysFaults, newId, newTrace, type Opened, picture, startWorld, type World } from './world.ts'
 
 let world: World
@@ -84,18 +85,16 @@ describe('the list of threads', () => {
     const { page } = here
     await go(home)
     const rows = page.getByRole('table', { name: 'Threads' }).locator('.row')
-    await expect
-      .poll(() => rows.allInnerTexts())
-      .toEqual([
-        expect.stringMatching(/long\/one[\s\S]*said 0[\s\S]*\b60\b/),
-        expect.stringMatching(/order 8812[\s\S]*my order[\s\S]*\b3\b/),
-      ])
+    await expectSoon(() => rows.allInnerTexts()).toEqual([
+      expect.stringMatching(/long\/one[\s\S]*said 0[\s\S]*\b60\b/),
+      expect.stringMatching(/order 8812[\s\S]*my order[\s\S]*\b3\b/),
+    ])
     await page.getByRole('button', { name: 'p99 turn' }).click()
     await page.waitForURL((to) => to.searchParams.get('sort') === 'p99_turn_duration_ms')
-    await expect.poll(() => rows.first().innerText()).toContain('order 8812')
-    await expect
-      .poll(() => page.getByRole('columnheader', { name: 'p99 turn' }).getAttribute('aria-sort'))
-      .toBe('descending')
+    await expectSoon(() => rows.first().innerText()).toContain('order 8812')
+    await expectSoon(() => page.getByRole('columnheader', { name: 'p99 turn' }).getAttribute('aria-sort')).toBe(
+      'descending',
+    )
     await page.getByRole('table', { name: 'Threads' }).focus()
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'order 8812' }).waitFor()
@@ -113,7 +112,7 @@ describe('the list of threads', () => {
     await go('/p/acme/threads-began/threads')
     const rows = page.getByRole('table', { name: 'Threads' }).locator('.row')
     const began = async () => (await rows.allInnerTexts()).map((row) => /said .|\[?plain/.exec(row)?.[0])
-    await expect.poll(began).toEqual(['plain', 'said d', 'said c', 'said b', 'said a'])
+    await expectSoon(began).toEqual(['plain', 'said d', 'said c', 'said b', 'said a'])
     // No payload comes whole, however large.
     expect(asked).toEqual([])
     await context.unroute('**/calls/stream_query')
@@ -137,12 +136,12 @@ describe('a thread', () => {
   it('is a conversation: each turn shows what is new in it and leads to its trace', async () => {
     const { page } = here
     await go(`${home}/order%208812`)
-    await expect.poll(turnNames).toEqual(['1. first turn', '2. second turn', '3. third turn'])
+    await expectSoon(turnNames).toEqual(['1. first turn', '2. second turn', '3. third turn'])
     const turns = page.locator('.turn')
     await turns.nth(1).getByText('Within two days.').waitFor()
     await turns.nth(1).getByText('2 earlier messages').waitFor()
     await turns.nth(0).getByText('Where is <b>my order</b>?').waitFor()
-    await expect.poll(() => turns.nth(1).innerText()).not.toContain('my order')
+    await expectSoon(() => turns.nth(1).innerText()).not.toContain('my order')
     await turns.nth(1).getByText('2 earlier messages').click()
     await turns.nth(1).getByText('Where is <b>my order</b>?').waitFor()
     await turns.nth(2).getByText('close it').waitFor()
@@ -154,7 +153,7 @@ describe('a thread', () => {
   it('is read page by page and walked through by keys', async () => {
     const { page } = here
     await go(`${home}/long%2Fone`)
-    await expect.poll(turnNames).toHaveLength(50)
+    await expectSoon(turnNames).toHaveLength(50)
     const focused = () => page.evaluate('document.activeElement?.id')
     for (const [key, id] of [
       ['j', 'turn-2'],
@@ -163,22 +162,22 @@ describe('a thread', () => {
       ['Home', 'turn-1'],
     ] as const) {
       await page.keyboard.press(key)
-      await expect.poll(focused).toBe(id)
+      await expectSoon(focused).toBe(id)
     }
     const list = page.getByRole('navigation', { name: 'Jump to a turn' })
-    await expect.poll(() => list.getByRole('button').count()).toBe(50)
+    await expectSoon(() => list.getByRole('button').count()).toBe(50)
     await list.getByRole('button', { name: '40. turn 39' }).click()
-    await expect.poll(focused).toBe('turn-40')
+    await expectSoon(focused).toBe('turn-40')
     await page.locator('#turn-40').getByText('said 39').waitFor()
-    await expect.poll(() => list.locator('[aria-current=location]').innerText()).toContain('turn 39')
+    await expectSoon(() => list.locator('[aria-current=location]').innerText()).toContain('turn 39')
     await page.keyboard.press('j')
-    await expect.poll(focused).toBe('turn-41')
+    await expectSoon(focused).toBe('turn-41')
     await page.getByRole('button', { name: 'Later turns' }).click()
-    await expect.poll(turnNames).toHaveLength(10)
-    await expect.poll(() => list.getByRole('button').first().innerText()).toContain('51.')
-    await expect.poll(async () => (await turnNames())[0]).toBe('51. turn 50')
+    await expectSoon(turnNames).toHaveLength(10)
+    await expectSoon(() => list.getByRole('button').first().innerText()).toContain('51.')
+    await expectSoon(async () => (await turnNames())[0]).toBe('51. turn 50')
     await page.locator('.turn').first().getByText('said 50').waitFor()
-    await expect.poll(() => page.getByRole('button', { name: 'Later turns' }).isDisabled()).toBe(true)
+    await expectSoon(() => page.getByRole('button', { name: 'Later turns' }).isDisabled()).toBe(true)
     await page.getByText('Turns 51–60').waitFor()
     await go(`${home}/unknown`)
     await page.getByRole('heading', { name: 'This thread has no turns here' }).waitFor()
@@ -203,7 +202,7 @@ describe('a turn of a thread', () => {
     await turns.nth(0).focus()
     await page.keyboard.press('j')
     await panel().getByRole('heading', { name: 'second turn' }).waitFor()
-    await expect.poll(() => page.locator('.turn[aria-current]').getAttribute('id')).toBe('turn-2')
+    await expectSoon(() => page.locator('.turn[aria-current]').getAttribute('id')).toBe('turn-2')
     await panel().getByRole('button', { name: 'Close the turn' }).click()
     await panel().waitFor({ state: 'detached' })
     await page.keyboard.press('j')
@@ -260,10 +259,11 @@ it('calls of tools and their answers unfold when somebody wants to see them', as
   await world.send([{ ...call(world.project, { id, inputs, output }), thread_id: 'tools', turn_id: id }])
   await go(`${home}/tools`)
   const tools = page.locator('.turn details.tool-call')
-  await expect
-    .poll(() => tools.locator('summary').allInnerTexts())
-    .toEqual([expect.stringContaining('search <b>'), expect.stringContaining('c1')])
-  await expect.poll(() => page.getByText('shipped on Monday').isVisible()).toBe(false)
+  await expectSoon(() => tools.locator('summary').allInnerTexts()).toEqual([
+    expect.stringContaining('search <b>'),
+    expect.stringContaining('c1'),
+  ])
+  await expectSoon(() => page.getByText('shipped on Monday').isVisible()).toBe(false)
   await tools.nth(1).locator('summary').focus()
   await page.keyboard.press('Enter')
   await page.getByText('shipped on Monday').waitFor()
@@ -319,7 +319,7 @@ describe('a thread that goes on', () => {
     const [one, two] = [started(1), started(2)]
     await start(one)
     await go(`${home}/live`)
-    await expect.poll(turnNames).toEqual(['1. live turn 1'])
+    await expectSoon(turnNames).toEqual(['1. live turn 1'])
     await page.locator('#turn-1').getByText('running', { exact: true }).waitFor()
     await page.keyboard.press('l')
     await page.getByRole('button', { name: 'Live', pressed: true }).waitFor()
@@ -327,7 +327,7 @@ describe('a thread that goes on', () => {
     await end(one.id)
     await page.locator('#turn-1').getByText(`said of ${one.id}`).waitFor()
     await start(two)
-    await expect.poll(turnNames).toEqual(['1. live turn 1', '2. live turn 2'])
+    await expectSoon(turnNames).toEqual(['1. live turn 1', '2. live turn 2'])
     await page.getByRole('button', { name: '1 new' }).click()
     expect(await page.evaluate('document.activeElement?.id')).toBe('turn-2')
     await page.getByRole('button', { name: '1 new' }).waitFor({ state: 'detached' })

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openKeys } from '../../services/core/http/keys.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { afterEachIsFaultless } from './faultless.ts'
 import { type Filled, startFilled } from './filled.ts'
 import { call, everybodysFaults, hold, newId, newTrace, type Opened } from './world.ts'
@@ -95,7 +96,7 @@ describe('a trace', () => {
     const took = () => page.locator('.spans .span').nth(1).innerText()
     await page.route('**/trace/tree', (route) => route.abort())
     const before = await page.locator('.foot').innerText()
-    await expect.poll(() => page.locator('.foot').innerText(), { timeout: 15_000 }).not.toBe(before)
+    await expectSoon(() => page.locator('.foot').innerText()).not.toBe(before)
     expect(await took()).toContain('slow')
     await page.unroute('**/trace/tree')
     here.faults.splice(0, Number.POSITIVE_INFINITY, ...here.faults.filter((line) => !line.includes('ERR_FAILED')))
@@ -122,13 +123,13 @@ describe('a trace', () => {
     const labels = page.locator('.span .label')
     const names = () => labels.allInnerTexts().then((texts) => texts.map((text) => text.split(' Error')[0]))
     const all = ['support_agent', 'chat first', 'execute_tool search', 'fetch', 'chat second']
-    await expect.poll(names).toEqual(all)
+    await expectSoon(names).toEqual(all)
     await page.getByRole('button', { name: 'by start' }).click()
-    await expect.poll(names).toEqual(['chat first', 'chat second'])
+    await expectSoon(names).toEqual(['chat first', 'chat second'])
     expect(await everybodysFaults(page, 'calls of models')).toEqual([])
     await page.getByRole('button', { name: 'calls of models' }).click()
     const paths = page.getByRole('table', { name: 'Spans by the path of their names' })
-    await expect.poll(() => paths.getByRole('row').count()).toBe(6)
+    await expectSoon(() => paths.getByRole('row').count()).toBe(6)
     expect(await everybodysFaults(page, 'by path')).toEqual([])
     await paths.focus()
     await page.keyboard.press('j')
@@ -155,7 +156,7 @@ describe('a trace', () => {
         if (canvas.width === 0) return false
         return canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some((value) => value > 0)
       })()`)
-    await expect.poll(painted).toBe(true)
+    await expectSoon(painted).toBe(true)
     // The whole width of the first level is the root.
     await flame.click({ position: { x: 10, y: 8 } })
     await page.waitForURL((to) => to.searchParams.get('call') === world.root)
@@ -167,7 +168,7 @@ describe('a trace', () => {
 
   it('is a flame graph that follows what is looked for: the rest is pale, n and p go from match to match', async () => {
     await go(traceHref(world.trace, '?mode=flame'))
-    const says = (text: RegExp) => expect.poll(() => page.locator('.flame-said').innerText()).toMatch(text)
+    const says = (text: RegExp) => expectSoon(() => page.locator('.flame-said').innerText()).toMatch(text)
     await says(/success$/)
     /** Pixels of the canvas, summed. */
     const ink = () =>
@@ -182,7 +183,7 @@ describe('a trace', () => {
     await page.keyboard.press('/')
     await page.keyboard.type('fetch')
     await says(/^.*, success \d+ of \d+ match, this one does not$/)
-    await expect.poll(ink).toBeLessThan(before * 0.8)
+    await expectSoon(ink).toBeLessThan(before * 0.8)
     await page.keyboard.press('Enter')
     await says(/fetch 300 ms, error/)
     await page.waitForURL((to) => to.searchParams.get('call') === world.failed)
@@ -208,21 +209,21 @@ describe('a trace', () => {
   it('is filtered by status and model, and searched in payloads', async () => {
     await go(traceHref(world.trace))
     const labels = page.locator('.span .label')
-    await expect.poll(() => labels.count()).toBe(5)
+    await expectSoon(() => labels.count()).toBe(5)
     await page.getByLabel('Status of span').selectOption({ label: 'Error' })
-    await expect.poll(() => labels.count()).toBe(2)
+    await expectSoon(() => labels.count()).toBe(2)
     await page.getByLabel('Status of span').selectOption('')
     await page.getByLabel('Model of span').selectOption('model-a')
-    await expect.poll(() => labels.count()).toBe(3)
+    await expectSoon(() => labels.count()).toBe(3)
     await page.getByLabel('Model of span').selectOption('')
     await page.getByLabel('Find in this trace').fill('ON ITS WAY')
-    await expect.poll(() => labels.count()).toBe(0)
+    await expectSoon(() => labels.count()).toBe(0)
     await page.getByRole('button', { name: 'payloads' }).click()
     await page.getByText('1 by payload').waitFor()
-    await expect.poll(() => labels.allInnerTexts()).toEqual(['support_agent', 'chat second'])
+    await expectSoon(() => labels.allInnerTexts()).toEqual(['support_agent', 'chat second'])
     await page.reload()
     await page.getByText('1 by payload').waitFor()
-    await expect.poll(() => labels.count()).toBe(2)
+    await expectSoon(() => labels.count()).toBe(2)
   })
 
   it('has acts of a call: another name, a queue, copies, a file, a comparison, deletion', async () => {
@@ -282,7 +283,7 @@ describe('a trace', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click()
     await page.getByRole('dialog').getByText('1 deleted').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
-    await expect.poll(() => page.locator('.span .label').allInnerTexts()).toEqual(['acts', 'same'])
+    await expectSoon(() => page.locator('.span .label').allInnerTexts()).toEqual(['acts', 'same'])
   })
 
   it('takes answers to questions of the project, one of each, in the words of its schema when they are refused', async () => {
@@ -303,17 +304,17 @@ describe('a trace', () => {
     await form.getByRole('textbox', { name: 'Score' }).fill('7')
     await page.keyboard.press('Enter')
     const said = page.locator('.feedback li')
-    await expect.poll(() => said.allInnerTexts()).toEqual([expect.stringMatching(/^score[\s\S]*7$/)])
+    await expectSoon(() => said.allInnerTexts()).toEqual([expect.stringMatching(/^score[\s\S]*7$/)])
     await form.getByRole('textbox', { name: 'Score' }).fill('8')
     await save.click()
-    await expect.poll(() => said.allInnerTexts()).toEqual([expect.stringMatching(/^score[\s\S]*8$/)])
+    await expectSoon(() => said.allInnerTexts()).toEqual([expect.stringMatching(/^score[\s\S]*8$/)])
     await form.getByRole('combobox', { name: 'Question' }).selectOption('Tone')
     await form.getByRole('button', { name: 'rude' }).click()
     await save.click()
-    await expect.poll(() => said.count()).toBe(2)
+    await expectSoon(() => said.count()).toBe(2)
     expect(await everybodysFaults(page, 'answers in the reader')).toEqual([])
     await page.reload()
-    await expect.poll(() => form.getByRole('textbox', { name: 'Score' }).inputValue()).toBe('8')
+    await expectSoon(() => form.getByRole('textbox', { name: 'Score' }).inputValue()).toBe('8')
   })
 
   it('changes nothing for a key that reads only', async () => {
@@ -361,9 +362,9 @@ describe('a trace', () => {
     await go(traceHref(trace))
     await page.getByRole('tab', { name: 'Cost' }).click()
     const bill = page.getByRole('group', { name: 'Cost of this call' })
-    await expect
-      .poll(() => bill.getByRole('row', { name: 'uncached input' }).innerText())
-      .toMatch(/1500 input\s+1,500\s+\$2\.00\s+\$0\.003/)
+    await expectSoon(() => bill.getByRole('row', { name: 'uncached input' }).innerText()).toMatch(
+      /1500 input\s+1,500\s+\$2\.00\s+\$0\.003/,
+    )
     await bill.getByText('Price of the project, provider default, from 2020-01-01 on.').waitFor()
     await bill.getByText('Cached tokens: nothing was cached.').waitFor()
     await bill.getByRole('heading', { name: 'free <b>model' }).waitFor()
@@ -371,7 +372,7 @@ describe('a trace', () => {
     expect(await everybodysFaults(page, 'cost')).toEqual([])
     await page.getByRole('tab', { name: 'Code' }).click()
     const shown = page.getByRole('group', { name: 'Code of the op' })
-    await expect.poll(() => shown.locator('pre').textContent()).toBe(code)
+    await expectSoon(() => shown.locator('pre').textContent()).toBe(code)
     expect(await everybodysFaults(page, 'code')).toEqual([])
     await page.reload()
     await shown.getByRole('link', { name: object_id }).click()
@@ -392,7 +393,7 @@ describe('a trace', () => {
     })
     await page.getByRole('button', { name: 'Good' }).click()
     await page.getByRole('alert').getByText('busy').waitFor()
-    await expect.poll(() => refused, { timeout: 15_000 }).toBe(3)
+    await expectSoon(() => refused).toBe(3)
     await page.getByRole('alert').waitFor({ state: 'detached' })
     await page.unroute('**/feedback/query')
     here.faults.splice(0, Number.POSITIVE_INFINITY, ...here.faults.filter((line) => !line.includes('503')))

@@ -1,5 +1,6 @@
 // A tab that was open while the server was upgraded: files of its page are gone.
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { call, startWorld, type World } from './world.ts'
 
 let world: World
@@ -37,7 +38,7 @@ it('a page whose file is gone is loaded anew once, and says what is wrong where 
   const said = page.getByRole('alert')
   await said.getByText('The server may have been upgraded').waitFor()
   // That of the calls, and one more try.
-  await expect.poll(() => loads).toBe(3)
+  await expectSoon(() => loads).toBe(3)
   await said.getByText('The server may have been upgraded').waitFor()
   isGone = () => false
   await said.getByRole('button', { name: 'Try again' }).click()

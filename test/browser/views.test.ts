@@ -1,6 +1,7 @@
 // Saved views of the list of calls: named, shared by their address, changed, deleted, and objects that the SDK reads.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { call, everybodysFaults, newId, type Opened, picture, startWorld, type World } from './world.ts'
 
 let world: World
@@ -43,7 +44,7 @@ const stored = async (project_id = world.project) => {
 it('a list is saved by name as a SavedView, and opened from another address', async () => {
   const { page } = here
   await page.goto(`${world.url}${home}?q=status:error&range=24h&sort=op_name:asc&cols=inputs.question`)
-  await expect.poll(rowNames).toEqual(['fails'])
+  await expectSoon(rowNames).toEqual(['fails'])
   await openMenu()
   await page.getByText('No views yet').waitFor()
   await page.getByLabel('Name of a new view').fill('Errors <b>today</b>')
@@ -61,10 +62,10 @@ it('a list is saved by name as a SavedView, and opened from another address', as
     },
   })
   await page.goto(world.url + home)
-  await expect.poll(rowNames).toHaveLength(3)
+  await expectSoon(rowNames).toHaveLength(3)
   await openMenu()
   await page.getByRole('button', { name: 'Errors <b>today</b>', exact: true }).click()
-  await expect.poll(rowNames).toEqual(['fails'])
+  await expectSoon(rowNames).toEqual(['fails'])
   const asked = Object.fromEntries(new URL(page.url()).searchParams)
   expect(asked).toEqual({
     q: 'status:error',
@@ -78,7 +79,7 @@ it('a list is saved by name as a SavedView, and opened from another address', as
 it('the address of an opened view shows the same to somebody else', async () => {
   const { page, context, faults } = await world.open()
   await page.goto(here.page.url())
-  await expect.poll(() => page.locator('.rows .row .name').allInnerTexts()).toEqual(['fails'])
+  await expectSoon(() => page.locator('.rows .row .name').allInnerTexts()).toEqual(['fails'])
   await page.getByRole('button', { name: 'Saved views' }).click()
   await page.getByRole('button', { name: 'Errors <b>today</b>', exact: true, pressed: true }).waitFor()
   await page.getByLabel('Name of a new view').fill('Errors <b>today</b>')
@@ -111,25 +112,25 @@ it('a view takes another name, gives a link, and opens first in this browser whe
   await page.getByRole('button', { name: 'Open first' }).click()
   await page.getByRole('button', { name: 'Open first', pressed: true }).waitFor()
   await page.goto(link)
-  await expect.poll(rowNames).toEqual(['fails'])
+  await expectSoon(rowNames).toEqual(['fails'])
   await page.goto(world.url + home)
   await page.waitForURL((to) => to.searchParams.get('saved') === 'view-Errors-b-today-b')
-  await expect.poll(rowNames).toEqual(['fails'])
+  await expectSoon(rowNames).toEqual(['fails'])
   await openMenu()
   await page.getByRole('button', { name: 'Faults opens first' }).waitFor()
   await view('No view').click()
-  await expect.poll(rowNames).toHaveLength(3)
+  await expectSoon(rowNames).toHaveLength(3)
   await page.reload()
-  await expect.poll(rowNames).toHaveLength(3)
+  await expectSoon(rowNames).toHaveLength(3)
 })
 
 it('what is changed is saved under the same name, and a view is deleted once that is confirmed', async () => {
   const { page } = here
   await page.goto(`${world.url}${home}?q=op:works&saved=view-Errors-b-today-b`)
-  await expect.poll(rowNames).toEqual(['works'])
+  await expectSoon(rowNames).toEqual(['works'])
   await openMenu()
   await page.getByRole('button', { name: /^Save changes/ }).click()
-  await expect.poll(async () => (await stored())[0]?.val.definition.filter).toHaveProperty('op_names')
+  await expectSoon(async () => (await stored())[0]?.val.definition.filter).toHaveProperty('op_names')
   await page.getByText('changed', { exact: true }).waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Actions of Faults' }).click()
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
@@ -154,7 +155,7 @@ it('views that were made elsewhere are named, but not opened', async () => {
   await openMenu()
   const item = page.getByRole('button', { name: 'by the SDK', exact: true })
   await item.waitFor()
-  await expect.poll(() => item.isDisabled()).toBe(true)
+  await expectSoon(() => item.isDisabled()).toBe(true)
 })
 
 it('lists of threads have a range and views of their own', async () => {
@@ -162,10 +163,10 @@ it('lists of threads have a range and views of their own', async () => {
   const threads = `/p/${threaded}/threads`
   const rows = page.getByRole('table', { name: 'Threads' }).locator('.row')
   await page.goto(`${world.url}${threads}?sort=turn_count`)
-  await expect.poll(() => rows.count()).toBe(2)
+  await expectSoon(() => rows.count()).toBe(2)
   await page.getByRole('button', { name: /all time/ }).click()
   await page.getByRole('button', { name: 'last 24 h' }).click()
-  await expect.poll(() => rows.allInnerTexts()).toEqual([expect.stringContaining('young')])
+  await expectSoon(() => rows.allInnerTexts()).toEqual([expect.stringContaining('young')])
   await openMenu()
   await page.getByLabel('Name of a new view').fill('Today')
   await page.keyboard.press('Enter')
@@ -177,7 +178,7 @@ it('lists of threads have a range and views of their own', async () => {
   await page.getByRole('button', { name: 'Open first' }).click()
   await page.goto(world.url + threads)
   await page.waitForURL((to) => to.searchParams.get('range') === '24h' && to.searchParams.get('sort') === 'turn_count')
-  await expect.poll(() => rows.count()).toBe(1)
+  await expectSoon(() => rows.count()).toBe(1)
   // A list of calls has its own.
   await page.goto(`${world.url}/p/${threaded}/calls`)
   await openMenu()

@@ -8,6 +8,7 @@ import { unavailable } from '../../services/core/errors.ts'
 import type { Log } from '../../services/core/log/log.ts'
 import { makeCertificates } from '../fixtures/certificates.ts'
 import { post } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { type ClientReport, startOtlpClient } from '../fixtures/otlp-client.ts'
 import { processEnv } from '../fixtures/process-env.ts'
@@ -164,10 +165,10 @@ const patient = ({ timeoutsPerSecond = 1_000 }: Client, seconds = 30) => ({
 async function sendRefused(send: Send, release: () => void): Promise<void> {
   const first = server.lines.length
   const refused = (isHasty: boolean) =>
-    vi.waitFor(() => {
+    eventually(() => {
       for (const sender of senders.filter(({ client }) => (client.isHasty ?? false) === isHasty))
         expect([sender.user, linesOf(sender, first).some(isRefused)]).toContain(true)
-    }, patienceMs)
+    })
   const others = refused(false)
   await Promise.all([send(others), others.then(() => refused(true)).finally(release)])
 }
@@ -265,7 +266,7 @@ describe('published exporters', () => {
       const { errors, ms, lines, project } = sentBy(sender)
       expect(errors.length > 0).toBe(!sender.client.isQuiet)
       expect(ms).toBeGreaterThan(1_900)
-      await vi.waitFor(() => expect(lines()).not.toEqual([]))
+      await eventually(() => expect(lines()).not.toEqual([]))
       expect(lines().filter(isTaken)).toEqual([])
       expect(await storedSpans(project)).toEqual([])
     })
@@ -275,7 +276,7 @@ describe('published exporters', () => {
       const wanted = new Set(begun.filter(({ project_id }) => project_id === project).map(({ id }) => id))
       expect(wanted.size).toBeGreaterThan(0)
       expect(ids).toEqual(expect.arrayContaining([...wanted]))
-      await vi.waitFor(async () => expect(await storedSpans(project)).toEqual([...wanted].sort()), patienceMs)
+      await eventually(async () => expect(await storedSpans(project)).toEqual([...wanted].sort()))
     })
   })
 

@@ -4,8 +4,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ChildServer, postLines, startChildServer } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { freePort } from '../fixtures/kafka-broker.ts'
 import { startOtlpClient } from '../fixtures/otlp-client.ts'
 import { processEnv } from '../fixtures/process-env.ts'
@@ -81,7 +82,7 @@ async function startCollector(): Promise<void> {
   collector.stderr?.on('data', (chunk: Buffer) => {
     told += chunk
   })
-  await vi.waitFor(() => expect(told.slice(from)).toContain('Everything is ready'), 60_000)
+  await eventually(() => expect(told.slice(from)).toContain('Everything is ready'), { withinMs: 60_000 })
 }
 const ended = (child: ChildProcess): Promise<void> => new Promise((resolve) => child.once('exit', () => resolve()))
 
@@ -161,20 +162,20 @@ describe('a Collector with the configuration of the page', () => {
 
     const all = [...sent.values()].flat().sort()
     expect(all).toHaveLength(10 * perSender)
-    await vi.waitFor(async () => expect((await stored('acme/demo')).length).toBe(all.length), {
-      timeout: 120_000,
-      interval: 1_000,
+    await eventually(async () => expect((await stored('acme/demo')).length).toBe(all.length), {
+      withinMs: 120_000,
+      everyMs: 1_000,
     })
     expect(await stored('acme/demo')).toEqual(all)
     for (const [service, ids] of sent) {
       const project = `tester/${service}`
-      await vi.waitFor(async () => expect(await stored(project)).toEqual(ids.toSorted()), {
-        timeout: 120_000,
-        interval: 1_000,
+      await eventually(async () => expect(await stored(project)).toEqual(ids.toSorted()), {
+        withinMs: 120_000,
+        everyMs: 1_000,
       })
-      await vi.waitFor(async () => expect(await logCount(project)).toBe(ids.length), {
-        timeout: 120_000,
-        interval: 1_000,
+      await eventually(async () => expect(await logCount(project)).toBe(ids.length), {
+        withinMs: 120_000,
+        everyMs: 1_000,
       })
     }
     expect(await logCount('acme/demo')).toBe(all.length)

@@ -3,7 +3,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../fixtures/eventually.ts'
 import {
   answerJson,
   answerStream,
@@ -67,7 +68,7 @@ describe(`the instrumentation of OpenAI's client ${version}`, () => {
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20test-key,project_id=${project_id}`,
     })
     expect(ids).toHaveLength(3)
-    await vi.waitFor(
+    await eventually(
       async () => {
         const sort_by = [{ field: 'started_at', direction: 'asc' }]
         const calls = await server.list<Call>('/calls/stream_query', { project_id, sort_by })
@@ -84,7 +85,7 @@ describe(`the instrumentation of OpenAI's client ${version}`, () => {
         for (const text of [answering, streaming]) expect(text).toContain('It is 7 degrees.')
         expect(answering).toContain('7 degrees"')
       },
-      { timeout: 100_000, interval: 2_000 },
+      { withinMs: 100_000, everyMs: 2_000 },
     )
   })
 })

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../fixtures/eventually.ts'
 import { processEnv } from '../fixtures/process-env.ts'
 
 const program = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
@@ -123,8 +124,7 @@ describe('start', () => {
       return [folder, ...paths].filter((path) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0)
     }
     // The server goes on: a folder may be gone while it is looked into.
-    for (const folder of [dataDir, ...Object.values(made)])
-      await vi.waitFor(() => expect(opened(folder)).toEqual([]), { timeout: 20_000 })
+    for (const folder of [dataDir, ...Object.values(made)]) await eventually(() => expect(opened(folder)).toEqual([]))
   })
 
   it('leaves the log as it is while a process holds the tables that knows nothing of the lock', async () => {

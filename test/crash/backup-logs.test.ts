@@ -3,9 +3,10 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { callhouse } from '../fixtures/callhouse.ts'
 import { type ChildServer, post, postLines, startChildServer } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { aRequest, aSpan, integer, text } from '../fixtures/otel.ts'
 
 const project_id = 'back/logs'
@@ -62,9 +63,9 @@ const joinedInputs = (n: number) => ({ 'gen_ai.input.messages': [{ content: `que
 const calls = () =>
   postLines<Call>(server.url, '/calls/stream_query', { project_id, sort_by: [{ field: 'id', direction: 'asc' }] })
 const waitForJoin = (n: number) =>
-  vi.waitFor(async () => expect((await calls()).find(({ id }) => id === idOf(n))?.inputs).toEqual(joinedInputs(n)), {
-    timeout: 60_000,
-    interval: 100,
+  eventually(async () => expect((await calls()).find(({ id }) => id === idOf(n))?.inputs).toEqual(joinedInputs(n)), {
+    withinMs: 60_000,
+    everyMs: 100,
   })
 /** Everything that says something of records: logs, calls, feedback, statistics. */
 const world = async () => ({
@@ -83,7 +84,7 @@ it('a restored server holds records as they were, and joins those that waited', 
   await sendLogs(details(1), details(2), evaluation, { timeUnixNano: ns(20), body: { stringValue: 'of no span' } })
   await sendSpan(3)
   await waitForJoin(1)
-  await vi.waitFor(async () => expect((await world()).feedback).toHaveLength(1), { timeout: 60_000, interval: 100 })
+  await eventually(async () => expect((await world()).feedback).toHaveLength(1), { withinMs: 60_000, everyMs: 100 })
   const before = await world()
   expect([before.calls.length, before.logs.length]).toEqual([2, 4])
   const backup = join(folder, 'backup')

@@ -1,7 +1,8 @@
 // Parts that the engine sets aside as broken are rebuilt by themselves, and what cannot be rebuilt is said.
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { eventually } from '../fixtures/eventually.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 type Row = Record<string, unknown>
@@ -79,8 +80,7 @@ type Health = { status: string; checks: { storage: string }; reasons?: { storage
 const health = async () => (await (await fetch(`${server.now().url}/health`)).json()) as Health
 
 /** Resolves when the log line is there. */
-const told = (text: string) =>
-  vi.waitFor(() => expect(server.lines.join('')).toContain(text), { timeout: 60_000, interval: 50 })
+const told = (text: string) => eventually(() => expect(server.lines.join('')).toContain(text), { withinMs: 60_000 })
 
 it.each([
   ['calls', ['calls', 'call_patches']],
@@ -90,7 +90,7 @@ it.each([
   const folders = await Promise.all(tables.map(breakTable))
   await server.restart()
   await told('"broken parts rebuilt"')
-  await vi.waitFor(async () => expect(await health()).toMatchObject({ status: 'ok' }), { timeout: 60_000 })
+  await eventually(async () => expect(await health()).toMatchObject({ status: 'ok' }), { withinMs: 60_000 })
   expect(await everything()).toEqual(before)
   for (const folder of folders) expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([])
 })

@@ -1,7 +1,8 @@
 // The Kafka broker goes away for longer than sessions and retries last: edges answer in time, everything recovers by itself.
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ChildServer, post } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { createInstallation, type Installation } from '../fixtures/installation.ts'
 import { type Broker, startBroker } from '../fixtures/kafka-broker.ts'
 import { checkCounters, createLoad } from '../fixtures/load.ts'
@@ -61,12 +62,12 @@ it('while the broker is away nothing acknowledged is lost, and everything goes o
   }
   const taken = async (more: number): Promise<void> => {
     const target = counts.taken + more
-    await vi.waitFor(() => expect(counts.taken).toBeGreaterThanOrEqual(target), 60_000)
+    await eventually(() => expect(counts.taken).toBeGreaterThanOrEqual(target), { withinMs: 60_000 })
   }
   const calling = Promise.all([caller(), caller(), caller()])
   await taken(30)
   await broker.stop('kill')
-  await vi.waitFor(() => expect(counts.refused).toBeGreaterThan(5), 60_000)
+  await eventually(() => expect(counts.refused).toBeGreaterThan(5), { withinMs: 60_000 })
   for (const server of [ingest, query]) {
     const { code, status, checks } = await healthOf(server)
     expect({ code, status, checks }).toMatchObject({ code: 200, status: 'degraded', checks: { log: 'degraded' } })
@@ -76,10 +77,13 @@ it('while the broker is away nothing acknowledged is lost, and everything goes o
   expect(read.status).toBe(200)
   expect(Number(read.headers.get('x-callhouse-stale'))).toBeGreaterThan(0)
   // The session is over, and the worker has tried to come back more than once.
-  await vi.waitFor(() => {
-    const tries = worker.output().split('the consumer of Kafka failed').length - 1
-    expect(tries).toBeGreaterThan(0)
-  }, 60_000)
+  await eventually(
+    () => {
+      const tries = worker.output().split('the consumer of Kafka failed').length - 1
+      expect(tries).toBeGreaterThan(0)
+    },
+    { withinMs: 60_000 },
+  )
   if (outageMs > 0) {
     await setTimeout(outageMs)
     for (const server of [ingest, query])
@@ -90,9 +94,12 @@ it('while the broker is away nothing acknowledged is lost, and everything goes o
   isOver = true
   await calling
   await load.check(query.url)
-  await vi.waitFor(async () => {
-    for (const server of [ingest, worker, query]) expect((await healthOf(server)).status).toBe('ok')
-  }, 60_000)
+  await eventually(
+    async () => {
+      for (const server of [ingest, worker, query]) expect((await healthOf(server)).status).toBe('ok')
+    },
+    { withinMs: 60_000 },
+  )
   await checkCounters(installation.bridge, load.project_id)
   await load.check(query.url)
 })

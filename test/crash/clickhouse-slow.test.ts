@@ -1,6 +1,7 @@
 // A ClickHouse server that is slow: the lag grows to its bound, edges answer 429 over it, and nothing is lost.
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { basicAuth, type ChildServer } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { type FaultyProxy, startFaultyProxy } from '../fixtures/faulty-proxy.ts'
 import { createInstallation, type Installation } from '../fixtures/installation.ts'
 import { kafkaBrokers } from '../fixtures/kafka.ts'
@@ -56,25 +57,28 @@ it('while ClickHouse is slow the unapplied bytes stay bounded, and writes are ta
   const waiting = await metric(ingest, 'callhouse_log_unapplied_bytes')
   expect([waiting > boundBytes / 2, waiting <= boundBytes]).toEqual([true, true])
   for (const server of [ingest, worker, query])
-    await vi.waitFor(async () => expect(await metric(server, 'callhouse_log_lag_seconds')).toBeGreaterThan(0), 30_000)
+    await eventually(async () => expect(await metric(server, 'callhouse_log_lag_seconds')).toBeGreaterThan(0))
   // One statement a time goes on: what is taken in follows what is applied.
   const takenBefore = taken
   for (let n = 0; n < 3; n++) {
     proxy.release(1)
-    await vi.waitFor(async () => {
-      const answer = await load.send(ingest.url)
-      if (answer?.status === 200) taken++
-      // a small batch may not make room for a large request
-      else proxy.release(1)
-      expect(answer?.status).toBe(200)
-    }, 60_000)
+    await eventually(
+      async () => {
+        const answer = await load.send(ingest.url)
+        if (answer?.status === 200) taken++
+        // a small batch may not make room for a large request
+        else proxy.release(1)
+        expect(answer?.status).toBe(200)
+      },
+      { withinMs: 60_000 },
+    )
     expect((await fill())?.status).toBe(429)
   }
   expect(taken).toBeGreaterThan(takenBefore)
   proxy.release()
   await load.check(query.url)
   for (const server of [ingest, worker, query])
-    await vi.waitFor(async () => expect(await metric(server, 'callhouse_log_unapplied_bytes')).toBe(0), 30_000)
+    await eventually(async () => expect(await metric(server, 'callhouse_log_unapplied_bytes')).toBe(0))
   expect((await load.send(ingest.url))?.status).toBe(200)
   await load.check(query.url)
 })

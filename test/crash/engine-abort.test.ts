@@ -12,6 +12,7 @@ import { type CrashProbe, probeInChild } from '../../services/worker/split/child
 import { withoutCrashingRows } from '../../services/worker/split/crashing-rows.ts'
 import { createInFlight } from '../../services/worker/split/in-flight.ts'
 import { type ChildServer, post, startChildServer } from '../fixtures/child-server.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { openLog, temporaryFolder } from '../fixtures/log.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
@@ -232,7 +233,7 @@ describe('rows that make the engine end', () => {
         reason: 'calls: rows that ended the engine cannot be told: a child process was ended by SIGKILL; rows wait',
       })
       expect(await ids()).toEqual([])
-      await expect.poll(ids, { timeout: 60_000 }).toEqual(['four', 'one', 'three', 'two'])
+      await expectSoon(ids, { withinMs: 60_000 }).toEqual(['four', 'one', 'three', 'two'])
       expect(await letters.list()).toEqual([])
       await worker.stop()
       expect(readdirSync(dir).filter((name) => name.startsWith('in-flight'))).toEqual([])

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { erasedTables } from '../../services/worker/erasure/remove-rows.ts'
 import { basicAuth, type ChildServer, post, startChildServer } from '../fixtures/child-server.ts'
 import { placesInFolder, runOnStore } from '../fixtures/data-folder.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { runs } from '../fixtures/runs.ts'
 import { copyMigratedStore } from '../fixtures/setup.ts'
 
@@ -108,20 +109,18 @@ it('a kill at any status of an erasure loses nothing of it, and nothing of other
   }
   const killedAt = new Set<string>()
   let kills = 0
-  await expect
-    .poll(
-      async () => {
-        const status = await statusOf()
-        // At the first sight of each status, and some times more at any moment.
-        if (status !== 'done' && (!killedAt.has(status) || kills++ < runs(3, 20))) {
-          killedAt.add(status)
-          await restart()
-        }
-        return status
-      },
-      { timeout: 400_000, interval: 300 },
-    )
-    .toBe('done')
+  await expectSoon(
+    async () => {
+      const status = await statusOf()
+      // At the first sight of each status, and some times more at any moment.
+      if (status !== 'done' && (!killedAt.has(status) || kills++ < runs(3, 20))) {
+        killedAt.add(status)
+        await restart()
+      }
+      return status
+    },
+    { withinMs: 400_000, everyMs: 300 },
+  ).toBe('done')
   expect([...killedAt]).toEqual(expect.arrayContaining(['removing', 'verifying']))
   const left = await send('/calls/query_stats', { project_id: other })
   expect(left.count).toBe(calls)

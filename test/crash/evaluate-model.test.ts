@@ -2,8 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ChildServer, post, postLines, startChildServer } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import {
   type Answerer,
   answerJson,
@@ -47,7 +48,6 @@ const modelOf = (model: string, default_params: object = {}) => ({
   llm_model_id: `coreweave/${model}`,
   default_params,
 })
-const eventually = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 120_000, interval: 50 })
 const statusOf = async (call_id: string): Promise<Json> =>
   (await send('/evaluations/status', { project_id: project, call_id })).status
 const calls = (filter: object): Promise<Json[]> =>

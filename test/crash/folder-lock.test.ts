@@ -4,10 +4,11 @@ import { constants, open, readdir, readFile, rename, rm, utimes, writeFile } fro
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { waitForEarlierBuild } from '../../services/core/log/segments/earlier-lock.ts'
 import { takeLock } from '../../services/core/process/folder-lock.ts'
 import { describeSelf, encodeHolder, type Holder } from '../../services/core/process/holder.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { openLog, temporaryFolder } from '../fixtures/log.ts'
 import { hasNamespaces, startLogProcess } from '../fixtures/log-process.ts'
 
@@ -67,7 +68,7 @@ describe('the lock of the kernel', () => {
     await holder.opened
     const { pid } = JSON.parse(await readFile(join(dir, 'lock'), 'utf8')) as Holder
     process.kill(pid, 'SIGKILL')
-    await vi.waitFor(async () => expect(await readFile(`/proc/${pid}/stat`, 'utf8')).toContain(') Z '))
+    await eventually(async () => expect(await readFile(`/proc/${pid}/stat`, 'utf8')).toContain(') Z '))
     // Its other threads may be ending yet, for both.
     await take(dir, quiet)
     // The same where only the table of processes tells.
@@ -171,7 +172,7 @@ describe('a lock that is lost', () => {
     const lock = await takeLock(dir, { ...soon, ...beating, onLost: (line) => lines.push(line) })
     lock.check()
     await lose()
-    await vi.waitFor(() => expect(lines).toHaveLength(1))
+    await eventually(() => expect(lines).toHaveLength(1))
     expect(lines[0]).toContain(`the lock ${join(dir, 'lock')} is lost`)
     expect(() => lock.check()).toThrow('is lost')
     await lock.release()
@@ -245,7 +246,7 @@ describe('the lock of earlier builds', () => {
     const lines: string[] = []
     const waiting = waitForEarlierBuild(dir, (line) => lines.push(line), 0)
     const refused = expect(waiting).rejects.toThrow(`${dir} is in use by process 1 on somewhere, of an earlier version`)
-    await vi.waitFor(() => expect(lines).toHaveLength(1))
+    await eventually(() => expect(lines).toHaveLength(1))
     await utimes(path, new Date(), new Date())
     await refused
     expect(await readdir(dir)).toContain('lock-00000007')

@@ -1,11 +1,12 @@
 // The Kafka log when its broker dies, hangs or is away: what was acknowledged stays, callers are answered in time.
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { Refusal } from '../../services/core/errors.ts'
 import { asFault, type Fault } from '../../services/core/http/errors.ts'
 import { createFreshness } from '../../services/core/log/freshness.ts'
 import type { KafkaLogOptions } from '../../services/core/log/kafka/client.ts'
 import { createKafkaLog, type KafkaLog } from '../../services/core/log/kafka/kafka-log.ts'
 import { createProgress } from '../../services/core/log/progress.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { kafkaSettings } from '../fixtures/kafka.ts'
 import { type Broker, startBroker } from '../fixtures/kafka-broker.ts'
 import { idsOf, recordOf } from '../fixtures/log.ts'
@@ -32,7 +33,7 @@ async function applyAll(log: KafkaLog, wanted: Set<string>): Promise<Set<string>
       seen.add(id)
     }
     const position = { topic: 'calls', partition: batch.partition, offset: batch.lastOffset } as const
-    await vi.waitFor(() => log.commit(position), 30_000)
+    await eventually(() => log.commit(position))
     if (missing.size === 0) break
   }
   return seen
@@ -65,7 +66,7 @@ test('a broker that is killed and started again under load loses nothing that wa
   })
   const grown = async (by: number): Promise<void> => {
     const target = acknowledged.size + by
-    await vi.waitFor(() => expect(acknowledged.size).toBeGreaterThanOrEqual(target), 60_000)
+    await eventually(() => expect(acknowledged.size).toBeGreaterThanOrEqual(target), { withinMs: 60_000 })
   }
   await grown(200)
   await broker.stop('kill')
@@ -100,13 +101,13 @@ test('without a broker appends end with 503 in time, then at once, and reads go 
   expect(await freshness.wait(context, ['calls'])).toHaveProperty('X-Callhouse-Stale')
 
   await broker.start()
-  await vi.waitFor(async () => expect(await settled(log, 'after')).toBeNull(), 60_000)
+  await eventually(async () => expect(await settled(log, 'after')).toBeNull(), { withinMs: 60_000 })
   const seen = await applyAll(log, new Set(['before', 'after']))
   for (const id of seen) expect(id).toMatch(/^(before|first|after|many \d+)$/)
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await log.end('calls')
     expect(log.health().status).toBe('ok')
-  }, 30_000)
+  })
 })
 
 test('a broker that hangs is a broker that is gone; a consumer goes on after it', { timeout: 180_000 }, async () => {
@@ -121,7 +122,7 @@ test('a broker that hangs is a broker that is gone; a consumer goes on after it'
   } finally {
     broker.thaw()
   }
-  await vi.waitFor(async () => expect(await settled(log, 'after')).toBeNull(), 60_000)
+  await eventually(async () => expect(await settled(log, 'after')).toBeNull(), { withinMs: 60_000 })
   await applyAll(log, new Set(['after']))
   await expect(log.end('calls')).resolves.toHaveLength(2)
 })

@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { askOverSocket } from '../../services/core/process/control-socket.ts'
 import { post, postLines, startChildServer } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { processEnv } from '../fixtures/process-env.ts'
 
 const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
@@ -53,12 +54,10 @@ it.each([
   // So slow that it rests after its first batch until it is killed.
   expect(await askOverSocket(dir, { command: 'rebuild.start', args: [table, '1'] })).toMatchObject({ ok: true })
   const state = join(dir, 'rebuild.json')
-  await vi.waitFor(() => expect(existsSync(state), first.output()).toBe(true), { timeout: 60_000 })
-  await vi.waitFor(
+  await eventually(() => expect(existsSync(state), first.output()).toBe(true), { withinMs: 60_000 })
+  await eventually(
     () => expect((JSON.parse(readFileSync(state, 'utf8')) as { rows: number }).rows).toBeGreaterThan(0),
-    {
-      timeout: 60_000,
-    },
+    { withinMs: 60_000 },
   )
   const more = table === 'calls' ? 3 : 4
   expect((await post(first.url, '/call/upsert_batch', { batch: batchOf(more * perBatch) })).status).toBe(200)

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { callhouse } from '../fixtures/callhouse.ts'
 import { basicAuth, type ChildServer, post, postLines, startChildServer } from '../fixtures/child-server.ts'
 import { runOnStore } from '../fixtures/data-folder.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { copyMigratedStore } from '../fixtures/setup.ts'
 
 const project = 'restored/app'
@@ -74,7 +75,7 @@ it('a restore deletes again what a file of erasures names, and keeps the rest', 
   expect((await post(server.url, '/calls/stream_query', { project_id: removed })).status).toBe(410)
   // And removed, though its erasure is not told of here: files that are replaced stay for minutes.
   const metrics = async () => (await fetch(`${server.url}/metrics`, { headers: { authorization: basicAuth() } })).text()
-  await expect.poll(metrics, { timeout: 60_000 }).toContain('erasure.rewrite')
+  await expectSoon(metrics, { withinMs: 60_000 }).toContain('erasure.rewrite')
   await server.stop()
   const count =
     "SELECT toUInt32(countIf(inputs LIKE '%canary%')) AS gone, groupUniqArray(id) AS ids FROM callhouse.payloads"

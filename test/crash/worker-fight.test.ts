@@ -1,6 +1,7 @@
 // Workers that fight: two of one name, one that slept while others took its partitions, more of them than partitions.
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { basicAuth, type ChildServer } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { createInstallation, type Installation } from '../fixtures/installation.ts'
 import { kafkaBrokers } from '../fixtures/kafka.ts'
 import { checkCounters, createLoad } from '../fixtures/load.ts'
@@ -50,7 +51,7 @@ it('a worker that slept while others took over changes nothing that they wrote',
   const before = await rowsAppliedBy(sleeper)
   // It has batches in hand and statements under way.
   const sending = sendSome(12)
-  await vi.waitFor(async () => expect(await rowsAppliedBy(sleeper)).toBeGreaterThan(before), 30_000)
+  await eventually(async () => expect(await rowsAppliedBy(sleeper)).toBeGreaterThan(before))
   sleeper.child.kill('SIGSTOP')
   await sending
   const other = await startWorker('other')
@@ -60,12 +61,12 @@ it('a worker that slept while others took over changes nothing that they wrote',
   await load.check(query.url)
   // Both have their share again.
   const seen = await rowsAppliedBy(sleeper)
-  await vi.waitFor(
+  await eventually(
     async () => {
       await sendSome(2)
       expect(await rowsAppliedBy(sleeper)).toBeGreaterThan(seen)
     },
-    { timeout: 60_000, interval: 200 },
+    { withinMs: 60_000, everyMs: 200 },
   )
   await load.check(query.url)
   await Promise.all([sleeper.kill(), other.kill()])
@@ -74,7 +75,7 @@ it('a worker that slept while others took over changes nothing that they wrote',
 it('a worker without a partition is ready and takes over when another leaves', { timeout: 180_000 }, async () => {
   const workers = await Promise.all(['one', 'two', 'three'].map(startWorker))
   let idle: ChildServer | undefined
-  await vi.waitFor(
+  await eventually(
     async () => {
       const before = await Promise.all(workers.map(rowsAppliedBy))
       await sendSome(2)
@@ -84,7 +85,7 @@ it('a worker without a partition is ready and takes over when another leaves', {
       expect(isIdle.toSorted()).toEqual([false, false, true])
       idle = workers[isIdle.indexOf(true)]
     },
-    { timeout: 60_000, interval: 200 },
+    { withinMs: 60_000, everyMs: 200 },
   )
   for (const { url } of workers) expect((await fetch(`${url}/ready`)).status).toBe(200)
   const before = await rowsAppliedBy(idle as ChildServer)

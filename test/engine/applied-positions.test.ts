@@ -1,5 +1,5 @@
 // What the tables remember of the log: compared with every kind of log, written now and then, given to another one.
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TopicIdentity } from '../../services/core/log/log.ts'
 import { createProgress } from '../../services/core/log/progress.ts'
 import type { Store } from '../../services/core/store/store.ts'
@@ -7,6 +7,7 @@ import { register } from '../../services/worker/applied/adopt.ts'
 import { type ComparedState, compare } from '../../services/worker/applied/compare.ts'
 import { type Applied, readApplied, writeApplied } from '../../services/worker/applied/table.ts'
 import { watchApplied } from '../../services/worker/applied/watch.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
 const calls = (offset: number, partition = 0) => ({ topic: 'calls', partition, offset }) as const
@@ -118,13 +119,13 @@ describe('the table', () => {
     // A worker that comes to the log again compares at once, not with the next look.
     looked = 0
     joined()
-    await vi.waitFor(() => expect(looked).toBe(1), { timeout: 2_000 })
+    await eventually(() => expect(looked).toBe(1))
     watch.applied(calls(6))
-    await vi.waitFor(() => expect(remembered).toEqual([6]), { timeout: 10_000 })
+    await eventually(() => expect(remembered).toEqual([6]))
     expect(watch.missing()).toBe(undefined)
     first = 11
     watch.applied(calls(12))
-    await vi.waitFor(() => expect(remembered).toEqual([6, 12]), { timeout: 10_000 })
+    await eventually(() => expect(remembered).toEqual([6, 12]))
     expect(watch.missing()).toMatch(/^calls: records accepted before /)
     expect((await positions())?.positions.get(0)).toBe(12)
     await watch.stop()

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
 import type { DeadLetters } from '../../services/worker/dead-letters/dead-letters.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 
 /** Opens the same letters each time. */
 export type Reopen = () => Promise<DeadLetters>
@@ -38,7 +39,7 @@ export function deadLettersContract(create: () => Promise<Reopen>): void {
     expect(await first.list()).toEqual([])
     await first.add(found({ row: '{"id":"ä"}' }))
     // Times are in milliseconds.
-    await expect.poll(() => Date.now()).toBeGreaterThan(Date.parse((await first.list())[0]?.at ?? ''))
+    await expectSoon(() => Date.now()).toBeGreaterThan(Date.parse((await first.list())[0]?.at ?? ''))
     await first.add(found({ topic: 'objects', offset: 1, reason: 'a' }))
     const letters = await first.list()
     expect(letters).toEqual([

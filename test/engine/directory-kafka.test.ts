@@ -5,6 +5,7 @@ import { itemKey } from '../../services/core/directory/items.ts'
 import { openSharedDirectory } from '../../services/core/directory/shared.ts'
 import { createKeys } from '../../services/core/http/keys.ts'
 import { openKafkaItems } from '../../services/core/log/kafka/items.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { kafkaBrokers, kafkaSettings } from '../fixtures/kafka.ts'
 
 // Starting a broker takes longer than a test may.
@@ -26,7 +27,7 @@ test('what a process writes the others read, when they start and while they run'
   const rotated = await two.keys.rotate(first.id, 0)
   await two.keys.revoke(rotated.id)
   const began = performance.now()
-  await expect.poll(() => one.keys.list().map(({ id }) => id), { timeout: 2_000 }).toEqual([first.id])
+  await expectSoon(() => one.keys.list().map(({ id }) => id)).toEqual([first.id])
   expect(performance.now() - began).toBeLessThan(2_000)
   expect(one.keys.find(first.text)).toBeUndefined()
   await two.directory.append(

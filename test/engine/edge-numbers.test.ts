@@ -1,10 +1,11 @@
 // Numbers of edges over a real broker: many that start at once, ends in order and without, numbers that operators give.
 import { Kafka, logLevel } from 'kafkajs'
-import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { Refusal } from '../../services/core/errors.ts'
 import { openKafkaClaims } from '../../services/core/log/kafka/claims.ts'
 import type { KafkaLogOptions } from '../../services/core/log/kafka/client.ts'
 import { type EdgeLease, type EdgeLeaseOptions, leaseEdgeNumber } from '../../services/core/log/kafka/edge-lease.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { kafkaBrokers, kafkaSettings } from '../fixtures/kafka.ts'
 
 // Starting a broker takes longer than a test may.
@@ -48,9 +49,12 @@ test('a number is free at once after an end in order, and after twice its term w
   const killed = await openKafkaClaims(settings)
   const { atMs } = await killed.append({ owner: 'killed', number: 1, isFixed: false })
   await killed.close()
-  const startedMs = async () => (await start({ maxNumber: 1, termMs })) && Date.now()
+  const startedMs = async () => {
+    await start({ maxNumber: 1, termMs })
+    return Date.now()
+  }
   await expect(startedMs()).rejects.toThrow('All 1 numbers')
-  const untilMs = await vi.waitUntil(() => startedMs().catch(() => false as const), { timeout: 20_000, interval: 50 })
+  const untilMs = await eventually(startedMs)
   expect(untilMs - atMs).toBeGreaterThanOrEqual(2 * termMs)
 })
 

@@ -13,6 +13,7 @@ import { createErasing, type Erasing } from '../../services/worker/erasure/erasu
 import { createFileRemoval } from '../../services/worker/erasure/remove-files.ts'
 import { createRowRemoval, erasedTables } from '../../services/worker/erasure/remove-rows.ts'
 import { type CallWorld, complete, createCallWorld, project, start } from '../fixtures/call-world.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { heldProjects } from '../fixtures/held-projects.ts'
 import { noAudit } from '../fixtures/no-audit.ts'
 import { createCall } from '../fixtures/route-call.ts'
@@ -152,7 +153,7 @@ it('a receipt says when what was asked for was hidden: once its deletes are in t
   isSettled = true
   const before = Date.now()
   erasing.onAsked()
-  await expect.poll(hiddenAt).toBeGreaterThanOrEqual(before * 1_000)
+  await expectSoon(hiddenAt).toBeGreaterThanOrEqual(before * 1_000)
   expect(await statusOf(id)).toBe('accepted')
 })
 
@@ -311,15 +312,13 @@ it('an erasure is not done while a table holds something that nothing leads to, 
   const insert = `INSERT INTO callhouse.turns (project_id, thread_id, started_at, id) VALUES ('${project}', 't', now(), 'stray')`
   await world.store.command({ name: 'test', sql: insert, params: {} })
   const reaches = (status: string, ms: number) =>
-    expect
-      .poll(
-        async () => {
-          await erasing.run(ms)
-          return statusOf(id)
-        },
-        { timeout: 60_000, interval: 500 },
-      )
-      .toBe(status)
+    expectSoon(
+      async () => {
+        await erasing.run(ms)
+        return statusOf(id)
+      },
+      { withinMs: 60_000, everyMs: 500 },
+    ).toBe(status)
   await reaches('failed', now + 60_000)
   expect(await problemOf(id)).toBe('rows are left in turns')
   await reaches('done', now + 40 * hourMs)

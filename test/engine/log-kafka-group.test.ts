@@ -1,10 +1,11 @@
 // What is particular to Kafka: several processes, partitions, group membership, batching, bounds; on a real broker.
 import { Kafka, logLevel } from 'kafkajs'
-import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { Refusal } from '../../services/core/errors.ts'
 import type { KafkaLogOptions } from '../../services/core/log/kafka/client.ts'
 import { createKafkaLog, type KafkaLog } from '../../services/core/log/kafka/kafka-log.ts'
 import type { Batch, Position } from '../../services/core/log/log.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { kafkaBrokers, kafkaSettings } from '../fixtures/kafka.ts'
 import { applyRows, idsOf, recordOf } from '../fixtures/log.ts'
 
@@ -31,11 +32,14 @@ const neither = { roles: { produce: false, consume: false } }
 
 /** Commits as the worker of the server does: again as long as the group is between two memberships. */
 async function committed(log: KafkaLog, position: Position): Promise<void> {
-  await vi.waitFor(async () => {
-    const failure = await log.commit(position).catch((error: { code?: string }) => error)
-    if (failure && failure.code !== 'EAGAIN') throw failure
-    expect(failure).toBeUndefined()
-  }, 60_000)
+  await eventually(
+    async () => {
+      const failure = await log.commit(position).catch((error: { code?: string }) => error)
+      if (failure && failure.code !== 'EAGAIN') throw failure
+      expect(failure).toBeUndefined()
+    },
+    { withinMs: 60_000 },
+  )
 }
 
 /** Applies batches in the background until it is stopped; what it has seen so far, by partition. */
@@ -73,10 +77,13 @@ describe('takeMore', () => {
     const batches = log.consume('calls', never())[Symbol.asyncIterator]()
     const first = (await batches.next()).value as Batch
     const others: Batch[] = []
-    await vi.waitFor(() => {
-      others.push(...log.takeMore('calls', 2 ** 20))
-      expect(others).toHaveLength(3)
-    }, 60_000)
+    await eventually(
+      () => {
+        others.push(...log.takeMore('calls', 2 ** 20))
+        expect(others).toHaveLength(3)
+      },
+      { withinMs: 60_000 },
+    )
     // Nothing is given twice, and nothing of a partition whose batch is under way.
     await log.append('calls', [recordOf(['later'], { key: '0' })])
     expect(log.takeMore('calls', 2 ** 20)).toEqual([])
@@ -90,10 +97,13 @@ describe('takeMore', () => {
     await toAll(log, 'b')
     const next = (await batches.next()).value as Batch
     const one: Batch[] = []
-    await vi.waitFor(() => {
-      one.push(...log.takeMore('calls', 1))
-      expect(one.length).toBeGreaterThan(0)
-    }, 60_000)
+    await eventually(
+      () => {
+        one.push(...log.takeMore('calls', 1))
+        expect(one.length).toBeGreaterThan(0)
+      },
+      { withinMs: 60_000 },
+    )
     expect(log.takeMore('calls', 0)).toEqual([])
     expect(one[0]?.partition).not.toBe(next.partition)
     await batches.return?.()
@@ -135,7 +145,7 @@ describe('several processes', () => {
       await log.commit({ topic: 'calls', partition: 1, offset: batch.lastOffset })
       break
     }
-    await vi.waitFor(() => expect(Date.now() - seen).toBeGreaterThan(20))
+    await eventually(() => expect(Date.now() - seen).toBeGreaterThan(20))
     expect(offsets(await reader.committed('calls'))).toEqual([0, 1])
     expect(reader.health().lagMs).toBeGreaterThanOrEqual(20)
     expect(reader.lag().find(({ records }) => records > 0)).toMatchObject({ partition: 0, records: 1 })
@@ -151,15 +161,18 @@ describe('the group of workers', () => {
     firstLog.onRebalance?.(() => void joined++)
     const first = worker(firstLog)
     await toAll(edge, 'exclusive')
-    await vi.waitFor(() => expect(first.ids).toHaveLength(4), 60_000)
+    await eventually(() => expect(first.ids).toHaveLength(4), { withinMs: 60_000 })
     const joinedAlone = joined
     expect(joinedAlone).toBeGreaterThan(0)
     const second = worker(await open(consume))
     let round = 0
-    await vi.waitFor(async () => {
-      await toAll(edge, `both${round++}`)
-      expect(second.partitions.size).toBe(2)
-    }, 60_000)
+    await eventually(
+      async () => {
+        await toAll(edge, `both${round++}`)
+        expect(second.partitions.size).toBe(2)
+      },
+      { withinMs: 60_000 },
+    )
     // With each membership, so that log and tables are compared again.
     expect(joined).toBeGreaterThan(joinedAlone)
     await first.stop()
@@ -170,10 +183,9 @@ describe('the group of workers', () => {
     expect(second.partitions.size).toBe(2)
     await firstLog.close()
     const rest = worker(await open(consume))
-    await vi.waitFor(
-      () => expect([...new Set([...first.ids, ...second.ids, ...rest.ids])].sort()).toEqual(wanted),
-      60_000,
-    )
+    await eventually(() => expect([...new Set([...first.ids, ...second.ids, ...rest.ids])].sort()).toEqual(wanted), {
+      withinMs: 60_000,
+    })
     await Promise.all([second.stop(), rest.stop()])
   })
 
@@ -204,11 +216,14 @@ describe('the group of workers', () => {
     const [a, b] = logs.map(worker) as [ReturnType<typeof worker>, ReturnType<typeof worker>]
     const both = [a, b]
     let round = 0
-    await vi.waitFor(async () => {
-      await toAll(edge, `warm${round++}`)
-      expect(a.partitions.size * b.partitions.size).toBeGreaterThanOrEqual(4)
-    }, 60_000)
-    await vi.waitFor(() => expect(new Set(both.flatMap(({ ids }) => ids)).size).toBe(4 * round), 60_000)
+    await eventually(
+      async () => {
+        await toAll(edge, `warm${round++}`)
+        expect(a.partitions.size * b.partitions.size).toBeGreaterThanOrEqual(4)
+      },
+      { withinMs: 60_000 },
+    )
+    await eventually(() => expect(new Set(both.flatMap(({ ids }) => ids)).size).toBe(4 * round), { withinMs: 60_000 })
     const admin = new Kafka({ brokers: settings.brokers, logLevel: logLevel.NOTHING }).admin()
     onTestFinished(() => admin.disconnect())
     const members = async () => {
@@ -222,9 +237,9 @@ describe('the group of workers', () => {
     await logs[0]?.close()
     expect(await members()).toEqual(before)
     await toAll(edge, 'away')
-    await vi.waitFor(() => expect(b.ids).toHaveLength(seen + 2), 5_000)
+    await eventually(() => expect(b.ids).toHaveLength(seen + 2))
     const back = worker(await open({ ...consume, instanceId: `${settings.group}-a` }))
-    await vi.waitFor(() => expect(back.ids).toHaveLength(2), 60_000)
+    await eventually(() => expect(back.ids).toHaveLength(2), { withinMs: 60_000 })
     expect([...b.ids.slice(seen), ...back.ids].sort()).toEqual(keys.map((key) => `away:${key}`))
     await Promise.all([b.stop(), back.stop()])
   })

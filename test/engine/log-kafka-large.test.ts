@@ -1,12 +1,13 @@
 // Records that no message can hold: their rows go through blob storage, on a real broker.
 import { join } from 'node:path'
-import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createFolderBlobs } from '../../services/core/blobs/blobs.ts'
 import { removeOlder } from '../../services/core/blobs/expiry.ts'
 import { Refusal, unavailable } from '../../services/core/errors.ts'
 import type { KafkaLogOptions } from '../../services/core/log/kafka/client.ts'
 import { createKafkaLog } from '../../services/core/log/kafka/kafka-log.ts'
 import { createLargeRecords, type LargeRecords } from '../../services/core/log/kafka/large-records.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { kafkaBrokers, kafkaSettings } from '../fixtures/kafka.ts'
 import { applyRows, recordOf, temporaryFolder } from '../fixtures/log.ts'
 
@@ -90,10 +91,10 @@ test('storage that is down refuses large records with 503, and delays only what 
       await log.commit({ topic: 'calls', partition: batch.partition, offset: batch.lastOffset })
     }
   })()
-  await vi.waitFor(() => expect([ids, storage.loads > 1]).toEqual([['c'], true]), 30_000)
+  await eventually(() => expect([ids, storage.loads > 1]).toEqual([['c'], true]))
   expect(log.health()).toMatchObject({ status: 'degraded', reason: 'Blob storage is not available' })
   storage.isDown = false
-  await vi.waitFor(() => expect(ids).toEqual(['c', 'a']), 30_000)
+  await eventually(() => expect(ids).toEqual(['c', 'a']))
   expect(log.health().status).toBe('ok')
   stop.abort()
   await applying

@@ -1,8 +1,9 @@
 // Log records of coding agents: calls where they have no span, else parts of the call of their span.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agentEventKinds } from '../../services/events/gen-ai-events.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan, flag, integer, text } from '../fixtures/otel.ts'
 
@@ -123,7 +124,7 @@ describe('records of coding agents', () => {
     await sendSpan()
     if (order === 'span first') await sendLogs(project_id, ...records)
     const read = async () => (await calls(project_id)) as (AgentCall & { attributes: Record<string, unknown> })[]
-    await vi.waitFor(async () => expect((await read())[0]?.inputs).not.toEqual({}), { timeout: 90_000, interval: 100 })
+    await eventually(async () => expect((await read())[0]?.inputs).not.toEqual({}), { withinMs: 90_000, everyMs: 100 })
     await sendLogs(project_id, ...records)
     const found = await read()
     expect(found).toHaveLength(1)

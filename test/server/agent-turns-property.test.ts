@@ -1,10 +1,11 @@
 // Records of coding agents that name no prompt: their calls lie below the last prompt before them, whatever the order, the
 // batches and the number of times in which the records of a session come.
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noMaskings } from '../../services/content/masking/maskings.ts'
 import { createProgress } from '../../services/core/log/progress.ts'
 import { createEventMapping } from '../../services/ingest/otel/join.ts'
 import { createJoiner } from '../../services/worker/logs/joiner.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { integer, text } from '../fixtures/otel.ts'
 import { createRandom } from '../fixtures/random.ts'
@@ -55,14 +56,14 @@ function expectedParents(records: readonly Sent[], found: readonly Call[]): (str
 
 /** Waits until each call lies where its records say. */
 async function settled(project_id: string, records: readonly Sent[]): Promise<Call[]> {
-  return vi.waitFor(
+  return eventually(
     async () => {
       const found = await calls(project_id)
       expect(found).toHaveLength(records.length)
       expect(found.map(({ parent_id }) => parent_id)).toEqual(expectedParents(records, found))
       return found
     },
-    { timeout: 90_000, interval: 200 },
+    { withinMs: 90_000, everyMs: 200 },
   )
 }
 
@@ -177,9 +178,9 @@ describe('calls of records without a prompt', () => {
     await sendLogs(project, [{ session: 'one', atMs: 1, name: prompt, n: count }])
     const query = { $expr: { $eq: [{ $getField: 'op_name' }, { $literal: prompt }] } }
     const [root] = await server.list<Call>('/calls/stream_query', { project_id: project, query })
-    await vi.waitFor(async () => expect(await below(root?.id as string)).toBe(count), {
-      timeout: limitMs(90_000),
-      interval: 500,
+    await eventually(async () => expect(await below(root?.id as string)).toBe(count), {
+      withinMs: limitMs(90_000),
+      everyMs: 500,
     })
     expect(await joinerOf().look(86_400)).toBe(0)
   }, 900_000)

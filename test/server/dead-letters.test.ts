@@ -10,6 +10,7 @@ import { createServerStore } from '../../services/core/store/server/server-store
 import { scratchTables, topics } from '../../services/events/registry.ts'
 import type { DeadLetter, DeadLetterSummary } from '../../services/worker/dead-letters/dead-letters.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { usesServer } from '../fixtures/setup.ts'
 
@@ -237,14 +238,14 @@ describe('tables that take nothing', () => {
   it('make no dead letters: the worker says that it waits, over a restart too, and the rows are there once it is mended', async () => {
     await breakView('1')
     await append(rows(5, 6))
-    await expect.poll(status, { timeout: 20_000 }).toEqual({
+    await expectSoon(status).toEqual({
       status: 'down',
       reason: 'calls: the database refuses every row (code 395); a view or an upgrade may be unfinished; rows wait',
     })
     await append(rows(6, 40))
     // The start goes on without them: someone has to be able to ask.
     await server.restart()
-    await expect.poll(status, { timeout: 20_000 }).toMatchObject({ status: 'down' })
+    await expectSoon(status).toMatchObject({ status: 'down' })
     const health = await fetch(`${server.now().url}/health`)
     const said = JSON.stringify(await health.json())
     expect(said).toContain('"workers":"down"')
@@ -272,7 +273,7 @@ describe('tables that take nothing', () => {
 
   it('are told from rows of a later edge: a field that the tables have not waits for them', async () => {
     await append([rowOf(45, 2_000, { later_field: 1 })])
-    await expect.poll(status, { timeout: 20_000 }).toMatchObject({
+    await expectSoon(status).toMatchObject({
       reason: 'calls: rows have a field that the tables have not (code 117); an upgrade may be unfinished; rows wait',
     })
     expect(await letters()).toHaveLength(1)

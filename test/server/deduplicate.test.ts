@@ -1,9 +1,10 @@
 // Two finished calls of one id under two start times, in segments too large to be looked at row by row: one is left, soon.
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lookupRows } from '../../services/worker/calls/merge-fragments.ts'
 import { createMerges } from '../../services/worker/cleanup/merges.ts'
 import type { Worker } from '../../services/worker/run.ts'
 import { post } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 const project = 'two/times'
@@ -47,9 +48,9 @@ it('of two finished calls under two start times one is left soon after the secon
         filter: { call_ids: [idOf(7)] },
       })
     ).map(({ inputs }) => inputs.hour)
-  await vi.waitFor(async () => expect(await hours()).toEqual([11]), { timeout: 60_000, interval: 100 })
+  await eventually(async () => expect(await hours()).toEqual([11]), { withinMs: 60_000, everyMs: 100 })
   const count = async () => (await server.send<{ count: number }>('/calls/query_stats', { project_id: project })).count
-  await vi.waitFor(async () => expect(await count()).toBe(size), { timeout: 60_000, interval: 100 })
+  await eventually(async () => expect(await count()).toBe(size), { withinMs: 60_000, everyMs: 100 })
 })
 
 describe('counters beside work that is no batch', () => {
@@ -122,7 +123,7 @@ describe('counters beside work that is no batch', () => {
     await fold.came
     commit.release()
     const last = await end()
-    await vi.waitFor(() => isCommitted(last), { timeout: 20_000, interval: 20 })
+    await eventually(() => isCommitted(last), { everyMs: 20 })
     await worker?.rollups.refresh()
     fold.release()
     await swept
@@ -143,7 +144,7 @@ describe('counters beside work that is no batch', () => {
     first.release()
     await second.came
     const last = await end()
-    await vi.waitFor(() => isCommitted(last), { timeout: 20_000, interval: 20 })
+    await eventually(() => isCommitted(last), { everyMs: 20 })
     await worker?.rollups.refresh()
     second.release()
     await again

@@ -4,6 +4,7 @@ import { loadConfig } from '../../services/app/config.ts'
 import { examineStore } from '../../services/app/doctor.ts'
 import { topics } from '../../services/events/registry.ts'
 import { declaredViews } from '../../services/worker/views.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 const project = 'dropped/view'
@@ -55,7 +56,7 @@ it('the worker knows the views of every topic from the migrations', async () => 
 
 it('the worker applies no rows of the topic until the view is there again, and then those that came meanwhile', async () => {
   await append('before')
-  await expect.poll(committed, { timeout: 10_000 }).toBe(1)
+  await expectSoon(committed).toBe(1)
   const { text } = await oneRow<{ text: string }>(
     `SELECT create_table_query AS text FROM system.tables WHERE database = 'callhouse' AND name = 'calls_in_to_payloads'`,
   )
@@ -64,15 +65,15 @@ it('the worker applies no rows of the topic until the view is there again, and t
   const now = performance.now.bind(performance)
   vi.spyOn(performance, 'now').mockImplementation(() => now() + 2_100)
   await append('meanwhile')
-  await expect.poll(workers, { timeout: 20_000 }).toMatchObject({
+  await expectSoon(workers).toMatchObject({
     status: 'down',
     reason: expect.stringContaining('calls: the database lacks the view calls_in_to_payloads'),
   })
   expect(await committed()).toBe(1)
   expect(await views()).toMatch(/^fail missing: calls_in_to_payloads/)
   await command(text)
-  await expect.poll(workers, { timeout: 20_000 }).toEqual({ status: 'ok' })
-  await expect.poll(committed, { timeout: 20_000 }).toBe(2)
+  await expectSoon(workers).toEqual({ status: 'ok' })
+  await expectSoon(committed).toBe(2)
   expect(
     await oneRow(`SELECT toUInt32(uniqExact(id)) AS n FROM callhouse.payloads WHERE project_id = '${project}'`),
   ).toEqual({ n: 2 })

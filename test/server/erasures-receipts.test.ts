@@ -18,6 +18,7 @@ import {
   sendCall,
   startErasingServer,
 } from '../fixtures/erasing-server.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import type { LiveServer } from '../fixtures/live-server.ts'
 
 let server: LiveServer
@@ -122,12 +123,10 @@ it('a receipt names backups since the first of its calls, and objects and rows w
 }, 180_000)
 
 it('an erasure is done once the files that were replaced are gone, with receipts in a chain', async () => {
-  await expect
-    .poll(async () => (await receiptsOf(server, project)).map(({ status }) => status), {
-      timeout: 120_000,
-      interval: 500,
-    })
-    .toEqual(['done', 'done', 'done', 'done'])
+  await expectSoon(async () => (await receiptsOf(server, project)).map(({ status }) => status), {
+    withinMs: 120_000,
+    everyMs: 500,
+  }).toEqual(['done', 'done', 'done', 'done'])
   const receipts = (await receiptsOf(server, project)).sort((a, b) =>
     String(a.done_at).localeCompare(String(b.done_at)),
   )

@@ -1,5 +1,6 @@
 // Evaluations of several projects: a few run at one time, and a project with many does not hold up another one's.
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { eventually } from '../fixtures/eventually.ts'
 import { answerJson, completion } from '../fixtures/fake-provider.ts'
 import { createInferenceWorld, type InferenceWorld } from '../fixtures/inference-world.ts'
 
@@ -29,12 +30,12 @@ async function evaluationOf(project_id: string, model: string): Promise<() => Pr
 }
 
 const ended = (project_id: string, call_id: string) =>
-  vi.waitFor(
+  eventually(
     async () => {
       const { status } = await world.server.send<Json>('/evaluations/status', { project_id, call_id })
       expect(status.code).toBe('complete')
     },
-    { timeout: 60_000, interval: 50 },
+    { withinMs: 60_000 },
   )
 
 it('evaluations of one project run beside those of another, which has many that take long', async () => {
@@ -49,7 +50,7 @@ it('evaluations of one project run beside those of another, which has many that 
   const many = await evaluationOf('turns/many', 'many')
   const few = await evaluationOf('turns/few', 'few')
   const slow = [await many(), await many(), await many(), await many(), await many(), await many()]
-  await vi.waitFor(() => expect(asked.many).toBe(3), { timeout: 60_000 })
+  await eventually(() => expect(asked.many).toBe(3), { withinMs: 60_000 })
   for (const id of [await few(), await few()]) await ended('turns/few', id)
   expect(asked).toEqual({ many: 3, few: 2 })
   release.resolve()

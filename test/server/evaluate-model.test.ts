@@ -1,11 +1,12 @@
 // POST /evaluations/evaluate_model: what a job asks models and judges, the calls it writes, restarts, and what it refuses to run.
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClock } from '../../services/core/clock/clock.ts'
 import { type ProjectId, uuidv7 } from '../../services/core/ids.ts'
 import { rawNumber } from '../../services/core/json/lossless.ts'
 import { evaluateModelRoute } from '../../services/evaluation/evaluate-model/routes.ts'
 import { evaluationSummary, summaryOf } from '../../services/evaluation/evaluate-model/summary.ts'
 import { type EvaluationJob, evaluationJobRecord } from '../../services/events/evaluation-jobs.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { type Answerer, answerJson, completion } from '../fixtures/fake-provider.ts'
 import { createInferenceWorld, type InferenceWorld, project } from '../fixtures/inference-world.ts'
 import { createMemoryLog } from '../fixtures/memory-log.ts'
@@ -45,16 +46,16 @@ const start = async (evaluation_ref: string, model_ref: string): Promise<string>
 const statusOf = async (call_id: string): Promise<Json> =>
   (await world.server.send<Json>('/evaluations/status', { project_id: project, call_id })).status
 const ended = (id: string): Promise<Json> =>
-  vi.waitFor(
+  eventually(
     async () => {
       const status = await statusOf(id)
       expect(['complete', 'failed']).toContain(status.code)
       return status
     },
-    { timeout: 60_000, interval: 50 },
+    { withinMs: 60_000 },
   )
 const jobEnded = (id: string) =>
-  vi.waitFor(
+  eventually(
     async () => {
       const rows = await world.server.now().store.rows<Json>({
         name: 'test.jobs',
@@ -63,7 +64,7 @@ const jobEnded = (id: string) =>
       })
       expect(rows).toEqual([{ state: 'ended' }])
     },
-    { timeout: 60_000, interval: 50 },
+    { withinMs: 60_000 },
   )
 const childrenOf = (id: string): Promise<Json[]> =>
   world.server.list('/calls/stream_query', {
@@ -172,9 +173,8 @@ describe('an evaluation', () => {
     const evaluation = await evaluationOf(rows, [])
     const id = await start(evaluation, await put('slow', modelValue('slow')))
     await held.promise
-    await vi.waitFor(async () => expect(await statusOf(id)).toMatchObject({ completed_rows: 7, total_rows: 8 }), {
-      timeout: 60_000,
-      interval: 50,
+    await eventually(async () => expect(await statusOf(id)).toMatchObject({ completed_rows: 7, total_rows: 8 }), {
+      withinMs: 60_000,
     })
     isHeld = false
     await world.server.restart()

@@ -2,7 +2,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../fixtures/eventually.ts'
 import { answerStream, chunk, completion, type FakeProvider, startFakeProvider } from '../fixtures/fake-provider.ts'
 import { providersOf } from '../fixtures/inference-world.ts'
 import { type MonitoredServer, startMonitoredServer } from '../fixtures/loop-monitor.ts'
@@ -204,12 +205,12 @@ describe('the event loop is free within 50 ms while', () => {
         evaluation_ref: evaluation,
         model_ref: model,
       })
-      await vi.waitFor(
+      await eventually(
         async () => {
           const { status } = await post('/evaluations/status', { project_id: project, call_id })
           expect(status.code, JSON.stringify(status).slice(0, 300)).toBe('complete')
         },
-        { timeout: 160_000, interval: 200 },
+        { withinMs: 160_000, everyMs: 200 },
       )
     })
     expect(ms).toBeLessThan(maxMs)
@@ -241,12 +242,12 @@ describe('a caller that goes away while a thread reads the answer', () => {
       )
       return { controller, answered }
     })
-    await vi.waitFor(async () => expect(await running()).toBeGreaterThan(0), { interval: 5, timeout: 20_000 })
+    await eventually(async () => expect(await running()).toBeGreaterThan(0), { everyMs: 5 })
     for (const { controller } of callers) controller.abort()
     expect(await Promise.all(callers.map(({ answered }) => answered))).toContain('aborted')
-    await vi.waitFor(
+    await eventually(
       async () => expect([await running(), await gauge('callhouse_request_threads_waiting')]).toEqual([0, 0]),
-      { timeout: 30_000, interval: 100 },
+      { everyMs: 100 },
     )
     expect(provider.asked.length - before).toBeLessThanOrEqual(callers.length)
     const answer = ended('m', '"more":1')

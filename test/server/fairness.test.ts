@@ -1,10 +1,11 @@
 // One project that asks for more than there is: it is refused or waits, and the others are served as if it were not there.
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ProjectLimits } from '../../schemas/project-settings.ts'
 import { setLimits } from '../../services/cli/limits.ts'
 import { uuidv7 } from '../../services/core/ids.ts'
 import type { Query, Store } from '../../services/core/store/store.ts'
 import { basicAuth, post } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { parseExposition } from '../fixtures/exposition.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
@@ -59,26 +60,32 @@ describe('reads', () => {
         .catch(() => undefined),
     )
     const before = (await metrics()).value('callhouse_refused_total', { policy: 'reads_share' }) ?? 0
-    await vi.waitFor(() => expect(asked()).toBeGreaterThanOrEqual(60), { timeout: 60_000 })
+    await eventually(() => expect(asked()).toBeGreaterThanOrEqual(60), { withinMs: 60_000 })
     const answer = await post(server.now().url, '/calls/query_stats', { project_id: quiet })
     expect([answer.status, JSON.parse(answer.text)]).toEqual([200, expect.objectContaining({ count: 0 })])
     expect(ended.filter(({ status }) => status === 200)).toEqual([])
     const refusal = { status: 429, retryAfter: '1', body: { reason: 'Too many queries of this project are waiting' } }
-    await vi.waitFor(async () => {
-      const refused = (await metrics()).value('callhouse_refused_total', { policy: 'reads_share' })
-      expect(ended).toHaveLength((refused ?? 0) - before)
-      expect(ended.length).toBeGreaterThanOrEqual(60 - (places - 1) - mayWait)
-    }, 60_000)
+    await eventually(
+      async () => {
+        const refused = (await metrics()).value('callhouse_refused_total', { policy: 'reads_share' })
+        expect(ended).toHaveLength((refused ?? 0) - before)
+        expect(ended.length).toBeGreaterThanOrEqual(60 - (places - 1) - mayWait)
+      },
+      { withinMs: 60_000 },
+    )
     for (const one of ended) expect(one).toEqual(refusal)
     expect(ended.length).toBeLessThan(60 - places)
     stop.abort()
     await Promise.all(statistics)
     undo()
     // As soon as the server has seen them leave there is room again.
-    await vi.waitFor(async () => {
-      const { status } = await post(server.now().url, '/calls/query_stats', { project_id: noisy })
-      expect(status).toBe(200)
-    }, 60_000)
+    await eventually(
+      async () => {
+        const { status } = await post(server.now().url, '/calls/query_stats', { project_id: noisy })
+        expect(status).toBe(200)
+      },
+      { withinMs: 60_000 },
+    )
   })
 })
 

@@ -1,7 +1,8 @@
 // Read your own writes: waits, positions, staleness, and what happens when the tables cannot keep up with the log.
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { uuidv7 } from '../../services/core/ids.ts'
 import { basicAuth, post } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { parseExposition } from '../fixtures/exposition.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
@@ -129,7 +130,7 @@ describe('a read', () => {
       return { count: JSON.parse(answer.text).count, isStale: answer.headers.get(stale) !== null }
     }
     expect((await batch(quiet, other)).status).toBe(200)
-    await vi.waitFor(async () => expect(await count(quiet)).toEqual({ count: 1, isStale: false }), 10_000)
+    await eventually(async () => expect(await count(quiet)).toEqual({ count: 1, isStale: false }))
     const isBlocked = block()
     expect((await batch(project, other)).status).toBe(200)
     expect(await count(other)).toEqual({ count: 1, isStale: true })

@@ -1,10 +1,11 @@
 // Property: whatever is sent to any route, it answers below 500, harms no other project, and leaves no payload in the logs.
 import { connect } from 'node:net'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openKeys } from '../../services/core/http/keys.ts'
 import type { Route } from '../../services/core/http/route.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { canary, type GarbageRequest, garbageFor, marker } from '../fixtures/garbage.ts'
 import { sendRaw } from '../fixtures/http-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
@@ -147,9 +148,9 @@ describe('generated garbage', () => {
       sql: `SELECT call_id FROM callhouse.evaluation_jobs FINAL WHERE state = 'queued'`,
       params: {},
     }
-    await vi.waitFor(async () => expect(await server.now().store.rows(queued)).toEqual([]), {
-      timeout: 90_000,
-      interval: 200,
+    await eventually(async () => expect(await server.now().store.rows(queued)).toEqual([]), {
+      withinMs: 90_000,
+      everyMs: 200,
     })
     for (const project_id of ['fuzz/a', 'fuzz/b']) {
       const calls = await server.list<{ id: string }>('/calls/stream_query', { project_id })

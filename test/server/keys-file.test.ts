@@ -10,6 +10,7 @@ import { setKeyLimits } from '../../services/cli/limits.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
 import type { ProjectId } from '../../services/core/ids.ts'
 import { createLogger } from '../../services/core/process/logger.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 let server: LiveServer
@@ -160,7 +161,7 @@ it('each answer to a key that ends within 14 days says when', async () => {
     const expiresAt = new Date(Date.now() + days * 86_400_000).toISOString()
     const { text, stored } = command().create({ userId: 'u', role: 'read', expiresAt })
     await stored
-    await expect.poll(() => status(text)).toBe(200)
+    await expectSoon(() => status(text)).toBe(200)
     const headers = { authorization: `Bearer ${text}`, 'content-type': 'application/json' }
     const sent = { method: 'POST', headers, body: '{"project_id":"e/p"}' }
     const answer = await fetch(`${server.now().url}/calls/query_stats`, sent)

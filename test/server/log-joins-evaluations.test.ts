@@ -1,5 +1,6 @@
 // Results of evaluations in log records become feedback of calls, whichever comes first, however long the other one takes.
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../fixtures/eventually.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan, text } from '../fixtures/otel.ts'
 
@@ -48,19 +49,19 @@ const feedback = async (project_id: string) =>
 const refOf = (project_id: string, n: number) => `weave:///${project_id}/call/${idOf(n)}`
 /** Feedback of these calls, once it is there, and no other. */
 const comes = (project_id: string, ...calls: number[]) =>
-  vi.waitFor(
+  eventually(
     async () => {
       const refs = (await feedback(project_id)).map(({ weave_ref: ref }) => ref)
       expect(refs).toEqual(calls.map((n) => refOf(project_id, n)))
     },
-    { timeout: 90_000, interval: 100 },
+    { withinMs: 90_000, everyMs: 100 },
   )
 /** Nothing of a project is due any more, as after some days; the joiner has looked at all of it before. */
 async function forget(project: string): Promise<void> {
   const looks = () => server.lines.filter((line) => line.includes('"read":"log-joins-projects"')).length
   await server.now().worker?.caughtUp()
   const before = looks()
-  await vi.waitFor(() => expect(looks()).toBeGreaterThan(before + 1), { timeout: 90_000, interval: 100 })
+  await eventually(() => expect(looks()).toBeGreaterThan(before + 1), { withinMs: 90_000, everyMs: 100 })
   await server.now().store.command({
     name: 'test.forget',
     sql: 'DELETE FROM callhouse.log_joins WHERE project_id = {project:String}',
@@ -160,12 +161,12 @@ it('records of earlier days are joined with spans that come after a restart', as
   await server.restart()
   await sendSpans(project_id, span(1))
   await sendSpans('evaluated/restart-2', answered(2, 'response-2'))
-  await vi.waitFor(
+  await eventually(
     async () => {
       const { call } = await server.send<{ call: { output: object } }>('/call/read', { project_id, id: idOf(1) })
       expect(call.output).toEqual({ 'gen_ai.output.messages': [{ content: 'answer' }] })
     },
-    { timeout: 90_000, interval: 100 },
+    { withinMs: 90_000, everyMs: 100 },
   )
   await comes('evaluated/restart-2', 2)
 })

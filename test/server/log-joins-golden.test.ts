@@ -2,9 +2,10 @@
 // records of coding agents, with nothing left that tells of the machine.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
 import { startClockAt } from '../fixtures/clock-at.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 type Call = { inputs: object; output: object; attributes: Record<string, unknown>; summary: { usage: object } }
@@ -64,7 +65,7 @@ it.each(Object.entries(captures))('%s', async (capture, expected) => {
   for (const order of [['traces', 'logs'] as const, ['logs', 'traces'] as const]) {
     const project_id = `golden/${capture}-${order[0]}`
     for (const signal of order) await send(project_id, capture, signal)
-    await vi.waitFor(
+    await eventually(
       async () => {
         const [call] = await server.list<Call>('/calls/stream_query', { project_id })
         expect(call?.inputs).toEqual(expected.inputs)
@@ -76,7 +77,7 @@ it.each(Object.entries(captures))('%s', async (capture, expected) => {
         })
         expect(call?.summary.usage).toMatchObject({ 'gpt-test-1': { input_tokens: 21, output_tokens: 8 } })
       },
-      { timeout: 90_000, interval: 100 },
+      { withinMs: 90_000, everyMs: 100 },
     )
   }
 })
@@ -155,7 +156,7 @@ it.each(Object.entries(agents))('records of %s are turns with what belongs to th
       expect((await post(server.now().url, `/v1/${signal}`, readFileSync(file), type)).status).toBe(200)
   }
   const read = () => server.list<AgentCall>('/calls/stream_query', { project_id })
-  const found = await vi.waitFor(
+  const found = await eventually(
     async () => {
       const calls = await read()
       const turns = calls.filter(isPrompt).map(({ id, inputs }) => {
@@ -168,7 +169,7 @@ it.each(Object.entries(agents))('records of %s are turns with what belongs to th
       expect(tool).toMatchObject({ ...expected.tool, exception: null })
       return calls
     },
-    { timeout: 90_000, interval: 200 },
+    { withinMs: 90_000, everyMs: 200 },
   )
   expect(new Set(found.map(({ thread_id }) => thread_id)).size).toBe(1)
   for (const turn of found.filter(isPrompt)) {

@@ -1,11 +1,12 @@
 // Log records of generative AI become part of calls, whichever of record and span comes first.
 
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noMaskings } from '../../services/content/masking/maskings.ts'
 import { createProgress } from '../../services/core/log/progress.ts'
 import { createEventMapping } from '../../services/ingest/otel/join.ts'
 import { createJoiner, maxEvents } from '../../services/worker/logs/joiner.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan, integer, text } from '../fixtures/otel.ts'
 import { runs } from '../fixtures/runs.ts'
@@ -68,7 +69,7 @@ const read = async (project_id: string, n: number) =>
 
 /** The call once the joiner has looked at so many events of it. */
 async function joined(project_id: string, n: number, events = 1): Promise<Call> {
-  await vi.waitFor(
+  await eventually(
     async () => {
       const rows = await server.now().store.rows<{ events: number }>({
         name: 'test.joined',
@@ -77,7 +78,7 @@ async function joined(project_id: string, n: number, events = 1): Promise<Call> 
       })
       expect(Number(rows[0]?.events)).toBe(events)
     },
-    { timeout: 90_000, interval: 100 },
+    { withinMs: 90_000, everyMs: 100 },
   )
   return read(project_id, n)
 }
@@ -161,7 +162,7 @@ describe('an event with the contents of a call', () => {
     expect(await joined('join/again', 1)).toMatchObject({ ...expected, display_name: 'renamed', attributes: {} })
     const again = [text('gen_ai.request.model', 'm2'), text('input.value', 'now known')]
     await sendSpans('join/again', span(1, { attributes: again }))
-    await vi.waitFor(
+    await eventually(
       async () => {
         const call = await read('join/again', 1)
         expect([call.inputs, call.attributes.model, call.output, call.display_name]).toEqual([
@@ -171,7 +172,7 @@ describe('an event with the contents of a call', () => {
           'renamed',
         ])
       },
-      { timeout: 90_000, interval: 100 },
+      { withinMs: 90_000, everyMs: 100 },
     )
   })
 })
@@ -249,10 +250,10 @@ describe('a join', () => {
     const call = await joined('join/flood', 1, count)
     const events = call.inputs['gen_ai.events'] as { n: number }[]
     expect(events.map(({ n }) => n)).toEqual(Array.from({ length: maxEvents }, (_, n) => n))
-    await vi.waitFor(async () => expect(await beyond()).toBe(count - maxEvents), 30_000)
+    await eventually(async () => expect(await beyond()).toBe(count - maxEvents))
     // Those that come later are counted once each, and the call stays as it is.
     await sendLogs('join/flood', ...messages.slice(count - 50))
     expect(await joined('join/flood', 1, count + more)).toEqual(call)
-    await vi.waitFor(async () => expect(await beyond()).toBe(count + more - maxEvents), 30_000)
+    await eventually(async () => expect(await beyond()).toBe(count + more - maxEvents))
   })
 })

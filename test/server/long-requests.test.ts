@@ -1,5 +1,6 @@
 // Requests that run in a thread of their own are answered as all others are: white space makes a body long.
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../fixtures/eventually.ts'
 import { type FakeProvider, startFakeProvider } from '../fixtures/fake-provider.ts'
 import { damagedValue } from '../fixtures/hostile.ts'
 import { validReads } from '../fixtures/hostile-reads.ts'
@@ -129,16 +130,16 @@ describe('a long request', () => {
     const body = `{"obj":{"project_id":"${project_id}","object_id":"gone","val":{${members}}}}`
     const given = fetch(`${server.now().url}/obj/create`, { method: 'POST', headers, body, signal: controller.signal })
     given.catch(() => undefined)
-    await vi.waitFor(async () => expect(await gauge('callhouse_request_threads_running')).toBe(1), { interval: 5 })
+    await eventually(async () => expect(await gauge('callhouse_request_threads_running')).toBe(1), { everyMs: 5 })
     controller.abort()
-    await vi.waitFor(async () => expect(await gauge('callhouse_request_threads_running')).toBe(0), { timeout: 30_000 })
+    await eventually(async () => expect(await gauge('callhouse_request_threads_running')).toBe(0))
   })
 
   it('does not keep a server from ending', async () => {
     const members = Array.from({ length: 100_000 }, (_, n) => `"k${n}":0`).join(',')
     const body = `{"obj":{"project_id":"${project_id}","object_id":"late","val":{${members}}}}`
     const late = ask('/obj/create', Buffer.from(body))
-    await vi.waitFor(async () => expect(await gauge('callhouse_request_threads_running')).toBe(1), { interval: 5 })
+    await eventually(async () => expect(await gauge('callhouse_request_threads_running')).toBe(1), { everyMs: 5 })
     await Promise.all([server.restart(), late])
     expect((await late).status).toBe(200)
     const { text } = await ask(

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { uuidv7 } from '../../services/core/ids.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 const project_id = 'marks/app'
@@ -195,6 +196,6 @@ describe('masked values', () => {
     expect(counted('dry_run')).toBeGreaterThanOrEqual(1)
     // Usage is written when a minute is over, and at the end of the process.
     await server.restart()
-    await expect.poll(() => used(other), { timeout: 10_000 }).toBe(12_001)
+    await expectSoon(() => used(other)).toBe(12_001)
   })
 })

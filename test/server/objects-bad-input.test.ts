@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fileDigest, tableDigest, valueDigest } from '../../services/content/digest.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 let server: LiveServer
@@ -253,10 +254,10 @@ describe('files', () => {
       `POST /file/create HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer test-key\r\nContent-Type: multipart/form-data; boundary=${boundary}\r\nContent-Length: ${body.length}\r\n\r\n`,
     )
     socket.write(body.subarray(0, sent), () => socket.destroy())
-    await expect
-      .poll(() => server.lines.slice(lines).some((line) => line.includes('"files.create"')), { timeout: 60_000 })
-      .toBe(true)
-    await expect.poll(waiting, { timeout: 60_000 }).toEqual([])
+    await expectSoon(() => server.lines.slice(lines).some((line) => line.includes('"files.create"')), {
+      withinMs: 60_000,
+    }).toBe(true)
+    await expectSoon(waiting, { withinMs: 60_000 }).toEqual([])
     expect(await total()).toBe(0)
   })
   it('whose body ends early in a whole request are 400', async () => {

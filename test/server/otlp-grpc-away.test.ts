@@ -8,6 +8,7 @@ import { createKeys } from '../../services/core/http/keys.ts'
 import type { Log } from '../../services/core/log/log.ts'
 import { createOtelGrpcMethods } from '../../services/ingest/otel/grpc.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
+import { eventually, expectSoon } from '../fixtures/eventually.ts'
 import { callOver, exportPath, framed, grpcBeside, retrySeconds } from '../fixtures/grpc.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan } from '../fixtures/otel.ts'
@@ -67,7 +68,7 @@ describe('a deadline that passes', () => {
     expect(retrySeconds(await answer)).toBeUndefined()
     expect(await ids('acme/late')).toEqual([])
     held.release()
-    await expect.poll(() => ids('acme/late'), { timeout: 20_000 }).toEqual([expect.stringContaining('b0000001')])
+    await expectSoon(() => ids('acme/late')).toEqual([expect.stringContaining('b0000001')])
   })
 
   it('in the middle of the message ends the call, and nothing of it is stored', async () => {
@@ -89,7 +90,7 @@ describe('a deadline that passes', () => {
     expect(status).toBe('4')
     expect((await call(session, 2, { project_id: 'acme/half' })).status).toBe(0)
     expect(await ids('acme/half')).toEqual([expect.stringContaining('b0000002')])
-    await vi.waitFor(() => expect(server.now().http.shared.budget.heldBytes()).toBe(0))
+    await eventually(() => expect(server.now().http.shared.budget.heldBytes()).toBe(0))
   })
 
   it('of a client that goes away after the append began keeps nothing back either', async () => {
@@ -100,7 +101,7 @@ describe('a deadline that passes', () => {
     session.destroy()
     await gone
     held.release()
-    await expect.poll(() => ids('acme/gone'), { timeout: 20_000 }).toEqual([expect.stringContaining('b0000003')])
+    await expectSoon(() => ids('acme/gone')).toEqual([expect.stringContaining('b0000003')])
   })
 })
 
@@ -157,7 +158,7 @@ describe('keys', () => {
     expect(retrySeconds(answer)).toBe(2)
     expect(await status(basicAuth())).toBe(0)
     isAway = false
-    await expect.poll(() => status('Bearer somebody')).toBe(16)
+    await expectSoon(() => status('Bearer somebody')).toBe(16)
     session.close()
     expect(await grpc.close(10_000)).toBe(true)
     await directory.close()

@@ -2,9 +2,10 @@
 // bound, and whoever floods with frames loses the connection, and nobody else.
 import { type ClientHttp2Session, connect as connectH2, constants } from 'node:http2'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ByteLease } from '../../services/core/http/limits.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { callOver, exportPath, framed } from '../fixtures/grpc.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan, text } from '../fixtures/otel.ts'
@@ -77,7 +78,7 @@ describe('while there is no room for bodies', () => {
   })
   afterEach(async () => {
     fill.release()
-    await vi.waitFor(() => expect(server.now().http.shared.budget.heldBytes()).toBe(0))
+    await eventually(() => expect(server.now().http.shared.budget.heldBytes()).toBe(0))
   })
   const stored = async (project_id: string) =>
     (await server.list('/calls/stream_query', { project_id, columns: ['id'] })).length
@@ -131,13 +132,13 @@ describe('while there is no room for bodies', () => {
     )
     const waiting = () => crowd.filter((status) => status() === undefined).length
     const began = performance.now()
-    await vi.waitFor(() => expect(waiting()).toBeLessThanOrEqual(maxWaiting), { timeout: 1_500, interval: 10 })
+    await eventually(() => expect(waiting()).toBeLessThanOrEqual(maxWaiting), { everyMs: 10 })
     const beside = begin(sessionTo(port()))
     await new Promise((resolve) => setTimeout(resolve, 300))
     if (performance.now() - began < 1_800) {
       expect([waiting() > maxWaiting / 2, beside()]).toEqual([true, undefined])
     }
-    await vi.waitFor(() => expect([waiting(), beside()]).toEqual([0, '14']), { timeout: 10_000 })
+    await eventually(() => expect([waiting(), beside()]).toEqual([0, '14']))
     expect(new Set(crowd.map((status) => status()))).toEqual(new Set(['14']))
     fill.release()
     expect((await call(sessionTo(port()), bodyOf(9), { project_id: 'acme/crowd' })).status).toBe(0)

@@ -1,8 +1,9 @@
 // The gRPC port with many connections and streams, silent ones, and faults of the server.
 import { type ClientHttp2Session, connect as connectH2, constants } from 'node:http2'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Logger } from '../../services/core/process/logger.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { callOver, exportPath, framed, grpcBeside } from '../fixtures/grpc.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan } from '../fixtures/otel.ts'
@@ -61,7 +62,7 @@ describe('many at one time', () => {
       expect(new Set((await Promise.all(calls)).map(({ status }) => status))).toEqual(new Set([0]))
       expect(cut).toBe(0)
       open(100)
-      await vi.waitFor(() => expect(cut).toBeGreaterThanOrEqual(50), { timeout: 20_000 })
+      await eventually(() => expect(cut).toBeGreaterThanOrEqual(50))
       // They stay open and silent.
       expect((await call([framed(requestOf(5_000))], { project_id: 'acme/connections' })).status).toBe(0)
       expect((await rows('acme/connections')).length).toBe(951)

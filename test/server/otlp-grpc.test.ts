@@ -11,6 +11,7 @@ import { openOtlpPorts } from '../../services/app/otlp-ports.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
 import type { Logger } from '../../services/core/process/logger.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { callOver, exportPath, framed, retrySeconds } from '../fixtures/grpc.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan, text } from '../fixtures/otel.ts'
@@ -172,7 +173,7 @@ describe('a call that is refused', () => {
   it('while the budget of bodies is used up: to be sent again, after some time', async () => {
     const { budget } = server.now().http.shared
     // Handlers of calls that were given up may still hold their messages.
-    await vi.waitFor(() => expect(budget.heldBytes()).toBe(0))
+    await eventually(() => expect(budget.heldBytes()).toBe(0))
     const lease = budget.lease({})
     lease.take(131_072)
     try {

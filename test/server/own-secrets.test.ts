@@ -7,6 +7,7 @@ import { startCallhouse } from '../../services/app/server.ts'
 import { createLogger } from '../../services/core/process/logger.ts'
 import { callhouse } from '../fixtures/callhouse.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { answerJson, completion, type FakeProvider, startFakeProvider } from '../fixtures/fake-provider.ts'
 import { createInferenceWorld, type InferenceWorld, project, secretValue } from '../fixtures/inference-world.ts'
 import { processEnv } from '../fixtures/process-env.ts'
@@ -112,7 +113,7 @@ describe('a secret of a project', () => {
   it("is an address for Azure, and the operator's key does not go there", async () => {
     world.writeProviders({})
     await about('PUT', '/AZURE_API_BASE', { value: thief.url })
-    await expect.poll(() => sentFor('azure/m')).toBe('missing_secret')
+    await expectSoon(() => sentFor('azure/m')).toBe('missing_secret')
     expect(thief.asked).toEqual([])
     await about('PUT', '/AZURE_API_KEY', { value: own, origins: [world.fake.url] })
     expect(await sentFor('azure/m')).toBe('missing_secret')
@@ -153,35 +154,33 @@ describe('a secret of a project', () => {
 it('commands set secrets of entities from the standard input, list them and take them away', async () => {
   world.writeProviders({ providers: { xai: { base_url: world.fake.url }, openai: { base_url: world.fake.url } } })
   expect(command(['secrets', 'set', 'ent', 'XAI_API_KEY'], `${ofEntity}\n`).text).toMatch(/is set/)
-  await expect.poll(() => sentFor('xai/m', sibling)).toBe(`Bearer ${ofEntity}`)
+  await expectSoon(() => sentFor('xai/m', sibling)).toBe(`Bearer ${ofEntity}`)
   expect(await sentFor('xai/m', 'other/app')).toBe('Bearer xai-key-0123456789')
   expect(command(['secrets', 'list']).text).toMatch(/^ent {2}XAI_API_KEY {2}version 1 .*command {2}…abcd$/m)
   expect(command(['secrets', 'set', '*', 'A'], 'x')).toMatchObject({ status: 2 })
   expect(command(['secrets', 'set', 'ent', 'A', 'sk-value'], '')).toMatchObject({ status: 2 })
   expect(command(['secrets', 'remove', 'ent', 'XAI_API_KEY'])).toMatchObject({ status: 0 })
-  await expect.poll(() => sentFor('xai/m', sibling)).toBe('Bearer xai-key-0123456789')
+  await expectSoon(() => sentFor('xai/m', sibling)).toBe('Bearer xai-key-0123456789')
 })
 
 it('changes are audited by name alone', async () => {
   const { worker, store } = world.server.now()
-  await expect
-    .poll(async () => {
-      await worker?.caughtUp()
-      const events = await store.rows<Record<string, string>>({
-        name: 'test',
-        sql: 'SELECT action, scope, target, actor, details FROM callhouse.audit_events',
-        params: {},
-      })
-      told.push(JSON.stringify(events))
-      return events.map(({ action, scope, target, actor }) => [action, scope, target, actor].join(' '))
+  await expectSoon(async () => {
+    await worker?.caughtUp()
+    const events = await store.rows<Record<string, string>>({
+      name: 'test',
+      sql: 'SELECT action, scope, target, actor, details FROM callhouse.audit_events',
+      params: {},
     })
-    .toEqual(
-      expect.arrayContaining([
-        `secret.set ${project} OPENAI_API_KEY tester`,
-        `secret.removed ${project} TEAM tester`,
-        'secret.set ent XAI_API_KEY command',
-      ]),
-    )
+    told.push(JSON.stringify(events))
+    return events.map(({ action, scope, target, actor }) => [action, scope, target, actor].join(' '))
+  }).toEqual(
+    expect.arrayContaining([
+      `secret.set ${project} OPENAI_API_KEY tester`,
+      `secret.removed ${project} TEAM tester`,
+      'secret.set ent XAI_API_KEY command',
+    ]),
+  )
 })
 
 /** Fails with the first file of a folder that holds a secret's value. */
@@ -236,7 +235,7 @@ it('another master key stops the start, and one of before opens them until they 
       params: {},
     })
   }
-  await expect.poll(rotated, { timeout: 10_000 }).toHaveLength(3)
+  await expectSoon(rotated).toHaveLength(3)
 })
 
 it('projects do without the secrets of the operator where these are not shared', async () => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { serverStatusResponse } from '../../schemas/server.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 const project_id = 'log/reads'
@@ -30,7 +31,7 @@ async function lineOf(path: string, body: object, read: string): Promise<Line> {
       .slice(before)
       .map((line) => JSON.parse(line) as Line)
       .find((line) => line.read === read)
-  await expect.poll(found, { timeout: 30_000 }).toBeDefined()
+  await expectSoon(found).toBeDefined()
   return found() as Line
 }
 
@@ -111,5 +112,5 @@ it('the status of the server tells its reads, topics, store and process to owner
   expect(read).toMatchObject({ path: expect.any(String), count: expect.any(Number) })
   expect(read?.p95_ms).toBeGreaterThanOrEqual(read?.p50_ms ?? Number.POSITIVE_INFINITY)
   // It is that of the time since the last question, in which there may have been no round.
-  await expect.poll(async () => (await statusNow()).process.event_loop_p99_ms).toBeGreaterThan(0)
+  await expectSoon(async () => (await statusNow()).process.event_loop_p99_ms).toBeGreaterThan(0)
 })

@@ -1,8 +1,9 @@
 // Edges whose clocks are an hour ahead or behind: what is written later still wins, and nothing is lost.
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { uuidv7 } from '../../services/core/ids.ts'
 import { basicAuth, type ChildServer, post } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { createInstallation, type Installation } from '../fixtures/installation.ts'
 import { kafkaBrokers } from '../fixtures/kafka.ts'
 import { createLoad } from '../fixtures/load.ts'
@@ -45,7 +46,7 @@ it('the skew of clocks is noticed, reported and measured', async () => {
   expect(await metric(edges.ahead)).toBeCloseTo(3600, -2)
   expect(await metric(edges.behind)).toBeCloseTo(-3600, -2)
   for (const { output } of [edges.ahead, edges.behind])
-    await vi.waitFor(() => expect(output()).toContain("this machine's clock differs"), 10_000)
+    await eventually(() => expect(output()).toContain("this machine's clock differs"))
   expect(edges.right.output()).not.toContain("this machine's clock differs")
 })
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@clickhouse/client'
 import { type Admin, Kafka, logLevel } from 'kafkajs'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { type Config, loadConfig } from '../../services/app/config.ts'
 import { findingsText } from '../../services/app/doctor.ts'
 import { examineMatch } from '../../services/app/doctor-kafka.ts'
@@ -14,6 +14,7 @@ import { openGroup, openStore } from '../../services/app/drivers.ts'
 import { type Callhouse, startCallhouse } from '../../services/app/server.ts'
 import { createLogger } from '../../services/core/process/logger.ts'
 import { topics } from '../../services/events/registry.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { kafkaBrokers } from '../fixtures/kafka.ts'
 import { checkCalls, writeCalls } from '../fixtures/known-calls.ts'
 import { createTestDatabase, type TestDatabase } from '../fixtures/setup.ts'
@@ -92,7 +93,7 @@ async function stop(one: Running): Promise<void> {
 }
 /** Waits until a server has ended by itself, and returns the line that says why. */
 async function ended(one: Running): Promise<string> {
-  await vi.waitFor(() => expect(one.callhouse.shutdown.isShuttingDown()).toBe(true), 60_000)
+  await eventually(() => expect(one.callhouse.shutdown.isShuttingDown()).toBe(true), { withinMs: 60_000 })
   await stop(one)
   process.exitCode = undefined
   return one.lines.find((line) => line.includes('"level":60')) ?? one.lines.join('')
@@ -208,9 +209,9 @@ it('a process ends when its topics were made anew, and starts on those or on oth
 it('a process refuses topics that are shorter than what was applied', async () => {
   const { name, flags } = newTopics()
   await stop(await filled('kafka', flags))
-  await vi.waitFor(
+  await eventually(
     () => admin.setOffsets({ groupId: name, topic: `${name}.calls`, partitions: [{ partition: 1, offset: '1000' }] }),
-    { timeout: 20_000, interval: 500 },
+    { everyMs: 500 },
   )
   await expect(start('kafka', flags)).rejects.toThrow(/calls\.1 ends at \d+, and .* up to 1000/)
   const one = await start('kafka', [...flags, '--adopt-log'])

@@ -4,8 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ChildServer, post, postLines } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { createInstallation, type Installation } from '../fixtures/installation.ts'
 import { kafkaBrokers } from '../fixtures/kafka.ts'
 import { processEnv } from '../fixtures/process-env.ts'
@@ -78,7 +79,9 @@ it('a rebuild goes on after a kill, while two workers write, and changes no answ
   await answers()
   // So slow that it rests after its first batch until it is killed.
   const first = command('rebuild', 'calls', '--rows-per-second', '1')
-  await vi.waitFor(() => expect([rowsOf(first.text()) > 0, first.text()]).toEqual([true, expect.any(String)]), 60_000)
+  await eventually(() => expect([rowsOf(first.text()) > 0, first.text()]).toEqual([true, expect.any(String)]), {
+    withinMs: 60_000,
+  })
   const second = command('rebuild', 'calls')
   expect([await second.ended, second.text()]).toEqual([
     1,

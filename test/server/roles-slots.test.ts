@@ -1,9 +1,10 @@
 // Two workers over Kafka and a ClickHouse server share what is derived by hash slots; one that dies loses its slots.
 import { randomUUID } from 'node:crypto'
 import { createClient } from '@clickhouse/client'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { slotCount } from '../../services/content/hash-slots.ts'
 import { post } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { createInstallation } from '../fixtures/installation.ts'
 import { kafkaBrokers } from '../fixtures/kafka.ts'
 
@@ -31,16 +32,16 @@ it('a second worker derives a share of the projects, and the first one all of th
     }
     /** Resolves once the counters of every project have all of its calls. */
     const derived = () =>
-      vi.waitFor(
+      eventually(
         async () => {
           const rows = await read<{ calls: number }>(`SELECT toUInt32(sum(calls)) AS calls
             FROM callhouse.call_counts FINAL WHERE project_id LIKE 'team/share-%' GROUP BY project_id`)
           expect(rows.map(({ calls }) => calls)).toEqual(names.map(() => sent))
         },
-        { timeout: 60_000, interval: 200 },
+        { withinMs: 60_000, everyMs: 200 },
       )
     // Until the partitions are shared one worker derives everything under the rollup's own name.
-    await vi.waitFor(
+    await eventually(
       async () => {
         await sendOne()
         const [row] = await read<{ n: number }>(
@@ -48,7 +49,7 @@ it('a second worker derives a share of the projects, and the first one all of th
         )
         expect(row?.n).toBe(slotCount)
       },
-      { timeout: 60_000, interval: 1_000 },
+      { withinMs: 60_000, everyMs: 1_000 },
     )
     await derived()
     await other.kill()

@@ -4,12 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@clickhouse/client'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { loadConfig } from '../../services/app/config.ts'
 import { openKeysOf } from '../../services/app/keys.ts'
 import { createLogger } from '../../services/core/process/logger.ts'
 import type { ChildServer } from '../fixtures/child-server.ts'
 import { basicAuth, post, postLines } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { type FakeProvider, startFakeProvider } from '../fixtures/fake-provider.ts'
 import { createInstallation, type Installation } from '../fixtures/installation.ts'
 import { kafkaBrokers } from '../fixtures/kafka.ts'
@@ -93,7 +94,7 @@ it('lets a key in everywhere that a command made, and nowhere two seconds after 
       )
     expect(await statuses()).toEqual([200, 200, 200])
     await keys.revoke(id)
-    await vi.waitFor(async () => expect(await statuses()).toEqual([401, 401, 401]), { timeout: 2_000, interval: 20 })
+    await eventually(async () => expect(await statuses()).toEqual([401, 401, 401]), { everyMs: 20 })
   } finally {
     await close()
     await rm(dataDir, { recursive: true })
@@ -113,7 +114,7 @@ it('refuses rows by a limit that another process was told of', async () => {
     const start = { project_id: project, id, op_name: 'op', started_at: at(0), attributes: {}, inputs: {} }
     return (await post(ingest.url, '/call/start', { start })).status
   }
-  await vi.waitFor(async () => expect(await write()).toBe(429), { timeout: 2_000, interval: 20 })
+  await eventually(async () => expect(await write()).toBe(429), { everyMs: 20 })
   expect(await write()).toBe(429)
 })
 
@@ -139,12 +140,12 @@ it('runs an evaluation in the worker that was asked for elsewhere', async () => 
     }),
   }
   const { call_id } = await json(query, '/evaluations/evaluate_model', refs)
-  await vi.waitFor(
+  await eventually(
     async () => {
       const { status } = await json(query, '/evaluations/status', { call_id })
       expect(status).toMatchObject({ code: 'complete', output: { model_latency: {} } })
     },
-    { timeout: 60_000, interval: 100 },
+    { withinMs: 60_000, everyMs: 100 },
   )
   expect(engine.asked.map(({ json: { messages } }) => messages[0].content).sort()).toEqual(['a', 'a', 'b', 'b'])
 })
@@ -155,7 +156,7 @@ it('keeps the counters of all partitions, whichever worker applied them', async 
     username: installation.bridge.user,
     password: installation.bridge.password,
   })
-  await vi.waitFor(
+  await eventually(
     async () => {
       const query = `SELECT toUInt32(sum(calls)) AS n, uniqExact(partition) AS partitions
         FROM (SELECT calls, 0 AS partition FROM callhouse.call_counts FINAL WHERE project_id = '${project_id}'
@@ -166,7 +167,7 @@ it('keeps the counters of all partitions, whichever worker applied them', async 
       }>()
       expect(row).toEqual({ n: 100, partitions: 3 })
     },
-    { timeout: 60_000, interval: 200 },
+    { withinMs: 60_000, everyMs: 200 },
   )
   await database.close()
 })
@@ -225,13 +226,13 @@ it('joins spans and their log records that two workers apply at the same time', 
   await Promise.all([sendLogs(0, 8), sendSpans(8, 16)])
   await Promise.all([...ids.slice(16).keys()].flatMap((n) => [sendSpans(16 + n, 17 + n), sendLogs(16 + n, 17 + n)]))
   await Promise.all([sendSpans(4, 20), sendLogs(4, 20)])
-  await vi.waitFor(
+  await eventually(
     async () => {
       const calls = await postLines<{ id: string; inputs: unknown }>(query.url, '/calls/stream_query', { project_id })
       const found = calls.map(({ id, inputs }) => [id, inputs]).sort()
       expect(found).toEqual(ids.toSorted().map((id) => [id, { 'gen_ai.input.messages': [{ content: id }] }]))
     },
-    { timeout: 60_000, interval: 200 },
+    { withinMs: 60_000, everyMs: 200 },
   )
   await other.kill()
 })
@@ -249,7 +250,7 @@ it('answers at once and says that it is stale when nothing is applied any more',
   }
   // The first one waits its bound; once the record is older than that, no read waits for it.
   expect((await ask()).staleMs).toBeGreaterThan(0)
-  await vi.waitFor(async () => expect((await ask()).staleMs).toBeGreaterThan(500), { timeout: 30_000 })
+  await eventually(async () => expect((await ask()).staleMs).toBeGreaterThan(500))
   const rest = await Promise.all([ask(), ask(), ask()])
   for (const { staleMs, tookMs } of rest) expect([staleMs > 500, tookMs < staleMs]).toEqual([true, true])
   worker = await installation.start('worker')

@@ -6,6 +6,7 @@ import { openKeys } from '../../services/core/http/keys.ts'
 import { createSessions } from '../../services/core/http/session.ts'
 import type { Via } from '../../services/core/http/via.ts'
 import { openMasterKey, sealWith } from '../../services/core/process/master-key.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { type Answer, json, send } from '../fixtures/http-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
@@ -102,7 +103,7 @@ describe('sessions', () => {
     expect((await ask(cookie)).status).toBe(200)
     expect((await ask(cookie, {}, '/cost/create')).status).toBe(403)
     await keys.revoke(made.id)
-    await expect.poll(async () => (await ask(cookie)).status, { timeout: 5_000 }).toBe(401)
+    await expectSoon(async () => (await ask(cookie)).status).toBe(401)
 
     const second = cookieOf(await signIn('test-key'))
     const out = await send(port, '/auth/logout', {

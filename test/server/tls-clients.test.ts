@@ -6,9 +6,10 @@ import { request as ask } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, type SecureContextOptions, type TLSSocket } from 'node:tls'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Certificates, makeCertificates } from '../fixtures/certificates.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { callOver, exportPath, framed } from '../fixtures/grpc.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan } from '../fixtures/otel.ts'
@@ -124,14 +125,14 @@ describe('with an authority of clients', () => {
 
     const known = renewals()
     own.renew()
-    await vi.waitFor(() => expect(renewals()).toBeGreaterThan(known), 60_000)
-    await vi.waitFor(async () => expect((await connected(first)).serial).not.toBe(before.serial), 60_000)
+    await eventually(() => expect(renewals()).toBeGreaterThan(known), { withinMs: 60_000 })
+    await eventually(async () => expect((await connected(first)).serial).not.toBe(before.serial), { withinMs: 60_000 })
     expect(await everyPort(first, 80)).toEqual(taken)
 
     const ticket = (await connected(first)).ticket
     const once = renewals()
     copyFileSync(second.ca, clientCa)
-    await vi.waitFor(() => expect(renewals()).toBeGreaterThan(once), 60_000)
+    await eventually(() => expect(renewals()).toBeGreaterThan(once), { withinMs: 60_000 })
     expect(await everyPort(second, 96)).toEqual(taken)
     expect(await everyPort(first, 112)).toEqual(refused)
     // A ticket from before is no certificate.

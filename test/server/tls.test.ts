@@ -14,6 +14,7 @@ import { createHttpServer } from '../../services/core/http/http-server.ts'
 import { openTls } from '../../services/core/http/tls.ts'
 import { type Certificates, makeCertificates } from '../fixtures/certificates.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan } from '../fixtures/otel.ts'
 
@@ -169,11 +170,11 @@ describe('files of a certificate', () => {
       })
     const first = await serial()
     files.renew()
-    await vi.waitFor(() => expect(renewed).toHaveBeenCalled(), 10_000)
+    await eventually(() => expect(renewed).toHaveBeenCalled())
     const second = await serial()
     expect(second).not.toBe(first)
     writeFileSync(files.cert, 'no certificate')
-    await vi.waitFor(() => expect(faults.at(-1)).toContain(files.cert), 10_000)
+    await eventually(() => expect(faults.at(-1)).toContain(files.cert))
     expect(await serial()).toBe(second)
   })
 

@@ -2,7 +2,7 @@
 import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { follow } from '../../services/cli/follow.ts'
 import { overLimit } from '../../services/core/errors.ts'
 import type { Position, RecordInput } from '../../services/core/log/log.ts'
@@ -12,6 +12,7 @@ import { readLines } from '../../services/operations/transfer/archive.ts'
 import { importFrom } from '../../services/operations/transfer/import.ts'
 import type { DeadLetter, DeadLetterSummary } from '../../services/worker/dead-letters/dead-letters.ts'
 import { type ChildServer, post, startChildServer } from '../fixtures/child-server.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { answersOf, idOf, sameAddress, writeWorld } from '../fixtures/whole-world.ts'
 
@@ -217,7 +218,7 @@ async function importInto(log: ReturnType<typeof fakeLog>, stateFile: string) {
   const onClock = (clock: bigint) => void clocks.push(clock)
   const deps = { log, blobs: noBlobs, deadLetters, stateFile, waits: false, onClock }
   tasks.begin('import', (task) => importFrom(deps, join(folder, 'all'), task))
-  await vi.waitUntil(() => tasks.status()?.phase !== 'working', { timeout: 60_000, interval: 10 })
+  await eventually(() => expect(tasks.status()?.phase).not.toBe('working'), { withinMs: 60_000 })
   return { ...(tasks.status() as TaskStatus), clocks }
 }
 

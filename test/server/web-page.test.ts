@@ -8,6 +8,7 @@ import { clientText, generatedFile } from '../../scripts/web-client.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
 import { openAssets } from '../../services/web/assets.ts'
 import { pagePathOf } from '../../services/web/sdk-links.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { json, send } from '../fixtures/http-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
@@ -116,7 +117,7 @@ describe('the page', () => {
       const answer = await send(port, '/projects/query', { anonymous: true, headers, body: JSON.stringify(body) })
       return json(answer) as { projects: { project_id: string; calls: number; calls_24h: number }[]; total: number }
     }
-    await expect.poll(async () => (await ask('read', ['acme'])).projects[0]?.calls, { timeout: 60_000 }).toBe(2)
+    await expectSoon(async () => (await ask('read', ['acme'])).projects[0]?.calls, { withinMs: 60_000 }).toBe(2)
     expect(await ask('read', ['acme'])).toMatchObject({
       total: 1,
       projects: [{ project_id: 'acme/mine', calls: 2, calls_24h: 2, errors_24h: 0 }],

@@ -11,6 +11,7 @@ import { applyItem, emptyState } from '../../services/core/directory/state.ts'
 import { digestOf, idIn, newKeyText } from '../../services/core/http/key-text.ts'
 import { createKeys, openKeys } from '../../services/core/http/keys.ts'
 import type { ProjectId } from '../../services/core/ids.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { runs } from '../fixtures/runs.ts'
 
 let dataDir: string
@@ -213,7 +214,7 @@ describe('the file', () => {
     const one = open({ rewrites: true, rewriteEveryMs: 20 })
     one.appendNow([user('a', 'before')], 'x')
     one.appendNow([user('a', 'after')], 'x')
-    await expect.poll(() => readFileSync(path, 'utf8').includes('before')).toBe(false)
+    await expectSoon(() => readFileSync(path, 'utf8').includes('before')).toBe(false)
     await one.close()
     expect([usersOf(one), usersOf()]).toEqual([['a'], ['a']])
   })

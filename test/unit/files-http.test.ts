@@ -14,6 +14,7 @@ import { createClock } from '../../services/core/clock/clock.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import { createFileWriteRoutes } from '../../services/ingest/files/routes.ts'
 import { createFileReadRoutes } from '../../services/query/files/routes.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { annAuth, send, startServer, type TestServer } from '../fixtures/http-server.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'
 
@@ -115,10 +116,10 @@ describe('over HTTP', () => {
       `POST /file/create HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: ${annAuth}\r\nContent-Type: ${type}\r\nContent-Length: 9000000\r\n\r\n${head}`,
     )
     socket.write(Buffer.alloc(2_000_000, 1))
-    await expect.poll(temporary).toHaveLength(1)
+    await expectSoon(temporary).toHaveLength(1)
     socket.destroy()
-    await expect.poll(() => server.lines.slice(lines).some((line) => 'status' in line)).toBe(true)
-    await expect.poll(temporary).toEqual([])
+    await expectSoon(() => server.lines.slice(lines).some((line) => 'status' in line)).toBe(true)
+    await expectSoon(temporary).toEqual([])
     expect(log.appends()).toBe(0)
   })
 })

@@ -8,6 +8,7 @@ import { withLock } from '../../services/core/directory/file-lock.ts'
 import type { Right, RoleName } from '../../services/core/directory/roles.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
 import { type Route, route } from '../../services/core/http/route.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { annAuth, json, send, sendRaw, startServer, type TestServer } from '../fixtures/http-server.ts'
 
 const rights: Right[] = [
@@ -116,7 +117,7 @@ describe('credentials', () => {
     const partial = new Promise<string>((resolve) => {
       void sendRaw(server.port, `${started}{`).then(resolve)
     })
-    await expect.poll(() => server.lines.some((line) => line.request === 'early' && line.status === 401)).toBe(true)
+    await expectSoon(() => server.lines.some((line) => line.request === 'early' && line.status === 401)).toBe(true)
     await server.close(1)
     expect(await partial).toMatch(/^HTTP\/1.1 401 /)
     expect(handled).toBe(before)
@@ -186,7 +187,7 @@ describe('roles and grants', () => {
         ({ status }) => (status === 200 ? 'whole' : 'refused'),
         () => 'broken off',
       )
-      await expect.poll(() => goingOn.has(userId)).toBe(true)
+      await expectSoon(() => goingOn.has(userId)).toBe(true)
       await act(id)
       return ended
     }

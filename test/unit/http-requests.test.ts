@@ -1,7 +1,8 @@
 // What holds for every request: paths, methods, bodies and limits.
 import { request } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../fixtures/eventually.ts'
 import { type Answer, annAuth, json, send, sendRaw, startServer, type TestServer } from '../fixtures/http-server.ts'
 import { routes } from './http-routes.ts'
 
@@ -244,10 +245,10 @@ describe('limits', () => {
     try {
       const other = { authorization: `Bearer ${tight.keys.create({ userId: 'bob', role: 'write' }).text}` }
       const bodies = Array.from({ length: 3 }, begin)
-      await vi.waitFor(async () => {
+      await eventually(async () => {
         const { text: samples } = await send(tight.port, '/metrics')
         expect(samples).toMatch(new RegExp(`^callhouse_http_body_bytes ${3 * (text.length - 1)}$`, 'm'))
-      }, 10_000)
+      })
       const whole = JSON.stringify('x'.repeat(1_048_570))
       const refused = await send(tight.port, '/bytes', { body: whole })
       const reason = 'Too many bytes of request bodies of this key at one time'

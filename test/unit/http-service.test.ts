@@ -12,6 +12,7 @@ import { createShutdown } from '../../services/core/process/shutdown.ts'
 import { openGeoRanges } from '../../services/query/service/geolocate.ts'
 import { createGraphqlRoutes } from '../../services/query/service/graphql.ts'
 import { createServiceRoutes, type HealthChecks } from '../../services/query/service/routes.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { deferred, json, send, startServer, type TestServer } from '../fixtures/http-server.ts'
 
 const fine: HealthChecks = { log: 'ok', storage: 'ok', workers: 'ok', lagMs: 12.4 }
@@ -387,6 +388,6 @@ describe('shutdown', () => {
     handlers.get('SIGINT')?.()
     expect(codes).toEqual([1])
     closed.resolve()
-    await expect.poll(() => codes).toEqual([1, 0])
+    await expectSoon(() => codes).toEqual([1, 0])
   })
 })

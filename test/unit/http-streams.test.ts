@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { fault } from '../../services/core/http/errors.ts'
 import { type Route, route } from '../../services/core/http/route.ts'
 import { lineBuffers } from '../../services/core/memory/buffer-pool.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { annAuth, deferred, json, send, startServer, type TestServer } from '../fixtures/http-server.ts'
 
 /** What the source of the running test does; each test sets it. */
@@ -201,7 +202,7 @@ describe('clients that go away or are slow', () => {
     const socket = connect(server.port, '127.0.0.1', () => socket.write(head('/slow', 'X-Request-Id: left\r\n')))
     await began.promise
     socket.destroy()
-    await expect.poll(() => server.lines.find((line) => line.request === 'left')).toMatchObject({ status: 499 })
+    await expectSoon(() => server.lines.find((line) => line.request === 'left')).toMatchObject({ status: 499 })
     finish.resolve()
   })
 })

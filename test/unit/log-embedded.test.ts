@@ -11,6 +11,7 @@ import { isSpare } from '../../services/core/log/segments/spares.ts'
 import { structureOf } from '../../services/core/log/topic.ts'
 import { topics } from '../../services/events/registry.ts'
 import { logContract } from '../engine/log.contract.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import {
   applyRows,
   controlledFs,
@@ -138,9 +139,9 @@ describe('segments', () => {
     await log.append('calls', [recordOf(['a'])])
     expect((await applyRows(log, 'calls', 1)).ids).toEqual(['a'])
     const spares = async () => (await readdir(join(dir, 'calls'))).filter(isSpare)
-    await vi.waitFor(async () => expect(await spares()).toHaveLength(4))
+    await eventually(async () => expect(await spares()).toHaveLength(4))
     // The files are there before their folder is synced, and only then they are taken.
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { segments, dirSyncs } = log.counters()
       const id = `${segments}`
       await log.append('calls', [recordOf([id])])
@@ -177,7 +178,7 @@ describe('segments', () => {
     const batches = log.consume('calls', never())[Symbol.asyncIterator]()
     let next = batches.next()
     // Segments that begin without a spare need no other end.
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { dirSyncs } = log.counters()
       const { offset } = await log.append('calls', [recordOf(['a'])])
       if (log.counters().dirSyncs === dirSyncs) return
@@ -190,7 +191,7 @@ describe('segments', () => {
     void next.then(() => {
       isDelivered = true
     })
-    await vi.waitFor(() => expect(ends).toBe(1))
+    await eventually(() => expect(ends).toBe(1))
     await log.append('calls', [recordOf(['b'])])
     expect(isDelivered).toBe(false)
     end.resolve()

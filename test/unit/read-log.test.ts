@@ -6,6 +6,7 @@ import type { Logger } from '../../services/core/process/logger.ts'
 import { withReadLog } from '../../services/core/store/read-log.ts'
 import { createReadTimes } from '../../services/core/store/read-times.ts'
 import type { Query, Store } from '../../services/core/store/store.ts'
+import { eventually } from '../fixtures/eventually.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -30,7 +31,7 @@ it('of many slow reads one is estimated, outside of the queue of its project', a
   await vi.advanceTimersByTimeAsync(1_500)
   slow.resolve([])
   await Promise.all(reads)
-  await vi.waitFor(() => expect(lines).toHaveLength(20))
+  await eventually(() => expect(lines).toHaveLength(20))
   const estimates = asked.filter(({ sql }) => sql.startsWith('EXPLAIN'))
   expect(estimates.map(({ projectId }) => projectId)).toEqual([undefined])
   expect(lines.flatMap(({ rowsRead }) => rowsRead ?? [])).toEqual([7])

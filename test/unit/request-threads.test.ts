@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { createKeyedLock } from '../../services/core/concurrency/keyed-lock.ts'
 import { Refusal } from '../../services/core/errors.ts'
 import type { Reply } from '../../services/core/http/route.ts'
@@ -10,6 +10,7 @@ import { heapLimitMb } from '../../services/core/memory/heap-room.ts'
 import { StoreError } from '../../services/core/store/store.ts'
 import { createRequestThreads, type RequestThreads } from '../../services/core/threads/pool.ts'
 import type { Ports } from '../../services/core/threads/ports.ts'
+import { eventually } from '../fixtures/eventually.ts'
 
 const appended: { topic: string; rows: string }[] = []
 const flushed: string[] = []
@@ -68,7 +69,7 @@ it('a thread is ended once its modules have run: V8 aborts the process otherwise
   const hasRun = new SharedArrayBuffer(4)
   const opened = open(60_000, new URL('../fixtures/slow-thread.ts', import.meta.url), hasRun)
   const settled = run('any').catch(() => undefined)
-  await vi.waitFor(() => expect(opened.counts().threads).toBe(1))
+  await eventually(() => expect(opened.counts().threads).toBe(1))
   await opened.close()
   expect(new Int32Array(hasRun)[0]).toBe(1)
   await settled
@@ -118,7 +119,7 @@ it('an abort reaches the handler, and what waits for a thread is given up', asyn
   const { counts } = open()
   const controller = new AbortController()
   const running = run('aborted', '', controller.signal)
-  await vi.waitFor(() => expect(counts().running).toBe(1))
+  await eventually(() => expect(counts().running).toBe(1))
   controller.abort(new Error('enough'))
   await expect(running).rejects.toThrow('enough')
   expect(counts()).toMatchObject({ running: 0, waiting: 0 })
@@ -133,7 +134,7 @@ it('a thread that ends, or takes too much memory, fails its requests alone and g
   expect(await run('echo')).toBeDefined()
   const held = run('hold')
   held.catch(() => undefined)
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const free = await Promise.race([lock.run('key', async () => true), new Promise((done) => setTimeout(done, 20))])
     expect(free).toBeUndefined()
   })
@@ -146,7 +147,7 @@ it('a thread with nothing to do ends', async () => {
   const { counts } = open(50)
   await run('echo')
   expect(counts().threads).toBe(1)
-  await vi.waitFor(() => expect(counts().threads).toBe(0))
+  await eventually(() => expect(counts().threads).toBe(0))
   expect(await run('echo')).toBeDefined()
 })
 

@@ -5,6 +5,7 @@ import { type ItemLog, type ItemRecord, openSharedDirectory } from '../../servic
 import { createAuthenticate } from '../../services/core/http/auth.ts'
 import { newKeyText } from '../../services/core/http/key-text.ts'
 import { createKeys } from '../../services/core/http/keys.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 
 type Broker = { log(): ItemLog; isAway: boolean; compact(): void; records: (ItemRecord | undefined)[] }
 
@@ -87,7 +88,7 @@ describe('processes that share a directory', () => {
     expect(await Promise.all([one, two].map(({ userOf }) => userOf(text)))).toEqual(['u', 'u'])
     await two.keys.revoke(id)
     expect(await two.userOf(text)).toBe(401)
-    await expect.poll(() => one.userOf(text)).toBe(401)
+    await expectSoon(() => one.userOf(text)).toBe(401)
     of.compact()
     expect(await (await processOf(of)).userOf(text)).toBe(401)
   })
@@ -110,7 +111,7 @@ describe('processes that share a directory', () => {
     const { id, text } = await made(one)
     of.isAway = true
     await expect(one.keys.revoke(id)).rejects.toMatchObject({ kind: 'unavailable' })
-    await expect.poll(() => one.told).toEqual([expect.stringContaining('nobody answers')])
+    await expectSoon(() => one.told).toEqual([expect.stringContaining('nobody answers')])
     nowMs = 1_000
     expect([await one.userOf(text), await one.userOf('secret')]).toEqual(['u', 'ann'])
     nowMs = 1_001
@@ -119,7 +120,7 @@ describe('processes that share a directory', () => {
     nowMs = 60_001
     expect(one.keys.problem()).toBe('the directory was not read for 60 s')
     of.isAway = false
-    await expect.poll(() => one.userOf(text)).toBe('u')
+    await expectSoon(() => one.userOf(text)).toBe('u')
     expect(one.keys.problem()).toBeUndefined()
   })
 

@@ -9,6 +9,7 @@ import { createKeys, type Keys } from '../../services/core/http/keys.ts'
 import { createSessions } from '../../services/core/http/session.ts'
 import type { ProjectId } from '../../services/core/ids.ts'
 import { createSessionRoutes } from '../../services/web/session-routes.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 import { type Answer, json, send, startServer, type TestServer } from '../fixtures/http-server.ts'
 import { type OidcProvider, startOidcProvider } from '../fixtures/oidc-provider.ts'
 
@@ -221,7 +222,7 @@ describe('the way to the provider and back', () => {
   it('goes on when the provider changes its key, and says so when it is away', async () => {
     await provider.rotate()
     // No more than once in a second the keys are asked for.
-    await expect.poll(async () => (await finish(await begin())).status, { timeout: 5_000, interval: 300 }).toBe(302)
+    await expectSoon(async () => (await finish(await begin())).status, { everyMs: 300 }).toBe(302)
     expect((await finish(await begin())).status).toBe(302)
     const begun = await begin()
     await provider.close()

@@ -8,6 +8,7 @@ import { topicNames } from '../../services/events/registry.ts'
 import type { DeadLetters } from '../../services/worker/dead-letters/dead-letters.ts'
 import { startWorker } from '../../services/worker/run.ts'
 import { noInFlight } from '../../services/worker/split/in-flight.ts'
+import { expectSoon } from '../fixtures/eventually.ts'
 
 describe('a store that refuses', () => {
   const rowCount = 40
@@ -159,12 +160,10 @@ describe('a store that refuses', () => {
         lines.some((line) => !line.includes('7')) ? new StoreError('data', 27, 'Cannot parse input: (at row 1)') : null,
       many,
     )
-    await expect
-      .poll(() => worker.status())
-      .toEqual({
-        status: 'down',
-        reason: 'objects: the database refuses more than 100 rows of one batch (code 27); rows wait',
-      })
+    await expectSoon(() => worker.status()).toEqual({
+      status: 'down',
+      reason: 'objects: the database refuses more than 100 rows of one batch (code 27); rows wait',
+    })
     expect(attempts()).toBeLessThan(300)
     await worker.stop()
     expect({ committed, letters }).toEqual({ committed: [], letters: [] })
@@ -202,11 +201,9 @@ describe('a store that refuses', () => {
     expect(unparsed.letters).toHaveLength(2)
 
     const unseen = start(() => new StoreError('data', 6, 'no: while pushing to view callhouse.v'), rowsOf(1_000))
-    await expect
-      .poll(() => unseen.worker.status())
-      .toMatchObject({
-        reason: 'objects: the database refuses every row (code 6); a view or an upgrade may be unfinished; rows wait',
-      })
+    await expectSoon(() => unseen.worker.status()).toMatchObject({
+      reason: 'objects: the database refuses every row (code 6); a view or an upgrade may be unfinished; rows wait',
+    })
     expect(unseen.attempts()).toBeLessThan(50)
     await unseen.worker.stop()
     expect(unseen.letters).toEqual([])
