@@ -63,7 +63,6 @@ const senders: Sender[] = Object.entries(clients).flatMap(([language, client]) =
 const keyOf = (user: string): string => `key-of-${user}`
 const count = 600
 const textBytes = 100
-const patienceMs = 30_000
 
 const dir = mkdtempSync(join(tmpdir(), 'callhouse-otlp-clients-'))
 const certificates = makeCertificates(dir)
