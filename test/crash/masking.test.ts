@@ -1,3 +1,4 @@
+// tier: deep crash
 // Masked values are nowhere: markers in every field of every writing route, a process that is killed, and then a search
 // of every file of the data folder, of the bucket and of the broker, of every table and of what the process printed.
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
@@ -8,9 +9,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { uuidv7 } from '../../services/core/ids.ts'
 import { basicAuth, type ChildServer, startChildServer } from '../fixtures/child-server.ts'
 import { placesInFolder } from '../fixtures/data-folder.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { callOver, exportPath, framed } from '../fixtures/grpc.ts'
 import { createInstallation } from '../fixtures/installation.ts'
-import { type Broker, freePort, startBroker } from '../fixtures/kafka-broker.ts'
+import { type Broker, startBroker } from '../fixtures/kafka-broker.ts'
 import { encodeLogsRequest, encodeRequest } from '../fixtures/otlp-proto.ts'
 import { runs } from '../fixtures/runs.ts'
 import { type S3Server, s3Environment, startS3Server } from '../fixtures/s3-server.ts'
@@ -20,13 +22,11 @@ let folder: string
 let server: ChildServer
 let printed = ''
 let s3: S3Server
-let grpcPort: number
 let env: Record<string, string>
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'callhouse-masking-'))
   s3 = await startS3Server()
-  grpcPort = await freePort()
-  env = { ...s3Environment, CALLHOUSE_FILE_BUCKET: s3.url, CALLHOUSE_OTLP_GRPC_PORT: String(grpcPort) }
+  env = { ...s3Environment, CALLHOUSE_FILE_BUCKET: s3.url, CALLHOUSE_OTLP_GRPC_PORT: '0' }
   server = await startChildServer(folder, env)
 })
 afterAll(async () => {
@@ -50,7 +50,13 @@ async function send(path: string, { method = 'POST', type = 'application/json', 
 }
 
 async function sendOverGrpc(path: string, message: Uint8Array): Promise<void> {
-  const session = connect(`http://127.0.0.1:${grpcPort}`)
+  // Said beside the address of the server, in another line.
+  const [, address] = await eventually(() => {
+    const found = /OTLP: (\S+) \(gRPC\)/.exec(server.output())
+    if (found === null) throw new Error('the server named no port of gRPC')
+    return found
+  })
+  const session = connect(`http://${address}`)
   try {
     const failed = new Promise<never>((_, reject) => session.once('error', reject))
     const call = callOver(session, path, [framed(message)], { authorization: basicAuth(), project_id })
@@ -206,9 +212,15 @@ it('what rules mask is in no file, table or line of the log of a process that wa
   for (const write of Object.values(writes)) await write()
   for (let round = 0; round < runs(1, 20); round++) {
     const names = Object.keys(writes)
-    const sending = Array.from({ length: 40 }, (_, n) => writes[names[(n + round) % names.length] as string]?.())
+    // After each round's own number of answers, while the others are under way.
+    const enough = Promise.withResolvers<void>()
+    let answers = 0
+    const sending = Array.from({ length: 40 }, async (_, n) => {
+      await writes[names[(n + round) % names.length] as string]?.()
+      if (++answers === 1 + ((round * 7) % 30)) enough.resolve()
+    })
     const settled = Promise.allSettled(sending)
-    await new Promise((resolve) => setTimeout(resolve, 30 + ((round * 37) % 200)))
+    await Promise.race([enough.promise, settled])
     await server.kill()
     await settled
     printed += server.output()

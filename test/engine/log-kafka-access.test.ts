@@ -1,3 +1,4 @@
+// tier: deep kafka
 // Brokers that ask for a password and for TLS: settings reach the client, and what is refused is said.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -8,11 +9,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { loadConfig } from '../../services/app/config.ts'
 import { openLog, surveyLog } from '../../services/app/drivers.ts'
 import { createLogger } from '../../services/core/process/logger.ts'
-import { type Broker, freePort, startBroker } from '../fixtures/kafka-broker.ts'
+import { type Broker, startBroker } from '../fixtures/kafka-broker.ts'
 import { applyRows, recordOf } from '../fixtures/log.ts'
 
 let broker: Broker
-let ports: { password: number; both: number }
 const dir = mkdtempSync(join(tmpdir(), 'callhouse-kafka-access-'))
 const trusted = getCACertificates('default')
 const { log: logger } = createLogger({ level: 'silent' })
@@ -26,14 +26,10 @@ beforeAll(async () => {
   execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...subject, ...files], {
     stdio: 'ignore',
   })
-  ports = { password: await freePort(), both: await freePort() }
-  const listeners = `PASSWORD://127.0.0.1:${ports.password},BOTH://127.0.0.1:${ports.both}`
   const login = 'org.apache.kafka.common.security.plain.PlainLoginModule required user_app="the-password";'
   broker = await startBroker({
-    ports: Object.values(ports),
+    listeners: ['PASSWORD', 'BOTH'],
     settings: {
-      listeners,
-      'advertised.listeners': listeners,
       'listener.security.protocol.map': 'PASSWORD:SASL_PLAINTEXT,BOTH:SASL_SSL',
       'listener.name.password.sasl.enabled.mechanisms': 'PLAIN',
       'listener.name.both.sasl.enabled.mechanisms': 'PLAIN',
@@ -52,8 +48,9 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-const configOf = (port: number, ...flags: string[]) => {
-  const common = ['--data-dir', dir, '--kafka-brokers', `127.0.0.1:${port}`, '--kafka-partitions', '1']
+const configOf = (listener: 'PASSWORD' | 'BOTH', ...flags: string[]) => {
+  const brokers = `127.0.0.1:${broker.ports[listener]}`
+  const common = ['--data-dir', dir, '--kafka-brokers', brokers, '--kafka-partitions', '1']
   const loaded = loadConfig({ env: {}, argv: [...common, ...flags] })
   if (!loaded.ok) throw new Error(loaded.lines.join('\n'))
   return loaded.config
@@ -61,19 +58,19 @@ const configOf = (port: number, ...flags: string[]) => {
 const login = (password: string) => ['--kafka-sasl', 'plain', '--kafka-user', 'app', '--kafka-password', password]
 
 it('logs in with a password', async () => {
-  const log = await openLog(configOf(ports.password, ...login('the-password')), 'serve', logger)
+  const log = await openLog(configOf('PASSWORD', ...login('the-password')), 'serve', logger)
   await log.append('calls', [recordOf(['a', 'b'])])
   expect((await applyRows(log, 'calls', 2)).ids).toEqual(['a', 'b'])
   await log.close()
 })
 
 it('says that a password is wrong, or that one is needed', async () => {
-  await expect(surveyLog(configOf(ports.password, ...login('another')), logger)).rejects.toThrow(/[Aa]uthentication/)
-  await expect(surveyLog(configOf(ports.password), logger)).rejects.toThrow()
+  await expect(surveyLog(configOf('PASSWORD', ...login('another')), logger)).rejects.toThrow(/[Aa]uthentication/)
+  await expect(surveyLog(configOf('PASSWORD'), logger)).rejects.toThrow()
 })
 
 it('speaks TLS with brokers whose certificate this process trusts, and with no others', async () => {
-  const config = configOf(ports.both, '--kafka-tls', 'true', ...login('the-password'))
+  const config = configOf('BOTH', '--kafka-tls', 'true', ...login('the-password'))
   await expect(surveyLog(config, logger)).rejects.toThrow(/certificate/)
   // What NODE_EXTRA_CA_CERTS does at the start of a process.
   setDefaultCACertificates([...trusted, readFileSync(join(dir, 'cert.pem'), 'utf8')])
@@ -82,5 +79,5 @@ it('speaks TLS with brokers whose certificate this process trusts, and with no o
   expect(await log.append('calls', [recordOf(['c'])])).toMatchObject({ topic: 'calls' })
   await log.close()
   // Without TLS the broker of this port does not answer.
-  await expect(surveyLog(configOf(ports.both, ...login('the-password')), logger)).rejects.toThrow()
+  await expect(surveyLog(configOf('BOTH', ...login('the-password')), logger)).rejects.toThrow()
 })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished } from 'vitest'
-import { freePort } from '../fixtures/kafka-broker.ts'
+import { onFixedPorts } from '../fixtures/fixed-ports.ts'
 import { processEnv } from '../fixtures/process-env.ts'
 import { copyMigratedStore } from '../fixtures/setup.ts'
 
@@ -71,6 +71,17 @@ function cleanUp(dir: string): void {
 
 export async function runChapter(title: string): Promise<void> {
   const { setup, blocks } = blocksOf(readFileSync(join(sources, 'docs/guide.md'), 'utf8'), title)
+  expect(blocks.length, 'blocks of commands').toBeGreaterThan(0)
+  const script = [setup, ...blocks.map(({ commands }) => `${commands}\necho; echo '${separator}'`)].join('\n')
+  // The commands name the port themselves.
+  const { printed, serverLog } = await onFixedPorts(1, (port) => runScript(script, port as number))
+  const outputs = printed.split(`${separator}\n`).map((text) => text.trim())
+  for (const [i, { commands, expected = '…' }] of blocks.entries())
+    expect(outputs[i], `${commands}\n${serverLog}`).toMatch(patternOf(expected))
+}
+
+/** Runs the commands in a folder of their own. Rejects when another program has the port. */
+async function runScript(script: string, port: number): Promise<{ printed: string; serverLog: string }> {
   const dir = mkdtempSync(join(tmpdir(), 'callhouse-guide-'))
   onTestFinished(() => cleanUp(dir))
   // Tables that are there already: a first start makes them in some seconds.
@@ -79,20 +90,23 @@ export async function runChapter(title: string): Promise<void> {
   const npx = join(dir, 'npx')
   writeFileSync(npx, `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(sources, 'services/main.ts')}" "$@"\n`)
   chmodSync(npx, 0o755)
-  const script = [setup, ...blocks.map(({ commands }) => `${commands}\necho; echo '${separator}'`)].join('\n')
-  const printed = await run(script, dir, {
+  const env = {
     ...processEnv(),
     PATH: [dir, dirname(process.execPath), process.env.PATH].join(delimiter),
-    CALLHOUSE_PORT: String(await freePort()),
+    CALLHOUSE_PORT: String(port),
     CALLHOUSE_OTLP_GRPC_PORT: 'off',
     CALLHOUSE_OTLP_HTTP_PORT: 'off',
     SOURCES: sources,
     // However slow the machine is, a read waits for what it must see.
     CALLHOUSE_FRESHNESS_MS: '60000',
-  })
-  const outputs = printed.split(`${separator}\n`).map((text) => text.trim())
-  expect(blocks.length, 'blocks of commands').toBeGreaterThan(0)
-  const serverLog = () => readFileSync(join(dir, 'server.log'), 'utf8').slice(-3000)
-  for (const [i, { commands, expected = '…' }] of blocks.entries())
-    expect(outputs[i], `${commands}\n${serverLog()}`).toMatch(patternOf(expected))
+  }
+  const ran = await run(script, dir, env).then(
+    (printed) => ({ printed }),
+    (error: Error) => ({ error }),
+  )
+  const logFile = join(dir, 'server.log')
+  const serverLog = existsSync(logFile) ? readFileSync(logFile, 'utf8').slice(-3000) : ''
+  if (serverLog.includes('is in use by another process')) throw new Error(serverLog)
+  if ('error' in ran) throw ran.error
+  return { printed: ran.printed, serverLog }
 }
