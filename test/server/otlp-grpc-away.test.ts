@@ -1,14 +1,17 @@
+// tier: deep slow
 // OTLP over gRPC while something is away: the log, the keys, the server itself, the sender's patience. What may be sent
 // again is answered so, with a time, and what was begun is stored.
 import { type ClientHttp2Session, connect as connectH2, constants } from 'node:http2'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openSharedDirectory } from '../../services/core/directory/shared.ts'
+import type { GrpcServerDeps } from '../../services/core/grpc/server.ts'
 import { createAuthenticate } from '../../services/core/http/auth.ts'
 import { createKeys } from '../../services/core/http/keys.ts'
 import type { Log } from '../../services/core/log/log.ts'
 import { createOtelGrpcMethods } from '../../services/ingest/otel/grpc.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
 import { eventually, expectSoon } from '../fixtures/eventually.ts'
+import { givenClock } from '../fixtures/given-clock.ts'
 import { callOver, exportPath, framed, grpcBeside, retrySeconds } from '../fixtures/grpc.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan } from '../fixtures/otel.ts'
@@ -59,22 +62,42 @@ function holdAppends(): { begun: Promise<void>; release(): void } {
   return { begun: begun.promise, release: () => gate.resolve() }
 }
 
+const closeLimitMs = 60_000
+/** The same methods on a port of its own. */
+async function listenBeside(own: Partial<GrpcServerDeps>) {
+  const { isShuttingDown = () => false } = own
+  const methods = createOtelGrpcMethods({ routes: server.now().http.routes, isShuttingDown })
+  const grpc = grpcBeside(server.now(), { methods, ...own })
+  const session = sessionTo(`127.0.0.1:${await grpc.listen(0, '127.0.0.1')}`)
+  const end = async () => {
+    session.close()
+    expect(await grpc.close(closeLimitMs)).toBe(true)
+  }
+  return { session, end }
+}
+
 describe('a deadline that passes', () => {
   it('after the append began is told, and the append goes on: the spans are there', async () => {
     const held = holdAppends()
-    const answer = call(toServer(), 1, { project_id: 'acme/late', 'grpc-timeout': '500m' })
+    const clock = givenClock()
+    const { session, end } = await listenBeside({ clock })
+    const answer = call(session, 1, { project_id: 'acme/late', 'grpc-timeout': '500m' })
     await held.begun
+    clock.pass(500)
     expect(await answer).toMatchObject({ http: 200, status: 4 })
     expect(retrySeconds(await answer)).toBeUndefined()
     expect(await ids('acme/late')).toEqual([])
     held.release()
     await expectSoon(() => ids('acme/late')).toEqual([expect.stringContaining('b0000001')])
+    await end()
   })
 
   it('in the middle of the message ends the call, and nothing of it is stored', async () => {
-    const session = toServer()
+    const clock = givenClock()
+    const { session, end } = await listenBeside({ clock })
+    const { budget } = server.now().http.shared
     const body = framed(encodeRequest(aRequest([aSpan({})])))
-    const status = await new Promise((resolve, reject) => {
+    const answered = new Promise((resolve, reject) => {
       const stream = session.request({
         ':method': 'POST',
         ':path': exportPath,
@@ -87,10 +110,13 @@ describe('a deadline that passes', () => {
       stream.on('response', (headers) => resolve(headers['grpc-status'])).on('error', reject)
       stream.write(body.subarray(0, 20))
     })
-    expect(status).toBe('4')
+    await eventually(() => expect(budget.heldBytes()).toBe(20))
+    clock.pass(300)
+    expect(await answered).toBe('4')
     expect((await call(session, 2, { project_id: 'acme/half' })).status).toBe(0)
     expect(await ids('acme/half')).toEqual([expect.stringContaining('b0000002')])
-    await eventually(() => expect(server.now().http.shared.budget.heldBytes()).toBe(0))
+    await eventually(() => expect(budget.heldBytes()).toBe(0))
+    await end()
   })
 
   it('of a client that goes away after the append began keeps nothing back either', async () => {
@@ -128,6 +154,7 @@ describe('keys', () => {
   it('that cannot be known are unavailable with a time, not unknown; those that can be go on', async () => {
     let isAway = false
     let nowMs = 0
+    const failed = Promise.withResolvers<void>()
     const directory = await openSharedDirectory({
       staleMs: 1_000,
       now: () => nowMs,
@@ -138,19 +165,21 @@ describe('keys', () => {
         close: async () => undefined,
         async read() {
           await new Promise((resolve) => setTimeout(resolve, 5))
-          if (isAway) throw new Error('nobody answers')
+          if (isAway) {
+            failed.resolve()
+            throw new Error('nobody answers')
+          }
           return { records: [], next: 0 }
         },
       },
     })
     const keys = createKeys(directory, { configured: ['tester:test-key'], arrives: directory.arrives })
-    const methods = createOtelGrpcMethods({ routes: server.now().http.routes, isShuttingDown: () => false })
-    const grpc = grpcBeside(server.now(), { methods, authenticate: createAuthenticate(keys, []) })
-    const session = sessionTo(`127.0.0.1:${await grpc.listen(0, '127.0.0.1')}`)
+    const { session, end } = await listenBeside({ authenticate: createAuthenticate(keys, []) })
     const status = async (authorization: string) => (await call(session, 4, { authorization })).status
     expect(await status('Bearer somebody')).toBe(16)
     isAway = true
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    // No read that began before is still to come.
+    await failed.promise
     nowMs = 1_001
     const answer = await call(session, 5, { authorization: 'Bearer somebody' })
     expect(answer).toMatchObject({ status: 14, message: 'Keys cannot be checked at the moment' })
@@ -159,8 +188,7 @@ describe('keys', () => {
     expect(await status(basicAuth())).toBe(0)
     isAway = false
     await expectSoon(() => status('Bearer somebody')).toBe(16)
-    session.close()
-    expect(await grpc.close(10_000)).toBe(true)
+    await end()
     await directory.close()
   })
 })
@@ -177,10 +205,7 @@ describe('a server that ends', () => {
 
   it('answers calls that come before its goodbye as unavailable with a time, and probes with NOT_SERVING', async () => {
     let isShuttingDown = false
-    const deps = { isShuttingDown: () => isShuttingDown }
-    const methods = createOtelGrpcMethods({ routes: server.now().http.routes, ...deps })
-    const grpc = grpcBeside(server.now(), { methods, ...deps })
-    const session = sessionTo(`127.0.0.1:${await grpc.listen(0, '127.0.0.1')}`)
+    const { session, end } = await listenBeside({ isShuttingDown: () => isShuttingDown })
     const probe = async () => {
       const answer = await callOver(session, healthPath, [framed(Buffer.alloc(0))], {})
       return [answer.status, ...answer.bytes.subarray(5)]
@@ -192,8 +217,7 @@ describe('a server that ends', () => {
     expect(retrySeconds(answer)).toBe(1)
     expect(await probe()).toEqual([0, 8, 2])
     expect(await ids('acme/ending')).toEqual([expect.stringContaining('b0000006')])
-    session.close()
-    expect(await grpc.close(10_000)).toBe(true)
+    await end()
   })
 
   it('lets a call in flight end, while new ones on its connection and new connections are refused', async () => {
@@ -209,7 +233,7 @@ describe('a server that ends', () => {
     const pending = callOver(session, '/a.B/Slow', [framed(Buffer.alloc(0))], {})
     await called.promise
     const goodbye = new Promise<number>((resolve) => session.once('goaway', resolve))
-    const closing = grpc.close(10_000)
+    const closing = grpc.close(closeLimitMs)
     expect(await goodbye).toBe(constants.NGHTTP2_NO_ERROR)
     await expect(callOver(session, '/a.B/Slow', [framed(Buffer.alloc(0))], {})).rejects.toThrow('GOAWAY')
     await expect(callOver(sessionTo(address), '/a.B/Slow', [], {})).rejects.toThrow('ECONNREFUSED')

@@ -6,6 +6,7 @@ import { inflateBody } from '../http/inflate.ts'
 import type { ByteLease } from '../http/limits.ts'
 import type { BufferPool } from '../memory/buffer-pool.ts'
 import { createGathering } from '../memory/gathering.ts'
+import type { CallClock } from './clock.ts'
 import { GrpcError, grpcStatus } from './status.ts'
 
 export const acceptedEncodings = 'identity,gzip,zstd'
@@ -41,7 +42,7 @@ type WaitingRoom = Pick<Shares<object>, 'refusal' | 'take' | 'give'>
 /** Takes bytes of the budget; where there is a place to wait in, it waits a little for others to give theirs back. */
 async function takeWhenFree(
   stream: ServerHttp2Stream,
-  { lease, waiting }: { lease: ByteLease; waiting: WaitingRoom },
+  { lease, waiting, clock }: Pick<ReadOptions, 'lease' | 'waiting' | 'clock'>,
   bytes: number,
   unreadBytes: number,
 ): Promise<void> {
@@ -61,9 +62,9 @@ async function takeWhenFree(
   if (waiting.refusal(held, place) !== null) throw refused
   waiting.take(held, place)
   try {
-    for (const until = Date.now() + roomMs; refused !== undefined; refused = refusal()) {
-      if (Date.now() > until || stream.closed) throw refused
-      await new Promise((resolve) => setTimeout(resolve, recheckMs))
+    for (const until = clock.now() + roomMs; refused !== undefined; refused = refusal()) {
+      if (clock.now() > until || stream.closed) throw refused
+      await new Promise<void>((resolve) => clock.after(recheckMs, resolve))
     }
   } finally {
     waiting.give(held, place)
@@ -101,6 +102,7 @@ type ReadOptions = {
   maxBytes: number
   lease: ByteLease
   waiting: WaitingRoom
+  clock: CallClock
   /** The caller may give the message back to it, once no one reads it. */
   pool: BufferPool
   onReceived(bytes: number): void

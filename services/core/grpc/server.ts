@@ -24,6 +24,7 @@ import { uuidv7 } from '../ids.ts'
 import type { BufferPool } from '../memory/buffer-pool.ts'
 import type { Logger } from '../process/logger.ts'
 import type { GrpcMetrics } from '../process/metrics.ts'
+import { type CallClock, callClock } from './clock.ts'
 import { acceptedEncodings, frameOf, readMessage, streamWindowBytes } from './message.ts'
 import { codeName, GrpcError, grpcStatus, toGrpcError, trailersOf } from './status.ts'
 
@@ -57,6 +58,8 @@ export type GrpcServerDeps = {
   hint(): string
   /** After so long without a frame a connection is closed: five minutes. */
   idleMs?: number
+  /** Of deadlines, and of calls that wait for room. */
+  clock?: CallClock
   isShuttingDown(): boolean
   /** With it the port speaks TLS only. */
   tls?: Tls | undefined
@@ -101,7 +104,7 @@ const isGrpc = (headers: IncomingHttpHeaders): boolean =>
   /^application\/grpc(?:$|[+;])/.test(headers['content-type'] ?? '')
 
 export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
-  const { methods, log, metrics, idleMs = usualIdleMs } = deps
+  const { methods, log, metrics, idleMs = usualIdleMs, clock = callClock } = deps
   const sessions = new Set<ServerHttp2Session>()
   const sockets = new Set<Socket>()
   const waiting = createShares<object>({ boundBytes: maxWaitingBytes, minBytes: sessionWindowBytes })
@@ -144,6 +147,7 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
         maxBytes: deps.maxBodyBytes,
         lease,
         waiting,
+        clock,
         pool: deps.pool,
         onReceived(received) {
           bytesIn += received
@@ -174,18 +178,18 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
     const ending = new AbortController()
     const over = new GrpcError(grpcStatus.deadlineExceeded, 'Deadline exceeded')
     const tookTooLong = new GrpcError(grpcStatus.deadlineExceeded, 'Request took too long')
-    let deadline: NodeJS.Timeout | undefined
+    let dropDeadline: (() => void) | undefined
     let bytesIn = 0
     let userId = ''
     let keyId: string | undefined
     const address = (stream.session?.socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
     let outcome: GrpcAnswer | GrpcError
-    let limit: NodeJS.Timeout | undefined
+    let dropLimit: (() => void) | undefined
     metrics.started()
     stream.once('close', () => ending.abort(new GrpcError(grpcStatus.unavailable, 'The client went away')))
     try {
       const timeoutMs = timeoutOf(first(headers['grpc-timeout']))
-      if (timeoutMs !== undefined) deadline = setTimeout(() => ending.abort(over), timeoutMs)
+      if (timeoutMs !== undefined) dropDeadline = clock.after(timeoutMs, () => ending.abort(over))
       const failed = new Promise<never>((_, reject) =>
         ending.signal.addEventListener('abort', () => reject(ending.signal.reason as Error), { once: true }),
       )
@@ -202,7 +206,7 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
           keyId = holder.keyId
         },
         onMessage() {
-          limit = setTimeout(() => ending.abort(tookTooLong), deps.requestTimeoutMs)
+          dropLimit = clock.after(deps.requestTimeoutMs, () => ending.abort(tookTooLong))
         },
       }
       outcome = await Promise.race([answer(stream, headers, call), failed])
@@ -212,8 +216,8 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
       if (known === undefined) log.error({ request: requestId, error }, 'call failed')
       outcome = known ?? new GrpcError(grpcStatus.internal, 'Internal server error')
     }
-    clearTimeout(deadline)
-    clearTimeout(limit)
+    dropDeadline?.()
+    dropLimit?.()
     const status = outcome instanceof GrpcError ? outcome.status : grpcStatus.ok
     send(stream, requestId, outcome)
     const ms = performance.now() - beganMs

@@ -1,0 +1,16 @@
+// How time passes for calls: their deadlines, and how long they wait for room.
+
+export type CallClock = {
+  /** Milliseconds. */
+  now(): number
+  /** Runs it once after so long. The answer takes that back. */
+  after(ms: number, run: () => void): () => void
+}
+
+export const callClock: CallClock = {
+  now: () => performance.now(),
+  after(ms, run) {
+    const timer = setTimeout(run, ms)
+    return () => clearTimeout(timer)
+  },
+}
