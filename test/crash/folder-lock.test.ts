@@ -1,12 +1,12 @@
+// tier: deep crash
 // One process per data folder: who holds it is told, dead holders are replaced, two starters never both win.
 import { spawn } from 'node:child_process'
-import { constants, open, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
+import { constants, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { waitForEarlierBuild } from '../../services/core/log/segments/earlier-lock.ts'
-import { takeLock } from '../../services/core/process/folder-lock.ts'
+import { type LockTime, takeLock } from '../../services/core/process/folder-lock.ts'
 import { describeSelf, encodeHolder, type Holder } from '../../services/core/process/holder.ts'
 import { eventually } from '../fixtures/eventually.ts'
 import { openLog, temporaryFolder } from '../fixtures/log.ts'
@@ -15,9 +15,54 @@ import { hasNamespaces, startLogProcess } from '../fixtures/log-process.ts'
 const quiet = { onWait: () => undefined }
 /** Gives up at once. */
 const soon = { ...quiet, waitMs: 0 }
-/** A file system without locks; the times are those of the product, a hundred times shorter. */
+/** The times of the product, a hundred times shorter. */
 const beating = { beatMs: 50, silenceMs: 200, certainMs: 80, settleMs: 100 }
+/** A file system without locks. */
 const lockless = { ...soon, ...beating, lock: () => 'none' as const }
+
+/** Time that passes while somebody waits, or by hand. @param meanwhile happens in each wait, which it is the n-th of */
+function givenTime(meanwhile: (n: number) => unknown = () => undefined) {
+  let [nowMs, waits, beat] = [0, 0, (): void => undefined]
+  return {
+    steadyMs: () => nowMs,
+    wallMs: () => nowMs,
+    async wait(ms: number) {
+      nowMs += ms
+      await meanwhile(++waits)
+    },
+    repeat(run: () => void) {
+      beat = run
+      return () => {
+        beat = () => undefined
+      }
+    },
+    waits: () => waits,
+    pass(ms: number) {
+      nowMs += ms
+    },
+    beat: () => beat(),
+  }
+}
+
+/** Time that passes once all of so many starters wait or have ended. */
+function sharedTime(starters: number): LockTime & { ended(): void } {
+  let busy = starters
+  const waiting: (() => void)[] = []
+  const next = (): void => {
+    if (--busy > 0) return
+    busy = waiting.length
+    for (const wake of waiting.splice(0)) wake()
+  }
+  return {
+    ...givenTime(),
+    wait: () =>
+      new Promise<void>((resolve) => {
+        waiting.push(resolve)
+        next()
+      }),
+    ended: next,
+  }
+}
 
 const take = async (dir: string, options: Parameters<typeof takeLock>[1] = soon) => {
   const lock = await takeLock(dir, options)
@@ -52,10 +97,9 @@ describe('the lock of the kernel', () => {
     const dir = await temporaryFolder()
     const holder = await takeLock(dir, soon)
     const lines: string[] = []
-    const taken = take(dir, { onWait: (line) => lines.push(line) })
-    await sleep(300)
-    await holder.release()
-    await taken
+    const time = givenTime((n) => n === 3 && holder.release())
+    await take(dir, { time, onWait: (line) => lines.push(line) })
+    expect(time.waits()).toBe(3)
     expect(lines).toHaveLength(1)
     expect(lines[0]).toContain(`is in use by process ${process.pid} on `)
     expect(lines[0]).toContain('waits up to 10 s for it to end')
@@ -100,14 +144,15 @@ describe('the lock of the kernel', () => {
 
   test.for([
     ['kernel', soon],
-    // Longer than this process may be held up between two steps of one starter.
-    ['file', { ...lockless, settleMs: 500 }],
+    ['file', lockless],
   ] as const)(
     'of many starters at one moment one wins by the %s, on a fresh, a released and a dead lock',
     async ([, how]) => {
       const dir = await temporaryFolder()
       for (let round = 0; round < 6; round++) {
-        const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => takeLock(dir, how)))
+        const time = sharedTime(8)
+        const starters = Array.from({ length: 8 }, () => takeLock(dir, { ...how, time }).finally(time.ended))
+        const outcomes = await Promise.allSettled(starters)
         const won = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
         expect(won).toHaveLength(1)
         await won[0]?.release()
@@ -120,15 +165,17 @@ describe('the lock of the kernel', () => {
 describe('a lock that was written under another kernel, or on a file system without locks', () => {
   test('holds while its file is written, and is dead after its silence', async () => {
     const dir = await temporaryFolder()
-    await leave(dir, { bootId: 'elsewhere', host: 'elsewhere' })
-    const times = { ...soon, ...beating, silenceMs: 800, beatMs: 200, waitMs: 50 }
-    const writing = setInterval(() => void leave(dir, { bootId: 'elsewhere', host: 'elsewhere' }), 20)
-    onTestFinished(() => clearInterval(writing))
-    await expect(takeLock(dir, times)).rejects.toThrow('on elsewhere since')
-    await expect(takeLock(dir, times)).rejects.toThrow('its lock is dead 0.8 s after its last sign of life')
-    clearInterval(writing)
+    const live = () => leave(dir, { bootId: 'elsewhere', host: 'elsewhere' })
+    await live()
+    const start = { ...quiet, waitMs: 1_000, time: givenTime(live) }
+    await expect(takeLock(dir, start)).rejects.toThrow('on elsewhere since')
+    await expect(takeLock(dir, start)).rejects.toThrow('its lock is dead 20 s after its last sign of life')
     // What has fallen silent is waited for, longer than one that lives.
-    await take(dir, { ...times, waitMs: 400 })
+    const lastMs = Date.now()
+    const time = givenTime((n) => utimes(join(dir, 'lock'), lastMs / 1_000, lastMs / 1_000 - 2 * n))
+    await take(dir, { ...quiet, waitMs: 400, time })
+    // Until its silence was 20 s long, and once more after it wrote itself into the file.
+    expect(time.waits()).toBe(11)
   })
 
   test('a lock of long ago is taken without waiting for its silence', async () => {
@@ -136,7 +183,9 @@ describe('a lock that was written under another kernel, or on a file system with
     await leave(dir, { bootId: 'before the last start of the machine' })
     const longAgo = new Date(Date.now() - 60_000)
     await utimes(join(dir, 'lock'), longAgo, longAgo)
-    await take(dir, { ...soon, settleMs: 10 })
+    const time = givenTime()
+    await take(dir, { ...soon, time })
+    expect(time.waits()).toBe(1)
   })
 
   test('the same process number with another start time is another process', async () => {
@@ -151,7 +200,9 @@ describe('a lock that was written under another kernel, or on a file system with
     const dir = await temporaryFolder()
     const holder = startLogProcess(dir, { isNamespace: true, lock: { ...beating, kernel: 'none' } })
     await holder.opened
-    await expect(takeLock(dir, lockless)).rejects.toThrow('in another container or PID namespace')
+    // However long it is held up: one that is silent for less than a minute lives.
+    const patient = { ...lockless, beatMs: 60_000, silenceMs: 60_000 }
+    await expect(takeLock(dir, patient)).rejects.toThrow('in another container or PID namespace')
     holder.kill()
     await holder.ended
     await take(dir, { ...lockless, waitMs: 10_000 })
@@ -159,20 +210,24 @@ describe('a lock that was written under another kernel, or on a file system with
 
   test('two that write themselves into the file at one moment do not both get the folder', async () => {
     const dir = await temporaryFolder()
-    const first = takeLock(dir, { ...lockless, settleMs: 200 })
-    await sleep(100)
-    await leave(dir, { id: 'another one' })
-    await expect(first).rejects.toThrow('is in use by')
+    const time = givenTime(() => leave(dir, { id: 'another one' }))
+    await expect(takeLock(dir, { ...lockless, time })).rejects.toThrow('is in use by')
+    expect(time.waits()).toBe(1)
   })
 })
 
 describe('a lock that is lost', () => {
   const lost = async (dir: string, lose: () => Promise<unknown>): Promise<void> => {
     const lines: string[] = []
-    const lock = await takeLock(dir, { ...soon, ...beating, onLost: (line) => lines.push(line) })
+    const time = givenTime()
+    const lock = await takeLock(dir, { ...soon, time, onLost: (line) => lines.push(line) })
+    time.beat()
     lock.check()
+    expect(lines).toEqual([])
     await lose()
-    await eventually(() => expect(lines).toHaveLength(1))
+    time.beat()
+    time.beat()
+    expect(lines).toHaveLength(1)
     expect(lines[0]).toContain(`the lock ${join(dir, 'lock')} is lost`)
     expect(() => lock.check()).toThrow('is lost')
     await lock.release()
@@ -191,9 +246,25 @@ describe('a lock that is lost', () => {
     expect(await readFile(path, 'utf8')).toContain('elsewhere')
   })
 
+  test('is written by its holder at each beat', async () => {
+    const dir = await temporaryFolder()
+    const path = join(dir, 'lock')
+    const time = givenTime()
+    await take(dir, { ...soon, time })
+    const longAgo = new Date(Date.now() - 60_000)
+    for (let beats = 0; beats < 2; beats++) {
+      await utimes(path, longAgo, longAgo)
+      await eventually(async () => {
+        time.beat()
+        expect((await stat(path)).mtimeMs).toBeGreaterThan(longAgo.getTime())
+      })
+    }
+  })
+
   test('nothing is written any more by one that slept meanwhile, not even before its next look', async () => {
     const dir = await temporaryFolder()
-    const lock = await takeLock(dir, { ...soon, beatMs: 3_600_000, certainMs: 50, onLost: () => undefined })
+    const time = givenTime()
+    const lock = await takeLock(dir, { ...soon, certainMs: 50, time, onLost: () => undefined })
     const log = await openLog(dir, { lock })
     const record = { rows: Buffer.from('{}\n'), rowCount: 1, patchCount: 0, clock: 8n, key: 'one' }
     await log.append('calls', [record])
@@ -204,7 +275,7 @@ describe('a lock that is lost', () => {
     )
     const before = await readFile(segment)
     await leave(dir, { pid: 1, host: 'elsewhere' })
-    await sleep(60)
+    time.pass(50)
     await expect(log.append('calls', [record])).rejects.toMatchObject({ kind: 'unavailable' })
     expect(await readFile(segment)).toEqual(before)
     await log.close().catch(() => undefined)
@@ -247,7 +318,8 @@ describe('the lock of earlier builds', () => {
     const waiting = waitForEarlierBuild(dir, (line) => lines.push(line), 0)
     const refused = expect(waiting).rejects.toThrow(`${dir} is in use by process 1 on somewhere, of an earlier version`)
     await eventually(() => expect(lines).toHaveLength(1))
-    await utimes(path, new Date(), new Date())
+    const later = new Date(Date.now() + 1_000)
+    await utimes(path, later, later)
     await refused
     expect(await readdir(dir)).toContain('lock-00000007')
   })

@@ -1,3 +1,4 @@
+// tier: deep crash
 // Two PID namespaces with one host name on one folder, as containers have: one at a time, and nothing is lost.
 import { describe, expect, test } from 'vitest'
 import { readSegments } from '../../services/core/log/segments/read.ts'
@@ -6,6 +7,8 @@ import { hasNamespaces, startLogProcess } from '../fixtures/log-process.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { limitMs, runs } from '../fixtures/runs.ts'
 
+/** Of one that only asks: however long a holder is held up, one that is silent for less than a minute lives. */
+const patient = { waitMs: 100, beatMs: 60_000, silenceMs: 60_000 }
 const locks = [
   { by: 'the kernel', rounds: runs(3, 20), lock: {} },
   // A tenth of the times of the product.
@@ -30,7 +33,7 @@ describe.skipIf(!hasNamespaces)('processes of two PID namespaces with one host n
         const second = await startLogProcess(dir, {
           round: `second-${round}`,
           isNamespace: true,
-          lock: { ...lock, waitMs: 100 },
+          lock: { ...lock, ...patient },
         }).ended
         expect(second.code).toBe(1)
         expect(second.stderr).toContain(`${dir} is in use by process 1 on `)

@@ -25,6 +25,17 @@ export type FolderLock = {
   release(): Promise<void>
 }
 
+/** How the time of a lock passes. */
+export type LockTime = {
+  /** Of a clock that is never set, and stands still while the machine sleeps. */
+  steadyMs(): number
+  /** Of a clock that can be set. */
+  wallMs(): number
+  wait(ms: number): Promise<unknown>
+  /** Runs something again and again, until what it gives is called; does not keep the process alive. */
+  repeat(run: () => void, everyMs: number): () => void
+}
+
 type LockOptions = {
   /** How long to wait for a holder that is about to end. */
   waitMs?: number
@@ -37,10 +48,21 @@ type LockOptions = {
   /** Where the kernel does not decide, what the lock file must outlast: longer than `certainMs` of the one before. */
   settleMs?: number
   lock?: KernelLock
+  time?: LockTime
   /** Told once, when it is not over at once. */
   onWait?(line: string): void
   /** The folder is another process's. Does not return: nothing of this process may write any more. */
   onLost?(line: string): void
+}
+
+const realTime: LockTime = {
+  steadyMs: () => performance.now(),
+  wallMs: () => Date.now(),
+  wait: (ms) => sleep(ms),
+  repeat(run, everyMs) {
+    const timer = setInterval(run, everyMs).unref()
+    return () => clearInterval(timer)
+  },
 }
 
 const defaults = {
@@ -50,6 +72,7 @@ const defaults = {
   certainMs: 8_000,
   settleMs: 10_000,
   lock: kernelLock,
+  time: realTime,
   onWait: (line: string): void => void process.stderr.write(`callhouse: ${line}\n`),
   // An orderly end would write.
   onLost(line: string): void {
@@ -71,11 +94,12 @@ type Attempt = { file: FileHandle } | { holder: Holder | undefined; silentMs: nu
  */
 export async function takeLock(dir: string, options: LockOptions = {}): Promise<FolderLock> {
   const settings = { ...defaults, ...options }
+  const { time } = settings
   const made = await mkdir(dir, { recursive: true, mode: 0o700 })
   if (made !== undefined) await nodeFs.syncDir(dirname(made))
   const path = join(dir, lockName)
   const own = await describeSelf()
-  const beganMs = performance.now()
+  const beganMs = time.steadyMs()
   let hasSaid = false
   const tell = (line: string): void => {
     if (!hasSaid) settings.onWait(line)
@@ -89,9 +113,9 @@ export async function takeLock(dir: string, options: LockOptions = {}): Promise<
     const { holder, silentMs } = attempt
     const line = `${dir} is in use by ${holder === undefined ? 'another process' : nameOf(holder, own, settings)}`
     // One that has fallen silent is waited for until it counts as dead.
-    if (performance.now() - beganMs >= settings.waitMs && silentMs < 1.5 * settings.beatMs) throw new Error(line)
+    if (time.steadyMs() - beganMs >= settings.waitMs && silentMs < 1.5 * settings.beatMs) throw new Error(line)
     tell(`${line}; waits up to ${settings.waitMs / 1000} s for it to end`)
-    await sleep(pollMs)
+    await time.wait(pollMs)
   }
 }
 
@@ -106,7 +130,7 @@ function nameOf(holder: Holder, own: Holder, { silenceMs }: { silenceMs: number 
 async function tryLock(
   path: string,
   own: Holder,
-  { lock, silenceMs, settleMs }: Required<LockOptions>,
+  { lock, silenceMs, settleMs, time }: Required<LockOptions>,
   onSettle: () => void,
 ): Promise<Attempt> {
   const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600)
@@ -121,7 +145,7 @@ async function tryLock(
       if (silentMs < silenceMs) return { holder, silentMs }
       await write(file, own)
       onSettle()
-      await sleep(settleMs)
+      await time.wait(settleMs)
       const found = decodeHolder(readFileSync(path, 'utf8'))
       if (found?.id !== own.id) return { holder: found, silentMs: 0 }
     } else await write(file, own)
@@ -162,34 +186,35 @@ async function hold(
   file: FileHandle,
   path: string,
   own: Holder,
-  { beatMs, certainMs, onLost }: Required<LockOptions>,
+  { beatMs, certainMs, time, onLost }: Required<LockOptions>,
 ): Promise<FolderLock> {
   const identity = await file.stat()
   let lost: string | undefined
-  let seenMs = { steady: performance.now(), wall: Date.now() }
+  const nowMs = () => ({ steady: time.steadyMs(), wall: time.wallMs() })
+  let seenMs = nowMs()
   let beating: Promise<void> | undefined
 
   /** Both clocks: one stands still while the machine sleeps, the other one can be set. */
   const isRecent = (): boolean => {
-    const wallMs = Math.abs(Date.now() - seenMs.wall)
-    return performance.now() - seenMs.steady < certainMs && wallMs < certainMs
+    const { steady, wall } = nowMs()
+    return steady - seenMs.steady < certainMs && Math.abs(wall - seenMs.wall) < certainMs
   }
 
   /** Throws when the disk does not answer, which is no proof. */
   function look(): void {
-    const now = { steady: performance.now(), wall: Date.now() }
+    const now = nowMs()
     const found = existsSync(path) ? decodeHolder(readFileSync(path, 'utf8')) : undefined
     if (found?.id === own.id && isSameFile(path, identity)) {
       seenMs = now
       return
     }
-    clearInterval(timer)
+    stopBeating()
     const how = found === undefined ? 'it was removed' : `process ${found.pid} on ${found.host} took it`
     lost = `the lock ${path} is lost: ${how}`
     onLost(`${lost}; ended at once, since another process may use the folder`)
   }
 
-  const timer = setInterval(() => {
+  const stopBeating = time.repeat(() => {
     try {
       look()
     } catch {
@@ -202,7 +227,6 @@ async function hold(
   const forget = (): void => {
     beating = undefined
   }
-  timer.unref()
 
   return {
     check() {
@@ -210,7 +234,7 @@ async function hold(
       if (lost !== undefined) throw new Error(lost)
     },
     async release() {
-      clearInterval(timer)
+      stopBeating()
       await beating
       // A file that another process wrote or made is left as it is.
       const isOwn = decodeHolder(await readFile(path, 'utf8').catch(() => ''))?.id === own.id
