@@ -20,8 +20,10 @@ const run = (command, args, options = {}) => {
 const commands = {
   start: ['services/main.ts', 'serve'],
   callhouse: ['services/main.ts'],
-  test: ['node_modules/vitest/vitest.mjs', 'run'],
-  'test:deep': ['node_modules/vitest/vitest.mjs', 'run'],
+  test: ['scripts/tests/test.ts'],
+  'test:deep': ['scripts/tests/deep.ts'],
+  'test:repeat': ['scripts/tests/repeat.ts'],
+  bars: ['scripts/bars.ts'],
   check: ['scripts/check.ts'],
   bench: ['scripts/bench/main.ts'],
   demo: ['scripts/demo.ts'],
@@ -59,8 +61,6 @@ if (install) {
 // The engine runs each query on a thread of Node's pool; the pool's size can only be set before the process starts.
 // Compiled sources are kept: processes start in half of the time.
 const env = { UV_THREADPOOL_SIZE: '24', NODE_COMPILE_CACHE: join(modules, '.cache', 'compiled'), ...process.env }
-// A part of 1 makes fewer runs of what is generated.
-if (name === 'test:deep') env.CALLHOUSE_TEST_DEEP ??= '1'
 const { spawn } = await import('node:child_process')
 const [script, ...fixed] = command
 /** Once the server listens it is seen whether the page has to be built: neither waits for the other. */

@@ -1,3 +1,4 @@
+// tier: deep browser
 // The page for everybody: axe in both themes, narrow windows, below another path.
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,3 +1,4 @@
+// tier: deep browser
 // What stands around the pages: the palette's pages, operations, views, threads and refs, the sign of the server's health, a day of each project
 // as bars, values of a call as filters, and charts with groups within groups.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'

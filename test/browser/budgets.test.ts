@@ -1,3 +1,4 @@
+// tier: deep browser
 // Budgets that nothing is timed for: rows in the document, requests of a hidden tab, sizes of scripts and styles.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -1,3 +1,4 @@
+// tier: deep browser
 // The dashboard: its figures are those of the calls, its charts are read and zoomed by mouse, keys and as tables.
 import { buffer, text } from 'node:stream/consumers'
 import type { Page, Request } from 'playwright-core'

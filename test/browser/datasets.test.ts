@@ -1,3 +1,4 @@
+// tier: deep browser
 // Datasets and tables: rows as they come into view, one whole, changes that make a version, files, hostile texts.
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'

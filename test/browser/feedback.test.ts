@@ -1,3 +1,4 @@
+// tier: deep browser
 // Feedback of a call in the page: before it is known, and by whom it may not be given.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// tier: deep browser
 // Hostile texts where people judge: evaluations, queues, the playground and threads run, load and break nothing, and
 // windows of 320 pixels hold them.
 import type { Page, Route } from 'playwright-core'

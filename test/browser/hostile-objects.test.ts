@@ -1,3 +1,4 @@
+// tier: deep browser
 // Hostile texts in what people save and set: objects, saved views, settings, and in conversations and feedback of a trace.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'

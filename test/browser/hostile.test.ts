@@ -1,3 +1,4 @@
+// tier: deep browser
 // Everything that was recorded is hostile: each stored field holds each of these texts, and no page runs, loads or breaks.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

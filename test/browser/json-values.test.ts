@@ -1,3 +1,4 @@
+// tier: deep browser
 // Values of recorded JSON: what can be done with each, and refs in them as ways to what they name.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { expectSoon } from '../fixtures/eventually.ts'

@@ -1,3 +1,4 @@
+// tier: deep browser
 // What else is done with evaluations, queues and the playground: new runs and how far they are, queues that change and become
 // datasets, rows of a dataset run by models, images, costs, code and schemas.
 import type { Route } from 'playwright-core'

@@ -1,3 +1,4 @@
+// tier: deep browser
 // Pages for judging: evaluation runs and their comparison, annotation queues; from the data of the demo.
 
 import type { Page } from 'playwright-core'

@@ -1,3 +1,4 @@
+// tier: deep browser
 // Each key of the table does what the sheet of keys says.
 
 import type { Page } from 'playwright-core'

@@ -1,3 +1,4 @@
+// tier: deep browser
 // Readers whose browser shows text twice as large: everything grows with it, and nothing is cut off or lies outside.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'

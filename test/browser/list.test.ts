@@ -1,3 +1,4 @@
+// tier: deep browser
 // The list of calls as a reader shapes it: suggestions of its filter, columns, calls over time.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// tier: deep browser
 // What is done with marked calls, and with one of them: feedback, rows of a dataset, CSV.
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// tier: deep browser
 // Markdown, images, sound and files of messages and payloads: shown from the server's own bytes, and nothing else loaded.
 import { crc32, deflateSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'

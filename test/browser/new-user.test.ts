@@ -1,3 +1,4 @@
+// tier: deep browser
 // Somebody new: from a server without anything, by the link that it prints, through the quick start to the first trace,
 // with nothing but the page and what it gives to copy; in two minutes at most.
 import { execFile } from 'node:child_process'

@@ -1,3 +1,4 @@
+// tier: deep browser
 // Objects and ops: the list, versions of one, by keys, by page, hostile names, for everybody.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'

@@ -1,3 +1,4 @@
+// tier: deep browser
 // The playground: what is sent to which model, answers side by side, recorded calls sent again, prompts saved.
 import type { Page, Route } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'

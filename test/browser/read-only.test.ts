@@ -1,3 +1,4 @@
+// tier: deep browser
 // A key that only reads: every page shows what there is, and nothing on it changes anything.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openKeys } from '../../services/core/http/keys.ts'

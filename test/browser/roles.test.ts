@@ -1,3 +1,4 @@
+// tier: deep browser
 // The page of an installation whose roles are apart, on Kafka and a ClickHouse server, behind a gateway: what is written
 // through one process is read through another one, as soon as it is asked for.
 import { randomBytes } from 'node:crypto'

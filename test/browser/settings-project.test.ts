@@ -1,3 +1,4 @@
+// tier: deep browser
 // Settings of a project: limits and usage, retention and holds, masking with its preview, secrets; for everybody.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { expectSoon } from '../fixtures/eventually.ts'

@@ -1,3 +1,4 @@
+// tier: deep browser
 // Settings: keys that are made, shown once and revoked; what a key that reads only finds; for everybody.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'

@@ -1,3 +1,4 @@
+// tier: deep browser
 // The system page: how the server is, what it says when it is not well, who sees its figures, and for everybody.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { expectSoon } from '../fixtures/eventually.ts'

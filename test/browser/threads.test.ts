@@ -1,3 +1,4 @@
+// tier: deep browser
 // Threads: the list with its order, one thread as a conversation of turns, by keys, for everybody.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { expectSoon } from '../fixtures/eventually.ts'

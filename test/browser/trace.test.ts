@@ -1,3 +1,4 @@
+// tier: deep browser
 // The page of a trace beyond what its tree and reader show: its place in the list, its zoom, what runs, what is asked again.
 import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'

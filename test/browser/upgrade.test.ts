@@ -1,3 +1,4 @@
+// tier: deep browser
 // A tab that was open while the server was upgraded: files of its page are gone.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { expectSoon } from '../fixtures/eventually.ts'

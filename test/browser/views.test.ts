@@ -1,3 +1,4 @@
+// tier: deep browser
 // Saved views of the list of calls: named, shared by their address, changed, deleted, and objects that the SDK reads.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'

@@ -1,3 +1,4 @@
+// tier: deep browser
 // The page that stands in while the page is built: it opens by itself, and the key of the printed link is still there then.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'

@@ -1,3 +1,4 @@
+// tier: deep compat
 // `npm run demo` sends through real clients, ends by itself, and says clearly why it cannot begin.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: deep compat
 // The published Node SDK publishes a dataset and reads it back.
 import { expect, it } from 'vitest'
 import { runNode } from '../fixtures/node-sdk.ts'

@@ -1,3 +1,4 @@
+// tier: deep compat
 // The published OpenAI client for Node against both routes of completions: whole, streamed, lists, errors.
 import OpenAI, { APIError, type ClientOptions, NotFoundError, RateLimitError } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

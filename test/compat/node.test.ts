@@ -1,4 +1,5 @@
 // The published Node SDK traces a program against the server and reads it back.
+// smoke: node
 import { describe, expect, it } from 'vitest'
 import { runNode } from '../fixtures/node-sdk.ts'
 import { sdkServer } from '../fixtures/sdk-server.ts'

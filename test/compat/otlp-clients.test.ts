@@ -1,3 +1,4 @@
+// tier: deep compat
 // The published exporters of Go, Java, Node, Python and Rust with nothing but the variables of OpenTelemetry, over gRPC
 // and HTTP: compressed, held back, refused and taken later, given up by themselves, over TLS. What they sent is there once.
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: deep compat
 // An OpenTelemetry Collector with the configuration of docs/otlp.md, while the server is killed and started again: what
 // the Collector took is in the tables once, over gRPC and over HTTP, and each service in its own project.
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -7,7 +8,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ChildServer, postLines, startChildServer } from '../fixtures/child-server.ts'
 import { eventually } from '../fixtures/eventually.ts'
-import { freePort } from '../fixtures/kafka-broker.ts'
+import { onFixedPorts } from '../fixtures/fixed-ports.ts'
 import { startOtlpClient } from '../fixtures/otlp-client.ts'
 import { processEnv } from '../fixtures/process-env.ts'
 import { goPrograms, nodeClient } from '../fixtures/programs.ts'
@@ -61,13 +62,14 @@ function keptSpans(): string[] {
 }
 
 let programs: string
-let ports: { receiver: number; grpc: number; http: number; main: number }
+/** Of OTLP; a server that comes again comes back to them. */
+let ports: { grpc: number; http: number }
+let receiver: number
 let server: ChildServer
 let collector: ChildProcess
 let told = ''
 const startServer = async (): Promise<void> => {
   server = await startChildServer(join(dir, 'data'), {
-    CALLHOUSE_PORT: String(ports.main),
     CALLHOUSE_OTLP_GRPC_PORT: String(ports.grpc),
     CALLHOUSE_OTLP_HTTP_PORT: String(ports.http),
     CALLHOUSE_OTEL_PROJECT_ATTRIBUTE: 'service.name',
@@ -82,17 +84,26 @@ async function startCollector(): Promise<void> {
   collector.stderr?.on('data', (chunk: Buffer) => {
     told += chunk
   })
-  await eventually(() => expect(told.slice(from)).toContain('Everything is ready'), { withinMs: 60_000 })
+  // One that cannot start says why, as its last word.
+  await eventually(() => expect(collector.exitCode !== null || told.includes('Everything is ready', from)).toBe(true), {
+    withinMs: 60_000,
+  })
+  if (collector.exitCode !== null) throw new Error(told.slice(from))
 }
 const ended = (child: ChildProcess): Promise<void> => new Promise((resolve) => child.once('exit', () => resolve()))
 
 beforeAll(async () => {
   programs = await goPrograms()
   mkdirSync(join(dir, 'data'))
-  ports = { receiver: await freePort(), grpc: await freePort(), http: await freePort(), main: await freePort() }
-  writeFileSync(join(dir, 'collector.yaml'), extended(configuration(ports), ports.http))
-  await startServer()
-  await startCollector()
+  await onFixedPorts(2, (grpc, http) => {
+    ports = { grpc: grpc as number, http: http as number }
+    return startServer()
+  })
+  await onFixedPorts(1, (port) => {
+    receiver = port as number
+    writeFileSync(join(dir, 'collector.yaml'), extended(configuration({ receiver, grpc: ports.grpc }), ports.http))
+    return startCollector()
+  })
 }, 1_200_000)
 afterAll(async () => {
   if (collector?.exitCode === null) {
@@ -107,7 +118,7 @@ afterAll(async () => {
 async function send(service: string): Promise<string[]> {
   const client = startOtlpClient([process.execPath, await nodeClient()], perSender, {
     ...processEnv(),
-    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${ports.receiver}`,
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${receiver}`,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
     OTEL_SERVICE_NAME: service,
   })
@@ -142,26 +153,40 @@ describe('a Collector with the configuration of the page', () => {
       ['checkout', []],
       ['search', []],
     ])
+    let sends = 0
+    let isEnough = false
     const sending = (async () => {
-      for (let round = 0; round < 4; round++) for (const [service, ids] of sent) ids.push(...(await send(service)))
+      while (!isEnough)
+        for (const [service, ids] of sent) {
+          ids.push(...(await send(service)))
+          sends++
+        }
     })()
     for (let kill = 0; kill < 2; kill++) {
-      await new Promise((resolve) => setTimeout(resolve, 1_500))
+      const before = (await stored('acme/demo')).length
+      // While it gets more.
+      await eventually(async () => expect((await stored('acme/demo')).length).toBeGreaterThan(before), {
+        withinMs: 120_000,
+      })
       await server.kill()
-      await new Promise((resolve) => setTimeout(resolve, 1_500))
+      const sentBefore = sends
+      // The Collector takes a whole send while the server is away.
+      await eventually(() => expect(sends).toBeGreaterThan(sentBefore + 1), { withinMs: 120_000 })
       await startServer()
     }
+    isEnough = true
     await sending
     // What waits on disk is sent by the next one, the server being away when the first one ends.
     await server.kill()
     for (const [service, ids] of sent) ids.push(...(await send(service)))
+    sends += sent.size
     collector.kill('SIGTERM')
     await ended(collector)
     await startServer()
     await startCollector()
 
     const all = [...sent.values()].flat().sort()
-    expect(all).toHaveLength(10 * perSender)
+    expect(all).toHaveLength(sends * perSender)
     await eventually(async () => expect((await stored('acme/demo')).length).toBe(all.length), {
       withinMs: 120_000,
       everyMs: 1_000,

@@ -1,3 +1,4 @@
+// tier: deep compat
 // The lines that docs/otlp.md gives for each language, as a reader copies them: a span that they send is a call.
 import { execFile } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

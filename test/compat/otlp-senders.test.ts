@@ -1,3 +1,4 @@
+// tier: deep compat
 // Published clients of other products, set up as their users set them up but for the address and the key: their spans
 // are calls of the project that they mean.
 import { execFile } from 'node:child_process'

@@ -1,3 +1,4 @@
+// tier: deep compat
 // telemetrygen, the load generator of OpenTelemetry, over gRPC and HTTP: as many spans and records are there as it sent.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// tier: deep compat
 // The published OpenTelemetry exporters send compressed spans in both encodings; the routes read them back as calls.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

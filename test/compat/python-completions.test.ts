@@ -1,3 +1,4 @@
+// tier: deep compat
 // The published Python SDK asks for completions: whole, streamed, and with a stored prompt.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { answerJson, answerStream, chunk, completion, startFakeProvider } from '../fixtures/fake-provider.ts'

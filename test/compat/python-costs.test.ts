@@ -1,3 +1,4 @@
+// tier: deep compat
 // The published Python SDK adds prices, lists them, reads the costs of calls and purges prices.
 import { describe, expect, it } from 'vitest'
 import { installSdk, runPython, sdkVersion } from '../fixtures/python-sdk.ts'

@@ -1,3 +1,4 @@
+// tier: deep compat
 // What the published Python SDK publishes is run by the server: an evaluation, a completion model and a judge.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,4 @@
+// tier: deep compat
 // The published Python SDK's client makes, lists, reads and deletes evaluation objects, and sees those that it publishes.
 import { describe, expect, it } from 'vitest'
 import { installSdk, runPython, sdkVersion } from '../fixtures/python-sdk.ts'

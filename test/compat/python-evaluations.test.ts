@@ -1,3 +1,4 @@
+// tier: deep compat
 // The published Python SDK's own evaluation is read back as a run, and its methods for runs make another one.
 import { describe, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'

@@ -1,3 +1,4 @@
+// tier: deep compat
 // The published Python SDK gives feedback to calls, lists it, reads it with the calls and purges it.
 import { describe, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'

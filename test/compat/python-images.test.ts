@@ -1,3 +1,4 @@
+// tier: deep compat
 // The published Python SDK's client makes images and reads them as content.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,4 @@
+// tier: deep compat
 // The published Python SDK reads calls through refs and by their feedback: get_calls with expand_columns, filters and sorts.
 import { describe, expect, it } from 'vitest'
 import { installSdk, runPython, sdkVersion } from '../fixtures/python-sdk.ts'

@@ -1,3 +1,4 @@
+// tier: deep compat
 // The published Python SDK publishes datasets, objects, ops and media, labels versions, and reads everything back.
 import { describe, expect, it } from 'vitest'
 import { installSdk, runPython, sdkVersion } from '../fixtures/python-sdk.ts'

@@ -1,3 +1,4 @@
+// tier: deep compat
 // The published OpenTelemetry instrumentation of OpenAI's client, live: its messages come as log records beside the spans,
 // and the calls hold both.
 import { mkdtempSync, rmSync } from 'node:fs'

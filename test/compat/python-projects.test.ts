@@ -1,3 +1,4 @@
+// tier: deep compat
 // The published Python SDK asks for the stored bytes of a project, its retention, and what is not served.
 import { describe, expect, it } from 'vitest'
 import { installSdk, runPython, sdkVersion } from '../fixtures/python-sdk.ts'

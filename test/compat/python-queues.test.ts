@@ -1,3 +1,4 @@
+// tier: deep compat
 // The published Python SDK takes an annotation queue through its whole life.
 import { describe, expect, it } from 'vitest'
 import { installSdk, runPython, sdkVersion } from '../fixtures/python-sdk.ts'

@@ -1,3 +1,4 @@
+// tier: deep compat
 // Published SDKs that are refused: a limit that time mends costs them time and no call, a missing right tells its user.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'

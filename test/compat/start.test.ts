@@ -1,3 +1,4 @@
+// tier: deep compat
 // What a user sees who starts the server: the first key, and one clear line for each way in which a start can fail.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

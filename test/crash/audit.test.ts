@@ -1,3 +1,4 @@
+// tier: deep crash
 // A server that is killed while the directory changes: every change that was answered is in the audit log, and the log is whole.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

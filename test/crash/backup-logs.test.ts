@@ -1,3 +1,4 @@
+// tier: deep crash
 // `callhouse backup`, `restore` and `rebuild` with log records: those that are joined stay joined, once, and those that
 // wait for their spans are joined when they come.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// tier: deep crash
 // `callhouse backup` of a server that is written to, and `callhouse restore`: every call that was acknowledged is there.
 import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// tier: deep crash
 // kill -9 at each step of a batch: before and after every statement that changes something, and every commit.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// tier: deep crash
 // Parts that the engine sets aside as broken are rebuilt by themselves, and what cannot be rebuilt is said.
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// tier: deep kafka
 // The Kafka broker goes away for longer than sessions and retries last: edges answer in time, everything recovers by itself.
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// tier: deep kafka
 // The ClickHouse server goes away under load and comes back: writes go on, reads fail at once, then everything is applied.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { basicAuth, type ChildServer, post } from '../fixtures/child-server.ts'

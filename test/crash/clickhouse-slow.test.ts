@@ -1,3 +1,4 @@
+// tier: deep kafka
 // A ClickHouse server that is slow: the lag grows to its bound, edges answer 429 over it, and nothing is lost.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { basicAuth, type ChildServer } from '../fixtures/child-server.ts'

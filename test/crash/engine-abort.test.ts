@@ -1,3 +1,4 @@
+// tier: deep crash
 // The engine ends while it inserts: everything is applied afterwards, and rows that make it end are found and set aside.
 import { existsSync, readdirSync, readFileSync, watch, writeFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// tier: deep crash
 // An erasure that is killed wherever it is goes on after each start, and in the end nothing of the calls is in any file or
 // table of the data folder, while everything of the others is.
 import { appendFile, mkdtemp, rm } from 'node:fs/promises'

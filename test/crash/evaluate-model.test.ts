@@ -1,3 +1,4 @@
+// tier: deep crash
 // kill -9 while the server runs an evaluation: a start in the same folder goes on with it, and every row counts once.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

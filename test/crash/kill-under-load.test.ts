@@ -1,3 +1,4 @@
+// tier: deep crash
 // kill -9 while calls come in: every acknowledged call is there exactly once afterwards, also of a quiet project beside.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

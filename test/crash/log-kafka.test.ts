@@ -1,3 +1,4 @@
+// tier: deep kafka
 // The Kafka log when its broker dies, hangs or is away: what was acknowledged stays, callers are answered in time.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { Refusal } from '../../services/core/errors.ts'

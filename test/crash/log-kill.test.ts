@@ -1,4 +1,5 @@
 // Kills a process that appends, again and again: what it acknowledged is there exactly once and in order.
+// smoke: kill -9
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'

@@ -1,3 +1,4 @@
+// tier: deep crash
 // One machine that lost its log, its tables, both, or its keys: no start answers wrongly, and each has a way back.
 import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,4 @@
+// tier: deep crash
 // A purge that is killed at each of its statements, while it runs and after it, is finished by those after it: nothing of
 // what retention hides is left in any table, everything else is, and the counts are those of what is left.
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// tier: deep crash
 // kill -9 in the middle of a rebuild: the old tables answer, and the command goes on where the rebuild was.
 import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// tier: deep crash
 // What a start finds in the log that a process of another version wrote.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

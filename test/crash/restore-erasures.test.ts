@@ -1,3 +1,4 @@
+// tier: deep crash
 // A backup from before an erasure brings nothing back: what was erased since is deleted again before anybody reads.
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,4 @@
+// tier: deep kafka
 // Workers that fight: two of one name, one that slept while others took its partitions, more of them than partitions.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { basicAuth, type ChildServer } from '../fixtures/child-server.ts'

@@ -1,3 +1,4 @@
+// tier: deep kafka
 // kill -9 of workers while calls are being written: nothing that was acknowledged is lost, nothing is doubled.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ChildServer } from '../fixtures/child-server.ts'

@@ -1,3 +1,4 @@
+// tier: deep slow
 // /calls/delete: descendants, counting, what vanishes and what stays.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { usualBounds, withDescendants } from '../../services/query/calls/descendants.ts'

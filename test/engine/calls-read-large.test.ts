@@ -1,3 +1,4 @@
+// tier: deep slow
 // Lists that are longer than a page and offsets that the counters skip, on 60,000 calls of which one hour is crowded.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CallHeader } from '../../services/query/calls/header.ts'

@@ -1,3 +1,4 @@
+// tier: deep slow
 // Lists of generated calls against a plain model: both orders, limits, offsets, filters, queries, sorts and counts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CallFragment } from '../../services/events/calls.ts'

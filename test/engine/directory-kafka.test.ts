@@ -1,3 +1,4 @@
+// tier: deep kafka
 // The directory over a real broker: a compacted topic that each process reads whole and follows.
 import { Kafka, logLevel } from 'kafkajs'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'

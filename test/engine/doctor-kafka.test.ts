@@ -1,3 +1,4 @@
+// tier: deep kafka
 // What the doctor says about brokers, topics and workers: of a real broker, and of settings that lose records.
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { examineKafka, kafkaFindings } from '../../services/app/doctor-kafka.ts'

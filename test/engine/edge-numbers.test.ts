@@ -1,3 +1,4 @@
+// tier: deep kafka
 // Numbers of edges over a real broker: many that start at once, ends in order and without, numbers that operators give.
 import { Kafka, logLevel } from 'kafkajs'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'

@@ -1,3 +1,4 @@
+// tier: deep slow
 // The engine's traps (docs/concepts.md): what it does by itself, and that the embedded driver is safe from it.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

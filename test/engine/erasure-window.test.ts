@@ -1,3 +1,4 @@
+// tier: deep slow
 // When what is deleted is removed: within the hours that are allowed, together with others, and never before it is hidden.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { clockOf, createClock } from '../../services/core/clock/clock.ts'

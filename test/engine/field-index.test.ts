@@ -1,3 +1,4 @@
+// tier: deep slow
 // Leaves of payloads: derived once, also over a crash and for old rows; followed by deletes, moves and long orders.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { StoreError } from '../../services/core/store/store.ts'

@@ -1,5 +1,6 @@
 // Field values that are gathered while batches are applied are those that reading the payloads back gives: generated
 // documents, batches that take another way, outages, positions that are covered bit by bit.
+// again: property
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Batch, Position } from '../../services/core/log/log.ts'
 import { type Store, StoreError } from '../../services/core/store/store.ts'
@@ -164,7 +165,7 @@ describe.each([
     }
     await untilDone(() => rollups.refresh())
     commands.length = 0
-    for (let n = 0; n < runs(12, 60); n++) {
+    for (let n = 0; n < runs(4, 40); n++) {
       const parts = Array.from({ length: 1 + random.below(30) }, more)
       const first = parts[0] as CallFragment
       if (random.chance(patches)) parts.push(end(`alone${made}`, { projectId: first.projectId, output: document() }))

@@ -1,3 +1,4 @@
+// tier: deep slow
 // Lists whose answer is larger than one result of the engine may be: they come whole, in their order.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// tier: deep kafka
 // What is particular to Kafka: several processes, partitions, group membership, batching, bounds; on a real broker.
 import { Kafka, logLevel } from 'kafkajs'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'

@@ -1,3 +1,4 @@
+// tier: deep kafka
 // Records that no message can hold: their rows go through blob storage, on a real broker.
 import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'

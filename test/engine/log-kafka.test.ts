@@ -1,3 +1,4 @@
+// tier: deep kafka
 // The Kafka driver on a real broker: the contract, with and without compression.
 
 import { beforeAll } from 'vitest'

@@ -1,3 +1,4 @@
+// tier: deep property
 // The order property through the applier, where batches of calls that are known to be new go in without a merge: outages at
 // any statement, redelivery, restarts, merges, fingerprints that are found by mistake. One that is missed shows.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

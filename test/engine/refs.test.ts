@@ -1,4 +1,5 @@
 // Reading refs in batches: which refs, paths through values, tables and other refs, and what is missing.
+// again: kafka
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { valueDigest } from '../../services/content/digest.ts'

@@ -1,3 +1,4 @@
+// tier: deep kafka
 // The server driver when the server, the network or another worker misbehaves, over the bridge.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createServerStore, type ServerStoreOptions } from '../../services/core/store/server/server-store.ts'

@@ -1,3 +1,4 @@
+// tier: deep kafka
 // The store contract on the server driver: over the bridge, and on a real server where Docker runs one.
 import { afterAll, beforeAll, describe } from 'vitest'
 import { createServerStore } from '../../services/core/store/server/server-store.ts'

@@ -1,4 +1,5 @@
 // Tables through their routes on the embedded store: digests, updates, pages, order, counts and sizes.
+// again: kafka
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tableDigest, valueDigest } from '../../services/content/digest.ts'
 import { createClock } from '../../services/core/clock/clock.ts'

@@ -1,4 +1,5 @@
 // The chapter "A write" of docs/guide.md, run as it stands.
+// smoke: guide
 import { it } from 'vitest'
 import { runChapter } from './chapter.ts'
 

@@ -1,3 +1,4 @@
+// tier: deep property
 // Records of coding agents that name no prompt: their calls lie below the last prompt before them, whatever the order, the
 // batches and the number of times in which the records of a session come.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

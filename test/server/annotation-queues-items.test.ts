@@ -1,3 +1,4 @@
+// tier: deep slow
 // Items of annotation queues over HTTP: what they show, filters, orders, positions, and the progress of annotators.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createQueueWorld, type Item, type QueueWorld } from '../fixtures/annotation-queues.ts'

@@ -1,4 +1,5 @@
 // Annotation queues over HTTP: their life, their list, adding calls, counts, access and bad input.
+// again: kafka
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createQueueWorld, type Queue, type QueueWorld } from '../fixtures/annotation-queues.ts'
 

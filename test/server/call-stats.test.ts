@@ -1,4 +1,5 @@
 // POST /calls/stats: the worked example of the specification, buckets, aggregates, filters and refusals.
+// again: kafka
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'

@@ -1,4 +1,5 @@
 // Costs of calls: which price applies, what is counted, and where the result stands in a record.
+// again: kafka
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

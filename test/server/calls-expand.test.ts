@@ -1,3 +1,4 @@
+// tier: deep slow
 // Refs of calls that are expanded: in the answer, and for conditions, order and counts (specification: calls, 10).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'

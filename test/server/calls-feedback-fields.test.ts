@@ -1,3 +1,5 @@
+// tier: deep slow
+// again: kafka
 // Feedback and annotation queues as fields of call queries: every form of the specification, in filters, order and counts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'

@@ -1,3 +1,5 @@
+// tier: deep property
+// again: kafka
 // Histories of calls, sent through HTTP in random order and grouping, and every way to read them against a plain model.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {

@@ -1,3 +1,5 @@
+// tier: deep slow
+// again: kafka
 // One row that the store refuses among ten thousand: one dead letter, and ways to see it and to send it again.
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// tier: deep slow
 // Two finished calls of one id under two start times, in segments too large to be looked at row by row: one is left, soon.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lookupRows } from '../../services/worker/calls/merge-fragments.ts'

@@ -1,3 +1,4 @@
+// tier: deep slow
 // An installation of an earlier layout: today's server starts on it and answers as it did, at once, while its tables are
 // made anew, and afterwards; what is written then is answered as by an installation that never had another layout.
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// tier: deep slow
 // Erasures to their end: by other ways in, after a start in the middle, held and released, and with receipts in a chain.
 import { createHash } from 'node:crypto'
 import { appendFile, readdir, readFile } from 'node:fs/promises'

@@ -1,3 +1,5 @@
+// tier: deep slow
+// again: kafka
 // What is deleted is also removed: from every table and the kept log; what others have stays.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'

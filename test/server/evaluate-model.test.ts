@@ -1,3 +1,4 @@
+// tier: deep slow
 // POST /evaluations/evaluate_model: what a job asks models and judges, the calls it writes, restarts, and what it refuses to run.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClock } from '../../services/core/clock/clock.ts'

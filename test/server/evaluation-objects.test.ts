@@ -1,3 +1,4 @@
+// tier: deep slow
 // Rules that hold for all five kinds of evaluation objects: ids, versions, lists, reads, deletes and faults.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RoleName } from '../../services/core/directory/roles.ts'

@@ -1,3 +1,4 @@
+// tier: deep slow
 // Runs that many write at once, and runs larger than what one statement reads.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Asking, askingIn } from '../fixtures/evaluation-runs.ts'

@@ -1,3 +1,4 @@
+// tier: deep slow
 // Nothing holds the event loop for more than 50 ms: answers of inference providers, and evaluations of large rows.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

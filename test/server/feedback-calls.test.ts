@@ -1,3 +1,4 @@
+// tier: deep slow
 // Feedback in call records, and feedback in a whole server: restarts, purges, and events that come in any order.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,4 +1,5 @@
 // A server whose large files lie in a bucket.
+// again: kafka
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { fileDigest } from '../../services/content/digest.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'

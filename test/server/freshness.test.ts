@@ -1,4 +1,5 @@
 // Read your own writes: waits, positions, staleness, and what happens when the tables cannot keep up with the log.
+// again: kafka
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { uuidv7 } from '../../services/core/ids.ts'
 import { basicAuth, post } from '../fixtures/child-server.ts'

@@ -1,3 +1,4 @@
+// tier: deep property
 // Property: whatever is sent to any route, it answers below 500, harms no other project, and leaves no payload in the logs.
 import { connect } from 'node:net'
 import fc from 'fast-check'

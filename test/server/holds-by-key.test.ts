@@ -1,3 +1,4 @@
+// tier: deep slow
 // Holds on calls, traces and threads: retention and erasures leave exactly these calls with all that belongs to them.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { HeldKeys } from '../../services/core/directory/holds.ts'

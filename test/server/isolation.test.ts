@@ -1,3 +1,4 @@
+// tier: deep slow
 // Projects are apart: who reaches what, ids of others, names that nearly match; and each answer of the run is searched.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createIsolationWorld, type IsolationWorld } from '../fixtures/isolation-world.ts'

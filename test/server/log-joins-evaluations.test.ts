@@ -1,3 +1,4 @@
+// tier: deep slow
 // Results of evaluations in log records become feedback of calls, whichever comes first, however long the other one takes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../fixtures/eventually.ts'

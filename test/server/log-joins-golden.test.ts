@@ -1,3 +1,4 @@
+// tier: deep slow
 // Spans and log records as the published instrumentation of OpenAI's client sent them, joined in both orders, and log
 // records of coding agents, with nothing left that tells of the machine.
 import { existsSync, readFileSync } from 'node:fs'

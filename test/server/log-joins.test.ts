@@ -1,3 +1,4 @@
+// tier: deep slow
 // Log records of generative AI become part of calls, whichever of record and span comes first.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,4 +1,5 @@
 // Tags, aliases and bound names of objects through a whole server.
+// again: kafka
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 

@@ -1,3 +1,4 @@
+// tier: deep slow
 // `attributes.otel_span` is the span as it was received, byte for byte, however much of it the row holds elsewhere.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// tier: deep slow
 // Secrets of projects and entities: who uses which, where they go, and that nobody reads one again.
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

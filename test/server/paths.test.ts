@@ -1,4 +1,5 @@
 // What routes declare is what they touch.
+// again: kafka
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { declaredRoutes } from '../../scripts/paths.ts'
 import { tableDigest, valueDigest } from '../../services/content/digest.ts'

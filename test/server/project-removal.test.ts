@@ -1,3 +1,4 @@
+// tier: deep slow
 // Removing a project: closed at once for everybody, and nothing of it stays, whatever comes late; others stay as they are.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// tier: deep slow
 // What retention hides is removed: from every table, and out of the files.
 
 import { readdir } from 'node:fs/promises'

@@ -1,3 +1,5 @@
+// tier: deep slow
+// again: kafka
 // `callhouse rebuild` and `replay`: tables are made anew while writes go on, and every answer and row stays what it was.
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// tier: deep slow
 // Calls past the days of their project: no read shows them, whatever it asks for, and nothing has to be deleted for that.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'

@@ -1,3 +1,4 @@
+// tier: deep kafka
 // `callhouse backup` and `restore` with Kafka and a ClickHouse server, while two workers apply what is written.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

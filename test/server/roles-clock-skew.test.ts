@@ -1,3 +1,4 @@
+// tier: deep kafka
 // Edges whose clocks are an hour ahead or behind: what is written later still wins, and nothing is lost.
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// tier: deep kafka
 // A log that is not the one of the tables, where others can change either: two logs on one server, the step to Kafka,
 // topics that were made anew, other topics, shorter ones, tables that are gone or went back.
 import { randomBytes } from 'node:crypto'

@@ -1,3 +1,4 @@
+// tier: deep kafka
 // The order property over Kafka: histories of calls, applied by workers that come and go, then the same records anew in
 // another order, grouping and number; both times every call is what the plain model says.
 import { randomBytes } from 'node:crypto'

@@ -1,3 +1,4 @@
+// tier: deep kafka
 // The command rebuild beside several workers: one at a time, killed in the middle, gone on with by another process.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'

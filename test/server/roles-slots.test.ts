@@ -1,3 +1,4 @@
+// tier: deep kafka
 // Two workers over Kafka and a ClickHouse server share what is derived by hash slots; one that dies loses its slots.
 import { randomUUID } from 'node:crypto'
 import { createClient } from '@clickhouse/client'

@@ -1,3 +1,4 @@
+// tier: deep kafka
 // An installation moves from one machine to Kafka and a ClickHouse server, and back, with the same answers.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

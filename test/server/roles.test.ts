@@ -1,3 +1,4 @@
+// tier: deep kafka
 // Three processes over Kafka and a ClickHouse server: what one accepts, the next request to another one reads.
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'

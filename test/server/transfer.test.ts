@@ -1,3 +1,4 @@
+// tier: deep slow
 // `callhouse export` and `import`: what one installation holds is in the other, with the same answers.
 import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,5 @@
 // POST /calls/usage and POST /trace/usage: the tables and examples of the specification.
+// again: kafka
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'

@@ -1,0 +1,23 @@
+// `npm test`: the tier that every change must pass. Words after it go to vitest: `npm test test/unit`.
+import { spawn } from 'node:child_process'
+import { missingFor } from './programs.ts'
+import { readTestFiles, type Smoke, smokes, tierFaults } from './tiers.ts'
+import { refuse, root } from './vitest.ts'
+
+const files = readTestFiles(root)
+const [fault] = tierFaults(files)
+if (fault) refuse(fault)
+for (const smoke of Object.keys(smokes) as Smoke[]) {
+  const missing = missingFor(smoke)
+  const left = files.filter((file) => file.smoke === smoke).map(({ file }) => file)
+  if (missing.length === 0 || left.length === 0) continue
+  const line = `${left.join(', ')} cannot run without ${missing.join(' and ')}`
+  if (process.env.CI) refuse(line)
+  process.stderr.write(`left out: ${line}\n`)
+}
+const projects = ['--project=!deep-*', '--project=!bars']
+const args = ['node_modules/vitest/vitest.mjs', 'run', ...projects, ...process.argv.slice(2)]
+const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit' })
+for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
+process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'))
+child.on('exit', (code) => process.exit(code ?? 1))

@@ -1,0 +1,64 @@
+// Runs vitest on some projects, and reads what it reports of each file.
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('../../', import.meta.url))
+
+export type Ran = {
+  /** Of the process: 0 when everything passed. */
+  code: number
+  seconds: number
+  /** Files below the root in which something failed; empty too where vitest could not report. */
+  failed: string[]
+  /** Numbers of tests. */
+  passedTests: number
+  failedTests: number
+}
+
+type Reported = {
+  numPassedTests: number
+  numFailedTests: number
+  testResults: { name: string; status: string }[]
+}
+
+/** @param words of the command line of `vitest run` */
+export async function runVitest(words: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
+  const folder = mkdtempSync(join(tmpdir(), 'callhouse-report-'))
+  const report = join(folder, 'report.json')
+  const began = Date.now()
+  const args = [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${report}`,
+  ]
+  const child = spawn(process.execPath, [...args, ...words], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  })
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.once(signal, () => child.kill(signal))
+  const code = await new Promise<number>((resolve) => child.on('exit', (code) => resolve(code ?? 1)))
+  const seconds = Math.round((Date.now() - began) / 1000)
+  try {
+    const reported = JSON.parse(readFileSync(report, 'utf8')) as Reported
+    const failed = reported.testResults
+      .filter(({ status }) => status !== 'passed')
+      .map(({ name }) => name.slice(root.length))
+    return { code, seconds, failed, passedTests: reported.numPassedTests, failedTests: reported.numFailedTests }
+  } catch {
+    return { code: code || 1, seconds, failed: [], passedTests: 0, failedTests: 0 }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Ends the program with one line on what is wrong. */
+export function refuse(line: string): never {
+  process.stderr.write(`${line}\n`)
+  process.exit(1)
+}
