@@ -8,7 +8,29 @@ export type Bound = { unit: string; most: number } | { unit: string; least: numb
 export const bounds = {
   /** Beyond what the same time without an attack adds. */
   'otlp-hostile/growth': { unit: 'MiB', most: 64 },
-  'otlp-hostile/longest_answer': { unit: 'ms', most: 5_000 },
+  'otlp-hostile/longest-answer': { unit: 'ms', most: 5_000 },
+
+  /** How often longer an answer, a read by id and a list take beside a busy project; medians. */
+  'fairness/acknowledged': { unit: 'x', most: 30 },
+  'fairness/read': { unit: 'x', most: 30 },
+  'fairness/listed': { unit: 'x', most: 30 },
+  'fairness/longest': { unit: 'ms', most: 9_000 },
+
+  /** Of the frozen reference: CPU of a call of 3.0 KB until it can be read, and how many can be read each second. */
+  'ingest/cpu': { unit: 'of the reference', most: 1.7 },
+  'ingest/rate': { unit: 'of the reference', least: 0.4 },
+  'ingest/visible_p99': { unit: 'ms', most: 900 },
+
+  'memory/resident': { unit: 'MiB', most: 1_400 },
+
+  /** Of the frozen reference, of which a span takes about 1.6 times what it takes the prototype. */
+  'otlp/cpu': { unit: 'of the reference', most: 3.3 },
+  'otlp/rate': { unit: 'of the reference', least: 0.35 },
+
+  /** 15,000 calls a second are asked for. */
+  'sustained/rate': { unit: 'calls/s', least: 14_500 },
+  'sustained/counters_lag': { unit: 's', most: 10 },
+  'sustained/field_index_lag': { unit: 's', most: 45 },
 } as const satisfies Record<`${string}/${string}`, Bound>
 
 export type Figure = keyof typeof bounds

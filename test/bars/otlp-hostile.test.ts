@@ -58,5 +58,5 @@ it('an attack over every way at once', { timeout: 600_000 }, async () => {
   }
   await others
   bar('otlp-hostile/growth', (loud - quiet) / 2 ** 20)
-  bar('otlp-hostile/longest_answer', longest)
+  bar('otlp-hostile/longest-answer', longest)
 })
