@@ -1,4 +1,4 @@
-// tier: deep crash
+// tier: deep kafka
 // Masked values are nowhere: markers in every field of every writing route, a process that is killed, and then a search
 // of every file of the data folder, of the bucket and of the broker, of every table and of what the process printed.
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
