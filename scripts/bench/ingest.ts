@@ -7,15 +7,21 @@ import { fileURLToPath } from 'node:url'
 import { createPayloads } from './payloads.ts'
 import {
   type BenchServer,
+  countOf,
   createClient,
   median,
+  medianRatio,
   quantile,
   sendAll,
   startCallhouseServer,
+  startReferenceServer,
   startServer,
+  untilCounted,
+  untilTaken,
 } from './process.ts'
 
 const script = (name: string): string => fileURLToPath(new URL(`./${name}`, import.meta.url))
+const project = 'acme/support-bot'
 const perRequest = 200
 const path = '/call/upsert_batch'
 /** Requests before the measured ones: enough for the compiler to have seen the hot paths. */
@@ -30,15 +36,6 @@ const lagIntervalMs = 10
 
 type Row = { figure: string; value: string; must: string; aim: string }
 
-async function countOf(server: BenchServer, project: string): Promise<number> {
-  const { body, status } = await createClient(server.port, 1)(
-    '/calls/query_stats',
-    JSON.stringify({ project_id: project }),
-  )
-  if (status !== 200) throw new Error(`count answered ${status}: ${body}`)
-  return (JSON.parse(body.toString()) as { count: number }).count
-}
-
 async function metric(server: BenchServer, name: string): Promise<number> {
   const response = await fetch(`http://127.0.0.1:${server.port}/metrics`, {
     headers: { authorization: 'Bearer bench-key' },
@@ -47,22 +44,93 @@ async function metric(server: BenchServer, name: string): Promise<number> {
   return Number(line?.split(' ')[1])
 }
 
-/** CPU seconds per 1,000 calls of one server over all bodies, until `settled`. */
-async function cpuPerThousand(
+type Turn = { cpuMicros: number; rate: number }
+
+/** CPU of a call and calls per second of one server over all bodies, until `settled`. */
+async function turnOf(
   server: BenchServer,
-  bodies: Buffer[],
+  bodies: readonly Buffer[],
   settled: (calls: number) => Promise<unknown>,
   beforeMeasuring?: () => Promise<unknown>,
-): Promise<number> {
+): Promise<Turn> {
   const send = createClient(server.port, 6)
+  const post = (body: Buffer) => untilTaken(() => send(path, body))
   const measured = bodies.slice(warmUp)
-  await sendAll(bodies.slice(0, warmUp), (body) => send(path, body), 2)
+  await sendAll(bodies.slice(0, warmUp), post, 2)
   await settled(warmUp * perRequest)
   await beforeMeasuring?.()
-  const before = server.cpuSeconds()
-  await sendAll(measured, (body) => send(path, body), 6)
+  const [before, beganMs] = [server.cpuSeconds(), performance.now()]
+  await sendAll(measured, post, 6)
   await settled(bodies.length * perRequest)
-  return ((server.cpuSeconds() - before) / (measured.length * perRequest)) * 1000
+  const calls = measured.length * perRequest
+  return {
+    cpuMicros: ((server.cpuSeconds() - before) / calls) * 1e6,
+    rate: calls / ((performance.now() - beganMs) / 1000),
+  }
+}
+
+/** One turn of a server of its own until its calls can be read; `ended` sees it before it stops. */
+async function turnUntilReadable(
+  start: () => Promise<BenchServer>,
+  bodies: readonly Buffer[],
+  hooks: { begin?(server: BenchServer): Promise<unknown>; ended?(server: BenchServer): Promise<unknown> } = {},
+): Promise<Turn> {
+  const server = await start()
+  try {
+    const settled = (calls: number) => untilCounted(server, project, calls)
+    const turn = await turnOf(server, bodies, settled, async () => hooks.begin?.(server))
+    await hooks.ended?.(server)
+    return turn
+  } finally {
+    await server.stop()
+  }
+}
+
+function bodiesOf(seed: number, calls: number): Buffer[] {
+  const payloads = createPayloads(seed)
+  return Array.from({ length: warmUp + Math.ceil(calls / perRequest) }, () =>
+    Buffer.from(payloads.upsertBatch(perRequest)),
+  )
+}
+
+export type IngestFigures = {
+  /** CPU of a call until it can be read, against the frozen reference. */
+  cpuOfReference: number
+  /** Calls per second until they can be read, the same. */
+  rateOfReference: number
+  rate: number
+  cpuMicros: { here: number; reference: number }
+}
+
+/** Ours and the frozen reference in turns, each on a fresh folder. */
+export async function measureIngest(calls: number, rounds: number): Promise<IngestFigures> {
+  const work = mkdtempSync(join(tmpdir(), 'callhouse-bench-'))
+  const here: Turn[] = []
+  const reference: Turn[] = []
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const bodies = bodiesOf(round + 1, calls)
+      const ways = [
+        { turns: reference, start: startReferenceServer },
+        { turns: here, start: startCallhouseServer },
+      ]
+      for (const { turns, start } of round % 2 === 0 ? ways : ways.reverse()) {
+        const dir = mkdtempSync(join(work, 'turn-'))
+        turns.push(await turnUntilReadable(() => start(dir), bodies))
+        rmSync(dir, { recursive: true, force: true })
+      }
+    }
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+  const cpu = (turns: Turn[]) => turns.map(({ cpuMicros }) => cpuMicros)
+  const rates = (turns: Turn[]) => turns.map(({ rate }) => rate)
+  return {
+    cpuOfReference: medianRatio(cpu(here), cpu(reference)),
+    rateOfReference: medianRatio(rates(here), rates(reference)),
+    rate: median(rates(here)),
+    cpuMicros: { here: median(cpu(here)), reference: median(cpu(reference)) },
+  }
 }
 
 export async function benchIngest(calls: number, rounds: number): Promise<void> {
@@ -74,20 +142,17 @@ export async function benchIngest(calls: number, rounds: number): Promise<void> 
   }
   try {
     for (let round = 0; round < rounds; round++) {
-      const payloads = createPayloads(round + 1)
-      const bodies = Array.from({ length: warmUp + Math.ceil(calls / perRequest) }, () =>
-        Buffer.from(payloads.upsertBatch(perRequest)),
-      )
+      const bodies = bodiesOf(round + 1, calls)
       const total = bodies.length * perRequest
       const nothing = async () => {}
 
       const parse = await startServer(script('server-parse.ts'), [])
-      note('parse', await cpuPerThousand(parse, bodies, nothing))
+      note('parse', (await turnOf(parse, bodies, nothing)).cpuMicros)
       await parse.stop()
 
       const edgeDir = join(work, `edge-${round}`)
       const edge = await startServer(script('server-edge.ts'), [edgeDir])
-      note('edge', await cpuPerThousand(edge, bodies, nothing))
+      note('edge', (await turnOf(edge, bodies, nothing)).cpuMicros)
       await edge.stop()
 
       for (const mode of ['raw', 'worker']) {
@@ -97,46 +162,33 @@ export async function benchIngest(calls: number, rounds: number): Promise<void> 
           env: { ...process.env, UV_THREADPOOL_SIZE: '24' },
         }).toString()
         const { cpuSeconds } = JSON.parse(out.trim().split('\n').at(-1) as string) as { cpuSeconds: number }
-        note(mode, (cpuSeconds / total) * 1000)
+        note(mode, (cpuSeconds / total) * 1e6)
         rmSync(copy, { recursive: true, force: true })
       }
 
-      const obviousDir = join(work, `obvious-${round}`)
-      const obvious = await startServer(script('server-obvious.ts'), [obviousDir])
-      const obviousDone = async (wanted: number): Promise<void> => {
-        const client = createClient(obvious.port, 1)
-        for (;;) {
-          const { body } = await client('/count', '{}')
-          if ((JSON.parse(body.toString()) as { count: number }).count >= wanted) break
-        }
-      }
-      note('obvious', await cpuPerThousand(obvious, bodies, obviousDone))
-      await obvious.stop()
-
-      const fullDir = join(work, `full-${round}`)
-      const full = await startCallhouseServer(fullDir)
-      const fullDone = async (expected: number): Promise<void> => {
-        while ((await countOf(full, 'acme/support-bot')) < expected) {}
-      }
-      let beganMs = 0
-      // the first scrape resets the histogram, so that the start of the process is left out
-      const begin = async (): Promise<void> => {
-        await metric(full, 'nodejs_eventloop_lag_p99_seconds')
-        beganMs = performance.now()
-      }
-      note('full', await cpuPerThousand(full, bodies, fullDone, begin))
-      note('rate', ((bodies.length - warmUp) * perRequest) / ((performance.now() - beganMs) / 1000))
-      note('loop', (await metric(full, 'nodejs_eventloop_lag_p99_seconds')) * 1000 - lagIntervalMs)
-      note('resident', full.residentMb())
-      await full.stop()
-      for (const dir of [edgeDir, obviousDir, fullDir]) rmSync(dir, { recursive: true, force: true })
+      const [obviousDir, referenceDir, fullDir] = ['obvious', 'reference', 'full'].map((name) =>
+        join(work, `${name}-${round}`),
+      ) as [string, string, string]
+      const obvious = await turnUntilReadable(() => startServer(script('server-obvious.ts'), [obviousDir]), bodies)
+      note('obvious', obvious.cpuMicros)
+      note('reference', (await turnUntilReadable(() => startReferenceServer(referenceDir), bodies)).cpuMicros)
+      const full = await turnUntilReadable(() => startCallhouseServer(fullDir), bodies, {
+        // the first scrape resets the histogram, so that the start of the process is left out
+        begin: (server) => metric(server, 'nodejs_eventloop_lag_p99_seconds'),
+        async ended(server) {
+          note('loop', (await metric(server, 'nodejs_eventloop_lag_p99_seconds')) * 1000 - lagIntervalMs)
+          note('resident', server.residentMb())
+        },
+      })
+      note('full', full.cpuMicros)
+      note('rate', full.rate)
+      for (const dir of [edgeDir, obviousDir, referenceDir, fullDir]) rmSync(dir, { recursive: true, force: true })
       process.stderr.write(
         `round ${round + 1} of ${rounds}: ${JSON.stringify(Object.fromEntries(Object.entries(samples).map(([k, v]) => [k, Number(v.at(-1)?.toFixed(3))])))}\n`,
       )
     }
     const of = (name: string) => median(samples[name] ?? [])
-    const ratios = (a: string, b: string) =>
-      median((samples[a] ?? []).map((value, i) => value / ((samples[b] ?? [])[i] as number)))
+    const ratios = (a: string, b: string) => medianRatio(samples[a] ?? [], samples[b] ?? [])
     rows.push(
       {
         figure: 'edge calls per CPU-s, durable / node:http + JSON.parse',
@@ -156,16 +208,38 @@ export async function benchIngest(calls: number, rounds: number): Promise<void> 
         must: '<= 0.45',
         aim: '<= 0.35',
       },
-      { figure: 'event-loop delay p99 while ingesting, ms', value: of('loop').toFixed(1), must: '30', aim: '10' },
-      { figure: 'calls/s, queryable', value: of('rate').toFixed(0), must: '', aim: '' },
       {
-        figure: 'CPU us per call: parse / edge / worker / full / obvious',
-        value: ['parse', 'edge', 'worker', 'full', 'obvious'].map((name) => (of(name) * 1000).toFixed(1)).join(' / '),
+        figure: 'total CPU per call / the frozen reference (a bar)',
+        value: ratios('full', 'reference').toFixed(2),
         must: '',
         aim: '',
       },
-      ...(await visibleAfter(join(work, 'visible'), of('rate') / 2)),
-      ...(await flatMemory(join(work, 'memory'))),
+      { figure: 'event-loop delay p99 while ingesting, ms', value: of('loop').toFixed(1), must: '30', aim: '10' },
+      { figure: 'calls/s, queryable', value: of('rate').toFixed(0), must: '', aim: '' },
+      {
+        figure: 'CPU us per call: parse / edge / worker / full / obvious / reference',
+        value: ['parse', 'edge', 'worker', 'full', 'obvious', 'reference']
+          .map((name) => of(name).toFixed(1))
+          .join(' / '),
+        must: '',
+        aim: '',
+      },
+    )
+    const times = await measureVisible(of('rate') / 2)
+    const memory = await measureMemory(Number(process.env.BENCH_MEMORY_CALLS ?? 1_000_000))
+    rows.push(
+      {
+        figure: 'acknowledged to read, at half of the peak rate, p50 / p99 ms',
+        value: `${median(times).toFixed(0)} / ${quantile(times, 0.99).toFixed(0)}`,
+        must: 'p99 250',
+        aim: 'p99 150',
+      },
+      {
+        figure: `resident MB after ${memory.calls} calls`,
+        value: memory.residentMb.toFixed(0),
+        must: '1000',
+        aim: '700',
+      },
     )
   } finally {
     rmSync(work, { recursive: true, force: true })
@@ -175,10 +249,12 @@ export async function benchIngest(calls: number, rounds: number): Promise<void> 
 }
 
 /**
- * Time from an acknowledgement until a read that waits for it has answered with the call, at half of the peak rate.
+ * Milliseconds from an acknowledgement until a read that waits for it has answered with the call.
  * Few such reads: they cost CPU too.
+ * @param rate calls per second that are written meanwhile
  */
-async function visibleAfter(dir: string, rate: number): Promise<Row[]> {
+export async function measureVisible(rate: number): Promise<number[]> {
+  const dir = mkdtempSync(join(tmpdir(), 'callhouse-bench-'))
   const server = await startCallhouseServer(dir)
   const send = createClient(server.port, 6)
   const payloads = createPayloads(77)
@@ -190,7 +266,7 @@ async function visibleAfter(dir: string, rate: number): Promise<Row[]> {
   const probe = async (body: string): Promise<void> => {
     const acknowledgedMs = performance.now()
     const id = (JSON.parse(body) as { batch: { req: { end?: { id: string } } }[] }).batch.at(-1)?.req.end?.id
-    const { body: found } = await send('/call/read', JSON.stringify({ project_id: 'acme/support-bot', id }))
+    const { body: found } = await send('/call/read', JSON.stringify({ project_id: project, id }))
     if (found.includes('"call":null')) throw new Error('an acknowledged call is not there')
     times.push(performance.now() - acknowledgedMs)
   }
@@ -208,36 +284,25 @@ async function visibleAfter(dir: string, rate: number): Promise<Row[]> {
   }
   await Promise.all(probes)
   await server.stop()
-  return [
-    {
-      figure: 'acknowledged to read, at half of the peak rate, p50 / p99 ms',
-      value: `${median(times).toFixed(0)} / ${quantile(times, 0.99).toFixed(0)}`,
-      must: 'p99 250',
-      aim: 'p99 150',
-    },
-  ]
+  rmSync(dir, { recursive: true, force: true })
+  return times
 }
 
-/** Resident memory after a million calls; fewer with BENCH_MEMORY_CALLS. */
-async function flatMemory(dir: string): Promise<Row[]> {
-  const total = Number(process.env.BENCH_MEMORY_CALLS ?? 1_000_000)
+/** Resident memory after so many calls, as fast as they are taken. */
+export async function measureMemory(total: number): Promise<{ calls: number; residentMb: number }> {
+  const dir = mkdtempSync(join(tmpdir(), 'callhouse-bench-'))
   const server = await startCallhouseServer(dir)
   const send = createClient(server.port, 6)
   const payloads = createPayloads(78)
   for (let sent = 0; sent < total; sent += 40 * perRequest)
     await sendAll(
       Array.from({ length: 40 }, () => Buffer.from(payloads.upsertBatch(perRequest))),
-      async (body) => {
-        for (;;) {
-          const answer = await send(path, body)
-          if (answer.status !== 429) return answer
-          await new Promise((resolve) => setTimeout(resolve, 200))
-        }
-      },
+      (body) => untilTaken(() => send(path, body)),
       6,
     )
-  const count = await countOf(server, 'acme/support-bot')
-  const resident = server.residentMb()
+  const calls = await countOf(server, project)
+  const residentMb = server.residentMb()
   await server.stop()
-  return [{ figure: `resident MB after ${count} calls`, value: resident.toFixed(0), must: '1000', aim: '700' }]
+  rmSync(dir, { recursive: true, force: true })
+  return { calls, residentMb }
 }

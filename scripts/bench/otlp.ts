@@ -8,9 +8,22 @@ import { encodeRequest } from '../../test/fixtures/otlp-proto.ts'
 import { benchOtlpJoins } from './otlp-joins.ts'
 import { benchOtlpWays, type SpanRequest } from './otlp-ways.ts'
 import { type BenchCall, createPayloads } from './payloads.ts'
-import { createClient, median, sendAll, startCallhouseServer } from './process.ts'
+import {
+  type BenchServer,
+  countOf,
+  createClient,
+  median,
+  medianRatio,
+  sendAll,
+  startCallhouseServer,
+  startReferenceServer,
+  untilTaken,
+} from './process.ts'
 
 const perRequest = 512
+const project = 'bench/otlp'
+/** Requests before the measured ones. */
+const warmUp = 20
 
 type Value = { stringValue: string } | { intValue: number } | { doubleValue: number }
 const attribute = (key: string, value: string | number): { key: string; value: Value } => ({
@@ -76,16 +89,21 @@ type Target = {
   name: string
   post(body: Buffer): Promise<{ status: number; ms: number; body: Buffer }>
   count(): Promise<number>
+  /** Of ours and the reference, which run on this machine. */
+  cpuSeconds?(): number
 }
 
-/** Spans per second from the first request until all of them are counted. */
-async function spansPerSecond(target: Target, bodies: Buffer[]): Promise<number> {
-  const before = await target.count()
+/** Spans per second from the first request until all of them are counted, and the CPU of each where it is known. */
+async function turnOf(target: Target, bodies: Buffer[]): Promise<{ rate: number; cpuMicros: number }> {
+  const [before, cpuBefore] = [await target.count(), target.cpuSeconds?.() ?? Number.NaN]
+  const spans = bodies.length * perRequest
   const beganMs = performance.now()
-  await sendAll(bodies, target.post, 2)
-  while ((await target.count()) < before + bodies.length * perRequest)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  return (bodies.length * perRequest) / ((performance.now() - beganMs) / 1000)
+  await sendAll(bodies, (body) => untilTaken(() => target.post(body)), 2)
+  while ((await target.count()) < before + spans) await new Promise((resolve) => setTimeout(resolve, 20))
+  return {
+    rate: spans / ((performance.now() - beganMs) / 1000),
+    cpuMicros: (((target.cpuSeconds?.() ?? Number.NaN) - cpuBefore) / spans) * 1e6,
+  }
 }
 
 const peers = (process.env.BENCH_PEERS ?? '')
@@ -116,37 +134,68 @@ const peers = (process.env.BENCH_PEERS ?? '')
     }
   })
 
-export async function benchOtlp(spans: number, rounds: number): Promise<void> {
-  const dir = mkdtempSync(join(tmpdir(), 'callhouse-bench-'))
-  const server = await startCallhouseServer(dir)
+function targetOf(name: string, server: BenchServer): Target {
   const post = createClient(server.port, 4)
-  const here: Target = {
-    name: 'callhouse',
-    post: (body) => post('/otel/v1/traces', body, 'application/x-protobuf', { project_id: 'bench/otlp' }),
-    async count() {
-      const { body } = await post('/calls/query_stats', JSON.stringify({ project_id: 'bench/otlp' }))
-      return (JSON.parse(body.toString()) as { count: number }).count
-    },
+  return {
+    name,
+    post: (body) => post('/otel/v1/traces', body, 'application/x-protobuf', { project_id: project }),
+    count: () => countOf(server, project),
+    cpuSeconds: server.cpuSeconds,
   }
-  const rates = new Map<string, number[]>()
-  await spansPerSecond(here, bodiesOf(1, 20 * perRequest))
-  const cpu: number[] = []
-  for (let round = 0; round < rounds; round++) {
-    for (const target of [here, ...peers]) {
-      const bodies = bodiesOf(100 + round, target === here ? spans : Math.min(spans, 4 * perRequest))
-      const before = server.cpuSeconds()
-      const rate = await spansPerSecond(target, bodies)
-      if (target === here) cpu.push(((server.cpuSeconds() - before) / (bodies.length * perRequest)) * 1e6)
-      rates.set(target.name, [...(rates.get(target.name) ?? []), rate])
+}
+
+export type OtlpFigures = {
+  /** CPU of a span until it can be read, against the frozen reference. */
+  cpuOfReference: number
+  /** Spans per second until they can be read, the same. */
+  rateOfReference: number
+  cpuMicros: { here: number; reference: number }
+  residentMb: number
+  /** Spans per second by server, the peers too. */
+  rates: Map<string, number>
+}
+
+/** Ours, the frozen reference and the peers in turns, with other spans in each round. */
+export async function measureOtlp(spans: number, rounds: number): Promise<OtlpFigures> {
+  const [dir, referenceDir] = [0, 1].map(() => mkdtempSync(join(tmpdir(), 'callhouse-bench-'))) as [string, string]
+  const server = await startCallhouseServer(dir)
+  const frozen = await startReferenceServer(referenceDir)
+  try {
+    const [here, reference] = [targetOf('callhouse', server), targetOf('reference', frozen)]
+    for (const target of [here, reference]) await turnOf(target, bodiesOf(1, warmUp * perRequest))
+    const turns = new Map<Target, { rate: number; cpuMicros: number }[]>()
+    for (let round = 0; round < rounds; round++) {
+      const bodies = bodiesOf(100 + round, spans)
+      for (const target of [...(round % 2 === 0 ? [here, reference] : [reference, here]), ...peers]) {
+        const turn = await turnOf(target, peers.includes(target) ? bodies.slice(0, 4) : bodies)
+        turns.set(target, [...(turns.get(target) ?? []), turn])
+      }
     }
+    const rates = (target: Target) => (turns.get(target) ?? []).map(({ rate }) => rate)
+    const cpu = (target: Target) => (turns.get(target) ?? []).map(({ cpuMicros }) => cpuMicros)
+    return {
+      cpuOfReference: medianRatio(cpu(here), cpu(reference)),
+      rateOfReference: medianRatio(rates(here), rates(reference)),
+      cpuMicros: { here: median(cpu(here)), reference: median(cpu(reference)) },
+      residentMb: server.residentMb(),
+      rates: new Map([here, reference, ...peers].map((target) => [target.name, median(rates(target))])),
+    }
+  } finally {
+    await server.stop()
+    await frozen.stop()
+    for (const one of [dir, referenceDir]) rmSync(one, { recursive: true, force: true })
   }
+}
+
+export async function benchOtlp(spans: number, rounds: number): Promise<void> {
+  const { rates, cpuMicros, cpuOfReference, residentMb } = await measureOtlp(spans, rounds)
   process.stdout.write('| server | queryable spans/s | callhouse / it |\n|---|---|---|\n')
-  const own = median(rates.get('callhouse') ?? [])
-  for (const [name, all] of rates)
-    process.stdout.write(`| ${name} | ${median(all).toFixed(0)} | ${(own / median(all)).toFixed(1)} |\n`)
-  process.stdout.write(`\nCPU ${median(cpu).toFixed(1)} us per span, resident ${server.residentMb().toFixed(0)} MB\n`)
-  await server.stop()
-  rmSync(dir, { recursive: true, force: true })
+  const own = rates.get('callhouse') ?? 0
+  for (const [name, rate] of rates)
+    process.stdout.write(`| ${name} | ${rate.toFixed(0)} | ${(own / rate).toFixed(1)} |\n`)
+  process.stdout.write(
+    `\nCPU ${cpuMicros.here.toFixed(1)} us per span, ${cpuOfReference.toFixed(2)} of the reference, resident ${residentMb.toFixed(0)} MB\n`,
+  )
   await benchEdgeOfOtlp(rounds)
   await benchJoinsOfOtlp(rounds)
 }

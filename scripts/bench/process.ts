@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { fileURLToPath } from 'node:url'
+import { processEnv } from '../../test/fixtures/process-env.ts'
 
 export type BenchServer = {
   child: ChildProcess
@@ -45,7 +46,8 @@ export async function startServer(
 ): Promise<BenchServer> {
   const child = spawn(process.execPath, [script, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, UV_THREADPOOL_SIZE: '24', ...env },
+    // Whoever measures may have settings of its own, which a server does not know.
+    env: { ...processEnv(), ...env },
   })
   const [port, grpcPort] = await new Promise<[number, number]>((resolve, reject) => {
     let text = ''
@@ -98,6 +100,21 @@ export const startCallhouseServer = (dir: string, env: Record<string, string> = 
     CALLHOUSE_OTLP_HTTP_PORT: 'off',
     ...env,
   })
+
+/** The frozen reference on a folder: it takes the same calls and spans, and counts them by the same path. */
+export const startReferenceServer = (dir: string): Promise<BenchServer> =>
+  startServer(fileURLToPath(new URL('reference/server.ts', import.meta.url)), [dir])
+
+/** Calls of a project that can be read. */
+export async function countOf({ port }: BenchServer, project: string): Promise<number> {
+  const { body, status } = await createClient(port, 1)('/calls/query_stats', JSON.stringify({ project_id: project }))
+  if (status !== 200) throw new Error(`count answered ${status}: ${body}`)
+  return (JSON.parse(body.toString()) as { count: number }).count
+}
+
+export async function untilCounted(server: BenchServer, project: string, count: number): Promise<void> {
+  while ((await countOf(server, project)) < count) await new Promise((resolve) => setTimeout(resolve, 20))
+}
 
 export type Post = (
   path: string,
@@ -158,6 +175,19 @@ export async function sendAll(
   return times
 }
 
+/** Sends again what is refused because too much waits to be applied. */
+export async function untilTaken<Answer extends { status: number }>(send: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    const answer = await send()
+    if (answer.status !== 429) return answer
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
 export const median = (values: number[]): number => quantile(values, 0.5)
 export const quantile = (values: number[], q: number): number =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(q * values.length))] ?? 0
+
+/** What two series of one run, taken in turns, are to each other. */
+export const medianRatio = (of: readonly number[], to: readonly number[]): number =>
+  median(of.map((value, n) => value / (to[n] as number)))

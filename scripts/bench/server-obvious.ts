@@ -107,10 +107,10 @@ app.post('/call/upsert_batch', async (request, response) => {
   queue.push(text)
   response.json({ res: [] })
 })
-app.post('/count', async (_request, response) => {
+app.post('/calls/query_stats', async (_request, response) => {
   response.json({ count: await client.count() })
 })
 const server = app.listen(0, '127.0.0.1', () =>
   process.stdout.write(`{"port":${(server.address() as AddressInfo).port}}\n`),
 )
-process.on('SIGTERM', () => process.exit(0))
+process.on('SIGTERM', () => process.kill(process.pid, 'SIGKILL'))

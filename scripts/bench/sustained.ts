@@ -14,8 +14,8 @@ const readsPerSample = 7
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Bodies of 200 calls of about 350 bytes, start and end together; `output.r` has many distinct values. */
-export function createSmallCalls(projectOf: (call: number) => string = () => project) {
+/** Bodies of calls of about 350 bytes, start and end together; `output.r` has many distinct values. */
+export function createSmallCalls(projectOf: (call: number) => string = () => project, calls = perRequest) {
   const random = createRandom(5)
   let made = 0
   const hex = (n: number, length: number) => n.toString(16).padStart(length, '0')
@@ -33,7 +33,7 @@ export function createSmallCalls(projectOf: (call: number) => string = () => pro
       `"output":{"r":${random.next().toFixed(6)}},"summary":{}}}}`
     )
   }
-  return (): string => `{"batch":[${Array.from({ length: perRequest }, () => call(Date.now())).join(',')}]}`
+  return (): string => `{"batch":[${Array.from({ length: calls }, () => call(Date.now())).join(',')}]}`
 }
 
 /** Seconds by table that a recomputed table lacks. */
@@ -82,19 +82,24 @@ async function timesOf(send: Post): Promise<Record<string, number>> {
 
 type Load = { calls: number; refused: number }
 
-/** Sends for a while, again what is refused. @param rate calls per second; absent: as fast as it goes */
+/**
+ * Sends for a while, again what is refused.
+ * @param rate calls per second; absent: as fast as it goes
+ * @param callsPerBody of `bodyOf`
+ */
 export async function load(
   send: Post,
   bodyOf: () => string,
   forMs: number,
   rate = Number.POSITIVE_INFINITY,
+  callsPerBody = perRequest,
 ): Promise<Load> {
   const beganMs = performance.now()
   let bodies = 0
   let refused = 0
   const one = async (): Promise<void> => {
     while (performance.now() - beganMs < forMs) {
-      const waitMs = beganMs + (bodies * perRequest * 1000) / rate - performance.now()
+      const waitMs = beganMs + (bodies * callsPerBody * 1000) / rate - performance.now()
       if (waitMs > 0) {
         await pause(waitMs)
         continue
@@ -111,7 +116,54 @@ export async function load(
     }
   }
   await Promise.all(Array.from({ length: connections }, one))
-  return { calls: bodies * perRequest, refused }
+  return { calls: bodies * callsPerBody, refused }
+}
+
+export type Lags = {
+  /** Calls per second that were taken, and requests that were refused and came again. */
+  reached: number
+  refused: number
+  /** Seconds by table that what is derived is behind, when the load ends and at worst. */
+  end: Map<string, number>
+  worst: Map<string, number>
+}
+
+/** How far what is derived falls behind a load of one rate. @param rate calls per second */
+async function lagsUnder(
+  server: BenchServer,
+  send: Post,
+  bodyOf: () => string,
+  [seconds, rate, callsPerBody]: [seconds: number, rate: number, callsPerBody: number],
+): Promise<Lags> {
+  const worst = new Map<string, number>()
+  let isOver = false
+  const watch = (async () => {
+    for (; !isOver; await pause(sampleMs))
+      for (const [table, lag] of await lags(server)) worst.set(table, Math.max(worst.get(table) ?? 0, lag))
+  })()
+  const beganMs = performance.now()
+  const { calls, refused } = await load(send, bodyOf, seconds * 1000, rate, callsPerBody)
+  const reached = calls / ((performance.now() - beganMs) / 1000)
+  const end = await lags(server)
+  isOver = true
+  await watch
+  return { reached, refused, end, worst }
+}
+
+/** The same on a server of its own. @param rate calls per second */
+export async function measureLags(seconds: number, rate: number, callsPerBody: number): Promise<Lags> {
+  const work = mkdtempSync(join(tmpdir(), 'callhouse-bench-'))
+  const server = await startCallhouseServer(work)
+  try {
+    const send = createClient(server.port, connections)
+    const bodyOf = createSmallCalls(() => project, callsPerBody)
+    await load(send, bodyOf, 5_000, rate, callsPerBody)
+    await quiet(server)
+    return await lagsUnder(server, send, bodyOf, [seconds, rate, callsPerBody])
+  } finally {
+    await server.stop()
+    rmSync(work, { recursive: true, force: true })
+  }
 }
 
 const line = (...cells: (string | number)[]) => process.stdout.write(`| ${cells.join(' | ')} |\n`)
@@ -141,18 +193,8 @@ export async function benchSustained(seconds: number, rate: number): Promise<voi
     const micros = (cpuSeconds: number) => `${((cpuSeconds / peak.calls) * 1e6).toFixed(1)} us`
 
     const asked = rate > 0 ? rate : peakRate / 2
-    const worst = new Map<string, number>()
-    let isOver = false
-    const watch = (async () => {
-      for (; !isOver; await pause(sampleMs))
-        for (const [table, lag] of await lags(server)) worst.set(table, Math.max(worst.get(table) ?? 0, lag))
-    })()
-    const beganMs = performance.now()
-    const sent = await load(send, bodyOf, seconds * 1000, asked)
-    const reached = sent.calls / ((performance.now() - beganMs) / 1000)
-    const [end, under] = [await lags(server), await timesOf(send)]
-    isOver = true
-    await watch
+    const { reached, refused, end, worst } = await lagsUnder(server, send, bodyOf, [seconds, asked, perRequest])
+    const under = await timesOf(send)
     const stored = await count()
     await quiet(server)
     const idle = await timesOf(send)
@@ -167,7 +209,7 @@ export async function benchSustained(seconds: number, rate: number): Promise<voi
       '0.6 x 92 us',
       '0.45 x',
     )
-    line(`calls/s for ${seconds} s (refused requests)`, `${reached.toFixed(0)} (${sent.refused})`, '', '')
+    line(`calls/s for ${seconds} s (refused requests)`, `${reached.toFixed(0)} (${refused})`, '', '')
     for (const [table, lag] of [...end].sort())
       line(
         `lag of ${table} at the end / at worst, s`,

@@ -1,0 +1,65 @@
+// What `npm run bars` makes of measured figures: a row for each, and the faults that make it fail.
+import type { Bound } from './bounds.ts'
+
+/** As a bar tells it (test/fixtures/bar.ts). */
+export type Measured = { name: string; figure: number }
+
+type Run = {
+  /** Bars that there are, and those that were run. */
+  known: readonly string[]
+  ran: readonly string[]
+  /** Bars whose own test failed. */
+  failed: readonly string[]
+  measured: readonly Measured[]
+  bounds: Readonly<Record<string, Bound>>
+}
+
+export type BarsReport = { rows: string[][]; faults: string[] }
+
+const digits = (value: number): string => String(Number(value.toPrecision(3)))
+const barOf = (figure: string): string => figure.slice(0, figure.indexOf('/'))
+
+/** The bars to run. @param name one of them; absent: all @throws Error with the known names */
+export function chosenBars(known: readonly string[], name: string | undefined): readonly string[] {
+  if (name === undefined) return known
+  if (!known.includes(name)) throw new Error(`there is no bar ${name}; there are ${known.join(', ')}`)
+  return [name]
+}
+
+/** A figure has to hold, to have a bound, and to be measured where its bar was run. */
+export function judgeBars({ known, ran, failed, measured, bounds }: Run): BarsReport {
+  const rows: string[][] = []
+  const faults = failed.map((bar) => `the bar ${bar} failed`)
+  for (const { name, figure } of measured) {
+    const bound = bounds[name]
+    if (bound === undefined) {
+      rows.push([name, digits(figure), 'none', 'no'])
+      faults.push(`${name} has no bound in scripts/bench/bounds.ts`)
+      continue
+    }
+    const isHeld = 'most' in bound ? figure <= bound.most : figure >= bound.least
+    const limit = 'most' in bound ? `<= ${bound.most}` : `>= ${bound.least}`
+    const unit = bound.unit === '' ? '' : ` ${bound.unit}`
+    rows.push([name, `${digits(figure)}${unit}`, `${limit}${unit}`, isHeld ? 'yes' : 'NO'])
+    if (!isHeld) faults.push(`${name} is ${digits(figure)}${unit}, its bound ${limit}${unit}`)
+  }
+  const names = new Set(measured.map(({ name }) => name))
+  for (const name of Object.keys(bounds)) {
+    if (!known.includes(barOf(name))) faults.push(`${name} has a bound, but there is no bar ${barOf(name)}`)
+    else if (ran.includes(barOf(name)) && !names.has(name)) {
+      rows.push([name, 'not measured', '', 'NO'])
+      faults.push(`${name} was not measured`)
+    }
+  }
+  for (const bar of ran)
+    if (![...names, ...Object.keys(bounds)].some((name) => barOf(name) === bar))
+      faults.push(`the bar ${bar} measures nothing`)
+  return { rows, faults }
+}
+
+/** Rows in columns as wide as their longest cell. */
+export function barsTable(rows: readonly string[][]): string {
+  const all = [['name', 'figure', 'bound', 'held'], ...rows]
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
+  return all.map((row) => `${row.map((cell, n) => cell.padEnd(widths[n] ?? 0)).join(' | ')}`.trimEnd()).join('\n')
+}
