@@ -11,6 +11,8 @@ import { migrationFaults } from './migration-numbers.ts'
 import { distFolder, pageInstall } from './page-stamp.mjs'
 import { missingFiles, readmeFaults, repositoryPages } from './readmes.ts'
 import { servicesSources, sqlPlaceFaults } from './sql-places.ts'
+import { ruleFaults, testSources } from './tests/rules.ts'
+import { readTestFiles, tierFaults } from './tests/tiers.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const maxLines = 400
@@ -118,6 +120,12 @@ function pageSizes(): Outcome {
   return outcome('sizes of the page', faults)
 }
 
+/** Each test file is in one tier, and keeps the rules that make it exact. */
+function tests(): Outcome {
+  const files = readTestFiles(root)
+  return outcome('tests', [...tierFaults(files), ...ruleFaults(testSources(root), files)])
+}
+
 // Processes of their own, which run while the rules below are looked at.
 const tools = Promise.all([
   tool('biome', 'check'),
@@ -136,6 +144,7 @@ const outcomes = [
   outcome('exported names', exportedNameFaults(exportingSources(root))),
   outcome('places of SQL', sqlPlaceFaults(servicesSources(root))),
   readmes(),
+  tests(),
   manual(),
   ...(await tools),
 ]

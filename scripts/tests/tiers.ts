@@ -10,7 +10,7 @@ const secondRuns = ['property', 'kafka'] as const
 export type SecondRun = (typeof secondRuns)[number]
 
 /** What a file of the tier `test` may start beside itself, and how many files may. */
-export const smokes = { python: 1, node: 1, kafka: 1, page: 1, 'kill -9': 1, guide: 5, command: 2 } as const
+export const smokes = { python: 1, node: 1, kafka: 1, page: 1, 'kill -9': 1, guide: 5, process: 1 } as const
 export type Smoke = keyof typeof smokes
 
 /** What the first lines of a test file say. `faults` are lines for whoever wrote them. */

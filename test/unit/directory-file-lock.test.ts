@@ -1,4 +1,5 @@
 // A change of the directory's file: one process at a time, and what a process held that died is free.
+// smoke: process
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
