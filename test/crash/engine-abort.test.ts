@@ -156,12 +156,13 @@ describe('rows that make the engine end', () => {
 
   it('are recognised by fault signals only: a child that is killed, ended or delayed from outside says nothing about rows', async () => {
     const dir = await temporaryFolder()
-    const outcomeOf = async (ending: string) => {
+    const outcomeOf = async (ending: string, timeoutMs = 60_000) => {
       const script = join(dir, 'ending.mjs')
       await writeFile(script, ending)
-      return probeInChild({ script, timeoutMs: ending.includes('setInterval') ? 300 : 60_000 })('calls', '', signal)
+      return probeInChild({ script, timeoutMs })('calls', '', signal)
     }
-    const killed = (name: string) => outcomeOf(`process.kill(process.pid, '${name}'); setTimeout(() => {}, 5000)`)
+    const goesOn = 'setInterval(() => {}, 1000)'
+    const killed = (name: string) => outcomeOf(`process.kill(process.pid, '${name}'); ${goesOn}`)
     for (const name of ['SIGABRT', 'SIGSEGV', 'SIGILL', 'SIGBUS']) expect(await killed(name)).toBe('ended')
     expect(await outcomeOf('process.exit(134)')).toBe('ended')
     expect(await outcomeOf('process.exit(3)')).toBe('too-much')
@@ -172,7 +173,7 @@ describe('rows that make the engine end', () => {
       undecided: 'a child process ended with 1',
       detail: 'why\n',
     })
-    expect(await outcomeOf('setInterval(() => {}, 1000)')).toMatchObject({
+    expect(await outcomeOf(goesOn, 300)).toMatchObject({
       undecided: 'a child process took more than 0.3 s',
     })
   })
