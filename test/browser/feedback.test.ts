@@ -1,12 +1,12 @@
 // tier: deep browser
-// Feedback of a call in the page: before it is known, and by whom it may not be given.
+// Feedback of a call in the page: while the trace comes, before it is known, and by whom it may not be given.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openKeys } from '../../services/core/http/keys.ts'
 import { expectSoon } from '../fixtures/eventually.ts'
 import { afterEachIsFaultless } from './faultless.ts'
 import { type Filled, startFilled } from './filled.ts'
-import type { Opened } from './world.ts'
+import { hold, type Opened } from './world.ts'
 
 let world: Filled
 let here: Opened
@@ -19,6 +19,20 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 afterEachIsFaultless(() => here)
+
+it('is written on while the tree of the trace comes', async () => {
+  const { page: fresh, context, faults } = await world.open()
+  const trace = await hold(fresh, '**/calls/stream_query')
+  await fresh.goto(`${world.url}/p/acme/feedback/traces/${world.trace}?call=${world.answered}&tab=feedback`)
+  const note = fresh.getByLabel('Note')
+  await note.fill('sooner than')
+  trace()
+  await fresh.getByRole('treegrid', { name: 'Spans' }).getByText('fetch').waitFor()
+  await fresh.keyboard.type(' the tree')
+  expect(await note.inputValue()).toBe('sooner than the tree')
+  expect(faults).toEqual([])
+  await context.close()
+})
 
 it('that is given before the first answer about it has come is shown', async () => {
   const held = Promise.withResolvers<void>()
@@ -38,11 +52,11 @@ it('that is given before the first answer about it has come is shown', async () 
   await isAsked.promise
   await expectSoon(() => feedback.getByRole('button', { name: 'Good' }).isDisabled()).toBe(true)
   await feedback.getByLabel('Note').fill('sooner than the answer')
-  const created = page.waitForResponse('**/feedback/create')
-  const askedAnew = page.waitForRequest('**/feedback/query')
-  await page.keyboard.press('Enter')
-  await created
-  await askedAnew
+  await Promise.all([
+    page.waitForResponse('**/feedback/create'),
+    page.waitForRequest('**/feedback/query'),
+    page.keyboard.press('Enter'),
+  ])
   held.resolve()
   await feedback.getByText('sooner than the answer').waitFor()
   await feedback.getByRole('button', { name: 'Remove Note' }).click()

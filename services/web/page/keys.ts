@@ -6,7 +6,8 @@ import { preference } from './preferences.ts'
 
 export type Handlers = { [Name in KeyName]?: () => void }
 
-const isTyping = (target: EventTarget | null): boolean =>
+/** Whether keys that are pressed there are text. */
+export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
 

@@ -7,7 +7,7 @@ import { count, duration, moment, money, tokens } from '../engine/format.ts'
 import { idAt, textOf } from '../engine/span-columns.ts'
 import { lastChange, lineOf, matchesOf, type Tree, type View } from '../engine/tree.ts'
 import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
-import { useKeys } from '../keys.ts'
+import { isTyping, useKeys } from '../keys.ts'
 import { FaultBox, Stale } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Split } from '../parts/split.tsx'
@@ -233,7 +233,8 @@ function useShownOnce(
     if (!tree || shown.current === traceId || tree.order.length === 0) return
     shown.current = traceId
     if (line !== null) handle.current?.show(line)
-    handle.current?.focus()
+    // Who has begun to write, a note or what to find, goes on there.
+    if (!isTyping(document.activeElement)) handle.current?.focus()
   }, [handle, tree, traceId, line])
 }
 
