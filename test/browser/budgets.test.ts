@@ -131,22 +131,16 @@ it('calls of a live list are not asked for while the tab is hidden, and at once 
       document.dispatchEvent(new Event('visibilitychange'))
     `)
   const again = () => fresh.waitForRequest((request) => isCount(request.url()))
-  const first = again()
-  await fresh.getByRole('button', { name: 'Live' }).click()
-  await first
-  const second = again()
+  await Promise.all([again(), fresh.getByRole('button', { name: 'Live' }).click()])
   // Where answers take long it is asked again after ten seconds.
-  await fresh.clock.runFor(11_000)
-  await second
+  await Promise.all([again(), fresh.clock.runFor(11_000)])
   await fresh.waitForLoadState('networkidle')
   await turnTo('hidden')
   const before = asked
   await fresh.clock.runFor(60_000)
   await fresh.evaluate('fetch("assets/none.js")')
   expect(asked).toBe(before)
-  const seen = again()
-  await turnTo('visible')
-  await seen
+  await Promise.all([again(), turnTo('visible')])
   await context.close()
 })
 

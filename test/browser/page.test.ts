@@ -7,7 +7,7 @@ import { openKeys } from '../../services/core/http/keys.ts'
 import { expectSoon } from '../fixtures/eventually.ts'
 import { afterEachIsFaultless } from './faultless.ts'
 import { type Filled, startFilled } from './filled.ts'
-import { axeFaults, call, newTrace, type Opened } from './world.ts'
+import { axeFaults, call, hold, newTrace, type Opened } from './world.ts'
 
 let world: Filled
 let home: string
@@ -135,12 +135,9 @@ describe('calls', () => {
     ['a trace', () => `/p/acme/browser/traces/${trace}`, '**/trace/tree', '.span .label'],
   ])('%s is asked for before it is known who is signed in', async (_, path, asked, shown) => {
     const { page: fresh, context, faults } = await world.open()
-    const request = fresh.waitForRequest(asked)
-    await fresh.route('**/auth/session', async (route) => {
-      await request
-      return route.continue()
-    })
-    await fresh.goto(world.url + path())
+    const session = await hold(fresh, '**/auth/session')
+    await Promise.all([fresh.waitForRequest(asked), fresh.goto(world.url + path())])
+    session()
     await fresh.locator(shown).first().waitFor()
     expect(faults).toEqual([])
     await context.close()
@@ -239,9 +236,9 @@ describe('calls', () => {
     here.faults.splice(0)
     await exporting.getByRole('button', { name: 'Done' }).click()
     await page.getByRole('button', { name: 'Export…' }).click()
-    const download = page.waitForEvent('download')
-    await exporting.getByRole('button', { name: 'Export' }).click()
-    const lines = (await text(await (await download).createReadStream())).trim().split('\n')
+    const exported = exporting.getByRole('button', { name: 'Export' })
+    const [download] = await Promise.all([page.waitForEvent('download'), exported.click()])
+    const lines = (await text(await download.createReadStream())).trim().split('\n')
     const ids = lines.map((line) => (JSON.parse(line) as { id: string }).id)
     expect(ids.sort()).toEqual(roots.map(({ id }) => String(id)).sort())
     expect(lines[0]).toContain('Because.')

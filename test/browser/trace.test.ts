@@ -382,9 +382,8 @@ describe('a trace', () => {
 
   it('asks again each time that the server is too busy, not once', async () => {
     // What is refused is the second read, which follows from the click.
-    const first = page.waitForResponse('**/feedback/query')
-    await go(traceHref(world.trace, `?call=${world.answered}&tab=feedback`))
-    await first
+    const href = traceHref(world.trace, `?call=${world.answered}&tab=feedback`)
+    await Promise.all([page.waitForResponse('**/feedback/query'), go(href)])
     await page.getByRole('button', { name: 'Good' }).waitFor()
     let refused = 0
     await page.route('**/feedback/query', (route) => {

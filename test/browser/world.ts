@@ -86,7 +86,7 @@ export function worldOf(server: Served, browser: Browser, project = 'acme/browse
         },
       )
       const page = await context.newPage()
-      page.setDefaultTimeout(15_000)
+      page.setDefaultTimeout(30_000)
       page.on('console', (message) => message.type() === 'error' && faults.push(`console: ${message.text()}`))
       page.on('pageerror', (error) => faults.push(`error: ${error.message}`))
       page.on('dialog', (dialog) => {
