@@ -33,6 +33,8 @@ type LimitDeps = {
   logger: Pick<Logger, 'warn'>
   registry: Registry
   audit: Pick<Audit, 'record'>
+  /** Milliseconds since 1970. */
+  now: () => number
 }
 
 export type ProcessLimits = {
@@ -63,13 +65,13 @@ const least = (own: number | undefined, ofServer: number): number | undefined =>
   own ? (ofServer === 0 ? own : Math.min(own, ofServer)) : undefined
 
 export async function openLimits(deps: LimitDeps): Promise<ProcessLimits> {
-  const { directory, log, store, clock, config, logger, registry, audit } = deps
+  const { directory, log, store, clock, config, logger, registry, audit, now } = deps
   const settings: LimitSettings = {
     ofKey: (id) => limitsOfKey(directory.state(), id),
     ofProject: (id) => directory.state().projects.get(id)?.limits,
   }
   const process = uuidv7()
-  const meter = createMeter()
+  const meter = createMeter({ now })
   const ofScope = (scope: string): EntityLimits | undefined =>
     scope.includes('/') ? settings.ofProject(scope) : directory.state().entities.get(scope)?.limits
   const quotas = createQuotas({
@@ -78,6 +80,7 @@ export async function openLimits(deps: LimitDeps): Promise<ProcessLimits> {
       for (const [scope, { limits }] of [...projects, ...entities]) if (limits !== undefined) yield [scope, limits]
     },
     ofScope,
+    now,
     dayBytes: (scope, sinceMinuteMs) => acceptedBytes(store, scope, { process, sinceMinuteMs }),
     storedBytes: (scope) => storedBytesOf(store, scope),
     onNear(scope, kind) {
@@ -92,6 +95,7 @@ export async function openLimits(deps: LimitDeps): Promise<ProcessLimits> {
     settings,
     quotas,
     meter,
+    now,
     edges: config.edges,
     quotaStatus: Number(config.quotaStatus) as 403 | 429,
   })

@@ -110,11 +110,12 @@ function watchPrices(registry: Registry, logger: Logger): void {
   if (age.days > staleAfterDays) logger.warn(age, stalePricesText(age))
 }
 
-/** Starts a role. Throws with a readable message when an engine cannot be opened or the settings do not fit the role. */
+/** Starts a role; `now` counts its rates and quotas. Throws a readable message when engines or settings do not fit it. */
 export async function startCallhouse(
   config: Config,
   output: LogOutput,
   role: ServerRole = 'serve',
+  now: () => number = Date.now,
 ): Promise<Callhouse> {
   const { log: logger } = output
   const { dataDir } = config
@@ -247,7 +248,7 @@ export async function startCallhouse(
     open.push({ name: 'uses of keys', limitMs: 5_000, close: writing.close })
     observeProcess(registry, { version, role, dataDir }, service.health)
     const split = callSplitOf(log)
-    const limits = await openLimits({ directory, log, store, clock, config, logger, registry, audit })
+    const limits = await openLimits({ directory, log, store, clock, config, logger, registry, audit, now })
     open.push({ name: 'usage', limitMs: 10_000, close: limits.close })
     const slots = createSlots(
       config.inferenceConcurrency,

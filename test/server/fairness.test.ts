@@ -14,9 +14,16 @@ const quiet = 'fair/quiet'
 /** Connections for reads, and reads that may wait: docs/http.md, fair shares. */
 const [places, mayWait] = [5, 32]
 let server: LiveServer
+/** Rates and quotas see one time: nothing is given back while the tests run, and no hour ends. */
+const nowMs = Date.now()
 
 beforeAll(async () => {
-  server = await startLiveServer(['--max-unapplied-bytes', String(32 * 2 ** 20), '--metrics-projects', 'fair/counted'])
+  const flags = [
+    ...['--max-unapplied-bytes', String(32 * 2 ** 20), '--metrics-projects', 'fair/counted'],
+    // Statements that wait for their reader to leave, and requests that wait for them, end in no other way.
+    ...['--query-timeout-ms', '3600000', '--request-timeout-ms', '3600000'],
+  ]
+  server = await startLiveServer(flags, {}, () => nowMs)
 })
 afterAll(() => server.remove())
 
@@ -31,7 +38,7 @@ describe('reads', () => {
     const { store } = server.now()
     const { bytes, rows }: Pick<Store, 'bytes' | 'rows'> = store
     let count = 0
-    const endless = 'SELECT sleepEachRow(0.5) FROM numbers(200) SETTINGS max_block_size = 1'
+    const endless = 'SELECT sleepEachRow(0.5) FROM numbers(1000000) SETTINGS max_block_size = 1'
     const slowed = (query: Query): Query => {
       if (query.projectId !== noisy) return query
       count++
@@ -43,6 +50,8 @@ describe('reads', () => {
   }
 
   it('of a quiet project pass sixty waiting requests for statistics of a busy one, whose 33rd waiting request is 429', async () => {
+    const refusals = async () => (await metrics()).value('callhouse_refused_total', { policy: 'reads_share' }) ?? 0
+    const before = await refusals()
     const { asked, undo } = slow()
     const stop = new AbortController()
     const ended: { status: number; retryAfter: string | null; body: unknown }[] = []
@@ -59,7 +68,6 @@ describe('reads', () => {
         })
         .catch(() => undefined),
     )
-    const before = (await metrics()).value('callhouse_refused_total', { policy: 'reads_share' }) ?? 0
     await eventually(() => expect(asked()).toBeGreaterThanOrEqual(60), { withinMs: 60_000 })
     const answer = await post(server.now().url, '/calls/query_stats', { project_id: quiet })
     expect([answer.status, JSON.parse(answer.text)]).toEqual([200, expect.objectContaining({ count: 0 })])
@@ -67,14 +75,14 @@ describe('reads', () => {
     const refusal = { status: 429, retryAfter: '1', body: { reason: 'Too many queries of this project are waiting' } }
     await eventually(
       async () => {
-        const refused = (await metrics()).value('callhouse_refused_total', { policy: 'reads_share' })
-        expect(ended).toHaveLength((refused ?? 0) - before)
+        expect(ended).toHaveLength((await refusals()) - before)
         expect(ended.length).toBeGreaterThanOrEqual(60 - (places - 1) - mayWait)
       },
       { withinMs: 60_000 },
     )
     for (const one of ended) expect(one).toEqual(refusal)
-    expect(ended.length).toBeLessThan(60 - places)
+    // One request at least has the places of its project.
+    expect(ended.length).toBeLessThan(60 - mayWait)
     stop.abort()
     await Promise.all(statistics)
     undo()
@@ -233,7 +241,7 @@ describe('limits that are set for a project', () => {
     expect([taken.status, taken.headers.get('ratelimit')]).toEqual([200, null])
     expect([low.status, low.headers.get('ratelimit')]).toEqual([
       200,
-      expect.stringMatching(/^"project-calls";r=1;t=5\d$/),
+      expect.stringMatching(/^"project-calls";r=1;t=53$/),
     ])
     expect(low.headers.get('ratelimit-policy')).toBe('"project-calls";q=8;qu="calls";w=60')
     expect([refused.status, await refused.json()]).toEqual([
@@ -244,7 +252,8 @@ describe('limits that are set for a project', () => {
         'violated-policies': ['project-calls'],
       },
     ])
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(10)
+    // The two calls that are too many come back in 15 seconds; not everybody is told to come at the same time.
+    expect(refused.headers.get('retry-after')).toMatch(/^1[5-9]$/)
     expect((await metrics()).value('callhouse_refused_total', { policy: 'project-calls' })).toBe(1)
     expect(await count('fair/rows')).toBe(7)
     await limit('fair/rows', {})
@@ -295,8 +304,7 @@ describe('limits that are set for a project', () => {
     expect((await write('fair/counted', 2)).status).toBe(200)
     expect(await count('fair/counted')).toBe(2)
     expect((await ask('/calls/query_stats', 'POST', { project_id: 'fair/counted' })).status).toBe(200)
-    const now = Date.now()
-    const range = { from: new Date(now - 3_600_000).toISOString(), to: new Date(now + 3_600_000).toISOString() }
+    const range = { from: new Date(nowMs - 3_600_000).toISOString(), to: new Date(nowMs + 3_600_000).toISOString() }
     await limit('fair/rows', { stored_bytes: 1 })
     expect((await write('fairly/stored', 1)).status).toBe(200)
     await setLimits(server.config, ['fairly', 'stored_bytes=1'])
@@ -324,10 +332,10 @@ describe('limits that are set for a project', () => {
     expect(byKey).toEqual({ key_id: expect.stringMatching(/^configured-/), ...counts })
     expect(byKey?.bytes_stored).toBeGreaterThan(200)
     expect(await usage('day')).toEqual([
-      { ...byKey, key_id: undefined, time: `${new Date(now).toISOString().slice(0, 10)}T00:00:00Z` },
+      { ...byKey, key_id: undefined, time: `${new Date(nowMs).toISOString().slice(0, 10)}T00:00:00Z` },
     ])
     expect(await usage('hour')).toEqual([
-      { ...byKey, key_id: undefined, time: `${new Date(now).toISOString().slice(0, 13)}:00:00Z` },
+      { ...byKey, key_id: undefined, time: `${new Date(nowMs).toISOString().slice(0, 13)}:00:00Z` },
     ])
     const wrong = await ask('/usage/query', 'POST', { project_id: 'fair/counted', ...range, from: 'soon', by: 'day' })
     expect([wrong.status, await wrong.json()]).toEqual([
