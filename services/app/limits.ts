@@ -34,7 +34,7 @@ type LimitDeps = {
   registry: Registry
   audit: Pick<Audit, 'record'>
   /** Milliseconds since 1970. */
-  now: () => number
+  now?: () => number
 }
 
 export type ProcessLimits = {
@@ -65,7 +65,7 @@ const least = (own: number | undefined, ofServer: number): number | undefined =>
   own ? (ofServer === 0 ? own : Math.min(own, ofServer)) : undefined
 
 export async function openLimits(deps: LimitDeps): Promise<ProcessLimits> {
-  const { directory, log, store, clock, config, logger, registry, audit, now } = deps
+  const { directory, log, store, clock, config, logger, registry, audit, now = Date.now } = deps
   const settings: LimitSettings = {
     ofKey: (id) => limitsOfKey(directory.state(), id),
     ofProject: (id) => directory.state().projects.get(id)?.limits,
