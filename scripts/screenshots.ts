@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { buildPage, chromiumOptions } from '../test/browser/setup.ts'
+import { chromiumOptions } from '../test/browser/setup.ts'
+import { buildPage } from '../test/fixtures/built-page.ts'
 import { type BenchServer, startCallhouseServer } from './bench/process.ts'
 
 const folder = new URL('../docs/images/', import.meta.url).pathname
@@ -84,7 +85,7 @@ async function run(): Promise<void> {
   // The server refuses settings that it does not know.
   const { CALLHOUSE_CHROMIUM: executable = '/usr/bin/chromium' } = process.env
   delete process.env.CALLHOUSE_CHROMIUM
-  buildPage()
+  await buildPage()
   const dir = mkdtempSync(join(tmpdir(), 'callhouse-screenshots-'))
   let server: BenchServer | undefined
   let browser: Browser | undefined

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Request } from 'playwright-core'
-import { buildPage, chromiumOptions } from '../../test/browser/setup.ts'
+import { chromiumOptions } from '../../test/browser/setup.ts'
 import { call, newId, newTrace, servedAt, type World, worldOf } from '../../test/browser/world.ts'
+import { buildPage } from '../../test/fixtures/built-page.ts'
 import { distFolder } from '../page-stamp.mjs'
 import { dashboardFigure, filterFigure, restFigures, traceDeeds } from './page-deeds.ts'
 import { jsonFigures } from './page-json.ts'
@@ -143,7 +144,7 @@ const turns = 200
 
 /** @param calls roots of the list, besides the spans of the traces. @param only parts that are measured; none = all */
 export async function benchPage(calls: number, times: number, only: readonly string[] = []): Promise<void> {
-  buildPage()
+  await buildPage()
   const { CALLHOUSE_CHROMIUM: executable = '/usr/bin/chromium' } = process.env
   // The server refuses settings that it does not know.
   delete process.env.CALLHOUSE_CHROMIUM

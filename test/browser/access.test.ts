@@ -2,7 +2,6 @@
 // The page for everybody: axe in both themes, narrow windows, below another path.
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { afterEachIsFaultless } from './faultless.ts'
 import { type Filled, startFilled } from './filled.ts'
@@ -13,7 +12,6 @@ let home: string
 let trace: string
 let failed: string
 let here: Opened
-let page: Page
 
 beforeAll(async () => {
   world = await startFilled({ project: 'acme/access' })
@@ -21,7 +19,6 @@ beforeAll(async () => {
   const obj = { project_id: world.project, object_id: 'thing', val: { text: 'a value', list: [1, 2] } }
   await world.server.send('/obj/create', { obj })
   here = await world.open()
-  page = here.page
 })
 afterAll(() => world?.close())
 afterEachIsFaultless(() => here)

@@ -1,7 +1,5 @@
 // tier: deep browser
-// Budgets that nothing is timed for: rows in the document, requests of a hidden tab, sizes of scripts and styles.
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+// Budgets that nothing is timed for: rows in the document, requests of a list, of compared runs and of a hidden tab.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { expectSoon } from '../fixtures/eventually.ts'
@@ -142,22 +140,4 @@ it('calls of a live list are not asked for while the tab is hidden, and at once 
   expect(asked).toBe(before)
   await Promise.all([again(), turnTo('visible')])
   await context.close()
-})
-
-it('the script of the list, its stylesheet, other chunks and all of the page stay within their sizes', () => {
-  const folder = fileURLToPath(new URL('../../services/web/dist/', import.meta.url))
-  const shell = readFileSync(`${folder}index.html`, 'utf8')
-  const files = readdirSync(`${folder}assets`)
-  const sizes = (end: string) =>
-    files.filter((name) => name.endsWith(end)).map((name) => [name, statSync(`${folder}assets/${name}`).size] as const)
-  for (const [name, size] of sizes('.js.br')) {
-    const limit = shell.includes(name.slice(0, -3)) ? 150_000 : 140_000
-    expect(size, name).toBeLessThanOrEqual(limit)
-  }
-  // One for all pages, whichever is opened first: they use each other's classes.
-  expect(sizes('.css').map(([name]) => shell.includes(name))).toEqual([true])
-  const css = sizes('.css.br').reduce((sum, [, size]) => sum + size, 0)
-  const whole = ['.js', '.css'].flatMap(sizes).reduce((sum, [, size]) => sum + size, 0)
-  expect(css).toBeLessThanOrEqual(20_000)
-  expect(whole).toBeLessThanOrEqual(3 * 2 ** 20)
 })

@@ -1,12 +1,10 @@
 // Builds the page when its sources have changed, and holds the server and the browser that all test files share.
-import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import type { TestProject } from 'vitest/node'
-import { needsBuild } from '../../scripts/page-stamp.mjs'
+import { buildPage } from '../fixtures/built-page.ts'
 import { startChildServer } from '../fixtures/child-server.ts'
 
 declare module 'vitest' {
@@ -16,12 +14,6 @@ declare module 'vitest' {
   }
 }
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-
-export function buildPage(): void {
-  if (needsBuild(root)) execFileSync(process.execPath, ['scripts/build-page.ts'], { cwd: root, stdio: 'inherit' })
-}
-
 /** @param executablePath of a Chromium */
 export const chromiumOptions = (executablePath: string) => ({
   executablePath,
@@ -29,7 +21,7 @@ export const chromiumOptions = (executablePath: string) => ({
 })
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  buildPage()
+  await buildPage()
   const dataDir = await mkdtemp(join(tmpdir(), 'callhouse-browser-'))
   // It is no new folder then: the server makes its tables itself.
   await mkdir(join(dataDir, 'log'))

@@ -1,16 +1,20 @@
 // The page's own routes: which paths are its own, what it answers to whom, links of SDKs, its client, its projects.
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { declaredRoutes } from '../../scripts/paths.ts'
 import { clientText, generatedFile } from '../../scripts/web-client.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
 import { openAssets } from '../../services/web/assets.ts'
 import { pagePathOf } from '../../services/web/sdk-links.ts'
+import { buildPage } from '../fixtures/built-page.ts'
 import { expectSoon } from '../fixtures/eventually.ts'
 import { json, send } from '../fixtures/http-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+
+beforeAll(() => buildPage())
 
 const navigation = { accept: 'text/html', 'sec-fetch-mode': 'navigate' }
 
@@ -215,6 +219,24 @@ describe('what is served', () => {
     now += 1_001
     expect(shell()).toContain('two')
   })
+})
+
+it('the script of the list, its stylesheet, other chunks and all of the page stay within their sizes', () => {
+  const folder = fileURLToPath(new URL('../../services/web/dist/', import.meta.url))
+  const shell = readFileSync(`${folder}index.html`, 'utf8')
+  const files = readdirSync(`${folder}assets`)
+  const sizes = (end: string) =>
+    files.filter((name) => name.endsWith(end)).map((name) => [name, statSync(`${folder}assets/${name}`).size] as const)
+  for (const [name, size] of sizes('.js.br')) {
+    const limit = shell.includes(name.slice(0, -3)) ? 150_000 : 140_000
+    expect(size, name).toBeLessThanOrEqual(limit)
+  }
+  // One for all pages, whichever is opened first: they use each other's classes.
+  expect(sizes('.css').map(([name]) => shell.includes(name))).toEqual([true])
+  const css = sizes('.css.br').reduce((sum, [, size]) => sum + size, 0)
+  const whole = ['.js', '.css'].flatMap(sizes).reduce((sum, [, size]) => sum + size, 0)
+  expect(css).toBeLessThanOrEqual(20_000)
+  expect(whole).toBeLessThanOrEqual(3 * 2 ** 20)
 })
 
 it('the page has a client that is made from the declared routes', async () => {
