@@ -15,10 +15,10 @@ export function isStillHeld({ keyId, entry }: KeyHolder, keys: Pick<Keys, 'findI
   return now !== undefined && isWithin(entry.access, now.access)
 }
 
-async function* untilEnded<T>(source: AsyncIterable<T>, isHeld: () => boolean): AsyncGenerator<T> {
-  let lookedAtMs = performance.now()
+async function* untilEnded<T>(source: AsyncIterable<T>, isHeld: () => boolean, now: () => number): AsyncGenerator<T> {
+  let lookedAtMs = now()
   for await (const piece of source) {
-    const nowMs = performance.now()
+    const nowMs = now()
     if (nowMs - lookedAtMs > lookMs) {
       lookedAtMs = nowMs
       if (!isHeld()) throw fault(401, 'The key of this request was revoked or narrowed')
@@ -27,8 +27,10 @@ async function* untilEnded<T>(source: AsyncIterable<T>, isHeld: () => boolean): 
   }
 }
 
-export function whileHeld(reply: Reply, isHeld: () => boolean): Reply {
-  if ('lines' in reply) return { ...reply, lines: untilEnded(reply.lines, isHeld) }
-  if ('bytes' in reply && !Buffer.isBuffer(reply.bytes)) return { ...reply, bytes: untilEnded(reply.bytes, isHeld) }
+/** @param now steady milliseconds */
+export function whileHeld(reply: Reply, isHeld: () => boolean, now = () => performance.now()): Reply {
+  if ('lines' in reply) return { ...reply, lines: untilEnded(reply.lines, isHeld, now) }
+  if ('bytes' in reply && !Buffer.isBuffer(reply.bytes))
+    return { ...reply, bytes: untilEnded(reply.bytes, isHeld, now) }
   return reply
 }
