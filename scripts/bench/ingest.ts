@@ -288,18 +288,21 @@ export async function measureVisible(rate: number): Promise<number[]> {
   return times
 }
 
-/** Resident memory after so many calls, as fast as they are taken. */
+/** Resident memory after so many calls or up to a round more, as fast as they are taken. */
 export async function measureMemory(total: number): Promise<{ calls: number; residentMb: number }> {
   const dir = mkdtempSync(join(tmpdir(), 'callhouse-bench-'))
   const server = await startCallhouseServer(dir)
   const send = createClient(server.port, 6)
   const payloads = createPayloads(78)
-  for (let sent = 0; sent < total; sent += 40 * perRequest)
+  let sent = 0
+  for (; sent < total; sent += 40 * perRequest)
     await sendAll(
       Array.from({ length: 40 }, () => Buffer.from(payloads.upsertBatch(perRequest))),
       (body) => untilTaken(() => send(path, body)),
       6,
     )
+  // A count under load may lack the latest calls, and says so in a header only.
+  await untilCounted(server, project, sent)
   const calls = await countOf(server, project)
   const residentMb = server.residentMb()
   await server.stop()

@@ -12,4 +12,4 @@ it('forty writes alone and forty beside', async () => {
   bar('fairness/read', quantile(beside.read, 0.5) / quantile(alone.read, 0.5))
   bar('fairness/listed', quantile(beside.listed, 0.5) / quantile(alone.listed, 0.5))
   bar('fairness/longest', Math.max(...beside.read, ...beside.listed))
-}, 600_000)
+}, 1_200_000)
