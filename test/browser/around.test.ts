@@ -3,23 +3,29 @@
 // as bars, values of a call as filters, and charts with groups within groups.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
-import { expectSoon } from '../fixtures/eventually.ts'
+import { eventually, expectSoon } from '../fixtures/eventually.ts'
 import { call, everybodysFaults, hold, newId, type Opened, picture, startWorld, type World } from './world.ts'
 
 const hostile = '<img src=x onerror=alert(1)>'
 
 let world: World
 let here: Opened
+/** Its calls are there for all tests; a test that adds some has a project of its own. */
+const project = 'acme/around'
 
-beforeAll(async () => {
-  world = await startWorld('acme/around')
-  const { project } = world
+const send = (to: string, batch: object[]) => world.server.send(`/v2/${to}/calls/complete`, { batch })
+
+async function fill(to: string): Promise<void> {
   const startMs = Date.now() - 60_000
-  await world.send([
-    call(project, { name: 'fetch_orders', startMs, inputs: { city: hostile, k: 1.5 } }),
-    call(project, { name: 'fetch_orders', startMs: startMs - 1_000, inputs: { city: 'Rome', k: 2 }, exception: 'No' }),
-    call(project, { name: 'summarize', startMs: startMs - 2_000, inputs: { city: 'Rome', k: 3 } }),
+  await send(to, [
+    call(to, { name: 'fetch_orders', startMs, inputs: { city: hostile, k: 1.5 } }),
+    call(to, { name: 'fetch_orders', startMs: startMs - 1_000, inputs: { city: 'Rome', k: 2 }, exception: 'No' }),
+    call(to, { name: 'summarize', startMs: startMs - 2_000, inputs: { city: 'Rome', k: 3 } }),
   ])
+}
+
+/** @returns the name of a dashboard that nothing else changes */
+async function makeBoard(to = project): Promise<string> {
   const board = {
     _type: 'CallhouseDashboard',
     _class_name: 'CallhouseDashboard',
@@ -27,8 +33,20 @@ beforeAll(async () => {
     label: 'Ours',
     charts: [{ title: 'Two', type: 'bars', measure: 'calls', group_by: ['op_name', 'status'], filter: '', size: 12 }],
   }
-  const obj = { project_id: project, object_id: 'dashboard-ours', val: board }
-  await world.server.send('/obj/create', { obj })
+  const object_id = `dashboard-${newId()}`
+  await world.server.send('/obj/create', { obj: { project_id: to, object_id, val: board } })
+  return object_id
+}
+
+beforeAll(async () => {
+  world = await startWorld()
+  await fill(project)
+  // Projects are counted after their calls can be read.
+  await eventually(async () => {
+    const asked = { search: project, limit: 1 }
+    const { projects } = await world.server.send<{ projects: { calls: number }[] }>('/projects/query', asked)
+    expect(projects[0]?.calls).toBe(3)
+  })
   here = await world.open()
 })
 afterAll(() => world?.close())
@@ -37,8 +55,8 @@ afterEach(async ({ task }) => {
   expect(here.faults.splice(0)).toEqual([])
 })
 
-const list = async (search = '') => {
-  await here.page.goto(`${world.url}/p/${world.project}/calls${search}`)
+const list = async (search = '', of = project) => {
+  await here.page.goto(`${world.url}/p/${of}/calls${search}`)
   await here.page.locator('.row .name').first().waitFor()
 }
 
@@ -70,11 +88,11 @@ it('a sign says how the server is, and leads to its page', async () => {
 it('cards of projects show the hours of their day, and on demand what the project keeps', async () => {
   const { page } = here
   await page.goto(`${world.url}/?all=1`)
-  await page.getByLabel('Search projects').fill(world.project)
-  const card = page.locator('.projects li').filter({ hasText: 'around' })
+  await page.getByLabel('Search projects').fill(project)
+  const storage = page.getByRole('button', { name: `Storage of ${project}`, exact: true })
+  const card = page.locator('.projects li').filter({ has: storage })
   await expectSoon(() => card.locator('.spark-calls').count()).toBeGreaterThan(0)
   await expectSoon(() => card.locator('.spark-errors').count()).toBeGreaterThan(0)
-  const storage = page.getByRole('button', { name: `Storage of ${world.project}` })
   await storage.focus()
   await page.keyboard.press('Enter')
   await expectSoon(() => card.getByRole('status').innerText()).toMatch(/^calls [\d.]+ (?:B|KiB|MiB)/)
@@ -128,7 +146,7 @@ it('a value of a call counts the calls by it, and its field becomes a column', a
 
 it('a chart has groups within groups', async () => {
   const { page } = here
-  await page.goto(`${world.url}/p/${world.project}/dashboard?board=dashboard-ours&range=1h`)
+  await page.goto(`${world.url}/p/${project}/dashboard?board=${await makeBoard()}&range=1h`)
   const legend = page.getByRole('region', { name: 'Two' }).locator('.legend li')
   await expectSoon(async () => (await legend.allInnerTexts()).sort()).toEqual([
     'fetch_orders · error',
@@ -146,7 +164,7 @@ it('a chart has groups within groups', async () => {
 
 it('a table has groups within groups, each a way to its calls', async () => {
   const { page } = here
-  await page.goto(`${world.url}/p/${world.project}/dashboard?board=dashboard-ours&range=1h`)
+  await page.goto(`${world.url}/p/${project}/dashboard?board=${await makeBoard()}&range=1h`)
   await page.getByRole('button', { name: 'Change Two' }).click()
   await page.getByRole('button', { name: 'Edit', exact: true }).click()
   const form = page.getByRole('dialog', { name: 'Edit the chart' })
@@ -163,7 +181,7 @@ it('a table has groups within groups, each a way to its calls', async () => {
 
 it('a chart counts numbers of a field by ranges, and shows what feedback says over time', async () => {
   const { page } = here
-  const project_id = world.project
+  const project_id = project
   const asked = { project_id, limit: 10 }
   const calls = await post(world.url, '/calls/stream_query', asked)
   const { id } = JSON.parse(calls.text.split('\n')[0] ?? '') as { id: string }
@@ -179,7 +197,7 @@ it('a chart counts numbers of a field by ranges, and shows what feedback says ov
     { ...score, payload: { output: { score: 0.75 } } },
   ]
   await world.server.send('/feedback/batch/create', { batch })
-  await page.goto(`${world.url}/p/${project_id}/dashboard?board=dashboard-ours&range=1h`)
+  await page.goto(`${world.url}/p/${project_id}/dashboard?board=${await makeBoard()}&range=1h`)
   const edit = async () => {
     await page.getByRole('button', { name: 'Change Two' }).click()
     await page.getByRole('button', { name: 'Edit', exact: true }).click()
@@ -213,11 +231,13 @@ it('a chart counts numbers of a field by ranges, and shows what feedback says ov
 
 it('the palette leads to saved views, own dashboards, threads and what refs name, by keys alone', async () => {
   const { page } = here
-  const project_id = world.project
+  const project_id = 'acme/around-palette'
+  await fill(project_id)
+  const board = await makeBoard(project_id)
   const startMs = Date.now() - 90_000
   const id = newId()
   const turn = call(project_id, { id, name: 'turn', startMs })
-  await world.send([{ ...turn, thread_id: 'about-rome', turn_id: id }])
+  await send(project_id, [{ ...turn, thread_id: 'about-rome', turn_id: id }])
   const val = { view_type: 'traces', label: 'All of Rome', description: 'calls?q=inputs.city%3ARome', definition: {} }
   const view = { project_id, object_id: 'view-rome', builtin_object_class: 'SavedView', val }
   await world.server.send('/obj/create', { obj: view })
@@ -232,12 +252,12 @@ it('the palette leads to saved views, own dashboards, threads and what refs name
     for (let n = 0; n < place; n++) await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
   }
-  await list()
+  await list('', project_id)
   await find('of rome', /All of Rome\s+saved view of calls/)
   await page.waitForURL((to) => to.search === '?q=inputs.city:Rome&saved=view-rome')
   await expectSoon(() => page.locator('.row .name').count()).toBe(2)
   await find('ours', /Ours\s+dashboard/)
-  await page.waitForURL((to) => to.search === '?board=dashboard-ours')
+  await page.waitForURL((to) => to.search === `?board=${board}`)
   await page.getByRole('region', { name: 'Two' }).waitFor()
   await find('about', /about-rome\s+thread/)
   await page.getByRole('heading', { name: 'about-rome' }).waitFor()
@@ -256,7 +276,7 @@ it('the palette leads to saved views, own dashboards, threads and what refs name
 
 it('refs and media in columns are signs with names, and refs of the project lead to what they are of', async () => {
   const { page } = here
-  const project_id = world.project
+  const project_id = 'acme/around-cells'
   const val = { text: 'of a part' }
   const { digest } = await world.server.send<{ digest: string }>('/obj/create', {
     obj: { project_id, object_id: 'part', val },
@@ -265,10 +285,10 @@ it('refs and media in columns are signs with names, and refs of the project lead
   // Images alone are loaded: test/browser/media.test.ts shows them.
   const shot = { _type: 'CustomWeaveType', weave_type: { type: 'wave.Wave_read' }, files: { 'audio.wav': digest } }
   const inputs = { part: own, foreign: 'weave:///else/where/op/<b>x:abc', shot, bad: 'weave:///x' }
-  await world.send([call(project_id, { name: 'with_refs', inputs })])
+  await send(project_id, [call(project_id, { name: 'with_refs', inputs })])
   const asked: string[] = []
   page.on('request', (request) => asked.push(new URL(request.url()).pathname))
-  await list('?q=op:with_refs&cols=inputs.part,inputs.foreign,inputs.shot,inputs.bad')
+  await list('?q=op:with_refs&cols=inputs.part,inputs.foreign,inputs.shot,inputs.bad', project_id)
   const cells = page.locator('.row [role=cell].second')
   const link = cells.getByRole('link', { name: 'part' })
   await link.waitFor()
@@ -285,7 +305,7 @@ it('refs and media in columns are signs with names, and refs of the project lead
   await link.click()
   await page.waitForURL((to) => to.pathname.endsWith(`/objects/part/${digest}`))
   // By keys alone: the values of the row.
-  await list('?q=op:with_refs')
+  await list('?q=op:with_refs', project_id)
   await page.getByRole('table', { name: 'Calls' }).focus()
   await page.keyboard.press('.')
   await page.getByRole('dialog').getByRole('link', { name: 'part' }).press('Enter')
@@ -294,10 +314,10 @@ it('refs and media in columns are signs with names, and refs of the project lead
 
 it('the palette stays open with what was typed while a link to a call becomes its trace', async () => {
   const { page } = here
-  const id = newId()
-  await world.send([call(world.project, { id, name: 'awaited', startMs: Date.now() - 70_000 })])
+  const [own, id] = ['acme/around-awaited', newId()]
+  await send(own, [call(own, { id, name: 'awaited', startMs: Date.now() - 70_000 })])
   const answer = await hold(page, '**/calls/stream_query')
-  await page.goto(`${world.url}/p/${world.project}/calls/${id}`)
+  await page.goto(`${world.url}/p/${own}/calls/${id}`)
   await page.getByText('Go to').waitFor()
   await page.keyboard.press('Control+k')
   await page.keyboard.type('thread')

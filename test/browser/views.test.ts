@@ -42,7 +42,8 @@ const stored = async (project_id = world.project) => {
   return (await world.server.send<Answer>('/objs/query', { project_id, filter })).objs
 }
 
-it('a list is saved by name as a SavedView, and opened from another address', async () => {
+/** As a SavedView; opened from another address. */
+async function saveByName(): Promise<void> {
   const { page } = here
   await page.goto(`${world.url}${home}?q=status:error&range=24h&sort=op_name:asc&cols=inputs.question`)
   await expectSoon(rowNames).toEqual(['fails'])
@@ -75,9 +76,10 @@ it('a list is saved by name as a SavedView, and opened from another address', as
     cols: 'inputs.question',
     saved: 'view-Errors-b-today-b',
   })
-})
+}
 
-it('the address of an opened view shows the same to somebody else', async () => {
+/** The address of an opened view shows the same to somebody else. */
+async function openElsewhere(): Promise<void> {
   const { page, context, faults } = await world.open()
   await page.goto(here.page.url())
   await expectSoon(() => page.locator('.rows .row .name').allInnerTexts()).toEqual(['fails'])
@@ -91,9 +93,10 @@ it('the address of an opened view shows the same to somebody else', async () => 
   expect(await everybodysFaults(page, 'views')).toEqual([])
   expect(faults).toEqual([])
   await context.close()
-})
+}
 
-it('a view takes another name, gives a link, and opens first in this browser where nothing else is asked for', async () => {
+/** It gives a link, and opens first in this browser where nothing else is asked for. */
+async function rename(): Promise<void> {
   const { page } = here
   await page.goto(world.url + home)
   await openMenu()
@@ -123,9 +126,10 @@ it('a view takes another name, gives a link, and opens first in this browser whe
   await expectSoon(rowNames).toHaveLength(3)
   await page.reload()
   await expectSoon(rowNames).toHaveLength(3)
-})
+}
 
-it('what is changed is saved under the same name, and a view is deleted once that is confirmed', async () => {
+/** What is changed is saved under the same name, and a view is deleted once that is confirmed. */
+async function changeAndDelete(): Promise<void> {
   const { page } = here
   await page.goto(`${world.url}${home}?q=op:works&saved=view-Errors-b-today-b`)
   await expectSoon(rowNames).toEqual(['works'])
@@ -141,6 +145,13 @@ it('what is changed is saved under the same name, and a view is deleted once tha
   await page.getByText('No views yet').waitFor()
   await page.waitForURL((to) => to.searchParams.get('saved') === '-')
   expect(await stored()).toEqual([])
+}
+
+it('a list is saved by name, opened by somebody else, renamed, opened first, changed and deleted', async () => {
+  await saveByName()
+  await openElsewhere()
+  await rename()
+  await changeAndDelete()
 })
 
 it('views that were made elsewhere are named, but not opened', async () => {
@@ -150,9 +161,11 @@ it('views that were made elsewhere are named, but not opened', async () => {
     label: 'by the SDK',
     definition: { query: { $expr: { $not: [{ $literal: 1 }] } } },
   }
-  const obj = { project_id: world.project, object_id: 'other', builtin_object_class: 'SavedView', val }
+  const own = 'acme/views-elsewhere'
+  await world.server.send(`/v2/${own}/calls/complete`, { batch: [call(own)] })
+  const obj = { project_id: own, object_id: 'other', builtin_object_class: 'SavedView', val }
   expect((await post(world.url, '/obj/create', { obj })).status).toBe(200)
-  await page.goto(world.url + home)
+  await page.goto(`${world.url}/p/${own}/calls`)
   await openMenu()
   const item = page.getByRole('button', { name: 'by the SDK', exact: true })
   await item.waitFor()
