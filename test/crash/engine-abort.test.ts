@@ -58,7 +58,7 @@ const rowOf = (id: string) =>
   })
 
 describe('a process that ends in the middle of an insert', () => {
-  it('leaves a mark, and the next start applies everything', { timeout: 240_000 }, async () => {
+  it('leaves a mark, and the next start applies everything', async () => {
     const dir = await temporaryFolder()
     const sent: string[] = []
     let server = await startChildServer(dir)

@@ -9,7 +9,7 @@ import { uuidv7 } from '../../services/core/ids.ts'
 import { type ChildServer, post, postLines, startChildServer } from '../fixtures/child-server.ts'
 import { createQuietProject } from '../fixtures/quiet-project.ts'
 import { createRandom } from '../fixtures/random.ts'
-import { limitMs, runs } from '../fixtures/runs.ts'
+import { runs } from '../fixtures/runs.ts'
 
 const rounds = runs(4, 20)
 const project = 'crash/load'
@@ -39,9 +39,7 @@ function batchOf(random: ReturnType<typeof createRandom>, open: string[]): { ite
   return { items, sent }
 }
 
-it(`no acknowledged call is lost or doubled over ${rounds} kills of the server`, {
-  timeout: limitMs(600_000),
-}, async () => {
+it(`no acknowledged call is lost or doubled over ${rounds} kills of the server`, async () => {
   const random = createRandom(20260105)
   const acknowledged = new Map<string, boolean>()
   const attempted = new Set<string>()

@@ -5,7 +5,7 @@ import { readSegments } from '../../services/core/log/segments/read.ts'
 import { temporaryFolder } from '../fixtures/log.ts'
 import { hasNamespaces, startLogProcess } from '../fixtures/log-process.ts'
 import { createRandom } from '../fixtures/random.ts'
-import { limitMs, runs } from '../fixtures/runs.ts'
+import { runs } from '../fixtures/runs.ts'
 
 /** Of one that only asks: however long a holder is held up, one that is silent for less than a minute lives. */
 const patient = { waitMs: 100, beatMs: 60_000, silenceMs: 60_000 }
@@ -22,7 +22,6 @@ const locks = [
 describe.skipIf(!hasNamespaces)('processes of two PID namespaces with one host name', () => {
   test.for(locks)(
     'lose nothing that was acknowledged, by the lock of $by, over $rounds rounds of a second start, kill -9 and a start at once',
-    { timeout: limitMs(120_000) },
     async ({ rounds, lock }) => {
       const dir = await temporaryFolder()
       const random = createRandom(11)

@@ -240,7 +240,7 @@ it('what rules mask is in no file, table or line of the log of a process that wa
   // Large records and files lie there, and none holds a marker either.
   expect(await s3.keys()).not.toEqual([])
   expect(await filesWith(s3.directory, 'marker0')).toEqual([])
-}, 240_000)
+})
 
 /** Files below a folder that hold a text. */
 async function filesWith(of: string, text: string): Promise<string[]> {
@@ -265,4 +265,4 @@ it('what rules mask is in nothing that the broker keeps of it', async ({ skip, o
   expect((await filesWith(broker.folder, 'write to [email] now')).some((path) => path.includes('calls-'))).toBe(true)
   expect(await filesWith(broker.folder, 'marker0')).toEqual([])
   expect(seen(server.output())).toEqual([])
-}, 240_000)
+})

@@ -31,7 +31,7 @@ beforeAll(async () => {
   } finally {
     await server.stop()
   }
-}, 240_000)
+})
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const idOf = (n: number): string => `0199a0c8-0000-7000-8000-${String(n).padStart(12, '0')}`
@@ -144,4 +144,4 @@ it('a purge is finished wherever it was killed', async () => {
   } finally {
     await server.stop()
   }
-}, 900_000)
+})

@@ -30,7 +30,7 @@ async function rowsAppliedBy({ url }: ChildServer): Promise<number> {
   return Number(/callhouse_rows_applied_total\{topic="calls"\} (\d+)/.exec(await response.text())?.[1] ?? 0)
 }
 
-it('a worker whose name another one takes ends and says why', { timeout: 180_000 }, async () => {
+it('a worker whose name another one takes ends and says why', async () => {
   const first = await startWorker('same')
   await sendSome()
   await load.check(query.url)
@@ -45,7 +45,7 @@ it('a worker whose name another one takes ends and says why', { timeout: 180_000
   expect(await second.stop()).toBe(0)
 })
 
-it('a worker that slept while others took over changes nothing that they wrote', { timeout: 180_000 }, async () => {
+it('a worker that slept while others took over changes nothing that they wrote', async () => {
   const sleeper = await startWorker('sleeper')
   await sendSome()
   await load.check(query.url)
@@ -73,7 +73,7 @@ it('a worker that slept while others took over changes nothing that they wrote',
   await Promise.all([sleeper.kill(), other.kill()])
 })
 
-it('a worker without a partition is ready and takes over when another leaves', { timeout: 180_000 }, async () => {
+it('a worker without a partition is ready and takes over when another leaves', async () => {
   const workers = await Promise.all(['one', 'two', 'three'].map(startWorker))
   let idle: ChildServer | undefined
   await eventually(

@@ -27,9 +27,7 @@ test('what a process writes the others read, when they start and while they run'
   expect((await two.keys.arriving(first.text))?.userId ?? two.keys.find(first.text)?.userId).toBe('u')
   const rotated = await two.keys.rotate(first.id, 0)
   await two.keys.revoke(rotated.id)
-  const began = performance.now()
   await expectSoon(() => one.keys.list().map(({ id }) => id)).toEqual([first.id])
-  expect(performance.now() - began).toBeLessThan(2_000)
   expect(one.keys.find(first.text)).toBeUndefined()
   await two.directory.append(
     Array.from({ length: 300 }, (_, n) => ({

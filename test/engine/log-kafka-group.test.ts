@@ -15,9 +15,9 @@ beforeAll(() => kafkaBrokers())
 
 type Open = (more?: Partial<KafkaLogOptions>) => Promise<KafkaLog>
 
-/** Opens logs over the same topics and group. */
+/** Opens logs over the same topics and group. A member that is held up stays one. */
 async function cluster(more: Partial<KafkaLogOptions> = {}): Promise<{ open: Open; settings: KafkaLogOptions }> {
-  const settings = kafkaSettings(await kafkaBrokers(), more)
+  const settings = kafkaSettings(await kafkaBrokers(), { sessionTimeoutMs: 30_000, ...more })
   const open: Open = async (own = {}) => {
     const log = await createKafkaLog({ ...settings, ...own })
     onTestFinished(() => log.close())
@@ -86,7 +86,9 @@ describe('takeMore', () => {
       { withinMs: 60_000 },
     )
     // Nothing is given twice, and nothing of a partition whose batch is under way.
+    const before = log.bufferedBytes()
     await log.append('calls', [recordOf(['later'], { key: '0' })])
+    await eventually(() => expect(log.bufferedBytes()).toBeGreaterThan(before))
     expect(log.takeMore('calls', 2 ** 20)).toEqual([])
     const all = [first, ...others]
     expect((await Promise.all(all.map(idsOf))).flat().sort()).toEqual(keys.map((key) => `a:${key}`))
@@ -209,7 +211,8 @@ describe('the group of workers', () => {
   })
 
   test('a static member comes back to its partitions without a rebalance', async () => {
-    const { open, settings } = await cluster({ partitions: 4 })
+    // However long it is away here.
+    const { open, settings } = await cluster({ partitions: 4, sessionTimeoutMs: 120_000 })
     const edge = await open(produce)
     const logs = await Promise.all(
       ['a', 'b'].map((instanceId) => open({ ...consume, instanceId: `${settings.group}-${instanceId}` })),
