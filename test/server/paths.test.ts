@@ -5,7 +5,7 @@ import { declaredRoutes } from '../../scripts/paths.ts'
 import { tableDigest, valueDigest } from '../../services/content/digest.ts'
 import { basicAuth, post, uploadText } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
-import { noteTouched } from '../fixtures/touched.ts'
+import { noteTouched, type Touched } from '../fixtures/touched.ts'
 
 const routes = declaredRoutes()
 const routeOf = (name: string) => routes.find((route) => route.name === name) ?? expect.fail(`no route ${name}`)
@@ -21,12 +21,11 @@ const seldom: Record<string, string[]> = {
 
 describe('what routes touch', () => {
   let server: LiveServer
-  const read = new Set<string>()
-  const written = new Set<string>()
+  let touched: Touched
 
   beforeAll(async () => {
     server = await startLiveServer(['--master-key', Buffer.alloc(32, 7).toString('base64')])
-    noteTouched(server, read, written)
+    touched = noteTouched(server)
   })
   afterAll(() => server.remove())
 
@@ -197,7 +196,7 @@ describe('what routes touch', () => {
     const id = what.padEnd(16, 'f')
     const call = { ...start(id, two), ...end(id), attributes: { weave: { [flag]: 'true' } } }
     await inProject('POST', 'calls/complete', { batch: [call] })()
-    written.clear()
+    touched.clear()
     return inProject('GET', what)()
   }
   /** An evaluation that runs, of a dataset with a table. */
@@ -210,8 +209,7 @@ describe('what routes touch', () => {
     const evaluation = await create('status-evaluation', { dataset })
     const run = await inProject('POST', 'evaluation_runs', { evaluation, model: ref('m') })()
     const { evaluation_run_id: call_id } = (await run.json()) as { evaluation_run_id: string }
-    read.clear()
-    written.clear()
+    touched.clear()
     return post(server.now().url, '/evaluations/status', { project_id, call_id })
   }
   const evaluationRuns: [string, ...(() => Promise<{ status: number }>)[]][] = [
@@ -378,15 +376,15 @@ describe('what routes touch', () => {
 
   it.each(requests)('%s', async (name, ...sends) => {
     const route = routeOf(name)
-    read.clear()
-    written.clear()
-    for (const send of sends) {
-      const { status } = await send()
-      expect([200, 202], `${name}: ${status}`).toContain(status)
-    }
-    const topics = (route.topics ?? []).filter((topic) => topic !== 'usage')
-    // What was used is written by itself, and so is how an erasure goes on.
-    for (const topic of ['usage', 'erasures']) if (!topics.includes(topic)) written.delete(topic)
+    touched.clear()
+    const topics = [...(route.topics ?? [])]
+    const statuses: number[] = []
+    const run = async (send: (typeof sends)[number]) => void statuses.push((await send()).status)
+    // What only reads is asked side by side.
+    if (topics.length === 0) await Promise.all(sends.map(run))
+    else for (const send of sends) await run(send)
+    for (const status of statuses) expect([200, 202], `${name}: ${status}`).toContain(status)
+    const { read, written } = touched
     expect([...written].sort()).toEqual(topics.sort())
     expect([...read].filter((table) => !route.tables?.includes(table))).toEqual([])
     // What is derived is read only when it is there, and its marks only while something is due.
