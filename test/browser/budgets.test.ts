@@ -89,15 +89,14 @@ it('the page uses no format until its rows have come, while the worker loads the
 
 it('compared runs are read in one request', async () => {
   const ids = [newId(), newId(), newId()]
-  const { project } = world
-  await world.send(
-    ids.flatMap((id) => {
-      const trace = newTrace()
-      const output = { output: id, scores: { correct: true } }
-      const rowOf = { trace, parent: id, name: 'Evaluation.predict_and_score', output, inputs: { example: { n: 1 } } }
-      return [call(project, { id, trace, name: 'Evaluation.evaluate' }), call(project, rowOf)]
-    }),
-  )
+  const project = 'acme/budgets-compared'
+  const batch = ids.flatMap((id) => {
+    const trace = newTrace()
+    const output = { output: id, scores: { correct: true } }
+    const rowOf = { trace, parent: id, name: 'Evaluation.predict_and_score', output, inputs: { example: { n: 1 } } }
+    return [call(project, { id, trace, name: 'Evaluation.evaluate' }), call(project, rowOf)]
+  })
+  await world.server.send(`/v2/${project}/calls/complete`, { batch })
   const { page: fresh, context } = await world.open()
   const parents: unknown[] = []
   fresh.on('request', (request) => {

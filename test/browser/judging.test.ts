@@ -1,6 +1,5 @@
 // tier: deep browser
 // Pages for judging: evaluation runs and their comparison, annotation queues; from the data of the demo.
-
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sendEvaluations } from '../../scripts/demo/evaluations.ts'
@@ -21,17 +20,20 @@ let page: Page
 let runs: string[]
 let target: DemoTarget
 
+/** The queue of the demo with its 16 calls, of which 8 are answered. */
+async function fillQueue(of: string): Promise<void> {
+  const messages = [{ role: 'user', content: 'Is anybody there?' }]
+  const agent = (n: number) =>
+    call(of, { id: newId(), name: 'invoke_agent support', startMs: Date.now() - 60_000 * n, inputs: { messages } })
+  await world.server.send(`/v2/${of}/calls/complete`, { batch: Array.from({ length: 16 }, (_, n) => agent(n)) })
+  await sendQueue({ ...target, project: of })
+}
+
 beforeAll(async () => {
   world = await startWorld('acme/judging')
   target = { url: world.url, key: 'test-key', project }
   await sendEvaluations(target)
-  const [entity, name] = project.split('/')
-  const messages = [{ role: 'user', content: 'Is anybody there?' }]
-  const agent = (n: number) =>
-    call(project, { id: newId(), name: 'invoke_agent support', startMs: Date.now() - 60_000 * n, inputs: { messages } })
-  const batch = Array.from({ length: 16 }, (_, n) => agent(n))
-  await world.server.send(`/v2/${entity}/${name}/calls/complete`, { batch })
-  await sendQueue(target)
+  await fillQueue(project)
   const asked = { project_id: project, filter: { op_names: ['Evaluation.evaluate'] }, columns: ['id'] }
   const listed = await askServer<{ id: string }>(target, '/calls/stream_query', {
     ...asked,
@@ -150,10 +152,8 @@ describe('evaluations', () => {
     const [entity, name] = other.split('/')
     const rowsOf = [{ question: 'From a dataset?', expected: 'yes' }]
     const path = `/v2/${entity}/${name}`
-    const made = await world.server.send<{ object_id: string; digest: string }>(`${path}/datasets`, {
-      name: 'refs',
-      rows: rowsOf,
-    })
+    const dataset = { name: 'refs', rows: rowsOf }
+    const made = await world.server.send<{ object_id: string; digest: string }>(`${path}/datasets`, dataset)
     const [at] = await askServer<{ rows: { digest: string }[] }>(target, '/table/query', {
       project_id: other,
       digest: await tableDigest(made),
@@ -200,7 +200,9 @@ describe('annotation queues', () => {
   })
 
   it('are worked through by keys alone; what was answered is stored and can be taken back', async () => {
-    await go('/queues')
+    const own = 'acme/judging-worked'
+    await fillQueue(own)
+    await page.goto(`${world.url}/p/${own}/queues`)
     await page.getByRole('table', { name: 'Annotation queues' }).focus()
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Go on' }).focus()
@@ -213,7 +215,7 @@ describe('annotation queues', () => {
     for (const key of ['y', '2', '4', 'Enter']) await page.keyboard.press(key)
     await title('Item 10 of 16')
     await page.getByText('Saved', { exact: true }).waitFor()
-    const said = await annotationsOf('tester')
+    const said = await annotationsOf(own, 'tester')
     expect(said).toEqual({ helpful: true, tone: 'plain', stars: 4 })
     await page.keyboard.press('u')
     await title('Item 11 of 16')
@@ -225,21 +227,22 @@ describe('annotation queues', () => {
     // An answer that changes replaces the earlier one.
     for (const key of ['n', 'Enter']) await page.keyboard.press(key)
     await title('Item 11 of 16')
-    await expectSoon(() => annotationsOf('tester')).toEqual({ helpful: false, tone: 'plain', stars: 4 })
+    await expectSoon(() => annotationsOf(own, 'tester')).toEqual({ helpful: false, tone: 'plain', stars: 4 })
     await page.getByRole('button', { name: 'Take the answers back' }).click()
-    await expectSoon(() => annotationsOf('tester')).toEqual({ tone: 'plain', stars: 4 })
+    await expectSoon(() => annotationsOf(own, 'tester')).toEqual({ tone: 'plain', stars: 4 })
     await page.keyboard.press('t')
     await page.waitForURL((to) => to.pathname.includes('/traces/'))
   })
 
   it('say at its question why an answer was refused, and keep the item open', async () => {
-    await go('/queues')
+    await fillQueue('acme/judging-refused')
+    await page.goto(`${world.url}/p/acme/judging-refused/queues`)
     await rows('Annotation queues').first().getByRole('link').click()
     await page.getByRole('button', { name: 'Go on' }).click()
-    await title('Item 11 of 16')
+    await title('Item 9 of 16')
     await page.locator('.asked.at', { hasText: 'helpful' }).waitFor()
     for (const key of ['y', '1', '9', 'Enter']) await page.keyboard.press(key)
-    await page.getByRole('alert').getByText('Item 11 was not saved').waitFor()
+    await page.getByRole('alert').getByText('Item 9 was not saved').waitFor()
     await page.keyboard.press('ArrowLeft')
     await page.goBack()
     // The browser tells of the refusal.
@@ -247,7 +250,9 @@ describe('annotation queues', () => {
   })
 
   it('are made with their questions, and take marked calls', async () => {
-    await page.goto(`${world.url}/p/${project}/calls`)
+    const own = 'acme/judging-made'
+    await fillQueue(own)
+    await page.goto(`${world.url}/p/${own}/calls`)
     const list = page.getByRole('table', { name: 'Calls' })
     await list.getByText('invoke_agent support').first().waitFor()
     await list.focus()
@@ -261,7 +266,7 @@ describe('annotation queues', () => {
     await page.getByRole('button', { name: 'Make the queue' }).click()
     await page.getByRole('button', { name: 'Add', exact: true }).click()
     await page.getByText('2 added.').waitFor()
-    await go('/queues')
+    await page.goto(`${world.url}/p/${own}/queues`)
     await rows('Annotation queues').filter({ hasText: 'Fresh ones' }).getByText('0 of 2').waitFor()
   })
 
@@ -333,13 +338,8 @@ describe('annotation queues', () => {
 describe('everybody', () => {
   it('can use these pages in both themes and 320 pixels wide: axe finds no fault', async () => {
     const [queue] = await askServer<{ id: string }>(target, '/annotation_queues/query', { project_id: project })
-    const [found] = await askServer<{ items: { id: string }[] }>(
-      target,
-      `/annotation_queues/${queue?.id}/items/query`,
-      {
-        project_id: project,
-      },
-    )
+    const items = `/annotation_queues/${queue?.id}/items/query`
+    const [found] = await askServer<{ items: { id: string }[] }>(target, items, { project_id: project })
     const pages: [path: string, selector: string][] = [
       ['/p/acme/nothing/evaluations', '.empty'],
       [`${home}/evaluations`, '.row .plain'],
@@ -377,7 +377,7 @@ async function sendSmallQueue(target: DemoTarget, call_ids: string[]): Promise<s
 }
 
 /** Values by question of one person. */
-async function annotationsOf(user: string): Promise<Record<string, unknown>> {
+async function annotationsOf(project: string, user: string): Promise<Record<string, unknown>> {
   const [found] = await askServer<{ result: Record<string, unknown>[] }>(target, '/feedback/query', {
     project_id: project,
   })
