@@ -1,5 +1,5 @@
 // The order property of annotation queues: whatever the order, batching, redelivery and merges, the answers are the same.
-
+// again: property
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AnnotationQueue, AnnotationQueueItem } from '../../schemas/annotation-queues.ts'
 import { createClock } from '../../services/core/clock/clock.ts'
@@ -22,6 +22,7 @@ import { createAnnotationQueueRoutes } from '../../services/query/annotation-que
 import { noAudit } from '../fixtures/no-audit.ts'
 import { createRandom, type Random } from '../fixtures/random.ts'
 import { type Call, createCall } from '../fixtures/route-call.ts'
+import { runs } from '../fixtures/runs.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
 type Fact =
@@ -169,45 +170,48 @@ describe('annotation queues, in any order of arrival', () => {
   })
   afterAll(() => remove())
 
-  it.each([1, 2])('annotation queues answer what the model answers (seed %i)', async (seed) => {
-    const random = createRandom(seed)
-    const all = Array.from({ length: 40 }, (_, n) => createHistory(random, seed * 1000 + n))
-    const records = all.flatMap((history) => history.facts.flatMap((fact) => recordsOf(history, fact)))
-    // each record comes once, some again
-    const sent = [...records, ...records.filter(() => random.chance(0.3))]
-      .map((record) => ({ record, at: random.next() }))
-      .sort((a, b) => a.at - b.at)
-    while (sent.length > 0) {
-      const batch = sent.splice(0, 1 + random.below(60))
-      const source = { bytes: batch.map(({ record }) => record.rows) }
-      const { rowsRead } = await store.insert(topics.annotation_queues, source)
-      expect(rowsRead).toBe(batch.reduce((sum, { record }) => sum + record.rowCount, 0))
-      if (!random.chance(0.2)) continue
-      const table = random.pick(['annotation_queues', 'annotation_queue_items', 'annotation_queue_progress'])
-      await store.command({ name: 'merge', sql: `OPTIMIZE TABLE callhouse.${table} FINAL`, params: {} })
-    }
+  it.each(Array.from({ length: runs(1, 8) }, (_, n) => n + 1))(
+    'annotation queues answer what the model answers (seed %i)',
+    async (seed) => {
+      const random = createRandom(seed)
+      const all = Array.from({ length: runs(15, 40) }, (_, n) => createHistory(random, seed * 1000 + n))
+      const records = all.flatMap((history) => history.facts.flatMap((fact) => recordsOf(history, fact)))
+      // each record comes once, some again
+      const sent = [...records, ...records.filter(() => random.chance(0.3))]
+        .map((record) => ({ record, at: random.next() }))
+        .sort((a, b) => a.at - b.at)
+      while (sent.length > 0) {
+        const batch = sent.splice(0, 1 + random.below(60))
+        const source = { bytes: batch.map(({ record }) => record.rows) }
+        const { rowsRead } = await store.insert(topics.annotation_queues, source)
+        expect(rowsRead).toBe(batch.reduce((sum, { record }) => sum + record.rowCount, 0))
+        if (!random.chance(0.2)) continue
+        const table = random.pick(['annotation_queues', 'annotation_queue_items', 'annotation_queue_progress'])
+        await store.command({ name: 'merge', sql: `OPTIMIZE TABLE callhouse.${table} FINAL`, params: {} })
+      }
 
-    const lists = new Map<string, AnnotationQueue[]>()
-    for (const project_id of new Set(all.map(({ project }) => project))) {
-      const { bytes } = await call('/annotation_queues/query', { json: { project_id } })
-      const lines = bytes.toString().split('\n').filter(Boolean)
-      lists.set(
-        project_id,
-        lines.map((line) => JSON.parse(line) as AnnotationQueue),
-      )
-    }
-    for (const history of all) {
-      const { project: project_id, queueId: queue_id } = history
-      const { queue, items, done } = expected(history)
-      expect(lists.get(project_id)?.find(({ id }) => id === queue_id)).toEqual(queue)
-      const page = { json: { project_id, limit: null, include_position: true } }
-      const answer = await call('/annotation_queues/{queue_id}/items/query', page, { params: { queue_id } })
-      const { items: shown } = answer.json as { items: AnnotationQueueItem[] }
-      expect(shown).toHaveLength(items.length)
-      expect(shown).toMatchObject(items)
-      const stats = await call('/annotation_queues/stats', { json: { project_id, queue_ids: [queue_id] } })
-      const [counts] = (stats.json as { stats: { total_items: number; completed_items: number }[] }).stats
-      expect(counts).toEqual({ queue_id, total_items: items.length, completed_items: done.size })
-    }
-  })
+      const lists = new Map<string, AnnotationQueue[]>()
+      for (const project_id of new Set(all.map(({ project }) => project))) {
+        const { bytes } = await call('/annotation_queues/query', { json: { project_id } })
+        const lines = bytes.toString().split('\n').filter(Boolean)
+        lists.set(
+          project_id,
+          lines.map((line) => JSON.parse(line) as AnnotationQueue),
+        )
+      }
+      for (const history of all) {
+        const { project: project_id, queueId: queue_id } = history
+        const { queue, items, done } = expected(history)
+        expect(lists.get(project_id)?.find(({ id }) => id === queue_id)).toEqual(queue)
+        const page = { json: { project_id, limit: null, include_position: true } }
+        const answer = await call('/annotation_queues/{queue_id}/items/query', page, { params: { queue_id } })
+        const { items: shown } = answer.json as { items: AnnotationQueueItem[] }
+        expect(shown).toHaveLength(items.length)
+        expect(shown).toMatchObject(items)
+        const stats = await call('/annotation_queues/stats', { json: { project_id, queue_ids: [queue_id] } })
+        const [counts] = (stats.json as { stats: { total_items: number; completed_items: number }[] }).stats
+        expect(counts).toEqual({ queue_id, total_items: items.length, completed_items: done.size })
+      }
+    },
+  )
 })

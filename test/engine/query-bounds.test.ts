@@ -1,6 +1,8 @@
 // Queries of any size are answered or refused with a reason: what the engine could not take never gets to it.
+// again: property
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { baseUs, type CallWorld, complete, createCallWorld } from '../fixtures/call-world.ts'
+import { runs } from '../fixtures/runs.ts'
 
 const field = (name: string) => ({ $getField: name })
 const literal = (value: unknown) => ({ $literal: value })
@@ -54,18 +56,17 @@ describe('lists', () => {
   })
 
   it('of thousands of prefixes are answered', async () => {
-    const prefixes = (before: string) => ({ of: times(1_000, (n) => `${before}${n}:*`) })
-    const filter = {
-      op_names: prefixes('weave:///ent/proj/op/n').of,
-      input_refs: prefixes('weave:///r/').of,
-      output_refs: prefixes('weave:///o/').of,
-    }
-    for (const [name, list] of Object.entries(filter)) {
+    const prefixes = (count: number) => ({
+      op_names: times(count, (n) => `weave:///ent/proj/op/n${n}:*`),
+      input_refs: times(count, (n) => `weave:///r/${n}:*`),
+      output_refs: times(count, (n) => `weave:///o/${n}:*`),
+    })
+    for (const [name, list] of Object.entries(prefixes(runs(50, 1_000)))) {
       expect(await idsOf({ filter: { [name]: list } })).toEqual(['few'])
       expect(await idsOf({ filter: { [name]: list.slice(9) } })).toEqual([])
     }
     const by = ['inputs.a', 'output.b'].map((name) => ({ field: name, direction: 'asc' }))
-    expect(await idsOf({ filter, ...where(bothSides), sort_by: by })).toEqual(['few'])
+    expect(await idsOf({ filter: prefixes(runs(350, 1_000)), ...where(bothSides), sort_by: by })).toEqual(['few'])
   })
 })
 
@@ -74,13 +75,16 @@ describe('conditions', () => {
     expect(await idsOf(where({ $and: times(1_000, (n) => eq(`inputs.k${n}`, n)) }))).toEqual([])
   })
 
-  it.each(["'", 'x', '\u{1F600}'])('of a text of more than a mebibyte of %j are refused', async (char) => {
-    const text = char.repeat(1_100_000 / char.length)
-    expect(await refusal(where(eq('inputs.x', text)))).toEqual([400, expect.stringMatching(/longer than 1048576/)])
-    for (const body of [{ filter: { op_names: [text] } }, where(eq(`inputs.${text}`, 1)), sortedBy(`inputs.${text}`)])
-      expect((await refusal(body))[0]).toBe(400)
-    expect(await idsOf(where(eq('inputs.x', text.slice(200_000))))).toEqual([])
-  })
+  it.each(["'", 'x', '\u{1F600}'].slice(runs(1, 0)))(
+    'of a text of more than a mebibyte of %j are refused',
+    async (char) => {
+      const text = char.repeat(1_100_000 / char.length)
+      expect(await refusal(where(eq('inputs.x', text)))).toEqual([400, expect.stringMatching(/longer than 1048576/)])
+      for (const body of [{ filter: { op_names: [text] } }, where(eq(`inputs.${text}`, 1)), sortedBy(`inputs.${text}`)])
+        expect((await refusal(body))[0]).toBe(400)
+      expect(await idsOf(where(eq('inputs.x', text.slice(200_000))))).toEqual([])
+    },
+  )
 
   it('whose texts are too long together are refused', async () => {
     const many = { filter: { op_names: times(1_000, (n) => `${n}${'\\'.repeat(1_000)}`) } }
@@ -120,7 +124,7 @@ describe('paths that are expanded', () => {
       expand_columns: times(count, (n) => `inputs.p${n % distinct}`),
     })
     const conditions = where({ $or: times(1_000, (n) => eq(`inputs.k${n}`, n)) })
-    expect(await idsOf({ ...paths(100_000, 1_000), ...conditions })).toEqual([])
+    expect(await idsOf({ ...paths(runs(20_000, 100_000), 1_000), ...conditions })).toEqual([])
     expect(await refusal(paths(1_001, 1_001))).toEqual([400, expect.stringMatching(/1,?000/)])
   })
 })

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Query, Store } from '../../services/core/store/store.ts'
 import { topics } from '../../services/events/registry.ts'
+import { runs } from '../fixtures/runs.ts'
 import { readsTakeTurns } from './store-fairness.ts'
 import { callLine, failure, linesOf } from './store-rows.ts'
 
@@ -120,7 +121,7 @@ export function storeContract(driver: StoreDriver): void {
             )
             expect(row).toEqual({ one, list })
           }),
-          { numRuns: 60 },
+          { numRuns: runs(20, 200) },
         )
       })
 

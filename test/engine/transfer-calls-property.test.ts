@@ -1,4 +1,5 @@
 // Any history of calls, written out as rows of the log and applied again in any order and grouping, gives the same calls.
+// again: property
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createSerialQueue } from '../../services/core/concurrency/serial-queue.ts'
 import type { Store } from '../../services/core/store/store.ts'
@@ -11,9 +12,10 @@ import { createCallMaterializer } from '../../services/worker/calls/merge-fragme
 import { createDeduplication } from '../../services/worker/cleanup/deduplicate.ts'
 import { baseUs, complete, end, rename, start } from '../fixtures/call-world.ts'
 import { createRandom } from '../fixtures/random.ts'
+import { runs } from '../fixtures/runs.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
-const calls = 200
+const calls = runs(80, 1_000)
 const random = createRandom(20260117)
 let store: Store
 let remove: () => Promise<void>
@@ -83,7 +85,7 @@ const lineOf = (part: CallFragment): Buffer => {
 async function apply(lines: readonly Buffer[]): Promise<void> {
   const materializer = createCallMaterializer(store)
   for (let at = 0; at < lines.length; ) {
-    const some = lines.slice(at, at + 1 + random.below(400))
+    const some = lines.slice(at, at + 1 + random.below(2 * calls))
     const patchCount = some.filter((line) => !line.includes('"kind":"complete"')).length
     const batch = { partition: 0, rowCount: some.length, patchCount, lastOffset: ++applied }
     await materializer.beforeInsert(batch as never)

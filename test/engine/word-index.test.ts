@@ -1,9 +1,11 @@
 // The index of words comes and goes with the setting, and what it leaves to be read holds every match.
+// again: property
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql, systemQuery } from '../../services/core/store/sql.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import { keepWordIndex } from '../../services/operations/word-index.ts'
 import { mayHoldText } from '../../services/query/calls/conditions/word-index.ts'
+import { runs } from '../fixtures/runs.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
 let store: Store
@@ -49,7 +51,7 @@ const held = async (text: string): Promise<string[]> => {
 
 describe('the index of words', () => {
   it('goes while what is stored may still be indexed', async () => {
-    for (let n = 0; n < 8; n++) {
+    for (let n = 0; n < runs(2, 20); n++) {
       await keepWordIndex(store, true)
       await keepWordIndex(store, false)
     }
