@@ -1,5 +1,5 @@
 // A view that fills a table is dropped: what it would have filled is not taken for stored, and someone is told.
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { loadConfig } from '../../services/app/config.ts'
 import { examineStore } from '../../services/app/doctor.ts'
 import { topics } from '../../services/events/registry.ts'
@@ -63,7 +63,8 @@ it('the worker applies no rows of the topic until the view is there again, and t
   await command('DROP VIEW callhouse.calls_in_to_payloads')
   // That the views were there is trusted for two seconds.
   const now = performance.now.bind(performance)
-  vi.spyOn(performance, 'now').mockImplementation(() => now() + 2_100)
+  const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 2_100)
+  onTestFinished(() => later.mockRestore())
   await append('meanwhile')
   await expectSoon(workers).toMatchObject({
     status: 'down',

@@ -1,21 +1,26 @@
 // A server whose large files lie in a bucket.
 // again: kafka
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { fileDigest } from '../../services/content/digest.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { type S3Server, s3Environment, startS3Server } from '../fixtures/s3-server.ts'
 
-Object.assign(process.env, s3Environment)
-
 let s3: S3Server
 let server: LiveServer
+/** Before each test the environment is put back; one of them starts the server anew. */
+const stubKey = () => {
+  for (const [name, value] of Object.entries(s3Environment)) vi.stubEnv(name, value)
+}
+beforeEach(stubKey)
 beforeAll(async () => {
+  stubKey()
   s3 = await startS3Server()
   server = await startLiveServer(['--file-bucket', s3.url])
 })
 afterAll(async () => {
   await server.remove()
   await s3.stop()
+  vi.unstubAllEnvs()
 })
 
 const headers = { authorization: 'Bearer test-key' }
