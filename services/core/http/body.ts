@@ -141,7 +141,13 @@ export function discardRest(request: IncomingMessage, maxBytes: number, maxMs: n
     total += chunk.length
     if (total > maxBytes) cut()
   })
-  request.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer))
+  const done = () => {
+    clearTimeout(timer)
+    request.socket.off('close', done)
+  }
+  request.once('close', done).once('end', done)
+  // A request whose answer is out does not hear of the end of its connection.
+  request.socket.once('close', done)
   request.on('error', () => {})
   request.resume()
 }
