@@ -7,10 +7,6 @@ import { eventually } from '../fixtures/eventually.ts'
 import { createInstallation, type Installation } from '../fixtures/installation.ts'
 import { type Broker, startBroker } from '../fixtures/kafka-broker.ts'
 import { checkCounters, createLoad } from '../fixtures/load.ts'
-import { limitMs } from '../fixtures/runs.ts'
-
-/** Longer than edges keep their numbers without the brokers. */
-const outageMs = 35_000
 
 let broker: Broker
 let installation: Installation
@@ -22,7 +18,8 @@ beforeAll(async () => {
   broker = await startBroker()
   installation = await createInstallation([broker.address], {
     CALLHOUSE_KAFKA_SESSION_TIMEOUT_MS: '2000',
-    CALLHOUSE_KAFKA_DELIVERY_TIMEOUT_MS: '2000',
+    // A busy machine makes the topics within it.
+    CALLHOUSE_KAFKA_DELIVERY_TIMEOUT_MS: '20000',
   })
   ingest = await installation.start('ingest')
   ;[worker, query] = await Promise.all([
@@ -42,9 +39,7 @@ const healthOf = async ({ url }: ChildServer) => {
   return { code: response.status, ...((await response.json()) as Health) }
 }
 
-it('while the broker is away nothing acknowledged is lost, and everything goes on once it is back', {
-  timeout: limitMs(240_000),
-}, async () => {
+it('while the broker is away nothing acknowledged is lost, and everything goes on once it is back', async () => {
   const load = createLoad('faults/broker', 20260109, 10)
   const counts = { taken: 0, refused: 0 }
   let isOver = false
@@ -63,16 +58,17 @@ it('while the broker is away nothing acknowledged is lost, and everything goes o
   }
   const taken = async (more: number): Promise<void> => {
     const target = counts.taken + more
-    await eventually(() => expect(counts.taken).toBeGreaterThanOrEqual(target), { withinMs: 60_000 })
+    await eventually(() => expect(counts.taken).toBeGreaterThanOrEqual(target), { withinMs: 120_000 })
   }
   const calling = Promise.all([caller(), caller(), caller()])
   await taken(30)
   await broker.stop('kill')
-  await eventually(() => expect(counts.refused).toBeGreaterThan(5), { withinMs: 60_000 })
-  for (const server of [ingest, query]) {
-    const { code, status, checks } = await healthOf(server)
-    expect({ code, status, checks }).toMatchObject({ code: 200, status: 'degraded', checks: { log: 'degraded' } })
-  }
+  await eventually(() => expect(counts.refused).toBeGreaterThan(5), { withinMs: 120_000 })
+  for (const server of [ingest, query])
+    await eventually(async () => {
+      const { code, status, checks } = await healthOf(server)
+      expect({ code, status, checks }).toMatchObject({ code: 200, status: 'degraded', checks: { log: 'degraded' } })
+    })
   // Reads go on, and say that they may lack something.
   const read = await post(query.url, '/calls/query_stats', { project_id: load.project_id })
   expect(read.status).toBe(200)
@@ -85,22 +81,26 @@ it('while the broker is away nothing acknowledged is lost, and everything goes o
     },
     { withinMs: 60_000 },
   )
-  if (outageMs > 0) {
-    await setTimeout(outageMs)
-    for (const server of [ingest, query])
-      expect((await healthOf(server)).reasons?.log).toMatch(/the number of this edge is not renewed/)
-  }
+  // Longer than edges keep their numbers without the brokers.
+  for (const server of [ingest, query])
+    await eventually(
+      async () => expect((await healthOf(server)).reasons?.log).toMatch(/the number of this edge is not renewed/),
+      { withinMs: 120_000, everyMs: 500 },
+    )
   await broker.start()
   await taken(30)
   isOver = true
   await calling
+  // A worker comes back after a pause of its own; then everything is read as before.
+  const within = { withinMs: 240_000, everyMs: 500 }
+  await eventually(async () => {
+    const { headers } = await post(query.url, '/calls/query_stats', { project_id: load.project_id })
+    expect(headers.get('x-callhouse-stale'), worker.output().slice(-2_000)).toBeNull()
+  }, within)
   await load.check(query.url)
-  await eventually(
-    async () => {
-      for (const server of [ingest, worker, query]) expect((await healthOf(server)).status).toBe('ok')
-    },
-    { withinMs: 60_000 },
-  )
+  await eventually(async () => {
+    for (const server of [ingest, worker, query]) expect((await healthOf(server)).status).toBe('ok')
+  }, within)
   await checkCounters(installation.bridge, load.project_id)
   await load.check(query.url)
 })
