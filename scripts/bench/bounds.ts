@@ -35,6 +35,29 @@ export const bounds = {
   'sustained/rate': { unit: 'calls/s', least: 14_500 },
   'sustained/counters-lag': { unit: 's', most: 5 },
   'sustained/field-index-lag': { unit: 's', most: 30 },
+
+  /** An upload of 64 MiB in parts, two at a time, with the server that takes them. */
+  'blobs/parts': { unit: 'MiB', most: 48 },
+
+  /** The longest that the event loop is held, in time of its processor; least of three. */
+  'event-loop/description': { unit: 'ms', most: 40 },
+  'event-loop/routes': { unit: 'ms', most: 50 },
+  'event-loop/bodies': { unit: 'ms', most: 50 },
+  'event-loop/grpc': { unit: 'ms', most: 50 },
+  'event-loop/bursts': { unit: 'ms', most: 50 },
+  'event-loop/batches': { unit: 'ms', most: 50 },
+  'event-loop/scorers': { unit: 'ms', most: 50 },
+  'event-loop/reads': { unit: 'ms', most: 50 },
+  'event-loop-work/completions': { unit: 'ms', most: 50 },
+  'event-loop-work/streams': { unit: 'ms', most: 50 },
+  'event-loop-work/images': { unit: 'ms', most: 50 },
+  'event-loop-work/models': { unit: 'ms', most: 50 },
+  'event-loop-work/evaluation': { unit: 'ms', most: 50 },
+
+  /** CPU of ten megabytes against one, and of 200 KB of what a detector or the colours of code look for. */
+  'hostile-text/growth': { unit: 'x', most: 25 },
+  'hostile-text/detector': { unit: 'ms', most: 1_000 },
+  'hostile-text/code': { unit: 'ms', most: 2_000 },
 } as const satisfies Record<`${string}/${string}`, Bound>
 
 export type Figure = keyof typeof bounds

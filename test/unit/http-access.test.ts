@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { withLock } from '../../services/core/directory/file-lock.ts'
 import type { Right, RoleName } from '../../services/core/directory/roles.ts'
@@ -33,6 +33,8 @@ const routes: Route[] = rights.map((right) =>
 )
 
 const goingOn = new Set<string>()
+/** Answers go on once it is resolved. */
+let goOn: PromiseWithResolvers<void>
 routes.push(
   route({
     name: 'access.going-on',
@@ -44,12 +46,11 @@ routes.push(
     response: null,
     withoutProject: true,
     async handle({ caller }) {
-      goingOn.add(caller.userId)
       async function* lines() {
-        for (let n = 0; n < 16; n++) {
-          yield `${n}\n`
-          await new Promise((resolve) => setTimeout(resolve, 50))
-        }
+        yield '0\n'
+        goingOn.add(caller.userId)
+        await goOn.promise
+        yield '1\n'
       }
       return { lines: lines(), contentType: 'application/jsonl' }
     },
@@ -180,7 +181,8 @@ describe('roles and grants', () => {
     for (const projectId of ['acme', 'acme/', '/a', 'acme/a/b']) expect(await status(projectId)).toBe(400)
   })
   it('ends an answer that still goes on when its key is revoked or narrowed', async () => {
-    const endOf = async (act: (id: string) => Promise<unknown>, userId: string) => {
+    goOn = Promise.withResolvers()
+    const begun = async (act: (id: string) => Promise<unknown>, userId: string) => {
       const { id, text } = server.keys.create({ userId, role: 'writer' })
       const going = send(server.port, '/going-on', { anonymous: true, headers: { authorization: `Bearer ${text}` } })
       const ended = going.then(
@@ -189,15 +191,19 @@ describe('roles and grants', () => {
       )
       await expectSoon(() => goingOn.has(userId)).toBe(true)
       await act(id)
-      return ended
+      return { ended }
     }
-    expect(
-      await Promise.all([
-        endOf(async (id) => server.keys.revoke(id), 'one'),
-        endOf(async () => server.keys.setGrant('two', '*', 'ingest'), 'two'),
-        endOf(async () => server.keys.setGrant('three', '*', 'owner'), 'three'),
-      ]),
-    ).toEqual(['broken off', 'broken off', 'whole'])
+    const all = await Promise.all([
+      begun(async (id) => server.keys.revoke(id), 'one'),
+      begun(async () => server.keys.setGrant('two', '*', 'ingest'), 'two'),
+      begun(async () => server.keys.setGrant('three', '*', 'owner'), 'three'),
+    ])
+    // Half a second later keys are looked at again.
+    const now = performance.now.bind(performance)
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 501)
+    goOn.resolve()
+    expect(await Promise.all(all.map(({ ended }) => ended))).toEqual(['broken off', 'broken off', 'whole'])
+    clock.mockRestore()
   })
   it('refuses a revoked key', async () => {
     const { id, text } = server.keys.create({ userId: 'u', role: 'read' })

@@ -1,5 +1,5 @@
-// Detectors of masking over a labelled list: what they find, what only looks like it, how often they are right, and how
-// long they take.
+// Detectors of masking over a labelled list: what they find, what only looks like it, and how often they are right. How
+// long they take is in test/bars/hostile-text.test.ts.
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { newMaskRules } from '../../schemas/mask-rules.ts'
@@ -146,57 +146,18 @@ it('over a generated corpus, half of it near misses, detectors are as often righ
   )
 })
 
-/** Time of the processor, which other processes take no part of. */
-function cpuMs(work: () => unknown): number {
-  const before = process.threadCpuUsage()
-  work()
-  const { user, system } = process.threadCpuUsage(before)
-  return (user + system) / 1_000
-}
-
-it('ten megabytes of pieces of what detectors look for take ten times as long as one, or less', () => {
-  const random = createRandom(9)
-  const pieces = ['@', 'a.', '+1', '1 ', '::', ':a', 'eyJ', 'sk-', '://', 'bearer ', '-----BEGIN PRIVATE KEY-----']
-  const more = ['DE89', '1.', 'ghp_', 'hello world ', 'é', '4111 1111 ', '{"a":"', '\n', 'xoxb-', '-----END ', '%40']
-  const all = [...pieces, ...more]
-  const text = Array.from({ length: 3_000_000 }, () => random.pick(all)).join('')
-  for (const [name, find] of Object.entries(detectors)) {
-    const ofLength = (length: number) => cpuMs(() => find(text.slice(0, length), 'text'))
-    ofLength(1_000_000)
-    const [one, ten] = [ofLength(1_000_000), ofLength(10_000_000)]
-    expect([name, ten < 25 * Math.max(one, 20)], `${one} ms, then ${ten} ms`).toEqual([name, true])
-  }
-})
-
-it('detectors take time that grows with the length of a hostile text', () => {
+it('detectors come to an end of a hostile text, each step of which would find much again', () => {
   const random = createRandom(5)
-  const pieces = [
-    '@',
-    'a',
-    'a.',
-    '+1',
-    '1 ',
-    '1',
-    '::',
-    ':a',
-    'eyJ',
-    'sk-',
-    '://',
-    'bearer ',
-    '-----BEGIN PRIVATE KEY-----',
-    'DE89',
-    '.',
-    '1.',
-  ]
+  const some = ['@', 'a', 'a.', '+1', '1 ', '1', '::', ':a', 'eyJ', 'sk-', '://', 'bearer ']
+  const pieces = [...some, '-----BEGIN PRIVATE KEY-----', 'DE89', '.', '1.']
   const texts = [
     ...pieces.map((piece) => piece.repeat(200_000 / piece.length)),
     Array.from({ length: 60_000 }, () => random.pick(pieces)).join(''),
   ]
+  // Where the time grows with the square, the limit of the test ends it: 200 KB are worked on in milliseconds.
   for (const text of texts)
-    for (const [name, find] of Object.entries(detectors)) {
-      const ms = cpuMs(() => find(text, ''))
-      expect([name, text.slice(0, 20), ms < 1_000], `${ms} ms`).toEqual([name, text.slice(0, 20), true])
-    }
+    for (const find of Object.values(detectors))
+      expect(find(text, '').every(({ start, end }) => start < end && end <= text.length)).toBe(true)
 })
 
 it('what stands in the bytes of a payload leaves out no detector that finds something, whatever is around it', () => {

@@ -32,7 +32,7 @@ it('JavaScript has its own, and names that hold a word of the language are names
   ])
 })
 
-it('any text is its pieces, also where nothing is closed, in little time', () => {
+it('any text is its pieces, also where nothing is closed', () => {
   const pieces = fc.array(fc.constantFrom('"', "'", '"""', '`', '\\', '#', '//', '/*', '\n', 'def f', ' ', '1', 'x'))
   fc.assert(
     fc.property(pieces, (parts) => {
@@ -45,7 +45,11 @@ it('any text is its pieces, also where nothing is closed, in little time', () =>
     }),
     { numRuns: runs(200, 5_000) },
   )
-  const before = performance.now()
-  for (const part of ['"', '"""', '/*', '"\\', '@a', 'class a']) codePieces(part.repeat(20_000))
-  expect(performance.now() - before).toBeLessThan(2_000)
+})
+
+it('code in which nothing is closed comes to an end, which the limit of the test does not let it when steps repeat', () => {
+  for (const part of ['"', '"""', '/*', '"\\', '@a', 'class a']) {
+    const code = part.repeat(20_000)
+    expect(codePieces(code).reduce((length, { text }) => length + text.length, 0)).toBe(code.length)
+  }
 })
