@@ -1,6 +1,5 @@
 // tier: deep browser
 // Each key of the table does what the sheet of keys says.
-
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sendEvaluations } from '../../scripts/demo/evaluations.ts'
@@ -342,10 +341,8 @@ describe('keys', () => {
     tries.push([
       ['removeRow', 'undo', 'redo'],
       async () => {
-        const rows = [{ question: 'Why?' }]
-        const { digest } = await world.server.send<{ digest: string }>('/table/create', {
-          table: { project_id: world.project, rows },
-        })
+        const table = { project_id: world.project, rows: [{ question: 'Why?' }] }
+        const { digest } = await world.server.send<{ digest: string }>('/table/create', { table })
         const val = { rows: `weave:///${world.project}/table/${digest}` }
         await world.server.send('/obj/create', { obj: { project_id: world.project, object_id: 'set', val } })
         await go(`/p/${world.project}/datasets/set/latest`)
