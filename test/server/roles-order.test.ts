@@ -127,7 +127,7 @@ it('calls are those of the model, while workers come and go', { timeout: limitMs
   await killed
   expect(model.shown('hist/a').length).toBeGreaterThan(historyCount / 2)
   await compare(query)
-  await quiet.check(query.url, ingest.url)
+  await quiet.check(query.url)
 })
 
 it('tables are the same from the same rows in any order, grouping and number', {
