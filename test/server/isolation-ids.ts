@@ -1,8 +1,8 @@
 // Ids of another project within the own one are answered like ids that never were, byte for byte.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import type { Route } from '../../services/core/http/route.ts'
 import { type Answered, type Asker, eachOf, post } from '../fixtures/asker.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { type FilledProject, movedTo } from '../fixtures/filled-project.ts'
 import type { IsolationWorld } from '../fixtures/isolation-world.ts'
 import { type Other, type Probe, probes, versionRef } from './foreign-ids.ts'
@@ -97,12 +97,12 @@ async function remembered(operator: Asker, of: FilledProject): Promise<void> {
 }
 
 export async function untilEnded(operator: Asker, project_id: string, call_id: string): Promise<void> {
-  for (;;) {
-    const asked = post('/evaluations/status', { project_id, call_id })
+  const asked = post('/evaluations/status', { project_id, call_id })
+  const ends = async () => {
     const { status } = await operator.json<{ status: { code: string } }>(asked)
-    if (status.code === 'complete' || status.code === 'failed') return
-    await sleep(50)
+    expect(['complete', 'failed']).toContain(status.code)
   }
+  await eventually(ends, { withinMs: 120_000 })
 }
 
 const leavesOf = (value: unknown, path = ''): [name: string, text: string][] =>
