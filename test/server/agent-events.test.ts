@@ -1,17 +1,17 @@
 // Log records of coding agents: calls where they have no span, else parts of the call of their span.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { agentEventKinds } from '../../services/events/gen-ai-events.ts'
 import { eventually } from '../fixtures/eventually.ts'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import type { RunningServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan, flag, integer, text } from '../fixtures/otel.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 
-let server: LiveServer
+let server: RunningServer
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await sharedServer()
 })
-afterAll(() => server?.remove())
 
 const ns = (n: number) => String(1_772_712_000_000_000_000n + BigInt(n))
 const sendLogs = (project_id: string, ...logRecords: unknown[]) =>

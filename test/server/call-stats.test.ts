@@ -1,8 +1,9 @@
 // POST /calls/stats: the worked example of the specification, buckets, aggregates, filters and refusals.
 // again: kafka
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import type { RunningServer } from '../fixtures/live-server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 import {
   statsCallId as id,
   type StatsCall,
@@ -11,7 +12,7 @@ import {
   storeStatsExample,
 } from '../fixtures/stats-calls.ts'
 
-let server: LiveServer
+let server: RunningServer
 const project_id = 'stats/example'
 
 async function send(path: string, body: unknown): Promise<{ status: number; json: unknown }> {
@@ -38,10 +39,9 @@ async function stats(body: object): Promise<Stats> {
 const store = (project: string, name: string, call: StatsCall) => storeStatsCall(server, project, name, call)
 
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await sharedServer()
   await storeStatsExample(server, project_id)
 })
-afterAll(() => server.remove())
 
 const end = '2024-01-01T03:00:00Z'
 const usage_metrics = [

@@ -1,16 +1,17 @@
 // What a page shows of calls beside their records: cells, fields, values.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import type { callsFieldsResponse, callsValuesResponse } from '../../schemas/call-values.ts'
 import type { callsAggregateResponse } from '../../schemas/calls-aggregate.ts'
 import { post } from '../fixtures/child-server.ts'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import type { RunningServer } from '../fixtures/live-server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 import { valueCallAt as at, valueCallId as idOf, storedImage, valueCalls } from '../fixtures/value-calls.ts'
 
-let server: LiveServer
+let server: RunningServer
 const project_id = 'acme/values'
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await sharedServer()
   await ask('/v2/acme/values/calls/complete', `{"batch":[${valueCalls(project_id).join()}]}`)
   await ask('/feedback/create', {
     project_id,
@@ -22,7 +23,6 @@ beforeAll(async () => {
   await ask('/calls/query_stats', { project_id })
   await server.now().worker?.fieldIndexRollups.refresh()
 })
-afterAll(() => server.remove())
 
 async function ask<Answer>(path: string, body: unknown): Promise<Answer> {
   const { status, text } = await post(server.now().url, path, body)

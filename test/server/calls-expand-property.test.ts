@@ -1,8 +1,9 @@
 // Conditions, order, pages and counts through refs against a plain model, over random objects, calls and requests.
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import { beforeAll, expect, it } from 'vitest'
+import type { RunningServer } from '../fixtures/live-server.ts'
 import { limitMs, runs } from '../fixtures/runs.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 type Model = { id: string; at: number; inputs: { [key: string]: Json } }
@@ -11,7 +12,7 @@ const project_id = 'e/brute'
 const hex = (n: number): string => n.toString(16).padStart(12, '0')
 const keys = ['a', 'b', 'c']
 
-let server: LiveServer
+let server: RunningServer
 /** Values by ref, as they were published. */
 const published = new Map<string, Json>()
 const calls: Model[] = []
@@ -32,7 +33,7 @@ async function publish(val: Json): Promise<string> {
 }
 
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await sharedServer()
   let level: Json[] = scalars
   // Three levels of objects: each may hold refs to the level below, and so may the calls.
   for (let depth = 0; depth < 3; depth++) {
@@ -74,7 +75,6 @@ beforeAll(async () => {
   }))
   await server.send(`/v2/${project_id}/calls/complete`, { batch })
 })
-afterAll(() => server.remove())
 
 const isMap = (value: Json | undefined): value is { [key: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -241,7 +241,7 @@ it('queries through refs answer what the model answers', { timeout: limitMs(180_
       const { count } = await server.send<{ count: number }>('/calls/query_stats', body)
       expect(count).toBe(matching.length)
     }),
-    { numRuns: runs(30, 300) },
+    { numRuns: runs(8, 300) },
   )
   expect(found).toBeGreaterThan(10)
 })

@@ -1,8 +1,9 @@
 // tier: deep slow
 // Refs of calls that are expanded: in the answer, and for conditions, order and counts (specification: calls, 10).
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import type { RunningServer } from '../fixtures/live-server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 
 type Body = Record<string, unknown>
 type Line = { id: string; inputs: Body; output: unknown; attributes: Body; summary: Body }
@@ -17,7 +18,7 @@ const not = (expr: unknown) => ({ $not: [expr] })
 const exists = (name: string) => ({ $and: [{ $convert: { input: field(name), to: 'exists' } }] })
 const by = (name: string, direction = 'asc') => [{ field: name, direction }]
 
-let server: LiveServer
+let server: RunningServer
 
 async function publish(object_id: string, val: unknown, project = project_id): Promise<string> {
   const { digest } = await server.send<{ digest: string }>('/obj/create', {
@@ -53,7 +54,7 @@ async function call(id: string, fields: Body, at: number): Promise<void> {
 }
 
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await sharedServer()
   refs.inner = await publish('inner', { temp: 0.7, name: 'in' })
   refs.model = await publish('model', { size: 3, child: refs.inner, parts: [{ k: 'x' }], none: null, '1e0': 1 })
   refs.small = await publish('small', { size: 1, child: { temp: 0.9 } })
@@ -84,7 +85,6 @@ beforeAll(async () => {
   await call(e, { inputs: { model: refs.gone, example: `${refs.text}/key/list/index/1` } }, 4)
   await call(f, { inputs: { model: refs.own, example: 'no ref' } }, 5)
 })
-afterAll(() => server.remove())
 
 const ask = (body: Body) => post(server.now().url, '/calls/stream_query', { project_id, ...body })
 

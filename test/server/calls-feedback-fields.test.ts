@@ -1,9 +1,10 @@
 // tier: deep slow
 // again: kafka
 // Feedback and annotation queues as fields of call queries: every form of the specification, in filters, order and counts.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import type { RunningServer } from '../fixtures/live-server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 
 type Body = Record<string, unknown>
 
@@ -23,7 +24,7 @@ const any = 'feedback.[*].payload.output.score'
 const emoji = 'feedback.[wandb.reaction.1].payload.alias'
 const note = 'feedback.[wandb.note.1].payload.note'
 
-let server: LiveServer
+let server: RunningServer
 
 async function give(name: string, feedback_type: string, payload: Body, more: Body = {}): Promise<string> {
   const weave_ref = `weave:///${project_id}/call/${idOf(name)}`
@@ -48,7 +49,7 @@ async function matches($expr: unknown, filter: Body | null = null): Promise<stri
 }
 
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await sharedServer()
   const batch = names.map((name, n) => ({
     project_id,
     id: idOf(name),
@@ -87,7 +88,6 @@ beforeAll(async () => {
   const doomed = await give('e', 'wandb.note.1', { note: 'gone' })
   await server.send('/feedback/purge', { project_id, query: { $expr: eq('id', doomed) } })
 })
-afterAll(() => server.remove())
 
 describe('feedback of one type', () => {
   const cases: [name: string, expr: unknown, expected: string][] = [

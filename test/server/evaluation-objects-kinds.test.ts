@@ -1,14 +1,14 @@
 // What each kind of evaluation object stores and shows, and what other writers' objects look like as one.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { parseRef } from '../../services/content/refs.ts'
 import { type Evaluations, evaluationsOf, type Json, type Kind } from '../fixtures/evaluation-objects.ts'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import type { RunningServer } from '../fixtures/live-server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 
-let server: LiveServer
+let server: RunningServer
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await sharedServer()
 })
-afterAll(() => server.remove())
 
 const project_id = 'acme/kinds'
 let of: Evaluations

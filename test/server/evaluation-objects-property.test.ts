@@ -1,13 +1,14 @@
 // Property: whatever stands in the path and the query of an evaluation object's route, the answer is below 500, and
 // objects that were not named stay as they are. HOSTILE_RUNS sets how many requests are sent, HOSTILE_SEED which ones.
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { basicAuth } from '../fixtures/child-server.ts'
 import { evaluationsOf, type Kind } from '../fixtures/evaluation-objects.ts'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import type { RunningServer } from '../fixtures/live-server.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { limitMs, runs } from '../fixtures/runs.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 
-const requests = Number(process.env.HOSTILE_RUNS ?? runs(240, 2_400))
+const requests = Number(process.env.HOSTILE_RUNS ?? runs(64, 1_600))
 const random = createRandom(Number(process.env.HOSTILE_SEED ?? 14))
 const kinds: Kind[] = ['ops', 'datasets', 'scorers', 'evaluations', 'models']
 const odd = [
@@ -70,14 +71,13 @@ const queries = [
   'offset=%2B1',
 ]
 
-let server: LiveServer
+let server: RunningServer
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await sharedServer()
 })
-afterAll(() => server.remove())
 
 it('random paths and queries of evaluation objects are answered below 500', { timeout: limitMs(300_000) }, async () => {
-  const of = evaluationsOf(server, 'fuzz/a')
+  const of = evaluationsOf(server, 'fuzz/objects')
   const made: [Kind, { object_id: string; digest: string }][] = []
   for (const kind of kinds) {
     const body = { rows: [], dataset: 'weave:///fuzz/a/object/x:y', source_code: 's', op_source_code: 's' }
@@ -95,7 +95,7 @@ it('random paths and queries of evaluation objects are answered below 500', { ti
     return encodeURIComponent(text).replaceAll('.', random.chance(0.5) ? '%2E' : '.')
   }
   const request = () => {
-    const project = random.chance(0.9) ? 'fuzz/a' : `${part()}/${part()}`
+    const project = random.chance(0.9) ? 'fuzz/objects' : `${part()}/${part()}`
     const kind = random.pick(kinds)
     const query = `?${random.pick(queries)}&${random.pick(queries)}`
     const method = random.pick(['GET', 'GET', 'DELETE'])

@@ -1,16 +1,16 @@
 // tier: deep slow
 // Rules that hold for all five kinds of evaluation objects: ids, versions, lists, reads, deletes and faults.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { RoleName } from '../../services/core/directory/roles.ts'
 import { openKeys } from '../../services/core/http/keys.ts'
 import { type Evaluations, evaluationsOf, type Json, type Kind } from '../fixtures/evaluation-objects.ts'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import type { RunningServer } from '../fixtures/live-server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 
-let server: LiveServer
+let server: RunningServer
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await sharedServer()
 })
-afterAll(() => server.remove())
 
 const ref = 'weave:///acme/x/object/set:abc'
 /** The least body of each kind, and one with other content under the same name. */
@@ -209,7 +209,7 @@ describe.concurrent.each(['ops', 'datasets'] as const)('%s', (kind) => {
     await of.create(kind, body('x'))
     const keys = openKeys({ dataDir: server.dataDir, configured: [] })
     const holding = (role: RoleName, grants: '*' | string[] = '*') =>
-      evaluationsOf(server, project, keys.create({ userId: role, role, grants }).text)
+      evaluationsOf(server, project, keys.create({ userId: `${role} of objects`, role, grants }).text)
     const statuses = async (one: Evaluations) => [
       (await one.send('POST', kind, body('x', 'y'))).status,
       (await one.send('GET', kind)).status,

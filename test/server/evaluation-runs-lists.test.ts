@@ -1,22 +1,22 @@
 // Lists of evaluation runs, predictions and scores, deleting them, and what is refused.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { openKeys } from '../../services/core/http/keys.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
 import { type Asking, askingIn } from '../fixtures/evaluation-runs.ts'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import type { RunningServer } from '../fixtures/live-server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 
 const project_id = 'acme/lists'
 const refOf = (name: string) => `weave:///${project_id}/object/${name}:${name.repeat(43).slice(0, 43)}`
 const [scorer, model, other, evaluation] = ['s', 'm', 'o', 'e'].map(refOf) as [string, string, string, string]
 const unknownId = '01890000-0000-7000-8000-000000000000'
 
-let server: LiveServer
+let server: RunningServer
 let ask: Asking
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await sharedServer()
   ask = askingIn(server, project_id)
 })
-afterAll(() => server.remove())
 
 const made = async (what: string, body: object, asking = ask): Promise<string> => {
   const { status, json, text } = await asking('POST', what, body)
@@ -141,7 +141,7 @@ describe('lists', () => {
   it('and writes need their rights', async () => {
     const keys = openKeys({ dataDir: server.dataDir, configured: [] })
     const as = (role: 'read' | 'ingest', grants: string[]) => ({
-      authorization: basicAuth(keys.create({ userId: role, role, grants }).text),
+      authorization: basicAuth(keys.create({ userId: `${role} of lists`, role, grants }).text),
     })
     const body = { evaluation: refOf('a'), model }
     expect((await ask('POST', 'evaluation_runs', body, as('read', ['acme']))).status).toBe(403)

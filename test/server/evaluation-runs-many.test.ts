@@ -1,22 +1,22 @@
 // tier: deep slow
 // Runs that many write at once, and runs larger than what one statement reads.
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { type Asking, askingIn } from '../fixtures/evaluation-runs.ts'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import type { RunningServer } from '../fixtures/live-server.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { limitMs, runs } from '../fixtures/runs.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 
 const project_id = 'acme/many'
 const refOf = (name: string) => `weave:///${project_id}/object/${name}:${name.repeat(43)}`
 const [evaluation, model] = ['e', 'm'].map(refOf) as [string, string]
 
-let server: LiveServer
+let server: RunningServer
 let ask: Asking
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await sharedServer()
   ask = askingIn(server, project_id)
 })
-afterAll(() => server.remove())
 
 const ok = async (method: string, path: string, body?: object) => {
   const answer = await ask(method, path, body)

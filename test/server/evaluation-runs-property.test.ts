@@ -1,22 +1,22 @@
 // Property: whatever stands in the path and the query of a route of runs, predictions and scores, the answer is below
 // 500, and what was not named stays. HOSTILE_RUNS sets how many requests are sent, HOSTILE_SEED which ones.
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { type Asking, askingIn } from '../fixtures/evaluation-runs.ts'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import type { RunningServer } from '../fixtures/live-server.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { limitMs, runs } from '../fixtures/runs.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 
 const requests = Number(process.env.HOSTILE_RUNS ?? runs(160, 800))
 const random = createRandom(Number(process.env.HOSTILE_SEED ?? 15))
 const ref = (name: string) => `weave:///fuzz/a/object/${name}:v`
 
-let server: LiveServer
+let server: RunningServer
 let ask: Asking
 beforeAll(async () => {
-  server = await startLiveServer()
-  ask = askingIn(server, 'fuzz/a')
+  server = await sharedServer()
+  ask = askingIn(server, 'fuzz/runs')
 })
-afterAll(() => server.remove())
 
 const world = async () => {
   const made = async (what: string, body: object) => Object.values((await ask('POST', what, body)).json)[0] as string
@@ -30,7 +30,8 @@ it('random paths and queries of runs, predictions and scores are answered below 
   timeout: limitMs(300_000),
 }, async () => {
   const kept = await world()
-  const callsOf = () => server.list('/calls/stream_query', { project_id: 'fuzz/a', filter: { trace_ids: [kept.run] } })
+  const callsOf = () =>
+    server.list('/calls/stream_query', { project_id: 'fuzz/runs', filter: { trace_ids: [kept.run] } })
   const before = await callsOf()
   expect(before).toHaveLength(4)
   const { ids } = await world()
@@ -84,7 +85,7 @@ it('random paths and queries of runs, predictions and scores are answered below 
   }
   const bodies = [undefined, undefined, '', '{}', '[]', 'null', '{', '{"score_ids":["x"]}', '{"summary":null}', '"x"']
   const request = (): [string, string, string | undefined] => {
-    const project = random.chance(0.9) ? 'fuzz/a' : `${part()}/${part()}`
+    const project = random.chance(0.9) ? 'fuzz/runs' : `${part()}/${part()}`
     const method = random.pick(['GET', 'GET', 'DELETE', 'POST'])
     const path = random.pick(['', '', `/${part()}`, `/${part()}/finish`])
     const body = method === 'GET' ? undefined : random.pick(bodies)

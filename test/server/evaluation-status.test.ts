@@ -1,23 +1,23 @@
 // POST /evaluations/status: each code, and how rows are counted.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { openKeys } from '../../services/core/http/keys.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
 import { type Asking, askingIn } from '../fixtures/evaluation-runs.ts'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import type { RunningServer } from '../fixtures/live-server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 
 const project_id = 'acme/status'
 const model = `weave:///${project_id}/object/m:${'m'.repeat(43)}`
 const unknownId = '01890000-0000-7000-8000-000000000000'
 
-let server: LiveServer
+let server: RunningServer
 let ask: Asking
 let evaluation: string
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await sharedServer()
   ask = askingIn(server, project_id)
   evaluation = await publish(project_id, { trials: 2 })
 })
-afterAll(() => server.remove())
 
 const createObject = async (project_id: string, object_id: string, val: object) => {
   const { digest } = await server.send<{ digest: string }>('/obj/create', { obj: { project_id, object_id, val } })
@@ -57,7 +57,7 @@ describe('an evaluation', () => {
   })
 
   it('of which nothing is known has as many rows as are done', async () => {
-    const gone = (await publish('acme/other', {})).replace(/.$/, '0')
+    const gone = (await publish('acme/status-other', {})).replace(/.$/, '0')
     const notes = await createObject(project_id, 'notes', { dataset: 3 })
     const unreadable = [model, gone, notes, evaluation.replace(/[^:]*$/, 'latest')]
     const runs = await Promise.all(
@@ -74,7 +74,7 @@ describe('an evaluation', () => {
     const run = await newRun(await publish('secret/project', {}))
     expect(await statusOf(run)).toEqual(running(0, 3))
     const keys = openKeys({ dataDir: server.dataDir, configured: [] })
-    const authorization = basicAuth(keys.create({ userId: 'reader', role: 'read', grants: ['acme'] }).text)
+    const authorization = basicAuth(keys.create({ userId: 'reader of status', role: 'read', grants: ['acme'] }).text)
     expect(await statusOf(run, { authorization })).toEqual(running(0, 0))
   })
 

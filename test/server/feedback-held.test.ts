@@ -1,16 +1,17 @@
 // Feedback about held calls is neither purged nor replaced, and only those who may see holds are told of which one.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { basicAuth, post } from '../fixtures/child-server.ts'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import type { RunningServer } from '../fixtures/live-server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 
 const project_id = 'held/feedback'
 const ids = [1, 2].map((n) => String(n).padStart(16, 'a')) as [string, string]
 const traceOf = (id: string) => id.repeat(2)
 const refOf = (id: string) => `weave:///${project_id}/call/${id}`
-let server: LiveServer
+let server: RunningServer
 let deleter = ''
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await sharedServer()
   const batch = ids.map((id) => ({
     project_id,
     id,
@@ -26,14 +27,13 @@ beforeAll(async () => {
     summary: {},
   }))
   await server.send(`/v2/${project_id}/calls/complete`, { batch })
-  await server.send('/users', { id: 'robot', kind: 'service', entity: 'held' })
-  const grant = { user_id: 'robot', scope: project_id, role: 'writer' }
+  await server.send('/users', { id: 'robot of held', kind: 'service', entity: 'held' })
+  const grant = { user_id: 'robot of held', scope: project_id, role: 'writer' }
   const headers = { authorization: basicAuth(), 'content-type': 'application/json' }
   await fetch(`${server.now().url}/grants`, { method: 'PUT', headers, body: JSON.stringify(grant) })
-  const made = { user_id: 'robot', actions: ['read', 'write', 'delete'], scopes: [project_id] }
-  deleter = (await server.send<{ key: string }>('/keys', { name: 'robot', ...made })).key
+  const made = { user_id: 'robot of held', actions: ['read', 'write', 'delete'], scopes: [project_id] }
+  deleter = (await server.send<{ key: string }>('/keys', { name: 'robot of held', ...made })).key
 })
-afterAll(() => server?.remove())
 
 const give = async (weave_ref: string) => {
   const item = { project_id, weave_ref, feedback_type: 'note', payload: { note: 'x' } }

@@ -1,21 +1,22 @@
 // Property: whatever is asked of a route that reads, the answer comes and is below 500, or says that it took too long.
 // HOSTILE_RUNS sets how many requests are sent, HOSTILE_SEED which ones.
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { basicAuth } from '../fixtures/child-server.ts'
 import type { Hostile } from '../fixtures/hostile.ts'
 import { costly, hostileRead } from '../fixtures/hostile-reads.ts'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import type { RunningServer } from '../fixtures/live-server.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { limitMs, runs } from '../fixtures/runs.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 
 const requests = Number(process.env.HOSTILE_RUNS ?? runs(240, 2_400))
 const seed = Number(process.env.HOSTILE_SEED ?? 12)
 const answerLimitMs = 120_000
 const authorization = basicAuth()
 
-let server: LiveServer
+let server: RunningServer
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await sharedServer()
   const at = '2026-05-01T10:00:00Z'
   const batch = Array.from({ length: 40 }, (_, n) => ({
     project_id: 'fuzz/a',
@@ -32,7 +33,6 @@ beforeAll(async () => {
   await server.send('/v2/fuzz/a/calls/complete', { batch })
   await server.send('/obj/create', { obj: { project_id: 'fuzz/a', object_id: 'x', val: { y: [{ z: 1 }] } } })
 })
-afterAll(() => server.remove())
 
 const statuses = new Map<number, number>()
 

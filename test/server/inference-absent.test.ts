@@ -1,23 +1,21 @@
 // Inference without an engine and without private networks: what still works, and what is refused.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type FakeProvider, startFakeProvider } from '../fixtures/fake-provider.ts'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import type { RunningServer } from '../fixtures/live-server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 
-let server: LiveServer
+let server: RunningServer
 let fake: FakeProvider
 beforeAll(async () => {
   fake = await startFakeProvider()
-  server = await startLiveServer()
+  server = await sharedServer()
 })
-afterAll(async () => {
-  await server.remove()
-  await fake.close()
-})
+afterAll(() => fake.close())
 
 const messages = [{ role: 'user', content: 'x' }]
 
 async function ask(at: string, body?: object, key = 'test-key'): Promise<[number, string | undefined]> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'openai-project': 'e/p' }
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'openai-project': 'absent/p' }
   const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) }
   const answer = await fetch(server.now().url + at, init)
   const json = (await answer.json()) as { error?: { code: string }; reason?: string }
@@ -48,7 +46,7 @@ it.each([
   const create = async (object_id: string, val: object, builtin_object_class?: string) =>
     (
       await server.send<{ digest: string }>('/obj/create', {
-        obj: { project_id: 'e/p', object_id, val, builtin_object_class },
+        obj: { project_id: 'absent/p', object_id, val, builtin_object_class },
       })
     ).digest
   const provider = await create('inside', { ...bases, base_url, api_key_name: '' })

@@ -1,18 +1,18 @@
 // Integer fields take one set of spellings on every route; what is larger than the engine counts is cut.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { RunningServer } from '../fixtures/live-server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 
 const project_id = 'acme/integers'
-let server: LiveServer
+let server: RunningServer
 let digest: string
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await sharedServer()
   const table = { project_id, rows: [{ n: 0 }, { n: 1 }, { n: 2 }, { n: 3 }] }
   digest = (await server.send<{ digest: string }>('/table/create', { table })).digest
   for (const val of [1, 2, 3, 4])
     await server.send('/obj/create', { obj: { project_id, object_id: 'x', val: { n: val } } })
 })
-afterAll(() => server.remove())
 
 /** The answer to a body with `SPELLED` replaced by JSON text. */
 async function ask(path: string, body: object, spelled: string) {

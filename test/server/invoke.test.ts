@@ -1,24 +1,24 @@
 // Declared routes run inside the process: they answer what they answer over HTTP, to the same callers.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { RoleName } from '../../services/core/directory/roles.ts'
 import { Fault } from '../../services/core/http/errors.ts'
 import type { KeyHolder } from '../../services/core/http/holder.ts'
 import { createInvoke, type Invoke, type InvokeCaller } from '../../services/core/http/invoke.ts'
 import { type Keys, openKeys } from '../../services/core/http/keys.ts'
 import { basicAuth, post } from '../fixtures/child-server.ts'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import type { RunningServer } from '../fixtures/live-server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 
 const project_id = 'acme/invoke'
 
-let live: LiveServer
+let live: RunningServer
 let keys: Keys
 let invoke: Invoke
 beforeAll(async () => {
-  live = await startLiveServer()
+  live = await sharedServer()
   keys = openKeys({ dataDir: live.dataDir, configured: live.config.keys })
   invoke = createInvoke({ routes: () => live.now().http.routes, config: live.config })
 })
-afterAll(() => live.remove())
 
 const as = (caller: InvokeCaller['caller'], signal = new AbortController().signal): InvokeCaller => ({ caller, signal })
 const tester = () => as(keys.find('test-key') as KeyHolder)
@@ -58,7 +58,8 @@ describe('routes that run inside the process', () => {
   })
 
   it('refuse callers without the right, and projects that are not the key’s', async () => {
-    const keyOf = (role: RoleName, grants: '*' | string[]) => keys.create({ userId: role, role, grants }).text
+    const keyOf = (role: RoleName, grants: '*' | string[]) =>
+      keys.create({ userId: `${role} of invoke`, role, grants }).text
     const reader = keyOf('read', '*')
     const writer = keyOf('ingest', '*')
     const stranger = keyOf('admin', ['other'])

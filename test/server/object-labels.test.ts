@@ -1,7 +1,8 @@
 // Tags, aliases and bound names of objects through a whole server.
 // again: kafka
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { RunningServer } from '../fixtures/live-server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 
 type Version = {
   digest: string
@@ -12,11 +13,10 @@ type Version = {
   aliases: string[] | null
 }
 
-let server: LiveServer
+let server: RunningServer
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await sharedServer()
 })
-afterAll(() => server.remove())
 
 const project_id = 'e/labels'
 const ask = async (method: string, path: string, body?: unknown) => {

@@ -4,16 +4,16 @@ import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, NodeTracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace-node'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { RunningServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan, integer, protobuf, type Row, text } from '../fixtures/otel.ts'
 import { encodeRequest } from '../fixtures/otlp-proto.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 
-let server: LiveServer
+let server: RunningServer
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await sharedServer()
 })
-afterAll(() => server.remove())
 
 const authorization = `Basic ${Buffer.from('api:test-key').toString('base64')}`
 const url = () => `${server.now().url}/otel/v1/traces`

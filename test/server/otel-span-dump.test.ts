@@ -2,11 +2,12 @@
 // `attributes.otel_span` is the span as it was received, byte for byte, however much of it the row holds elsewhere.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { membersOf } from '../../services/query/calls/json-members.ts'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import type { RunningServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan, protobuf, type Row, text } from '../fixtures/otel.ts'
 import { encodeRequest } from '../fixtures/otlp-proto.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 import { rawSpans } from '../fixtures/span-dump.ts'
 
 const folder = join(import.meta.dirname, '../golden/otel')
@@ -15,11 +16,10 @@ const { vectors } = JSON.parse(readFileSync(join(folder, 'vectors.json'), 'utf8'
 }
 const captured = readdirSync(folder).filter((name) => /\.bin$|^opentelemetry-js-json\.json$/.test(name))
 
-let server: LiveServer
+let server: RunningServer
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await sharedServer()
 })
-afterAll(() => server.remove())
 
 const authorization = `Basic ${Buffer.from('api:test-key').toString('base64')}`
 

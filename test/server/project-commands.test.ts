@@ -1,17 +1,17 @@
 // Commands about a project do what routes do for those with a key: in the running server, as the operator.
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { eraseCalls } from '../../services/cli/erase.ts'
 import { printProjects, removeProject, setProject, showProject } from '../../services/cli/projects.ts'
 import { post } from '../fixtures/child-server.ts'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import type { RunningServer } from '../fixtures/live-server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 
 const project = 'commands/app'
-let server: LiveServer
+let server: RunningServer
 let printed: string
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await sharedServer()
 })
-afterAll(() => server.remove())
 beforeEach(() => {
   printed = ''
   vi.spyOn(process.stdout, 'write').mockImplementation((text) => {

@@ -1,15 +1,15 @@
 // POST /trace/tree: the spans of a trace as columns, with what is seen of them elsewhere.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { traceTreeResponse } from '../../schemas/trace-tree.ts'
 import { post } from '../fixtures/child-server.ts'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import type { RunningServer } from '../fixtures/live-server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 
-let server: LiveServer
+let server: RunningServer
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await sharedServer()
 })
-afterAll(() => server.remove())
 
 const project = 'acme/tree'
 type Tree = z.output<typeof traceTreeResponse>
@@ -191,39 +191,6 @@ describe('a trace', () => {
     expect(tree.orphans).toEqual([2])
     for (const hostile of ['__proto__', `' OR 1=1 --`, '{v0:String}', `${'0'.repeat(100_000)}`, '\u0000\n\n', '*'])
       expect((await treeOf(hostile)).id).toEqual([])
-  })
-
-  it('of more spans than one statement reads is whole, with every kind, and what is beside them is read once', async () => {
-    const trace = newTrace()
-    const count = 32_500
-    const idOf = (n: number) => String(n).padStart(16, 'd')
-    const parent = idOf(0)
-    for (let from = 0; from < count; from += 2_500)
-      await send(
-        ...Array.from({ length: Math.min(2_500, count - from) }, (_, n) => {
-          const at = from + n
-          const attributes = { operation_name: at % 2 === 0 ? 'chat' : 'execute_tool' }
-          const id = idOf(at)
-          return whole({ id, trace, parent: at === 0 ? null : parent, from: at % 50, to: 60, more: { attributes } })
-        }),
-      )
-    const { store } = server.now()
-    const { bytes } = store
-    const read: string[] = []
-    store.bytes = (query, ...rest) => {
-      read.push(query.name)
-      return bytes(query, ...rest)
-    }
-    const tree = await treeOf(trace)
-    store.bytes = bytes
-    const times = (name: string) => read.filter((one) => one === name).length
-    expect(['calls.page', 'trace-tree.kinds', 'trace-tree.feedback'].map(times)).toEqual([2, 1, 1])
-    expect(tree.id).toHaveLength(count)
-    expect(new Set(tree.id).size).toBe(count)
-    expect(tree.start_us).toEqual([...tree.start_us].sort((a, b) => a - b))
-    expect([tree.kinds.toSorted(), tree.kind.filter((place) => place === -1)]).toEqual([['chat', 'execute_tool'], []])
-    expect(tree.orphans).toEqual([])
-    expect(tree.is_cut).toBe(false)
   })
 })
 

@@ -1,15 +1,15 @@
 // POST /calls/usage and POST /trace/usage: the tables and examples of the specification.
 // again: kafka
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
-import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import type { RunningServer } from '../fixtures/live-server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 import { usageEntry as entry, pricedEntry as priced } from '../fixtures/usage-entries.ts'
 
-let server: LiveServer
+let server: RunningServer
 beforeAll(async () => {
-  server = await startLiveServer()
+  server = await sharedServer()
 })
-afterAll(() => server.remove())
 
 async function send(path: string, body: unknown): Promise<{ status: number; json: unknown }> {
   const { status, text } = await post(server.now().url, path, body)
