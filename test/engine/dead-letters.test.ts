@@ -1,13 +1,11 @@
-// The contract of dead letters on its drivers: a file of the data folder, a table of an engine inside and of a server.
+// The contract of dead letters on its drivers: a file of the data folder, a table of an engine inside; on a server again.
+// again: kafka
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createServerStore } from '../../services/core/store/server/server-store.ts'
 import type { Store } from '../../services/core/store/store.ts'
-import { scratchTables, topics } from '../../services/events/registry.ts'
 import { openFileDeadLetters } from '../../services/worker/dead-letters/dead-letters-file.ts'
 import { createTableDeadLetters } from '../../services/worker/dead-letters/dead-letters-table.ts'
-import { type Bridge, startBridge } from '../fixtures/bridge.ts'
 import { temporaryFolder } from '../fixtures/log.ts'
 import { createTestStore } from '../fixtures/store.ts'
 import { deadLettersContract } from './dead-letters.contract.ts'
@@ -33,33 +31,14 @@ describe('in a file', () => {
   })
 })
 
-function inTable(name: string, open: () => Promise<{ store: Store; remove(): Promise<void> }>): void {
-  describe(name, () => {
-    let store: Store
-    let remove: () => Promise<void>
-    beforeAll(async () => {
-      ;({ store, remove } = await open())
-    }, 60_000)
-    afterAll(() => remove())
-    beforeEach(() => store.command({ name: 'test.empty', sql: 'TRUNCATE TABLE callhouse.dead_letters', params: {} }))
+describe('in a table', () => {
+  let store: Store
+  let remove: () => Promise<void>
+  beforeAll(async () => {
+    ;({ store, remove } = await createTestStore())
+  }, 60_000)
+  afterAll(() => remove())
+  beforeEach(() => store.command({ name: 'test.empty', sql: 'TRUNCATE TABLE callhouse.dead_letters', params: {} }))
 
-    deadLettersContract(async () => async () => createTableDeadLetters(store))
-  })
-}
-
-inTable('in a table', createTestStore)
-
-inTable('in a table of a server', async () => {
-  const bridge: Bridge = await startBridge()
-  const { url, user, password } = bridge
-  const limits = { queryTimeoutMs: 30_000, queryMemoryBytes: 2 ** 29, interactiveConnections: 5 }
-  const store = await createServerStore({ topics, scratch: scratchTables, url, user, password, ...limits })
-  await store.migrate()
-  return {
-    store,
-    async remove() {
-      await store.close()
-      await bridge.remove()
-    },
-  }
+  deadLettersContract(async () => async () => createTableDeadLetters(store))
 })

@@ -144,7 +144,8 @@ async function compare(sent: Sent): Promise<void> {
 }
 
 test('each value of each field by itself is read as by JavaScript', async () => {
-  for (const { whole, text } of nearlyUsualBodies)
+  // Some kinds here, each of them in the deep tier.
+  for (const { whole, text } of nearlyUsualBodies.filter((_, n) => n % runs(3, 1) === 0))
     for (const masking of ['none', 'places'] as const) await compare({ whole, body: Buffer.from(text), masking })
 })
 
@@ -153,7 +154,7 @@ test('a usual body with one byte more or another one is read as by JavaScript', 
     expect(isTaken({ whole, body: Buffer.from(text) })).toBe(true)
     for (let at = 0; at <= text.length; at++) {
       // Commas everywhere: where one may stand depends on what is around it.
-      const more = [...']}"\\ \n0'].filter((_, n) => (at + n) % runs(12, 1) === 0)
+      const more = [...']}"\\ \n0'].filter((_, n) => (at + n) % runs(40, 4) === 0)
       for (const skipped of [0, 1])
         for (const byte of [',', ...more])
           await compare({ whole, body: Buffer.from(text.slice(0, at) + byte + text.slice(at + skipped)) })
@@ -184,7 +185,7 @@ test('random batches give the same rows and answers as from JavaScript alone', a
         await compare(one)
       },
     ),
-    { numRuns: runs(400, 300_000) },
+    { numRuns: runs(120, 20_000) },
   )
   // What is compared must be the module's work, and what it leaves.
   expect(taken / all).toBeGreaterThan(0.15)
@@ -209,7 +210,7 @@ test('changed bytes, cut off bodies and bytes of no text are answered as by Java
         await compare({ whole: one.whole, body: isCut ? body.subarray(0, (changes[0]?.[0] ?? 0) % body.length) : body })
       }
     }),
-    { numRuns: runs(50, 100_000) },
+    { numRuns: runs(15, 5_000) },
   )
 })
 
@@ -223,7 +224,7 @@ test('what is left of a body that is cut off at any byte is not taken by the mod
         if (isTaken({ whole, body: body.subarray(0, length) })) throw new Error(`${length} bytes are taken: ${text}`)
       for (let length = end; length < body.length; length++) await compare({ whole, body: body.subarray(0, length) })
     }),
-    { numRuns: runs(20, 3_000) },
+    { numRuns: runs(8, 1_000) },
   )
 })
 
@@ -313,7 +314,7 @@ test('the module finds the same anchors as JavaScript', () => {
       }
       batch?.mask(() => ({ ...masker, anchors }))
     }),
-    { numRuns: runs(500, 50_000) },
+    { numRuns: runs(500, 20_000) },
   )
   expect(found).toBe(255)
 })
@@ -362,5 +363,5 @@ test('thousands of items in one batch are read as by JavaScript', async () => {
 })
 
 test('so many bodies were compared', () => {
-  expect(compared).toBeGreaterThanOrEqual(runs(10_000, 1_000_000))
+  expect(compared).toBeGreaterThanOrEqual(runs(3_000, 50_000))
 })

@@ -70,9 +70,9 @@ const meetingOf = (count: number): (() => Promise<void>) => {
 it('rows of sources of any size are read into memory that is used again, one batch beside another', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'callhouse-rows-'))
   try {
-    const textsOf = (n: number, count: number) => Array.from({ length: count }, (_, i) => `{"n":${n},"row":${i}}`)
-    const batches = [1, 40, 5_000, 700_000, 900_000].map((count, n) => {
-      const texts = textsOf(n, count)
+    const sizes = [[1], [40], [3_000], [7_000, 2_180], [9_000, 2_180]] as const
+    const batches = sizes.map(([count, longer = 0], n) => {
+      const texts = Array.from({ length: count }, (_, i) => `{"n":${n},"row":${i},"text":"${'x'.repeat(longer)}"}`)
       const bytes = Buffer.from(`${texts.join('\n')}\n`)
       const file = join(dir, `${n}`)
       writeFileSync(file, bytes)
