@@ -4,6 +4,8 @@
 const billed = /(?:cach|thought|reasoning)\w*"\s*:\s*"?[1-9]|:\s*-|\\/
 
 const summaryLead = Buffer.from(',"summary":')
+/** Longer summaries are not parsed: that would hold the event loop. */
+const maxLookedAt = 2 ** 18
 const dumpLead = Buffer.from(',"otel_dump":')
 
 const isJson = (text: string): boolean => {
@@ -27,5 +29,5 @@ export function mayBeBilled(text: Buffer): boolean {
   if (text.includes(summaryLead, from)) return true
   const dump = text.indexOf(dumpLead, from)
   const summary = text.toString('latin1', from, dump === -1 ? text.length - 1 : dump)
-  return billed.test(summary) || (dump !== -1 && !isJson(summary))
+  return summary.length > maxLookedAt || billed.test(summary) || (dump !== -1 && !isJson(summary))
 }
