@@ -1,4 +1,5 @@
 // Any expression on any document gives the same three-valued answer in the engine's SQL and in JS, and the same order.
+// again: property
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expandedPaths } from '../../services/query/calls/conditions/expanded.ts'

@@ -1,4 +1,5 @@
 // Uploading files and reading them back: inline and blob storage, limits, broken and hostile uploads.
+// again: property
 
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,5 @@
 // Conditions, order, pages and counts through refs against a plain model, over random objects, calls and requests.
+// again: property
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import type { RunningServer } from '../fixtures/live-server.ts'

@@ -1,5 +1,6 @@
 // Property: whatever stands in the path and the query of an evaluation object's route, the answer is below 500, and
 // objects that were not named stay as they are. HOSTILE_RUNS sets how many requests are sent, HOSTILE_SEED which ones.
+// again: property
 import { beforeAll, expect, it } from 'vitest'
 import { basicAuth } from '../fixtures/child-server.ts'
 import { evaluationsOf, type Kind } from '../fixtures/evaluation-objects.ts'

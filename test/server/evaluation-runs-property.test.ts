@@ -1,5 +1,6 @@
 // Property: whatever stands in the path and the query of a route of runs, predictions and scores, the answer is below
 // 500, and what was not named stays. HOSTILE_RUNS sets how many requests are sent, HOSTILE_SEED which ones.
+// again: property
 import { beforeAll, expect, it } from 'vitest'
 import { type Asking, askingIn } from '../fixtures/evaluation-runs.ts'
 import type { RunningServer } from '../fixtures/live-server.ts'

@@ -301,7 +301,7 @@ describe('predictions', () => {
 
   it('that are long are stored whole', async () => {
     const evaluation_run_id = await newRun()
-    const inputs = { text: 'some words '.repeat(500_000) }
+    const inputs = { text: 'some words '.repeat(120_000) }
     const id = await newPrediction({ evaluation_run_id, inputs, output: 1 })
     expect((await read(`predictions/${id}`)).inputs).toEqual(inputs)
     expect((await childrenOf(evaluation_run_id))[0].inputs.example).toEqual(inputs)

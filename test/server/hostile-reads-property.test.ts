@@ -1,5 +1,6 @@
 // Property: whatever is asked of a route that reads, the answer comes and is below 500, or says that it took too long.
 // HOSTILE_RUNS sets how many requests are sent, HOSTILE_SEED which ones.
+// again: property
 import { beforeAll, expect, it } from 'vitest'
 import { basicAuth } from '../fixtures/child-server.ts'
 import type { Hostile } from '../fixtures/hostile.ts'

@@ -1,4 +1,5 @@
 // Requests that run in a thread of their own are answered as all others are: white space makes a body long.
+// again: property
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../fixtures/eventually.ts'
 import { type FakeProvider, startFakeProvider } from '../fixtures/fake-provider.ts'
@@ -10,7 +11,7 @@ import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { limitMs, runs } from '../fixtures/runs.ts'
 
-const requests = runs(30, 400)
+const requests = runs(10, 300)
 const seed = Number(process.env.LONG_REQUESTS_SEED ?? 5)
 const padding = Buffer.alloc(1_100_000, 32)
 const headers = { authorization: 'Bearer test-key', 'content-type': 'application/json', project_id: 'fuzz/a' }

@@ -1,5 +1,6 @@
 // Whatever pieces a call over gRPC comes in, and however it is compressed: what is stored and answered is what one body
 // over HTTP gives.
+// again: property
 import { type ClientHttp2Session, connect as connectH2 } from 'node:http2'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'

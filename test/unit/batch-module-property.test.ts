@@ -1,4 +1,5 @@
 // Batches that the WebAssembly module reads give the same rows and answers as JavaScript alone, byte for byte.
+// again: property
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { newMaskRules } from '../../schemas/mask-rules.ts'

@@ -1,4 +1,5 @@
 // Content digests against the published vectors, and canonical JSON against an independent formatter.
+// again: property
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,5 @@
 // The directory: one state whatever was compacted, a file that two processes write, and keys that end when they should.
+// again: property
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

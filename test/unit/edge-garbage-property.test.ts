@@ -1,4 +1,5 @@
 // Bodies that are no valid write are refused with a fault and change nothing; nothing else is ever thrown.
+// again: property
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { aCall, anEnd, aStart, createCallsWrite, endItem, startItem } from '../fixtures/calls-write.ts'

@@ -1,4 +1,5 @@
 // Property: whatever edges start, stop, sleep or die, and however late the log answers, no two hold one number at a time.
+// again: property
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { type Claim, type ClaimLog, type EdgeLease, leaseEdgeNumber } from '../../services/core/log/kafka/edge-lease.ts'

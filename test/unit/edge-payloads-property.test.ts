@@ -1,4 +1,5 @@
 // Whatever JSON a client sends as payload is what is stored: the same bytes, or the same value where bytes must change.
+// again: property
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { redact } from '../../services/content/redact.ts'

@@ -1,4 +1,5 @@
 // Timestamps and refs: every form that is written is read back, for any moment and any path.
+// again: property
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { encodeRefValue, extractRefs, formatRef, isRef, parseRef, type Ref } from '../../services/content/refs.ts'

@@ -1,4 +1,5 @@
 // The fair queue: turns by key, shares of the slots, bounds, and what is taken back while it waits.
+// again: property
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createFairQueue, type FairQueue, slotIn } from '../../services/core/concurrency/fair-queue.ts'

@@ -1,4 +1,5 @@
 // Field values that are taken from the bytes of documents and rows are those that the plainest way gives, to the byte.
+// again: property
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createCallWriter } from '../../services/events/calls-writer.ts'

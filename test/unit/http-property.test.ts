@@ -1,4 +1,5 @@
 // Property: whatever bytes and headers come, every route answers, and never with a 5xx.
+// again: property
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'

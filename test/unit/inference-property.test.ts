@@ -1,4 +1,5 @@
 // Properties of templates in messages and of the guard of addresses, over generated texts and notations.
+// again: property
 import type { LookupAddress } from 'node:dns'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,5 @@
 // The scanner of JSON bytes takes exactly the documents that JSON.parse takes, and reads the same values from them.
+// again: property
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {

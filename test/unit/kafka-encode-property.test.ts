@@ -1,4 +1,5 @@
 // Produce requests that we encode are byte for byte those of kafkajs, and the lag of a partition is counted right.
+// again: property
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import { expect, onTestFinished, test, vi } from 'vitest'

@@ -1,5 +1,6 @@
 // Rows of log records: written in place and in WebAssembly, they are those that the declared columns and JSON.stringify
 // make, under the same ids; texts that stay as they came are those in which nothing is hidden or rewritten.
+// again: property
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

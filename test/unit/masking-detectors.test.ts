@@ -1,5 +1,6 @@
 // Detectors of masking over a labelled list: what they find, what only looks like it, and how often they are right. How
 // long they take is in test/bars/hostile-text.test.ts.
+// again: property
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { newMaskRules } from '../../schemas/mask-rules.ts'

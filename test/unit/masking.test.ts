@@ -1,4 +1,5 @@
 // Masking of payloads: rules, what stands in the place of what they hit, and what stays as it was.
+// again: property
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { MaskedField } from '../../schemas/mask-rules.ts'

@@ -1,4 +1,5 @@
 // Whatever is sent as an OTLP body is answered with 200, 400 or 413, and what was stored are whole rows.
+// again: property
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'

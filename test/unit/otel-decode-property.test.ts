@@ -1,4 +1,5 @@
 // The hand-written OTLP decoder against protobufjs on the official definitions: equal for whatever protobufjs accepts.
+// again: property
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { TextBytes } from '../../services/events/logs.ts'

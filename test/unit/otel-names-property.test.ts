@@ -1,4 +1,5 @@
 // Shortened span names: what the rule over all of a name gives, from its beginning alone.
+// again: property
 import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,5 @@
 // The raw span of a stored row is what was received, whichever attributes also became inputs, output and attributes.
+// again: property
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createContent } from '../../services/content/extract.ts'

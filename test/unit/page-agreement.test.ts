@@ -1,4 +1,5 @@
 // Agreement of annotators: published examples, and what holds for any answers.
+// again: property
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { answeringOf, answerOf, labelsOf } from '../../services/web/page/annotation-queues/specs.ts'

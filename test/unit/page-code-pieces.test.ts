@@ -1,4 +1,5 @@
 // Coloured code in the page: what is a comment, a string, a number, a word of the language, and nothing lost.
+// again: property
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type CodePiece, codePieces } from '../../services/web/page/engine/code-pieces.ts'

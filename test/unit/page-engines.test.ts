@@ -1,4 +1,5 @@
 // The page's engines, which run anywhere: filters as text, JSON by bytes, lines of trees, text that deceives, contrasts.
+// again: property
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,5 @@
 // The page's engines of evaluations: rows of runs, distributions, and comparisons with what gets worse first.
+// again: property
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compare, tQuantile } from '../../services/web/page/engine/comparison.ts'

@@ -1,4 +1,5 @@
 // Rows that come from files and pasted text: what is read, what is not and on which line, and what becomes of columns.
+// again: property
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { csvRow } from '../../services/web/page/engine/csv.ts'

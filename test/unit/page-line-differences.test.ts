@@ -1,4 +1,5 @@
 // Code beside code in the page: no line is lost, equal ones fold.
+// again: property
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type Line, lineDifferences } from '../../services/web/page/engine/line-differences.ts'

@@ -1,4 +1,5 @@
 // The playground's engines: streams of completions put together, drafts as requests, recorded calls as drafts.
+// again: property
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,5 @@
 // Tables in the page: JSON that keeps its spelling, CSV without formulas, changes that become updates.
+// again: property
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { callCells, isPayload, rowName } from '../../services/web/page/engine/call-cells.ts'

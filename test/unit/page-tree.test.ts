@@ -1,4 +1,5 @@
 // The tree of a trace in the page: its order, own times, critical path, totals, and what of a call its rows are made of.
+// again: property
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Part } from '../../services/web/page/engine/conversation.ts'

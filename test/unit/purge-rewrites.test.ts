@@ -1,4 +1,5 @@
 // When the files of a month are written anew without the rows that were removed from it.
+// again: property
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isRewritten, type RemovedRows } from '../../services/worker/cleanup/purge.ts'

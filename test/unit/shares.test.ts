@@ -1,4 +1,5 @@
 // Shares of a bounded number of bytes: no key fills it, and a key that has little is not refused for what others hold.
+// again: property
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createShares, type Shares } from '../../services/core/concurrency/shares.ts'
