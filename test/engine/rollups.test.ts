@@ -113,9 +113,10 @@ it.each([
 it('a recompute counts what begins within the last second of the last minute', async () => {
   const run = (sql: string) => store.command({ name: 'test', sql, params: {} })
   const [minute, before] = [30_800_000, await count()]
-  const calls = 40_000
+  // More than a minute is counted whole with.
+  const calls = 8_000
   await run(`INSERT INTO callhouse.calls_in (kind, project_id, id, clock, started_us, ended_us, trace_id)
-    SELECT 'complete', '${projectId}', 'late' || toString(number), 1, ${(minute + 1) * 60_000_000 - 1_000_000} + 20 * number, 0, 't'
+    SELECT 'complete', '${projectId}', 'late' || toString(number), 1, ${(minute + 1) * 60_000_000 - 1_000_000} + 100 * number, 0, 't'
     FROM numbers(${calls})`)
   await run(`INSERT INTO callhouse.call_marks (project_id, partition, position, minute)
     SELECT '${projectId}', 0, ${(committed[0] as Position).offset + 1}, toDateTime(${minute * 60}, 'UTC')`)
