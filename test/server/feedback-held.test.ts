@@ -82,6 +82,8 @@ describe('feedback about something that is held', () => {
   it('stays with all of a project, whatever it is about, and whichever thread reads the request', async () => {
     const item = await give(`weave:///${project_id}/object/thing:v1`)
     const held = await hold({ all: true })
+    // It is applied: the purge below does not wait for that.
+    expect(await shown()).toContain(item)
     const many = Array.from({ length: 3_000 }, (_, n) => String(n).padStart(36, '0'))
     expect(await purge([...many, item], { 'x-callhouse-freshness': 'any' })).toMatchObject(kept(held.id))
     expect((await purge(many)).status).toBe(200)
