@@ -1,4 +1,3 @@
-// tier: deep slow
 // tier: bars
 // How long the event loop is held at most by answers of inference providers, and by evaluations of large rows.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
