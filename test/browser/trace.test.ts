@@ -16,6 +16,12 @@ let page: Page
 
 beforeAll(async () => {
   world = await startFilled({ project })
+  const make = (object_id: string, name: string, field_schema: object) =>
+    world.server.send('/obj/create', {
+      obj: { project_id: project, object_id, builtin_object_class: 'AnnotationSpec', val: { name, field_schema } },
+    })
+  await make('tone', 'Tone', { type: 'string', enum: ['kind', 'rude'] })
+  await make('score', 'Score', { type: 'integer', minimum: 0, maximum: 10 })
   here = await world.open()
   page = here.page
 })
@@ -27,12 +33,12 @@ const traceHref = (id: string, more = '') => `/p/${project}/traces/${id}${more}`
 
 describe('a trace', () => {
   it('knows its place in all of the list that was loaded, also after a reload', async () => {
-    await go(world.home)
+    const { home, close } = await startFilled({ project: 'acme/trace-places' })
+    await go(home)
     await page.getByText(/of 25\d/).waitFor()
     const table = page.getByRole('table', { name: 'Calls' })
     await table.focus()
-    for (const key of ['PageDown', 'PageDown', 'PageDown', 'PageDown', 'PageDown', 'PageDown'])
-      await page.keyboard.press(key)
+    for (let n = 0; n < 6; n++) await page.keyboard.press('PageDown')
     await page.locator('.rows .row.at .name', { hasText: 'many' }).waitFor()
     await page.keyboard.press('Enter')
     await page.waitForURL(/traces/)
@@ -45,14 +51,13 @@ describe('a trace', () => {
     await page.keyboard.press('[')
     await page.getByText(`${at - 1} / ${of}`).waitFor()
     await page.getByRole('link', { name: 'Calls', exact: true }).last().click()
-    await page.waitForURL((to) => to.pathname === world.home)
+    await page.waitForURL((to) => to.pathname === home)
+    await close()
   })
 
   it('leaves room for names beside the reader in a small window, and cuts no costs off', async () => {
     const trace = newTrace()
-    const usageOf = (tokens: number) => ({
-      'gpt-4o-mini': { prompt_tokens: tokens, completion_tokens: 1, requests: 1 },
-    })
+    const usageOf = (prompt_tokens: number) => ({ 'gpt-4o-mini': { prompt_tokens, completion_tokens: 1, requests: 1 } })
     const spans = [1, 1_481].map((tokens) =>
       call(project, { trace, name: `asked ${tokens}`, startMs: Date.now() - 60_000 + tokens, usage: usageOf(tokens) }),
     )
@@ -288,12 +293,6 @@ describe('a trace', () => {
   })
 
   it('takes answers to questions of the project, one of each, in the words of its schema when they are refused', async () => {
-    const make = (object_id: string, name: string, field_schema: object) =>
-      world.server.send('/obj/create', {
-        obj: { project_id: project, object_id, builtin_object_class: 'AnnotationSpec', val: { name, field_schema } },
-      })
-    await make('tone', 'Tone', { type: 'string', enum: ['kind', 'rude'] })
-    await make('score', 'Score', { type: 'integer', minimum: 0, maximum: 10 })
     await go(traceHref(world.trace, `?call=${world.answered}&tab=feedback`))
     const form = page.getByRole('form', { name: 'Answer a question' })
     await form.getByRole('combobox', { name: 'Question' }).selectOption('Score')
@@ -327,7 +326,6 @@ describe('a trace', () => {
     for (const name of ['Rename…', 'Add to queue…', 'Delete…'])
       expect(await fresh.getByRole('button', { name }).isDisabled(), name).toBe(true)
     expect(await fresh.getByRole('button', { name: 'Copy as curl' }).isDisabled()).toBe(false)
-    // The questions were made by the test before.
     await fresh.goto(world.url + traceHref(world.trace, `?call=${world.answered}&tab=feedback`))
     await fresh.getByRole('combobox', { name: 'Question' }).waitFor()
     expect(await fresh.getByRole('textbox', { name: 'Score' }).isDisabled()).toBe(true)
@@ -382,7 +380,7 @@ describe('a trace', () => {
 
   it('asks again each time that the server is too busy, not once', async () => {
     // What is refused is the second read, which follows from the click.
-    const href = traceHref(world.trace, `?call=${world.answered}&tab=feedback`)
+    const href = traceHref(world.trace, `?call=${world.failed}&tab=feedback`)
     await Promise.all([page.waitForResponse('**/feedback/query'), go(href)])
     let refused = 0
     await page.route('**/feedback/query', (route) => {
