@@ -15,6 +15,7 @@ const maxMs = 50
 const longest = { completions: 0, streams: 0, images: 0, models: 0, evaluation: 0 }
 /** Each figure is the longest of what is measured for it. */
 function took(figure: keyof typeof longest, ms: number): void {
+  if (ms > maxMs) process.stderr.write(`${expect.getState().currentTestName}: ${Math.round(ms)} ms\n`)
   longest[figure] = Math.max(longest[figure], ms)
 }
 const mib = 2 ** 20

@@ -39,14 +39,20 @@ beforeEach(() => {
 })
 
 type Sent = { method?: string; path: string; type?: string; body?: Buffer | string }
-type Done = { status: number; bytes: Buffer } & LoopWork
+type Done = { status: number; bytes: Buffer; moved: number } & Omit<LoopWork, 'moved'>
+
+/** The work of a request; models that some body has begun to evaluate are no part of it. */
+const ofRequest = ({ moved, ...work }: LoopWork) => ({
+  ...work,
+  moved: moved.filter((route) => route !== 'evaluations.run').length,
+})
 
 const send = async ({ method = 'POST', path, type = 'application/json', body }: Sent): Promise<Done> => {
   const headers = { authorization: 'Bearer test-key', 'content-type': type, project_id: 'fuzz/a' }
   seen()
   const answer = await fetch(server.now().url + path, { method, headers, ...(body === undefined ? {} : { body }) })
   const bytes = Buffer.from(await answer.arrayBuffer())
-  return { status: answer.status, bytes, ...seen() }
+  return { status: answer.status, bytes, ...ofRequest(seen()) }
 }
 
 const random = createRandom(seed)
@@ -132,7 +138,7 @@ describe('a thread gets', () => {
     const once = async () => {
       seen()
       const { status } = await callOver(session, exportPath, [body], headers)
-      return { status, ...seen() }
+      return { status, ...ofRequest(seen()) }
     }
     let done = await once()
     while (done.status === unavailable) {
@@ -182,7 +188,7 @@ describe('others have their turn while', () => {
     expect(answers.map(({ status }) => status)).toContain(200)
     const { turns } = seen()
     // Each has its turn twice: when it comes, and when its body has come.
-    expect(turns['core/concurrency/loop-turns']).toBeGreaterThan(700)
+    expect(turns['core/concurrency/loop-turns']).toBeGreaterThan(500)
   })
 
   it('a batch of small calls is applied', async () => {

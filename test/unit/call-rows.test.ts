@@ -1,6 +1,6 @@
 // What the rows of a batch begin with, and fingerprints of calls: what is unsure is never taken for new.
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { CallFragment } from '../../services/events/calls.ts'
 import { createCallWriter } from '../../services/events/calls-writer.ts'
 import { mayBeBilled } from '../../services/worker/calls/billed-rows.ts'
@@ -105,6 +105,14 @@ describe('rows that have nothing to bill beside their counts', () => {
     ])
       expect(await billed(complete('a', { summary: plain }), complete('b', { summary })), summary).toBe(true)
     expect(await billed(start('a'), end('b', { summary: cached }))).toBe(false)
+  })
+
+  it('are not looked for in long summaries, which would be parsed at once', async () => {
+    const summary = JSON.stringify({ usage: { m: { input_tokens: 5, more: 'x'.repeat(300_000) } } })
+    const parse = vi.spyOn(JSON, 'parse')
+    expect(await billed(complete('a', { summary, otelDump: '{"a":1}' }))).toBe(true)
+    expect(parse.mock.calls.filter(([text]) => text.length > 100_000)).toEqual([])
+    parse.mockRestore()
   })
 
   it('are told beside raw spans, whatever these hold', async () => {
