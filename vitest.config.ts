@@ -30,7 +30,9 @@ function project(name: string, belongs: (file: TestFile) => boolean, { isLong = 
     ? { testTimeout: 1_200_000, hookTimeout: 600_000 }
     : { testTimeout: 120_000, hookTimeout: 240_000 }
   const restored = { restoreMocks: true, unstubEnvs: true, unstubGlobals: true }
-  return [{ test: { name, include, ...limits, ...restored, ...options } }]
+  return [
+    { test: { name, include, setupFiles: ['test/fixtures/clean-process.ts'], ...limits, ...restored, ...options } },
+  ]
 }
 
 const onServers = { CALLHOUSE_TEST_SETUP: 'kafka' }

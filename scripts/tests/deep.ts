@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { missingFor } from './programs.ts'
 import { type Part, parts, readTestFiles, tierFaults } from './tiers.ts'
-import { type Ran, refuse, root, runVitest } from './vitest.ts'
+import { endWith, root, runVitest, type TestRun } from './vitest.ts'
 
 type Outcome = {
   part: Part
@@ -30,7 +30,7 @@ async function runPart(part: Part): Promise<Outcome> {
   // What vitest reports beside files, such as an unhandled rejection, cannot be run again.
   if (ran.code !== 0 && ran.failed.length === 0) outcome.passed = false
   for (const file of ran.failed) {
-    const again: Ran = await runVitest([...projects, file])
+    const again: TestRun = await runVitest([...projects, file])
     outcome.seconds += again.seconds
     if (again.code === 0) outcome.flaky.push(file)
     else outcome.failed.push(file)
@@ -41,9 +41,9 @@ async function runPart(part: Part): Promise<Outcome> {
 
 const asked = process.argv.slice(2)
 const [fault] = tierFaults(readTestFiles(root))
-if (fault) refuse(fault)
+if (fault) endWith(fault)
 const unknown = asked.find((word) => !(parts as readonly string[]).includes(word))
-if (unknown !== undefined) refuse(`the deep tier has no part '${unknown}'; its parts are ${parts.join(', ')}`)
+if (unknown !== undefined) endWith(`the deep tier has no part '${unknown}'; its parts are ${parts.join(', ')}`)
 
 const outcomes: Outcome[] = []
 for (const part of parts) if (asked.length === 0 || asked.includes(part)) outcomes.push(await runPart(part))

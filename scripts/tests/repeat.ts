@@ -1,10 +1,10 @@
 // `npm run test:repeat [times]`: runs `npm test` again and again, every second time beside a process that keeps one core
 // busy, and prints a table. A test that fails by chance shows here.
 import { spawn } from 'node:child_process'
-import { refuse, runVitest } from './vitest.ts'
+import { endWith, runVitest } from './vitest.ts'
 
 const times = Number(process.argv[2] ?? 10)
-if (!Number.isInteger(times) || times < 1) refuse(`'${process.argv[2]}' is no number of runs`)
+if (!Number.isInteger(times) || times < 1) endWith(`'${process.argv[2]}' is no number of runs`)
 
 const lines: string[] = []
 let failures = 0

@@ -14,7 +14,7 @@ type Rule = {
 
 const isTest = (file: string): boolean => file.endsWith('.test.ts') && !file.startsWith('test/bars/')
 
-export const rules: Rule[] = [
+const rules: Rule[] = [
   {
     pattern: /\bexpect\s*\.poll\b|\bvi\.wait(?:For|Until)\b/,
     where: (file) => file !== 'test/fixtures/eventually.ts',
@@ -53,7 +53,7 @@ function timedLines(text: string): number[] {
 }
 
 /** Fake timers that a file leaves to the next one in its process. */
-const leavesTimers = (text: string): boolean =>
+const keepsFakeTimers = (text: string): boolean =>
   /\bvi\.useFakeTimers\(/.test(text) && !/\bvi\.useRealTimers\(/.test(text)
 
 /** What starts another process, and the smoke that a file of the tier `test` must be to do so. */
@@ -73,7 +73,7 @@ export function ruleFaults(sources: readonly Source[], files: readonly TestFile[
           (line) => `${file}:${line} holds elapsed time, CPU or memory against a bound: that is for test/bars`,
         )
       : []
-    const timers = isTest(file) && leavesTimers(text) ? [`${file} leaves fake timers behind`] : []
+    const timers = isTest(file) && keepsFakeTimers(text) ? [`${file} leaves fake timers behind`] : []
     return [...broken, ...timed, ...timers]
   })
   const texts = new Map(sources.map(({ file, text }) => [file, text]))

@@ -2,17 +2,17 @@
 import { spawn } from 'node:child_process'
 import { missingFor } from './programs.ts'
 import { readTestFiles, type Smoke, smokes, tierFaults } from './tiers.ts'
-import { refuse, root } from './vitest.ts'
+import { endWith, root } from './vitest.ts'
 
 const files = readTestFiles(root)
 const [fault] = tierFaults(files)
-if (fault) refuse(fault)
+if (fault) endWith(fault)
 for (const smoke of Object.keys(smokes) as Smoke[]) {
   const missing = missingFor(smoke)
   const left = files.filter((file) => file.smoke === smoke).map(({ file }) => file)
   if (missing.length === 0 || left.length === 0) continue
   const line = `${left.join(', ')} cannot run without ${missing.join(' and ')}`
-  if (process.env.CI) refuse(line)
+  if (process.env.CI) endWith(line)
   process.stderr.write(`left out: ${line}\n`)
 }
 const projects = ['--project=!deep-*', '--project=!bars']

@@ -7,7 +7,7 @@ export const parts = ['property', 'crash', 'kafka', 'compat', 'browser', 'slow']
 export type Part = (typeof parts)[number]
 /** A second run of a file in the deep tier: with more generated runs, or on Kafka and a ClickHouse server. */
 const secondRuns = ['property', 'kafka'] as const
-export type SecondRun = (typeof secondRuns)[number]
+type SecondRun = (typeof secondRuns)[number]
 
 /** What a file of the tier `test` may start beside itself, and how many files may. */
 export const smokes = { python: 1, node: 1, kafka: 1, page: 1, 'kill -9': 1, guide: 5, process: 1 } as const

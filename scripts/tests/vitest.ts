@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
-export type Ran = {
+export type TestRun = {
   /** Of the process: 0 when everything passed. */
   code: number
   seconds: number
@@ -25,7 +25,7 @@ type Reported = {
 }
 
 /** @param words of the command line of `vitest run` */
-export async function runVitest(words: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
+export async function runVitest(words: readonly string[], env: Record<string, string> = {}): Promise<TestRun> {
   const folder = mkdtempSync(join(tmpdir(), 'callhouse-report-'))
   const report = join(folder, 'report.json')
   const began = Date.now()
@@ -58,7 +58,7 @@ export async function runVitest(words: readonly string[], env: Record<string, st
 }
 
 /** Ends the program with one line on what is wrong. */
-export function refuse(line: string): never {
+export function endWith(line: string): never {
   process.stderr.write(`${line}\n`)
   process.exit(1)
 }

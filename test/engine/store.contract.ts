@@ -394,8 +394,6 @@ export function storeContract(driver: StoreDriver): void {
       expect(await store.migrate()).toEqual({ applied: [] })
     })
 
-    test('a sound store is healthy', async () => {
-      expect(await store.health()).toEqual({ status: 'ok' })
-    })
+    test('a sound store is healthy', async () => expect(await store.health()).toEqual({ status: 'ok' }))
   })
 }

@@ -94,7 +94,8 @@ it('what the list refuses is refused when the address is asked for', async () =>
 
 it('an address that was changed is none, and its time ends', async () => {
   const { answer } = await asked({ format: 'jsonl' })
-  expect(Date.parse(answer.expires_at) - Date.now()).toBeLessThanOrEqual(60_000)
+  const lastMs = Date.now() + 60_000
+  expect(Date.parse(answer.expires_at) <= lastMs).toBe(true)
   const wrong = await fetch(`${answer.url.slice(0, -2)}AA`)
   expect([wrong.status, await wrong.json()]).toEqual([404, { reason: 'There is no such export' }])
   let nowMs = 0

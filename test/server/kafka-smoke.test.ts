@@ -22,7 +22,15 @@ describe('on Kafka and a ClickHouse server', () => {
       clickhouseUrl: expect.stringContaining('http'),
     })
     const started_at = new Date().toISOString()
-    const start = { project_id, id, trace_id: id.padStart(32, '0'), op_name: 'asks', started_at, attributes: {}, inputs: { n: 1 } }
+    const start = {
+      project_id,
+      id,
+      trace_id: id.padStart(32, '0'),
+      op_name: 'asks',
+      started_at,
+      attributes: {},
+      inputs: { n: 1 },
+    }
     await server.send('/call/start', { start })
     expect(await stored()).toMatchObject([{ id, op_name: 'asks' }])
     await server.send('/call/end', { end: { project_id, id, ended_at: started_at, output: 2, summary: {} } })
