@@ -41,7 +41,8 @@ const inBrowser = { env: { CALLHOUSE_CHROMIUM: chromium ?? '' }, globalSetup: ['
 /** By what a test needs: nothing, an engine, a server, other processes. */
 const folders = {
   unit: ['unit'],
-  engine: ['engine', 'sql'],
+  engine: ['engine'],
+  sql: ['sql'],
   server: ['server'],
   processes: ['compat', 'crash', 'guide'],
 }
@@ -53,8 +54,9 @@ const ofTest = Object.entries(folders).flatMap(([name, of]) =>
   project(
     name,
     (file) => file.tier === 'test' && of.includes(folderOf(file)) && !needsSetup(file) && isWhole(file),
-    // Files with servers share processes: importing one, and its engine, takes 2 s of CPU, and there are seventy.
-    { isolate: name !== 'server' },
+    // Files share processes: importing the sources, and opening an engine for the first time, takes 2 s of CPU, and there
+    // are three hundred files. Statements and functions are watched by replacing modules, which wants a process of its own.
+    { isolate: name === 'sql' || name === 'processes' },
   ),
 )
 const smokesOf = (smoke: string, options: Options) =>

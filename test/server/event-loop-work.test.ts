@@ -1,3 +1,4 @@
+// tier: deep slow
 // Nothing holds the event loop of a server, counted, while providers of inference answer and evaluations run over large
 // rows. Milliseconds are in test/bars/event-loop-work.test.ts.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
