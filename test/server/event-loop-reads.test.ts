@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { watchLoop } from '../fixtures/loop-work.ts'
-import { letters, list, maxAtOnce, type Sent, sendWatched } from '../fixtures/watched-requests.ts'
+import { letters, list, maxAtOnce, sendWatched, type WatchedRequest } from '../fixtures/watched-requests.ts'
 
 const mib = 2 ** 20
 let server: LiveServer
@@ -15,7 +15,7 @@ afterAll(() => server.remove())
 
 it('large answers are read', async () => {
   const seen = watchLoop()
-  const send = (sent: Sent) => sendWatched(server, seen, sent)
+  const send = (sent: WatchedRequest) => sendWatched(server, seen, sent)
   const value = letters(4 * mib)
   const [rows, calls] = [40_000, 7_000]
   const post = async (path: string, body: string): Promise<string> => {

@@ -11,7 +11,15 @@ import { type LoopWork, watchLoop } from '../fixtures/loop-work.ts'
 import { aRequest, aSpan, integer, text } from '../fixtures/otel.ts'
 import { encodeRequest } from '../fixtures/otlp-proto.ts'
 import { createRandom } from '../fixtures/random.ts'
-import { type Done, letters, list, maxAtOnce, ofRequest, type Sent, sendWatched } from '../fixtures/watched-requests.ts'
+import {
+  type Done,
+  letters,
+  list,
+  maxAtOnce,
+  ofRequest,
+  sendWatched,
+  type WatchedRequest,
+} from '../fixtures/watched-requests.ts'
 import { pathOf, worstBodies } from '../fixtures/worst-bodies.ts'
 
 const seed = Number(process.env.EVENT_LOOP_SEED ?? 7)
@@ -37,7 +45,7 @@ beforeEach(() => {
   seen = watchLoop()
 })
 
-const send = (sent: Sent): Promise<Done> => sendWatched(server, seen, sent)
+const send = (sent: WatchedRequest): Promise<Done> => sendWatched(server, seen, sent)
 
 const random = createRandom(seed)
 /** Status of gRPC for what may be sent again later. */
