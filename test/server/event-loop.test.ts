@@ -183,15 +183,18 @@ describe('others have their turn while', () => {
 
   it('a batch of small calls is applied', async () => {
     const project_id = 'fuzz/batches'
-    const first = await send({ path: `/v2/${project_id}/calls/complete`, body: batchOf(project_id, 2_000) })
+    // What waits of other tests would be applied in one batch with these, which is more than is looked up at once.
+    for (const other of ['fuzz/a', 'fuzz/grpc', 'fuzz/bursts'])
+      await server.send('/calls/query_stats', { project_id: other })
+    const first = await send({ path: `/v2/${project_id}/calls/complete`, body: batchOf(project_id, 1_900) })
     expect(first).toMatchObject({ status: 200, moved: 0 })
     // It is applied from its answer on: what is counted until the read has it belongs to both.
     await server.send('/calls/query_stats', { project_id })
     const then = seen().turns
     const turns = (file: string): number => (first.turns[file] ?? 0) + (then[file] ?? 0)
-    // Four calls between two looks, in two loops of the second.
+    // Four calls between two looks. Two loops of the second may share their rounds.
     expect(turns('worker/calls/call-rows')).toBeGreaterThan(450)
-    expect(turns('worker/calls/insert-new')).toBeGreaterThan(950)
+    expect(turns('worker/calls/insert-new')).toBeGreaterThan(900)
     expect(turns('worker/field-index/gathered')).toBeGreaterThan(450)
   })
 
