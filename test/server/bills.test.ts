@@ -1,3 +1,4 @@
+// tier: deep slow
 // Bills of real usage: every answer that tells costs tells the same, live, from the statistics and after rebuilds.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
+// tier: deep property
 // Counts of projects that write at the same time under the same ids: never less than what was acknowledged, and exact
 // once it is quiet.
-// again: property
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Worker } from '../../services/worker/run.ts'
 import { type Asker, createAsker, post } from '../fixtures/asker.ts'

@@ -1,3 +1,4 @@
+// tier: deep slow
 // Evaluations of several projects: a few run at one time, and a project with many does not hold up another one's.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { eventually } from '../fixtures/eventually.ts'

@@ -1,6 +1,6 @@
+// tier: deep property
 // Property: whatever a provider answers, the client gets a whole answer or an honest end, and nothing unexpected is logged.
 // HOSTILE_RUNS sets how many answers are tried, HOSTILE_SEED which ones.
-// again: property
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { chunk, completion } from '../fixtures/fake-provider.ts'
 import { damagedBytes, damagedValue } from '../fixtures/hostile.ts'

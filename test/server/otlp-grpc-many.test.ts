@@ -1,3 +1,4 @@
+// tier: deep slow
 // The gRPC port with many connections and streams, silent ones, and faults of the server.
 import { type ClientHttp2Session, connect as connectH2, constants } from 'node:http2'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

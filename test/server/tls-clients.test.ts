@@ -1,3 +1,4 @@
+// tier: deep slow
 // Certificates of clients on every port, and what happens when the server's own and the authority are replaced while it
 // runs: connections go on, new ones must show what counts now.
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
