@@ -20,10 +20,12 @@ afterEachIsFaultless(() => here)
 it('a call is found and its trace is read by whoever has a key', async () => {
   const { page } = here
   const [trace, root] = [newTrace(), newId()]
+  // Text as any other: a page that took it for HTML would not show it.
+  const hostile = 'search<b>all</b>'
   const inputs = { question: 'Where is my order?' }
   await world.send([
     call(project, { id: root, trace, name: 'support_agent', inputs, output: { answer: 'On its way' } }),
-    call(project, { trace, parent: root, name: 'search', exception: 'Error: timeout' }),
+    call(project, { trace, parent: root, name: hostile, exception: 'Error: timeout' }),
     call(project, { name: 'other' }),
   ])
   await page.goto(`${world.url}/p/${project}/calls`)
@@ -36,10 +38,10 @@ it('a call is found and its trace is read by whoever has a key', async () => {
   await expectSoon(names).toHaveLength(1)
   await page.locator('.row .name', { hasText: 'support_agent' }).click()
   const spans = page.getByRole('treegrid', { name: 'Spans' })
-  await spans.getByText('search').waitFor()
+  await spans.getByText(hostile).waitFor()
   await page.getByRole('tree', { name: 'Input' }).getByText('Where is my order?').waitFor()
   await page.getByRole('tree', { name: 'Output' }).getByText('On its way').waitFor()
-  await spans.getByText('search').click()
+  await spans.getByText(hostile).click()
   await page.getByRole('group', { name: 'Exception' }).getByText('Error: timeout').waitFor()
   expect(new URL(page.url()).pathname).toBe(`/p/${project}/traces/${trace}`)
 })
