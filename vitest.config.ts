@@ -31,7 +31,16 @@ function project(name: string, belongs: (file: TestFile) => boolean, { isLong = 
     : { testTimeout: 120_000, hookTimeout: 240_000 }
   const restored = { restoreMocks: true, unstubEnvs: true, unstubGlobals: true }
   return [
-    { test: { name, include, setupFiles: ['test/fixtures/clean-process.ts'], ...limits, ...restored, ...options } },
+    {
+      test: {
+        name,
+        include,
+        setupFiles: ['test/fixtures/generated.ts', 'test/fixtures/clean-process.ts'],
+        ...limits,
+        ...restored,
+        ...options,
+      },
+    },
   ]
 }
 

@@ -242,7 +242,7 @@ it('queries through refs answer what the model answers', { timeout: limitMs(180_
       const { count } = await server.send<{ count: number }>('/calls/query_stats', body)
       expect(count).toBe(matching.length)
     }),
-    { numRuns: runs(8, 300) },
+    { numRuns: runs(12, 300) },
   )
   expect(found).toBeGreaterThan(10)
 })
