@@ -1,7 +1,7 @@
 // `npm run test:repeat [times]`: runs `npm test` again and again, every second time beside a process that keeps one core
 // busy, and prints a table. A test that fails by chance shows here.
 import { spawn } from 'node:child_process'
-import { endWith, runVitest } from './vitest.ts'
+import { endWith, projectsOfTest, runVitest } from './vitest.ts'
 
 const times = Number(process.argv[2] ?? 10)
 if (!Number.isInteger(times) || times < 1) endWith(`'${process.argv[2]}' is no number of runs`)
@@ -12,8 +12,7 @@ for (let run = 1; run <= times; run++) {
   const isBusy = run % 2 === 0
   const busy = isBusy ? spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }) : undefined
   const { code, seconds, failed, passedTests, failedTests } = await runVitest([
-    '--project=!deep-*',
-    '--project=!bars',
+    ...projectsOfTest,
     '--silent=passed-only',
   ])
   busy?.kill('SIGKILL')

@@ -1,8 +1,7 @@
 // `npm test`: the tier that every change must pass. Words after it go to vitest: `npm test test/unit`.
-import { spawn } from 'node:child_process'
 import { missingFor } from './programs.ts'
 import { readTestFiles, type Smoke, smokes, tierFaults } from './tiers.ts'
-import { endWith, root } from './vitest.ts'
+import { endWith, projectsOfTest, root, startVitest } from './vitest.ts'
 
 const files = readTestFiles(root)
 const [fault] = tierFaults(files)
@@ -15,9 +14,4 @@ for (const smoke of Object.keys(smokes) as Smoke[]) {
   if (process.env.CI) endWith(line)
   process.stderr.write(`left out: ${line}\n`)
 }
-const projects = ['--project=!deep-*', '--project=!bars']
-const args = ['node_modules/vitest/vitest.mjs', 'run', ...projects, ...process.argv.slice(2)]
-const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit' })
-for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
-process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'))
-child.on('exit', (code) => process.exit(code ?? 1))
+process.exitCode = await startVitest([...projectsOfTest, ...process.argv.slice(2)])

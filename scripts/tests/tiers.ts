@@ -66,9 +66,10 @@ const readers: Record<Said['key'], (found: TestFile, said: Said) => string | und
 export function headerOf(file: string, text: string): TestFile {
   const found: TestFile = { file, tier: 'test', again: [], faults: [] }
   const said = saidIn(text)
-  const faults = said.map((one) => readers[one.key](found, one))
-  for (const key of Object.keys(readers))
-    if (said.filter((one) => one.key === key).length > 1) faults.push(`has two lines '// ${key}:'`)
+  const faults: (string | undefined)[] = Object.keys(readers)
+    .filter((key) => said.filter((one) => one.key === key).length > 1)
+    .map((key) => `has two lines '// ${key}:'`)
+  faults.push(...said.map((one) => readers[one.key](found, one)))
   if (found.tier === 'bars' && found.again.length > 0) faults.push('is a bar, which runs once')
   if (found.tier !== 'test' && found.smoke) faults.push(`is of the tier ${found.tier}, and a smoke is for every change`)
   if (isOneOf(found.again, found.part ?? '')) faults.push(`is to run again in its own part, ${found.part}`)

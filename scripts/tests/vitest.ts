@@ -1,11 +1,15 @@
 // Runs vitest on some projects, and reads what it reports of each file.
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/** Everything but the deep tier and the bars. */
+export const projectsOfTest = ['--project=!deep-*', '--project=!bars']
 
 export type TestRun = {
   /** Of the process: 0 when everything passed. */
@@ -24,25 +28,27 @@ type Reported = {
   testResults: { name: string; status: string }[]
 }
 
-/** @param words of the command line of `vitest run` */
-export async function runVitest(words: readonly string[], env: Record<string, string> = {}): Promise<TestRun> {
+let running: ChildProcess | undefined
+for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => running?.kill(signal))
+// A terminal sends Ctrl-C to the whole group.
+process.on('SIGINT', () => process.stdin.isTTY || running?.kill('SIGINT'))
+
+/** @param words of the command line of `vitest run` @returns its exit code */
+export async function startVitest(words: readonly string[]): Promise<number> {
+  running = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...words], {
+    cwd: root,
+    stdio: 'inherit',
+  })
+  const [code] = (await once(running, 'exit')) as [number | null]
+  return code ?? 1
+}
+
+/** The same, with what it reported. */
+export async function runVitest(words: readonly string[]): Promise<TestRun> {
   const folder = mkdtempSync(join(tmpdir(), 'callhouse-report-'))
   const report = join(folder, 'report.json')
   const began = Date.now()
-  const args = [
-    'node_modules/vitest/vitest.mjs',
-    'run',
-    '--reporter=default',
-    '--reporter=json',
-    `--outputFile.json=${report}`,
-  ]
-  const child = spawn(process.execPath, [...args, ...words], {
-    cwd: root,
-    stdio: 'inherit',
-    env: { ...process.env, ...env },
-  })
-  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.once(signal, () => child.kill(signal))
-  const code = await new Promise<number>((resolve) => child.on('exit', (code) => resolve(code ?? 1)))
+  const code = await startVitest(['--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...words])
   const seconds = Math.round((Date.now() - began) / 1000)
   try {
     const reported = JSON.parse(readFileSync(report, 'utf8')) as Reported
