@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { createFileDigest } from '../../services/content/digest.ts'
 import { createFolderBlobs } from '../../services/core/blobs/blobs.ts'
 import { createBucketBlobs } from '../../services/core/blobs/bucket.ts'
@@ -15,10 +15,10 @@ import type { ProjectId } from '../../services/core/ids.ts'
 import { bar } from '../fixtures/bar.ts'
 import { s3Environment, startS3Server } from '../fixtures/s3-server.ts'
 
-Object.assign(process.env, s3Environment)
 const mib = 2 ** 20
 
 it('64 MiB in parts', async () => {
+  for (const [name, value] of Object.entries(s3Environment)) vi.stubEnv(name, value)
   const dir = await mkdtemp(join(tmpdir(), 'callhouse-blobs-'))
   const s3 = await startS3Server()
   try {
