@@ -4,9 +4,12 @@ import { list } from './collections.ts'
 
 const texts = list(z.string()).nullish()
 
-/** All given fields are ANDed, the values of one list are ORed. */
+/**
+ * All given fields are ANDed, the values of one list are ORed. What is not known is refused: passed over, it would select
+ * calls that were not asked for. Both spellings of users and runs are taken, whatever the prefix of the wire is.
+ */
 export const callsFilter = z
-  .object({
+  .strictObject({
     op_names: texts,
     input_refs: texts,
     output_refs: texts,

@@ -181,7 +181,7 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
   const { config, log, split, store, clock, blobs, freshness, lock, logger, directory, retention, audit, operator } =
     deps
   const { maskings, masterKey } = deps
-  const { wirePrefix, wireAliases, feedbackPrefix, wordIndex } = config
+  const { wirePrefix, feedbackPrefix, wordIndex } = config
   const prices = createPrices({ store, shipped: loadDefaultPrices(config.pricesFile) })
   const onMissingRefs = (projectId: string, digests: string[]) =>
     logger.warn({ projectId, digests: digests.slice(0, 100) }, 'refs that are to be expanded point at nothing')
@@ -192,7 +192,6 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
     clock,
     prices,
     wirePrefix,
-    wireAliases,
     feedbackPrefix,
     onMissingRefs,
     words: wordIndex,
@@ -247,8 +246,8 @@ const webRoutes = ({ web, logger, directory, config }: HandlerDeps): Route[] => 
 }
 
 /** Files that the page saves: their addresses are signed as its sessions are. */
-const exportRoutes = ({ web }: HandlerDeps, invoke: Invoke): Route[] =>
-  web === undefined ? [] : createExportRoutes({ ...web, invoke })
+const exportRoutes = ({ web, config }: HandlerDeps, invoke: Invoke): Route[] =>
+  web === undefined ? [] : createExportRoutes({ ...web, invoke, wirePrefix: config.wirePrefix })
 
 /** Routes of the services that do work: what they need of the others they get through the port. */
 const workRoutes = (

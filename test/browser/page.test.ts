@@ -247,6 +247,7 @@ describe('calls', () => {
     await exporting.getByRole('button', { name: 'Done' }).click()
     await page.getByRole('button', { name: 'Delete…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Delete 130 calls' })
+    await dialog.getByText('The server counts 130 calls that match the filter.').waitFor()
     await expectSoon(() => dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true)
     await dialog.getByLabel('Type 130 to go on').fill('130')
     await page.keyboard.press('Enter')

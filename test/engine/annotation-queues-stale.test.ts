@@ -42,7 +42,7 @@ beforeAll(async () => {
     ),
     ...createObjectDeleteRoutes(deps),
     ...createObjectLabelRoutes(deps),
-    ...createFeedbackReadRoutes({ ...deps, throwIfHeld, config: { wirePrefix: 'wb', wireAliases: true } }, noErasures),
+    ...createFeedbackReadRoutes({ ...deps, throwIfHeld, config: { wirePrefix: 'wb' } }, noErasures),
     ...createFeedbackWriteRoutes({
       maskings: noMaskings,
       log,

@@ -27,7 +27,7 @@ afterAll(() => engine.close())
 
 const derived = derivedFieldFactory('wandb')
 const expand = expandedPaths(['summary', 'summary.b'])
-const fields = callFields({ prefix: 'platform', aliases: true }, { derived, expand })
+const fields = callFields({ derived, expand })
 /** Texts from elsewhere are called in the order in which fields are met: these come first. */
 const [typed, many, any, whole, below] = [
   'feedback.[x].payload',

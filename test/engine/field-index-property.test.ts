@@ -167,7 +167,7 @@ beforeAll(async () => {
 afterAll(() => world.remove())
 
 function expected(request: object, page: { limit: number; offset: number }): string[] {
-  const query = compileCallsQuery({ projectId: project, prefix: 'platform', aliases: true, ...request })
+  const query = compileCallsQuery({ projectId: project, ...request })
   const rows: EvaluatedRow[] = [...models.values()].map(({ id, startedUs, inputs, output, hasEnd }) => ({
     id,
     started_at: startedUs,

@@ -163,7 +163,9 @@ it('a file that is on its way ends when the key that asked for it is revoked', a
       await sleep(50)
     }
   }
-  const slow = await startServer(createExportRoutes({ invoke: { lines }, masterKey: () => Buffer.alloc(32) }))
+  const slow = await startServer(
+    createExportRoutes({ invoke: { lines }, wirePrefix: 'platform', masterKey: () => Buffer.alloc(32) }),
+  )
   try {
     const { id, text } = slow.keys.create({ userId: 'leaver', role: 'reader', grants: [project_id] })
     const headers = { authorization: `Bearer ${text}` }
@@ -181,6 +183,7 @@ it('a file that is on its way ends when the key that asked for it is revoked', a
 it('without a master key no address is made', async () => {
   const [make] = createExportRoutes({
     invoke: { lines: async function* () {} },
+    wirePrefix: 'platform',
     masterKey: () => undefined,
   })
   const context = {

@@ -17,8 +17,7 @@ import {
 import { expectReviewed } from '../fixtures/sql-snapshot.ts'
 
 const projectId = 'ent/proj' as ProjectId
-const names = { prefix: 'platform', aliases: true } as const
-const fields = callFields(names)
+const fields = callFields()
 const sample = { calls: [{ startedUs: 1_000_000, id: 'a' }], endUs: [2_000_000] }
 const ask = { prefix: 'x', limit: 9 }
 const column = fields('summary.weave.status')
@@ -26,9 +25,9 @@ const columns = column.is === 'column' ? [column.column] : []
 
 const refined = {
   scope: { projectId, range: { fromUs: 1_000_000, beforeUs: 2_000_000 }, index: null, keys: null },
-  conditions: conditionsOf(compileCallsQuery({ projectId, ...names, filter: { op_names: ['op:*'] } })),
+  conditions: conditionsOf(compileCallsQuery({ projectId, filter: { op_names: ['op:*'] } })),
 }
-const keys = (...of: string[]) => of.map((name) => groupKey(name, fields, 'platform_user_id'))
+const keys = (...of: string[]) => of.map((name) => groupKey(name, fields))
 const grouped = (...of: string[]) => ({ refined, keys: keys(...of), bucket: bucketSql('day', 'Europe/Paris') })
 const metrics = metricsOf(
   [

@@ -14,8 +14,7 @@ import {
   sources,
 } from '../fixtures/expression-rows.ts'
 
-const compile = (request: object): CompiledCallsQuery =>
-  compileCallsQuery({ projectId: 'e/p', prefix: 'platform', aliases: true, ...request })
+const compile = (request: object): CompiledCallsQuery => compileCallsQuery({ projectId: 'e/p', ...request })
 
 const field = (name: string) => ({ $getField: name })
 const eq = (name: string, value: unknown) => ({ $eq: [field(name), { $literal: value }] })
@@ -271,7 +270,7 @@ describe('filter', () => {
     [{ trace_roots_only: false }, ['foo1', 'foo2', 'bar', 'plain', 'percent']],
     [{ platform_user_ids: ['v'] }, ['bar']],
     [{ wb_user_ids: ['v'] }, ['bar']],
-    [{ platform_user_ids: ['u'], wb_user_ids: ['v'] }, ['foo1', 'foo2', 'plain', 'percent']],
+    [{ platform_user_ids: ['u'], wb_user_ids: ['v'] }, []],
     [{ platform_run_ids: ['r'] }, ['foo1']],
     [{ platform_run_ids: ['e/q/r'] }, ['foo2']],
     [{ op_names: [`${foo}:*`], trace_roots_only: true }, ['foo1']],

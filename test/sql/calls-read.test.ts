@@ -48,7 +48,7 @@ import { expectReviewed } from '../fixtures/sql-snapshot.ts'
 const projectId = 'ent/proj' as ProjectId
 const field = (name: string) => ({ $getField: name })
 const eq = (name: string, value: unknown) => ({ $eq: [field(name), { $literal: value }] })
-const compile = (request: object) => compileCallsQuery({ projectId, prefix: 'platform', aliases: true, ...request })
+const compile = (request: object) => compileCallsQuery({ projectId, ...request })
 const scope = (more: Partial<Scope> = {}): Scope => ({ projectId, range: everything, index: null, keys: null, ...more })
 const traces = {
   traceIds: ['t', 'u'],

@@ -17,8 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => engine.close())
 
-const compile = (request: object): CompiledCallsQuery =>
-  compileCallsQuery({ projectId: 'e/p', prefix: 'platform', aliases: true, ...request })
+const compile = (request: object): CompiledCallsQuery => compileCallsQuery({ projectId: 'e/p', ...request })
 
 /** Ids of the rows that match, by the engine and by JS; they must agree. */
 async function matches(rows: readonly ExpressionCall[], $expr: unknown): Promise<string[]> {

@@ -15,26 +15,25 @@ import {
 import { expectReviewed } from '../fixtures/sql-snapshot.ts'
 
 const projectId = 'ent/proj' as ProjectId
-const names = { prefix: 'platform', aliases: true }
 const field = (name: string) => ({ $getField: name })
 const eq = (name: string, value: unknown) => ({ $eq: [field(name), { $literal: value }] })
-const where = (expression?: object) => feedbackCondition(expression && { $expr: expression }, names, projectId)
-const members = shownMembers(['id', 'payload.list.0', 'scorer_ratings.a', 'created_at'], names)
+const where = (expression?: object) => feedbackCondition(expression && { $expr: expression }, projectId)
+const members = shownMembers(['id', 'payload.list.0', 'scorer_ratings.a', 'created_at'], 'platform')
 
 const queries: Record<string, Query> = {
   'every row': feedbackPageQuery(projectId, where(), {
-    members: shownMembers(undefined, names),
-    order: feedbackOrder(null, names),
+    members: shownMembers(undefined, 'platform'),
+    order: feedbackOrder(null),
     limit: null,
     offset: 0,
   }),
   'reactions to a call, sorted by a part of the payload': feedbackPageQuery(
     projectId,
     where({ $and: [eq('weave_ref', 'weave:///e/p/call/1'), eq('payload.emoji', '👍')] }),
-    { members, order: feedbackOrder([{ field: 'payload.n', direction: 'desc' }], names), limit: 10, offset: 5 },
+    { members, order: feedbackOrder([{ field: 'payload.n', direction: 'desc' }]), limit: 10, offset: 5 },
   ),
   'keys of rows': feedbackKeysQuery(projectId, where(eq('creator', 'Ann')), {
-    order: feedbackOrder(null, names),
+    order: feedbackOrder(null),
     limit: 100,
     offset: 200,
   }),

@@ -24,7 +24,7 @@ const project = parseProjectId('e/p')
 const field = (name: string) => ({ $getField: name })
 const compare = (op: string, name: string, value: unknown) => ({ [op]: [field(name), { $literal: value }] })
 const testsOf = ($expr: object): (FieldTests | null)[] =>
-  compileCallsQuery({ projectId: 'e/p', prefix: 'platform', aliases: true, query: { $expr } }).payload.map(fieldTests)
+  compileCallsQuery({ projectId: 'e/p', query: { $expr } }).payload.map(fieldTests)
 const known = (...list: object[]) => testsOf({ $and: list }).filter((tests) => tests !== null)
 
 const range = { fromUs: 1_000_000, beforeUs: 9_000_000 }

@@ -84,7 +84,7 @@ it.each([
   async (_, request) => {
     returned.clear()
     const asked: string[] = []
-    const query = compileCallsQuery({ projectId, prefix: 'platform', aliases: true, ...request })
+    const query = compileCallsQuery({ projectId, ...request })
     const store = {
       async bytes({ name, sql: text, params }: Query) {
         if (holdsNeedle(params)) asked.push(name)

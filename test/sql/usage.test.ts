@@ -21,7 +21,7 @@ import { expectReviewed } from '../fixtures/sql-snapshot.ts'
 
 const projectId = 'ent/proj' as ProjectId
 const series = (filter: object) => {
-  const query = compileCallsQuery({ projectId, prefix: 'platform', aliases: true, filter })
+  const query = compileCallsQuery({ projectId, filter })
   return seriesOf(projectId, query, { startUs: 1_000_000, endUs: 2_000_000, granularity: 300 })
 }
 const latency = aggregatesOf([{ metric: 'latency_ms', aggregations: ['avg', 'max'], percentiles: [95] }], callMetrics)

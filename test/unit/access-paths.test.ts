@@ -22,7 +22,7 @@ type Answers = Record<string, Buffer | string>
 
 async function choose(use: Parameters<typeof chooseAccessPath>[1], request: object, answers: Answers = {}) {
   const reads: string[] = []
-  const query = compileCallsQuery({ projectId, prefix: 'platform', aliases: true, ...request })
+  const query = compileCallsQuery({ projectId, ...request })
   const store = {
     async bytes({ name }: Query) {
       reads.push(name)

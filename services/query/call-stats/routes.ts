@@ -21,8 +21,6 @@ export type CallStatsDeps = {
   store: Pick<Store, 'bytes'>
   freshness: Freshness
   prices: Prices
-  wirePrefix: 'platform' | 'wb'
-  wireAliases: boolean
 }
 
 type Value = number | null
@@ -97,8 +95,7 @@ function* linesOf(
 }
 
 export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
-  const { store, freshness, prices, wirePrefix, wireAliases } = deps
-  const names = { prefix: wirePrefix, aliases: wireAliases }
+  const { store, freshness, prices } = deps
   const cache = createStatsCache()
 
   async function stats(context: RouteContext<CallsStatsRequest>): Promise<Reply> {
@@ -117,9 +114,9 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
     // Every bucket has a row, and one for each model once there is one.
     if (starts.length > Math.min(bucketsFor(usage, readOfUsage), bucketsFor(calls, ofCalls))) throw tooManyValues()
     const rootsOnly = filter?.trace_roots_only === true
-    const query = compileCallsQuery({ filter, projectId, ...names })
+    const query = compileCallsQuery({ filter, projectId })
     const usageQuery = rootsOnly
-      ? compileCallsQuery({ filter: { ...filter, trace_roots_only: false }, projectId, ...names })
+      ? compileCallsQuery({ filter: { ...filter, trace_roots_only: false }, projectId })
       : query
     const headers = await freshness.wait(context, withCosts ? ['calls', 'costs'] : ['calls'])
     const read = async <Row>(statement?: Query): Promise<Row[]> =>

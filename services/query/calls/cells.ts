@@ -77,8 +77,7 @@ function rowOf(header: CallHeader): Row {
 }
 
 export function createCellRoutes(deps: QueryStatsDeps): Route[] {
-  const { store, freshness, wirePrefix, wireAliases, cache } = deps
-  const names = { prefix: wirePrefix, aliases: wireAliases }
+  const { store, freshness, cache } = deps
   return [
     route({
       name: 'calls.cells',
@@ -91,10 +90,10 @@ export function createCellRoutes(deps: QueryStatsDeps): Route[] {
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
-        const fields = callFields(names)
+        const fields = callFields()
         const sources = input.paths.map((path) => sourceOf(path, fields))
         if (input.call_ids.length === 0) return { json: { cells: {} } }
-        const query = compileCallsQuery({ filter: { call_ids: input.call_ids }, projectId, ...names })
+        const query = compileCallsQuery({ filter: { call_ids: input.call_ids }, projectId })
         const headers = await freshness.wait(context, topicsOfQuery(query))
         const documents = [...new Set(sources.flatMap((source) => source.documents))]
         const reader = { store, projectId, query, options: { signal }, cache }

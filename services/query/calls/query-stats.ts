@@ -12,8 +12,6 @@ import { callQueryTables, joinedTables, referredTables, topicsOfQuery } from './
 export type QueryStatsDeps = {
   store: Pick<Store, 'bytes' | 'rows'>
   freshness: Freshness
-  wirePrefix: 'platform' | 'wb'
-  wireAliases: boolean
   /** Whether payloads have an index of words. */
   words?: boolean
   feedbackPrefix: string
@@ -21,7 +19,7 @@ export type QueryStatsDeps = {
 }
 
 export function createQueryStatsRoutes(deps: QueryStatsDeps): Route[] {
-  const { store, freshness, wirePrefix, wireAliases, feedbackPrefix, cache } = deps
+  const { store, freshness, feedbackPrefix, cache } = deps
   return [
     route({
       name: 'calls.query_stats',
@@ -37,8 +35,7 @@ export function createQueryStatsRoutes(deps: QueryStatsDeps): Route[] {
         const limit = input.limit === undefined ? null : Math.min(input.limit, Number.MAX_SAFE_INTEGER)
         if (limit !== null && limit < 1) throw fault(400, 'Limit must be a positive integer')
         const { filter, query: expression, expand_columns } = input
-        const names = { prefix: wirePrefix, aliases: wireAliases, feedbackPrefix }
-        const query = compileCallsQuery({ filter, query: expression, expand_columns, projectId, ...names })
+        const query = compileCallsQuery({ filter, query: expression, expand_columns, projectId, feedbackPrefix })
         const headers = await freshness.wait(context, topicsOfQuery(query))
         const reader = { store, projectId, query, options: { signal }, cache, words: deps.words }
         const [count, bytes] = await Promise.all([

@@ -38,7 +38,6 @@ export type CallReadDeps = {
   freshness: Freshness
   prices: Prices
   wirePrefix: 'platform' | 'wb'
-  wireAliases: boolean
   /** Whether payloads have an index of words. */
   words?: boolean
   feedbackPrefix: string
@@ -79,8 +78,7 @@ export function nonNegative(name: 'limit' | 'offset', value: number | null | und
 }
 
 export function createCallReadRoutes(deps: CallReadDeps): Route[] {
-  const { store, freshness, prices, wirePrefix, wireAliases, feedbackPrefix, onMissingRefs } = deps
-  const names = { prefix: wirePrefix, aliases: wireAliases, feedbackPrefix }
+  const { store, freshness, prices, wirePrefix, feedbackPrefix, onMissingRefs } = deps
   const cache = createCountCache()
 
   async function streamQuery(context: RouteContext<CallsQueryRequest>): Promise<Reply> {
@@ -95,11 +93,11 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
       sort_by,
       expand_columns: expanded,
       projectId,
-      ...names,
+      feedbackPrefix,
     })
     // Costs stand in the summary and are made from it.
     const withSummary = input.include_costs && input.columns?.length ? [...input.columns, 'summary'] : input.columns
-    const columns = requestedColumns(withSummary, deps)
+    const columns = requestedColumns(withSummary)
     const showsExpanded = expanded.length > 0 && input.return_expanded_column_values !== false
     const headers = await freshness.wait(context, topicsOf(input, query, showsExpanded))
     const isLong = (limit === null || limit > listRows) && indexOf(query.facts) === null
@@ -145,7 +143,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
-        const query = compileCallsQuery({ filter: { call_ids: [input.id] }, projectId, ...names })
+        const query = compileCallsQuery({ filter: { call_ids: [input.id] }, projectId, feedbackPrefix })
         const headers = await freshness.wait(context, topicsOf(input, query, false))
         const options = { signal }
         const documents = [...documentsForColumns(null), ...(input.include_costs ? billedColumns : [])]

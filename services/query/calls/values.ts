@@ -115,8 +115,7 @@ const cut = ({ values, is_complete }: Values, limit: number): Values => ({
 })
 
 export function createValueRoutes(deps: QueryStatsDeps): Route[] {
-  const { store, freshness, wirePrefix, wireAliases, feedbackPrefix, words, cache } = deps
-  const names = { prefix: wirePrefix, aliases: wireAliases, feedbackPrefix }
+  const { store, freshness, feedbackPrefix, words, cache } = deps
   const rowsOf = async <Row>({ options }: CallReader, query: Query): Promise<Row[]> =>
     compactRows<Row>(await store.bytes(query, 'JSONCompactEachRow', options))
 
@@ -136,7 +135,7 @@ export function createValueRoutes(deps: QueryStatsDeps): Route[] {
           query: timesQuery({ start: input.start, end: input.end }),
           sort_by: latestFirst,
           projectId,
-          ...names,
+          feedbackPrefix,
         })
         const headers = await freshness.wait(context, ['calls', 'feedback'])
         const reader = { store, projectId, query, options: { signal }, cache }
@@ -176,9 +175,9 @@ export function createValueRoutes(deps: QueryStatsDeps): Route[] {
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
-        const places = placesOf(input.fields, callFields(names))
+        const places = placesOf(input.fields, callFields())
         const { filter, query: expression, prefix, limit } = input
-        const query = compileCallsQuery({ filter, query: expression, sort_by: latestFirst, projectId, ...names })
+        const query = compileCallsQuery({ filter, query: expression, sort_by: latestFirst, projectId, feedbackPrefix })
         const headers = await freshness.wait(context, topicsOfQuery(query))
         const reader = { store, projectId, query, options: { signal }, cache, words }
         const sample = await readSample(reader)

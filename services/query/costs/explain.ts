@@ -160,8 +160,7 @@ export function createCostExplainer(deps: { store: Pick<Store, 'bytes' | 'rows'>
   return {
     async explain(callId, named, options = {}) {
       const projectId = named === null ? await projectOf(callId, options) : parseProjectId(named)
-      const names = { prefix: 'platform', aliases: false } as const
-      const query = compileCallsQuery({ filter: { call_ids: [callId] }, projectId, ...names })
+      const query = compileCallsQuery({ filter: { call_ids: [callId] }, projectId })
       const reader = { store, projectId, query, options, cache: createCountCache() }
       const row = await readCall(reader, headerSelect(null, true))
       if (row === null) throw fault(404, `There is no call ${callId} in ${projectId}`)

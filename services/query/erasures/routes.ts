@@ -29,8 +29,6 @@ export type ErasureRouteDeps = DeleteCallsDeps & {
   audit: Pick<Audit, 'begin'>
   store: Pick<Store, 'bytes' | 'rows'>
   requestErasure: RequestErasure
-  wirePrefix: 'platform' | 'wb'
-  wireAliases: boolean
   feedbackPrefix: string
 }
 
@@ -56,7 +54,7 @@ export const erasureQuery = (projectId: ProjectId, id: string): Query =>
   })
 
 export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
-  const { store, freshness, wirePrefix: prefix, wireAliases: aliases, feedbackPrefix, requestErasure } = deps
+  const { store, freshness, feedbackPrefix, requestErasure } = deps
   const cache = createCountCache()
   const projectOf = (context: RouteContext) => context.project(`${context.params.entity}/${context.params.project}`)
 
@@ -90,9 +88,8 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
         const projectId = context.project(input.project_id)
         const { call_ids, trace_ids, thread_ids, user_ids } = input
         const selector = { call_ids, trace_ids, thread_ids, user_ids, query: input.query }
-        const names = { prefix, aliases, feedbackPrefix }
-        const filter = { trace_ids, thread_ids, [`${prefix}_user_ids`]: user_ids }
-        const query = compileCallsQuery({ filter, query: input.query, projectId, ...names })
+        const filter = { trace_ids, thread_ids, platform_user_ids: user_ids }
+        const query = compileCallsQuery({ filter, query: input.query, projectId, feedbackPrefix })
         const headers = await freshness.wait(context, [...new Set(['calls' as const, ...topicsOfQuery(query)])])
         throwIfStale(headers)
         const ids = await selected(context, projectId, query)

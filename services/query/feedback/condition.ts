@@ -9,7 +9,7 @@ import { deletedAmong } from '../calls/deleted.ts'
 import { compileCondition } from '../language/compile.ts'
 import { type Operator, operators, parseQuery } from '../language/parse.ts'
 import type { Condition, Fields } from '../language/types.ts'
-import { type FeedbackWireNames, feedbackColumn, feedbackFields, isMap } from './fields.ts'
+import { feedbackColumn, feedbackFields, isMap } from './fields.ts'
 
 const comparisons = new Set<string>(['$eq', '$gt', '$gte', '$lt', '$lte'])
 
@@ -126,17 +126,15 @@ function ofLiveCalls(project: ProjectScope, projectId: ProjectId, refs: readonly
  * The rows of a query that are not purged and whose call is not deleted, as a condition on `feedback` under the alias `f`, read with FINAL.
  * @throws Fault 400 or 422
  */
-export function feedbackCondition(
-  query: unknown,
-  names: FeedbackWireNames,
-  projectId: ProjectId,
-): (project: ProjectScope) => Sql {
-  const fields = feedbackFields(names)
-  const condition = parseQuery(query, fields, 'unknown')
+export function feedbackCondition(query: unknown, projectId: ProjectId): (project: ProjectScope) => Sql {
+  const condition = parseQuery(query, feedbackFields, 'unknown')
   const live = (project: ProjectScope, refs?: readonly string[]) =>
     sql`f.purged = 0 AND ${ofLiveCalls(project, projectId, refs)}`
   if (condition === null) return (project) => live(project)
-  checkTypes((query as { $expr?: unknown; expr_?: unknown }).$expr ?? (query as { expr_?: unknown }).expr_, fields)
+  checkTypes(
+    (query as { $expr?: unknown; expr_?: unknown }).$expr ?? (query as { expr_?: unknown }).expr_,
+    feedbackFields,
+  )
   const conjuncts = condition.is === 'and' ? condition.of : [condition]
   const refs = conjuncts.map((conjunct) => allowed(conjunct, 'weave_ref')).find((found) => found !== null)
   const where = compileCondition(condition, feedbackColumn)

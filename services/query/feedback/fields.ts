@@ -3,9 +3,7 @@ import { fault } from '../../core/http/errors.ts'
 import { identifier, param, sql } from '../../core/store/sql.ts'
 import { jsonPath, splitPath } from '../language/path.ts'
 import type { Column, ColumnSql, Field, Fields } from '../language/types.ts'
-
-/** How the wire spells the user's field. */
-export type FeedbackWireNames = { prefix: string; aliases: boolean }
+import { neutralName } from '../language/wire-names.ts'
 
 /** Columns in the order of a record; `user_id` is spelled with the prefix on the wire. */
 export const columnNames = [
@@ -68,22 +66,16 @@ function mapEntry(map: string, key: string): Column {
   }
 }
 
-/** A name without its prefix; null when the spelling is not accepted. */
-function neutral(name: string, { prefix, aliases }: FeedbackWireNames): string | null {
-  if (name === `${prefix}_user_id` || (aliases && name === 'wb_user_id')) return 'user_id'
-  return name === 'user_id' ? null : name
-}
-
 const notAllowed = (name: string) => fault(400, `Field ${JSON.stringify(name.slice(0, 200))} is not known in feedback`)
 
 /**
  * What a name means: a column as a whole, or a part of one.
  * @throws Fault 400 for unknown names, 422 for negative array indexes
  */
-export function feedbackField(name: string, names: FeedbackWireNames): Field | { is: 'payload' } {
-  const column = neutral(name, names)
+export function feedbackField(name: string): Field | { is: 'payload' } {
+  const column = neutralName(name)
   if (column === 'payload') return { is: 'payload' }
-  if (column !== null && known.has(column))
+  if (known.has(column))
     return column === 'scorer_tags' || isMap(column)
       ? { is: 'list', list: { name, column } }
       : { is: 'column', column: columnOf(column) }
@@ -96,9 +88,7 @@ export function feedbackField(name: string, names: FeedbackWireNames): Field | {
 }
 
 /** The fields of conditions; the whole payload is its text form there. */
-export const feedbackFields =
-  (names: FeedbackWireNames): Fields =>
-  (name) => {
-    const field = feedbackField(name, names)
-    return field.is === 'payload' ? { is: 'json', json: { document: 'payload', path: [] } } : field
-  }
+export const feedbackFields: Fields = (name) => {
+  const field = feedbackField(name)
+  return field.is === 'payload' ? { is: 'json', json: { document: 'payload', path: [] } } : field
+}

@@ -47,7 +47,7 @@ export async function readFeedbackOfCalls(
 ): Promise<ReadonlyMap<string, string>> {
   if (ids.length === 0) return new Map()
   const idOf = new Map(ids.map((id) => [`weave:///${projectId}/call/${id}`, id]))
-  const members = shownMembers(shown(prefix), { prefix, aliases: false })
+  const members = shownMembers(shown(prefix), prefix)
   const columns = members.map((member) => member.sql)
   const query = ofCallsQuery(projectId, [...idOf.keys()], columns)
   const found = new Map<string, string[]>()

@@ -22,7 +22,6 @@ import { listReply } from '../list-reply.ts'
 import { type KeyedList, listRows } from '../list-rows.ts'
 import { purgedIds } from '../purge-ids.ts'
 import { feedbackCondition } from './condition.ts'
-import type { FeedbackWireNames } from './fields.ts'
 import type { ThrowIfHeld } from './held.ts'
 import { throwIfOfOthers } from './owners.ts'
 import { feedbackOrder, feedbackRowText, shownMembers } from './select.ts'
@@ -40,7 +39,7 @@ export type FeedbackReadDeps = {
   clock: Clock
   freshness: Freshness
   audit: Pick<Audit, 'begin'>
-  config: { wirePrefix: string; wireAliases: boolean }
+  config: { wirePrefix: string }
   throwIfHeld: ThrowIfHeld
 }
 
@@ -57,7 +56,6 @@ function countsOf(fields: readonly string[] | undefined): string[] | null {
 /** @param requestErasure has the texts of what is purged removed, too */
 export function createFeedbackReadRoutes(deps: FeedbackReadDeps, requestErasure: RequestErasure): Route[] {
   const { store, log, clock, freshness, config, audit, throwIfHeld } = deps
-  const names: FeedbackWireNames = { prefix: config.wirePrefix, aliases: config.wireAliases }
   return [
     route({
       name: 'feedback.query',
@@ -73,9 +71,9 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps, requestErasure:
         const limit = nonNegative('limit', input.limit)
         const offset = nonNegative('offset', input.offset) ?? 0
         const counts = countsOf(input.fields)
-        const members = counts ? [] : shownMembers(input.fields, names)
-        const where = feedbackCondition(input.query, names, projectId)
-        const order = feedbackOrder(input.sort_by as SortTerm[] | null | undefined, names)
+        const members = counts ? [] : shownMembers(input.fields, config.wirePrefix)
+        const where = feedbackCondition(input.query, projectId)
+        const order = feedbackOrder(input.sort_by as SortTerm[] | null | undefined)
         // What was given to deleted calls is not shown.
         const headers = await freshness.wait(context, ['feedback', 'calls'])
         const count = async () =>

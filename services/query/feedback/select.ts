@@ -8,7 +8,7 @@ import { compileValue } from '../language/compile.ts'
 import { jsonExists } from '../language/json-sql.ts'
 import { checkWeight, maxBesideConditions, type Weighed } from '../language/weight.ts'
 import { distinctTerms } from '../sort-terms.ts'
-import { columnNames, type FeedbackWireNames, feedbackColumn, feedbackField } from './fields.ts'
+import { columnNames, feedbackColumn, feedbackField } from './fields.ts'
 
 /** A member of the answer's rows. */
 export type ShownMember = {
@@ -31,12 +31,12 @@ type FeedbackField = ReturnType<typeof feedbackField>
 const weighed = (fields: readonly FeedbackField[], times: number): Weighed[] =>
   fields.flatMap((of) => (of.is === 'json' || of.is === 'column' ? [{ of, times }] : []))
 
-function memberOf(asked: string, names: FeedbackWireNames, field = feedbackField(asked, names)): ShownMember {
+function memberOf(asked: string, prefix: string, field = feedbackField(asked)): ShownMember {
   if (field.is === 'payload') return { key: keyOf(asked), sql: sql`f.payload`, text: String }
   if (field.is === 'list') return { key: keyOf(asked), sql: feedbackColumn(field.list.column), text: json }
   if (field.is === 'json') return { key: keyOf(asked), sql: compileValue(field, feedbackColumn), text: json }
   const { column } = field
-  const name = column.name === 'user_id' ? `${names.prefix}_user_id` : asked
+  const name = column.name === 'user_id' ? `${prefix}_user_id` : asked
   if (column.kind === 'datetime')
     return {
       key: keyOf(name),
@@ -48,11 +48,12 @@ function memberOf(asked: string, names: FeedbackWireNames, field = feedbackField
 
 /**
  * The members of the rows; null fields = all columns.
+ * @param prefix of the user's field in answers
  * @throws Fault 400 for unknown names and for too many of them
  */
-export function shownMembers(fields: readonly string[] | undefined, names: FeedbackWireNames): ShownMember[] {
+export function shownMembers(fields: readonly string[] | undefined, prefix: string): ShownMember[] {
   if (fields?.length) {
-    const asked = [...new Set(fields)].map((name) => ({ name, field: feedbackField(name, names) }))
+    const asked = [...new Set(fields)].map((name) => ({ name, field: feedbackField(name) }))
     checkWeight(
       weighed(
         asked.map(({ field }) => field),
@@ -60,10 +61,10 @@ export function shownMembers(fields: readonly string[] | undefined, names: Feedb
       ),
       maxBesideConditions,
     )
-    return asked.map(({ name, field }) => memberOf(name, names, field))
+    return asked.map(({ name, field }) => memberOf(name, prefix, field))
   }
   return columnNames.map((column) => {
-    const member = memberOf(column === 'user_id' ? `${names.prefix}_user_id` : column, names)
+    const member = memberOf(column === 'user_id' ? `${prefix}_user_id` : column, prefix)
     return leftOut.has(column) ? { ...member, text: (value) => (value === '' ? null : json(value)) } : member
   })
 }
@@ -91,8 +92,8 @@ function termSql({ field: name, direction }: SortTerm, field: FeedbackField): Sq
 }
 
 /** Terms of ORDER BY; nulls come last in both directions. @throws Fault 400 for fields that cannot be sorted by, or too many */
-export function feedbackOrder(sortBy: readonly SortTerm[] | null | undefined, names: FeedbackWireNames): Sql {
-  const terms = distinctTerms(sortBy ?? []).map((term) => ({ term, field: feedbackField(term.field, names) }))
+export function feedbackOrder(sortBy: readonly SortTerm[] | null | undefined): Sql {
+  const terms = distinctTerms(sortBy ?? []).map((term) => ({ term, field: feedbackField(term.field) }))
   checkWeight(
     weighed(
       terms.map(({ field }) => field),

@@ -88,6 +88,8 @@ class Parser {
     if (!isObject(node)) malformed(loc, 'Input should be an object', 'dict_type')
     const keys = Object.keys(node).filter((key) => Object.hasOwn(operators, key))
     if (keys.length === 0) malformed(loc, 'Input should have an operator such as $eq or $getField', 'missing')
+    const unknown = Object.keys(node).find((key) => key.startsWith('$') && !Object.hasOwn(operators, key))
+    if (unknown !== undefined) malformed([...loc, unknown], 'There is no such operator', 'extra_forbidden')
     if (keys.length > 1) malformed(loc, `Input should have one operator, not ${keys.join(' and ')}`, 'value_error')
     const key = keys[0] as string
     return [operators[key] as Operator, node[key], [...loc, key]]

@@ -14,8 +14,6 @@ export type TraceTreeDeps = {
   store: Pick<Store, 'bytes' | 'rows'>
   freshness: Freshness
   prices: Prices
-  wirePrefix: 'platform' | 'wb'
-  wireAliases: boolean
 }
 
 /** Most spans of one answer. */
@@ -25,7 +23,7 @@ const byStart = [
   { field: 'id', direction: 'asc' },
 ] as const
 
-export function createTraceTreeRoutes({ store, freshness, prices, wirePrefix, wireAliases }: TraceTreeDeps): Route[] {
+export function createTraceTreeRoutes({ store, freshness, prices }: TraceTreeDeps): Route[] {
   const cache = createCountCache()
   return [
     route({
@@ -44,8 +42,6 @@ export function createTraceTreeRoutes({ store, freshness, prices, wirePrefix, wi
           filter: { trace_ids: [input.trace_id] },
           sort_by: byStart,
           projectId,
-          prefix: wirePrefix,
-          aliases: wireAliases,
         })
         const headers = await freshness.wait(context, ['calls', 'costs', 'feedback'])
         const options = { signal }

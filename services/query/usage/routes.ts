@@ -21,8 +21,6 @@ export type UsageDeps = {
   store: Pick<Store, 'bytes' | 'rows'>
   freshness: Freshness
   prices: Prices
-  wirePrefix: 'platform' | 'wb'
-  wireAliases: boolean
   feedbackPrefix: string
   /** Calls carry the usage of their children already: count each call's own share only. */
   usageOwnOnly: boolean
@@ -64,8 +62,7 @@ function newestById(calls: readonly UsageCall[], into: Map<string, UsageCall | n
 }
 
 export function createUsageRoutes(deps: UsageDeps): Route[] {
-  const { store, freshness, prices, wirePrefix, wireAliases, feedbackPrefix, usageOwnOnly: ownOnly } = deps
-  const names = { prefix: wirePrefix, aliases: wireAliases, feedbackPrefix }
+  const { store, freshness, prices, feedbackPrefix, usageOwnOnly: ownOnly } = deps
   const cache = createCountCache()
 
   async function load(
@@ -102,7 +99,12 @@ export function createUsageRoutes(deps: UsageDeps): Route[] {
         const source = { store, projectId, options: { signal }, cache }
         const traceIds = asked.size === 0 || limit === 0 ? [] : await readTraces(source, [...asked.keys()])
         if (traceIds.length === 0) return textReply(answerTexts(asked, []), headers)
-        const query = compileCallsQuery({ filter: { trace_ids: traceIds }, sort_by: byStart, projectId, ...names })
+        const query = compileCallsQuery({
+          filter: { trace_ids: traceIds },
+          sort_by: byStart,
+          projectId,
+          feedbackPrefix,
+        })
         const calls = await load(
           { ...source, query },
           { limit, withCosts: input.include_costs, isKept: ({ id }) => asked.has(id) },
@@ -127,7 +129,7 @@ export function createUsageRoutes(deps: UsageDeps): Route[] {
         const projectId = context.project(input.project_id)
         const limit = nonNegative('limit', input.limit) as number
         const { filter, query: expression } = input
-        const query = compileCallsQuery({ filter, query: expression, sort_by: byStart, projectId, ...names })
+        const query = compileCallsQuery({ filter, query: expression, sort_by: byStart, projectId, feedbackPrefix })
         const headers = await freshness.wait(context, topicsOf(input, topicsOfQuery(query)))
         const isLong = limit > listRows && indexOf(query.facts) === null
         const options = { pool: isLong ? 'export' : 'interactive', signal } as const

@@ -9,6 +9,7 @@ import type { UsageKey } from '../../call-stats/series.ts'
 import { compileValue } from '../../language/compile.ts'
 import { columnsOf } from '../../language/tree.ts'
 import type { ColumnSql, Fields, Value } from '../../language/types.ts'
+import { neutralName } from '../../language/wire-names.ts'
 import { ofHeader } from '../conditions/conditions.ts'
 import { isDocument, plainNameSql, readsBySource } from '../conditions/fields.ts'
 import type { Document, HeaderColumn } from '../conditions/types.ts'
@@ -39,10 +40,7 @@ function fieldValue(name: string, fields: Fields): Value {
 export type Key = 'model' | CallExpression
 
 /** Words for columns whose wire names differ. */
-const keyFields: Readonly<Record<string, (userField: string) => string>> = {
-  status: () => 'summary.weave.status',
-  user: (userField) => userField,
-}
+const keyFields: Readonly<Record<string, string>> = { status: 'summary.weave.status', user: 'platform_user_id' }
 
 /** The least whole milliseconds of the range that a latency lies in: each is 1.4 times the one before; '' = it runs. */
 const latencyRange = (ms: Sql): Sql =>
@@ -61,7 +59,7 @@ function valueRangeKey([, width = '', field = '']: readonly string[], fields: Fi
   return { ...read, sql: sql`if(isFinite(toNullable(${read.sql})), toString(${place}), '')` }
 }
 
-export function groupKey(name: string, fields: Fields, userField: string): Key {
+export function groupKey(name: string, fields: Fields): Key {
   if (name === 'model') return 'model'
   if (name === 'op_name') return { sql: plainNameSql(ofHeader), columns: ['op_name'], documents: [], usageKey: 'op' }
   if (name === 'latency_range') {
@@ -70,9 +68,13 @@ export function groupKey(name: string, fields: Fields, userField: string): Key {
   }
   const range = valueRange.exec(name)
   if (range) return valueRangeKey(range, fields)
-  const field = keyFields[name]?.(userField) ?? name
+  const field = keyFields[name] ?? name
   const read = readOf(fieldValue(field, fields), ofHeader)
-  return { ...read, sql: sql`ifNull(toString(${read.sql}), '')`, ...(field === userField && { usageKey: 'user' }) }
+  return {
+    ...read,
+    sql: sql`ifNull(toString(${read.sql}), '')`,
+    ...(neutralName(field) === 'user_id' && { usageKey: 'user' }),
+  }
 }
 
 /** A metric of the answer, and where its value stands: among aggregates of calls or of usage, or a cost. */

@@ -81,8 +81,7 @@ type Asked = {
 }
 
 export function createAggregateRoutes(deps: AggregateDeps): Route[] {
-  const { store, freshness, prices, wirePrefix, wireAliases, feedbackPrefix, cache, words } = deps
-  const names = { prefix: wirePrefix, aliases: wireAliases, feedbackPrefix }
+  const { store, freshness, prices, feedbackPrefix, cache, words } = deps
   const statsCache = createStatsCache()
 
   const rows = async (reader: CallReader, statement: Query | false): Promise<AggregateRow[]> =>
@@ -171,15 +170,20 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
     const bucket = input.bucket ?? null
     const axis = bucketsWithin(bucket, input.timezone, times.startUs, times.endUs)
     const axisBefore = before && bucketsWithin(bucket, input.timezone, before.startUs, before.endUs)
-    const fields = callFields(names)
+    const fields = callFields()
     if (input.metrics.length === 0) throw fault(400, 'At least one metric is needed')
     const metrics = metricsOf(input.metrics, fields)
-    const keys = input.group_by.map((name) => groupKey(name, fields, `${wirePrefix}_user_id`))
+    const keys = input.group_by.map((name) => groupKey(name, fields))
     const { filter, query: expression } = input
     const rootsOrSpans = filter?.trace_roots_only === true
-    const query = compileCallsQuery({ filter, query: expression, projectId, ...names })
+    const query = compileCallsQuery({ filter, query: expression, projectId, feedbackPrefix })
     const usageQuery = rootsOrSpans
-      ? compileCallsQuery({ filter: { ...filter, trace_roots_only: false }, query: expression, projectId, ...names })
+      ? compileCallsQuery({
+          filter: { ...filter, trace_roots_only: false },
+          query: expression,
+          projectId,
+          feedbackPrefix,
+        })
       : query
     const topics = topicsOfQuery(query)
     const headers = await freshness.wait(context, metrics.costs.length > 0 ? [...topics, 'costs'] : topics)

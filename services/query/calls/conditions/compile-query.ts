@@ -10,7 +10,7 @@ import { checkWeight } from '../../language/weight.ts'
 import { factsOf } from '../access/facts.ts'
 import { conditionsOf, copiesFor, mixedReads } from './conditions.ts'
 import { expandedPaths } from './expanded.ts'
-import { callFields, isDocument, readsBySource, type WireNames } from './fields.ts'
+import { callFields, isDocument, readsBySource } from './fields.ts'
 import { filterConditions } from './filter.ts'
 import { derivedFieldFactory } from './joins.ts'
 import { compileSort } from './sort.ts'
@@ -42,19 +42,15 @@ export function compileCallsQuery(request: {
   query?: unknown
   sort_by?: readonly SortTerm[] | null | undefined
   projectId: string
-  prefix: WireNames['prefix']
-  /** Whether the `wb_` spelling is accepted too. */
-  aliases: boolean
   /** First word of special feedback types, beside `wandb`. */
   feedbackPrefix?: string
   /** Dotted paths at which conditions and order are read through refs. */
   expand_columns?: readonly string[] | null | undefined
 }): CompiledCallsQuery {
-  const names: WireNames = { prefix: request.prefix, aliases: request.aliases }
   const derived = derivedFieldFactory(request.feedbackPrefix ?? 'wandb')
-  const fields = callFields(names, { derived, expand: expandedPaths(request.expand_columns) })
+  const fields = callFields({ derived, expand: expandedPaths(request.expand_columns) })
   const conjuncts = [
-    ...filterConditions(request.filter, request.projectId, names),
+    ...filterConditions(request.filter, request.projectId),
     ...conjunctsOf(parseQuery(request.query, fields)),
   ]
   const conditions = conjuncts.filter((condition) => condition.is !== 'constant' || condition.value !== true)

@@ -3,12 +3,10 @@ import { fault } from '../../../core/http/errors.ts'
 import { type Sql, sql } from '../../../core/store/sql.ts'
 import { jsonPath, splitPath } from '../../language/path.ts'
 import type { Column, ColumnSql, Field, Fields, JsonField, Row } from '../../language/types.ts'
+import { neutralName } from '../../language/wire-names.ts'
 import { type Expanded, expandedPaths, listedAmong } from './expanded.ts'
 import { type DerivedFieldFactory, derivedFieldFactory, isDerived } from './joins.ts'
 import type { DerivedField, Document, HeaderColumn } from './types.ts'
-
-/** How the wire spells the user and run fields. */
-export type WireNames = { prefix: 'platform' | 'wb'; aliases: boolean }
 
 const text = (row: Row, column: string): string => String(row[column] ?? '')
 const isRunning = (row: Row): boolean => Number(row.end_ver ?? 0) === 0
@@ -146,8 +144,6 @@ const columns = new Map<string, Column>(
   ].map((column) => [column.name, column]),
 )
 
-/** Stored under neutral names, spelled with the prefix on the wire. */
-const prefixed = new Set(['user_id', 'run_id', 'run_step', 'run_step_end'])
 const derived = new Map<string, Column>([status, latency, traceName].map((column) => [column.name, column]))
 const lists = new Set(['input_refs', 'output_refs'])
 const documents = new Set<string>(['attributes', 'inputs', 'output', 'summary'])
@@ -189,17 +185,8 @@ function summaryField(segments: string[], name: string, expansions: Expansions):
   return { is: 'column', column }
 }
 
-/** Wire name of a column without its prefix; names without prefix stay. */
-function neutral(name: string, { prefix, aliases }: WireNames): string {
-  for (const spelling of aliases ? [prefix, 'wb'] : [prefix])
-    if (name.startsWith(`${spelling}_`) && prefixed.has(name.slice(spelling.length + 1)))
-      return name.slice(spelling.length + 1)
-  return prefixed.has(name) ? '' : name
-}
-
 /** What the field names of call queries mean. */
 export function callFields(
-  names: WireNames,
   expansions: Expansions = { derived: derivedFieldFactory('wandb'), expand: expandedPaths([]) },
 ): Fields {
   return (name) => {
@@ -211,7 +198,7 @@ export function callFields(
       return document === 'summary' ? summaryField(rest, name, expansions) : jsonField(document, rest, name, expansions)
     if (name === maskingVersion.name) return { is: 'column', column: maskingVersion }
     if (rest.length === 0) {
-      const column = columns.get(neutral(first, names))
+      const column = columns.get(neutralName(first))
       if (column !== undefined) return { is: 'column', column }
       if (lists.has(first)) return { is: 'list', list: { name: first, column: first } }
     }

@@ -3,9 +3,10 @@ import type { CallsFilter } from '../../../../schemas/query.ts'
 import { fault } from '../../../core/http/errors.ts'
 import type { Condition, Value } from '../../language/types.ts'
 import { junction } from '../../language/typing.ts'
-import { callColumn, type WireNames } from './fields.ts'
+import { callColumn } from './fields.ts'
 
 const maxListed = 1000
+const spellings = ['platform', 'wb'] as const
 const nothing: Condition = { is: 'constant', value: false }
 
 const column = (name: string): Value => ({ is: 'column', column: callColumn(name) })
@@ -47,20 +48,10 @@ const refs = (name: string, list: string[] | null): Condition[] =>
   list === null ? [] : [{ is: 'anyOf', list: { name, column: name }, ...split(list) }]
 
 /** Conjuncts of a filter. @throws Fault 400 when a list is too long */
-export function filterConditions(
-  filter: CallsFilter | null | undefined,
-  projectId: string,
-  { prefix, aliases }: WireNames,
-): Condition[] {
+export function filterConditions(filter: CallsFilter | null | undefined, projectId: string): Condition[] {
   if (!filter) return []
   const list = (name: keyof CallsFilter): string[] | null => checked(name, filter[name] as string[] | null | undefined)
-  const prefixed = (name: 'user_ids' | 'run_ids'): [name: keyof CallsFilter, list: string[] | null] => {
-    const own = `${prefix}_${name}` as const
-    const key = (filter[own] === null || filter[own] === undefined) && aliases ? (`wb_${name}` as const) : own
-    return [key, filter[key] ?? null]
-  }
-  const runIds = nonEmpty(checked(...prefixed('run_ids')))
-  const [, userIds] = prefixed('user_ids')
+  const runId = (id: string): string => (id.includes('/') ? id : `${projectId}/${id}`)
   return [
     ...among('id', nonEmpty(list('call_ids'))),
     ...among('trace_id', nonEmpty(list('trace_ids'))),
@@ -71,7 +62,9 @@ export function filterConditions(
     ...opNames(nonEmpty(list('op_names'))),
     ...refs('input_refs', nonEmpty(list('input_refs'))),
     ...refs('output_refs', nonEmpty(list('output_refs'))),
-    ...among('user_id', nonEmpty(userIds)),
-    ...among('run_id', runIds?.map((id) => (id.includes('/') ? id : `${projectId}/${id}`)) ?? null),
+    ...spellings.flatMap((prefix) => [
+      ...among('user_id', nonEmpty(filter[`${prefix}_user_ids`] ?? null)),
+      ...among('run_id', nonEmpty(list(`${prefix}_run_ids`))?.map(runId) ?? null),
+    ]),
   ]
 }

@@ -3,6 +3,7 @@
 import { placeOf } from '../../../core/json/byte-walk.ts'
 import { jsonPath, splitPath } from '../../language/path.ts'
 import type { PathSegment } from '../../language/types.ts'
+import { neutralName } from '../../language/wire-names.ts'
 
 const formula = /^[=+\-@\t\r]/
 const needsQuotes = /[",\r\n]/
@@ -17,10 +18,16 @@ function cell(text: string, isText: boolean): string {
 /** Fields by their dotted names, as filters spell them. */
 export type CsvColumns = { names: readonly string[]; paths: readonly PathSegment[][] }
 
-/** @throws Fault 422 for names that can name nothing */
-export const csvColumns = (names: readonly string[]): CsvColumns => ({
+/**
+ * @param prefix of users and runs in the records, which may be asked for by either spelling
+ * @throws Fault 422 for names that can name nothing
+ */
+export const csvColumns = (names: readonly string[], prefix: string): CsvColumns => ({
   names,
-  paths: names.map((name) => jsonPath(splitPath(name), name)),
+  paths: names.map((name) => {
+    const neutral = neutralName(name)
+    return jsonPath(splitPath(neutral === '' || neutral === name ? name : `${prefix}_${neutral}`), name)
+  }),
 })
 
 export const csvHead = ({ names }: CsvColumns): string => `${names.map((name) => cell(name, true)).join(',')}\r\n`

@@ -8,6 +8,7 @@ import { createTickets, type Ticket } from './ticket.ts'
 
 type ExportDeps = {
   invoke: Pick<Invoke, 'lines'>
+  wirePrefix: string
   masterKey(): Buffer | undefined
   now?: () => number
 }
@@ -53,7 +54,7 @@ async function* mapped<T>(source: AsyncIterable<T>, make: (one: T) => string): A
   for await (const one of source) yield make(one)
 }
 
-export function createExportRoutes({ invoke, masterKey, now }: ExportDeps): Route[] {
+export function createExportRoutes({ invoke, wirePrefix, masterKey, now }: ExportDeps): Route[] {
   const tickets = createTickets(masterKey, now)
 
   const fileOf = ({ body, format, columns: names }: Ticket, as: InvokeCaller): Reply => {
@@ -65,7 +66,7 @@ export function createExportRoutes({ invoke, masterKey, now }: ExportDeps): Rout
     const lines = invoke.lines('calls.stream_query', Buffer.from(body), as)
     if (format === 'jsonl')
       return { lines: inPieces(mapped(lines, (line) => `${line}\n`)), contentType: 'application/jsonl', headers }
-    const columns = csvColumns(names)
+    const columns = csvColumns(names, wirePrefix)
     const rows = mapped(lines, (line) => csvRow(columns, Buffer.from(line)))
     return { bytes: inPieces(rows, csvHead(columns)), contentType: 'text/csv; charset=utf-8', headers }
   }
@@ -85,7 +86,7 @@ export function createExportRoutes({ invoke, masterKey, now }: ExportDeps): Rout
         context.project(input.project_id)
         const { format, columns = [], ...asked } = input
         if (columns.length > maxColumns) throw fault(400, `An export has at most ${maxColumns} columns`)
-        if (format === 'csv') csvColumns(columns)
+        if (format === 'csv') csvColumns(columns, wirePrefix)
         // What the list refuses is told here, where somebody reads it.
         const none = { ...asked, columns, limit: 0 }
         for await (const _ of invoke.lines('calls.stream_query', none, { caller, signal, requestId })) break

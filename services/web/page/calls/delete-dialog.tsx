@@ -1,24 +1,62 @@
-// Deletes calls, with all below them, once somebody is sure; many in several requests.
-import { useQueryClient } from '@tanstack/react-query'
+// Deletes calls, with all below them, once somebody is sure of how many the server counts; many in several requests.
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { json } from '../api/client.ts'
 import { count } from '../engine/format.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import type { ListRequest } from './search.ts'
 
 /** Ids of one request, as the server takes them. */
 const batchRows = 1_000
 /** From here on the number has to be typed. */
 const typedAbove = 100
 
-type DeleteProps = { projectId: string; ids: readonly string[]; onClose(isDone: boolean): void }
+type DeleteProps = {
+  projectId: string
+  ids: readonly string[]
+  /** The list of which they are all that matches; its filter is counted then, not their ids. */
+  matches?: ListRequest | undefined
+  onClose(isDone: boolean): void
+}
 type Progress = { asked: number; deleted: number; faults: string[]; isOver: boolean }
 
-export function DeleteDialog({ projectId, ids, onClose }: DeleteProps) {
+async function countOf({ projectId, ids, matches }: DeleteProps, signal: AbortSignal): Promise<number> {
+  if (matches !== undefined) {
+    const { sort_by: _, ...list } = matches
+    return (await json('calls.query_stats', list, { signal })).count
+  }
+  let found = 0
+  for (let from = 0; from < ids.length; from += batchRows) {
+    const filter = { call_ids: ids.slice(from, from + batchRows) }
+    found += (await json('calls.query_stats', { project_id: projectId, filter }, { signal })).count
+  }
+  return found
+}
+
+function Counted({ found, marked, matches }: { found: number; marked: number; matches: boolean }) {
+  const what = `The server counts ${count(found)} ${found === 1 ? 'call' : 'calls'}${matches ? ' that match the filter' : ''}. `
+  const differ = found > marked ? `Only the ${count(marked)} marked ones go. ` : ''
+  return (
+    <p>
+      {what}
+      {differ}All calls below them go too. This cannot be undone.
+    </p>
+  )
+}
+
+export function DeleteDialog(props: DeleteProps) {
+  const { projectId, ids, matches, onClose } = props
   const client = useQueryClient()
   const [typed, setTyped] = useState('')
   const [progress, setProgress] = useState<Progress>()
   const [control] = useState(() => new AbortController())
-  const isSure = ids.length <= typedAbove || typed.replaceAll(/\D/g, '') === String(ids.length)
+  const counted = useQuery({
+    queryKey: ['calls.delete', projectId, ids, matches],
+    queryFn: ({ signal }) => countOf(props, signal),
+    gcTime: 0,
+  })
+  const isSure =
+    counted.data !== undefined && (ids.length <= typedAbove || typed.replaceAll(/\D/g, '') === String(ids.length))
   const close = () => {
     control.abort()
     onClose(progress !== undefined)
@@ -51,7 +89,13 @@ export function DeleteDialog({ projectId, ids, onClose }: DeleteProps) {
     <Dialog title={`Delete ${count(ids.length)} ${ids.length === 1 ? 'call' : 'calls'}`} onClose={close}>
       {progress === undefined ? (
         <form onSubmit={(event) => void run(event)} className="delete-calls">
-          <p>All calls below them go too. This cannot be undone.</p>
+          {counted.data !== undefined && (
+            <Counted found={counted.data} marked={ids.length} matches={matches !== undefined} />
+          )}
+          {counted.isPending && <p role="status">Counting…</p>}
+          {counted.error && (
+            <p className="s-error">The server does not say how many there are: {counted.error.message}</p>
+          )}
           {ids.length > typedAbove && (
             <label>
               Type {ids.length} to go on{' '}

@@ -25,11 +25,14 @@ const maxMarked = 100_000
 /** Marks are kept by project and filter: another list begins without any. */
 export function useMarks(request: ListRequest | undefined, rowAt: (index: number) => Row | undefined) {
   const list = JSON.stringify([request?.project_id, request?.filter, request?.query])
-  const [state, setState] = useState({ list, ids: new Set<string>(), last: 0 })
-  const ids = state.list === list ? state.ids : new Set<string>()
-  const set = (next: Set<string>, last: number) => setState({ list, ids: next, last })
+  const [state, setState] = useState({ list, ids: new Set<string>(), last: 0, areAll: false })
+  const isOfList = state.list === list
+  const ids = isOfList ? state.ids : new Set<string>()
+  const set = (next: Set<string>, last: number, areAll = false) => setState({ list, ids: next, last, areAll })
   return {
     ids,
+    /** What they are the matches of, unless they were marked one by one. */
+    matches: isOfList && state.areAll ? request : undefined,
     toggle(index: number) {
       const id = rowAt(index)?.id
       if (id === undefined) return
@@ -48,7 +51,7 @@ export function useMarks(request: ListRequest | undefined, rowAt: (index: number
     },
     async all() {
       if (request === undefined) return
-      set(new Set(await ask('ids', [baseUrl, { ...request, limit: maxMarked }])), 0)
+      set(new Set(await ask('ids', [baseUrl, { ...request, limit: maxMarked }])), 0, true)
     },
     clear: () => set(new Set(), 0),
   }
@@ -160,6 +163,7 @@ export function MarkBar({ projectId, marks, search, nowS, total, onChanged, onFi
         <DeleteDialog
           projectId={projectId}
           ids={[...marks.ids]}
+          matches={marks.matches}
           onClose={(isDone) => {
             setDeletes(false)
             if (!isDone) return
