@@ -82,7 +82,10 @@ const configSchema = z.object({
     'silent',
   ]),
   wirePrefix: choice('platform', 'first word of user and run fields on the wire', ['platform', 'wb']),
-  wireAliases: truth(true, 'accept wb_* fields of calls that are written under any prefix; what is asked takes either spelling always'),
+  wireAliases: truth(
+    true,
+    'accept wb_* fields of calls that are written under any prefix; what is asked takes either spelling always',
+  ),
   edgeWasm: truth(true, 'read batches of calls in WebAssembly where the machine has SIMD, not in JavaScript'),
   feedbackPrefix: text(
     'wandb',

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { tooLarge } from '../errors.ts'
+import { noted } from '../log/freshness.ts'
 import { parseInRoom } from '../memory/heap-room.ts'
 import { moveWork, runningAccount, runningRequest } from '../process/running-handler.ts'
 import type { RequestThreads } from '../threads/pool.ts'
@@ -176,7 +177,9 @@ export function createInvoke({ routes, config, threads }: InvokeDeps): Invoke {
       const address = () => asker?.address() ?? ''
       const requested = { requestId, params, clientIp: address, headers, url: `?${queryOf()}` }
       const request = longRequest(route, requested, 'application/json', caller, maxJsonDepth)
-      return unlessAborted(signal, threads.run(request, { body: bytes }, caller, signal, runningAccount()))
+      const reply = await unlessAborted(signal, threads.run(request, { body: bytes }, caller, signal, runningAccount()))
+      noted(reply.headers ?? {})
+      return reply
     }
     const sent = sentTo(route, value, bytes, maxJsonDepth)
     const projects = projectsOf(caller, route)

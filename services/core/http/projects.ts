@@ -2,6 +2,7 @@
 
 import { rightText } from '../directory/roles.ts'
 import { type ProjectId, parseProjectId } from '../ids.ts'
+import { staleHeader } from '../log/freshness.ts'
 import {
   type Cutoffs,
   type RunningFor,
@@ -25,6 +26,12 @@ const madeIn = <T>(handler: RunningHandler, source: AsyncIterable<T>): AsyncIter
   },
 })
 
+/** Says that the answer may lack writes where a wait of the handler, or of one that it invoked, came to that. */
+function told(reply: Reply, staleness: { ms: number }): Reply {
+  if (staleness.ms === 0 || reply.headers?.[staleHeader] !== undefined) return reply
+  return { ...reply, headers: { ...reply.headers, [staleHeader]: String(staleness.ms) } }
+}
+
 function replyIn(handler: RunningHandler, reply: Reply): Reply {
   if ('lines' in reply) return { ...reply, lines: madeIn(handler, reply.lines) }
   if ('bytes' in reply && !Buffer.isBuffer(reply.bytes)) return { ...reply, bytes: madeIn(handler, reply.bytes) }
@@ -46,7 +53,7 @@ export function projectsOf(
   caller: Caller,
   { name, right, withoutProject, opensRemoved }: Route,
   mayMove: boolean | undefined = undefined,
-  { account, request, cutoffsOf }: RunningFor = runningFor(),
+  { account, request, cutoffsOf, staleness = { ms: 0 } }: RunningFor = runningFor(),
 ): RequestProjects {
   const asked = new Set<ProjectId>()
   const cutoffs = new Map<string, Cutoffs>()
@@ -61,6 +68,7 @@ export function projectsOf(
     work,
     account,
     request,
+    staleness,
   }
   async function handled(handle: () => Promise<Reply>): Promise<Reply> {
     let reply: Reply
@@ -76,7 +84,7 @@ export function projectsOf(
       throw own.moved
     }
     if (own !== undefined) own.mayMove = false
-    return replyIn(handler, reply)
+    return told(replyIn(handler, reply), staleness)
   }
   const projectOrNull = (projectId: string): ProjectId | null => {
     const parsed = parseProjectId(projectId)

@@ -1,6 +1,7 @@
 // Read your own writes: a read waits, bounded, until the tables it reads have passed the log's end at its arrival.
 import { malformed, Refusal, unavailable } from '../errors.ts'
 import type { ProjectId } from '../ids.ts'
+import { noteStale } from '../process/running-handler.ts'
 import type { Log, Position } from './log.ts'
 import { parsePositions, positionHeader } from './positions.ts'
 import type { Progress } from './progress.ts'
@@ -17,8 +18,10 @@ type FreshnessWish = {
 export type Freshness = {
   /**
    * Waits for the topics that a route reads: for what was written for the projects of the request, where that is known.
-   * Resolves to the headers of the answer: `X-Callhouse-Stale: <ms>` when it may lack writes. `?freshness=any` or `X-Callhouse-Freshness: any` skips the wait; a position in
-   * `X-Callhouse-Position` is waited for exactly, instead of the log's end.
+   * Resolves to the headers of the answer: `X-Callhouse-Stale: <ms>` when it may lack writes; whoever invoked the route
+   * says so too. `?freshness=any` or `X-Callhouse-Freshness: any` skips the wait; a position in `X-Callhouse-Position` is
+   * waited for exactly, instead of the log's end.
+   * @throws Refusal instead of an answer that may lack writes, where `strict` is asked for
    */
   wait(wish: FreshnessWish, topics: string[]): Promise<Record<string, string>>
 }
@@ -31,6 +34,12 @@ export const latestOfLog = (signal: AbortSignal = new AbortController().signal):
 })
 
 export const staleHeader = 'X-Callhouse-Stale'
+
+/** The headers of an answer; what they say of staleness, the request that runs says too. */
+export function noted(headers: Record<string, string>): Record<string, string> {
+  if (staleHeader in headers) noteStale(Number(headers[staleHeader]))
+  return headers
+}
 
 /** For a write that decides by reading. @throws Refusal when the wait before it ended too early to decide */
 export function throwIfStale(headers: Record<string, string>): void {
@@ -64,6 +73,7 @@ export function createFreshness(deps: {
   const latest = async (
     { header, signal, projects }: FreshnessWish,
     topics: string[],
+    isStrict: boolean,
   ): Promise<'current' | 'waited' | Record<string, string>> => {
     const asked = header(positionHeader.toLowerCase())
     const wanted = asked ? parsePositions(asked, log.topics) : await ends(topics, projects?.() ?? [])
@@ -72,7 +82,7 @@ export function createFreshness(deps: {
     const missing = wanted.filter((p) => progress.offset(p.topic, p.partition) < p.offset)
     if (missing.length === 0) return 'current'
     const lagMs = log.health().lagMs
-    if (!asked && lagMs > boundMs) return stale(lagMs)
+    if (!asked && !isStrict && lagMs > boundMs) return stale(lagMs)
     for (const topic of new Set(missing.map((p) => p.topic))) log.flush(topic)
     if (await progress.reach(missing, boundMs, signal)) return 'waited'
     return stale(Math.max(1, log.health().lagMs))
@@ -81,13 +91,16 @@ export function createFreshness(deps: {
     async wait(wish, topics) {
       const mode = wish.query.get('freshness') ?? wish.header('x-callhouse-freshness') ?? 'latest'
       if (mode === 'any') return {}
-      if (mode !== 'latest')
-        throw malformed(`Invalid freshness: ${JSON.stringify(mode.slice(0, 50))}; expected latest or any`)
+      const isStrict = mode === 'strict'
+      if (mode !== 'latest' && !isStrict)
+        throw malformed(`Invalid freshness: ${JSON.stringify(mode.slice(0, 50))}; expected latest, strict or any`)
       const beganMs = performance.now()
-      const result = await latest(wish, topics)
+      const result = await latest(wish, topics, isStrict)
       const isFresh = result === 'current' || result === 'waited'
       deps.onWait?.(isFresh ? result : 'stale', performance.now() - beganMs)
-      return isFresh ? {} : result
+      if (isFresh) return {}
+      if (isStrict) throwIfStale(result)
+      return noted(result)
     },
   }
 }

@@ -56,6 +56,8 @@ export type RunningFor = {
   account?: Account | undefined
   request?: AuditedRequest | undefined
   cutoffsOf?: CutoffsOf | undefined
+  /** What its waits for earlier writes came to: milliseconds, 0 = nothing is missing. */
+  staleness?: { ms: number } | undefined
 }
 
 export type RunningHandler = RunningFor & {
@@ -82,6 +84,12 @@ export const runningAccount = (): Account | undefined => running.getStore()?.acc
 export const runningRequest = (): AuditedRequest | undefined => running.getStore()?.request
 /** What the request that runs may not see of a project that it opened. */
 export const runningCutoffs = (projectId: ProjectId): Cutoffs | undefined => running.getStore()?.cutoffs?.get(projectId)
+
+/** A wait for earlier writes ended before they were readable: the answer of the request that runs may lack them. */
+export function noteStale(ms: number): void {
+  const staleness = running.getStore()?.staleness
+  if (staleness !== undefined) staleness.ms = Math.max(staleness.ms, ms)
+}
 
 export const runningFor = (): RunningFor => running.getStore() ?? {}
 

@@ -1,6 +1,7 @@
 // The same ports as a thread sees them: each asks the thread that holds the engines.
 import type { AuditEvent } from '../audit/chain.ts'
 import type { LongAnswer } from '../errors.ts'
+import { noted } from '../log/freshness.ts'
 import type { Position, RecordInput } from '../log/log.ts'
 import { positionHeader } from '../log/positions.ts'
 import { type Account, runningAccount, runningRequest } from '../process/running-handler.ts'
@@ -113,7 +114,7 @@ export function remotePorts(
         const position = header(positionHeader.toLowerCase())
         const mode = query.get('freshness') ?? header('x-callhouse-freshness')
         const asked = { position, mode, projects: [...(projects?.() ?? [])], topics }
-        return (await ask('wait', asked, [], signal)).value as Record<string, string>
+        return noted((await ask('wait', asked, [], signal)).value as Record<string, string>)
       },
     },
     lock: {

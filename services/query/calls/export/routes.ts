@@ -3,6 +3,7 @@ import { callsExportRequest, callsExportResponse } from '../../../../schemas/cal
 import { fault } from '../../../core/http/errors.ts'
 import type { Invoke, InvokeCaller } from '../../../core/http/invoke.ts'
 import { type Reply, type Route, route } from '../../../core/http/route.ts'
+import { started } from '../stream.ts'
 import { csvColumns, csvHead, csvRow } from './csv.ts'
 import { createTickets, type Ticket } from './ticket.ts'
 
@@ -57,7 +58,7 @@ async function* mapped<T>(source: AsyncIterable<T>, make: (one: T) => string): A
 export function createExportRoutes({ invoke, wirePrefix, masterKey, now }: ExportDeps): Route[] {
   const tickets = createTickets(masterKey, now)
 
-  const fileOf = ({ body, format, columns: names }: Ticket, as: InvokeCaller): Reply => {
+  const fileOf = async ({ body, format, columns: names }: Ticket, as: InvokeCaller): Promise<Reply> => {
     const headers = {
       'Cache-Control': 'no-store',
       'Content-Disposition': `attachment; filename="calls.${format}"`,
@@ -65,10 +66,14 @@ export function createExportRoutes({ invoke, wirePrefix, masterKey, now }: Expor
     // It ignores what only exports know.
     const lines = invoke.lines('calls.stream_query', Buffer.from(body), as)
     if (format === 'jsonl')
-      return { lines: inPieces(mapped(lines, (line) => `${line}\n`)), contentType: 'application/jsonl', headers }
+      return {
+        lines: await started(inPieces(mapped(lines, (line) => `${line}\n`))),
+        contentType: 'application/jsonl',
+        headers,
+      }
     const columns = csvColumns(names, wirePrefix)
     const rows = mapped(lines, (line) => csvRow(columns, Buffer.from(line)))
-    return { bytes: inPieces(rows, csvHead(columns)), contentType: 'text/csv; charset=utf-8', headers }
+    return { bytes: await started(inPieces(rows, csvHead(columns))), contentType: 'text/csv; charset=utf-8', headers }
   }
 
   return [
@@ -89,7 +94,13 @@ export function createExportRoutes({ invoke, wirePrefix, masterKey, now }: Expor
         if (format === 'csv') csvColumns(columns, wirePrefix)
         // What the list refuses is told here, where somebody reads it.
         const none = { ...asked, columns, limit: 0 }
-        for await (const _ of invoke.lines('calls.stream_query', none, { caller, signal, requestId })) break
+        for await (const _ of invoke.lines('calls.stream_query', none, {
+          caller,
+          signal,
+          requestId,
+          freshness: context,
+        }))
+          break
         const { ticket, untilMs } = tickets.make({
           body: context.body.bytes.toString(),
           format,
