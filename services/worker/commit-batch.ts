@@ -1,6 +1,7 @@
 // Applies a batch, however many attempts and starts that takes, and commits its position: nothing that was accepted is lost.
 import { pause } from '../core/concurrency/pause.ts'
 import type { Batch, Log } from '../core/log/log.ts'
+import { isPassing } from '../core/process/passing-faults.ts'
 import { StoreError } from '../core/store/store.ts'
 import type { Applier } from './apply-batch.ts'
 import { batchMembers } from './combined-batch.ts'
@@ -39,12 +40,8 @@ export type Committer = {
   stuck: Promise<void>
 }
 
-/** File system errors that pass; others mean that the log or the data folder is damaged. */
-const transientCodes = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM', 'EBUSY'])
 const isOutage = (error: unknown): error is Error =>
-  error instanceof StoreError ||
-  error instanceof Held ||
-  (error instanceof Error && transientCodes.has((error as NodeJS.ErrnoException).code ?? ''))
+  error instanceof StoreError || error instanceof Held || isPassing(error)
 
 const firstRetryMs = 50
 const maxRetryMs = 5_000

@@ -1,7 +1,9 @@
 // The worker: takes batches from the log, applies them to the store, and moves the position last.
 import { slotsOf } from '../content/hash-slots.ts'
+import { pause } from '../core/concurrency/pause.ts'
 import type { Batch, Log } from '../core/log/log.ts'
 import type { Progress } from '../core/log/progress.ts'
+import { isPassing } from '../core/process/passing-faults.ts'
 import type { Store } from '../core/store/store.ts'
 import { topicNamed } from '../events/registry.ts'
 import { type Applier, createApplier } from './apply-batch.ts'
@@ -133,7 +135,21 @@ export function startWorker(deps: WorkerDeps): Worker {
     fieldIndexRollups.onDirty()
   }
 
+  /** Reads of the log fail as files do: what passes is waited for. */
   const consume = async (topic: string): Promise<void> => {
+    for (let retryMs = 50; ; retryMs = Math.min(2 * retryMs, 5_000))
+      try {
+        await consumeUntilFault(topic)
+        return
+      } catch (error) {
+        if (!isPassing(error) || signal.aborted) throw error
+        failing.set(topic, { status: 'degraded', reason: `the log cannot be read (${error.code})` })
+        deps.onRetry?.(topic, error, retryMs)
+        await pause(retryMs, signal)
+      }
+  }
+
+  const consumeUntilFault = async (topic: string): Promise<void> => {
     const { version } = topicNamed(topic)
     for await (const first of log.consume(topic, signal)) {
       const batch = combined(first, log.takeMore(topic, combinedBytes - sizeOf(first)))

@@ -6,6 +6,7 @@ import { Refusal } from '../../services/core/errors.ts'
 import { asFault, type Fault } from '../../services/core/http/errors.ts'
 import { readSegments } from '../../services/core/log/segments/read.ts'
 import type { EmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
+import { eventually } from '../fixtures/eventually.ts'
 import { applyRows, controlledFs, openLog, recordOf, temporaryFolder } from '../fixtures/log.ts'
 
 async function refusal(promise: Promise<unknown>): Promise<Fault> {
@@ -94,15 +95,54 @@ describe('a failed write', () => {
     }
   })
 
-  test('a failure that cannot be undone stops acceptance until the restart; nothing acknowledged is lost', async () => {
+  test('a failure that cannot be undone yet is undone later, by itself; nothing acknowledged is lost', async () => {
+    for (const operation of ['truncate', 'open', 'datasync', 'syncDir'] as const) {
+      const control = controlledFs()
+      const dir = await temporaryFolder()
+      let log = await openLog(dir, { fs: control.fs })
+      // Only a segment without records has its folder synced.
+      const before = operation === 'syncDir' ? [] : ['a', 'b']
+      for (const id of before) await append(log, id)
+      control.fail('datasync', 'EIO', operation === 'datasync' ? 3 : 1)
+      if (operation !== 'datasync') control.fail(operation, 'EMFILE', 2)
+      expect((await refusal(append(log, 'x'))).status).toBe(503)
+      expect(log.health()).toMatchObject({
+        status: 'down',
+        reason: expect.stringMatching(/could not be undone; is tried/),
+      })
+      expect((await refusal(append(log, 'y'))).status).toBe(503)
+      await eventually(() => expect(log.health()).toMatchObject({ status: 'degraded' }))
+      expect((await append(log, 'c')).offset).toBe(before.length + 1)
+      expect(log.health().status).toBe('ok')
+      expect((await applyRows(log, 'calls', before.length + 1)).ids).toEqual([...before, 'c'])
+      await log.close()
+      log = await openLog(dir)
+      expect(await retained(dir)).toEqual([...before, 'c'].map((id, index) => [index + 1, id]))
+    }
+  })
+
+  test('a log is closed while a failure waits to be undone', async () => {
+    const control = controlledFs()
+    const dir = await temporaryFolder()
+    let log = await openLog(dir, { fs: control.fs })
+    await append(log, 'a')
+    control.fail('datasync', 'EIO', 1)
+    control.fail('truncate', 'EMFILE', 100)
+    expect((await refusal(append(log, 'x'))).status).toBe(503)
+    await log.close()
+    log = await openLog(dir)
+    expect((await applyRows(log, 'calls', 1)).ids[0]).toBe('a')
+  })
+
+  test('a failure that is no passing one stops acceptance until the restart; nothing acknowledged is lost', async () => {
     for (const operation of ['truncate', 'open', 'datasync'] as const) {
       const control = controlledFs()
       const dir = await temporaryFolder()
       let log = await openLog(dir, { fs: control.fs })
       await append(log, 'a')
       await append(log, 'b')
-      control.fail('datasync', 'EIO', operation === 'datasync' ? 2 : 1)
-      if (operation !== 'datasync') control.fail(operation, 'EIO')
+      control.fail('datasync', 'EROFS', operation === 'datasync' ? 2 : 1)
+      if (operation !== 'datasync') control.fail(operation, 'EROFS')
       expect((await refusal(append(log, 'x'))).status).toBe(503)
       expect(log.health()).toMatchObject({ status: 'down' })
       expect(log.health().reason).toMatch(/could not be undone/)

@@ -1,5 +1,7 @@
 // Appends the records of one topic: group commit into the growing segment, and repair after a failed write.
+import { pause } from '../../concurrency/pause.ts'
 import { type Refusal, unavailable } from '../../errors.ts'
+import { isPassing } from '../../process/passing-faults.ts'
 import type { Position, RecordHeader, RecordInput } from '../log.ts'
 import { encodeHead, storedBytes } from '../record.ts'
 import type { Admission } from './admission.ts'
@@ -41,11 +43,14 @@ export type SegmentWriter = {
   /** Last durable offset. */
   end(): number
   isWriting(): boolean
-  /** `down` until restart when a failed write could not be undone; `degraded` after a failed write until one works. */
+  /** `down` while a failed write is not undone, until restart where that is no passing fault; `degraded` until one works. */
   state(): { status: 'ok' | 'degraded' | 'down'; reason: string }
   /** Writes what is queued, then closes the segment. */
   close(): Promise<void>
 }
+
+/** Pauses between tries to undo a failed write; they double. */
+const [firstUndoMs, maxUndoMs] = [100, 5_000]
 
 type Pending = {
   records: RecordInput[]
@@ -79,11 +84,13 @@ export function createWriter(options: {
   let handle: LogFile | null = null
   let isPumping = false
   let pumping: Promise<void> = Promise.resolve()
+  let undoing: Promise<void> = Promise.resolve()
   let writing = false
   let closed = false
   let status: 'ok' | 'degraded' | 'down' = 'ok'
   let reason = ''
   const closing = new Set<Promise<void>>()
+  const stop = new AbortController()
   const spares = createSpares(fs, folder, segmentBytes)
   let isOnSpare = false
 
@@ -94,13 +101,19 @@ export function createWriter(options: {
     handle = null
     spares.learn(segment.sizeBytes)
     const ending = isOnSpare ? file.truncate(segment.sizeBytes) : endsWithRecords()
-    segment.ended = () => ending
+    segment.ended = () => ending.catch(() => endAgain(segment))
     const done = ending
       .finally(() => file.close())
       .catch((error: unknown) => logger?.warn({ file: segment.file, err: error }, 'closing a segment failed'))
       .finally(() => closing.delete(done))
     closing.add(done)
     return segment
+  }
+
+  /** Of a segment whose end could not be set when it was sealed. */
+  async function endAgain({ file: path, sizeBytes }: Segment): Promise<void> {
+    const file = await fs.open(path, 'r+')
+    await file.truncate(sizeBytes).finally(() => file.close())
   }
 
   /** @returns whether the name of the segment has to be made durable */
@@ -240,15 +253,32 @@ export function createWriter(options: {
     reason = `Writing the log failed: ${messageOf(error)}`
     logger?.error({ topic, file: segment.file, err: error }, 'writing the log failed')
     if (errorCode(error) === 'ENOSPC') admission.recheckDisk()
-    try {
-      await repair(segment)
-    } catch (repairError) {
-      status = 'down'
-      reason = `Writing the log failed and could not be undone; restart needed: ${messageOf(repairError)}`
-      logger?.error({ topic, file: segment.file, err: repairError }, 'a failed write could not be undone')
-    }
+    if (!(await undo(segment))) undoing = undoLater(segment)
     writing = false
     rejectAll(group, unavailable(reason))
+  }
+
+  /** @returns whether that is the end of it: undone, or never to be */
+  async function undo(segment: Segment): Promise<boolean> {
+    try {
+      await repair(segment)
+      status = 'degraded'
+      return true
+    } catch (error) {
+      status = 'down'
+      const passes = isPassing(error)
+      const until = passes ? 'is tried again' : 'restart needed'
+      reason = `Writing the log failed and could not be undone; ${until}: ${messageOf(error)}`
+      logger?.error({ topic, file: segment.file, err: error }, 'a failed write could not be undone')
+      return !passes
+    }
+  }
+
+  async function undoLater(segment: Segment): Promise<void> {
+    for (let ms = firstUndoMs; ; ms = Math.min(2 * ms, maxUndoMs)) {
+      await pause(ms, stop.signal)
+      if (stop.signal.aborted || (await undo(segment))) return
+    }
   }
 
   /** Takes the bytes of a failed write away and puts the segment aside; the next write begins a new one. */
@@ -320,6 +350,8 @@ export function createWriter(options: {
     async close() {
       closed = true
       while (isPumping) await pumping
+      stop.abort()
+      await undoing
       if (growing !== null) seal()
       await Promise.all([...closing, spares.close()])
     },
