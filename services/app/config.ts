@@ -6,6 +6,7 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { parseBucketUrl } from '../core/blobs/bucket-url.ts'
 import { type FlagTypes, parseArguments } from '../core/process/arguments.ts'
+import { connectionsFor, openFilesLimit } from '../core/process/file-limit.ts'
 import { keptSettings } from './kept-settings.ts'
 import { maskFloor } from './mask-settings.ts'
 import { sealSettings } from './seal-settings.ts'
@@ -181,6 +182,12 @@ const configSchema = z.object({
   minFreeBytes: integer(
     gibibyte,
     'free disk space below which writes are answered 503; or 5 % of the disk, up to 16 GiB, if that is more',
+  ),
+  maxConnections: integer(
+    connectionsFor(openFilesLimit()),
+    'connections of all ports together; default: by how many files the process may have open',
+    4,
+    1_000_000,
   ),
   requestTimeoutMs: integer(60_000, 'time of a request up to the first byte of its answer; then 504', 100, 3_600_000),
   queryTimeoutMs: integer(30_000, 'time of one database query; then 504', 100, 3_600_000),

@@ -7,6 +7,7 @@ import { dirname } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { directoryFile, openFileDirectory } from '../core/directory/file.ts'
 import { keysFileOf, readKeysFile } from '../core/http/keys-file.ts'
+import { connectionsFor, enoughFiles, openFilesLimit } from '../core/process/file-limit.ts'
 import { comfortableFreeBytes, requiredFreeBytes } from '../core/process/free-space.ts'
 import { openToOthers } from '../core/process/private-folder.ts'
 import type { Store } from '../core/store/store.ts'
@@ -70,6 +71,16 @@ function machine(config: Config): Finding[] {
           ),
     )
   return findings
+}
+
+function openFiles({ maxConnections }: Config): Finding {
+  const limit = openFilesLimit()
+  if (limit === null) return ok('open files', 'the system does not say how many there may be')
+  const says = `${limit} at most, of which connections may take ${maxConnections}`
+  if (maxConnections > connectionsFor(limit))
+    return warn('open files', `${says}: log and engine may find none left (CALLHOUSE_MAX_CONNECTIONS, ulimit -n)`)
+  if (limit >= enoughFiles) return ok('open files', says)
+  return warn('open files', `${says}: a busy server needs ${enoughFiles} (ulimit -n)`)
 }
 
 function memory(config: Config): Finding {
@@ -197,6 +208,7 @@ function prices(nowMs: number): Finding {
 /** Findings about the machine and the settings: nothing is opened, so it may run beside a server. */
 export const examineMachine = async (config: Config, nowMs = Date.now()): Promise<Finding[]> => [
   ...machine(config),
+  openFiles(config),
   memory(config),
   ...(await folder(config)),
   ...settings(config),

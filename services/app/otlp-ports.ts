@@ -96,7 +96,7 @@ export async function openOtlpPorts(deps: OtlpPortsDeps): Promise<OtlpPorts> {
       JSON.stringify({ detail: `Not Found: this port takes OTLP alone; everything else is on ${mainAddress}` }),
     )
   }
-  const http = createHttpServer(tls, taking('request'))
+  const http = createHttpServer(tls, deps.connections, taking('request'))
   http.on('checkContinue', taking('checkContinue'))
   const hasHttp = await listen(
     'http',

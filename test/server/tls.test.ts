@@ -12,6 +12,7 @@ import { loadConfig } from '../../services/app/config.ts'
 import { examineMachine } from '../../services/app/doctor.ts'
 import { createHttpServer } from '../../services/core/http/http-server.ts'
 import { openTls } from '../../services/core/http/tls.ts'
+import { createConnections } from '../../services/core/process/connections.ts'
 import { type Certificates, makeCertificates } from '../fixtures/certificates.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
 import { eventually } from '../fixtures/eventually.ts'
@@ -152,7 +153,7 @@ describe('files of a certificate', () => {
     const renewed = vi.fn()
     const deps = { certFile: files.cert, keyFile: files.key, pollMs: 20 }
     const tls = openTls({ ...deps, onBroken: (reason) => void faults.push(reason), onRenewed: renewed })
-    const listening = createHttpServer(tls, (_, response) => response.end('yes'))
+    const listening = createHttpServer(tls, createConnections({ most: 100 }), (_, response) => response.end('yes'))
     await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => {
       tls.close()
@@ -194,7 +195,10 @@ describe('certificates of clients', () => {
       onBroken: () => undefined,
       onRenewed: () => undefined,
     })
-    const listening = createHttpServer(tls, (_, response) => response.end('taken')).listen(0, '127.0.0.1')
+    const connections = createConnections({ most: 100 })
+    const listening = createHttpServer(tls, connections, ({ socket }, response) =>
+      response.end(connections.of(socket) === undefined ? 'of no connection' : 'taken'),
+    ).listen(0, '127.0.0.1')
     onTestFinished(() => {
       tls.close()
       listening.close()

@@ -38,6 +38,7 @@ describe('a store that refuses', () => {
     refuse: (rows: string[], attempt: number) => StoreError | null,
     lines = rows,
     applied: StoredRecord[] = [],
+    faults: string[] = [],
   ) {
     const stored = new Set<string>()
     const committed: Position[] = []
@@ -65,6 +66,8 @@ describe('a store that refuses', () => {
     > = {
       topics: topicNames,
       async *consume(topic) {
+        const code = topic === 'objects' ? faults.shift() : undefined
+        if (code !== undefined) throw Object.assign(new Error(code), { code })
         if (topic === 'objects') yield { ...batchOf(lines), firstOffset: 1 + applied.length }
       },
       async commit(position) {
@@ -110,6 +113,23 @@ describe('a store that refuses', () => {
     expect(committed).toEqual([{ topic: 'objects', partition: 0, offset: 2 }])
     expect({ retries, letters }).toEqual({ retries: [], letters: [] })
     expect(sizes.filter((size) => size <= 7).reduce((sum, size) => sum + size)).toBe(rowCount)
+  })
+
+  it('nothing, while its log cannot be read, gets all rows once it can be', async () => {
+    const { worker, stored, retries, done } = start(() => null, rows, [], ['EMFILE', 'EIO', 'ENFILE'])
+    await expectSoon(() => worker.status()).toMatchObject({ status: 'degraded' })
+    await done
+    await worker.stop()
+    expect(stored.size).toBe(rowCount)
+    expect(retries).toEqual([50, 100, 200])
+    expect(worker.status()).toEqual({ status: 'ok' })
+  })
+
+  it('nothing, and has a log that is damaged, stops', async () => {
+    const { worker, done } = start(() => null, rows, [], ['ENOENT'])
+    await expect(done).rejects.toThrow('ENOENT')
+    expect(worker.status()).toMatchObject({ status: 'down' })
+    await worker.stop()
   })
 
   it('a single row for want of memory is asked again, and no row is given up', async () => {

@@ -1,12 +1,12 @@
 // The one message of a unary call: five bytes of frame, then the message, inflated within the limit of bodies.
 import type { ServerHttp2Stream } from 'node:http2'
+import type { CallClock } from '../clock/call-clock.ts'
 import type { Shares } from '../concurrency/shares.ts'
 import { Refusal } from '../errors.ts'
 import { inflateBody } from '../http/inflate.ts'
 import type { ByteLease } from '../http/limits.ts'
 import type { BufferPool } from '../memory/buffer-pool.ts'
 import { createGathering } from '../memory/gathering.ts'
-import type { CallClock } from './clock.ts'
 import { GrpcError, grpcStatus } from './status.ts'
 
 export const acceptedEncodings = 'identity,gzip,zstd'

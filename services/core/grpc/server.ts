@@ -8,6 +8,7 @@ import {
 } from 'node:http2'
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
+import { type CallClock, callClock } from '../clock/call-clock.ts'
 import { createShares } from '../concurrency/shares.ts'
 import type { Authenticate } from '../http/auth.ts'
 import { asFault } from '../http/errors.ts'
@@ -22,9 +23,9 @@ import { type HandlerDeps, runRoute, throwUnlessHeld } from '../http/serve.ts'
 import type { Tls } from '../http/tls.ts'
 import { uuidv7 } from '../ids.ts'
 import type { BufferPool } from '../memory/buffer-pool.ts'
+import type { Connections } from '../process/connections.ts'
 import type { Logger } from '../process/logger.ts'
 import type { GrpcMetrics } from '../process/metrics.ts'
-import { type CallClock, callClock } from './clock.ts'
 import { acceptedEncodings, frameOf, readMessage, streamWindowBytes } from './message.ts'
 import { codeName, GrpcError, grpcStatus, toGrpcError, trailersOf } from './status.ts'
 
@@ -41,6 +42,7 @@ export type GrpcServerDeps = {
   /** By path, `/package.Service/Method`. */
   methods: Readonly<Record<string, GrpcMethod>>
   authenticate: Authenticate
+  connections: Connections
   checkHost: HostCheck
   budget: ByteBudget
   /** Buffers of messages. */
@@ -72,7 +74,6 @@ export type GrpcServer = {
   close(limitMs: number): Promise<boolean>
 }
 
-const maxConnections = 1_000
 const usualIdleMs = 300_000
 /** A connection that does not say what it speaks. */
 const prefaceMs = 10_000
@@ -185,6 +186,9 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
     const address = (stream.session?.socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
     let outcome: GrpcAnswer | GrpcError
     let dropLimit: (() => void) | undefined
+    const connection = stream.session?.socket && deps.connections.of(stream.session.socket)
+    connection?.begins()
+    if (connection) stream.once('close', connection.ends)
     metrics.started()
     stream.once('close', () => ending.abort(new GrpcError(grpcStatus.unavailable, 'The client went away')))
     try {
@@ -202,6 +206,7 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
           bytesIn += bytes
         },
         onCaller(holder: KeyHolder) {
+          if (holder !== anonymous) connection?.isKnown()
           userId = holder.userId
           keyId = holder.keyId
         },
@@ -318,7 +323,7 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
 
   const { tls } = deps
   const server = tls ? secureServer(tls) : createSocketServer(welcome)
-  server.maxConnections = maxConnections
+  deps.connections.watch(server)
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))

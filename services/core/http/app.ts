@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express'
 import { loopTurns } from '../concurrency/loop-turns.ts'
 import { createBufferPool } from '../memory/buffer-pool.ts'
+import { createConnections } from '../process/connections.ts'
 import type { Logger } from '../process/logger.ts'
 import type { Metrics } from '../process/metrics.ts'
 import { createAuthenticate } from './auth.ts'
@@ -37,6 +38,7 @@ type HttpConfig = {
   maxFileBytes: number
   maxJsonDepth: number
   maxInflightBytes: number
+  maxConnections: number
   requestTimeoutMs: number
   basePath: string
   publicUrl: string
@@ -70,7 +72,10 @@ export type HttpServer = {
   /** Every route that is served, the server's own ones included. */
   routes: readonly Route[]
   /** What other ports of the same server share with it. */
-  shared: Pick<ServeDeps, 'authenticate' | 'budget' | 'pool'> & { checkHost: HostCheck; serving: HandlerDeps }
+  shared: Pick<ServeDeps, 'authenticate' | 'budget' | 'pool' | 'connections'> & {
+    checkHost: HostCheck
+    serving: HandlerDeps
+  }
   /** Resolves with the port that it listens on. */
   listen(): Promise<number>
   /** Stops accepting and waits for requests in flight; cuts what is left after the limit. False when it had to. */
@@ -156,7 +161,12 @@ export function createApp(deps: AppDeps): HttpServer {
   let ownPort = 0
   const budget = createByteBudget(config.maxInflightBytes, config.maxBodyBytes)
   metrics.bodies(budget.heldBytes)
+  const connections = createConnections({
+    most: config.maxConnections,
+    onFull: () => log.warn({ connections: config.maxConnections }, 'there is no room for more connections'),
+  })
   const serving: ServeDeps = {
+    connections,
     authenticate: createAuthenticate(deps.keys, config.otelVendorNamespaces, deps.sessions),
     accounts: deps.accounts,
     readAudit: deps.readAudit,
@@ -247,7 +257,7 @@ export function createApp(deps: AppDeps): HttpServer {
   app.use('/traces', router)
   app.use(notFound, broken)
 
-  const server = createHttpServer(deps.tls)
+  const server = createHttpServer(deps.tls, connections)
   server.on('listening', () => {
     ownPort = (server.address() as AddressInfo).port
   })

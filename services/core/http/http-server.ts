@@ -1,6 +1,7 @@
 // HTTP/1.1 as every port of the server speaks it: the same limits, the same answer to what is no request, the same end.
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
+import type { Connections } from '../process/connections.ts'
 import { securityHeaders } from './security-headers.ts'
 import type { Tls } from './tls.ts'
 
@@ -15,8 +16,16 @@ const limits = {
 }
 
 /** With TLS when there is a certificate. */
-export function createHttpServer(tls: Tls | undefined, onRequest?: RequestListener): Server {
+export function createHttpServer(tls: Tls | undefined, connections: Connections, onRequest?: RequestListener): Server {
   const server = tls ? createSecureServer({ ...limits, ...tls.options() }, onRequest) : createServer(limits, onRequest)
+  connections.watch(server)
+  const noteRequest: RequestListener = (request, response) => {
+    const connection = connections.of(request.socket)
+    if (connection === undefined) return
+    connection.begins()
+    response.once('close', connection.ends)
+  }
+  server.prependListener('request', noteRequest).prependListener('checkContinue', noteRequest)
   if (tls) tls.renews(server as ReturnType<typeof createSecureServer>)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy()

@@ -4,6 +4,7 @@ import { type InTurn, inTurn } from '../concurrency/loop-turns.ts'
 import { type NeededRight, rightText } from '../directory/roles.ts'
 import { type LongAnswer, TooLongHere } from '../errors.ts'
 import { type BufferPool, freshBuffers } from '../memory/buffer-pool.ts'
+import type { Connections } from '../process/connections.ts'
 import type { Account, AuditedRequest, CutoffsOf } from '../process/running-handler.ts'
 import type { RequestThreads } from '../threads/pool.ts'
 import type { Authenticate } from './auth.ts'
@@ -25,6 +26,7 @@ import type { Reply, Route, RouteContext } from './route.ts'
 
 export type ServeDeps = {
   authenticate: Authenticate
+  connections: Connections
   /** Limits of keys and projects; without it nothing is limited or counted. */
   accounts?: Accounts | undefined
   /** Told of reads; without it they leave nothing. */
@@ -210,6 +212,7 @@ export async function serveRoute(
         : deps.authenticate(headers, isExporter, cameBy)
   // As a rule it is known at once, and nothing waits for a turn.
   const holder = found instanceof Promise ? await found : found
+  if (holder !== anonymous) deps.connections.of(exchange.request.socket)?.isKnown()
   exchange.userId = holder.userId
   exchange.keyId = holder.keyId
   if (route.right !== 'none') exchange.response.setHeader('Cache-Control', 'no-store')
