@@ -4,7 +4,7 @@
 import type { Server, Socket } from 'node:net'
 import { type CallClock, callClock } from '../clock/call-clock.ts'
 
-export type Connection = {
+type Connection = {
   /** A request of it begins; and is answered. */
   begins(): void
   ends(): void
