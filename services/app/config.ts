@@ -9,6 +9,7 @@ import { type FlagTypes, parseArguments } from '../core/process/arguments.ts'
 import { connectionsFor, openFilesLimit } from '../core/process/file-limit.ts'
 import { keptSettings } from './kept-settings.ts'
 import { maskFloor } from './mask-settings.ts'
+import { otelSettings } from './otel-settings.ts'
 import { sealSettings } from './seal-settings.ts'
 import { type Environment, withSecretFiles } from './secret-files.ts'
 import {
@@ -153,24 +154,10 @@ const configSchema = z.object({
   wordIndex: truth(false, 'index the words of inputs and outputs: contains finds rare words fast'),
   pricesFile: path('price table of the operator'),
   usageOwnOnly: truth(false, 'usage rollups count what parents already carry only once'),
-  otelVendorNamespaces: list(
-    'platform,wandb',
-    'OTLP attribute namespaces and <vendor>-api-key headers',
-    (entry) => /^[a-z0-9_-]+$/.test(entry),
-    'lower-case words',
-  ),
-  otelProjectAttribute: setting(
-    '',
-    "resource attribute that names a project of the key's entity, such as service.name; empty = none",
-    z.string().regex(/^[\w.-]*$/, { error: 'must be the name of an attribute' }),
-  ),
-  otlpGrpcPort: portOrOff(4317, 'port of OTLP over gRPC, or off'),
-  otlpHttpPort: portOrOff(4318, 'port of OTLP over HTTP alone, or off; the main port takes it too'),
+  ...otelSettings,
   tlsCert: path('certificate chain in PEM: all ports speak TLS; read again when it changes'),
   tlsKey: path('private key of the certificate, in PEM'),
   tlsClientCa: path('authorities in PEM: every client must show a certificate of theirs'),
-  otelEventsAsIo: truth(true, 'read OTLP message events as inputs and output'),
-  otelLogsAsIo: truth(true, 'log records of generative AI become part of the calls of their spans'),
   memoryCapBytes: integer(engineMemory(), 'memory that the engine may use', 256 * mebibyte),
   freshnessMs: integer(2000, 'longest wait of a read for writes that are accepted and not yet visible', 0, 60_000),
   maxUnappliedBytes: integer(512 * mebibyte, 'accepted bytes not yet in the tables; more is answered 429', mebibyte),

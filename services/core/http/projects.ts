@@ -27,7 +27,7 @@ const madeIn = <T>(handler: RunningHandler, source: AsyncIterable<T>): AsyncIter
 })
 
 /** Says that the answer may lack writes where a wait of the handler, or of one that it invoked, came to that. */
-function told(reply: Reply, staleness: { ms: number }): Reply {
+function saidStale(reply: Reply, staleness: { ms: number }): Reply {
   if (staleness.ms === 0 || reply.headers?.[staleHeader] !== undefined) return reply
   return { ...reply, headers: { ...reply.headers, [staleHeader]: String(staleness.ms) } }
 }
@@ -84,7 +84,7 @@ export function projectsOf(
       throw own.moved
     }
     if (own !== undefined) own.mayMove = false
-    return told(replyIn(handler, reply), staleness)
+    return saidStale(replyIn(handler, reply), staleness)
   }
   const projectOrNull = (projectId: string): ProjectId | null => {
     const parsed = parseProjectId(projectId)

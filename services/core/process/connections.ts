@@ -37,7 +37,7 @@ export function createConnections(options: {
   /** In the order of their last request, or of their arrival. */
   const strangers = new Set<Entry>()
   const idle = new Set<Entry>()
-  let toldMs = Number.NEGATIVE_INFINITY
+  let saidMs = Number.NEGATIVE_INFINITY
 
   /** The addresses of both ends name a connection as long as it is open, whichever object stands for it. */
   const nameOf = ({ remoteAddress, remotePort, localPort }: Parameters<Connections['of']>[0]): string =>
@@ -76,8 +76,8 @@ export function createConnections(options: {
   /** @returns whether there is room for one more now */
   function makeRoom(): boolean {
     if (all.size < most) return true
-    if (clock.now() - toldMs >= linesEveryMs) {
-      toldMs = clock.now()
+    if (clock.now() - saidMs >= linesEveryMs) {
+      saidMs = clock.now()
       onFull?.()
     }
     const [quietest] = strangers.size > 0 ? strangers : idle
