@@ -51,4 +51,22 @@ describe('usage by op and user', () => {
     expect(await ask(120, 120, 'user')).toEqual({ isRolled: true, groups: { ada: 43 } })
     expect(await ask(300, 60, 'op_name')).toEqual({ isRolled: true, groups: { named: 63 } })
   }, 60_000)
+
+  it('is none where no call has any, whichever way it is read', async () => {
+    const startedUs = baseUs + 30 * 86_400e6
+    await world.apply([complete('plain', { startedUs })])
+    await world.refresh()
+    const fields = ['sum', 'min', 'max', 'avg', 'count'].map((as) => ({ field: 'input_tokens', as }))
+    const none = { sum: 0, min: null, max: null, avg: null, count: 0 }
+    const want = Object.fromEntries(Object.entries(none).map(([as, value]) => [`input_tokens.${as}`, value]))
+    const anyId = { $not: [{ $eq: [{ $getField: 'id' }, { $literal: 'none' }] }] }
+    for (const bucket of [null, 'day'])
+      for (const query of [undefined, { $expr: anyId }]) {
+        const times = { start: startedUs / 1e6, end: startedUs / 1e6 + 3_600 }
+        const { json } = await world.ask('/calls/aggregate', { ...times, bucket, query, metrics: fields })
+        const [group] = (json as { groups: { total: object; series: Record<string, unknown[]> }[] }).groups
+        expect({ bucket, query, total: group?.total }).toEqual({ bucket, query, total: want })
+        for (const [name, values] of Object.entries(group?.series ?? {})) expect(values).toEqual([want[name]])
+      }
+  }, 60_000)
 })

@@ -377,6 +377,7 @@ GROUP BY
     GROUPING SETS (
         (kept, k0, k1, bucket),
         (kept, k0, k1))
+HAVING count() > 0
 SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- calls by ranges of a field (calls.aggregate)
@@ -467,6 +468,7 @@ GROUP BY
     GROUPING SETS (
         (kept, k0, bucket),
         (kept, k0))
+HAVING count() > 0
 SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- calls by latency (calls.aggregate)
@@ -557,6 +559,7 @@ GROUP BY
     GROUPING SETS (
         (kept, k0, bucket),
         (kept, k0))
+HAVING count() > 0
 SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- calls over time, of parts (calls.aggregate-rolled)
@@ -680,6 +683,7 @@ GROUP BY
     GROUPING SETS (
         (kept, bucket),
         (kept))
+HAVING count() > 0
 SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- what costs are made of by model, of parts (calls.aggregate-costs-rolled)
@@ -843,6 +847,7 @@ GROUP BY
     GROUPING SETS (
         (kept, k0, bucket, model),
         (kept, k0, model))
+HAVING count() > 0
 SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- the greatest groups (calls.aggregate)
@@ -924,6 +929,7 @@ FROM
     )
 )
 GROUP BY k0
+HAVING count() > 0
 ORDER BY ifNull(sum(toNullable(1)), 0) DESC
 LIMIT {v7:UInt64}
 SETTINGS output_format_json_quote_64bit_integers = 0
@@ -997,6 +1003,7 @@ GROUP BY
     GROUPING SETS (
         (kept, k0, k1, bucket),
         (kept, k0, k1))
+HAVING count() > 0
 SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- what costs are made of by user (calls.aggregate-costs)
@@ -1108,4 +1115,5 @@ GROUP BY
     GROUPING SETS (
         (k0, bucket, model),
         (k0, model))
+HAVING count() > 0
 SETTINGS output_format_json_quote_64bit_integers = 0

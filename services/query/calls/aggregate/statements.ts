@@ -114,6 +114,7 @@ function grouped(
     const rows = kept(rowsOf(project), keys, ask.kept)
     // What all rows have in common is no key: a single one is looked up much faster.
     const areAllKept = keys.length > 0 && ('first' in ask.kept || !ask.kept.rest)
+    // Where bucket and `kept` are one value each, the engine may make a group of no rows: its least value would be 0.
     const isOneBucket = keys.length > 0 && !isBucketed
     const own = [...(areAllKept ? [] : ['kept']), ...keys.map((_, n) => keyName(n))].map(identifier)
     const whole = join(own, ', ')
@@ -122,7 +123,7 @@ function grouped(
     const head = sql`${isOneBucket ? sql`'' AS ` : sql``}bucket, ${areAllKept ? sql`1 AS ` : sql``}kept, ${before(names(keys), keys)}`
     const first = 'first' in ask.kept ? sql`ORDER BY ${ask.by} DESC LIMIT ${param('UInt64', ask.kept.first)}` : sql``
     return sql`SELECT ${head}${points ?? sql`count() AS points`}${more}${listed(aggregates, points ? 'merged' : 'values')}
-    FROM ${rows} GROUP BY ${sets} ${first} ${asNumbers}`
+    FROM ${rows} GROUP BY ${sets} HAVING count() > 0 ${first} ${asNumbers}`
   })
 }
 
