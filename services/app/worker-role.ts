@@ -298,7 +298,7 @@ async function keepAudit({ store, audit, config, logger, endedKeys }: ApplyingDe
     await recordEndedKeys({ store, audit }, endedKeys, config.auditDays)
     const months = await dropOldAudit({ store, audit }, config.auditDays)
     if (months.length > 0) logger.info({ months }, 'old audit events removed')
-    logger.info(await writeCheckpoint({ store, audit }), 'audit checkpoint')
+    logger.info(await writeCheckpoint({ store, audit }, config.auditDays), 'audit checkpoint')
   } catch (error) {
     logger.warn({ error: String(error) }, 'no checkpoint of the audit log was made')
   }

@@ -66,12 +66,13 @@ export async function exportAudit(config: Config, file: string, flag: Flag): Pro
 
 /** Exit code 1 when something is wrong. */
 export async function verifyAudit(config: Config, flag: Flag): Promise<void> {
-  const { events, chains, faults, faultCount } = (await asking(config, (ask) =>
+  const { events, chains, gone, faults, faultCount } = (await asking(config, (ask) =>
     ask('audit.verify', [flag('anchor')]),
   )) as Verified
   for (const { fault, chain, seq } of faults)
     print(fault === 'unknown anchor' ? 'no event has this hash' : `${fault}: event ${seq} of chain ${chain}`)
   if (faultCount > faults.length) print(`and ${faultCount - faults.length} more`)
+  if (gone.events > 0) print(`${gone.events} events went by age, after ${gone.days.join(', ')} days`)
   print(`${events} events in ${chains} chains: ${faultCount === 0 ? 'whole' : `${faultCount} faults`}`)
   if (faultCount > 0) process.exitCode = 1
 }

@@ -328,7 +328,7 @@ describe('commands', () => {
     )
     await worker?.caughtUp()
     const keeper = createAudit({ sink, kind: 'server' })
-    const checkpoint = await writeCheckpoint({ store, audit: keeper })
+    const checkpoint = await writeCheckpoint({ store, audit: keeper }, 400)
     await worker?.caughtUp()
     expect(checkpoint.events).toBe((await events()).length - 1)
     expect(await verified()).toEqual({ code: 0, lines: [expect.stringMatching(/^\d+ events in \d+ chains: whole$/)] })
@@ -371,9 +371,32 @@ describe('commands', () => {
     await worker?.caughtUp()
     expect(await dropOldAudit({ store, audit }, 0, Date.UTC(2030, 0, 1))).toEqual([])
     expect(await dropOldAudit({ store, audit }, 28, Date.UTC(2025, 1, 28))).toEqual([])
-    expect(await dropOldAudit({ store, audit }, 28, Date.UTC(2025, 2, 1, 1))).toEqual(['202501'])
+    now = Date.UTC(2025, 2, 1, 1)
+    expect(await dropOldAudit({ store, audit }, 28, now)).toEqual(['202501'])
     await worker?.caughtUp()
-    expect((await asked({})).map(({ seq }) => seq)).toEqual([5, 4])
-    expect((await verified()).lines).toEqual(['2 events in 1 chains: whole'])
+    expect((await asked({})).map(({ action, seq }) => [action, seq])).toEqual([
+      ['audit.checkpoint', 6],
+      ['audit.dropped', 5],
+      ['test.made', 4],
+    ])
+    const whole = ['3 events went by age, after 28 days', '3 events in 1 chains: whole']
+    expect((await verified()).lines).toEqual(whole)
+    const { hash } = await writeCheckpoint({ store, audit }, 28)
+    await worker?.caughtUp()
+    expect((await verified({ anchor: hash })).lines).toEqual([whole[0], '4 events in 1 chains: whole'])
+    // As if somebody had removed what is younger, and said that it went by age.
+    const youngest = createAudit({ sink, kind: 'server', now: () => now })
+    for (let n = 0; n < 3; n++) await youngest.record({ action: 'test.made', scope: 'acme', target: `y${n}` })
+    const { chain } = await youngest.recordHeads('test.made', {})
+    await worker?.caughtUp()
+    const last = (await events()).find((event) => event.chain === chain && event.seq === '3')
+    const heads = [{ chain, seq: 3, hash: last?.hash }]
+    await createAudit({ sink, kind: 'server', now: () => now }).recordHeads('audit.dropped', { days: 28, heads })
+    await worker?.caughtUp()
+    await command(`ALTER TABLE callhouse.audit_events DELETE WHERE chain = {chain:String} AND seq < 4`, { chain })
+    expect((await verified()).lines).toContain(`missing: event 4 of chain ${chain}`)
+    await writeCheckpoint({ store, audit }, 28)
+    await worker?.caughtUp()
+    expect((await verified()).lines).toContain(`missing: event 4 of chain ${chain}`)
   })
 })

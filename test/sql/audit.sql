@@ -141,7 +141,8 @@ WHERE (chain = {v0:String}) AND (audit_events.seq >= {v1:UInt64})
 SELECT
     chain,
     toString(max(seq)) AS last,
-    argMax(hash, seq) AS hash
+    argMax(hash, seq) AS hash,
+    toString(toUnixTimestamp64Micro(argMax(at, seq))) AS at_us
 FROM callhouse.audit_events
 GROUP BY chain
 ORDER BY

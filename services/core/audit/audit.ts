@@ -78,11 +78,11 @@ function detailsOf(details: Details | undefined, maxBytes = maxDetails): string 
   return JSON.stringify({ bytes, sha256: createHash('sha256').update(text).digest('hex') })
 }
 
-const newChain = (): Head => ({ chain: uuidv7(), seq: 0, hash: '' })
+const newChain = (nowMs: number): Head => ({ chain: uuidv7(nowMs), seq: 0, hash: '' })
 
 export function createAudit({ sink: first, kind, now = Date.now, onLost }: AuditOptions): ProcessAudit {
   let sink = first
-  let head = newChain()
+  let head = newChain(now())
   /** First event of the chain, written with the one that comes next. */
   let opening: Unsealed | undefined
   const pending: Pending[] = []
@@ -143,7 +143,7 @@ export function createAudit({ sink: first, kind, now = Date.now, onLost }: Audit
     } catch (error) {
       // Whether they are durable is not known: what comes next stands in another chain, which names this one.
       if (head.seq > 0) opening = ownEvent('audit.began', detailsOf({ after: head }))
-      head = newChain()
+      head = newChain(now())
       for (const one of batch) one.reject(error)
     }
   }
@@ -193,7 +193,7 @@ export function createAudit({ sink: first, kind, now = Date.now, onLost }: Audit
     async moveTo(next, details) {
       await working
       sink = next
-      head = newChain()
+      head = newChain(now())
       opening = ownEvent('audit.began', detailsOf(details, maxHeads))
       await append([])
     },

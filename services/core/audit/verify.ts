@@ -1,6 +1,6 @@
 // Whether chains of audit events are whole: every event as it was hashed, none missing, none added, none cut off.
-import { z } from 'zod'
-import { type Head, hashOf, type SealedEvent } from './chain.ts'
+import { hashOf, type SealedEvent } from './chain.ts'
+import { excusesOf, knownHeads, namingsOf } from './excuses.ts'
 
 type AuditFault = {
   chain: string
@@ -12,52 +12,33 @@ type AuditFault = {
   fault: 'changed' | 'missing' | 'inserted' | 'cut' | 'unknown anchor'
 }
 
-export type Verified = { events: number; chains: number; faults: AuditFault[]; faultCount: number }
+/** Events that went by age, and the days after which they did: several where the retention changed. */
+type Gone = { events: number; days: number[] }
 
-const headSchema = z.object({ chain: z.string(), seq: z.int(), hash: z.string() })
-const headsSchema = z.object({ heads: z.array(headSchema).optional(), after: headSchema.optional() })
+export type Verified = { events: number; chains: number; gone: Gone; faults: AuditFault[]; faultCount: number }
 
 /** Of more faults only the number is told. */
 const maxFaults = 1_000
 
-/** Heads that an event names: those that its process knew, or that were dropped by age. */
-function headsIn({ details }: SealedEvent): Head[] {
-  if (details === '') return []
-  const parsed = headsSchema.safeParse(JSON.parse(details))
-  return parsed.success ? [...(parsed.data.heads ?? []), ...(parsed.data.after ? [parsed.data.after] : [])] : []
-}
-
-/** Actions of events that name heads. */
-export const namesHeads: readonly string[] = ['audit.began', 'audit.checkpoint', 'audit.dropped']
-
 const keyOf = (chain: string, seq: number): string => `${chain} ${seq}`
-
-/** What events name: heads that must be there, and by chain the last that went by age. */
-function namedHeads(naming: readonly SealedEvent[]) {
-  const known = new Map<string, Head>()
-  const dropped = new Map<string, Head>()
-  for (const event of naming) {
-    // One that was changed says nothing; it is found with all others.
-    if (hashOf(event.prev, event) !== event.hash) continue
-    for (const head of headsIn(event))
-      if (event.action !== 'audit.dropped') known.set(keyOf(head.chain, head.seq), head)
-      else if (head.seq > (dropped.get(head.chain)?.seq ?? 0)) dropped.set(head.chain, head)
-  }
-  return { known, dropped }
-}
 
 /**
  * @param naming the events that name heads (`namesHeads`)
  * @param pieces every stored row, chain by chain, in the order of their numbers
- * @param anchor hash of a checkpoint as a line of the log has told it
+ * @param anchor hash of a checkpoint as a line of the log has told it: it has to be there, and only what it vouches for
+ *   says what went by age
  */
 export async function verifyChains(
   naming: readonly SealedEvent[],
   pieces: AsyncIterable<readonly SealedEvent[]>,
   anchor?: string,
 ): Promise<Verified> {
-  const found: Verified = { events: 0, chains: 0, faults: [], faultCount: 0 }
-  const { known, dropped } = namedHeads(naming)
+  const found: Verified = { events: 0, chains: 0, gone: { events: 0, days: [] }, faults: [], faultCount: 0 }
+  const namings = namingsOf(naming)
+  // Whoever names an event with another hash than others do does not make it right.
+  const known = Map.groupBy(knownHeads(namings), ({ chain, seq }) => keyOf(chain, seq))
+  const excuses = excusesOf(namings, anchor)
+  const begins = new Map<string, number>()
   const ends = new Map<string, number>()
   let isAnchored = anchor === undefined
   let previous: SealedEvent | undefined
@@ -67,7 +48,7 @@ export async function verifyChains(
   }
   /** Older events of the chain went by their age, up to the one that this one is hashed with. */
   const beginsByAge = ({ chain, seq, prev }: SealedEvent): boolean => {
-    const last = dropped.get(chain)
+    const last = excuses.get(chain)
     return last !== undefined && (last.seq >= seq || (last.seq === seq - 1 && last.hash === prev))
   }
 
@@ -88,20 +69,26 @@ export async function verifyChains(
     }
     previous = event
     found.events++
-    if (before === undefined) found.chains++
+    if (before === undefined) {
+      found.chains++
+      begins.set(chain, seq)
+    }
     ends.set(chain, seq)
     if (hash === anchor) isAnchored = true
     if (hashOf(prev, event) !== hash) add('changed', chain, seq)
     else checkOrder(event, before)
-    const named = known.get(keyOf(chain, seq))
-    if (named !== undefined && named.hash !== hash) add('changed', chain, seq)
+    if (known.get(keyOf(chain, seq))?.some((head) => head.hash !== hash)) add('changed', chain, seq)
   }
 
   for await (const events of pieces) for (const event of events) check(event)
   const cut = new Set<string>()
-  for (const { chain, seq } of known.values())
-    if (seq > (ends.get(chain) ?? 0) && seq > (dropped.get(chain)?.seq ?? 0)) cut.add(chain)
+  for (const { chain, seq } of [...known.values()].flat())
+    if (seq > (ends.get(chain) ?? 0) && seq > (excuses.get(chain)?.seq ?? 0)) cut.add(chain)
   for (const chain of cut) add('cut', chain, ends.get(chain) ?? 0)
+  for (const { chain, seq, days } of excuses.values()) {
+    found.gone.events += Math.min(seq, (begins.get(chain) ?? Number.POSITIVE_INFINITY) - 1)
+    if (!found.gone.days.includes(days)) found.gone.days.push(days)
+  }
   if (!isAnchored) add('unknown anchor', '', 0)
   return found
 }

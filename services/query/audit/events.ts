@@ -1,7 +1,7 @@
 // Audit events as they are read: lists of what happened, the newest first, and whole chains in their order.
 import type { AuditLine, AuditRequest } from '../../../schemas/audit.ts'
 import type { SealedEvent } from '../../core/audit/chain.ts'
-import { namesHeads } from '../../core/audit/verify.ts'
+import { namesHeads } from '../../core/audit/excuses.ts'
 import { parseTimestamp } from '../../core/clock/timestamps.ts'
 import { fault } from '../../core/http/errors.ts'
 import { join, param, type Sql, sql, systemQuery } from '../../core/store/sql.ts'
