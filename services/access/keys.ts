@@ -18,6 +18,7 @@ import { type DirectoryState, limitsOfKey } from '../core/directory/state.ts'
 import { fault, invalid } from '../core/http/errors.ts'
 import {
   accessOn,
+  bucketsGivenBy,
   createKey,
   expiryOf,
   isRangeWithin,
@@ -167,6 +168,7 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
       const more = {
         ...(expiresAt !== undefined && { expiresAt }),
         addresses,
+        makerBuckets: bucketsGivenBy(before, caller.keyId ?? ''),
         ...(Object.keys(limits).length > 0 && { limits }),
       }
       return createKey(before, { userId, name, actions, scopes, ...more }, caller.userId, now())
@@ -232,7 +234,8 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
           throwUnlessSpeaksFor(before, key.user, caller, now())
           throwIfLooser(before, caller, limitsOfKey(before, idOf(context)))
           addressesGivenBy(before, caller, key.addresses ?? everywhere)
-          return rotateKey(before, { ...rotation, ...boundsOf(caller), now: now() })
+          const makerBuckets = bucketsGivenBy(before, caller.keyId ?? '')
+          return rotateKey(before, { ...rotation, ...boundsOf(caller), makerBuckets, now: now() })
         })
         return { json: { id, key: text, ...(expiresAt !== undefined && { expires_at: expiresAt }) } }
       },

@@ -5,7 +5,7 @@ import type { Audit } from '../core/audit/audit.ts'
 import type { Clock } from '../core/clock/clock.ts'
 import { createSerialQueue } from '../core/concurrency/serial-queue.ts'
 import type { Directory } from '../core/directory/directory.ts'
-import { limitsOfKey } from '../core/directory/state.ts'
+import { bucketsOfKey } from '../core/directory/state.ts'
 import { type Accounts, createAccounts, type LimitSettings } from '../core/http/rates/accounts.ts'
 import { createMeter } from '../core/http/rates/meter.ts'
 import { createQuotas } from '../core/http/rates/quotas.ts'
@@ -67,7 +67,7 @@ const least = (own: number | undefined, ofServer: number): number | undefined =>
 export async function openLimits(deps: LimitDeps): Promise<ProcessLimits> {
   const { directory, log, store, clock, config, logger, registry, audit, now = Date.now } = deps
   const settings: LimitSettings = {
-    ofKey: (id) => limitsOfKey(directory.state(), id),
+    ofKey: (id) => bucketsOfKey(directory.state(), id),
     ofProject: (id) => directory.state().projects.get(id)?.limits,
   }
   const process = uuidv7()

@@ -45,7 +45,10 @@ function world({ key, projects = {}, entities = {}, edges = 1, quotaStatus = 403
     },
     now,
   })
-  const settings = { ofKey: (id: string) => (id === 'k1' ? key : undefined), ofProject: (id: string) => projects[id] }
+  const settings = {
+    ofKey: (id: string) => (id === 'k1' && key !== undefined ? [[id, key] as const] : []),
+    ofProject: (id: string) => projects[id],
+  }
   const accounts = createAccounts({ settings, quotas, meter, edges, quotaStatus, now, random: () => 0.5 })
   const holder = holderOf({ userId: 'u', entity: 'acme', access: { '*': ['ingest', 'read'] } }, 'k1')
   const begin = (right: 'ingest' | 'read' | 'infer' | 'admin' = 'ingest') => accounts.begin(holder, { right })

@@ -47,6 +47,10 @@ const values = {
     /** Addresses from which it counts, as CIDR ranges; absent = all. */
     addresses: z.array(z.string()).max(100).optional(),
     limits: keyLimits.optional(),
+    /** Bucket of its rates, named by the first key that had it: successors have it too; absent = its own. */
+    bucket: z.string().optional(),
+    /** Buckets of the keys with limits that made it, and that made those: what it takes is taken there as well. */
+    maker_buckets: z.array(z.string()).optional(),
   }),
   /** `key-end/<id>`: it was rotated. */
   'key-end': z.object({ ends_at: time, successor: z.string() }),

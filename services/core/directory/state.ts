@@ -16,6 +16,8 @@ export type DirectoryState = {
   /** As they were changed since the keys were made. */
   keyLimits: Map<string, Value<'key-limits'>>
   keyUses: Map<string, Value<'key-used'>>
+  /** Ids by bucket of rates: the latest key that has it. */
+  bucketKeys: Map<string, string>
   /** Grants that come from the last sign-in of a user. */
   signedIn: Map<string, Value<'signed-in'>>
   groups: Map<string, Value<'group'>>
@@ -53,6 +55,7 @@ export const emptyState = (): DirectoryState => ({
   holds: new Map(),
   keyLimits: new Map(),
   keyUses: new Map(),
+  bucketKeys: new Map(),
   removedProjects: new Map(),
 })
 
@@ -79,8 +82,11 @@ const appliers: Record<
     put(own, scope, value === null ? null : (value as Value<'grant'>).role)
     put(grants, user, own.size === 0 ? null : own)
   },
-  key({ keys, byDigest }, id, _, value) {
+  key({ keys, byDigest, bucketKeys }, id, _, value) {
     const before = keys.get(id)
+    const bucket = ((value ?? before) as KeyValue | null | undefined)?.bucket ?? id
+    if (value !== null) bucketKeys.set(bucket, id)
+    else if (bucketKeys.get(bucket) === id) bucketKeys.delete(bucket)
     if (before !== undefined && byDigest.get(before.sha256) === id) byDigest.delete(before.sha256)
     put(keys, id, value)
     if (value !== null) byDigest.set((value as KeyValue).sha256, id)
@@ -120,6 +126,22 @@ export function applyItem(state: DirectoryState, item: Item): void {
 /** Limits of a key as they are now. */
 export const limitsOfKey = ({ keys, keyLimits }: DirectoryState, id: string): Value<'key-limits'> | undefined =>
   keyLimits.get(id) ?? keys.get(id)?.limits
+
+type BucketLimits = readonly [bucket: string, limits: Value<'key-limits'>]
+
+/** What bounds the rates of a key: its bucket and those of its makers, each with its limits as they are now. */
+export function bucketsOfKey(state: DirectoryState, id: string): BucketLimits[] {
+  const key = state.keys.get(id)
+  const makers = key?.maker_buckets ?? []
+  const ids = [
+    [key?.bucket ?? id, id] as const,
+    ...makers.map((one) => [one, state.bucketKeys.get(one) ?? one] as const),
+  ]
+  return ids.flatMap(([bucket, of]): BucketLimits[] => {
+    const limits = limitsOfKey(state, of)
+    return limits === undefined ? [] : [[bucket, limits]]
+  })
+}
 
 /** The earlier of a key's expiry and the end that a rotation gave it. */
 export const keyEndOf = ({ ends }: DirectoryState, id: string, { expires_at }: KeyValue): string | undefined => {

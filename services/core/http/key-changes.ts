@@ -33,6 +33,8 @@ export type NewKey = {
   entity?: string
   expiresAt?: string
   limits?: KeyLimits
+  /** Whose buckets of rates it shares. */
+  makerBuckets?: readonly string[]
   isFirst?: boolean
   /** Ranges of addresses from which it counts. */
   addresses?: readonly string[]
@@ -128,7 +130,11 @@ export function throwIfManyRevoked(state: DirectoryState, userId: string, now: n
  */
 const forgotten = (state: DirectoryState, userId: string, now: number): Change[] => {
   const { expired } = keysOf(state, userId, now)
+  if (expired.length <= maxEndedKeys.expired) return []
+  // Whose limits others share is remembered for as long as they are.
+  const shared = new Set([...state.keys.values()].flatMap((key) => key.maker_buckets ?? []))
   return expired
+    .filter((id) => !shared.has(state.keys.get(id)?.bucket ?? id))
     .slice(0, Math.min(forgottenAtOnce, Math.max(0, expired.length - maxEndedKeys.expired)))
     .flatMap((id) => keyKinds.map((kind) => itemKey(kind, id)))
     .filter((key) => state.items.has(key))
@@ -186,9 +192,25 @@ function checkNew(state: DirectoryState, { userId, scopes, name = '', addresses 
     throw new RefusedChange(`${userId} has ${maxLiveKeys} keys that count: revoke some`)
 }
 
+/** Each request is charged to each of them. */
+const maxMakers = 16
+
+/** @throws RefusedChange */
+function throwIfManyMakers(count: number): void {
+  if (count > maxMakers) throw new RefusedChange(`A key shares the limits of at most ${maxMakers} keys that made it`)
+}
+
+/** Buckets that a key shares which is made by this one: none where nothing limits it. */
+export function bucketsGivenBy(state: DirectoryState, keyId: string): string[] {
+  const key = state.keys.get(keyId)
+  const isLimited = Object.values(limitsOfKey(state, keyId) ?? {}).some(Boolean)
+  return [...(key?.maker_buckets ?? []), ...(isLimited ? [key?.bucket ?? keyId] : [])]
+}
+
 /** @throws RefusedChange */
 export function createKey(state: DirectoryState, key: NewKey, by: string, now: number): Made {
   checkNew(state, key, now)
+  throwIfManyMakers(key.makerBuckets?.length ?? 0)
   const { userId, actions, scopes, name = '', entity, expiresAt, isFirst, addresses } = key
   const { id, text } = newKeyText()
   const value: KeyValue = {
@@ -202,6 +224,7 @@ export function createKey(state: DirectoryState, key: NewKey, by: string, now: n
     ...(expiresAt !== undefined && { expires_at: expiresAt }),
     ...(entity !== undefined && entity !== state.users.get(userId)?.entity && { entity }),
     ...(key.limits !== undefined && { limits: key.limits }),
+    ...(key.makerBuckets?.length && { maker_buckets: [...key.makerBuckets] }),
     ...(isFirst === true && { is_first: true }),
     ...(addresses !== undefined && addresses.length > 0 && { addresses: [...addresses] }),
   }
@@ -218,7 +241,14 @@ export type LifeBounds = {
   mostMs?: number | undefined
 }
 
-type Rotation = LifeBounds & { id: string; hours: number; by: string; now: number }
+type Rotation = LifeBounds & {
+  id: string
+  hours: number
+  by: string
+  now: number
+  /** Of the key that asks. */
+  makerBuckets?: readonly string[]
+}
 
 /**
  * A successor with the same user, name, actions and scopes; the key itself ends after the overlap.
@@ -244,8 +274,15 @@ export function rotateKey(state: DirectoryState, rotation: Rotation): Made & { e
   const again = expires && new Date(now + Date.parse(expires) - Date.parse(before.created_at)).toISOString()
   const expiresAt = expiryOf(again, rotation, now)
   const limits = limitsOfKey(state, id)
+  const bucket = before.bucket ?? id
+  // Who has its text, may take what he may take.
+  const makers = new Set([...(before.maker_buckets ?? []), ...(rotation.makerBuckets ?? [])])
+  makers.delete(bucket)
+  throwIfManyMakers(makers.size)
   const value: KeyValue = {
     ...rest,
+    bucket,
+    ...(makers.size > 0 && { maker_buckets: [...makers] }),
     ...(limits !== undefined && { limits }),
     sha256: digestOf(text),
     created_at: new Date(now).toISOString(),

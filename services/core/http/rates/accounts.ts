@@ -12,7 +12,8 @@ import type { Quotas } from './quotas.ts'
 
 /** What operators have set; undefined = nothing. Asked with every request. */
 export type LimitSettings = {
-  ofKey(keyId: string): KeyLimits | undefined
+  /** By bucket: keys that were made by others share theirs. */
+  ofKey(keyId: string): readonly (readonly [bucket: string, limits: KeyLimits])[]
   ofProject(projectId: string): ProjectLimits | undefined
 }
 
@@ -79,8 +80,14 @@ export function createAccounts(deps: AccountDeps): Accounts {
         giveBack(taken)
         throw rateFault({ ...standingOf(one), left: 0 }, waitMs, random)
       }
-      if (buckets.isLow(one.name, one.perMinute)) low.set(one.policy, one)
+      if (buckets.isLow(one.name, one.perMinute)) setLow(low, one)
     }
+  }
+  /** Of several buckets that a key shares the one that ends first is told of. */
+  function setLow(low: Map<RatePolicy, Charge>, one: Charge): void {
+    const other = low.get(one.policy)
+    if (other === undefined || other.name === one.name || standingOf(one).left < standingOf(other).left)
+      low.set(one.policy, one)
   }
   const giveBack = (charges: readonly Charge[]): void => {
     for (const { name, amount } of charges) buckets.give(name, amount)
@@ -149,7 +156,7 @@ export function createAccounts(deps: AccountDeps): Accounts {
       if (violated !== undefined) throw quotaFault(violated, quotaStatus)
       charges.push(...chargesOf('project', projectId, settings.ofProject(projectId), amount))
     }
-    charges.push(...chargesOf('key', keyId, settings.ofKey(keyId), total))
+    for (const [bucket, limits] of settings.ofKey(keyId)) charges.push(...chargesOf('key', bucket, limits, total))
     charge(charges, low, mayRefuse)
     return (isAppended) => {
       if (!isAppended) return giveBack(charges)
@@ -174,8 +181,13 @@ export function createAccounts(deps: AccountDeps): Accounts {
       const low = new Map<RatePolicy, Charge>()
       const opened = new Set<string>()
       const places = new Map<string, (() => void) | undefined>()
-      const limits = settings.ofKey(keyId)
-      if (limits !== undefined && !isFree(route)) charge(requestCharge('key', keyId, limits.requests_per_minute), low)
+      if (!isFree(route)) {
+        const limits = settings.ofKey(keyId)
+        charge(
+          limits.flatMap(([bucket, { requests_per_minute: limit }]) => requestCharge('key', bucket, limit)),
+          low,
+        )
+      }
       let isEnded = false
       return {
         open(projectId) {
