@@ -7,6 +7,7 @@ import { unavailable } from '../core/errors.ts'
 import { fault } from '../core/http/errors.ts'
 import { throwUnlessScope } from '../core/http/key-changes.ts'
 import type { KeyUses } from '../core/http/key-uses.ts'
+import { appendFor } from '../core/http/room.ts'
 import type { Caller } from '../core/http/route.ts'
 
 export type AccessDeps = {
@@ -35,7 +36,7 @@ export function createChanges({ directory }: Pick<AccessDeps, 'directory'>) {
     queue.run(async () => {
       directory.look()
       const made = make(directory.state())
-      await directory.append(made.changes, caller.userId)
+      await appendFor(directory, made.changes, caller)
       return made
     })
 }

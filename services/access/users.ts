@@ -14,6 +14,7 @@ import { type Access, actionsOf, actionsOn, allowsOn, isWithin, type Role } from
 import type { DirectoryState } from '../core/directory/state.ts'
 import { fault, invalid } from '../core/http/errors.ts'
 import { type Granted, grantedTo, grantsOf } from '../core/http/key-changes.ts'
+import { shareOf } from '../core/http/room.ts'
 import { type Caller, type Reply, type Route, type RouteContext, route } from '../core/http/route.ts'
 import { createUser, removeUser, setGrant, switchUser, throwUnlessUser } from '../core/http/user-changes.ts'
 import { type AccessDeps, type Changes, throwUnlessAdminOn, throwUnlessHeldBy } from './changes.ts'
@@ -125,8 +126,11 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
         if (input.entity !== undefined && !Object.keys(access).some((scope) => isInEntity(access, scope, entity)))
           throw fault(403, `Key has no right to admin in ${entity}`)
         if (isConfigured(id)) throw fault(409, `There is a user ${id} already`)
-        const user = { kind, entity, ...(name !== undefined && { name }) }
-        await change(caller, (before) => ({ changes: createUser(before, id, user) }))
+        await change(caller, (before) => {
+          const share = shareOf(before, caller, entity)
+          const more = { ...(name !== undefined && { name }), ...(share !== undefined && { share_of: share }) }
+          return { changes: createUser(before, id, { kind, entity, ...more }) }
+        })
         return { json: shownUser(state(), id, caller, now()) }
       },
     }),

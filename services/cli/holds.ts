@@ -3,6 +3,7 @@ import { holdRequest } from '../../schemas/holds.ts'
 import type { Config } from '../app/config.ts'
 import { itemKey } from '../core/directory/items.ts'
 import { isScope } from '../core/directory/roles.ts'
+import { appendFor, operator } from '../core/http/room.ts'
 import { uuidv7 } from '../core/ids.ts'
 import { print, UsageError } from './command.ts'
 import { withDirectory } from './directory.ts'
@@ -44,7 +45,7 @@ export async function addHold(config: Config, project: string, flag: (name: stri
     throw new UsageError('until must be later than now')
   const id = uuidv7()
   await withDirectory(config, (directory) =>
-    directory.append([{ key: itemKey('hold', id), value: { scope: project, ...given.data } }], 'command'),
+    appendFor(directory, [{ key: itemKey('hold', id), value: { scope: project, ...given.data } }], operator),
   )
   print(`hold ${id}: nothing removes ${isAll ? project : 'what it names'} until it is released`)
 }

@@ -2,6 +2,7 @@
 import type { Config } from '../app/config.ts'
 import type { UserValue } from '../core/directory/items.ts'
 import { type Role, type RoleName, roleNamed, roleNames, roles } from '../core/directory/roles.ts'
+import { appendFor, operator } from '../core/http/room.ts'
 import { createUser, eraseUser } from '../core/http/user-changes.ts'
 import { print, UsageError } from './command.ts'
 import { withDirectory } from './directory.ts'
@@ -19,7 +20,9 @@ export async function turnUser(config: Config, userId: string, isOff: boolean): 
 
 export async function addUser(config: Config, userId: string, isService: boolean): Promise<void> {
   const user: UserValue = { kind: isService ? 'service' : 'person', entity: userId }
-  await withDirectory(config, (directory) => directory.append(createUser(directory.state(), userId, user), 'command'))
+  await withDirectory(config, (directory) =>
+    appendFor(directory, createUser(directory.state(), userId, user), operator),
+  )
   print(`${userId} is a user, and is granted nothing yet`)
 }
 

@@ -6,6 +6,7 @@ import { maxItemBytes, scopedKey } from '../core/directory/items.ts'
 import { secretChange } from '../core/directory/secrets.ts'
 import { unavailable } from '../core/errors.ts'
 import { fault, invalid } from '../core/http/errors.ts'
+import { appendFor } from '../core/http/room.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import type { ProjectId } from '../core/ids.ts'
 
@@ -73,7 +74,7 @@ export function createSecretRoutes({ directory, masterKey }: SecretRouteDeps): R
           if ((known?.size ?? 0) >= maxSecrets && !known?.has(name))
             throw fault(409, `A project has at most ${maxSecrets} secrets`)
           const change = secretChange(directory.state(), { scope: project, name, ...input }, master)
-          await directory.append([change], caller.userId)
+          await appendFor(directory, [change], caller)
           return { json: shown(project, name) }
         })
       },

@@ -17,6 +17,8 @@ const values = {
     kind: z.enum(['person', 'service']),
     /** Default entity of SDKs. */
     entity: z.string(),
+    /** The entity whose admin made it, in whose share of the room it counts; absent = its own. */
+    share_of: z.string().optional(),
     name: z.string().max(200).optional(),
     email: z.string().max(320).optional(),
     /** Who it is at the provider that signs it in. */
@@ -108,7 +110,6 @@ export const maskOf = (value: unknown): Value<'mask'> => values.mask.parse(value
 export type Item = { key: string; at: string; by: string; value: unknown }
 
 export const maxItemBytes = 64 * 1024
-export const maxItems = 200_000
 
 /** Ids of users may hold anything; in keys of items no slash of theirs parts words. */
 export const itemKey = (kind: Kind, ...words: string[]): string =>
@@ -125,8 +126,11 @@ export const scopedKey = (
   return itemKey(kind, entity, ...project, ...words)
 }
 
+/** What the key of an item is made of. */
+export type Words = { kind: Kind; id: string; rest: string }
+
 /** The kind of an item of this version, and the words behind it; undefined for those of later ones. */
-export function wordsOf(key: string): { kind: Kind; id: string; rest: string } | undefined {
+export function wordsOf(key: string): Words | undefined {
   const [, kind = '', id = '', rest = ''] = /^([^/]+)\/([^/]*)(?:\/(.*))?$/s.exec(key) ?? []
   return Object.hasOwn(values, kind) ? { kind: kind as Kind, id: decodeURIComponent(id), rest } : undefined
 }

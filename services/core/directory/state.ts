@@ -2,6 +2,7 @@
 
 import { type Item, type KeyValue, maskOf, type UserValue, type Value, wordsOf } from './items.ts'
 import type { Role, Scope } from './roles.ts'
+import { countIn, type Room } from './room.ts'
 
 export type DirectoryState = {
   items: Map<string, Item>
@@ -18,6 +19,7 @@ export type DirectoryState = {
   keyUses: Map<string, Value<'key-used'>>
   /** Ids by bucket of rates: the latest key that has it. */
   bucketKeys: Map<string, string>
+  room: Room
   /** Grants that come from the last sign-in of a user. */
   signedIn: Map<string, Value<'signed-in'>>
   groups: Map<string, Value<'group'>>
@@ -56,6 +58,7 @@ export const emptyState = (): DirectoryState => ({
   keyLimits: new Map(),
   keyUses: new Map(),
   bucketKeys: new Map(),
+  room: new Map(),
   removedProjects: new Map(),
 })
 
@@ -117,10 +120,14 @@ const appliers: Record<
 
 /** The last item of a key counts, so that a log from which older ones were taken leads to the same state. */
 export function applyItem(state: DirectoryState, item: Item): void {
+  const before = state.items.get(item.key)
   if (item.value === null) state.items.delete(item.key)
   else state.items.set(item.key, item)
   const words = wordsOf(item.key)
-  if (words !== undefined) appliers[words.kind](state, words.id, words.rest, item.value)
+  if (words === undefined) return
+  if (before !== undefined) countIn(state.room, words, before, -1)
+  if (item.value !== null) countIn(state.room, words, item, 1)
+  appliers[words.kind](state, words.id, words.rest, item.value)
 }
 
 /** Limits of a key as they are now. */

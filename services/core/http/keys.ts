@@ -16,6 +16,7 @@ import { accessOn, createKey, expiryOf, grantChanges, grantedTo, maxOverlapHours
 import { digestOf, idIn, isSameDigest } from './key-text.ts'
 import { createKeyUses, type KeyUses } from './key-uses.ts'
 import { keysFileOf, putAside, readKeysFile, takenOver } from './keys-file.ts'
+import { appendFor, operator } from './room.ts'
 import { setGrant, switchUser } from './user-changes.ts'
 
 type NewKey = {
@@ -277,12 +278,11 @@ export function createKeys(
     )
     const { userId, entity } = key
     const granted = grantChanges(current(), { userId, role, scopes, ...(entity !== undefined && { entity }) })
-    return { id, text, stored: directory.append([...granted, ...changes], 'command') }
+    return { id, text, stored: appendFor(directory, [...granted, ...changes], operator) }
   }
   const live = (): [string, KeyValue][] => {
     directory.look()
-    const { keys, revoked } = current()
-    return [...keys].filter(([id]) => !revoked.has(id))
+    return [...current().keys].filter(([id]) => !current().revoked.has(id))
   }
 
   return {

@@ -65,11 +65,8 @@ export function switchUser(
 export function createUser(state: DirectoryState, userId: string, value: UserValue): Change[] {
   throwUnlessUserId(userId)
   if (state.users.has(userId)) throw new RefusedChange(`There is a user ${userId} already`)
-  if (state.users.size >= maxUsers) throw new RefusedChange(`There are ${maxUsers} users: remove some`)
   return [{ key: itemKey('user', userId), value }]
 }
-
-const maxUsers = 10_000
 
 type Leaving = { state: DirectoryState; userId: string; hasConfigured: boolean; now: number }
 
@@ -101,10 +98,10 @@ export function removeUser(state: DirectoryState, userId: string, hasConfigured:
  */
 export function eraseUser(state: DirectoryState, userId: string, hasConfigured: boolean, now: number): Change[] {
   const changes = ended({ state, userId, hasConfigured, now })
-  const { kind, entity } = state.users.get(userId) as UserValue
+  const { kind, entity, share_of } = state.users.get(userId) as UserValue
   return [
     ...changes,
-    { key: itemKey('user', userId), value: { kind, entity } },
+    { key: itemKey('user', userId), value: { kind, entity, ...(share_of !== undefined && { share_of }) } },
     { key: itemKey('user-off', userId), value: {} },
   ]
 }

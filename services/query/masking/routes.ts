@@ -21,6 +21,7 @@ import { allowsOn, isScope } from '../../core/directory/roles.ts'
 import { unavailable } from '../../core/errors.ts'
 import { fault, invalid } from '../../core/http/errors.ts'
 import type { Invoke } from '../../core/http/invoke.ts'
+import { appendFor } from '../../core/http/room.ts'
 import { type Caller, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 
@@ -90,7 +91,7 @@ export function createMaskingRoutes({ directory, config, masterKey, invoke }: Ma
       const before = itemOf(scope)
       const salt = before?.salt ?? (hashes(rules) ? randomBytes(16).toString('base64') : undefined)
       const value = { ...rules, version: (before?.version ?? 0) + 1, ...(salt !== undefined && { salt }) }
-      await directory.append([{ key: scopedKey('mask', scope), value }], caller.userId)
+      await appendFor(directory, [{ key: scopedKey('mask', scope), value }], caller)
     })
     return { json: answerOf(scope) }
   }

@@ -21,6 +21,7 @@ import {
 import { settingChange } from '../../core/directory/settings.ts'
 import { unavailable } from '../../core/errors.ts'
 import { fault } from '../../core/http/errors.ts'
+import { appendFor } from '../../core/http/room.ts'
 import { type Caller, type Route, route } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { param, queryOfProject, sql } from '../../core/store/sql.ts'
@@ -64,10 +65,10 @@ function throwUnlessInOrder(days: RetentionDays, source: RetentionSource): void 
 export function createSettingsRoutes({ directory, retention, store, config }: SettingsDeps): Route[] {
   const queue = createSerialQueue(() => unavailable('The server is shutting down'))
   /** One after the other: each replaces the whole item, which holds what is not changed too. */
-  const change = ({ userId }: Caller, projectId: ProjectId, value: Value<'project'>): Promise<void> =>
-    queue.run(() => directory.append([settingChange(directory.state(), projectId, value)], userId))
+  const change = (caller: Caller, projectId: ProjectId, value: Value<'project'>): Promise<void> =>
+    queue.run(() => appendFor(directory, [settingChange(directory.state(), projectId, value)], caller))
   const changeRetention = (
-    { userId }: Caller,
+    caller: Caller,
     projectId: ProjectId,
     make: (before: RetentionDays) => RetentionDays,
   ): Promise<void> =>
@@ -77,7 +78,7 @@ export function createSettingsRoutes({ directory, retention, store, config }: Se
       const removed = cutoffsOf(projectId)?.payloadsUs
       const days = { ...make(before), ...(removed !== undefined && { payloads_removed_us: removed }) }
       throwUnlessInOrder(days, retention)
-      await directory.append([settingChange(state, projectId, { retention: days })], userId)
+      await appendFor(directory, [settingChange(state, projectId, { retention: days })], caller)
     })
   const cutoffsOf = createCutoffsOf(retention)
 

@@ -1,0 +1,45 @@
+// How much of the directory's room each entity takes, of whatever there is a bound for.
+import type { Item, KeyValue, Kind, UserValue, Value, Words } from './items.ts'
+import type { Scope } from './roles.ts'
+
+/** What one installation holds at most. */
+export const bounds = { user: 10_000, key: 100_000, grant: 50_000, hold: 5_000, item: 200_000 } as const
+export type Bounded = keyof typeof bounds
+
+/** By entity; `*` = what belongs to none. */
+export type Room = Map<string, Record<Bounded, number>>
+
+export const entityIn = (scope: Scope): string => scope.split('/')[0] as string
+
+/** Whose an item is. Kinds that are not here belong to a user or a key, of which each has a few at most. */
+const entities: Partial<Record<Kind, (words: Words, value: never) => string>> = {
+  user: (_, { share_of, entity }: UserValue) => share_of ?? entity,
+  key: (_, { scopes }: KeyValue) => entityIn(scopes[0] ?? '*'),
+  grant: ({ rest }) => entityIn(rest),
+  hold: (_, { scope }: Value<'hold'>) => entityIn(scope),
+  entity: ({ id }) => id,
+  project: ({ id }) => id,
+  'project-removed': ({ id }) => id,
+  mask: ({ id }) => id,
+  secret: ({ id }) => id,
+}
+
+/** Whose an item is and what it counts as; undefined for those that are not counted. */
+export function placeOf(words: Words, value: unknown): { entity: string; kinds: Bounded[] } | undefined {
+  const entity = entities[words.kind]?.(words, value as never)
+  if (entity === undefined) return undefined
+  return { entity, kinds: Object.hasOwn(bounds, words.kind) ? [words.kind as Bounded, 'item'] : ['item'] }
+}
+
+/** @param by 1 for an item that came, -1 for one that went */
+export function countIn(room: Room, words: Words, { value }: Pick<Item, 'value'>, by: 1 | -1): void {
+  const place = placeOf(words, value)
+  if (place === undefined) return
+  const taken = room.get(place.entity) ?? { user: 0, key: 0, grant: 0, hold: 0, item: 0 }
+  for (const kind of place.kinds) taken[kind] += by
+  if (taken.item === 0) room.delete(place.entity)
+  else room.set(place.entity, taken)
+}
+
+/** What of a kind an entity takes. */
+export const takenBy = (room: Room, entity: string, kind: Bounded): number => room.get(entity)?.[kind] ?? 0
