@@ -30,7 +30,7 @@ export async function healthOf({
   applying,
   topics,
 }: Parts): Promise<HealthChecks> {
-  const { status, lagMs } = log.health()
+  const { status, lagMs, lost: gone } = log.health()
   const workers = applying?.worker.status() ?? { status: 'ok' as const }
   const storage = await store.health()
   // Read without a key: only what names no path and quotes nothing.
@@ -44,7 +44,7 @@ export async function healthOf({
   }
   const lapsed = edge.problem() ?? undefined
   const logStatus = status === 'ok' && lapsed !== undefined ? 'degraded' : status
-  const reasons = { log: lapsed, storage: missing || undefined, workers: workers.reason, ...files }
+  const reasons = { log: [lapsed, gone].filter(Boolean).join('; ') || undefined, storage: missing || undefined, workers: workers.reason, ...files }
   const stored = lost && storage.status === 'ok' ? 'degraded' : storage.status
   const checks = { log: logStatus, storage: stored, workers: workers.status }
   const broken = Object.entries(files).flatMap(([name, reason]) => (reason ? [[name, 'degraded' as const]] : []))

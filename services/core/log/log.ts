@@ -63,6 +63,8 @@ export type Batch = {
 export type LogHealth = {
   status: 'ok' | 'degraded' | 'down'
   reason?: string
+  /** What was durable and is gone, found when the log was opened; names no paths. */
+  lost?: string
   /** Bytes that are appended and not applied. */
   unappliedBytes: number
   /** Age of the oldest unapplied record in milliseconds, 0 if there is none. */

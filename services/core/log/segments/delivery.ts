@@ -162,7 +162,7 @@ export function createSegmentDelivery(options: {
 
   async function writePosition(offset: number): Promise<void> {
     if (offset <= position.offset()) return
-    await position.write(offset)
+    await position.write(offset, writer.end())
     while (sealed[0] !== undefined && sealed[0].last <= offset) {
       const segment = sealed.shift() as Segment
       if (segment === applying) applying = null

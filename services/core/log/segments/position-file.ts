@@ -1,4 +1,4 @@
-// Keeps the committed position of a topic durable with one small write and one sync per commit.
+// Keeps the committed position of a topic durable with one small write and one sync per commit, and where the log ended then.
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { errorCode, type LogFile, type LogFs, writeAll, writeWhole } from './disk.ts'
@@ -12,22 +12,36 @@ const slotBytes = 4096
 export type PositionFile = {
   /** Last durable position. */
   offset(): number
-  /** Resolves when `offset` is durable. One call at a time. */
-  write(offset: number): Promise<void>
+  /** Last record that was durable at the last commit; 0 when an earlier version has written the file. */
+  end(): number
+  /** Resolves when `offset` is durable. One call at a time. @param end last record of the log that is durable */
+  write(offset: number, end: number): Promise<void>
   /** The same for an earlier position: what lies after it is delivered again. */
   goBack(offset: number): Promise<void>
   close(): Promise<void>
 }
 
-function slot(offset: number): Buffer {
-  const digits = String(offset).padStart(16, '0')
-  return Buffer.from(`${digits} ${crc32(digits).toString(16).padStart(8, '0')}\n`.padEnd(slotBytes, '\n'))
+type Slot = { offset: number; end: number }
+
+/** A number and its checksum: 25 bytes. */
+function checked(value: number): string {
+  const digits = String(value).padStart(16, '0')
+  return `${digits} ${crc32(digits).toString(16).padStart(8, '0')}`
 }
 
-function readSlot(bytes: Buffer, at: number): number | null {
-  const [digits, crc] = bytes.toString('latin1', at, at + 25).split(' ')
-  if (digits?.length !== 16 || crc !== crc32(digits).toString(16).padStart(8, '0')) return null
-  return Number(digits)
+/** Earlier versions write and read the first number alone. */
+const slot = ({ offset, end }: Slot): Buffer =>
+  Buffer.from(`${checked(offset)} ${checked(end)}\n`.padEnd(slotBytes, '\n'))
+
+function numberAt(bytes: Buffer, at: number): number | null {
+  const text = bytes.toString('latin1', at, at + 25)
+  const value = Number(text.slice(0, 16))
+  return Number.isSafeInteger(value) && text === checked(value) ? value : null
+}
+
+function readSlot(bytes: Buffer, at: number): Slot | null {
+  const offset = numberAt(bytes, at)
+  return offset === null ? null : { offset, end: numberAt(bytes, at + 26) ?? 0 }
 }
 
 /**
@@ -36,27 +50,28 @@ function readSlot(bytes: Buffer, at: number): number | null {
  */
 export async function openPositionFile(fs: LogFs, folder: string, initial: number): Promise<PositionFile> {
   const path = join(folder, 'position')
-  let offset = initial
+  let kept: Slot = { offset: initial, end: 0 }
   let next = 0
   try {
     const bytes = await fs.readFile(path)
     const slots = [readSlot(bytes, 0), readSlot(bytes, slotBytes)] as const
     if (slots[0] === null && slots[1] === null)
       throw new Error(`${path} is damaged; without that file all retained segments are applied again`)
-    next = (slots[0] ?? -1) >= (slots[1] ?? -1) ? 1 : 0
-    offset = Math.max(slots[0] ?? -1, slots[1] ?? -1)
+    next = (slots[0]?.offset ?? -1) >= (slots[1]?.offset ?? -1) ? 1 : 0
+    kept = slots[1 - next] as Slot
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error
-    await writeWhole(fs, path, [slot(initial), slot(initial)])
+    await writeWhole(fs, path, [slot(kept), slot(kept)])
   }
   let file: LogFile | null = null
 
   return {
-    offset: () => offset,
-    async write(newOffset) {
+    offset: () => kept.offset,
+    end: () => kept.end,
+    async write(offset, end) {
       try {
         file ??= await fs.open(path, 'r+')
-        await writeAll(file, [slot(newOffset)], next * slotBytes)
+        await writeAll(file, [slot({ offset, end })], next * slotBytes)
         await file.datasync()
       } catch (error) {
         // After a failed sync the descriptor may report success for pages that were dropped.
@@ -65,14 +80,14 @@ export async function openPositionFile(fs: LogFs, folder: string, initial: numbe
         await failed?.close().catch(() => {})
         throw error
       }
-      offset = newOffset
+      kept = { offset, end }
       next = 1 - next
     },
     async goBack(earlier) {
       await file?.close()
       file = null
-      await writeWhole(fs, path, [slot(earlier), slot(earlier)])
-      offset = earlier
+      kept = { offset: earlier, end: kept.end }
+      await writeWhole(fs, path, [slot(kept), slot(kept)])
       next = 0
     },
     close: async () => {

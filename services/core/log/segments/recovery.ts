@@ -22,6 +22,8 @@ export type Recovered = {
   lastOffset: number
   highClock: bigint
   position: PositionFile
+  /** Records that were durable at the last commit, and that no file holds. */
+  lost: { from: number; to: number } | null
   /** Segments with records after the position, oldest first. */
   unapplied: Segment[]
   /** Plain segments that are wholly applied, oldest first. */
@@ -61,11 +63,15 @@ export async function recoverTopic(
       `${folder}: position ${position.offset()} is applied, but the log ends at ${lastOffset}; records are missing; --adopt-log goes on with those that are there (docs/operate.md)`,
     )
   const committed = Math.min(position.offset(), lastOffset)
+  // No crash takes what was synced: a disk or a hand has.
+  const lost = position.end() > lastOffset ? { from: lastOffset + 1, to: position.end() } : null
+  if (lost !== null) logger?.error({ folder, ...lost }, 'records at the end of the log were synced, and are gone')
 
   const recovered: Recovered = {
     lastOffset,
     highClock: last?.highClock ?? 0n,
     position,
+    lost,
     unapplied: [],
     applied: [],
     archives: files.filter((file) => file.last !== null),

@@ -9,7 +9,7 @@ import { createSegmentDelivery, type SegmentDelivery } from './delivery.ts'
 import { guardedFs, type LogFs, nodeFs } from './disk.ts'
 import { waitForEarlierBuild } from './earlier-lock.ts'
 import { createEnginePath } from './engine-path.ts'
-import { recoverTopic } from './recovery.ts'
+import { type Recovered, recoverTopic } from './recovery.ts'
 import { createRetention, type Retention } from './retention.ts'
 import { listSegments } from './segment.ts'
 import { openTopicId, type TopicId } from './topic-id.ts'
@@ -54,6 +54,7 @@ type OpenTopic = {
   delivery: SegmentDelivery
   retention: Retention
   ends: ProjectEnds
+  lost: Recovered['lost']
   close(): Promise<void>
 }
 
@@ -101,7 +102,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
     const enginePath = await createEnginePath(folder)
     if (recovered.highClock > lastClock) lastClock = recovered.highClock
     for (const segment of recovered.unapplied) admission.restore(segment.sizeBytes)
-    const { position, archives, applied, unapplied } = recovered
+    const { position, archives, applied, unapplied, lost } = recovered
     const writer = createWriter({
       fs,
       folder,
@@ -158,7 +159,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
       await retention.stop()
       await enginePath.close()
     }
-    opened.set(topic, { id, writer, delivery, retention, ends: createProjectEnds(writer.end()), close })
+    opened.set(topic, { id, writer, delivery, retention, ends: createProjectEnds(writer.end()), lost, close })
   }
 
   /** Opens a topic once more, at an earlier position: nothing was appended or delivered yet. */
@@ -195,17 +196,21 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
     let status: LogHealth['status'] = closing === null ? 'ok' : 'down'
     const reasons: string[] = closing === null ? [] : ['The log is closed']
     let oldestMs = Number.POSITIVE_INFINITY
-    for (const [topic, { writer, delivery }] of opened) {
+    const gone: string[] = []
+    for (const [topic, { writer, delivery, lost }] of opened) {
+      if (lost !== null) gone.push(`records ${lost.from} to ${lost.to} of ${topic} were synced, and are gone`)
       const state = writer.state()
       if (state.status === 'down' || (state.status === 'degraded' && status === 'ok')) status = state.status
       if (state.status !== 'ok') reasons.push(`${topic}: ${state.reason}`)
       oldestMs = Math.min(oldestMs, delivery.oldestMs() ?? oldestMs)
     }
     const refusing = admission.reason()
+    if (gone.length > 0 && status === 'ok') status = 'degraded'
     if (refusing !== null) reasons.push(refusing)
     if (refusing !== null && status === 'ok') status = 'degraded'
     const lagMs = Number.isFinite(oldestMs) ? Math.max(0, Date.now() - oldestMs) : 0
-    const fields = { status, unappliedBytes: admission.unappliedBytes(), lagMs }
+    const lost = gone.length === 0 ? {} : { lost: gone.join('; ') }
+    const fields = { status, unappliedBytes: admission.unappliedBytes(), lagMs, ...lost }
     return reasons.length === 0 ? fields : { ...fields, reason: reasons.join('; ') }
   }
 
