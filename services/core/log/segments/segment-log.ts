@@ -192,25 +192,30 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
     return found
   }
 
+  const lostRecords = (): string | undefined =>
+    [...opened]
+      .flatMap(([topic, { lost }]) =>
+        lost === null ? [] : [`records ${lost.from} to ${lost.to} of ${topic} were synced, and are gone`],
+      )
+      .join('; ') || undefined
+
   function health(): LogHealth {
     let status: LogHealth['status'] = closing === null ? 'ok' : 'down'
     const reasons: string[] = closing === null ? [] : ['The log is closed']
-    let oldestMs = Number.POSITIVE_INFINITY
-    const gone: string[] = []
-    for (const [topic, { writer, delivery, lost }] of opened) {
-      if (lost !== null) gone.push(`records ${lost.from} to ${lost.to} of ${topic} were synced, and are gone`)
+    for (const [topic, { writer }] of opened) {
       const state = writer.state()
       if (state.status === 'down' || (state.status === 'degraded' && status === 'ok')) status = state.status
       if (state.status !== 'ok') reasons.push(`${topic}: ${state.reason}`)
-      oldestMs = Math.min(oldestMs, delivery.oldestMs() ?? oldestMs)
     }
     const refusing = admission.reason()
-    if (gone.length > 0 && status === 'ok') status = 'degraded'
     if (refusing !== null) reasons.push(refusing)
-    if (refusing !== null && status === 'ok') status = 'degraded'
+    const lost = lostRecords()
+    const impaired = refusing ?? lost
+    if (impaired !== undefined && status === 'ok') status = 'degraded'
+    const waiting = [...opened.values()].flatMap(({ delivery }) => delivery.oldestMs() ?? [])
+    const oldestMs = Math.min(...waiting)
     const lagMs = Number.isFinite(oldestMs) ? Math.max(0, Date.now() - oldestMs) : 0
-    const lost = gone.length === 0 ? {} : { lost: gone.join('; ') }
-    const fields = { status, unappliedBytes: admission.unappliedBytes(), lagMs, ...lost }
+    const fields = { status, unappliedBytes: admission.unappliedBytes(), lagMs, ...(lost !== undefined && { lost }) }
     return reasons.length === 0 ? fields : { ...fields, reason: reasons.join('; ') }
   }
 
