@@ -199,14 +199,41 @@ describe('the way to the provider and back', () => {
       expect((await get(`/auth/login?return_to=${encodeURIComponent(odd)}`)).status).toBe(400)
   })
 
+  const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
+  const sendLogout = async (token: string) => {
+    const body = new URLSearchParams({ logout_token: token }).toString()
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    return (await send(server.port, '/auth/backchannel-logout', { anonymous: true, headers, body })).status
+  }
+  const logout = async (claims: Record<string, unknown>) => sendLogout(await provider.logoutToken(claims))
+
+  it('ends sessions by a logout token once, and by none that is old', async () => {
+    provider.user = { ...provider.user, sub: 'bob', preferred_username: 'bob' }
+    const iat = Math.floor(now / 1000)
+    const cookie = cookieIn(await finish(await begin()))
+    // Without an end of its own, and with one that is far: its age counts.
+    for (const exp of [undefined, iat + 10_000_000]) {
+      expect(await logout({ sub: 'bob', events, iat: iat - 331, exp, jti: 'old' })).toBe(400)
+      expect(await logout({ sub: 'bob', events, iat: iat + 3_600, exp, jti: 'not yet' })).toBe(400)
+    }
+    expect(await logout({ sub: 'bob', events, iat: iat - 200, exp: iat - 100, jti: 'ended' })).toBe(400)
+    expect(await who(cookie)).toBe('bob')
+    now += 1
+    const token = await provider.logoutToken({ sub: 'bob', events, iat, exp: iat + 60, jti: 'once' })
+    expect([await sendLogout(token), await who(cookie)]).toEqual([200, null])
+    now += 1
+    const later = cookieIn(await finish(await begin()))
+    now += 1
+    expect([await sendLogout(token), await who(later)]).toEqual([400, 'bob'])
+    // A process that does not know of it ends by it no session that began after it was issued.
+    now += 40_000
+    const latest = cookieIn(await finish(await begin()))
+    const again = { sub: 'bob', events, iat, exp: iat + 60, jti: 'known elsewhere' }
+    expect([await logout(again), await who(later), await who(latest)]).toEqual([200, null, 'bob'])
+  })
+
   it('ends the sessions of who signs out there, and only by a logout token', async () => {
     const cookie = cookieIn(await finish(await begin()))
-    const logout = async (claims: Record<string, unknown>) => {
-      const body = new URLSearchParams({ logout_token: await provider.logoutToken(claims) }).toString()
-      const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-      return (await send(server.port, '/auth/backchannel-logout', { anonymous: true, headers, body })).status
-    }
-    const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
     for (const odd of [
       { sub: 'ann' },
       { sub: 'ann', events, nonce: 'n' },

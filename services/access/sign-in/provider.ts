@@ -1,5 +1,5 @@
 // The provider that signs people in by OpenID Connect: where a browser is sent, what comes back, and who signed out there.
-import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose'
+import { createRemoteJWKSet, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose'
 import * as client from 'openid-client'
 import { fault } from '../../core/http/errors.ts'
 import type { Claims } from './people.ts'
@@ -14,17 +14,27 @@ export type ProviderSettings = {
 /** What a browser keeps, sealed, between leaving for the provider and coming back. */
 type Pending = { state: string; nonce: string; verifier: string; returnTo: string; atMs: number }
 
+type LoggedOut = {
+  iss: string
+  sub: string
+  /** Id of the token, and when it was issued. */
+  jti: string
+  issuedMs: number
+}
+
 type SignInProvider = {
   /** @throws Fault 502 while the provider does not answer */
   begin(redirectUri: string, returnTo: string): Promise<{ url: string; pending: Pending }>
   /** @throws Fault 401 for an answer that is not to this question, 502 while the provider does not answer */
   finish(answer: URL, pending: Pending): Promise<{ claims: Claims; untilMs?: number }>
-  /** Who has signed out there. @throws Fault 400 for a token that is none of the provider's */
-  loggedOut(token: string): Promise<{ iss: string; sub: string }>
+  /** Who has signed out there. @throws Fault 400 for a token that is none of the provider's, or is too old */
+  loggedOut(token: string): Promise<LoggedOut>
 }
 
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
-const toleranceSeconds = 30
+export const toleranceSeconds = 30
+/** A provider sends a logout token at once, or tries again for some minutes. */
+export const logoutTokenSeconds = 300
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
 const timeoutSeconds = 10
 /** A key that is not known is asked for at once, so that a provider may change it, but not more often. */
@@ -32,7 +42,7 @@ const keyPauseMs = 1_000
 
 const isLoopback = ({ hostname }: URL): boolean => /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname)
 
-export function createProvider(settings: ProviderSettings): SignInProvider {
+export function createProvider(settings: ProviderSettings, now: () => number): SignInProvider {
   const issuer = new URL(settings.oidcIssuer)
   let found: Promise<client.Configuration> | undefined
   let keySet: ReturnType<typeof createRemoteJWKSet> | undefined
@@ -56,7 +66,7 @@ export function createProvider(settings: ProviderSettings): SignInProvider {
   }
 
   /** What a token says that the provider has signed for us. @throws Error of jose */
-  async function verified(token: string, requiredClaims: string[]): Promise<JWTPayload> {
+  async function verified(token: string, more: JWTVerifyOptions): Promise<JWTPayload> {
     const { jwks_uri: keysUri, issuer: iss } = (await known()).serverMetadata()
     if (keysUri === undefined) throw fault(502, 'The provider publishes no keys')
     keySet ??= createRemoteJWKSet(new URL(keysUri), {
@@ -64,7 +74,7 @@ export function createProvider(settings: ProviderSettings): SignInProvider {
       timeoutDuration: timeoutSeconds * 1000,
     })
     const bounds = { issuer: iss, audience: settings.oidcClientId, algorithms, clockTolerance: toleranceSeconds }
-    return (await jwtVerify(token, keySet, { ...bounds, requiredClaims })).payload
+    return (await jwtVerify(token, keySet, { ...bounds, ...more })).payload
   }
 
   return {
@@ -103,22 +113,24 @@ export function createProvider(settings: ProviderSettings): SignInProvider {
         if (error instanceof TypeError) throw fault(502, 'The provider that signs people in does not answer')
         throw fault(401, 'The provider did not sign you in, or its answer is not to your question')
       }
-      const claims = await verified(tokens.id_token ?? '', ['sub', 'exp', 'iat']).catch(() => {
+      const claims = await verified(tokens.id_token ?? '', { requiredClaims: ['sub', 'exp', 'iat'] }).catch(() => {
         throw fault(401, 'The answer of the provider is not signed as it has to be')
       })
       const { session_expiry: until } = claims
       return { claims: claims as Claims, ...(typeof until === 'number' && { untilMs: until * 1000 }) }
     },
     async loggedOut(token) {
-      const payload = await verified(token, ['iat', 'jti']).catch(() => {
-        throw fault(400, 'This is no logout token of the provider')
+      const maxTokenAge = logoutTokenSeconds
+      const currentDate = new Date(now())
+      const payload = await verified(token, { requiredClaims: ['iat', 'jti'], maxTokenAge, currentDate }).catch(() => {
+        throw fault(400, 'This is no logout token of the provider, or it is too old')
       })
-      const { events } = payload
+      const { events, iss, sub, jti, iat } = payload
       const isLogout = typeof events === 'object' && events !== null && Object.hasOwn(events, logoutEvent)
       // A token of a sign-in must not pass for one.
-      if (!isLogout || payload.nonce !== undefined || typeof payload.sub !== 'string')
+      if (!isLogout || payload.nonce !== undefined || typeof sub !== 'string' || typeof jti !== 'string')
         throw fault(400, 'This is no logout token that names a user')
-      return { iss: payload.iss as string, sub: payload.sub }
+      return { iss: iss as string, sub, jti, issuedMs: (iat as number) * 1000 }
     },
   }
 }

@@ -11,7 +11,7 @@ import type { Via } from '../../core/http/via.ts'
 import { sealWith } from '../../core/process/master-key.ts'
 import { createChanges } from '../changes.ts'
 import { type PeopleSettings, signedIn } from './people.ts'
-import { createProvider, type ProviderSettings } from './provider.ts'
+import { createProvider, logoutTokenSeconds, type ProviderSettings, toleranceSeconds } from './provider.ts'
 
 export type SignInDeps = {
   directory: Directory
@@ -30,6 +30,7 @@ const pendingSchema = z.object({
   atMs: z.number(),
 })
 const pendingMs = 600_000
+const toleranceMs = toleranceSeconds * 1000
 const maxLogoutBytes = 64 * 1024
 /** Answers that came once; the provider refuses a code that comes twice, wherever it comes. */
 const maxUsed = 10_000
@@ -47,9 +48,11 @@ export function createSignInRoutes({
   config,
   now = Date.now,
 }: SignInDeps): Route[] {
-  const provider = config.oidcIssuer === '' ? undefined : createProvider(config)
+  const provider = config.oidcIssuer === '' ? undefined : createProvider(config, now)
   const change = createChanges({ directory })
   const used = new Set<string>()
+  /** Ids of logout tokens that counted, with when they will be too old to count. */
+  const ended = new Map<string, number>()
   const redirect = (location: string, cookie: string): Reply => ({
     status: 302,
     bytes: Buffer.alloc(0),
@@ -155,14 +158,24 @@ export function createSignInRoutes({
         const { bytes } = context.body
         if (bytes.length > maxLogoutBytes) throw fault(413, 'Request too large')
         const token = new URLSearchParams(bytes.toString()).get('logout_token') ?? ''
-        const identity = await found.loggedOut(token)
-        await change({ ...context.caller, userId: 'sign-in' }, ({ users }) => {
+        const { jti, issuedMs, ...identity } = await found.loggedOut(token)
+        for (const [id, untilMs] of ended) if (untilMs < now()) ended.delete(id)
+        if (ended.has(jti)) throw fault(400, 'This logout token was used')
+        await change({ ...context.caller, userId: 'sign-in' }, ({ users, sessionsEnds }) => {
           const isIt = (one: { iss: string; sub: string } | undefined) =>
             one?.iss === identity.iss && one.sub === identity.sub
-          const ended = [...users].filter(([, user]) => isIt(user.identity)).map(([id]) => id)
-          const value = { before: new Date(now()).toISOString() }
-          return { changes: ended.map((id) => ({ key: itemKey('sessions-end', id), value })) }
+          const ids = [...users].filter(([, user]) => isIt(user.identity)).map(([id]) => id)
+          // Sent again, to another process too, it ends no session that began later.
+          const before = Math.min(now(), issuedMs + toleranceMs)
+          const known = (id: string) => Date.parse(sessionsEnds.get(id)?.before ?? '') || 0
+          return {
+            changes: ids
+              .filter((id) => known(id) < before)
+              .map((id) => ({ key: itemKey('sessions-end', id), value: { before: new Date(before).toISOString() } })),
+          }
         })
+        // Not before: a provider that was answered 503 sends it again.
+        ended.set(jti, issuedMs + logoutTokenSeconds * 1000 + toleranceMs)
         return { json: {}, headers: { 'Cache-Control': 'no-store' } }
       },
     }),
