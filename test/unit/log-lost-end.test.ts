@@ -51,11 +51,17 @@ const shown = (log: EmbeddedLog) =>
 
 describe('records that were synced when a position was kept, and are gone from the end', () => {
   it.each([
-    ['the last one, as if it had not been written', async (file: string) => {
-      const bytes = await readFile(file)
-      await truncate(file, bytes.lastIndexOf(10, bytes.length - 2) + 1)
-    }],
-    ['the last bytes, as if a write had not ended', async (file: string) => truncate(file, (await readFile(file)).length - 5)],
+    [
+      'the last one, as if it had not been written',
+      async (file: string) => {
+        const bytes = await readFile(file)
+        await truncate(file, bytes.lastIndexOf(10, bytes.length - 2) + 1)
+      },
+    ],
+    [
+      'the last bytes, as if a write had not ended',
+      async (file: string) => truncate(file, (await readFile(file)).length - 5),
+    ],
     ['the last file', rm],
   ])('are told of: %s', async (_, lose) => {
     const { dir, files } = await closedLog()

@@ -2,6 +2,7 @@
 // again: property
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { csvHead } from '../../services/query/calls/export/csv.ts'
 import { callCells, isPayload, rowName } from '../../services/web/page/engine/call-cells.ts'
 import { csvLine, csvRow } from '../../services/web/page/engine/csv.ts'
 import {
@@ -82,6 +83,37 @@ describe('CSV', () => {
     expect(csvLine(['a', '=b', 'c,d', 'e"f', 'g\nh'])).toBe('a,\'=b,"c,d","e""f","g\nh"\r\n')
     const members = membersOfText('{"n":-1.50,"t":"-1","f":"@x","nil":null,"o":{"k":1},"s":"\\tx"}')
     expect(csvRow(['n', 't', 'f', 'nil', 'none', 'o', 's'], members)).toBe('-1.50,\'-1,\'@x,,,"{""k"":1}",\'\tx\r\n')
+  })
+})
+
+describe('no text becomes a formula, in files of the page and in those of the server', () => {
+  it.each([
+    ['=1', "'=1"],
+    ['-1', "'-1"],
+    ['  =1', "  '=1"],
+    ['\u00a0\u200b@x', "\u00a0\u200b'@x"],
+    ['\n=1', '"\'\n\'=1"'],
+    ['\n plain', '"\'\n plain"'],
+    ['\r+1', '"\'\r\'+1"'],
+    ['＝1', "'＝1"],
+    ['＋1', "'＋1"],
+    ['－1', "'－1"],
+    ['＠x', "'＠x"],
+    ['﹦1', "'﹦1"],
+    ['−1', "'−1"],
+    // Cells of another country.
+    ['a;=1', '"a;\'=1"'],
+    ['a; ＠x;-2', '"a; \'＠x;\'-2"'],
+    ['a\t=1', "a\t'=1"],
+    ['a\n=1', '"a\n\'=1"'],
+    ['a\n-1', '"a\n\'-1"'],
+    // What is none of it stays.
+    ['a\n- one\n  - two', '"a\n- one\n  - two"'],
+    ['a=b-c+d@e', 'a=b-c+d@e'],
+    ['', ''],
+  ])('%j', (text, cell) => {
+    expect(csvLine([text])).toBe(`${cell}\r\n`)
+    expect(csvHead({ names: [text], paths: [] })).toBe(`${cell}\r\n`)
   })
 })
 

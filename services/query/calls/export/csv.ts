@@ -5,13 +5,19 @@ import { jsonPath, splitPath } from '../../language/path.ts'
 import type { PathSegment } from '../../language/types.ts'
 import { neutralName } from '../../language/wire-names.ts'
 
-const formula = /^[=+\-@\t\r]/
-const needsQuotes = /[",\r\n]/
+/**
+ * Signs that begin a formula, wide and small ones too, where a spreadsheet may begin a cell: at the start, behind blanks,
+ * and behind what parts cells and lines in some countries. Bullets of a list are none.
+ */
+const formula =
+  /(?<=(?:^|;)[\s\p{C}]*)[=+\-@＝＋－＠﹦﹢﹣﹫−]|(?<=[\t\r\n][\s\p{C}]*)(?:[=@＝＠﹦﹫]|[+\-＋－﹢﹣−](?!\s))/gu
+const blankStart = /^[\t\r\n]/
+const needsQuotes = /[",;\r\n]/
 const quote = 0x22
 
 /** @param isText whether it may be taken for a formula: a number that was stored as one is no text */
 function cell(text: string, isText: boolean): string {
-  const safe = isText && formula.test(text) ? `'${text}` : text
+  const safe = isText ? text.replaceAll(formula, "'$&").replace(blankStart, "'$&") : text
   return needsQuotes.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 

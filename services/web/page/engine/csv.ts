@@ -1,12 +1,18 @@
 // Comma-separated values as spreadsheets read them, in which no text becomes a formula.
 import { type Member, plainText } from './json-texts.ts'
 
-const formula = /^[=+\-@\t\r]/
-const needsQuotes = /[",\r\n]/
+/**
+ * Signs that begin a formula, wide and small ones too, where a spreadsheet may begin a cell: at the start, behind blanks,
+ * and behind what parts cells and lines in some countries. Bullets of a list are none.
+ */
+const formula =
+  /(?<=(?:^|;)[\s\p{C}]*)[=+\-@＝＋－＠﹦﹢﹣﹫−]|(?<=[\t\r\n][\s\p{C}]*)(?:[=@＝＠﹦﹫]|[+\-＋－﹢﹣−](?!\s))/gu
+const blankStart = /^[\t\r\n]/
+const needsQuotes = /[",;\r\n]/
 
 /** @param isText whether it may be taken for a formula: a number that was stored as one is no text */
 function cell(text: string, isText: boolean): string {
-  const safe = isText && formula.test(text) ? `'${text}` : text
+  const safe = isText ? text.replaceAll(formula, "'$&").replace(blankStart, "'$&") : text
   return needsQuotes.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
