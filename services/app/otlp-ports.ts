@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createGrpcServer, type GrpcServerDeps } from '../core/grpc/server.ts'
 import { closeHttpServer, createHttpServer } from '../core/http/http-server.ts'
+import { securityHeaders } from '../core/http/security-headers.ts'
 import type { Tls } from '../core/http/tls.ts'
 import type { Logger } from '../core/process/logger.ts'
 import type { Config } from './config.ts'
@@ -91,6 +92,7 @@ export async function openOtlpPorts(deps: OtlpPortsDeps): Promise<OtlpPorts> {
     const path = (request.url ?? '').replace(/\?.*$/, '')
     if (otlpPaths.has(path)) return void main.emit(event, request, response)
     request.resume()
+    for (const [name, value] of securityHeaders(false)) response.setHeader(name, value)
     response.writeHead(404, { 'Content-Type': 'application/json' })
     response.end(
       JSON.stringify({ detail: `Not Found: this port takes OTLP alone; everything else is on ${mainAddress}` }),

@@ -13,7 +13,7 @@ import { openGeoRanges } from '../../services/query/service/geolocate.ts'
 import { createGraphqlRoutes } from '../../services/query/service/graphql.ts'
 import { createServiceRoutes, type HealthChecks } from '../../services/query/service/routes.ts'
 import { expectSoon } from '../fixtures/eventually.ts'
-import { deferred, json, send, startServer, type TestServer } from '../fixtures/http-server.ts'
+import { deferred, json, send, sendRaw, startServer, type TestServer } from '../fixtures/http-server.ts'
 
 const fine: HealthChecks = { log: 'ok', storage: 'ok', workers: 'ok', lagMs: 12.4 }
 let health: () => Promise<HealthChecks> = async () => fine
@@ -70,7 +70,25 @@ it('the server says with every answer what a browser must not make of it', async
     undefined,
     undefined,
   ])
+  // What is refused before a route is found, and what Node answers by itself, are answers too.
+  const refused: [status: number, text: string][] = [
+    [403, 'GET /version HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n'],
+    [403, 'GET /version HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\nConnection: close\r\n\r\n'],
+    [400, 'GET /version HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    [400, 'nonsense\r\n\r\n'],
+    [431, `GET /version HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(200_000)}\r\n\r\n`],
+    [417, 'POST /version HTTP/1.1\r\nHost: localhost\r\nExpect: the impossible\r\nContent-Length: 0\r\n\r\n'],
+  ]
   const secure = await startServer([], ['--public-url', 'https://obs.example'])
+  for (const [status, text] of refused) {
+    const [plain, overTls] = [await sendRaw(server.port, text), await sendRaw(secure.port, text)]
+    expect(plain).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    for (const [name, value] of Object.entries(common)) expect(plain.toLowerCase()).toContain(`\n${name}: ${value}`)
+    expect([plain, overTls].map((one) => /strict-transport-security: max-age=31536000/i.test(one))).toEqual([
+      false,
+      true,
+    ])
+  }
   expect((await headersOf(secure.port, '/openapi.json'))['strict-transport-security']).toBe('max-age=31536000')
   await secure.stop()
 })

@@ -155,7 +155,8 @@ export function createApp(deps: AppDeps): HttpServer {
   served.push(...ownRoutes(() => served, metrics, deps.version))
   const checkHost = createHostCheck(config)
   const cors = createCors(config.corsOrigins)
-  const security = securityHeaders(deps.tls !== undefined || config.publicUrl.startsWith('https:'))
+  const isSecure = deps.tls !== undefined || config.publicUrl.startsWith('https:')
+  const security = securityHeaders(isSecure)
   // The port of OTLP over HTTP, whose requests come here too, is no address of a browser.
   const securityOfOthers = securityHeaders(false)
   let ownPort = 0
@@ -196,7 +197,10 @@ export function createApp(deps: AppDeps): HttpServer {
   const begin: RequestHandler = (request, response, next) => {
     const exchange = beginExchange(request, response, waiting.has(request), { log, metrics: metrics.http })
     exchanges.set(request, exchange)
+    for (const [name, value] of request.socket.localPort === ownPort ? security : securityOfOthers)
+      response.setHeader(name, value)
     const { origin, host } = request.headers
+    if (host === undefined && request.httpVersion !== '1.0') return fail(exchange, fault(400, 'No Host header'))
     const refused = checkHost(host, origin)
     if (refused !== undefined) return fail(exchange, refused)
     const preflight = cors.preflight(request.method, request.headers)
@@ -205,8 +209,6 @@ export function createApp(deps: AppDeps): HttpServer {
       response.writeHead(204, preflight).end()
       return
     }
-    for (const [name, value] of request.socket.localPort === ownPort ? security : securityOfOthers)
-      response.setHeader(name, value)
     for (const [name, value] of Object.entries(cors.headers(origin))) response.setHeader(name, value)
     if (isShuttingDown()) response.setHeader('Connection', 'close')
     next()
@@ -257,7 +259,7 @@ export function createApp(deps: AppDeps): HttpServer {
   app.use('/traces', router)
   app.use(notFound, broken)
 
-  const server = createHttpServer(deps.tls, connections)
+  const server = createHttpServer(deps.tls, connections, undefined, { isSecure })
   server.on('listening', () => {
     ownPort = (server.address() as AddressInfo).port
   })

@@ -13,10 +13,21 @@ const limits = {
   keepAliveTimeout: 75_000,
   /** Bodies are bounded by the time between their bytes: a big file over a slow line is no attack. */
   requestTimeout: 0,
+  // One without is answered as all others are, by who takes the requests.
+  requireHostHeader: false,
 }
 
-/** With TLS when there is a certificate. */
-export function createHttpServer(tls: Tls | undefined, connections: Connections, onRequest?: RequestListener): Server {
+/** With every answer, those of Node itself too. */
+type Options = { isSecure?: boolean }
+
+/** With TLS when there is a certificate. @param options whether people reach the port over TLS */
+export function createHttpServer(
+  tls: Tls | undefined,
+  connections: Connections,
+  onRequest?: RequestListener,
+  { isSecure = false }: Options = {},
+): Server {
+  const headers = securityHeaders(isSecure)
   const server = tls ? createSecureServer({ ...limits, ...tls.options() }, onRequest) : createServer(limits, onRequest)
   connections.watch(server)
   const noteRequest: RequestListener = (request, response) => {
@@ -31,9 +42,14 @@ export function createHttpServer(tls: Tls | undefined, connections: Connections,
     if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy()
     const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request'
     const body = '{"reason":"Malformed request"}'
-    const named = [['Content-Type', 'application/json'], ['Content-Length', body.length], ...securityHeaders(false)]
+    const named = [['Content-Type', 'application/json'], ['Content-Length', body.length], ...headers]
     const head = named.map(([name, value]) => `${name}: ${value}\r\n`).join('')
     socket.end(`HTTP/1.1 ${status}\r\n${head}Connection: close\r\n\r\n${body}`)
+  })
+  server.on('checkExpectation', (_, response) => {
+    for (const [name, value] of headers) response.setHeader(name, value)
+    response.writeHead(417, { 'Content-Type': 'application/json', Connection: 'close' })
+    response.end('{"reason":"Expectation failed: only 100-continue is known"}')
   })
   return server
 }
