@@ -44,7 +44,12 @@ export async function healthOf({
   }
   const lapsed = edge.problem() ?? undefined
   const logStatus = status === 'ok' && lapsed !== undefined ? 'degraded' : status
-  const reasons = { log: [lapsed, gone].filter(Boolean).join('; ') || undefined, storage: missing || undefined, workers: workers.reason, ...files }
+  const reasons = {
+    log: [lapsed, gone].filter(Boolean).join('; ') || undefined,
+    storage: missing || undefined,
+    workers: workers.reason,
+    ...files,
+  }
   const stored = lost && storage.status === 'ok' ? 'degraded' : storage.status
   const checks = { log: logStatus, storage: stored, workers: workers.status }
   const broken = Object.entries(files).flatMap(([name, reason]) => (reason ? [[name, 'degraded' as const]] : []))

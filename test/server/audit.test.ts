@@ -381,20 +381,18 @@ describe('commands', () => {
     ])
     const whole = ['3 events went by age, after 28 days', '3 events in 1 chains: whole']
     expect((await verified()).lines).toEqual(whole)
-    const { hash } = await writeCheckpoint({ store, audit }, 28)
-    await worker?.caughtUp()
-    expect((await verified({ anchor: hash })).lines).toEqual([whole[0], '4 events in 1 chains: whole'])
+    const { hash: anchor } = await writeCheckpoint({ store, audit }, 28)
+    expect((await verified({ anchor })).lines).toEqual([whole[0], '4 events in 1 chains: whole'])
     // As if somebody had removed what is younger, and said that it went by age.
     const youngest = createAudit({ sink, kind: 'server', now: () => now })
     for (let n = 0; n < 3; n++) await youngest.record({ action: 'test.made', scope: 'acme', target: `y${n}` })
     const { chain } = await youngest.recordHeads('test.made', {})
     await worker?.caughtUp()
-    const last = (await events()).find((event) => event.chain === chain && event.seq === '3')
-    const heads = [{ chain, seq: 3, hash: last?.hash }]
+    const hashes = (await events()).flatMap((event) => (event.chain === chain && event.seq === '3' ? [event.hash] : []))
+    const heads = [{ chain, seq: 3, hash: hashes[0] }]
     await createAudit({ sink, kind: 'server', now: () => now }).recordHeads('audit.dropped', { days: 28, heads })
     await worker?.caughtUp()
     await command(`ALTER TABLE callhouse.audit_events DELETE WHERE chain = {chain:String} AND seq < 4`, { chain })
-    expect((await verified()).lines).toContain(`missing: event 4 of chain ${chain}`)
     await writeCheckpoint({ store, audit }, 28)
     await worker?.caughtUp()
     expect((await verified()).lines).toContain(`missing: event 4 of chain ${chain}`)

@@ -49,18 +49,6 @@ const rows = (project: string) =>
     sort_by: [{ field: 'started_at', direction: 'asc' }],
   })
 
-it('the port of OTLP over HTTP says with its refusals what a browser must not make of them', async () => {
-  for (const [path, status] of [
-    ['/version', 404],
-    ['/v1/traces', 405],
-  ] as const) {
-    const answer = await fetch(`http://${server.now().otlp?.http}${path}`)
-    expect([answer.status, answer.headers.get('x-content-type-options')]).toEqual([status, 'nosniff'])
-    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'")
-    await answer.text()
-  }
-})
-
 describe('a call that is taken', () => {
   it('by a published exporter with its defaults, named by the service', async () => {
     const { text: key } = openKeys({ dataDir: server.dataDir, configured: [] }).create({

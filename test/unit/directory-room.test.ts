@@ -4,7 +4,7 @@ import { createAccessRoutes } from '../../services/access/routes.ts'
 import type { Change, Directory } from '../../services/core/directory/directory.ts'
 import { itemKey } from '../../services/core/directory/items.ts'
 import { actionsOf, type Role } from '../../services/core/directory/roles.ts'
-import { bounds } from '../../services/core/directory/room.ts'
+import { roomFor } from '../../services/core/directory/room.ts'
 import { applyItem, emptyState } from '../../services/core/directory/state.ts'
 import { throwIfNoRoom } from '../../services/core/http/room.ts'
 import { send, startServer, type TestServer } from '../fixtures/http-server.ts'
@@ -55,7 +55,7 @@ describe('users', () => {
     const second = await adminOf('acme/app', acme)
     const other = await adminOf('other/app')
     // The admins that the operator made are of entities of their own, and leave the others two less.
-    await fill(bounds.user / 2 - 3, userOf('acme'))
+    await fill(roomFor.user / 2 - 3, userOf('acme'))
     expect((await ask('POST', '/users', { id: 'last' }, second)).status).toBe(200)
     const refused = { status: 409, reason: expect.stringMatching(/^acme has its share of users, half of what/) }
     expect(await ask('POST', '/users', { id: 'more' }, acme)).toEqual(refused)
@@ -73,7 +73,7 @@ describe('users', () => {
   it('are as many as the installation holds, and who has most of them is told to whom it is told', async () => {
     const acme = await adminOf('acme')
     await fill(7_000, userOf('full'))
-    await fill(bounds.user - directory.state().users.size, userOf('acme'))
+    await fill(roomFor.user - directory.state().users.size, userOf('acme'))
     const { status, reason } = await ask('POST', '/users', { id: 'more' })
     expect([status, reason]).toEqual([
       409,
@@ -97,14 +97,14 @@ describe('keys, roles and holds', () => {
     const [acme, other] = [await adminOf('acme/app'), await adminOf('other/app')]
     const hold = (project: string, key?: string) =>
       ask('POST', `/v2/${project}/holds`, { trace_ids: ['t'], reason: 'r' }, key)
-    await fill(bounds.hold / 2 - 1, holdOf('acme/app'))
+    await fill(roomFor.hold / 2 - 1, holdOf('acme/app'))
     expect((await hold('acme/app', acme)).status).toBe(200)
     expect(await hold('acme/app', acme)).toMatchObject({
       status: 409,
       reason: expect.stringMatching(/^acme has its share of holds/),
     })
     expect((await hold('other/app', other)).status).toBe(200)
-    await fill(bounds.hold - directory.state().holds.size - 1, holdOf('acme/two'))
+    await fill(roomFor.hold - directory.state().holds.size - 1, holdOf('acme/two'))
     expect((await hold('acme/app')).status).toBe(200)
     expect((await hold('acme/app')).reason).toMatch(/^This installation has 5000 holds.* 4999 of acme, 1 of other/)
   })
@@ -115,7 +115,7 @@ describe('keys, roles and holds', () => {
     ['secret', { version: 1 }],
   ] as const)('of an entity leave as much room again: %s', (kind, value) => {
     const state = emptyState()
-    const bound = kind === 'secret' ? bounds.item : bounds[kind]
+    const bound = kind === 'secret' ? roomFor.item : roomFor[kind]
     const keyOf = (n: number) =>
       ({ key: `key/k${n}`, grant: `grant/u${n}/acme/app`, secret: `secret/acme/app/S${n}` })[kind]
     for (let n = 0; n < bound / 2; n++) applyItem(state, { key: keyOf(n), at: '', by: 'x', value })

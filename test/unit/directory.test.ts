@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { itemsOf } from '../../services/core/directory/directory.ts'
 import { openFileDirectory } from '../../services/core/directory/file.ts'
 import { type Item, itemKey, parseItem, scopedKey } from '../../services/core/directory/items.ts'
-import { bounds } from '../../services/core/directory/room.ts'
+import { roomFor } from '../../services/core/directory/room.ts'
 import { applyItem, emptyState } from '../../services/core/directory/state.ts'
 import { digestOf, idIn, newKeyText } from '../../services/core/http/key-text.ts'
 import { createKeys, openKeys } from '../../services/core/http/keys.ts'
@@ -91,7 +91,7 @@ describe('the state', () => {
 
   it('takes what ends something when it is full, and nothing else that is new', () => {
     const full = emptyState()
-    for (let n = 0; n < bounds.item; n++) full.items.set(`user/u${n}`, item(`user/u${n}`, {}))
+    for (let n = 0; n < roomFor.item; n++) full.items.set(`user/u${n}`, item(`user/u${n}`, {}))
     const made = (...changes: [key: string, value: unknown][]) =>
       itemsOf(
         full,

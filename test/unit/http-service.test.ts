@@ -13,7 +13,7 @@ import { openGeoRanges } from '../../services/query/service/geolocate.ts'
 import { createGraphqlRoutes } from '../../services/query/service/graphql.ts'
 import { createServiceRoutes, type HealthChecks } from '../../services/query/service/routes.ts'
 import { expectSoon } from '../fixtures/eventually.ts'
-import { deferred, json, send, sendRaw, startServer, type TestServer } from '../fixtures/http-server.ts'
+import { deferred, json, send, startServer, type TestServer } from '../fixtures/http-server.ts'
 
 const fine: HealthChecks = { log: 'ok', storage: 'ok', workers: 'ok', lagMs: 12.4 }
 let health: () => Promise<HealthChecks> = async () => fine
@@ -53,45 +53,6 @@ const get = async (path: string, headers: Record<string, string> = {}) => {
   const answer = await send(server.port, path, { anonymous: true, headers })
   return [answer.status, json(answer)]
 }
-
-it('the server says with every answer what a browser must not make of it', async () => {
-  const headersOf = async (port: number, path: string, more = {}) => (await send(port, path, more)).headers
-  const common = {
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
-  }
-  for (const path of ['/version', '/nowhere', '/metrics', '/openapi.json'])
-    expect(await headersOf(server.port, path)).toMatchObject(common)
-  const keyed = await headersOf(server.port, '/openapi.json')
-  const open = await headersOf(server.port, '/version')
-  expect([keyed['cache-control'], open['cache-control'], open['strict-transport-security']]).toEqual([
-    'no-store',
-    undefined,
-    undefined,
-  ])
-  // What is refused before a route is found, and what Node answers by itself, are answers too.
-  const refused: [status: number, text: string][] = [
-    [403, 'GET /version HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n'],
-    [403, 'GET /version HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\nConnection: close\r\n\r\n'],
-    [400, 'GET /version HTTP/1.1\r\nConnection: close\r\n\r\n'],
-    [400, 'nonsense\r\n\r\n'],
-    [431, `GET /version HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(200_000)}\r\n\r\n`],
-    [417, 'POST /version HTTP/1.1\r\nHost: localhost\r\nExpect: the impossible\r\nContent-Length: 0\r\n\r\n'],
-  ]
-  const secure = await startServer([], ['--public-url', 'https://obs.example'])
-  for (const [status, text] of refused) {
-    const [plain, overTls] = [await sendRaw(server.port, text), await sendRaw(secure.port, text)]
-    expect(plain).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
-    for (const [name, value] of Object.entries(common)) expect(plain.toLowerCase()).toContain(`\n${name}: ${value}`)
-    expect([plain, overTls].map((one) => /strict-transport-security: max-age=31536000/i.test(one))).toEqual([
-      false,
-      true,
-    ])
-  }
-  expect((await headersOf(secure.port, '/openapi.json'))['strict-transport-security']).toBe('max-age=31536000')
-  await secure.stop()
-})
 
 describe('service routes', () => {
   it('tells versions', async () => {

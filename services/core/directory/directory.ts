@@ -1,7 +1,7 @@
 // The directory port: who may do what, whole in the memory of every process, from a log of its own.
 import { tooLarge, unavailable } from '../errors.ts'
 import { type Item, type Kind, maxItemBytes, parseItem, wordsOf } from './items.ts'
-import { bounds } from './room.ts'
+import { roomFor } from './room.ts'
 import type { DirectoryState } from './state.ts'
 
 /** What changes it; who and when is added, unless it is told: of what comes from another directory. */
@@ -34,7 +34,7 @@ const ends: ReadonlySet<string | undefined> = new Set<Kind>([
   'sessions-end',
   'project-removed',
 ])
-export const isEnd = ({ key }: Pick<Item, 'key'>): boolean => ends.has(wordsOf(key)?.kind)
+export const isEnding = ({ key }: Pick<Item, 'key'>): boolean => ends.has(wordsOf(key)?.kind)
 
 /**
  * What is written for the changes.
@@ -46,7 +46,7 @@ export function itemsOf(state: DirectoryState, changes: readonly Change[], by: s
   const long = items.find((item) => Buffer.byteLength(JSON.stringify(item)) >= maxItemBytes)
   if (long !== undefined) throw tooLarge(`${long.key} is longer than ${maxItemBytes} bytes`)
   const added = items.filter(({ key, value }) => value !== null && !state.items.has(key))
-  if (!added.every(isEnd) && state.items.size + added.length > bounds.item)
-    throw unavailable(`The directory is full: ${bounds.item} items`)
+  if (!added.every(isEnding) && state.items.size + added.length > roomFor.item)
+    throw unavailable(`The directory is full: ${roomFor.item} items`)
   return items
 }

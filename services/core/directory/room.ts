@@ -3,8 +3,8 @@ import type { Item, KeyValue, Kind, UserValue, Value, Words } from './items.ts'
 import type { Scope } from './roles.ts'
 
 /** What one installation holds at most. */
-export const bounds = { user: 10_000, key: 100_000, grant: 50_000, hold: 5_000, item: 200_000 } as const
-export type Bounded = keyof typeof bounds
+export const roomFor = { user: 10_000, key: 100_000, grant: 50_000, hold: 5_000, item: 200_000 } as const
+export type Bounded = keyof typeof roomFor
 
 /** By entity; `*` = what belongs to none. */
 export type Room = Map<string, Record<Bounded, number>>
@@ -25,15 +25,15 @@ const entities: Partial<Record<Kind, (words: Words, value: never) => string>> = 
 }
 
 /** Whose an item is and what it counts as; undefined for those that are not counted. */
-export function placeOf(words: Words, value: unknown): { entity: string; kinds: Bounded[] } | undefined {
+export function countedAs(words: Words, value: unknown): { entity: string; kinds: Bounded[] } | undefined {
   const entity = entities[words.kind]?.(words, value as never)
   if (entity === undefined) return undefined
-  return { entity, kinds: Object.hasOwn(bounds, words.kind) ? [words.kind as Bounded, 'item'] : ['item'] }
+  return { entity, kinds: Object.hasOwn(roomFor, words.kind) ? [words.kind as Bounded, 'item'] : ['item'] }
 }
 
 /** @param by 1 for an item that came, -1 for one that went */
 export function countIn(room: Room, words: Words, { value }: Pick<Item, 'value'>, by: 1 | -1): void {
-  const place = placeOf(words, value)
+  const place = countedAs(words, value)
   if (place === undefined) return
   const taken = room.get(place.entity) ?? { user: 0, key: 0, grant: 0, hold: 0, item: 0 }
   for (const kind of place.kinds) taken[kind] += by

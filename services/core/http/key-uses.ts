@@ -1,7 +1,7 @@
 // When keys were used last: known to the minute in the process that took the request, written to the directory now and then.
 import type { Directory } from '../directory/directory.ts'
 import { itemKey } from '../directory/items.ts'
-import { bounds } from '../directory/room.ts'
+import { roomFor } from '../directory/room.ts'
 import type { DirectoryState } from '../directory/state.ts'
 
 export type KeyUses = {
@@ -17,7 +17,7 @@ const staleMs = 60 * minuteMs
 /** Keys that are written at one time; the others come next time. */
 const maxAtOnce = 500
 /** Uses never take the room that users and keys need. */
-const mostItems = bounds.item * 0.9
+const mostItems = roomFor.item * 0.9
 
 /** @param held keys by their ids, each with when it was used last in this process; 0 = not yet */
 export function createKeyUses(

@@ -1,9 +1,9 @@
 // Room in the directory: bounds of the installation, of which no entity takes so much that none is left for others.
 import type { Change, Directory } from '../directory/directory.ts'
-import { isEnd } from '../directory/directory.ts'
+import { isEnding } from '../directory/directory.ts'
 import { wordsOf } from '../directory/items.ts'
 import { type Access, actions, allowsOn } from '../directory/roles.ts'
-import { type Bounded, bounds, entityIn, placeOf, takenBy } from '../directory/room.ts'
+import { type Bounded, countedAs, entityIn, roomFor, takenBy } from '../directory/room.ts'
 import type { DirectoryState } from '../directory/state.ts'
 import { RefusedChange } from './key-changes.ts'
 import type { Caller } from './route.ts'
@@ -30,8 +30,8 @@ function addedBy(state: DirectoryState, changes: readonly Change[]): Map<Bounded
   const added = new Map<Bounded, Map<string, number>>()
   for (const { key, value } of changes) {
     const words = wordsOf(key)
-    if (value === null || words === undefined || state.items.has(key) || isEnd({ key })) continue
-    const { entity, kinds } = placeOf(words, value) ?? { entity: '*', kinds: ['item' as const] }
+    if (value === null || words === undefined || state.items.has(key) || isEnding({ key })) continue
+    const { entity, kinds } = countedAs(words, value) ?? { entity: '*', kinds: ['item' as const] }
     for (const kind of kinds) {
       const ofKind = added.get(kind) ?? new Map<string, number>()
       ofKind.set(entity, (ofKind.get(entity) ?? 0) + 1)
@@ -57,7 +57,7 @@ function fillers({ room }: DirectoryState, kind: Bounded, { access = {} }: Who):
  */
 export function throwIfNoRoom(state: DirectoryState, changes: readonly Change[], who: Who): void {
   for (const [kind, ofEntities] of addedBy(state, changes)) {
-    const bound = bounds[kind]
+    const bound = roomFor[kind]
     const taken = kind === 'item' ? state.items.size : sum([...state.room.values()].map((one) => one[kind]))
     if (taken + sum(ofEntities.values()) > bound) {
       const filled = fillers(state, kind, who)

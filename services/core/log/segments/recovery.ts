@@ -63,9 +63,7 @@ export async function recoverTopic(
       `${folder}: position ${position.offset()} is applied, but the log ends at ${lastOffset}; records are missing; --adopt-log goes on with those that are there (docs/operate.md)`,
     )
   const committed = Math.min(position.offset(), lastOffset)
-  // No crash takes what was synced: a disk or a hand has.
-  const lost = position.end() > lastOffset ? { from: lastOffset + 1, to: position.end() } : null
-  if (lost !== null) logger?.error({ folder, ...lost }, 'records at the end of the log were synced, and are gone')
+  const lost = lostAfter(lastOffset, position, folder, logger)
 
   const recovered: Recovered = {
     lastOffset,
@@ -96,6 +94,19 @@ export async function recoverTopic(
   }
   if (expected !== lastOffset + 1) throw new Error(`${folder}: records ${expected} to ${lastOffset} are missing`)
   return recovered
+}
+
+/** No crash takes what was synced: a disk or a hand has. */
+function lostAfter(
+  lastOffset: number,
+  position: PositionFile,
+  folder: string,
+  logger: LogLogger | undefined,
+): Recovered['lost'] {
+  if (position.end() <= lastOffset) return null
+  const lost = { from: lastOffset + 1, to: position.end() }
+  logger?.error({ folder, ...lost }, 'records at the end of the log were synced, and are gone')
+  return lost
 }
 
 /** The records of a segment that the engine is going to read: it may end in zeros after a crash, which go. */
