@@ -10,7 +10,7 @@ const noon = Date.parse('2026-01-05T12:00:00Z')
 function world(...ids: string[]) {
   const state = emptyState()
   const put = ({ key, value }: Change) => applyItem(state, { key, value, at: '', by: '' })
-  for (const id of ids) put({ key: `key/${id}`, value: { sha256: id } })
+  for (const id of ids) put({ key: `key/${id}`, value: { sha256: id, scopes: ['acme'] } })
   const written: Change[][] = []
   const directory = {
     state: () => state,
