@@ -11,6 +11,7 @@ export const maskedFields = [
   'otel_dump',
   'exception',
   'display_name',
+  'op_name',
   'thread_id',
   'turn_id',
   'feedback',

@@ -173,7 +173,7 @@ const ingestRoutes = (deps: HandlerDeps): Route[] => {
       },
     }),
     ...createTableWriteRoutes({ log, clock, maskings }),
-    ...createAnnotationQueueWriteRoutes({ log, clock }),
+    ...createAnnotationQueueWriteRoutes({ log, clock, maskings }),
   ]
 }
 
@@ -218,7 +218,7 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
     ...createRefReadRoutes({ store, freshness }),
     ...createTableReadRoutes({ store, freshness }),
     ...createTableUpdateRoutes({ store, log, clock, freshness, maskings }),
-    ...createAnnotationQueueRoutes({ store, log, clock, freshness, lock, audit }),
+    ...createAnnotationQueueRoutes({ store, log, clock, freshness, lock, audit, maskings }),
     ...createLogReadRoutes({ store, freshness }),
     ...createProjectRoutes({ store, freshness, retention }),
     projectUsageRoute({ store, freshness }),

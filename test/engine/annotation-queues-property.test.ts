@@ -2,6 +2,7 @@
 // again: property
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AnnotationQueue, AnnotationQueueItem } from '../../schemas/annotation-queues.ts'
+import { noMaskings } from '../../services/content/masking/maskings.ts'
 import { createClock } from '../../services/core/clock/clock.ts'
 import { formatTimestamp } from '../../services/core/clock/timestamps.ts'
 import { createKeyedLock } from '../../services/core/concurrency/keyed-lock.ts'
@@ -165,6 +166,7 @@ describe('annotation queues, in any order of arrival', () => {
         freshness,
         lock: createKeyedLock(),
         audit: noAudit,
+        maskings: noMaskings,
       }),
     )
   })

@@ -31,7 +31,7 @@ beforeAll(async () => {
   log = createMemoryLog(store)
   const clock = createClock()
   const freshness = { wait: async (): Promise<Record<string, string>> => (isStale ? { 'X-Callhouse-Stale': '5' } : {}) }
-  const deps = { store, log, clock, freshness, lock: createKeyedLock(), audit: noAudit }
+  const deps = { store, log, clock, freshness, lock: createKeyedLock(), audit: noAudit, maskings: noMaskings }
   const throwIfHeld = async () => undefined
   call = createCall([
     ...createAnnotationQueueWriteRoutes(deps),

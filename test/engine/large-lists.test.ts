@@ -58,7 +58,15 @@ beforeAll(async () => {
       { store, log, clock, freshness, config, audit: noAudit, throwIfHeld: async () => undefined },
       noErasures,
     ),
-    ...createAnnotationQueueRoutes({ store, log, clock, freshness, lock: createKeyedLock(), audit: noAudit }),
+    ...createAnnotationQueueRoutes({
+      store,
+      log,
+      clock,
+      freshness,
+      lock: createKeyedLock(),
+      audit: noAudit,
+      maskings: noMaskings,
+    }),
   ])
 })
 afterAll(() => remove())

@@ -40,7 +40,54 @@ describe('a payload', () => {
     ['{"p\\u0061ssword":"x"}', '{"p\\u0061ssword":"[credential]"}'],
     ['"call +49 30 901820"', '"call [phone]"'],
     ['[["a@b.de"],{}, [] ,true]', '[["[email]"],{}, [] ,true]'],
-    ['{"ref":"weave:///a/b/object/x@example.com:1"}', '{"ref":"weave:///a/b/object/x@example.com:1"}'],
+    ['{"ref":"weave:///a/b/object/x@example.com:1"}', '{"ref":"weave:///a/b/object/[email]:1"}'],
+    [
+      '["weave:///a/b/object/x:1/key/ann%40example.com","weave:///ann@example.com/b/call/4111111111111111"]',
+      '["weave:///a/b/object/x:1/key/%5Bemail%5D","weave:///[email]/b/call/4111111111111111"]',
+    ],
+    [
+      '"weave:///a/b/op/predict:oHBLLUr5pVfDC4mbGGUd6xpbCAxfCGVSaFMCxzPrsV4"',
+      '"weave:///a/b/op/predict:oHBLLUr5pVfDC4mbGGUd6xpbCAxfCGVSaFMCxzPrsV4"',
+    ],
+    // Numbers, as they are and as they are meant.
+    ['[-4111111111111111,4111111111111111.0,4.111111111111111e15]', '["[card …1111]","[card …1111]","[card …1111]"]'],
+    [
+      '{"phone":4930901820,"total_tokens":4111111111111111,"n":0.1}',
+      '{"phone":"[phone]","total_tokens":4111111111111111,"n":0.1}',
+    ],
+    // Names of secrets, and what only sounds like one.
+    [
+      '{"github_token":"a","idToken":"b","X-Session-Cookie":"c","db.pass":"d","JWT":"e","GPG_SIGNING_KEY":"f","connectionString":"g"}',
+      '{"github_token":"[credential]","idToken":"[credential]","X-Session-Cookie":"[credential]","db.pass":"[credential]","JWT":"[credential]","GPG_SIGNING_KEY":"[credential]","connectionString":"[credential]"}',
+    ],
+    [
+      '{"input_tokens":7,"max_tokens":"7","token":7,"eos_token":"</s>","compass":"n","primary_key":"id","is_secret":true,"first_pass":"a"}',
+      '{"input_tokens":7,"max_tokens":"7","token":7,"eos_token":"</s>","compass":"n","primary_key":"id","is_secret":true,"first_pass":"a"}',
+    ],
+    [
+      '{"logprobs":{"content":[{"token":"a","logprob":-0.1}]},"properties":{"password":{"type":"string"}}}',
+      '{"logprobs":{"content":[{"token":"a","logprob":-0.1}]},"properties":{"password":{"type":"string"}}}',
+    ],
+    [
+      '[{"name":"authorization","value":"a"},{"Value":{"s":"b"},"Name":"DB_PASSWORD"},{"name":"x","value":"c"}]',
+      '[{"name":"authorization","value":"[credential]"},{"Value":"[credential]","Name":"DB_PASSWORD"},{"name":"x","value":"c"}]',
+    ],
+    ['"https://a.example/?user=b&password=s3cret#x"', '"https://a.example/?user=b&password=[token]#x"'],
+    // JSON texts within texts.
+    ['"```json\\n{\\"password\\":\\"x\\"}\\n```"', '"```json\\n{\\"password\\":\\"[credential]\\"}\\n```"'],
+    ['"\uFEFF {\\"pwd\\":\\"x\\"}"', '"\uFEFF {\\"pwd\\":\\"[credential]\\"}"'],
+    [
+      '"args {a}: {\\"pwd\\":\\"x\\"}\\n{\\"n\\":1.0,\\"pwd\\":2} [1]"',
+      '"args {a}: {\\"pwd\\":\\"[credential]\\"}\\n{\\"n\\":1.0,\\"pwd\\":\\"[credential]\\"} [1]"',
+    ],
+    [
+      JSON.stringify({ a: JSON.stringify(JSON.stringify({ pwd: 'x' })) }),
+      JSON.stringify({ a: JSON.stringify(JSON.stringify({ pwd: '[credential]' })) }),
+    ],
+    [
+      JSON.stringify(JSON.stringify(JSON.stringify({ pwd: 'x' })).slice(1, -1)),
+      JSON.stringify(JSON.stringify(JSON.stringify({ pwd: '[credential]' })).slice(1, -1)),
+    ],
   ])('%s becomes %s', (json, expected) => {
     expect(masked(allSets, json)).toBe(expected)
     const bytes = Buffer.from(json)

@@ -11,7 +11,7 @@ export const anchors = {
   colon: 8,
   /** Two dots with digits around them. */
   dots: 16,
-  /** What credentials begin with. */
+  /** What credentials begin with, or a name that may say that one follows: `?password=`. */
   token: 32,
   /** Two capitals before two digits, behind no letter. */
   capitals: 64,
@@ -20,8 +20,8 @@ export const anchors = {
 } as const
 
 export const allAnchors = 255
-const [digit, at, plus, colon, dash, underscore, capitalA, capitalJ, letterB, backslash] = [
-  1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+const [digit, at, plus, colon, dash, underscore, capitalA, capitalJ, letterB, backslash, equals] = [
+  1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 ]
 
 const classes = new Uint8Array(256)
@@ -36,6 +36,7 @@ for (const [letters, one] of [
   ['J', capitalJ],
   ['bB', letterB],
   ['\\', backslash],
+  ['=', equals],
 ] as const)
   for (const letter of letters) classes[letter.charCodeAt(0)] = one
 
@@ -72,50 +73,105 @@ function tokenAt(bytes: Uint8Array, i: number, one: number): boolean {
   return ((next as number) | 32) === code('e') && ((bytes[i + 2] as number) | 32) === code('a')
 }
 
-/** How the names of members may end, from the last letter backwards: bits of the endings that each byte fits. */
+/**
+ * How names may end, from the last letter backwards: bits of the endings that each byte fits, two numbers for each of the 256
+ * bytes, those of one place after the other.
+ */
 export type KeyEndings = { places: Uint32Array[] } | 'any'
 
 const longestEnding = 8
+const maxEndings = 64
+
+const isLetter = (c: number): boolean => c >= 128 || (c >= 97 && c <= 122) || (c >= 65 && c <= 90)
+/** Bytes that do not count in a name: digits, and what stands between its words. */
+const between = new Uint8Array(256)
+for (const one of '0123456789_-./[] ') between[one.charCodeAt(0)] = 1
+const isBetween = (c: number): boolean => between[c] === 1
+const [quote, slash] = [34, 92]
+
+const reversed = (text: string): string => [...text].reverse().join('')
+
+function commonStart(one: string, other: string): string {
+  let n = 0
+  while (n < one.length && one[n] === other[n]) n++
+  return one.slice(0, n)
+}
+
+/** Those that do not begin with another one, in their order. */
+const shortest = (sorted: readonly string[]): string[] => {
+  const kept: string[] = []
+  for (const one of sorted) if (kept.length === 0 || !one.startsWith(kept.at(-1) as string)) kept.push(one)
+  return kept
+}
+
+/** Where so many names are looked for that merging them would take long, their last letters count. */
+const maxMerged = 1_000
+
+/** What the last letters of names may be: where they are too many, what the two that are most alike have in common. */
+function endingsOf(names: readonly string[]): string[] {
+  const letters = names.map((name) => [...name].filter((one) => !isBetween(one.charCodeAt(0))).join(''))
+  const cut = (length: number) => shortest([...new Set(letters.map((name) => reversed(name.slice(-length))))].sort())
+  let endings = cut(longestEnding)
+  if (endings.length > maxMerged) endings = cut(2)
+  while (endings.length > maxEndings) {
+    let best = { at: 0, common: '' }
+    for (let at = 1; at < endings.length; at++) {
+      const common = commonStart(endings[at - 1] as string, endings[at] as string)
+      if (common.length > best.common.length || at === 1) best = { at, common }
+    }
+    endings.splice(best.at - 1, 2, best.common)
+    endings = shortest(endings)
+  }
+  return endings.map(reversed)
+}
 
 /** @param names normalised ones, of which the last letters count; '' stands for any name */
 export function keyEndingsOf(names: readonly string[]): KeyEndings {
-  const all = [...new Set(names.map((name) => name.slice(-longestEnding)))]
-  const endings = all.filter((one) => !all.some((other) => other !== one && one.endsWith(other)))
-  if (endings.length > 31 || endings.some((ending) => ending === '' || /[^\x21-\x7e]/.test(ending))) return 'any'
+  const endings = endingsOf(names)
+  if (endings.some((ending) => ending === '' || /[^a-z]/.test(ending))) return 'any'
   const places = Array.from({ length: longestEnding }, (_, place) => {
-    const bits = new Uint32Array(256)
+    const bits = new Uint32Array(512)
     // Letters beyond ASCII may become others when the case is changed.
-    bits.fill(0xffffffff, 128)
+    bits.fill(0xffffffff, 256)
+    const mark = (c: number, n: number): void => {
+      bits[c * 2 + (n >> 5)] = (bits[c * 2 + (n >> 5)] as number) | (1 << (n & 31))
+    }
     endings.forEach((ending, n) => {
       const letter = ending[ending.length - 1 - place]
-      if (letter === undefined) for (let c = 0; c < 256; c++) bits[c] = (bits[c] as number) | (1 << n)
-      else
-        for (const form of [letter, letter.toUpperCase()])
-          bits[form.charCodeAt(0)] = (bits[form.charCodeAt(0)] as number) | (1 << n)
+      if (letter === undefined) for (let c = 0; c < 256; c++) mark(c, n)
+      else for (const form of [letter, letter.toUpperCase()]) mark(form.charCodeAt(0), n)
     })
     return bits
   })
   return { places }
 }
 
-/** Whether the name whose colon stands at `at` may end like one of those that are looked for. */
+/** Whether the name whose last byte stands at `at` may end like one of those that are looked for. */
+function mayEndSo(bytes: Uint8Array, at: number, start: number, endings: KeyEndings): boolean {
+  if (endings === 'any') return true
+  let i = at
+  let low = 0xffffffff
+  let high = 0xffffffff
+  for (const place of endings.places) {
+    while (i >= start && isBetween(bytes[i] as number)) i--
+    const c = i < start ? quote : (bytes[i--] as number)
+    low &= place[c * 2] as number
+    high &= place[c * 2 + 1] as number
+    if ((low | high) === 0) return false
+    // What stands before the name fits those endings alone that are complete.
+    if (!isLetter(c)) return true
+  }
+  return true
+}
+
+/** The same of the name of a member whose colon stands at `at`. */
 function mayBeKey(bytes: Uint8Array, at: number, start: number, endings: KeyEndings): boolean {
   let i = at - 1
   while (i > start && (bytes[i] as number) <= 32) i--
-  if (bytes[i] !== 34) return false
-  if (endings === 'any') return true
+  if (bytes[i] !== quote) return false
   i--
-  while (i > start && bytes[i] === 92) i--
-  let bits = 0xffffffff
-  for (const place of endings.places) {
-    while (bytes[i] === 45 || bytes[i] === 95) i--
-    const c = bytes[i--] as number
-    bits &= place[c] as number
-    if (bits === 0) return false
-    // The quote before the name fits those endings alone that are complete.
-    if (c === 34 || i < start) return true
-  }
-  return true
+  while (i > start && bytes[i] === slash) i--
+  return mayEndSo(bytes, i, start, endings)
 }
 
 type Pass = {
@@ -163,6 +219,8 @@ function lookAtDigit(pass: Pass, i: number): void {
   else if (before === code(' ')) pass.isPart = false
   pass.lastDigit = i
   if (pass.run >= 13 && !pass.isPart) pass.bits |= anchors.digits
+  // `4.111111111111111e15`
+  else if (pass.run >= 12 && ((bytes[i + 1] as number) | 32) === code('e')) pass.bits |= anchors.digits
   else if (pass.run === 1 && isCapital(before) && isCapital(bytes[i - 2]) && isDigit(bytes[i + 1]))
     if (!isWordAt(bytes, i - 3) && !isDigit(bytes[i - 3])) pass.bits |= anchors.capitals
 }
@@ -204,6 +262,9 @@ looks[at] = (pass) => {
 looks[plus] = lookAtPlus
 looks[colon] = lookAtColon
 looks[backslash] = lookAtBackslash
+looks[equals] = (pass, i) => {
+  if (mayEndSo(pass.bytes, i - 1, pass.start, pass.endings)) pass.bits |= anchors.token
+}
 for (const one of [dash, underscore]) looks[one] = lookFor(tokenBefore, one)
 for (const one of [capitalA, capitalJ, letterB]) looks[one] = lookFor(tokenAt, one)
 

@@ -1,6 +1,7 @@
 // Detectors of personal and secret texts. Each looks outwards from an anchor, in time that grows with the text's length.
 import { isIPv6 } from 'node:net'
 import type { maskDetectors } from '../../../schemas/mask-rules.ts'
+import { secretNameEndings } from './secret-names.ts'
 import { findTokens } from './tokens.ts'
 
 /** Where something was found. */
@@ -25,22 +26,38 @@ const localPart = /[\p{L}\p{N}!#$%&*+=?^_`{|}~.-]/u
 const domainPart = /[\p{L}\p{N}.-]/u
 const maxLocal = 64
 const maxDomain = 255
-/** Names of files such as `logo@2x.png` look like addresses. */
+/** Names of files such as `logo@2x.png` look like addresses; domains end so nowhere. */
 const fileEndings = new Set(
-  'css csv gif gz html ico jpeg jpg js json jsx map md mjs mp3 mp4 pdf png py rs svg toml ts tsx txt webp whl yaml yml zip'.split(
-    ' ',
-  ),
+  'css csv gif gz html ico jpeg jpg js json jsx mjs mp3 mp4 pdf png svg toml ts tsx txt webp whl yaml yml'.split(' '),
 )
+/** Ends of domains that are ends of files, too. */
+const sharedEndings = new Set('cc map md mov pl pm ps py rs sh so zip'.split(' '))
+/** The size of a picture, or a version: `logo@2x.zip`, `pkg@1.0.rs`, `lib@v2.md`. */
+const sizeOrVersion = /^v?\d+(?:[xk]|\.|$)/i
 
-function domainEnd(text: string, from: number): number {
+/** Whether a domain with an end of files is one: behind a path stands a file. */
+const isDomain = (text: string, localStart: number, from: number, firstLabel: string): boolean =>
+  !/[/\\]/.test(text.charAt(localStart - 1)) &&
+  !sizeOrVersion.test(firstLabel) &&
+  /[\p{L}\p{N}]/u.test(text.charAt(from))
+
+/** @param localStart where what stands before the sign begins */
+function domainEnd(text: string, localStart: number, from: number): number {
   let end = from
   while (end < text.length && end - from < maxDomain && domainPart.test(text.charAt(end))) end++
   while (end > from && /[.-]/.test(text.charAt(end - 1))) end--
   const labels = text.slice(from, end).split('.')
   const last = labels.at(-1) as string
   const fits = labels.length > 1 && labels.every((label) => label !== '' && !label.startsWith('-'))
-  return fits && /^(?:\p{L}{2,}|xn--[a-z\d-]+)$/iu.test(last) && !fileEndings.has(last.toLowerCase()) ? end : from
+  if (!fits || !/^(?:\p{L}{2,}|xn--[a-z\d-]+)$/iu.test(last)) return from
+  const ending = last.toLowerCase()
+  if (fileEndings.has(ending)) return from
+  return !sharedEndings.has(ending) || isDomain(text, localStart, from, labels[0] as string) ? end : from
 }
+
+/** Where a repository lies: `git@github.com:owner/name`. */
+const isRemote = (text: string, start: number, at: number, end: number): boolean =>
+  text.slice(start, at) === 'git' && text.charAt(end) === ':' && isWordAt(text, end + 1)
 
 function findEmails(text: string): Hit[] {
   const hits: Hit[] = []
@@ -49,8 +66,8 @@ function findEmails(text: string): Hit[] {
     let start = at
     while (start > after && at - start < maxLocal && localPart.test(text.charAt(start - 1))) start--
     while (start < at && !/[\p{L}\p{N}]/u.test(text.charAt(start))) start++
-    const end = start === at || text.charAt(at - 1) === '.' ? at + 1 : domainEnd(text, at + 1)
-    if (end <= at + 1) continue
+    const end = start === at || text.charAt(at - 1) === '.' ? at + 1 : domainEnd(text, start, at + 1)
+    if (end <= at + 1 || isRemote(text, start, at, end)) continue
     hits.push({ start, end })
     after = end
   }
@@ -95,7 +112,7 @@ const isTime = (digits: string): boolean => digits.length === 13 && Number(digit
 /** Names under which numbers count or name something. */
 const numbersNoCard = /(?:id|time|timestamp)$/
 
-export const isCard = (digits: string): boolean =>
+const isCard = (digits: string): boolean =>
   issuers.some(([lead, lengths]) => lengths.includes(digits.length) && lead.test(digits)) &&
   passesLuhn(digits) &&
   !isTime(digits) &&
@@ -131,8 +148,16 @@ function findCards(text: string, key: string): Hit[] {
   })
 }
 
-const phoneNames = ['phone', 'phonenumber', 'tel', 'mobile', 'cell', 'fax', 'msisdn']
-const phoneKey = new RegExp(`(?:${phoneNames.join('|')})$`)
+const phoneWords = ['phone', 'mobile', 'msisdn']
+/** Ends of other words, too (`hotel`, `excel`): only behind what says whose it is. */
+const phoneParts = ['tel', 'cell', 'fax']
+const numbered = ['', 'no', 'number']
+const withNumber = (words: readonly string[]): string[] =>
+  words.flatMap((word) => numbered.map((rest) => `${word}${rest}`))
+const phoneNames = withNumber([...phoneWords, ...phoneParts])
+const phoneKey = new RegExp(
+  `(?:${withNumber(phoneWords).join('|')})$|^(?:home|work|office|business|private|my|user|customer|contact|client|person|alt)?(?:${withNumber(phoneParts).join('|')})$`,
+)
 const digitsOf = (text: string): number => text.replace(/\D/g, '').length
 
 function findPhones(text: string, key: string): Hit[] {
@@ -199,7 +224,7 @@ function findIps(text: string, key: string): Hit[] {
   return [...fours, ...sixes]
 }
 
-const ssnNames = ['ssn', 'socialsecurity', 'socialsecuritynumber', 'socialsecurityno']
+const ssnNames = withNumber(['ssn', 'socialsecurity'])
 const ssnKey = new RegExp(`(?:${ssnNames.join('|')})$`)
 const findSsns: Find = (text, key) =>
   ssnKey.test(key)
@@ -218,6 +243,35 @@ export const detectors = {
 } as const satisfies Record<(typeof maskDetectors)[number], Find>
 
 /** Ends of the normalised names under which a detector finds more than elsewhere. */
-export const detectorKeys: { [name in DetectorName]?: readonly string[] } = { phone: phoneNames, us_ssn: ssnNames }
+export const detectorKeys: { [name in DetectorName]?: readonly string[] } = {
+  phone: phoneNames,
+  us_ssn: ssnNames,
+  // Of parameters in addresses.
+  token: secretNameEndings,
+}
 
 export type DetectorName = keyof typeof detectors
+
+/** Detectors that may find something in the digits of a number. */
+export const numericDetectors: ReadonlySet<string> = new Set<DetectorName>(['card', 'phone', 'us_ssn'])
+
+/** Names of counts of tokens, which others reckon with. */
+const countedTokens = /tokens?(?:count|counts|used|usage)?$/
+const integer = /^-?(\d+)(?:\.0+)?$/
+const withExponent = /^-?(\d)(?:\.(\d+))?e\+?(\d{1,2})$/i
+
+/**
+ * The texts that a number of JSON may stand for, those of digits alone first: `4111111111111111.0` is a card, and 12345678 a
+ * number of social security whose first digit is 0. None where it counts tokens.
+ */
+export function numberTexts(spelled: string, key: string): string[] {
+  if (countedTokens.test(key)) return []
+  const [, digits] = integer.exec(spelled) ?? []
+  if (digits !== undefined) {
+    const padded = ssnKey.test(key) && digits.length < 9 && digits.length > 6 ? digits.padStart(9, '0') : digits
+    return padded === spelled ? [spelled] : [padded, spelled]
+  }
+  const [, first = '', rest = '', exponent = ''] = withExponent.exec(spelled) ?? []
+  const isWhole = first !== '' && rest.length <= Number(exponent)
+  return isWhole ? [(first + rest).padEnd(Number(exponent) + 1, '0'), spelled] : [spelled]
+}

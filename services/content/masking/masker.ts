@@ -1,16 +1,17 @@
 // Masks the texts of one project by its rules, before anything of them is stored.
 import { createHmac } from 'node:crypto'
-import type { MaskedField, MaskRules } from '../../../schemas/mask-rules.ts'
+import type { MaskedField } from '../../../schemas/mask-rules.ts'
 import { isRef } from '../refs.ts'
 import { type AnchorsIn, allAnchors, anchors, anchorsIn, keyEndingsOf } from './anchors.ts'
-import { type DetectorName, detectorKeys, detectors, type Find, type Hit, isCard } from './detectors.ts'
-import { maskJson, type Visitor } from './mask-json.ts'
-import { beginPath, endsHere, globOf, normalName, type Path, type PathProgress, pathOf, stepPath } from './paths.ts'
-import { compilePattern } from './patterns.ts'
-import { type MaskRule, maskedByPathOnly, maskSets } from './rules.ts'
+import { allowedBy, compiledSet, compileRule, type Rule, type ScopeRules, setsOf } from './compiled-rules.ts'
+import { type DetectorName, detectorKeys, detectors, type Hit, numberTexts, numericDetectors } from './detectors.ts'
+import { embeddedJson } from './embedded-json.ts'
+import { labelledName, maskJson, type Visitor } from './mask-json.ts'
+import { maskRefParts } from './mask-ref.ts'
+import { beginPath, endsHere, normalName, type Path, type PathProgress, stepPath } from './paths.ts'
+import { maskedByPathOnly } from './rules.ts'
 
-/** Rules of one place: of everything, an entity or a project. */
-export type ScopeRules = { rules: MaskRules }
+export type { ScopeRules }
 
 type Masked = {
   text: string
@@ -47,84 +48,6 @@ export type Masker = {
   anchors(bytes: Uint8Array, start: number, end: number, look?: AnchorsIn): number
 }
 
-type Rule = Pick<MaskRule, 'id' | 'action'> & {
-  /** Of the scopes, the widest first; -1 = none can change it. */
-  scope: number
-  isIn(field: MaskedField): boolean
-  find?: Find
-  anchor: number
-  literal: Buffer | undefined
-  isKey?(name: string): boolean
-  path?: Path
-  /** Ends of the names that it goes by; '' = any. */
-  names: readonly string[]
-  kind: string
-}
-
-/** What must stand in a payload for a detector to find anything. */
-const anchorsOf: Record<DetectorName, number> = {
-  email: anchors.at,
-  card: anchors.digits,
-  token: anchors.token | anchors.at,
-  phone: anchors.plus | anchors.key,
-  iban: anchors.capitals,
-  ip: anchors.dots | anchors.colon,
-  us_ssn: anchors.key,
-}
-
-function compileRule(rule: MaskRule, id: string, scope: number): Rule {
-  const { detect, keys, path, pattern, action } = rule
-  const fields = rule.in && new Set<string>(rule.in)
-  const base = {
-    id,
-    action,
-    scope,
-    isIn: (field: MaskedField) => fields?.has(field) ?? true,
-    anchor: 0,
-    literal: undefined,
-    names: [],
-  }
-  if (detect !== undefined) {
-    const name = detect as DetectorName
-    // Of a later version: it finds nothing here.
-    const find: Find = detectors[name] ?? (() => [])
-    return { ...base, kind: detect, find, anchor: anchorsOf[name] ?? anchors.at }
-  }
-  if (pattern !== undefined) {
-    const { find, literal } = compilePattern(pattern)
-    return { ...base, kind: rule.id, find, literal: literal === '' ? undefined : Buffer.from(literal) }
-  }
-  const lastOf = (name: string): string => normalName(name.slice(name.lastIndexOf('*') + 1))
-  if (path !== undefined) {
-    const segments = pathOf(path)
-    return {
-      ...base,
-      kind: rule.id,
-      path: segments,
-      names: segments.length === 1 ? [''] : [lastOf(segments.at(-1) ?? '')],
-    }
-  }
-  const globs = (keys ?? []).map(globOf)
-  return { ...base, kind: rule.id, isKey: (name) => globs.some((fits) => fits(name)), names: (keys ?? []).map(lastOf) }
-}
-
-const compiledSet = (name: string, scope: number): Rule[] =>
-  (maskSets[name as keyof typeof maskSets] ?? []).map((rule) => compileRule(rule, `${name}:${rule.id}`, scope))
-
-/** Texts that look like a hit and are none, by the patterns of `allow`: of a scope for its own rules and narrower ones. */
-const allowedBy = (scopes: readonly ScopeRules[]): ((rule: Rule, text: string) => boolean) => {
-  const allowed = scopes.map(({ rules }) => rules.allow.map((pattern) => compilePattern(pattern).find))
-  return ({ scope }, text) =>
-    allowed.some((finds, from) => from <= scope && finds.some((find) => find(text, '').length > 0))
-}
-
-/** Names of sets with the widest scope that has them. */
-const setsOf = (scopes: readonly ScopeRules[], floor: readonly string[]): ReadonlyMap<string, number> =>
-  new Map([
-    ...scopes.flatMap(({ rules }, scope) => rules.sets.map((name): [string, number] => [name, scope])).reverse(),
-    ...floor.map((name): [string, number] => [name, -1]),
-  ])
-
 /** The literal part of a pattern: rules without an anchor are always looked for. */
 const literalBit = allAnchors + 1
 
@@ -132,9 +55,19 @@ const dropped = '[dropped]'
 const failed = '[masking failed]'
 /** Objects stay objects: SDKs read nothing else there. */
 const failedObject = JSON.stringify({ masking: failed })
-/** JSON texts inside of strings that are looked into: arguments of tools. */
-const maxInnerLength = 256 * 1024
 const maxHashed = 10_000
+
+const mayHoldJson = (text: string): boolean => text.includes('"') && /[[{]/.test(text)
+
+/** What a text says that is the inside of a JSON string; undefined for any other. */
+function unescaped(text: string): string | undefined {
+  if (!/^\s*[[{]\s*\\/.test(text)) return undefined
+  try {
+    return JSON.parse(`"${text}"`) as string
+  } catch {
+    return undefined
+  }
+}
 
 /** Names equal texts by equal digests, which the secret alone can tell. */
 function hashWith(secret: Buffer | undefined): (text: string) => string {
@@ -159,11 +92,24 @@ const normalForm = (kind: string, text: string): string =>
       ? text.replace(/[ ().-]/g, '')
       : text
 
-type Place = { name: string; paths: readonly PathProgress[] }
+type Place = {
+  name: string
+  /** As it stands there. */
+  spelled: string
+  paths: readonly PathProgress[]
+  /** Within what a model says of its pieces of text, which are called tokens. */
+  isOfText: boolean
+}
+
+/** Members that hold pieces of text. */
+const ofText = new Set(['logprobs', 'toplogprobs', 'addedtokens', 'specialtokens'])
 
 /** Where a field begins, and how far the paths of some rules have come there. */
 const placeOf = (field: MaskedField, pathRules: readonly Rule[]): Place => ({
-  name: normalName(field),
+  // The names of ops are no members: a rule for names such as `*name` would make all of them the same.
+  name: field === 'op_name' ? '' : normalName(field),
+  spelled: field,
+  isOfText: false,
   paths: pathRules.map(({ path }) => beginPath(path as Path, field)),
 })
 
@@ -197,10 +143,12 @@ export function createMasker(
   const finding = rules.filter(({ find }) => find !== undefined)
   const always = finding.some(({ anchor, literal }) => anchor === 0 && literal === undefined)
   const anchorBits = finding.reduce((bits, { anchor }) => bits | anchor, byPlace.length > 0 ? anchors.key : 0)
-  const endings = keyEndingsOf([
+  const names = [
     ...byPlace.flatMap(({ names }) => names),
     ...finding.flatMap(({ kind }) => detectorKeys[kind as DetectorName] ?? []),
-  ])
+  ]
+  // What a name says of a value may stand beside it.
+  const endings = keyEndingsOf(names.length === 0 ? names : [...names, labelledName])
   const literals = finding.flatMap(({ literal }) => (literal === undefined ? [] : [literal]))
 
   function standIn({ action, kind }: Rule, text: string): string {
@@ -212,8 +160,10 @@ export function createMasker(
   const placed = new Map<MaskedField, boolean>()
 
   /** Rules that hit a value for its name, or for where it lies. */
-  const rulesAt = (rules: readonly Rule[], { name, paths }: Place, pathRules: readonly Rule[]): Rule[] =>
-    rules.filter((one) => one.isKey?.(name) || (one.path && endsHere(one.path, paths[pathRules.indexOf(one)] ?? [])))
+  const rulesAt = (rules: readonly Rule[], { name, spelled, paths }: Place, pathRules: readonly Rule[]): Rule[] =>
+    rules.filter(
+      (one) => one.isKey?.(name, spelled) || (one.path && endsHere(one.path, paths[pathRules.indexOf(one)] ?? [])),
+    )
 
   /** One look at one value; counts what it hits. */
   function lookIn(
@@ -231,15 +181,24 @@ export function createMasker(
     const isPresent = ({ anchor }: Rule): boolean => anchor === 0 || (anchor & present) !== 0
     const ownFinding = maskedByPathOnly.has(field) ? [] : finding.filter((rule) => rule.isIn(field) && isPresent(rule))
 
-    function replaced(text: string, name: string): string | null {
-      if (isRef(text)) return null
-      const found: (Hit & { rule: Rule })[] = []
-      for (const rule of ownFinding) for (const hit of rule.find?.(text, name) ?? []) found.push({ ...hit, rule })
-      if (found.length === 0) return null
-      found.sort((a, b) => a.start - b.start || b.end - a.end)
+    const detecting = ownFinding.filter(({ kind }) => kind in detectors)
+    const numeric = ownFinding.filter(
+      ({ kind, literal, anchor }) => anchor === 0 || literal || numericDetectors.has(kind),
+    )
+
+    function replaced(text: string, name: string, by: readonly Rule[] = ownFinding): string | null {
+      if (isRef(text)) return maskRefParts(text, (part, key, isOwner) => found(part, key, isOwner ? detecting : by))
+      return found(text, name, by)
+    }
+
+    function found(text: string, name: string, by: readonly Rule[]): string | null {
+      const hits: (Hit & { rule: Rule })[] = []
+      for (const rule of by) for (const hit of rule.find?.(text, name) ?? []) hits.push({ ...hit, rule })
+      if (hits.length === 0) return null
+      hits.sort((a, b) => a.start - b.start || b.end - a.end)
       let out = ''
       let copied = 0
-      for (const { start, end, rule } of found) {
+      for (const { start, end, rule } of hits) {
         const hit = text.slice(start, end)
         if (start < copied || isAllowed(rule, hit)) continue
         count(rule)
@@ -250,44 +209,62 @@ export function createMasker(
     }
 
     const visitor: Visitor<Place> = {
-      step: ({ paths }, name) => ({
+      step: ({ paths, isOfText }, name) => ({
         name: normalName(name),
+        spelled: name,
+        isOfText: isOfText || ofText.has(normalName(name)),
         paths: paths.map((progress, n) => stepPath(ownPaths[n]?.path as Path, progress, name)),
       }),
+      pair: (place, label) => ({ ...visitor.step(place, label), paths: place.paths.map(() => []) }),
       value(at, raw) {
         const hitting = rulesAt(ownPlaces, at, ownPaths)
         if (hitting.length === 0) return null
         const json = raw()
         if (json === 'null' || json === '""') return null
         const text = json.startsWith('"') ? (JSON.parse(json) as string) : json
-        const rule = hitting.find((one) => !isAllowed(one, text))
+        const rule = hitting.find((one) => (one.takes?.(at, json) ?? true) && !isAllowed(one, text))
         const kept = rule === undefined ? text : standIn(rule, text)
         if (rule === undefined || text === kept) return null
         count(rule)
         return kept
       },
-      string(place, text) {
-        const inner = text.length <= maxInnerLength && /^\s*[{[]/.test(text) ? innerOf(text, place) : undefined
-        return inner === undefined ? replaced(text, place.name) : inner
-      },
+      string: (place, text) => (mayHoldJson(text) ? inside(text, place) : replaced(text, place.name)),
       number(place, text) {
-        if (!/^\d{13,19}$/.test(text)) return null
-        const rule = ownFinding.find((one) => one.kind === 'card' && !isAllowed(one, text))
-        if (rule === undefined || !isCard(text) || detectors.card(text, place.name).length === 0) return null
-        count(rule)
-        return standIn(rule, text)
+        if (numeric.length === 0) return null
+        for (const one of numberTexts(text, place.name)) {
+          const kept = replaced(one, place.name, numeric)
+          if (kept !== null) return kept
+        }
+        return null
       },
     }
 
-    /** A JSON text inside of a string; undefined for another text, null for one with nothing to mask. */
-    function innerOf(text: string, place: Place): string | null | undefined {
-      try {
-        JSON.parse(text)
-      } catch {
-        return undefined
+    /** A text with the JSON texts in it masked as what they say, and what stands around them. */
+    function inside(text: string, place: Place): string | null {
+      const bare = unescaped(text)
+      if (bare !== undefined) {
+        const kept = visitor.string(place, bare)
+        return kept === null ? null : JSON.stringify(kept).slice(1, -1)
       }
-      const kept = maskJson(text, place, visitor)
-      return kept === text ? null : kept
+      const parts = embeddedJson(text)
+      if (parts.length === 0) return replaced(text, place.name)
+      let out = ''
+      let copied = 0
+      const around = (end: number): string => {
+        const part = text.slice(copied, end)
+        return part === '' ? '' : (replaced(part, place.name) ?? part)
+      }
+      for (const { start, end, isString } of parts) {
+        const json = text.slice(start, end)
+        out += around(start)
+        if (isString) {
+          const kept = visitor.string(place, JSON.parse(json) as string)
+          out += kept === null ? json : JSON.stringify(kept)
+        } else out += maskJson(json, place, visitor)
+        copied = end
+      }
+      out += around(text.length)
+      return out === text ? null : out
     }
 
     return {

@@ -1,5 +1,6 @@
 // The masking of all projects: made from their rules when one is first written to, and anew when rules change.
 import { hkdfSync } from 'node:crypto'
+import type { MaskedField } from '../../../schemas/mask-rules.ts'
 import type { ContentStore, Extraction } from '../content-port.ts'
 import { createMasker, type Masker, type ScopeRules } from './masker.ts'
 
@@ -177,4 +178,20 @@ export function maskedTexts(
 ): (text: string) => string | null {
   if (masker === undefined) return extract
   return (text) => (masker.hasPlaces && !masker.dropsContent ? null : extract(masker.text('inputs', text).text))
+}
+
+/** A value with some of its texts masked, each as the member of a field. */
+export function maskedTextsOf<Name extends string, Value extends { [name in Name]?: string | undefined }>(
+  masker: Masker | undefined,
+  field: MaskedField,
+  value: Value,
+  names: readonly Name[],
+): Value {
+  if (masker === undefined) return value
+  const kept = { ...value }
+  for (const name of names) {
+    const text: string | undefined = value[name]
+    if (text !== undefined) kept[name] = masker.text(field, text, name).text as Value[Name]
+  }
+  return kept
 }

@@ -6,30 +6,15 @@ export type MaskRule = MaskRules['rules'][number]
 /** They are looked into by their paths only: they are ids, which other calls name too. */
 export const maskedByPathOnly: ReadonlySet<MaskedField> = new Set(['thread_id', 'turn_id'])
 
-/** Globs over the names of members that hold credentials. */
-const credentialNames = [
-  '*password',
-  '*passwd',
-  '*passphrase',
-  '*pwd',
-  'client_secret',
-  '*secret_key',
-  '*api_key',
-  '*access_token',
-  '*refresh_token',
-  '*auth_token',
-  '*session_token',
-  '*bearer_token',
-  '*private_key',
-  'authorization',
-  '*secret_access_key',
-]
+/** Values under names of secrets (secret-names.ts). */
+type SecretsRule = Pick<MaskRule, 'id' | 'action'> & { names: 'secrets' }
+export type SetRule = MaskRule | SecretsRule
 
 /** Sets that are built in. */
-export const maskSets: Readonly<Record<(typeof maskSetNames)[number], readonly MaskRule[]>> = {
+export const maskSets: Readonly<Record<(typeof maskSetNames)[number], readonly SetRule[]>> = {
   '@credentials': [
     { id: 'token', detect: 'token', action: 'mask' },
-    { id: 'credential', keys: credentialNames, action: 'mask' },
+    { id: 'credential', names: 'secrets', action: 'mask' },
   ],
   '@payment': [
     { id: 'card', detect: 'card', action: 'mask' },

@@ -1,4 +1,5 @@
 // Finds credentials that stand in a text: keys of known makers, bearer tokens, JWTs, private keys, passwords in addresses.
+import { secretName } from './secret-names.ts'
 
 type Hit = { start: number; end: number }
 
@@ -72,11 +73,28 @@ function findPasswords(text: string, hits: Hit[]): void {
   }
 }
 
+const parameter = /[?&;]([\w.~[\]-]{1,64})=(?=[^\s&#=$<{["'`;])/g
+const parameterValue = /[^\s&#;"'`<>\\]+/y
+/** A word of code, or of how an address is made: no secret stands there. */
+const noValue = /^(?:true|false|null|undefined|none)$/i
+
+/** Values of parameters whose names are those of secrets: `?password=`. */
+function findParameters(text: string, hits: Hit[]): void {
+  for (const { index, 0: found, 1: name = '' } of text.matchAll(parameter)) {
+    if (secretName(name) === null) continue
+    const start = index + found.length
+    parameterValue.lastIndex = start
+    if (!parameterValue.test(text) || noValue.test(text.slice(start, parameterValue.lastIndex))) continue
+    hits.push({ start, end: parameterValue.lastIndex })
+  }
+}
+
 export function findTokens(text: string): Hit[] {
   const hits: Hit[] = []
   findMakers(text, hits)
   if (text.includes('-----BEGIN')) findPrivateKeys(text, hits)
   if (/bearer/i.test(text)) findBearers(text, hits)
   findPasswords(text, hits)
+  if (text.includes('=')) findParameters(text, hits)
   return hits
 }

@@ -1,5 +1,6 @@
 // Making annotation queues: POST /annotation_queues, the one write of queues that need not read.
 import { annotationQueueCreateRequest, annotationQueueCreateResponse } from '../../../schemas/annotation-queues.ts'
+import { type Maskings, maskedTextsOf } from '../../content/masking/maskings.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import { orderedUuidv7 } from '../../core/ids.ts'
@@ -10,9 +11,10 @@ import { queueCreatedRecord } from '../../events/annotation-queues.ts'
 export type AnnotationQueueWriteDeps = {
   log: Pick<Log, 'append'>
   clock: Clock
+  maskings: Maskings
 }
 
-export function createAnnotationQueueWriteRoutes({ log, clock }: AnnotationQueueWriteDeps): Route[] {
+export function createAnnotationQueueWriteRoutes({ log, clock, maskings }: AnnotationQueueWriteDeps): Route[] {
   return [
     route({
       name: 'annotation_queues.create',
@@ -23,8 +25,9 @@ export function createAnnotationQueueWriteRoutes({ log, clock }: AnnotationQueue
       response: annotationQueueCreateResponse,
       topics: ['annotation_queues'],
       async handle({ input, caller, project }) {
-        const { name, description, scorer_refs: scorerRefs } = input
+        const { scorer_refs: scorerRefs } = input
         const projectId = project(input.project_id)
+        const { name, description } = maskedTextsOf(maskings.of(projectId), 'feedback', input, ['name', 'description'])
         const queueId = orderedUuidv7()
         const event = { projectId, queueId, clock: clock.next(), userId: caller.userId }
         const position = await log.append('annotation_queues', [

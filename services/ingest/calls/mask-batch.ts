@@ -31,6 +31,7 @@ const maskedTexts = [
   { side: layout.isStart, field: layout.displayName, name: 'display_name' },
   { side: layout.isStart, field: layout.threadId, name: 'thread_id' },
   { side: layout.isStart, field: layout.turnId, name: 'turn_id' },
+  { side: layout.isStart, field: layout.opName, name: 'op_name' },
   { side: layout.isEnd, field: layout.exception, name: 'exception' },
 ] as const
 

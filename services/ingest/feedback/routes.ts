@@ -119,6 +119,8 @@ export function createFeedbackWriteRoutes(deps: FeedbackWriteDeps): Route[] {
     }
     if (masker === undefined) return { item, projectId, payload }
     const kept = { ...item, ...maskedReasons(masker, item) }
+    // The others are a word of the interface, with the name of an object.
+    if (kind === 'other') kept.feedback_type = masker.text('feedback', item.feedback_type).text
     return { item: kept, projectId, payload: masker.json('feedback', payload).text }
   }
 

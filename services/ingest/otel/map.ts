@@ -1,6 +1,6 @@
 // Turns one decoded span into the complete call that it becomes (specification: OTLP, sections 2 to 7).
 
-import { hitsOf, maskedCall } from '../../content/masking/mask-call.ts'
+import { hitsOf, maskedCall, maskedSpanTexts } from '../../content/masking/mask-call.ts'
 import type { Masker } from '../../content/masking/masker.ts'
 import { extractRefs } from '../../content/refs.ts'
 import { references } from '../../content/span-dump.ts'
@@ -232,7 +232,8 @@ export function callOf(
   const usage = usageOf(ownUsage, root, around, extra)
   addDescription(own, root, conventions)
   if (extra !== undefined) addDescription(own, extra.root, conventions)
-  const model = usage.isPresent ? modelOf(own.get('model'), own.get('model_parameters')) : ''
+  const named = usage.isPresent ? modelOf(own.get('model'), own.get('model_parameters')) : ''
+  const { name, model, isByPath } = maskedSpanTexts(around.masker, span.name, named)
 
   const parentId = spanIdForm.test(span.parentSpanId) && !zeros.test(span.parentSpanId) ? span.parentSpanId : ''
   const sources = { span, root, events, conventions, eventsAsIo: around.eventsAsIo, extra }
@@ -254,7 +255,7 @@ export function callOf(
     traceId: span.traceId,
     parentId,
     ...threadOf(root, span.spanId, conventions, isDescribed ? sessionOf(root, conventions) : '', extra?.root),
-    opName: around.opRef(opObjectId(shortOpName(span.name === '' ? 'unknown' : span.name))),
+    opName: around.opRef(opObjectId(shortOpName(name === '' ? 'unknown' : name))),
     displayName: displayName === '' ? null : shortDisplayName(displayName),
     userId: around.userId,
     runId: around.runId || runIdOf(around.projectId, textOf(present(root, vendor.runId)?.value)),
@@ -279,5 +280,5 @@ export function callOf(
       scope: around.scope,
     }),
   }
-  return around.masker === undefined ? call : maskedCall(around.masker, call, hitsBefore)
+  return around.masker === undefined ? call : maskedCall(around.masker, call, hitsBefore, isByPath)
 }

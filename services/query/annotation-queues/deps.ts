@@ -1,4 +1,5 @@
 // What the routes of annotation queues work with.
+import type { Maskings } from '../../content/masking/maskings.ts'
 import type { Audit } from '../../core/audit/audit.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import type { KeyedLock } from '../../core/concurrency/keyed-lock.ts'
@@ -13,4 +14,5 @@ export type AnnotationQueueDeps = ReadDeps & {
   clock: Clock
   audit: Pick<Audit, 'begin'>
   lock: KeyedLock
+  maskings: Maskings
 }

@@ -10,6 +10,7 @@ import {
   annotationQueuesStatsResponse,
   annotationQueueUpdateRequest,
 } from '../../../schemas/annotation-queues.ts'
+import { maskedTextsOf } from '../../content/masking/maskings.ts'
 import { audited } from '../../core/audit/audited.ts'
 import type { AuditEvent } from '../../core/audit/chain.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
@@ -154,7 +155,8 @@ function createListRoutes({ store, freshness }: ReadDeps): Route[] {
   ]
 }
 
-function createChangeRoutes({ store, log, clock, freshness, lock, audit }: AnnotationQueueDeps): Route[] {
+function createChangeRoutes(deps: AnnotationQueueDeps): Route[] {
+  const { store, log, clock, freshness, lock, audit, maskings } = deps
   /** Reads the live queue and appends what the change makes of it; one change of a queue at a time. */
   const change = (
     context: RouteContext,
@@ -187,8 +189,10 @@ function createChangeRoutes({ store, log, clock, freshness, lock, audit }: Annot
       topics: ['annotation_queues'],
       tables: ['annotation_queues'],
       async handle(context) {
-        const { name, description, scorer_refs } = context.input
+        const { scorer_refs } = context.input
         const projectId = context.project(context.input.project_id)
+        const masker = maskings.of(projectId)
+        const { name, description } = maskedTextsOf(masker, 'feedback', context.input, ['name', 'description'])
         return change(context, projectId, (queue, newEvent) => {
           if (name === undefined && description === undefined && scorer_refs === undefined) return { queue }
           const event = newEvent()

@@ -63,28 +63,44 @@ function lookAtDigit(i: usize): void {
   else if (before === 32) isPart = false
   lastDigit = i
   if (run >= 13 && !isPart) bits |= digits
+  else if (run >= 12 && (byteAt(i + 1) | 32) === 101) bits |= digits
   else if (run === 1 && isCapital(before) && isCapital(byteAt(i - 2)) && isDigit(byteAt(i + 1)))
     if (!isWordAt(i - 3) && !isDigit(byteAt(i - 3))) bits |= capitals
 }
 
-/** Whether the name whose colon stands at `at` may end like one of those that are looked for. */
+/** Whether a byte does not count in a name: digits and `-./`, `_`, brackets, spaces. */
+function isBetween(c: u8): bool {
+  return (c >= 45 && c <= 57) || c === 95 || c === 32 || c === 91 || c === 93
+}
+function isLetter(c: u8): bool {
+  const small = c | 32
+  return c >= 128 || (small >= 97 && small <= 122)
+}
+
+/** Whether the name whose last byte stands at `at` may end like one of those that are looked for. */
+function mayEndSo(at: usize): bool {
+  if (isAny) return true
+  let i = at
+  let fits: u64 = u64.MAX_VALUE
+  for (let place = 0; place < longestEnding; place++) {
+    while (i >= first && isBetween(byteAt(i))) i--
+    const c: u8 = i < first ? 34 : byteAt(i--)
+    fits &= load<u64>(endings + (((<usize>place) << 8) + <usize>c) * 8)
+    if (fits === 0) return false
+    // What stands before the name fits those endings alone that are complete.
+    if (!isLetter(c)) return true
+  }
+  return true
+}
+
+/** The same of the name of a member whose colon stands at `at`. */
 function mayBeKey(at: usize): bool {
   let i = at - 1
   while (i > first && byteAt(i) <= 32) i--
   if (byteAt(i) !== 34) return false
-  if (isAny) return true
   i--
   while (i > first && byteAt(i) === 92) i--
-  let fits: u32 = 0xffffffff
-  for (let place = 0; place < longestEnding; place++) {
-    while (byteAt(i) === 45 || byteAt(i) === 95) i--
-    const c = byteAt(i--)
-    fits &= load<u32>(endings + (((<usize>place) << 8) + <usize>c) * 4)
-    if (fits === 0) return false
-    // The quote before the name fits those endings alone that are complete.
-    if (c === 34 || i < first) return true
-  }
-  return true
+  return mayEndSo(i)
 }
 
 function lookAtColon(i: usize): void {
@@ -139,7 +155,9 @@ function lookAt(i: usize): void {
   else if (c === 43) lookAtPlus(i)
   else if (c === 92) bits = everything
   else if (bits & token) return
-  else if (c === 45 ? isTokenDash(i) : c === 95 ? isTokenUnderscore(i) : c === 65 ? isTokenCapital(i) : true)
+  else if (c === 61) {
+    if (mayEndSo(i - 1)) bits |= token
+  } else if (c === 45 ? isTokenDash(i) : c === 95 ? isTokenUnderscore(i) : c === 65 ? isTokenCapital(i) : true)
     bits |= token
 }
 
@@ -155,7 +173,7 @@ function placesIn(p: usize): i32 {
   const beforeThat = v128.load(p - 2)
   const small = i8x16.splat(32)
   let found = i8x16.le_u(i8x16.sub(v, i8x16.splat(48)), i8x16.splat(10)) // digits and the colon behind them
-  found = v128.or(found, v128.or(is(v, 64), is(v, 43)))
+  found = v128.or(found, v128.or(is(v, 64), v128.or(is(v, 43), is(v, 61))))
   found = v128.or(found, v128.and(is(v, 92), v128.or(is(next, 117), is(next, 47))))
   const dash = v128.or(v128.or(is(before, 107), is(before, 116)), v128.or(is(before, 45), is(beforeThat, 120)))
   found = v128.or(found, v128.and(is(v, 45), dash))

@@ -30,7 +30,7 @@ export const idSlots = 0x8000
 export const idSlotCount = 8192
 /** Accept timestamps of the rows. */
 export const clocks = 0x10000
-/** Which endings of names each byte fits, eight tables of 256 numbers: see content/masking/anchors.ts. */
+/** Which endings of names each byte fits, eight tables of 256 numbers of 64 bits: see content/masking/anchors.ts. */
 export const endings = 0x18000
 export const itemTable = 0x20000
 export const itemBytes = 384

@@ -1,0 +1,125 @@
+// Which names say that their value is a secret: by their last words, whatever stands before them and however it is spelled.
+
+/** How names of secrets end, of their letters alone: `githubToken`, `github-token` and `GITHUB_TOKEN` are the same. */
+const endings = [
+  'password',
+  'passwords',
+  'passwd',
+  'passphrase',
+  'passcode',
+  'pwd',
+  'secret',
+  'secrets',
+  'token',
+  'cookie',
+  'cookies',
+  'authorization',
+  'credential',
+  'credentials',
+  'apikeys',
+  'accesskeyid',
+  'connectionstring',
+  'connstring',
+  'connstr',
+]
+
+/** What is secret of keys: others are those of tables, of caches, or public. */
+const keysOf = [
+  'access',
+  'account',
+  'api',
+  'app',
+  'auth',
+  'consumer',
+  'decryption',
+  'encryption',
+  'hmac',
+  'license',
+  'master',
+  'private',
+  'secret',
+  'service',
+  'session',
+  'shared',
+  'signature',
+  'signing',
+  'ssh',
+  'storage',
+  'subscription',
+  'webhook',
+]
+
+/** Last words that are the end of others, too (`compass`): they count by themselves. */
+const wholeWords = ['pass', 'jwt', 'otp', 'creds', 'bearer']
+
+/** What stands before `token` where it is a piece of text, or its place: of models, not of doors. */
+const piecesOfText =
+  'added bos cls completion cached end eos first image input last mask max min new next num output pad page continuation per prompt reasoning sep special start stop sync total unk'.split(
+    ' ',
+  )
+const isPieceOfText = new RegExp(`(?:^|[^a-z])(?:${piecesOfText.join('|')})token$`)
+/** What stands before `pass` where something is gone through. */
+const isRun = /(?:first|second|third|next|last|single|forward|backward|multi|one|two|by|test|can|did|must|should)pass$/
+/** Working directories, among the variables of a process. */
+const directories = new Set(['PWD', 'OLDPWD'])
+
+const allEndings = [...endings, ...keysOf.map((word) => `${word}key`)]
+const secretEnding = new RegExp(`(?:${allEndings.join('|')})$`)
+/** Numbers, and lists without texts, are none of these: they count, or name pieces of text. */
+const noNumbers = /(?:tokens?|pass|cookies?|creds|credentials?|bearer|authorizations?)$/
+
+/** Ends of the normalised names that may be those of secrets. */
+export const secretNameEndings: readonly string[] = [...allEndings, ...wholeWords]
+
+/** Longer ones are no names. */
+const maxName = 256
+
+/** The words of a name in small letters, with a space between two. */
+const wordsOf = (name: string): string =>
+  name
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+    .replace(/[^A-Za-z]+/g, ' ')
+    .trim()
+    .toLowerCase()
+
+export type SecretName = { takesNumbers: boolean }
+
+function lookAt(name: string): SecretName | null {
+  if (directories.has(name)) return null
+  const words = wordsOf(name)
+  const letters = words.replaceAll(' ', '')
+  const last = words.slice(words.lastIndexOf(' ') + 1)
+  const is = secretEnding.test(letters) || wholeWords.includes(last)
+  if (!is || isRun.test(letters) || isPieceOfText.test(words.replace(/ (\w+)$/, '$1'))) return null
+  return { takesNumbers: !noNumbers.test(letters) }
+}
+
+const known = new Map<string, SecretName | null>()
+const maxKnown = 4096
+
+/** What is known of a name whose value is a secret; null for others. */
+export function secretName(name: string): SecretName | null {
+  if (name.length > maxName) return null
+  const seen = known.get(name)
+  if (seen !== undefined) return seen
+  const found = lookAt(name)
+  if (known.size >= maxKnown) known.clear()
+  known.set(name, found)
+  return found
+}
+
+/** A type of JSON Schema: it says what a secret looks like. */
+const schemaType = /"type"\s*:\s*(?:\[\s*)?"(?:string|object|array|integer|number|boolean|null)"/
+const hasValue = /"(?:value|data)"\s*:/
+/** So much of an object tells whether it is a schema. */
+const schemaLength = 2_000
+
+/** @param json text of the value under the name */
+export function isSecretValue({ takesNumbers }: SecretName, json: string): boolean {
+  const first = json.charAt(0)
+  if (first === '"') return true
+  if (first === 't' || first === 'f') return false
+  if (first === '{' && json.length <= schemaLength && schemaType.test(json) && !hasValue.test(json)) return false
+  return takesNumbers || ((first === '{' || first === '[') && json.includes('"'))
+}
