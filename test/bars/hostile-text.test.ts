@@ -1,7 +1,9 @@
 // tier: bars
 // Texts made of what is looked for: the detectors of masking, and code that is coloured in the page.
 import { it } from 'vitest'
+import { newMaskRules } from '../../schemas/mask-rules.ts'
 import { detectors } from '../../services/content/masking/detectors.ts'
+import { createMasker } from '../../services/content/masking/masker.ts'
 import { codePieces } from '../../services/web/page/engine/code-pieces.ts'
 import { bar } from '../fixtures/bar.ts'
 import { createRandom } from '../fixtures/random.ts'
@@ -26,6 +28,31 @@ it('ten megabytes of pieces of what detectors look for, against one', () => {
     return ofLength(10_000_000) / Math.max(ofLength(1_000_000), 20)
   })
   bar('hostile-text/growth', Math.max(...growths))
+}, 600_000)
+
+it('four megabytes of pieces of JSON texts in a text, against four hundred kilobytes', () => {
+  const random = createRandom(9)
+  const masker = createMasker([{ rules: newMaskRules.parse({ sets: ['@credentials', '@contact'] }) }])
+  const pieces = [
+    '{"',
+    '["',
+    '"{',
+    '\\"{',
+    '{"a":',
+    '[{',
+    '"name":"token",',
+    '"value":',
+    '"',
+    '\\"',
+    '?password=',
+    '=',
+    '}',
+    ']',
+  ]
+  const text = Array.from({ length: 1_500_000 }, () => random.pick(pieces)).join('')
+  const ofLength = (length: number) => cpuMs(() => masker.text('inputs', text.slice(0, length)))
+  ofLength(400_000)
+  bar('hostile-text/growth', ofLength(4_000_000) / Math.max(ofLength(400_000), 20))
 }, 600_000)
 
 it('200 KB of what one detector looks for', () => {

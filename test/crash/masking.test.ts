@@ -77,7 +77,7 @@ const at = () => new Date().toISOString()
 const ids = () => ({ project_id, id: uuidv7(), trace_id: uuidv7() })
 const start = () => ({
   ...ids(),
-  op_name: 'op',
+  op_name: `op of ${marker()}`,
   started_at: at(),
   display_name: marker(),
   attributes: { note: withMarker() },
@@ -105,11 +105,13 @@ const spans = () => ({
             {
               traceId: hex(32),
               spanId: hex(16),
-              name: 'chat',
+              name: `chat with ${marker()}`,
               startTimeUnixNano: now(),
               endTimeUnixNano: now(),
               attributes: [
                 attribute('gen_ai.system', 'openai'),
+                attribute('gen_ai.request.model'),
+                { key: 'gen_ai.usage.input_tokens', value: { intValue: 7 } },
                 attribute('input.value', JSON.stringify({ messages: [{ content: withMarker() }] })),
                 attribute('output.value'),
                 attribute('other'),
@@ -136,6 +138,7 @@ const logs = () => ({
               timeUnixNano: now(),
               traceId: hex(32),
               spanId: hex(16),
+              severityText: marker(),
               eventName: 'claude_code.user_prompt',
               body: { stringValue: withMarker() },
               attributes: [attribute('prompt'), attribute('session.id', 's1'), attribute('other')],
@@ -155,7 +158,7 @@ const binary = (request: object): object =>
 const feedback = () => ({
   project_id,
   weave_ref: `weave:///${project_id}/call/${uuidv7()}`,
-  feedback_type: 'custom',
+  feedback_type: `of ${marker()}`,
   payload: { note: withMarker(), deep: [{ x: withMarker() }] },
 })
 
@@ -186,6 +189,8 @@ const writes: Record<string, () => Promise<unknown>> = {
   },
   name: () => send('/call/update', { body: { project_id, call_id: uuidv7(), display_name: marker() } }),
   feedback: () => send('/feedback/create', { body: feedback() }),
+  queue: () =>
+    send('/annotation_queues', { body: { project_id, name: marker(), description: withMarker(), scorer_refs: [] } }),
   object: () => {
     const obj = { project_id, object_id: `o${++count}`, val: { note: withMarker(), deep: [{ to: marker() }] } }
     return send('/obj/create', { body: { obj } })

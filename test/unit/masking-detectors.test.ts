@@ -161,6 +161,41 @@ it('detectors come to an end of a hostile text, each step of which would find mu
       expect(find(text, '').every(({ start, end }) => start < end && end <= text.length)).toBe(true)
 })
 
+it('masking comes to an end of a hostile text that begins JSON texts again and again', () => {
+  const random = createRandom(6)
+  const masker = createMasker([{ rules: newMaskRules.parse({ sets: ['@credentials', '@payment', '@contact'] }) }])
+  const some = [
+    '{"',
+    '["',
+    '"{',
+    '\\"{',
+    '{"a":',
+    '[{',
+    '[',
+    '{"name":"token","value":',
+    '"',
+    '\\"',
+    '\\\\"',
+    '?password=',
+    '=',
+  ]
+  const pieces = [...some, '```json\n{"a":1}', '{"value":[', '"a":"x",', '&token=', '}', ']', '\n', '%40', '1', '.']
+  const texts = [
+    ...pieces.map((piece) => piece.repeat(100_000 / piece.length)),
+    ...pieces.map((piece) => `{"a":"${piece.repeat(50_000 / piece.length)}`),
+    `${'{"value":'.repeat(20_000)}1${',"name":"password"}'.repeat(20_000)}`,
+    Array.from({ length: 40_000 }, () => random.pick(pieces)).join(''),
+  ]
+  // As above: where the time grows with the square, the limit of the test ends it.
+  for (const text of texts) {
+    expect(masker.text('inputs', text).text).not.toBe('[masking failed]')
+    const json = JSON.stringify({ a: text })
+    const bytes = Buffer.from(json)
+    expect(masker.anchors(bytes, 0, bytes.length)).toBeGreaterThanOrEqual(0)
+    expect(() => JSON.parse(masker.json('inputs', json).text)).not.toThrow()
+  }
+})
+
 it('what stands in the bytes of a payload leaves out no detector that finds something, whatever is around it', () => {
   const names = Object.keys(corpus) as DetectorName[]
   const rules = names.map((name) => ({ id: name, detect: name, action: 'mask' }))

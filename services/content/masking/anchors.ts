@@ -2,6 +2,7 @@
 
 /** Bits of what stands in a payload. */
 export const anchors = {
+  /** The sign, as it is or as `%40`. */
   at: 1,
   /** A plus that a digit follows, maybe behind a space or a bracket. */
   plus: 2,
@@ -20,8 +21,8 @@ export const anchors = {
 } as const
 
 export const allAnchors = 255
-const [digit, at, plus, colon, dash, underscore, capitalA, capitalJ, letterB, backslash, equals] = [
-  1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+const [digit, at, plus, colon, dash, underscore, capitalA, capitalJ, letterB, backslash, equals, percent] = [
+  1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
 ]
 
 const classes = new Uint8Array(256)
@@ -37,6 +38,7 @@ for (const [letters, one] of [
   ['bB', letterB],
   ['\\', backslash],
   ['=', equals],
+  ['%', percent],
 ] as const)
   for (const letter of letters) classes[letter.charCodeAt(0)] = one
 
@@ -264,6 +266,9 @@ looks[colon] = lookAtColon
 looks[backslash] = lookAtBackslash
 looks[equals] = (pass, i) => {
   if (mayEndSo(pass.bytes, i - 1, pass.start, pass.endings)) pass.bits |= anchors.token
+}
+looks[percent] = (pass, i) => {
+  if (pass.bytes[i + 1] === code('4') && pass.bytes[i + 2] === code('0')) pass.bits |= anchors.at
 }
 for (const one of [dash, underscore]) looks[one] = lookFor(tokenBefore, one)
 for (const one of [capitalA, capitalJ, letterB]) looks[one] = lookFor(tokenAt, one)

@@ -59,17 +59,26 @@ function domainEnd(text: string, localStart: number, from: number): number {
 const isRemote = (text: string, start: number, at: number, end: number): boolean =>
   text.slice(start, at) === 'git' && text.charAt(end) === ':' && isWordAt(text, end + 1)
 
+/** Where an address has its sign: as it is, or as it stands in other addresses, where `=` and `&` are no part of it. */
+const signs = [
+  { sign: '@', local: localPart },
+  { sign: '%40', local: /[\p{L}\p{N}_.+~%-]/u },
+]
+
 function findEmails(text: string): Hit[] {
   const hits: Hit[] = []
-  let after = 0
-  for (let at = text.indexOf('@'); at !== -1; at = text.indexOf('@', at + 1)) {
-    let start = at
-    while (start > after && at - start < maxLocal && localPart.test(text.charAt(start - 1))) start--
-    while (start < at && !/[\p{L}\p{N}]/u.test(text.charAt(start))) start++
-    const end = start === at || text.charAt(at - 1) === '.' ? at + 1 : domainEnd(text, start, at + 1)
-    if (end <= at + 1 || isRemote(text, start, at, end)) continue
-    hits.push({ start, end })
-    after = end
+  for (const { sign, local } of signs) {
+    let after = 0
+    for (let at = text.indexOf(sign); at !== -1; at = text.indexOf(sign, at + 1)) {
+      const from = at + sign.length
+      let start = at
+      while (start > after && at - start < maxLocal && local.test(text.charAt(start - 1))) start--
+      while (start < at && !/[\p{L}\p{N}]/u.test(text.charAt(start))) start++
+      const end = start === at || text.charAt(at - 1) === '.' ? from : domainEnd(text, start, from)
+      if (end <= from || isRemote(text, start, at, end)) continue
+      hits.push({ start, end })
+      after = end
+    }
   }
   return hits
 }

@@ -137,7 +137,7 @@ export function embeddedJson(text: string): Embedded[] {
   const found: Embedded[] = []
   /** No string that begins before it ends: one that did not has none but escaped quotes in it. */
   let noStringBefore = 0
-  const begin = /[[{]|"(?=\s{0,8}[[{])/g
+  const begin = /[[{]|"(?=[\s\\"]{0,16}[[{])/g
   for (let match = begin.exec(text); match !== null; match = begin.exec(text)) {
     const at = match.index
     if (text.charCodeAt(at) !== quote) {

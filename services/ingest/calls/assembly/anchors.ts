@@ -152,7 +152,9 @@ function lookAt(i: usize): void {
   if (isDigit(c)) lookAtDigit(i)
   else if (c === 58) lookAtColon(i)
   else if (c === 64) bits |= atSign
-  else if (c === 43) lookAtPlus(i)
+  else if (c === 37) {
+    if (byteAt(i + 1) === 52 && byteAt(i + 2) === 48) bits |= atSign
+  } else if (c === 43) lookAtPlus(i)
   else if (c === 92) bits = everything
   else if (bits & token) return
   else if (c === 61) {
@@ -174,6 +176,7 @@ function placesIn(p: usize): i32 {
   const small = i8x16.splat(32)
   let found = i8x16.le_u(i8x16.sub(v, i8x16.splat(48)), i8x16.splat(10)) // digits and the colon behind them
   found = v128.or(found, v128.or(is(v, 64), v128.or(is(v, 43), is(v, 61))))
+  found = v128.or(found, v128.and(is(v, 37), is(next, 52)))
   found = v128.or(found, v128.and(is(v, 92), v128.or(is(next, 117), is(next, 47))))
   const dash = v128.or(v128.or(is(before, 107), is(before, 116)), v128.or(is(before, 45), is(beforeThat, 120)))
   found = v128.or(found, v128.and(is(v, 45), dash))
