@@ -21,6 +21,9 @@ const value = objectContent(
   }),
 )
 
+/** What calls are named after may be erased with them; then it has to be stored again. */
+const rememberedMs = 600_000
+
 /** Digest of the object of every placeholder op. */
 export const placeholderOpDigest = value.digest
 
@@ -37,7 +40,7 @@ export type OpObjects = { begin(): OpWrites }
 /** @param deps.recentLimit how many names are remembered as stored, over all projects */
 export function createOpObjects(deps: { log: Pick<Log, 'append'>; clock: Clock; recentLimit?: number }): OpObjects {
   const { log, clock } = deps
-  const stored = createRecent<true>(deps.recentLimit ?? 50_000)
+  const stored = createRecent<true>(deps.recentLimit ?? 50_000, rememberedMs)
   const fileKey = (projectId: ProjectId): string => `${projectId}\n`
 
   return {

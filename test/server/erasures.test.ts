@@ -2,7 +2,7 @@
 // again: kafka
 // What is deleted is also removed: from every table and the kept log; what others have stays.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { post } from '../fixtures/child-server.ts'
+import { basicAuth, post } from '../fixtures/child-server.ts'
 import {
   derive,
   erase,
@@ -59,6 +59,45 @@ it('an erasure removes calls with their descendants from every place, and what o
       dead_letters: 0,
     },
   })
+})
+
+it('op objects that came of erased spans go with them, but for those that something else names', async () => {
+  const headers = { project_id: project }
+  const ns = () => `${BigInt(Date.now()) * 1_000_000n}`
+  const hexOf = (n: number, length: number) => `${n}`.padStart(length, 'a')
+  const span = (n: number, name: string) => ({
+    traceId: hexOf(n, 32),
+    spanId: hexOf(n, 16),
+    name,
+    startTimeUnixNano: ns(),
+    endTimeUnixNano: ns(),
+  })
+  const named = ['canary-alone', 'canary-shared', 'canary-object', 'canary-tagged']
+  const spans = [...named.map((name, n) => span(n + 1, name)), span(9, 'canary-shared')]
+  await server.send('/otel/v1/traces', { resourceSpans: [{ scopeSpans: [{ spans }] }] }, headers)
+  const calls = await server.list<{ id: string; op_name: string }>('/calls/stream_query', { project_id: project })
+  const opOf = (name: string) => calls.find(({ op_name }) => op_name.includes(name))?.op_name ?? ''
+  await server.send('/obj/create', {
+    obj: { project_id: project, object_id: 'names-an-op', val: { op: opOf('canary-object') } },
+  })
+  const digest = opOf('canary-tagged').slice(-43)
+  const tagged = await fetch(`${server.now().url}/objs/canary-tagged/versions/${digest}/tags`, {
+    method: 'PUT',
+    headers: { authorization: basicAuth(), 'content-type': 'application/json' },
+    body: JSON.stringify({ project_id: project, tags: ['kept'] }),
+  })
+  expect(tagged.status).toBe(200)
+  await derive(server)
+  expect(await placesOf(server, 'canary-alone')).toEqual(expect.arrayContaining(['calls', 'objects', 'object_events']))
+  const ids = named.map((_, n) => hexOf(n + 1, 16))
+  const { body } = await erase(server, { project_id: project, call_ids: ids, reason: 'spans' })
+  expect(body).toMatchObject({ calls: 4, missing: 0 })
+  await removed(server, project, body.erasure_id)
+  await sendCall(server, 'ent/later', 2, 'later')
+  await derive(server)
+  expect(await placesOf(server, 'canary-alone')).toEqual([])
+  for (const name of named.slice(1))
+    expect(await placesOf(server, name)).toEqual(expect.arrayContaining(['object_events', 'objects']))
 })
 
 it('feedback that is purged goes from tables and log, and what was said besides stays', async () => {

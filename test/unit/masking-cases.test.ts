@@ -68,7 +68,7 @@ it('over the labelled list masking is as often right as the manual says', async 
       [name, [String(cases), percent(Math.min(hits, right), hits), percent(right, wanted)]] as const,
   )
   const manual = await readFile('docs/privacy.md', 'utf8')
-  const rows = manual.matchAll(/^\| `(\w+)` +\| +(\d+) \| +([\d.]+) % +\| +([\d.]+) % /gm)
+  const rows = manual.matchAll(/^\| `(\w+)` +\| +(\d+) +\| +([\d.]+) % +\| +([\d.]+) % /gm)
   const printed = [...rows].map(([, name, ...figures]) => [name, figures])
   // What is not found, or found by mistake, is named where the figures differ.
   const wrong = all.flatMap((one) => one.wrong).join('\n')

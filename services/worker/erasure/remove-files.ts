@@ -2,12 +2,9 @@
 // were made of their long texts.
 import type { StoredBlobs } from '../../core/blobs/blobs.ts'
 import { clockOf } from '../../core/clock/clock.ts'
-import type { Log } from '../../core/log/log.ts'
-import type { Query, Store } from '../../core/store/store.ts'
-import type { Budget } from '../cleanup/budget.ts'
-import type { HeldCalls } from '../held-calls.ts'
+import type { Query } from '../../core/store/store.ts'
 import { statement } from '../statements.ts'
-import type { RowRemoval } from './remove-rows.ts'
+import { createOpRemoval, type OpRemoval, type OpRemovalDeps } from './remove-ops.ts'
 import { LogNotRewritten, rewriteFilesInLog } from './rewrite-log.ts'
 
 /** Names of one statement. */
@@ -24,20 +21,15 @@ const madeOfTexts = `startsWith(val, '{"_type":"CustomWeaveType","weave_type":{"
 /** Digests that calls name, with the accept timestamp of the delete of the latest of these calls. */
 export type NamedDigests = Map<string, bigint>
 
-export type FileRemovalDeps = {
-  store: Pick<Store, 'rows'>
-  budget: Budget
-  log: Pick<Log, 'rewrite'>
-  blobs: Pick<StoredBlobs, 'remove'>
-  removeRows: RowRemoval['remove']
-  held: HeldCalls
-}
+export type FileRemovalDeps = OpRemovalDeps & { blobs: Pick<StoredBlobs, 'remove'> }
 
 export type FileRemoval = {
   /** Adds the files, and objects made of texts, that deleted calls name. */
   named(projectId: string, calls: readonly { id: string; deleteVer: bigint }[], into: NamedDigests): Promise<void>
   /** Removes those of the named that nothing else names. @returns how many files, and their bytes */
   remove(projectId: string, named: NamedDigests): Promise<{ files: number; bytes: number }>
+  /** Removes op objects that deleted calls were named after, and nothing that stays is. */
+  removeOps: OpRemoval
   /** Removes what came before a time and nothing names. */
   removeOld(projectId: string, beforeMs: number): Promise<{ files: number; bytes: number }>
   /** Removes what lies in blob storage of a project. @returns how many files it has, wherever they lie, and their bytes */
@@ -186,6 +178,7 @@ export function createFileRemoval(deps: FileRemovalDeps): FileRemoval {
     },
 
     remove,
+    removeOps: createOpRemoval(deps),
     async removeOld(projectId, beforeMs) {
       const before = clockOf(beforeMs)
       const rows = await read<{ digest: string }>(

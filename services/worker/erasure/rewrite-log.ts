@@ -1,5 +1,6 @@
 // Takes calls out of the kept log: each row about them becomes the row that hides it, under the same number and clock. Read
 // again, such a log says what the tables say.
+import { placeholderOpDigest } from '../../content/op-objects.ts'
 import type { Log } from '../../core/log/log.ts'
 import { createCallWriter } from '../../events/calls-writer.ts'
 import { rowText } from '../../events/declaration.ts'
@@ -162,8 +163,8 @@ export async function rewriteLog(
   return { counts, places }
 }
 
-/** Digests of files, and of objects. */
-type ErasedFiles = { files: Has; objects: Has }
+/** Digests of files, and of objects; ids of ops that were made for a name alone. */
+type ErasedFiles = { files: Has; objects: Has; ops?: Has }
 
 const text = String.raw`("(?:[^"\\]|\\.)*")`
 const fileHead = new RegExp(String.raw`^\{"project_id":${text},"digest":${text},"clock":(\d+)(?:,"chunk_index":(\d+))?`)
@@ -187,8 +188,11 @@ const fileExchanges: Record<
   objects(lead, erased) {
     const [, project, object, kind, named, clock = '0'] = objectHead.exec(lead) ?? []
     const [projectId, digest] = [parsed(project), parsed(named)]
-    if (!erased.get(projectId)?.objects.has(digest)) return null
-    const version = { object_id: parsed(object), kind: kind as 'object' | 'op', digest, clock: BigInt(clock) }
+    const { objects, ops } = erased.get(projectId) ?? {}
+    const isOp = kind === 'op' && digest === placeholderOpDigest && ops?.has(parsed(object))
+    if (!objects?.has(digest) && !isOp) return null
+    // The name of an op that was made for it is what is erased; no object is called ''.
+    const version = { object_id: isOp ? '' : parsed(object), kind: kind as 'object' | 'op', digest, clock: BigInt(clock) }
     return { projectId, row: rowText(objectsTopic, { project_id: projectId, ...version, event: 'deleted' }) }
   },
 }

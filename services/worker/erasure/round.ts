@@ -20,7 +20,7 @@ import {
 export type RoundDeps = {
   due: Pick<Due, 'calls' | 'feedback'>
   removal: RowRemoval
-  fileRemoval: Pick<FileRemoval, 'named' | 'remove' | 'removeBlobs'>
+  fileRemoval: Pick<FileRemoval, 'named' | 'remove' | 'removeOps' | 'removeBlobs'>
   log: Pick<Log, 'rewrite'>
   deadLetters: Pick<DeadLetters, 'remove'>
   audit: Pick<Audit, 'record'>
@@ -103,7 +103,10 @@ export function createRound(deps: RoundDeps): Round {
   /** Removes files that nothing but deleted calls of a project names: while their payloads are there, which name them. */
   async function removeFiles(projectId: string, erasures: readonly Erasure[], nowMs: number): Promise<void> {
     const named: NamedDigests = new Map()
-    for await (const calls of deletedCalls(projectId, erasures, nowMs)) await fileRemoval.named(projectId, calls, named)
+    for await (const calls of deletedCalls(projectId, erasures, nowMs)) {
+      await fileRemoval.named(projectId, calls, named)
+      await fileRemoval.removeOps(projectId, calls)
+    }
     const { files, bytes } = await fileRemoval.remove(projectId, named)
     const [first] = erasures
     if (first !== undefined) {
