@@ -5,7 +5,7 @@ import { type DetectorName, detectors, type Find } from './detectors.ts'
 import { globOf, normalName, type Path, pathOf } from './paths.ts'
 import { compilePattern } from './patterns.ts'
 import { type MaskRule, maskSets, type SetRule } from './rules.ts'
-import { isSecretValue, secretName, secretNameEndings } from './secret-names.ts'
+import { asSecretName, isSecretValue, secretNameEndings } from './secret-names.ts'
 
 /** Rules of one place: of everything, an entity or a project. */
 export type ScopeRules = { rules: MaskRules }
@@ -41,9 +41,9 @@ const anchorsOf: Record<DetectorName, number> = {
 const plainRule = { isIn: () => true, anchor: 0, literal: undefined, names: [] }
 
 function secretsRule({ id: kind, action }: SetRule, id: string, scope: number): Rule {
-  const isKey = (_: string, spelled: string): boolean => secretName(spelled) !== null
+  const isKey = (_: string, spelled: string): boolean => asSecretName(spelled) !== null
   const takes: Rule['takes'] = ({ spelled, isOfText }, json) => {
-    const name = secretName(spelled)
+    const name = asSecretName(spelled)
     return name !== null && !(isOfText && spelled === 'token') && isSecretValue(name, json)
   }
   return { ...plainRule, id, action, scope, kind, isKey, takes, names: secretNameEndings }

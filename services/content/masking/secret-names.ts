@@ -99,7 +99,7 @@ const known = new Map<string, SecretName | null>()
 const maxKnown = 4096
 
 /** What is known of a name whose value is a secret; null for others. */
-export function secretName(name: string): SecretName | null {
+export function asSecretName(name: string): SecretName | null {
   if (name.length > maxName) return null
   const seen = known.get(name)
   if (seen !== undefined) return seen

@@ -1,5 +1,5 @@
 // Finds credentials that stand in a text: keys of known makers, bearer tokens, JWTs, private keys, passwords in addresses.
-import { secretName } from './secret-names.ts'
+import { asSecretName } from './secret-names.ts'
 
 type Hit = { start: number; end: number }
 
@@ -81,7 +81,7 @@ const noValue = /^(?:true|false|null|undefined|none)$/i
 /** Values of parameters whose names are those of secrets: `?password=`. */
 function findParameters(text: string, hits: Hit[]): void {
   for (const { index, 0: found, 1: name = '' } of text.matchAll(parameter)) {
-    if (secretName(name) === null) continue
+    if (asSecretName(name) === null) continue
     const start = index + found.length
     parameterValue.lastIndex = start
     if (!parameterValue.test(text) || noValue.test(text.slice(start, parameterValue.lastIndex))) continue

@@ -53,7 +53,8 @@ export function createOpRemoval(deps: OpRemovalDeps): OpRemoval {
     const ids = await held.of(projectId)
     if (ids === 'all') return 0
     const params = { project: projectId, lead: `weave:///${projectId}/op/`, digest, ids: calls.map(({ id }) => id) }
-    const latest = calls.reduce((ver, { deleteVer }) => (deleteVer > ver ? deleteVer : ver), 0n)
+    let latest = 0n
+    for (const { deleteVer } of calls) if (deleteVer > latest) latest = deleteVer
     const found = await read<Op & { ver: string }>(statement('erasure.ops-named', params))
     // What came once more after the deletes is named by a call that may not be applied yet.
     const older = found.filter(({ ver }) => BigInt(ver) < latest)

@@ -192,7 +192,12 @@ const fileExchanges: Record<
     const isOp = kind === 'op' && digest === placeholderOpDigest && ops?.has(parsed(object))
     if (!objects?.has(digest) && !isOp) return null
     // The name of an op that was made for it is what is erased; no object is called ''.
-    const version = { object_id: isOp ? '' : parsed(object), kind: kind as 'object' | 'op', digest, clock: BigInt(clock) }
+    const version = {
+      object_id: isOp ? '' : parsed(object),
+      kind: kind as 'object' | 'op',
+      digest,
+      clock: BigInt(clock),
+    }
     return { projectId, row: rowText(objectsTopic, { project_id: projectId, ...version, event: 'deleted' }) }
   },
 }

@@ -1,11 +1,11 @@
-// How often masking is right over a labelled list of JSON payloads of every type (test/fixtures/masking-cases): what stands
+// How often masking is right over a labelled list of JSON payloads of every type (test/fixtures/masking-payloads): what stands
 // between `«` and `»` is to be found, and nothing else. The manual prints the figures.
 import { readdir, readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { newMaskRules } from '../../schemas/mask-rules.ts'
 import { createMasker } from '../../services/content/masking/masker.ts'
 
-const folder = 'test/fixtures/masking-cases'
+const folder = 'test/fixtures/masking-payloads'
 const mail = { id: 'mail', detect: 'email', action: 'mask' }
 const patterns = ['ACME-\\d{4,6}', '\\b77\\d{6}\\b']
 /** What looks for the cases of a file; a detector of its name by default. */
@@ -56,7 +56,9 @@ async function figuresOf(name: string): Promise<Figures> {
 const percent = (part: number, of: number): string => ((part / of) * 100).toFixed(1)
 
 it('over the labelled list masking is as often right as the manual says', async () => {
-  const names = (await readdir(folder)).map((file) => file.replace('.jsonl', ''))
+  const names = (await readdir(folder))
+    .filter((file) => file.endsWith('.jsonl'))
+    .map((file) => file.replace('.jsonl', ''))
   const found = new Map<string, Figures>()
   for (const name of names) found.set(name, await figuresOf(name))
   const all = [...found.values()]
