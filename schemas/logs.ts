@@ -1,4 +1,4 @@
-// Wire shape of the query of log records.
+// Wire shapes of queries and deletes of log records.
 import { z } from 'zod'
 import { intFrom, optional, text, withDefault } from './coerce.ts'
 import { list } from './collections.ts'
@@ -8,8 +8,7 @@ const timestamp = z.union([z.string(), z.number()])
 /** Most lines of one answer. */
 export const maxLogLines = 1_000
 
-export const logsQueryRequest = z.object({
-  project_id: text(),
+const filter = {
   /** Records at or after `start` and before `end`: ISO 8601, or seconds since 1970. */
   start: timestamp,
   end: timestamp,
@@ -20,9 +19,22 @@ export const logsQueryRequest = z.object({
   min_severity: optional(intFrom(0)),
   /** Text that the body or the value of an attribute holds. */
   contains: optional(text()),
+}
+
+const logsFilter = z.object(filter)
+
+/** Which records are meant. */
+export type LogsFilter = z.output<typeof logsFilter>
+
+export const logsQueryRequest = z.object({
+  project_id: text(),
+  ...filter,
   limit: withDefault(intFrom(1), maxLogLines),
   /** `cursor` of the last line of the page before. */
   after: optional(text()),
 })
 
-export type LogsQueryRequest = z.output<typeof logsQueryRequest>
+/** Whatever it does not know could mean fewer records. */
+export const logsDeleteRequest = z.strictObject({ project_id: text(), ...filter })
+
+export const logsDeleteResponse = z.object({ num_deleted: z.int() })

@@ -1,4 +1,5 @@
 // Log records that become part of calls: their names, and what is passed between the worker, which finds them, and the mapping.
+import { hash } from 'node:crypto'
 import type { CallFragment } from './calls.ts'
 
 /** Events whose contents fill what their span lacks. The view of the table log_joins names them too. */
@@ -25,6 +26,34 @@ export const agentEventKinds = {
   'gemini_cli.tool_call': 'tool',
   'gemini_cli.user_prompt': 'prompt',
 } as const
+
+/** Events of prompts: their calls have ids of their own, which follow from session and prompt. */
+export const promptEventNames: readonly string[] = Object.entries(agentEventKinds).flatMap(([name, kind]) =>
+  kind === 'prompt' ? [name] : [],
+)
+
+/** Attributes by which an agent's event says where it belongs, the first present one counts. */
+export const agentPlaceKeys = {
+  session: ['session.id', 'conversation.id'],
+  prompt: ['prompt.id', 'prompt_id'],
+} as const
+
+/** An id that follows from what is told. */
+export const agentDigest = (...parts: string[]): string => hash('sha256', JSON.stringify(parts), 'hex').slice(0, 32)
+
+/** Id of the call of a prompt, '' when it is that of its record. Some agents name their session where they have no prompt to name. */
+export const turnIdOf = (session: string, prompt: string): string =>
+  session !== '' && prompt !== '' && prompt !== session ? agentDigest('turn', session, prompt) : ''
+
+/** Attributes that tell the id of a prompt's call, in the order of `turnIdOfSaid`. */
+export const turnAttributes: readonly string[] = [...agentPlaceKeys.session, ...agentPlaceKeys.prompt]
+
+/** @param said values of `turnAttributes`, '' where there is none */
+export function turnIdOfSaid(said: readonly string[]): string {
+  const count = agentPlaceKeys.session.length
+  const first = (some: readonly string[]): string => some.find((one) => one !== '') ?? ''
+  return turnIdOf(first(said.slice(0, count)), first(said.slice(count)))
+}
 
 export const joinedEventNames: readonly string[] = [
   joinedEvents.details,

@@ -4,7 +4,19 @@ import type { Seen } from '../core/json/escaping.ts'
 import { createJsonBuffer, type JsonBuffer } from '../core/json/row-writer.ts'
 import type { RecordInput } from '../core/log/log.ts'
 import { freshBuffers } from '../core/memory/buffer-pool.ts'
-import { always, clock, declareTopic, jsonMap, key, number, projectRecord, quoted, text, texts } from './declaration.ts'
+import {
+  always,
+  clock,
+  declareTopic,
+  jsonMap,
+  key,
+  number,
+  projectRecord,
+  quoted,
+  recordOfRows,
+  text,
+  texts,
+} from './declaration.ts'
 
 export const logsTopic = declareTopic({
   name: 'logs',
@@ -28,8 +40,65 @@ export const logsTopic = declareTopic({
     json_keys: texts,
     resource: jsonMap,
     scope: jsonMap,
+    /** 1 = no record, but its delete: the record of this id is hidden, whenever it comes. */
+    deleted: number('UInt8'),
   },
 })
+
+/** Attributes that name the session of a record, which is the thread of calls. */
+export const sessionAttributes = [
+  'session.id',
+  'langfuse.session.id',
+  'traceloop.association.properties.session_id',
+  'ai.telemetry.metadata.sessionId',
+]
+/** The same in senders' other words. */
+export const threadAttributes = [
+  ...sessionAttributes,
+  'conversation.id',
+  'gen_ai.conversation.id',
+  'gcp.vertex.agent.session_id',
+]
+/** Attributes that name whom a record is about. */
+export const endUserAttributes = [
+  'user.id',
+  'enduser.id',
+  'langfuse.user.id',
+  'traceloop.association.properties.user_id',
+  'ai.telemetry.metadata.userId',
+]
+/** The same, and by what else agents name them. */
+export const userAttributes = [
+  ...endUserAttributes,
+  'enduser.pseudo.id',
+  'user.email',
+  'user.name',
+  'user.hash',
+  'user.account_id',
+  'user.account_uuid',
+]
+
+/** A log record as its table finds it; the time in nanoseconds as text. */
+export type LogKey = { id: string; at: string }
+
+/** Rows that fit into a record of the log with room to spare. */
+const deletesOfRecord = 5_000
+
+/** Deletes of log records of a project, at least one, each under an accept timestamp of its own record. */
+export function deletedRecords(projectId: string, keys: readonly LogKey[], clock: { next(): bigint }): RecordInput[] {
+  const records: RecordInput[] = []
+  for (let i = 0; i < keys.length; i += deletesOfRecord) {
+    const at = clock.next()
+    const some = keys.slice(i, i + deletesOfRecord)
+    records.push(
+      recordOfRows(
+        logsTopic,
+        some.map((key) => ({ project_id: projectId, id: key.id, clock: at, at_ns: key.at, deleted: 1 })),
+      ),
+    )
+  }
+  return records
+}
 
 /** A text as it came: bytes `start` to `end` of a buffer, which are UTF-8 unless the sender errs. */
 export class TextBytes {

@@ -30,6 +30,7 @@ type ProjectTable =
   | 'training_jobs'
   | 'logs'
   | 'logs_by_span'
+  | 'logs_deleted'
   | 'usage_minutes'
   | 'erasures'
 

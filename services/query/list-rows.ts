@@ -75,6 +75,26 @@ export type KeyedList<Row> = {
   complete?(row: Row, keyRow: readonly unknown[]): Row
 }
 
+type KeyRow = [key: string, sizeBytes: number, ...unknown[]]
+
+/** The rows of some keys in their order; those that are gone are left out. */
+export async function* rowsOfKeys<Row>(
+  { store, options }: { store: Pick<Store, 'bytes'>; options: QueryOptions },
+  list: Pick<KeyedList<Row>, 'of' | 'keyOf' | 'complete'>,
+  keys: readonly KeyRow[],
+): AsyncGenerator<Row[]> {
+  for (const batch of batchesBySize(keys, ([, sizeBytes]) => sizeBytes)) {
+    const answer = await store.bytes(list.of(batch.map(([key]) => key)), 'JSONCompactEachRow', options)
+    const found = new Map(compactRows<Row>(answer).map((row) => [list.keyOf(row), row]))
+    const rows: Row[] = []
+    for (const keyRow of batch) {
+      const row = found.get(keyRow[0])
+      if (row !== undefined) rows.push(list.complete?.(row, keyRow) ?? row)
+    }
+    if (rows.length > 0) yield rows
+  }
+}
+
 /** A list in its order, some rows at a time; a row that is gone when it is read by its key is left out. */
 export async function* listRows<Row>(
   { store, options }: { store: Pick<Store, 'bytes'>; options: QueryOptions },
@@ -90,17 +110,6 @@ export async function* listRows<Row>(
     }
     return
   }
-  type KeyRow = [key: string, sizeBytes: number, ...unknown[]]
   const readKeys = async (slice: Bounds) => compactRows<KeyRow>(await read(list.keys(slice)))
-  for await (const keys of inSlices(readKeys, bounds))
-    for (const batch of batchesBySize(keys, ([, sizeBytes]) => sizeBytes)) {
-      const answer = compactRows<Row>(await read(list.of(batch.map(([key]) => key))))
-      const found = new Map(answer.map((row) => [list.keyOf(row), row]))
-      const rows: Row[] = []
-      for (const keyRow of batch) {
-        const row = found.get(keyRow[0])
-        if (row !== undefined) rows.push(list.complete?.(row, keyRow) ?? row)
-      }
-      if (rows.length > 0) yield rows
-    }
+  for await (const keys of inSlices(readKeys, bounds)) yield* rowsOfKeys({ store, options }, list, keys)
 }

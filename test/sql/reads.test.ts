@@ -9,7 +9,8 @@ import { costsQuery } from '../../services/query/costs/routes.ts'
 import { erasureQuery, erasuresQuery } from '../../services/query/erasures/routes.ts'
 import { fileChunksQuery, fileTotalQuery } from '../../services/query/files/read.ts'
 import { parseQuery } from '../../services/query/language/parse.ts'
-import { logList } from '../../services/query/logs/routes.ts'
+import { anyDeletedQuery, hiddenQuery } from '../../services/query/logs/hidden.ts'
+import { conditionOf, logList } from '../../services/query/logs/records.ts'
 import { baseClassesQuery } from '../../services/query/objects/base-classes.ts'
 import { aliasQuery, distinctQuery, ofObjectsQuery } from '../../services/query/objects/labels.ts'
 import { objectValuesQuery, versionsQuery } from '../../services/query/objects/query.ts'
@@ -47,7 +48,7 @@ const unread = {
 const slice = { limit: 10, offset: 5 }
 
 const logs = (request: object) =>
-  logList(projectId, logsQueryRequest.parse({ project_id: projectId, start: 1, end: 2, ...request }), 50)
+  logList(projectId, conditionOf(logsQueryRequest.parse({ project_id: projectId, start: 1, end: 2, ...request })), 50)
 const filteredLogs = {
   trace_id: 't',
   span_id: 's',
@@ -129,6 +130,10 @@ const nouns: Record<string, Record<string, Query>> = {
     'a page of records': logs({}).whole,
     'records by all conditions': logs(filteredLogs).whole,
     'keys of records': logs({}).keys(slice),
+    'whether anything was deleted': anyDeletedQuery(projectId),
+    'which of some records are hidden': hiddenQuery(projectId, [
+      { id: 'a'.repeat(32), callId: 'a'.repeat(32), traceId: 'b'.repeat(32), spanId: 'c'.repeat(16) },
+    ]),
     'records by their keys': logs({}).of([`1700000000000000_${'a'.repeat(32)}`, `1700000000000001_${'b'.repeat(32)}`]),
   },
 }

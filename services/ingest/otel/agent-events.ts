@@ -1,7 +1,6 @@
 // Coding agents tell what they do in log records: which event is which call, or which part of the call of its span, as data.
-import { hash } from 'node:crypto'
 import { quoted } from '../../events/declaration.ts'
-import { agentEventKinds } from '../../events/gen-ai-events.ts'
+import { agentDigest, agentEventKinds, agentPlaceKeys, turnIdOf } from '../../events/gen-ai-events.ts'
 import type { LogRow, WrittenRow } from '../../events/logs.ts'
 import type { UsageField } from './conventions.ts'
 import { textOf } from './find.ts'
@@ -24,8 +23,7 @@ const needed: Readonly<Record<string, string>> = { 'codex.sse_event': 'input_tok
 
 /** Attributes of these events, the first present one counts. */
 const keys = {
-  session: ['session.id', 'conversation.id'],
-  prompt: ['prompt.id', 'prompt_id'],
+  ...agentPlaceKeys,
   durationMs: ['duration_ms'],
   model: ['model'],
   cost: ['cost_usd'],
@@ -77,8 +75,6 @@ const hasFailed = (kind: Kind, success: string, error: string): boolean =>
   kind === 'error' || success === 'false' || (success === '' && error !== '')
 
 const shownKind: Readonly<Record<Kind, string>> = { prompt: 'agent', llm: 'llm', tool: 'tool', error: 'llm' }
-
-const digest = (...parts: string[]): string => hash('sha256', JSON.stringify(parts), 'hex').slice(0, 32)
 
 /** Milliseconds of a day: what claims to have taken longer took no time that is known. */
 const maxMs = 86_400_000
@@ -195,8 +191,8 @@ function attributesOf(kind: Kind, row: LogRow): string {
  * prompt is put below the last one before it by the worker (services/worker/logs/turns.ts).
  */
 function placeOf(kind: Kind, id: string, session: string, prompt: string) {
-  const turn = session !== '' && prompt !== '' ? digest('turn', session, prompt) : ''
-  const traceId = session === '' ? id : digest('trace', session, prompt)
+  const turn = turnIdOf(session, prompt)
+  const traceId = session === '' ? id : agentDigest('trace', session, prompt)
   if (kind !== 'prompt') return { id, traceId, parentId: turn, threadId: session, turnId: '' }
   return { id: turn || id, traceId, parentId: '', threadId: session, turnId: session === '' ? '' : turn || id }
 }

@@ -1,4 +1,5 @@
 // Which span attribute becomes which part of a call: the tables of the instrumentation conventions, as data.
+import { endUserAttributes, sessionAttributes } from '../../events/logs.ts'
 
 /** A key to look for: under which name its value is kept, and the paths where it may lie. */
 export type Source = { key: string; paths: string[][] }
@@ -181,21 +182,9 @@ const describingKeys: Record<string, string[]> = {
   // What the sender worked out: shown, and no price of ours.
   reported_cost_usd: ['langfuse.observation.cost_details.total', 'mlflow.llm.cost.total_cost', 'operation.cost'],
 }
-const sessionKeys = [
-  'session.id',
-  'langfuse.session.id',
-  'traceloop.association.properties.session_id',
-  'ai.telemetry.metadata.sessionId',
-]
 const personKeys: Record<string, string[]> = {
-  end_user: [
-    'user.id',
-    'enduser.id',
-    'langfuse.user.id',
-    'traceloop.association.properties.user_id',
-    'ai.telemetry.metadata.userId',
-  ],
-  session: sessionKeys,
+  end_user: endUserAttributes,
+  session: sessionAttributes,
 }
 
 /** Kinds of operations. One that calls a model has none: its name is the kind, and has been before there were others. */
@@ -307,7 +296,7 @@ export function createConventions({ vendorNamespaces, wirePrefix, weaveFirst }: 
       operation: ['gen_ai.operation.name', 'ai.operationId'].map(source),
       describing: targets(describingKeys),
       person: targets(personKeys),
-      session: sessionKeys.map(source),
+      session: sessionAttributes.map(source),
     },
     vendor: {
       displayName: vendor('display_name'),

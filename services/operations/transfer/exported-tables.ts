@@ -349,7 +349,16 @@ const logs = plain({
     ...same(...Object.keys(topics.logs.columns)),
     at_ns: 'toUnixTimestamp64Nano(at)',
     observed_ns: 'toUnixTimestamp64Nano(observed_at)',
+    deleted: '0',
   },
+})
+
+const deletedLogs = plain({
+  topic: 'logs',
+  table: 'logs_deleted',
+  keys: [text('id'), instantNano('at')],
+  bytes: '300',
+  cells: { ...same('project_id', 'id'), clock: 'delete_ver', at_ns: 'toUnixTimestamp64Nano(at)', deleted: '1' },
 })
 
 /** In the order in which an import should see them: what others refer to first. */
@@ -366,6 +375,7 @@ export const sources: readonly ExportedTable[] = [
   trainingJobs,
   evaluationJobs,
   logs,
+  deletedLogs,
 ]
 
 /** Tables that follow from the others when their rows are applied again, and usage and audit, which are those of an installation. */

@@ -1,109 +1,16 @@
 // POST /logs/query: log records of a project in the order of their times, as JSON Lines.
-import { type LogsQueryRequest, logsQueryRequest, maxLogLines } from '../../../schemas/logs.ts'
-import { formatTimestamp, parseTimestamp } from '../../core/clock/timestamps.ts'
+import { logsQueryRequest, maxLogLines } from '../../../schemas/logs.ts'
+import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
-import type { ProjectId } from '../../core/ids.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
-import { join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Store } from '../../core/store/store.ts'
-import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import { linesType } from '../calls/routes.ts'
 import { started } from '../calls/stream.ts'
-import { ifSmall, type KeyedList, listRows } from '../list-rows.ts'
-
-/** Greater than each severity number of OpenTelemetry. */
-const beyondSeverities = 25
+import { behind, conditionOf, type Row, throwUnlessKey } from './records.ts'
+import { createShownRecords } from './shown.ts'
 
 export type LogReadDeps = { store: Pick<Store, 'bytes'>; freshness: Freshness }
-
-/** In the order of `columns`; times are nanoseconds as text. */
-type Row = [
-  key: string,
-  at: string,
-  id: string,
-  observed: string,
-  traceId: string,
-  spanId: string,
-  severity: number,
-  severityText: string,
-  eventName: string,
-  body: string,
-  isBodyJson: number,
-  attributes: Record<string, string>,
-  jsonKeys: string[],
-  resource: Record<string, string>,
-  scope: Record<string, string>,
-]
-
-const atNs = sql`toString(toUnixTimestamp64Nano(at))`
-const key = sql`concat(${atNs}, '_', id)`
-const columns = sql`${key} AS key, ${atNs} AS at_ns, id, toString(toUnixTimestamp64Nano(observed_at)) AS observed_ns,
-  trace_id, span_id, severity, severity_text, event_name, body, body_json, attributes, json_keys, resource, scope`
-
-/** As nanoseconds still within 64 bits: the year 2255. */
-const latestUs = 9e15
-
-const keyForm = /^(\d{1,19})_([0-9a-f]{32})$/
-
-function timeOf(name: 'start' | 'end', value: string | number): number {
-  const us = parseTimestamp(value)
-  if (us === null) throw fault(400, `${name} must be a time, such as 2026-01-31T12:00:00Z`)
-  return Math.min(Math.max(us, 0), latestUs)
-}
-
-const time = (ns: Sql): Sql => sql`fromUnixTimestamp64Nano(${ns}, 'UTC')`
-const usTime = (us: number): Sql => time(param('Int64', `${us}000`))
-const keyTime = (found: string): Sql => time(param('Int64', found.slice(0, found.indexOf('_'))))
-const keyId = (found: string): string => found.slice(found.indexOf('_') + 1)
-
-function conditionOf(input: LogsQueryRequest, project: ProjectScope): Sql {
-  const startUs = timeOf('start', input.start)
-  const endUs = timeOf('end', input.end)
-  if (endUs < startUs) throw fault(400, 'end must not be before start')
-  const all = [sql`at >= ${usTime(startUs)}`, sql`at < ${usTime(endUs)}`]
-  const { trace_id: traceId, span_id: spanId, event_names: names, min_severity: least, contains, after } = input
-  if (traceId) {
-    const ofSpan = spanId ? sql` AND span_id = ${param('String', spanId)}` : sql``
-    const where = sql`trace_id = ${param('String', traceId)}${ofSpan}`
-    all.push(sql`(at, id) IN (SELECT at, id ${project.from('logs_by_span', { where })})`)
-  } else if (spanId) all.push(sql`span_id = ${param('String', spanId)}`)
-  if (names) all.push(sql`event_name IN ${param('Array(String)', names)}`)
-  if (least) all.push(sql`severity >= ${param('UInt64', Math.min(least, beyondSeverities))}`)
-  if (contains) {
-    const text = param('String', contains)
-    all.push(
-      sql`(position(body, ${text}) > 0 OR arrayExists(one -> position(one, ${text}) > 0, mapValues(attributes)))`,
-    )
-  }
-  if (after) {
-    if (!keyForm.test(after)) throw fault(400, 'after must be the cursor of a line')
-    all.push(sql`at >= ${keyTime(after)} AND (at, id) > (${keyTime(after)}, ${param('String', keyId(after))})`)
-  }
-  return join(all, ' AND ')
-}
-
-/** All versions of a record say the same, and stand side by side: reading one of each ends as soon as there are enough. */
-export function logList(projectId: ProjectId, input: LogsQueryRequest, limit: number): KeyedList<Row> {
-  const page = (select: Sql, rows: number, offset: number, settings = sql``) =>
-    projectQuery('logs.query', projectId, (project) => {
-      return sql`SELECT ${select} ${project.from('logs', { where: conditionOf(input, project) })}
-        ORDER BY at, id LIMIT 1 BY at, id LIMIT ${param('UInt64', rows)} OFFSET ${param('UInt64', offset)} ${settings}`
-    })
-  return {
-    whole: page(columns, limit, 0, ifSmall),
-    keys: ({ limit: rows, offset }) =>
-      page(sql`${key} AS key, length(body) + length(toString(attributes)) + 2000 AS bytes`, rows ?? limit, offset),
-    of: (keys) =>
-      projectQuery('logs.of-keys', projectId, (project) => {
-        const sorted = [...keys].sort((a, b) => a.length - b.length || (a < b ? -1 : 1))
-        const where = sql`at >= ${keyTime(sorted[0] as string)} AND at <= ${keyTime(sorted.at(-1) as string)}
-          AND id IN ${param('Array(String)', keys.map(keyId))}`
-        return sql`SELECT ${columns} ${project.from('logs', { where })} LIMIT 1 BY at, id`
-      }),
-    keyOf: (row) => row[0],
-  }
-}
 
 /** Texts, and in their places the JSON texts of what was none. */
 function membersText(texts: Record<string, string>, jsonKeys: readonly string[] = []): string {
@@ -141,6 +48,7 @@ function lineOf(row: Row): string {
 }
 
 export function createLogReadRoutes({ store, freshness }: LogReadDeps): Route[] {
+  const { shown } = createShownRecords(store)
   return [
     route({
       name: 'logs.query',
@@ -150,16 +58,19 @@ export function createLogReadRoutes({ store, freshness }: LogReadDeps): Route[] 
       body: { type: 'json', schema: logsQueryRequest, check: 'schema' },
       response: null,
       responseType: 'application/jsonl',
-      tables: ['logs', 'logs_by_span'],
+      tables: ['logs', 'logs_by_span', 'logs_deleted', 'calls_deleted', 'calls', 'call_keys'],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
         const limit = Number(input.limit)
         if (limit > maxLogLines) throw fault(400, `limit must not be above ${maxLogLines}`)
-        const list = logList(projectId, input, limit)
-        const headers = await freshness.wait(context, ['logs'])
+        if (input.after) throwUnlessKey(input.after)
+        const all = conditionOf(input)
+        const where = input.after ? behind(all, input.after) : all
+        // Records of deleted calls are not shown.
+        const headers = await freshness.wait(context, ['logs', 'calls'])
         async function* lines(): AsyncGenerator<Buffer> {
-          for await (const rows of listRows({ store, options: { signal } }, list, { limit, offset: 0 }))
+          for await (const rows of shown({ projectId, where, limit, signal }))
             yield Buffer.from(rows.map(lineOf).join(''))
         }
         return {

@@ -1,0 +1,141 @@
+// Statements on log records: which are meant, and how a list of them is read.
+import type { LogsFilter } from '../../../schemas/logs.ts'
+import { parseTimestamp } from '../../core/clock/timestamps.ts'
+import { fault } from '../../core/http/errors.ts'
+import type { ProjectId } from '../../core/ids.ts'
+import { join, param, type Sql, sql } from '../../core/store/sql.ts'
+import { promptEventNames, turnAttributes, turnIdOfSaid } from '../../events/gen-ai-events.ts'
+import type { LogKey } from '../../events/logs.ts'
+import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
+import { ifSmall, type KeyedList } from '../list-rows.ts'
+import type { RecordIds } from './hidden.ts'
+
+/** Greater than each severity number of OpenTelemetry. */
+const beyondSeverities = 25
+
+/** In the order of `columns`; times are nanoseconds as text. */
+export type Row = [
+  key: string,
+  at: string,
+  id: string,
+  observed: string,
+  traceId: string,
+  spanId: string,
+  severity: number,
+  severityText: string,
+  eventName: string,
+  body: string,
+  isBodyJson: number,
+  attributes: Record<string, string>,
+  jsonKeys: string[],
+  resource: Record<string, string>,
+  scope: Record<string, string>,
+]
+
+const atNs = sql`toString(toUnixTimestamp64Nano(at))`
+const key = sql`concat(${atNs}, '_', id)`
+const columns = sql`${key} AS key, ${atNs} AS at_ns, id, toString(toUnixTimestamp64Nano(observed_at)) AS observed_ns,
+  trace_id, span_id, severity, severity_text, event_name, body, body_json, attributes, json_keys, resource, scope`
+
+/** What tells whose a record is beside its key and bytes: `said` of prompts alone, whose calls have ids of their own. */
+const keyColumns = sql`${key} AS key, length(body) + length(toString(attributes)) + 2000 AS bytes, trace_id, span_id,
+  if(event_name IN ${param('Array(String)', promptEventNames)},
+    arrayMap(name -> attributes[name], ${param('Array(String)', turnAttributes)}), []) AS said`
+export type RecordKey = [key: string, sizeBytes: number, traceId: string, spanId: string, said: string[]]
+
+/** As nanoseconds still within 64 bits: the year 2255. */
+const latestUs = 9e15
+
+const keyForm = /^(\d{1,19})_([0-9a-f]{32})$/
+
+function timeOf(name: 'start' | 'end', value: string | number): number {
+  const us = parseTimestamp(value)
+  if (us === null) throw fault(400, `${name} must be a time, such as 2026-01-31T12:00:00Z`)
+  return Math.min(Math.max(us, 0), latestUs)
+}
+
+const time = (ns: Sql): Sql => sql`fromUnixTimestamp64Nano(${ns}, 'UTC')`
+const usTime = (us: number): Sql => time(param('Int64', `${us}000`))
+const keyTime = (found: string): Sql => time(param('Int64', found.slice(0, found.indexOf('_'))))
+const keyId = (found: string): string => found.slice(found.indexOf('_') + 1)
+
+/** Which records are meant, as a condition of a statement on their table. */
+export type RecordCondition = (project: ProjectScope) => Sql
+
+/** Key of a record as a cursor names it. @throws Fault */
+export function throwUnlessKey(after: string): void {
+  if (!keyForm.test(after)) throw fault(400, 'after must be the cursor of a line')
+}
+
+export const keyOf = (found: string): LogKey => ({ id: keyId(found), at: found.slice(0, found.indexOf('_')) })
+
+export function idsOf([key, , traceId, spanId, said]: RecordKey): RecordIds {
+  const id = keyId(key)
+  return { id, callId: turnIdOfSaid(said) || id, traceId, spanId }
+}
+
+/** Those of some records that come after one of them. */
+export const behind =
+  (where: RecordCondition, after: string): RecordCondition =>
+  (project) =>
+    sql`${where(project)} AND at >= ${keyTime(after)} AND (at, id) > (${keyTime(after)}, ${param('String', keyId(after))})`
+
+/** Records between two times for which all that is asked for holds. @throws Fault */
+export function conditionOf(input: LogsFilter): RecordCondition {
+  const startUs = timeOf('start', input.start)
+  const endUs = timeOf('end', input.end)
+  if (endUs < startUs) throw fault(400, 'end must not be before start')
+  const { trace_id: traceId, span_id: spanId, event_names: names, min_severity: least, contains } = input
+  return (project) => {
+    const all = [sql`at >= ${usTime(startUs)}`, sql`at < ${usTime(endUs)}`]
+    if (traceId) {
+      const ofSpan = spanId ? sql` AND span_id = ${param('String', spanId)}` : sql``
+      const where = sql`trace_id = ${param('String', traceId)}${ofSpan}`
+      all.push(sql`(at, id) IN (SELECT at, id ${project.from('logs_by_span', { where })})`)
+    } else if (spanId) all.push(sql`span_id = ${param('String', spanId)}`)
+    if (names) all.push(sql`event_name IN ${param('Array(String)', names)}`)
+    if (least) all.push(sql`severity >= ${param('UInt64', Math.min(least, beyondSeverities))}`)
+    if (contains) {
+      const text = param('String', contains)
+      all.push(
+        sql`(position(body, ${text}) > 0 OR arrayExists(one -> position(one, ${text}) > 0, mapValues(attributes)))`,
+      )
+    }
+    return join(all, ' AND ')
+  }
+}
+
+/** Records that name one of some traces, with a span or without. */
+export const ofTraces =
+  (traceIds: readonly string[]): RecordCondition =>
+  (project) =>
+    sql`(at, id) IN (SELECT at, id ${project.from('logs_by_span', { where: sql`trace_id IN ${param('Array(String)', traceIds)}` })})`
+
+/** Records that name one of some sessions or users, or whose process does. */
+export const named =
+  (attributes: readonly string[], values: readonly string[]): RecordCondition =>
+  () => {
+    const some = param('Array(String)', values)
+    return sql`arrayExists(name -> attributes[name] IN ${some} OR resource[name] IN ${some}, ${param('Array(String)', attributes)})`
+  }
+
+/** All versions of a record say the same, and stand side by side: reading one of each ends as soon as there are enough. */
+export function logList(projectId: ProjectId, where: RecordCondition, limit: number): KeyedList<Row> {
+  const page = (select: Sql, rows: number, offset: number, settings = sql``) =>
+    projectQuery('logs.query', projectId, (project) => {
+      return sql`SELECT ${select} ${project.from('logs', { where: where(project) })}
+        ORDER BY at, id LIMIT 1 BY at, id LIMIT ${param('UInt64', rows)} OFFSET ${param('UInt64', offset)} ${settings}`
+    })
+  return {
+    whole: page(columns, limit, 0, ifSmall),
+    keys: ({ limit: rows, offset }) => page(keyColumns, rows ?? limit, offset),
+    of: (keys) =>
+      projectQuery('logs.of-keys', projectId, (project) => {
+        const sorted = [...keys].sort((a, b) => a.length - b.length || (a < b ? -1 : 1))
+        const where = sql`at >= ${keyTime(sorted[0] as string)} AND at <= ${keyTime(sorted.at(-1) as string)}
+          AND id IN ${param('Array(String)', keys.map(keyId))}`
+        return sql`SELECT ${columns} ${project.from('logs', { where })} LIMIT 1 BY at, id`
+      }),
+    keyOf: (row) => row[0],
+  }
+}

@@ -1,0 +1,110 @@
+// Log records of deleted calls are hidden with them, and those that are deleted by themselves.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { post } from '../fixtures/child-server.ts'
+import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import { aRequest, aSpan, text } from '../fixtures/otel.ts'
+
+let server: LiveServer
+beforeAll(async () => {
+  server = await startLiveServer()
+})
+afterAll(() => server?.remove())
+
+const day = { start: '2026-03-05T00:00:00Z', end: '2026-03-06T00:00:00Z' }
+const ns = (n: number) => String(1_772_712_000_000_000_000n + BigInt(n))
+const trace = (n: number) => String(n).padStart(32, 'a')
+const span = (n: number) => String(n).padStart(16, 'b')
+
+type Said = { trace?: string; span?: string; at?: number; attributes?: unknown[] }
+let at = 0
+const record = (word: string, { trace: traceId, span: spanId, ...more }: Said = {}) => ({
+  timeUnixNano: ns(++at),
+  body: { stringValue: word },
+  ...(traceId && { traceId }),
+  ...(spanId && { spanId }),
+  ...more,
+})
+const sendLogs = (project_id: string, logRecords: unknown[]) =>
+  server.send('/otel/v1/logs', { resourceLogs: [{ scopeLogs: [{ logRecords }] }] }, { project_id })
+const sendSpans = (project_id: string, ...spans: [traceId: string, spanId: string][]) =>
+  server.send('/otel/v1/traces', aRequest(spans.map(([traceId, spanId]) => aSpan({ traceId, spanId }))), { project_id })
+const bodies = async (project_id: string, more: object = {}) =>
+  (await server.list<{ body: unknown }>('/logs/query', { project_id, ...day, ...more })).map(({ body }) => body)
+const remove = (project_id: string, ...call_ids: string[]) =>
+  server.send<{ num_deleted: number }>('/calls/delete', { project_id, call_ids })
+
+describe('log records', () => {
+  it('of deleted calls are hidden, and those of a trace once all of its calls are', async () => {
+    const project = 'hidden/calls'
+    await sendSpans(project, [trace(1), span(1)], [trace(1), span(2)], [trace(2), span(3)])
+    await sendLogs(project, [
+      record('of one', { trace: trace(1), span: span(1) }),
+      record('of two', { trace: trace(1), span: span(2) }),
+      record('of the trace', { trace: trace(1) }),
+      record('of another span of it', { trace: trace(1), span: span(9) }),
+      record('of three', { trace: trace(2), span: span(3) }),
+      record('the same span elsewhere', { trace: trace(3), span: span(1) }),
+      record('of nothing'),
+    ])
+    const others = ['of three', 'the same span elsewhere', 'of nothing']
+    const rest = ['of two', 'of the trace', 'of another span of it', ...others]
+    expect(await bodies(project)).toEqual(['of one', ...rest])
+    expect(await remove(project, span(1))).toEqual({ num_deleted: 1 })
+    expect(await bodies(project)).toEqual(rest)
+    expect(await bodies(project, { trace_id: trace(1), limit: 2 })).toEqual(rest.slice(0, 2))
+    expect(await remove(project, span(2))).toEqual({ num_deleted: 1 })
+    expect(await bodies(project)).toEqual(others)
+    // What comes later belongs to a deleted call, too.
+    await sendLogs(project, [record('late', { trace: trace(1), span: span(1) }), record('later', { trace: trace(1) })])
+    expect(await bodies(project)).toEqual(others)
+    expect(await bodies('hidden/other')).toEqual([])
+  })
+
+  it('that are hidden shorten no page, and cursors go over them', async () => {
+    const project = 'hidden/pages'
+    await sendSpans(project, [trace(1), span(1)], [trace(2), span(2)])
+    const words = Array.from({ length: 40 }, (_, n) => `${n % 4 === 0 ? 'stays' : 'goes'} ${n}`)
+    await sendLogs(
+      project,
+      words.map((word) => record(word, word.startsWith('goes') ? { trace: trace(1), span: span(1) } : {})),
+    )
+    await remove(project, span(1))
+    const stays = words.filter((word) => word.startsWith('stays'))
+    const found: unknown[] = []
+    for (let after: string | undefined; ; ) {
+      const page = await server.list<{ body: unknown; cursor: string }>('/logs/query', {
+        project_id: project,
+        ...day,
+        limit: 3,
+        ...(after && { after }),
+      })
+      found.push(...page.map(({ body }) => body))
+      if (page.length < 3) break
+      after = page.at(-1)?.cursor
+    }
+    expect(found).toEqual(stays)
+  })
+
+  it('of an agent whose call is its record are hidden with the call', async () => {
+    const project = 'hidden/agent'
+    const event = (name: string) => ({
+      eventName: `claude_code.${name}`,
+      attributes: [text('session.id', 's'), text('prompt.id', 'p')],
+    })
+    await sendLogs(project, [record('prompt', event('user_prompt')), record('request', event('api_request'))])
+    const calls = await server.list<{ id: string; op_name: string }>('/calls/stream_query', { project_id: project })
+    expect(calls).toHaveLength(2)
+    await remove(project, ...calls.map(({ id }) => id))
+    expect(await bodies(project)).toEqual([])
+  })
+
+  it('of deleted calls are hidden while these are held', async () => {
+    const project = 'hidden/held'
+    await sendSpans(project, [trace(1), span(1)])
+    await sendLogs(project, [record('held', { trace: trace(1), span: span(1) }), record('trace', { trace: trace(1) })])
+    await server.send(`/v2/${project}/holds`, { call_ids: [span(1)], reason: 'a case' })
+    await remove(project, span(1))
+    expect(await bodies(project)).toEqual([])
+    expect((await post(server.now().url, '/logs/query', { project_id: project, ...day })).status).toBe(200)
+  })
+})
