@@ -1,6 +1,7 @@
 // Wire shapes of erasures: what is removed for good, how far that is, and its receipt.
 import { z } from 'zod'
 import { list } from './collections.ts'
+import { logsSelector } from './logs.ts'
 import { expressionQuery } from './query.ts'
 
 const ids = list(z.string().min(1).max(500)).min(1).max(1_000).optional()
@@ -10,7 +11,7 @@ const always = (why: string) =>
     .boolean()
     .refine((value) => value, `${why}: only true, or nothing`)
     .optional()
-const selectors = ['call_ids', 'trace_ids', 'thread_ids', 'user_ids', 'query'] as const
+const selectors = ['call_ids', 'trace_ids', 'thread_ids', 'user_ids', 'query', 'logs'] as const
 
 export const erasureRequest = z
   .strictObject({
@@ -21,6 +22,8 @@ export const erasureRequest = z
     user_ids: ids,
     /** As `query` of `/calls/stream_query`. */
     query: expressionQuery.optional(),
+    /** Log records alone, by the conditions of `/logs/query`. */
+    logs: logsSelector.optional(),
     /** What is kept of a call is neither its descendants nor what was said about it, nor files that it alone names. */
     descendants: always('calls go with their descendants'),
     feedback: always('feedback about calls goes with them'),
@@ -49,6 +52,8 @@ export const erasureResponse = z.object({
   /** Calls that were deleted by it, and ids of none. */
   calls: z.int(),
   missing: z.int(),
+  /** Log records that are erased by themselves: those of the calls are found later. */
+  log_records: z.int(),
   deadline: z.iso.datetime(),
 })
 

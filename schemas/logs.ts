@@ -34,7 +34,9 @@ export const logsQueryRequest = z.object({
   after: optional(text()),
 })
 
-/** Whatever it does not know could mean fewer records. */
+/** For deletes: a member that is not known could mean fewer records. */
+export const logsSelector = z.strictObject(filter)
+
 export const logsDeleteRequest = z.strictObject({ project_id: text(), ...filter })
 
 export const logsDeleteResponse = z.object({ num_deleted: z.int() })

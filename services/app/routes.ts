@@ -61,6 +61,7 @@ import { createThrowIfHeld } from '../query/feedback/held.ts'
 import { createThrowUnlessOwn } from '../query/feedback/owners.ts'
 import { createFeedbackReadRoutes } from '../query/feedback/routes.ts'
 import { createFileReadRoutes } from '../query/files/routes.ts'
+import { logDeleteRoute } from '../query/logs/delete.ts'
 import { createLogReadRoutes } from '../query/logs/routes.ts'
 import { createMaskingRoutes } from '../query/masking/routes.ts'
 import { createBaseClasses } from '../query/objects/base-classes.ts'
@@ -220,6 +221,7 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
     ...createTableUpdateRoutes({ store, log, clock, freshness, maskings }),
     ...createAnnotationQueueRoutes({ store, log, clock, freshness, lock, audit, maskings }),
     ...createLogReadRoutes({ store, freshness }),
+    logDeleteRoute({ store, log, clock, freshness, audit }, requestErasure),
     ...createProjectRoutes({ store, freshness, retention }),
     projectUsageRoute({ store, freshness }),
     auditRoute({ store, freshness }),

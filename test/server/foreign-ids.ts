@@ -90,6 +90,8 @@ const calls: Probe[] = [
   })),
   body('logs.query', 'trace', ({ spanTrace: trace_id }) => ({ start: at, end: '2026-03-06T12:00:00Z', trace_id })),
   body('logs.query', 'a stored text', ({ canary }) => ({ start: at, end: '2026-03-06T12:00:00Z', contains: canary })),
+  body('logs.delete', 'trace', ({ spanTrace: trace_id }) => ({ start: at, end: '2026-03-06T12:00:00Z', trace_id })),
+  body('logs.delete', 'a stored text', ({ canary }) => ({ start: at, end: '2026-03-06T12:00:00Z', contains: canary })),
   body('traces.tree', 'trace', ({ trace }) => ({ trace_id: trace })),
   body('calls.cells', 'calls', ({ calls }) => ({ call_ids: Object.values(calls), paths: ['inputs', 'output'] })),
   body('calls.values', 'trace', ({ trace }) => ({

@@ -107,4 +107,55 @@ describe('log records', () => {
     expect(await bodies(project)).toEqual([])
     expect((await post(server.now().url, '/logs/query', { project_id: project, ...day })).status).toBe(200)
   })
+
+  it('are deleted by the conditions by which they are found, sent again or not', async () => {
+    const project = 'hidden/deleted'
+    const records = [
+      record('goes with its text'),
+      record('stays'),
+      record('goes with its trace', { trace: trace(7) }),
+      record('stays too', { trace: trace(8) }),
+    ]
+    await sendLogs(project, records)
+    const ask = (body: object) => post(server.now().url, '/logs/delete', { project_id: project, ...day, ...body })
+    for (const unknown of [{ limit: 3 }, { traces: [] }, { end: undefined }])
+      expect((await ask(unknown)).status).toBe(422)
+    expect((await ask({ start: 'x' })).status).toBe(400)
+    const first = await ask({ contains: 'goes with its text' })
+    expect(JSON.parse(first.text)).toEqual({ num_deleted: 1 })
+    expect(first.headers.get('x-callhouse-erasure')).toMatch(/^[0-9a-f-]{36}$/)
+    expect(first.headers.get('x-callhouse-position')).toMatch(/^logs/)
+    expect(JSON.parse((await ask({ trace_id: trace(7) })).text)).toEqual({ num_deleted: 1 })
+    expect(await bodies(project)).toEqual(['stays', 'stays too'])
+    await sendLogs(project, records)
+    expect(await bodies(project)).toEqual(['stays', 'stays too'])
+    const none = await ask({ contains: 'goes' })
+    expect([JSON.parse(none.text), none.headers.get('x-callhouse-erasure')]).toEqual([{ num_deleted: 0 }, null])
+  })
+
+  it.each([
+    ['trace', { trace_ids: [trace(1)] }, ['by session', 'by user', 'by process']],
+    ['session', { thread_ids: ['s-1'] }, ['of a call', 'by trace', 'by user', 'by process']],
+    ['user', { user_ids: ['u-1'] }, ['of a call', 'by trace', 'by session']],
+    ['conditions', { logs: { ...day, contains: 'by trace' } }, ['of a call', 'by session', 'by user', 'by process']],
+  ])('are erased with what names their %s', async (what, selector, stay) => {
+    const project = `hidden/erased-${what}`
+    await sendSpans(project, [trace(1), span(1)])
+    await sendLogs(project, [
+      record('of a call', { trace: trace(1), span: span(1) }),
+      record('by trace', { trace: trace(1) }),
+      record('by session', { attributes: [text('session.id', 's-1')] }),
+      record('by user', { attributes: [text('user.id', 'u-1')] }),
+    ])
+    const logRecords = [record('by process')]
+    const resource = { attributes: [text('enduser.id', 'u-1')] }
+    await server.send(
+      '/otel/v1/logs',
+      { resourceLogs: [{ resource, scopeLogs: [{ logRecords }] }] },
+      { project_id: project },
+    )
+    const asked = await post(server.now().url, '/erasures', { project_id: project, ...selector, reason: 'asked for' })
+    expect([asked.status, JSON.parse(asked.text)]).toMatchObject([202, { log_records: 5 - stay.length }])
+    expect(await bodies(project)).toEqual(stay)
+  })
 })

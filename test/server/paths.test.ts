@@ -15,6 +15,7 @@ const seldom: Record<string, string[]> = {
   'feedback.purge': ['calls', 'call_keys', 'call_patches'],
   'feedback.replace': ['feedback', 'calls', 'call_keys', 'call_patches'],
   'calls.delete': ['calls_deleted'],
+  'logs.query': ['calls', 'call_keys'],
   'erasures.create': ['calls_deleted', 'feedback_by_ref'],
   'calls.usage': ['payloads'],
 }
@@ -234,11 +235,16 @@ describe('what routes touch', () => {
     ['scores.delete', inProject('DELETE', `scores?score_ids=${three}`)],
   ]
 
+  const ofDay = { start: at, end: '2026-01-06T12:00:00Z' }
   const erasures = [
     send('/call/start', { start: { ...start(id('e')), inputs: {} } }),
-    ...[{ call_ids: [id('e')] }, { query: elsewhere.query }, { query: withinInputs }].map((asked) =>
-      send('/erasures', { project_id, ...asked, reason: 'test' }),
-    ),
+    ...[
+      { call_ids: [id('e')] },
+      { trace_ids: [traceId] },
+      { logs: { ...ofDay, contains: 'to be erased' } },
+      { query: elsewhere.query },
+      { query: withinInputs },
+    ].map((asked) => send('/erasures', { project_id, ...asked, reason: 'test' })),
   ]
   const requests: [name: string, ...(() => Promise<{ status: number }>)[]][] = [
     ['calls.start', send('/call/start', { start: start(one) })],
@@ -255,14 +261,16 @@ describe('what routes touch', () => {
       () => {
         const timeUnixNano = '1767614400000000000'
         const logRecords = [
-          { timeUnixNano, body: { stringValue: image() } },
+          { timeUnixNano, traceId, body: { stringValue: image() } },
+          { timeUnixNano, body: { stringValue: 'to be erased' } },
+          { timeUnixNano, body: { stringValue: 'to be deleted' } },
           { timeUnixNano, eventName: 'codex.user_prompt' },
         ]
         const body = { resourceLogs: [{ scopeLogs: [{ logRecords }] }] }
         return post(server.now().url, '/otel/v1/logs', body, { project_id })
       },
     ],
-    ['logs.query', send('/logs/query', { project_id, start: at, end: '2026-01-06T12:00:00Z', trace_id: traceId })],
+    ['logs.query', send('/logs/query', { project_id, ...ofDay, trace_id: traceId })],
     [
       'objects.create',
       send('/obj/create', { obj: { project_id, object_id: 'thing', val: { a: 1 } } }),
@@ -368,6 +376,12 @@ describe('what routes touch', () => {
     ['training_jobs.create_sft', trainingJob],
     ...evaluationRuns,
     ['calls.delete', send('/calls/delete', { project_id, call_ids: [one] })],
+    [
+      'logs.delete',
+      ...[{ trace_id: traceId }, { contains: 'to be deleted' }].map((asked) =>
+        send('/logs/delete', { project_id, ...ofDay, ...asked }),
+      ),
+    ],
     ['erasures.create', ...erasures],
     ['erasures.list', inProject('GET', 'erasures')],
     ['erasures.read', notThere(inProject('GET', 'erasures/none'))],

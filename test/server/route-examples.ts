@@ -179,6 +179,7 @@ export const examples: Record<string, Example> = {
   'calls.export_file': () => ({ params: { ticket: 'none' } }),
   'threads.stream_query': project,
   'logs.query': body(() => ({ start: at, end: '2026-03-06T12:00:00Z' })),
+  'logs.delete': body((_, n) => ({ start: at, end: '2026-03-06T12:00:00Z', contains: newId(n) })),
   'otel.traces': spans,
   'otel.agents.traces': spans,
   'otel.logs': ({ project: project_id }, n) => ({

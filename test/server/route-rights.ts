@@ -136,6 +136,7 @@ const routesByRight = {
   ],
   delete: [
     'calls.delete',
+    'logs.delete',
     'objects.delete',
     'annotation_queues.delete',
     'ops.delete',

@@ -147,6 +147,7 @@ const rightOfRoute = {
   ...only(
     'delete',
     'calls.delete',
+    'logs.delete',
     'objects.delete',
     'annotation_queues.delete',
     'ops.delete',

@@ -15,6 +15,7 @@ import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import { identifier, join, param, sql } from '../../core/store/sql.ts'
 import type { Query, Store } from '../../core/store/store.ts'
 import { type ErasureRow, erasureColumns } from '../../events/erasures.ts'
+import { threadAttributes, userAttributes } from '../../events/logs.ts'
 import { projectQuery } from '../../events/project-query.ts'
 import { createCountCache } from '../calls/access/counts.ts'
 import { readPages } from '../calls/access/read-calls.ts'
@@ -22,6 +23,8 @@ import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
 import { callQueryTables, joinedTables, topicsOfQuery } from '../calls/conditions/joined-tables.ts'
 import { type DeleteCallsDeps, deleteCallTrees } from '../calls/delete-call-trees.ts'
 import { headerSelect } from '../calls/header.ts'
+import { createRecordDeletion } from '../logs/delete-records.ts'
+import { conditionOf, logTables, named, ofTraces, type RecordCondition } from '../logs/records.ts'
 import { receiptOfRow } from './receipts.ts'
 import type { RequestErasure } from './request.ts'
 
@@ -38,6 +41,14 @@ const maxCalls = 1_000_000
 const idsAtOnce = 1_000
 const columns = join(erasureColumns.map(identifier), ', ')
 const path = '/v2/{entity}/{project}/erasures'
+
+/** Log records that a selector of calls names by itself, or that are meant alone. */
+function recordsOf({ trace_ids, thread_ids, user_ids, logs }: ErasureRequest): RecordCondition | undefined {
+  if (trace_ids !== undefined) return ofTraces(trace_ids)
+  if (thread_ids !== undefined) return named(threadAttributes, thread_ids)
+  if (user_ids !== undefined) return named(userAttributes, user_ids)
+  return logs && conditionOf(logs)
+}
 
 /** Erasures, the latest first: their ids are in the order of their requests. @param before an id, or '' for all */
 export const erasuresQuery = (projectId: ProjectId, before: string, limit: number): Query =>
@@ -56,6 +67,7 @@ export const erasureQuery = (projectId: ProjectId, id: string): Query =>
 export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
   const { store, freshness, feedbackPrefix, requestErasure } = deps
   const cache = createCountCache()
+  const deletion = createRecordDeletion(deps)
   const projectOf = (context: RouteContext) => context.project(`${context.params.entity}/${context.params.project}`)
 
   /** Ids of the calls that are meant; those that were named may be none. */
@@ -81,20 +93,28 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
       summary: 'Deletes calls with their descendants and has everything about them removed for good',
       body: { type: 'json', schema: erasureRequest, check: 'schema', maxBytes: maxItemBytes },
       response: erasureResponse,
-      topics: ['calls', 'erasures'],
-      tables: ['calls_deleted', ...callQueryTables, ...joinedTables],
+      topics: ['calls', 'logs', 'erasures'],
+      tables: [...logTables, ...callQueryTables, ...joinedTables],
       async handle(context) {
         const { input } = context
         const projectId = context.project(input.project_id)
-        const { call_ids, trace_ids, thread_ids, user_ids } = input
-        const selector = { call_ids, trace_ids, thread_ids, user_ids, query: input.query }
+        const { call_ids, trace_ids, thread_ids, user_ids, logs } = input
+        const selector = { call_ids, trace_ids, thread_ids, user_ids, query: input.query, logs }
+        const where = recordsOf(input)
         const filter = { trace_ids, thread_ids, platform_user_ids: user_ids }
         const query = compileCallsQuery({ filter, query: input.query, projectId, feedbackPrefix })
-        const headers = await freshness.wait(context, [...new Set(['calls' as const, ...topicsOfQuery(query)])])
+        const topics = new Set(['calls' as const, 'logs' as const, ...topicsOfQuery(query)])
+        const headers = await freshness.wait(context, [...topics])
         throwIfStale(headers)
-        const ids = await selected(context, projectId, query)
+        const ids = logs === undefined ? await selected(context, projectId, query) : []
+        const records = where === undefined ? [] : await deletion.find(projectId, where, context.signal)
         const positions = new Map<number, Position>()
-        const event = { action: 'erasure.requested', scope: projectId, details: { call_ids: idsOf(ids) } }
+        const details = {
+          call_ids: idsOf(ids),
+          ...(where !== undefined && { log_ids: idsOf(records.map(({ id }) => id)) }),
+        }
+        const event = { action: 'erasure.requested', scope: projectId, details }
+        const written: Position[] = []
         const erasure = await auditedOnce(deps.audit, [event], async (begin) => {
           await begin()
           let calls = 0
@@ -105,15 +125,24 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
             calls += trees.deleted
             missing += trees.missing
           }
+          written.push(...(await deletion.remove(projectId, records)).slice(-1))
           return requestErasure(context, projectId, { calls, missing, reason: input.reason, selector })
         })
         const { calls, missing } = erasure.counts
-        const written = positions.size > 0 ? { [positionHeader]: formatPositions([...positions.values()]) } : {}
+        written.push(...positions.values())
+        const position = written.length > 0 ? { [positionHeader]: formatPositions(written) } : {}
         const deadline = new Date(erasure.deadlineUs / 1_000).toISOString()
         return {
           status: 202,
-          json: { erasure_id: erasure.id, status: 'accepted' as const, calls, missing, deadline },
-          headers: { ...headers, ...written },
+          json: {
+            erasure_id: erasure.id,
+            status: 'accepted' as const,
+            calls,
+            missing,
+            log_records: records.length,
+            deadline,
+          },
+          headers: { ...headers, ...position },
         }
       },
     }),

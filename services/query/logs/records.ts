@@ -10,6 +10,9 @@ import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import { ifSmall, type KeyedList } from '../list-rows.ts'
 import type { RecordIds } from './hidden.ts'
 
+/** Whatever a statement on shown records reads. */
+export const logTables = ['logs', 'logs_by_span', 'logs_deleted', 'calls_deleted', 'calls', 'call_keys'] as const
+
 /** Greater than each severity number of OpenTelemetry. */
 const beyondSeverities = 25
 

@@ -7,7 +7,7 @@ import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
 import { linesType } from '../calls/routes.ts'
 import { started } from '../calls/stream.ts'
-import { behind, conditionOf, type Row, throwUnlessKey } from './records.ts'
+import { behind, conditionOf, logTables, type Row, throwUnlessKey } from './records.ts'
 import { createShownRecords } from './shown.ts'
 
 export type LogReadDeps = { store: Pick<Store, 'bytes'>; freshness: Freshness }
@@ -58,7 +58,7 @@ export function createLogReadRoutes({ store, freshness }: LogReadDeps): Route[] 
       body: { type: 'json', schema: logsQueryRequest, check: 'schema' },
       response: null,
       responseType: 'application/jsonl',
-      tables: ['logs', 'logs_by_span', 'logs_deleted', 'calls_deleted', 'calls', 'call_keys'],
+      tables: [...logTables],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
