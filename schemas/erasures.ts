@@ -78,6 +78,8 @@ export const erasureReceipt = z.object({
     feedback: z.int(),
     log_rows: z.int(),
     dead_letters: z.int(),
+    /** OTLP log records; of the rows of the kept log tells `log_rows`. */
+    log_records: z.int().optional(),
     /** Files that went, with their bytes; receipts of earlier versions have neither, nor what is optional below. */
     files: z.int().optional(),
     bytes: z.int().optional(),
@@ -86,8 +88,10 @@ export const erasureReceipt = z.object({
   hidden_at: time.optional(),
   /** What was asked for, as HMAC-SHA-256 under a key that comes from the master key; null without one. */
   selector_hmac: z.string().nullable().optional(),
-  /** Calls that stay for as long as they are held. */
+  /** Calls, and log records that were deleted by themselves, that stay for as long as they are held. */
   held: z.int().optional(),
+  /** Every place that was looked at, once it is done. */
+  places: z.array(z.string()).optional(),
   /** Places that may still hold something, and until when; null = as long as their owner keeps them. */
   remaining: z.array(z.object({ place: z.string(), until: z.iso.datetime().nullable() })),
   /** SHA-256 of the canonical JSON of all the rest, and that of the project's receipt before; '' = none. */

@@ -51,7 +51,7 @@ export function createRemovals(
     async removeOldFiles(projectId, beforeMs) {
       // A call that is not applied yet may name them.
       if (!(await deps.settled())) return 0
-      return (await fileRemoval.removeOld(projectId, beforeMs)).files
+      return (await fileRemoval.removeOld(projectId, beforeMs)).length
     },
     record: (events) => Promise.all(events.map(deps.audit.record)),
   })

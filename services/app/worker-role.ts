@@ -120,7 +120,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   const settled = async () =>
     !(
       staleHeader in
-      (await freshness.wait(latestOfLog(), ['calls', 'erasures', 'feedback', 'files', 'objects', 'tables']))
+      (await freshness.wait(latestOfLog(), ['calls', 'erasures', 'feedback', 'files', 'logs', 'objects', 'tables']))
     )
   const budget = { run: <T>(piece: () => Promise<T>) => worker.budget.run(piece) }
   const { held, removal, fileRemoval, purge } = createRemovals({ ...deps, budget, settled, worker: () => worker })

@@ -41,6 +41,9 @@ export const erasuresTopic = declareTopic({
     bytes: number('UInt64'),
     /** Calls that stay for as long as they are held. */
     held: number('UInt64'),
+    log_records: number('UInt64'),
+    /** JSON list of the places that were looked at; '' = of a version that did not say. */
+    places: text,
   },
 })
 
@@ -61,8 +64,9 @@ export type Erasure = {
   reason: string
   problem: string
   counts: ErasureCounts
-  /** JSON text. */
+  /** JSON texts. */
   remaining: string
+  places: string
   previous: string
   hash: string
   /** When it was last changed, in milliseconds since 1970. */
@@ -77,6 +81,7 @@ export type ErasureCounts = {
   files: number
   bytes: number
   log_rows: number
+  log_records: number
   dead_letters: number
 }
 
@@ -88,6 +93,7 @@ export const noErasureCounts: ErasureCounts = {
   files: 0,
   bytes: 0,
   log_rows: 0,
+  log_records: 0,
   dead_letters: 0,
 }
 
@@ -108,6 +114,7 @@ export const erasureRecord = (erasure: Erasure, clock: bigint): RecordInput =>
       problem: erasure.problem,
       ...erasure.counts,
       remaining: erasure.remaining,
+      places: erasure.places,
       previous: erasure.previous,
       hash: erasure.hash,
       hidden_us: erasure.hiddenUs,
@@ -137,6 +144,7 @@ export const erasureOf = (row: ErasureRow): Erasure => ({
   reason: row.reason,
   problem: row.problem,
   remaining: row.remaining,
+  places: row.places,
   previous: row.previous,
   hash: row.hash,
   changedMs: Number(BigInt(row.clock) >> 10n) / 1_000,
@@ -152,20 +160,28 @@ export const erasureOf = (row: ErasureRow): Erasure => ({
     files: Number(row.files),
     bytes: Number(row.bytes),
     log_rows: Number(row.log_rows),
+    log_records: Number(row.log_records),
     dead_letters: Number(row.dead_letters),
   },
 })
 
 const timeOf = (us: number): string | null => (us === 0 ? null : new Date(us / 1_000).toISOString())
 
-/** Receipts of versions that did not know of it say nothing of it, as their hash does not cover it. */
+/** Receipts of versions that did not know of something say nothing of it, as their hash does not cover it. */
 const isOfBefore = ({ status, hiddenUs }: Erasure): boolean => status === 'done' && hiddenUs === 0
+const isWithoutPlaces = ({ status, places }: Erasure): boolean => status === 'done' && places === ''
 
-function countsOf(erasure: Erasure) {
-  if (!isOfBefore(erasure)) return erasure.counts
-  const { files: _, bytes: __, ...counts } = erasure.counts
+function countsOf(erasure: Erasure): Partial<ErasureCounts> {
+  const counts: Partial<ErasureCounts> = { ...erasure.counts }
+  if (isWithoutPlaces(erasure)) delete counts.log_records
+  if (isOfBefore(erasure)) {
+    delete counts.files
+    delete counts.bytes
+  }
   return counts
 }
+
+const listOf = <T>(json: string): T[] => (json === '' ? [] : JSON.parse(json))
 
 /** What is told of an erasure; `hash` is the SHA-256 of the canonical JSON of all the rest, once it is done. */
 export const receiptOf = (erasure: Erasure) => ({
@@ -184,10 +200,8 @@ export const receiptOf = (erasure: Erasure) => ({
     selector_hmac: erasure.selectorHmac === '' ? null : erasure.selectorHmac,
     held: erasure.held,
   }),
-  remaining: (erasure.remaining === '' ? [] : JSON.parse(erasure.remaining)) as {
-    place: string
-    until: string | null
-  }[],
+  ...(!isWithoutPlaces(erasure) && { places: listOf<string>(erasure.places) }),
+  remaining: listOf<{ place: string; until: string | null }>(erasure.remaining),
   previous: erasure.previous,
   hash: erasure.hash,
 })

@@ -1,6 +1,8 @@
 // Which calls of a project are held, as the tables say it at that moment: whatever removes rows leaves them out.
 import { type HeldKeys, mostHeldCalls } from '../core/directory/holds.ts'
 import type { Store } from '../core/store/store.ts'
+import { promptEventNames, turnAttributes, turnIdOfSaid } from '../events/gen-ai-events.ts'
+import { threadAttributes } from '../events/logs.ts'
 import { statement } from './statements.ts'
 
 const background = { pool: 'background' } as const
@@ -10,6 +12,8 @@ export type HeldCalls = {
   isAny(projectId: string): boolean
   /** Ids of the calls that are held; 'all' = everything of the project stays. */
   of(projectId: string): Promise<ReadonlySet<string> | 'all'>
+  /** What of their rows is found by other things than the ids of calls, 'all' as well. */
+  rows(projectId: string): Promise<HeldRows | 'all'>
 }
 
 export function createHeldCalls(deps: {
@@ -22,20 +26,37 @@ export function createHeldCalls(deps: {
   const { store, heldOf, most = mostHeldCalls } = deps
   const isAnyOf = ({ all, callIds, traceIds, threadIds }: HeldKeys) =>
     all || callIds.size + traceIds.size + threadIds.size > 0
+  const of = async (projectId: string): Promise<ReadonlySet<string> | 'all'> => {
+    const held = heldOf(projectId)
+    if (held.all) return 'all'
+    const ids = new Set(held.callIds)
+    if (held.traceIds.size + held.threadIds.size > 0) {
+      const names = { traces: [...held.traceIds], threads: [...held.threadIds] }
+      const query = statement('held.calls', { project: projectId, ...names, limit: most + 1 })
+      for (const { id } of await store.rows<{ id: string }>(query, background)) ids.add(id)
+    }
+    return ids.size > most ? 'all' : ids
+  }
   return {
     isAny: (projectId) => isAnyOf(heldOf(projectId)),
-    async of(projectId) {
-      const held = heldOf(projectId)
-      if (held.all) return 'all'
-      const ids = new Set(held.callIds)
-      if (held.traceIds.size + held.threadIds.size > 0) {
-        const names = { traces: [...held.traceIds], threads: [...held.threadIds] }
-        const query = statement('held.calls', { project: projectId, ...names, limit: most + 1 })
-        for (const { id } of await store.rows<{ id: string }>(query, background)) ids.add(id)
-      }
-      return ids.size > most ? 'all' : ids
+    of,
+    async rows(projectId) {
+      const ids = await of(projectId)
+      return ids === 'all' ? ids : readHeldRows(store, projectId, ids, heldOf(projectId))
     },
   }
+}
+
+/** Log records that are calls of prompts, whose ids are others: by their own ids, those of some calls. */
+export async function promptsOf(
+  store: Pick<Store, 'rows'>,
+  projectId: string,
+  calls: Pick<ReadonlySet<string>, 'has'>,
+): Promise<Map<string, string>> {
+  const named = { project: projectId, names: turnAttributes, events: promptEventNames }
+  const rows = await store.rows<{ id: string; said: string[] }>(statement('log-prompts', named), background)
+  const found = new Map(rows.map(({ id, said }) => [id, turnIdOfSaid(said)]))
+  return new Map([...found].filter(([, call]) => calls.has(call)))
 }
 
 /** What of rows belongs to held calls, as parameters of statements. */
@@ -47,12 +68,30 @@ export type HeldRows = {
   /** Keys by which the calls are found, and when they start. */
   keys: string[]
   times: number[]
+  /** Log records that are held calls of prompts. */
+  prompts: string[]
+  /** What the holds name: log records may name it alone. */
+  heldTraces: string[]
+  heldThreads: string[]
+  threadNames: readonly string[]
 }
 
-export async function readHeldRows(
+/**
+ * Condition that a log record is held: with the call of its span, or that it is itself; one without a span with any call of
+ * its trace; and what names a held trace or thread.
+ */
+export const heldRecord = `(
+  (trace_id IN {traces:Array(String)} AND (span_id = '' OR concat(trace_id, ' ', span_id) IN {spans:Array(String)}))
+  OR id IN {ids:Array(String)} OR id IN {prompts:Array(String)} OR trace_id IN {heldTraces:Array(String)}
+  OR (notEmpty({heldThreads:Array(String)}) AND arrayExists(
+    name -> attributes[name] IN {heldThreads:Array(String)} OR resource[name] IN {heldThreads:Array(String)},
+    {threadNames:Array(String)})))`
+
+async function readHeldRows(
   store: Pick<Store, 'rows'>,
   projectId: string,
   ids: ReadonlySet<string>,
+  { traceIds, threadIds }: Pick<HeldKeys, 'traceIds' | 'threadIds'>,
 ): Promise<HeldRows> {
   const named = [...ids]
   const rows = await store.rows<{ id: string; trace_id: string; parent_id: string; us: string }>(
@@ -62,9 +101,13 @@ export async function readHeldRows(
   const distinct = <T>(all: T[]) => [...new Set(all)]
   return {
     ids: named,
-    traces: distinct(rows.map(({ trace_id }) => trace_id)),
+    traces: distinct(rows.map(({ trace_id }) => trace_id)).filter(Boolean),
     spans: rows.map(({ trace_id, id }) => `${trace_id} ${id}`),
     keys: distinct(rows.flatMap(({ id, trace_id, parent_id }) => [id, trace_id, parent_id])).filter(Boolean),
     times: distinct(rows.map(({ us }) => Number(us))),
+    prompts: ids.size === 0 ? [] : [...(await promptsOf(store, projectId, ids)).keys()],
+    heldTraces: [...traceIds],
+    heldThreads: [...threadIds],
+    threadNames: threadAttributes,
   }
 }

@@ -119,7 +119,7 @@ async function purge(keys: HeldKeys, { most, recount, roundDays = 1_000 }: Run =
     },
   })
   await job.run()
-  const old = (await files.removeOld(aged, Date.now() + 1_000)).files
+  const old = (await files.removeOld(aged, Date.now() + 1_000)).length
   // What is derived anew is due with the next call.
   await sendCall(server, 'keys/later', 1, 'later')
   await derive(server)

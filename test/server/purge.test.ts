@@ -168,7 +168,7 @@ it('files that came long ago and that nothing names any more go weekly, with the
       cutoffsOf: () => undefined,
       fileCutoffs: (at) => fileCutoffs(days, at),
     },
-    removeOldFiles: async (id, beforeMs) => (await files.removeOld(id, beforeMs)).files,
+    removeOldFiles: async (id, beforeMs) => (await files.removeOld(id, beforeMs)).length,
   })
   const stored = async () => Promise.all([named, alone, large].map(hasFile))
   const week = async (fromMs: number) => {

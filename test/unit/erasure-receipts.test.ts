@@ -20,6 +20,7 @@ const done: Erasure = {
   problem: '',
   counts: { ...noErasureCounts, calls: 2, files: 1, bytes: 10 },
   remaining: '',
+  places: '["table calls"]',
   previous: '',
   hash: 'h',
   changedMs: 1,
@@ -30,7 +31,8 @@ it('a receipt says when the calls were hidden, what was asked for as a keyed has
     hidden_at: '1970-01-01T00:00:00.000Z',
     selector_hmac: 'ab',
     held: 0,
-    counts: { calls: 2, files: 1, bytes: 10 },
+    counts: { calls: 2, files: 1, bytes: 10, log_records: 0 },
+    places: ['table calls'],
   })
   expect(receiptOf({ ...done, status: 'accepted', hiddenUs: 0, selectorHmac: '' })).toMatchObject({
     hidden_at: null,
@@ -39,7 +41,7 @@ it('a receipt says when the calls were hidden, what was asked for as a keyed has
 })
 
 it('a receipt of an earlier version is what it was, so that its hash holds', () => {
-  const names = Object.keys(receiptOf({ ...done, hiddenUs: 0 }))
+  const names = Object.keys(receiptOf({ ...done, hiddenUs: 0, places: '' }))
   expect(names).toEqual([
     'erasure_id',
     'project_id',
@@ -55,8 +57,10 @@ it('a receipt of an earlier version is what it was, so that its hash holds', () 
     'previous',
     'hash',
   ])
-  const counts = Object.keys(receiptOf({ ...done, hiddenUs: 0 }).counts)
+  const counts = Object.keys(receiptOf({ ...done, hiddenUs: 0, places: '' }).counts)
   expect(counts).toEqual(['calls', 'missing', 'payload_rows', 'feedback', 'log_rows', 'dead_letters'])
+  expect(receiptOf({ ...done, places: '' })).not.toHaveProperty('places')
+  expect(receiptOf({ ...done, places: '' }).counts).not.toHaveProperty('log_records')
 })
 
 it('a receipt shows what was asked for to whoever has the master key and names it, in whatever order', () => {

@@ -11,8 +11,33 @@ import { applyRows, openLog, recordOf, temporaryFolder } from '../fixtures/log.t
 const rowOf = (kind: string, project: string, id: string, clock: number, word: string): string =>
   `{"kind":"${kind}","project_id":"${project}","id":"${id}","clock":${clock},"inputs":{"\\"id\\":\\"b\\"":"${word}"}}\n`
 
-const erasedOf = (calls: string[], spans: string[] = [], feedback: [string, bigint][] = [], untilVer = 0n): Erased =>
-  new Map([['p', { calls: new Set(calls), spans: new Set(spans), feedback: new Map(feedback), untilVer }]])
+const ver = 9n
+const deletesOf = (ids: readonly string[] = []) => new Map(ids.map((id) => [id, ver]))
+type Named = {
+  spans?: string[]
+  traces?: string[]
+  records?: string[]
+  feedback?: [string, bigint][]
+  untilVer?: bigint
+}
+const erasedOf = (calls: string[], { spans, traces, records, feedback, untilVer = 0n }: Named = {}): Erased =>
+  new Map([
+    [
+      'p',
+      {
+        calls: deletesOf(calls),
+        spans: deletesOf(spans),
+        traces: deletesOf(traces),
+        records: deletesOf(records),
+        feedback: new Map(feedback),
+        untilVer,
+      },
+    ],
+  ])
+const counted = (...counts: [ver: bigint, count: number][]) => ({
+  counts: new Map([['p', new Map(counts)]]),
+  places: [],
+})
 
 async function append(log: EmbeddedLog, topic: string, ...rows: string[]): Promise<void> {
   const patchCount = topic === 'calls' ? rows.filter((row) => !row.startsWith('{"kind":"complete"')).length : 0
@@ -54,7 +79,7 @@ test('rows of erased calls become deletes in archives and plain segments, all ot
   const old = new Date(Date.now() - 1_000_000)
   await utimes(join(dir, 'calls', file as string), old, old)
 
-  expect(await rewriteLog(log, erasedOf(['a', 'none']))).toEqual({ counts: new Map([['p', 3]]), places: [] })
+  expect(await rewriteLog(log, erasedOf(['a', 'none']))).toEqual(counted([ver, 3]))
   const now = await texts(dir, 'calls')
   expect(now).not.toContain('gone')
   expect(now.match(/\{[^{]*"stays"\}\}/g)).toEqual(others)
@@ -86,22 +111,25 @@ test('feedback about them becomes its purge, and their log records lose what the
   const record = (id: string, span: string, word: string, trace = 't') =>
     `${head(id, 12345678901234)},"at_ns":1767614400000000001,"trace_id":"${trace}","span_id":"${span}","body":"${word}"}\n`
   await append(log, 'logs', record('l1', 'a', 'gone'), record('l2', 'b', 'stays'), record('a', '', 'gone'))
-  await append(log, 'logs', record('l3', 'a', 'stays', 'other'))
-  await applyRows(log, 'logs', 4)
-  const erased = erasedOf(
-    ['a'],
-    [spanKey('t', 'a')],
-    [
+  await append(log, 'logs', record('l3', 'a', 'stays', 'other'), record('l4', '', 'gone', 'gone-trace'))
+  await append(log, 'logs', record('l5', '', 'gone', ''))
+  await applyRows(log, 'logs', 6)
+  const erased = erasedOf(['a'], {
+    spans: [spanKey('t', 'a')],
+    traces: ['gone-trace'],
+    records: ['l5'],
+    feedback: [
       ['f4', 5n],
       ['f5', 4n],
     ],
-  )
-  expect(await rewriteLog(log, erased)).toEqual({ counts: new Map([['p', 4]]), places: [] })
+  })
+  // Each is told to the delete that asked for it.
+  expect(await rewriteLog(log, erased)).toEqual(counted([ver, 5], [5n, 1]))
   const all = (await texts(dir, 'feedback')) + (await texts(dir, 'logs'))
   expect(all).not.toContain('gone')
   expect(all.match(/stays/g)).toHaveLength(5)
   expect(all).toContain('"id":"f1","clock":5,"event":"purged"}')
-  expect(all).toContain('"id":"l1","clock":12345678901234,"at_ns":1767614400000000001}')
+  expect(all).toContain('"id":"l1","clock":12345678901234,"at_ns":1767614400000000001,"deleted":1}')
   await log.close()
 })
 
@@ -113,7 +141,7 @@ test('feedback that the log says was purged goes, though it was made anew under 
   await append(log, 'feedback', row('f1', 5, 'created', 'gone'), row('f2', 5, 'created', 'stays'))
   await append(log, 'feedback', row('f1', 6, 'purged'), row('f1', 7, 'created', 'stays'), row('f2', 9, 'purged'))
   await applyRows(log, 'feedback', 5)
-  expect(await rewriteLog(log, erasedOf([], [], [], 8n))).toEqual({ counts: new Map([['p', 1]]), places: [] })
+  expect(await rewriteLog(log, erasedOf([], { untilVer: 8n }))).toEqual(counted([6n, 1]))
   const all = await texts(dir, 'feedback')
   expect(all).not.toContain('gone')
   expect(all.match(/stays/g)).toHaveLength(2)

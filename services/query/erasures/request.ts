@@ -69,6 +69,7 @@ export const createRequestErasure =
       problem: '',
       counts: { ...noErasureCounts, calls, missing, feedback },
       remaining: '',
+      places: '',
       previous: '',
       hash: '',
       hiddenUs: 0,

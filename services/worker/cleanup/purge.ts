@@ -4,7 +4,7 @@
 import type { AuditEvent } from '../../core/audit/chain.ts'
 import type { Cutoffs } from '../../core/process/running-handler.ts'
 import type { Query, Store } from '../../core/store/store.ts'
-import { type HeldCalls, type HeldRows, readHeldRows } from '../held-calls.ts'
+import { type HeldCalls, type HeldRows, heldRecord } from '../held-calls.ts'
 import { statement } from '../statements.ts'
 import { type Budget, unlimited } from './budget.ts'
 import type { DerivedPurge } from './purge-derived.ts'
@@ -44,9 +44,8 @@ const partTime = `multiIf(kind = 'delete', toInt64(9223372036854775807), kind = 
   toInt64(bitShiftRight(clock, 10)) + ${loneDays * 86_400_000_000})`
 
 const heldId = 'id IN {ids:Array(String)}'
-const heldSpan = `((trace_id IN {traces:Array(String)} AND concat(trace_id, ' ', span_id) IN {spans:Array(String)}) OR ${heldId})`
 /** Log records that are still there belong to held calls. */
-const heldLog = (id: string): string => statement('purge.held-logs', {}, { id, heldSpan }).sql
+const heldLog = (id: string): string => statement('purge.held-logs', {}, { id, heldRecord }).sql
 const startedAt = microsOf('started_at')
 
 /** Calls first: a call whose payload is gone could not be read. Partitions are months of the same time, or one of all. */
@@ -68,8 +67,8 @@ export const agedTables: readonly Aged[] = [
   { table: 'payload_chunks', us: 'most', cutoff: payloads, held: 'derived' },
   { table: 'log_evaluations', us: microsOf('at'), cutoff: 'logs', held: heldLog('log_id') },
   { table: 'log_turns', us: microsOf('at'), cutoff: 'logs', held: heldLog('id') },
-  { table: 'logs', us: microsOf('at'), cutoff: 'logs', held: heldSpan },
-  { table: 'logs_by_span', us: microsOf('at'), cutoff: 'logs', held: heldSpan },
+  { table: 'logs', us: microsOf('at'), cutoff: 'logs', held: heldRecord },
+  { table: 'logs_by_span', us: microsOf('at'), cutoff: 'logs', held: heldLog('id') },
 ]
 
 /** Files lie in rows of their own, and leave only when nothing names them; feedback leaves with its call. */
@@ -208,9 +207,8 @@ export function createPurge(deps: {
     beforeUs: number,
     removed: Removed,
   ): Promise<number> => {
-    const ids = await held.of(projectId)
-    if (ids === 'all' || aged.held === 'derived') return 0
-    const around = await readHeldRows(store, projectId, ids)
+    const around = aged.held === 'derived' ? 'all' : await held.rows(projectId)
+    if (around === 'all') return 0
     return removeRows(aged, month, [projectId], beforeUs, removed, around)
   }
 

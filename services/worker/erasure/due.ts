@@ -2,7 +2,8 @@
 import { clockOf } from '../../core/clock/clock.ts'
 import type { Query, Store } from '../../core/store/store.ts'
 import type { Erasure } from '../../events/erasures.ts'
-import type { HeldCalls } from '../held-calls.ts'
+import type { LogKey } from '../../events/logs.ts'
+import { type HeldCalls, type HeldRows, heldRecord } from '../held-calls.ts'
 import { statement } from '../statements.ts'
 import { callsAtOnce, type RowRemoval } from './remove-rows.ts'
 
@@ -18,10 +19,36 @@ export function parted<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[]
 /** Deleted calls of a project that are still stored: accept timestamps of each delete, and of the oldest part. */
 export type Deleted = { id: string; deleteVer: bigint; partVer: bigint }
 
+/** Deleted log records that are stored: accept timestamps of the delete, and of the record. */
+export type DeletedLog = LogKey & { deleteVer: bigint; partVer: bigint }
+
+/** Log records that one page names. */
+const logsAtOnce = 50_000
+
 /** Calls that are deleted and stored. */
 const deletedCalls = (where = '1'): string => statement('erasure.deleted-calls', {}, { where }).sql
 const ofProject = 'project_id = {project:String}'
-const free = `${ofProject} AND id NOT IN {held:Array(String)}`
+const ofProjects = 'project_id IN {projects:Array(String)}'
+const free = `${ofProject} AND id NOT IN {ids:Array(String)}`
+
+type HeldParts = { heldCall: string; heldRecord: string }
+const noneHeld: HeldParts = { heldCall: '0', heldRecord: '0' }
+const someHeld: HeldParts = { heldCall: 'id IN {ids:Array(String)}', heldRecord }
+
+/** Traces of which deleted calls are all that is left. */
+const goneTraces = (where: string, { heldCall }: HeldParts): string =>
+  statement('erasure.gone-traces', {}, { where, heldCall }).sql
+
+/** Log records that are deleted and stored. */
+function deletedLogs(where: string, held: HeldParts): string {
+  const gone = goneTraces(where, held)
+  const keys = statement('erasure.deleted-log-keys', {}, { where, gone, heldCall: held.heldCall }).sql
+  return statement('erasure.deleted-logs', {}, { where, keys, heldRecord: held.heldRecord }).sql
+}
+
+/** Both, by what statements on either have. */
+const both = (calls: string, logs: string): string =>
+  `SELECT project_id, id, deleted, part FROM (${calls}) UNION ALL SELECT project_id, id, deleted, part FROM (${logs})`
 
 export type Due = {
   /** Projects with something to remove that nothing holds, and the accept timestamp of the oldest delete. */
@@ -33,12 +60,16 @@ export type Due = {
   blocked(verifying: readonly Erasure[]): Promise<Set<Erasure>>
   /** The next deleted calls of a project, in the order of their ids. */
   calls(projectId: string, after: string): Promise<Deleted[]>
+  /** The next deleted log records of a project, in the order of their times. */
+  logs(projectId: string, after: LogKey): Promise<DeletedLog[]>
+  /** Which of some traces have no calls any more, with the accept timestamp of the last delete. */
+  goneTraces(projectId: string, traces: readonly string[]): Promise<Map<string, bigint>>
   /**
    * Feedback of a project that was purged since its erasures before were asked for, or made anew under its id: up to when
    * its rows go, by id.
    */
   feedback(projectId: string, erasures: readonly Erasure[]): Promise<Map<string, { ver: bigint; isPurged: boolean }>>
-  /** Deleted calls that stay as they are held: how many, by erasure that asked for them. */
+  /** Deleted calls, and log records by themselves, that stay as they are held: how many, by erasure that asked for them. */
   held(projectId: string, erasures: readonly Erasure[]): Promise<Map<Erasure, number>>
 }
 
@@ -52,10 +83,12 @@ export function createDue(deps: {
   const read = <Row>(query: Query): Promise<Row[]> => store.rows<Row>(query, background)
 
   /** Parameters that name what is held of a project. @returns null = everything is */
-  async function heldOf(projectId: string): Promise<{ held: string[] } | null> {
-    const ids = await held.of(projectId)
-    return ids === 'all' ? null : { held: [...ids] }
+  async function heldOf(projectId: string): Promise<HeldRows | Pick<HeldRows, 'ids'> | null> {
+    if (!held.isAny(projectId)) return { ids: [] }
+    const rows = await held.rows(projectId)
+    return rows === 'all' ? null : rows
   }
+  const partsOf = (projectId: string): HeldParts => (held.isAny(projectId) ? someHeld : noneHeld)
 
   const leftOf = async (erasures: readonly Erasure[], calls: string, params: Record<string, unknown>) => {
     const named = {
@@ -71,7 +104,7 @@ export function createDue(deps: {
   return {
     async projects() {
       const rows = await read<{ project_id: string; oldest: string }>(
-        statement('erasure.projects', {}, { calls: deletedCalls() }),
+        statement('erasure.projects', {}, { calls: both(deletedCalls(), deletedLogs('1', noneHeld)) }),
       )
       const due = new Map<string, bigint>()
       for (const { project_id, oldest } of rows) {
@@ -81,8 +114,9 @@ export function createDue(deps: {
         }
         const params = await heldOf(project_id)
         if (params === null) continue
+        const calls = both(deletedCalls(free), deletedLogs(ofProject, someHeld))
         const [row] = await read<{ n: string; oldest: string }>(
-          statement('erasure.free-calls', { project: project_id, ...params }, { calls: deletedCalls(free) }),
+          statement('erasure.free-calls', { project: project_id, ...params }, { calls }),
         )
         if (row !== undefined && row.n !== '0') due.set(project_id, BigInt(row.oldest))
       }
@@ -97,11 +131,13 @@ export function createDue(deps: {
       const left = await removal.tablesWith([...new Set(ofRemoved.map(({ projectId }) => projectId))], true)
       const blocked = new Set(ofRemoved.filter(({ projectId }) => left.has(projectId)))
       const [ofHeld, ofFree] = parted(others, ({ projectId }) => held.isAny(projectId))
-      if (ofFree.length > 0) for (const one of await leftOf(ofFree, deletedCalls(), {})) blocked.add(one)
+      const all = both(deletedCalls(), deletedLogs(ofProjects, noneHeld))
+      if (ofFree.length > 0) for (const one of await leftOf(ofFree, all, {})) blocked.add(one)
       for (const [project, own] of Map.groupBy(ofHeld, ({ projectId }) => projectId)) {
         const params = await heldOf(project)
         if (params === null) continue
-        for (const one of await leftOf(own, deletedCalls(free), { project, ...params })) blocked.add(one)
+        const left = both(deletedCalls(free), deletedLogs(ofProject, someHeld))
+        for (const one of await leftOf(own, left, { project, ...params })) blocked.add(one)
       }
       return blocked
     },
@@ -116,6 +152,30 @@ export function createDue(deps: {
       return rows.map(({ id, ver, part }) => ({ id, deleteVer: BigInt(ver), partVer: BigInt(part) }))
     },
 
+    async logs(projectId, { at, id }) {
+      const params = await heldOf(projectId)
+      if (params === null) return []
+      const named = { project: projectId, after_ns: at, after: id, limit: logsAtOnce, ...params }
+      const logs = deletedLogs(ofProject, partsOf(projectId))
+      const rows = await read<{ id: string; ns: string; ver: string; part: string }>(
+        statement('erasure.logs', named, { logs }),
+      )
+      return rows.map(({ id, ns, ver, part }) => ({ id, at: ns, deleteVer: BigInt(ver), partVer: BigInt(part) }))
+    },
+
+    async goneTraces(projectId, traces) {
+      const params = await heldOf(projectId)
+      const gone = new Map<string, bigint>()
+      for (let i = 0; params !== null && i < traces.length; i += callsAtOnce) {
+        const named = { project: projectId, ids: params.ids, traces: traces.slice(i, i + callsAtOnce) }
+        const rows = await read<{ trace_id: string; ver: string }>(
+          statement('erasure.traces-without-calls', named, { gone: goneTraces(ofProject, partsOf(projectId)) }),
+        )
+        for (const { trace_id, ver } of rows) gone.set(trace_id, BigInt(ver))
+      }
+      return gone
+    },
+
     async feedback(projectId, erasures) {
       const [oldest] = erasures.map(({ untilVer }) => untilVer).sort((a, b) => (a < b ? -1 : 1))
       if (oldest === undefined) return new Map()
@@ -128,7 +188,10 @@ export function createDue(deps: {
 
     async held(projectId, erasures) {
       const params = await heldOf(projectId)
-      const calls = deletedCalls(params === null ? ofProject : `${ofProject} AND id IN {held:Array(String)}`)
+      const [where, record] =
+        params === null ? [ofProject, '1'] : [`${ofProject} AND id IN {ids:Array(String)}`, heldRecord]
+      const logs = statement('erasure.held-logs', {}, { where: ofProject, heldRecord: record }).sql
+      const calls = both(deletedCalls(where), logs)
       const sorted = [...erasures].sort((a, b) => (a.untilVer < b.untilVer ? -1 : 1))
       const named = { project: projectId, untils: sorted.map(({ untilVer }) => String(untilVer)), ...params }
       const rows = await read<{ n: number; held: string }>(statement('erasure.held', named, { calls }))

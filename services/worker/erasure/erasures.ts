@@ -19,7 +19,7 @@ import type { DeadLetters } from '../dead-letters/dead-letters.ts'
 import type { HeldCalls } from '../held-calls.ts'
 import { statement } from '../statements.ts'
 import { createDue, parted } from './due.ts'
-import { createRemaining } from './remaining.ts'
+import { createRemaining, lookedAt } from './remaining.ts'
 import type { FileRemoval } from './remove-files.ts'
 import type { RowRemoval } from './remove-rows.ts'
 import { createRound } from './round.ts'
@@ -148,6 +148,7 @@ export function createErasing(deps: ErasingDeps): Erasing {
     for (const [n, erasure] of erasures.entries()) {
       Object.assign(erasure, { status: 'done', doneUs: beganUs + n, previous, problem: '', held: 0 })
       erasure.remaining = JSON.stringify(await remainingOf(erasure))
+      erasure.places = JSON.stringify(lookedAt(log))
       const { hash: _, ...receipt } = receiptOf(erasure)
       erasure.hash = createHash('sha256')
         .update(canonicalJson(JSON.stringify(receipt)))

@@ -4,6 +4,8 @@ import type { Log } from '../../core/log/log.ts'
 import type { Query, Store } from '../../core/store/store.ts'
 import type { Erasure } from '../../events/erasures.ts'
 import { statement } from '../statements.ts'
+import { erasedTables } from './remove-rows.ts'
+import { rewrittenTopics } from './rewrite-log.ts'
 
 export type Place = { place: string; until: string | null }
 
@@ -26,12 +28,20 @@ const segmentMs = 86_400_000 + 6 * 60_000
 const atMost = (places: string[], most: number, more: string): string[] =>
   places.length <= most ? places : [...places.slice(0, most), `${places.length - most} ${more}`]
 
+/** Every place that an erasure looks at; of the log on Kafka it can change nothing. */
+export const lookedAt = (log: Pick<Log, 'rewrite'>): string[] => [
+  ...erasedTables.map((table) => `table ${table}`),
+  ...(log.rewrite === undefined ? [] : rewrittenTopics.map((topic) => `log of ${topic}`)),
+  'dead letters',
+  'blob storage',
+]
+
 export function createRemaining({ store, log, removedProjects, logRetentionMs }: RemainingDeps) {
   const read = <Row>(query: Query): Promise<Row[]> => store.rows<Row>(query, background)
 
   /** Backups that were made, or begun, since something came of what was erased. */
   async function backups({ firstVer, counts, projectId }: Erasure): Promise<string[]> {
-    const isNothing = counts.calls + counts.payload_rows + counts.feedback === 0
+    const isNothing = counts.calls + counts.payload_rows + counts.feedback + counts.log_records === 0
     if (isNothing && !removedProjects().has(projectId)) return []
     const rows = await read<{ ms: number }>(statement('erasure.backups', { first: Number(firstVer >> 10n) }))
     const named = rows.map(({ ms }) => `backup of ${new Date(ms).toISOString()}`)
@@ -46,7 +56,7 @@ export function createRemaining({ store, log, removedProjects, logRetentionMs }:
     return atMost(named, maxReferring, 'more objects and rows')
   }
 
-  /** What is not this server's to change. */
+  /** What is not this server's to change, or holds what stays. */
   return async (erasure: Erasure): Promise<Place[]> => {
     const { projectId, requestedUs } = erasure
     const isWhole = removedProjects().has(projectId)
@@ -60,6 +70,8 @@ export function createRemaining({ store, log, removedProjects, logRetentionMs }:
     else if (isWhole) places.push({ place: 'log of tables, prices, queues and jobs', until: afterRetention(0) })
     if (!isWhole) {
       for (const place of await referring(erasure)) places.push({ place, until: null })
+      if (erasure.counts.log_records > 0)
+        places.push({ place: 'calls and feedback that log records became part of', until: null })
       places.push({ place: 'objects and tables, and files that something else names', until: null })
     }
     return [...places, { place: 'backups and exports', until: null }]

@@ -21,17 +21,20 @@ const madeOfTexts = `startsWith(val, '{"_type":"CustomWeaveType","weave_type":{"
 /** Digests that calls name, with the accept timestamp of the delete of the latest of these calls. */
 export type NamedDigests = Map<string, bigint>
 
+/** A file that is gone, with the accept timestamp of the delete that let it go. */
+export type RemovedFile = { ver: bigint; bytes: number }
+
 export type FileRemovalDeps = OpRemovalDeps & { blobs: Pick<StoredBlobs, 'remove'> }
 
 export type FileRemoval = {
   /** Adds the files, and objects made of texts, that deleted calls name. */
   named(projectId: string, calls: readonly { id: string; deleteVer: bigint }[], into: NamedDigests): Promise<void>
-  /** Removes those of the named that nothing else names. @returns how many files, and their bytes */
-  remove(projectId: string, named: NamedDigests): Promise<{ files: number; bytes: number }>
+  /** Removes those of the named that nothing else names. @returns the files */
+  remove(projectId: string, named: NamedDigests): Promise<RemovedFile[]>
   /** Removes op objects that deleted calls were named after, and nothing that stays is. */
   removeOps: OpRemoval
   /** Removes what came before a time and nothing names. */
-  removeOld(projectId: string, beforeMs: number): Promise<{ files: number; bytes: number }>
+  removeOld(projectId: string, beforeMs: number): Promise<RemovedFile[]>
   /** Removes what lies in blob storage of a project. @returns how many files it has, wherever they lie, and their bytes */
   removeBlobs(projectId: string): Promise<{ files: number; bytes: number }>
 }
@@ -128,8 +131,8 @@ export function createFileRemoval(deps: FileRemovalDeps): FileRemoval {
       })
   }
 
-  async function remove(projectId: string, named: NamedDigests): Promise<{ files: number; bytes: number }> {
-    if (named.size === 0) return { files: 0, bytes: 0 }
+  async function remove(projectId: string, named: NamedDigests): Promise<RemovedFile[]> {
+    if (named.size === 0) return []
     const made = await madeObjects(projectId, [...named.keys()])
     const wanted = new Map(named)
     for (const { digest, files } of made)
@@ -152,7 +155,7 @@ export function createFileRemoval(deps: FileRemovalDeps): FileRemoval {
       [...wanted.keys()].filter((digest) => !stays.has(digest)),
     )
     const files = found.filter(({ digest, ver }) => isOlder({ digest, clock: BigInt(ver) }))
-    if (files.length === 0 && objects.size === 0) return { files: 0, bytes: 0 }
+    if (files.length === 0 && objects.size === 0) return []
     const gone = { files: new Set(files.map(({ digest }) => digest)), objects }
     const places = await rewriteFilesInLog(log, new Map([[projectId, gone]]))
     // Found again by their rows, once the log can be written.
@@ -162,7 +165,7 @@ export function createFileRemoval(deps: FileRemovalDeps): FileRemoval {
     await rowsOf('object_events', projectId, [...objects])
     await rowsOf('objects', projectId, [...objects])
     await rowsOf('files', projectId, [...gone.files])
-    return { files: files.length, bytes: files.reduce((sum, { size }) => sum + Number(size), 0) }
+    return files.map(({ digest, size }) => ({ ver: wanted.get(digest) ?? 0n, bytes: Number(size) }))
   }
 
   return {

@@ -1,6 +1,8 @@
 // Takes calls out of the tables for good: rows of some calls by key, then the bytes of removed rows out of the files.
 import type { Query, Store } from '../../core/store/store.ts'
+import type { LogKey } from '../../events/logs.ts'
 import type { Budget } from '../cleanup/budget.ts'
+import { promptsOf } from '../held-calls.ts'
 import { statement } from '../statements.ts'
 import { createValueRemoval, type DerivedRows, indexedTables, type ValueRemoval } from './remove-values.ts'
 import { spanKey } from './rewrite-log.ts'
@@ -9,12 +11,11 @@ import { spanKey } from './rewrite-log.ts'
 export const callsAtOnce = 5_000
 
 /** Values that the condition of a place names. */
-type Named = Record<string, readonly (string | number)[]>
+type Named = Record<string, readonly (string | number)[] | string>
 type Place = { table: string; where: string }
 
 const byId = 'id IN {ids:Array(String)}'
-/** A span id is one within its trace alone. */
-const ofSpan = `(trace_id IN {traces:Array(String)} AND concat(trace_id, ' ', span_id) IN {spans:Array(String)}) OR ${byId}`
+const byTime = `at >= fromUnixTimestamp64Nano({least:Int64}, 'UTC') AND at <= fromUnixTimestamp64Nano({most:Int64}, 'UTC') AND ${byId}`
 const places: readonly Place[] = [
   { table: 'payloads', where: byId },
   { table: 'call_keys', where: "kind = 'id' AND key IN {ids:Array(String)}" },
@@ -23,8 +24,15 @@ const places: readonly Place[] = [
   { table: 'feedback_by_ref', where: 'weave_ref IN {refs:Array(String)}' },
   { table: 'annotation_queue_items', where: 'call_id IN {ids:Array(String)}' },
   { table: 'annotation_queue_progress', where: 'call_id IN {ids:Array(String)}' },
-  { table: 'logs', where: ofSpan },
-  { table: 'logs_by_span', where: ofSpan },
+  { table: 'logs', where: 'id IN {records:Array(String)}' },
+  { table: 'log_turns', where: 'id IN {records:Array(String)}' },
+]
+/** By the first two deleted records are found: they go last. */
+const ofRecords: readonly Place[] = [
+  { table: 'log_turns', where: byId },
+  { table: 'log_evaluations', where: 'log_id IN {ids:Array(String)}' },
+  { table: 'logs_by_span', where: byTime },
+  { table: 'logs', where: byTime },
 ]
 /**
  * By these rows deleted calls are found: an end that came again may be all there is of one. Deletes stay: a part that comes
@@ -55,7 +63,9 @@ const traced: readonly { table: string; id: string; where?: string }[] = [
 const fileTables = ['files', 'objects', 'object_events']
 
 /** Tables whose files may hold what was removed. */
-export const erasedTables = [...[...places, ...findable].map(({ table }) => table), ...indexedTables, ...fileTables]
+export const erasedTables = [
+  ...new Set([...[...places, ...ofRecords, ...findable].map(({ table }) => table), ...indexedTables, ...fileTables]),
+]
 
 /** What is told of projects, not by them: it outlasts them. */
 const keptTables = ['erasures', 'usage_minutes']
@@ -67,17 +77,27 @@ const background = { pool: 'background', timeoutMs: 600_000 } as const
 
 export type RowRemovalDeps = DerivedRows & { store: Pick<Store, 'rows' | 'command'>; budget: Budget }
 
+export type RemovedParts = {
+  /** How many of what each call had. */
+  feedback: Map<string, number>
+  payloads: Map<string, number>
+  logs: Map<string, number>
+  /** Calls by their spans, as `spanKey` names them. */
+  spans: Map<string, string>
+  traces: string[]
+  times: number[]
+}
+
 export type RowRemoval = {
   /** Rows of a project in one place. @returns how many */
   remove(place: Place, projectId: string, named: Named): Promise<number>
   /**
    * Everything of some calls but their indexed values and the rows by which they are found.
-   * @returns how many of what each call had, and times at which payloads of theirs may have been, in microseconds
+   * @returns besides, times at which payloads of theirs may have been, in microseconds
    */
-  removeParts(
-    projectId: string,
-    ids: readonly string[],
-  ): Promise<{ feedback: Map<string, number>; payloads: Map<string, number>; spans: string[]; times: number[] }>
+  removeParts(projectId: string, ids: readonly string[]): Promise<RemovedParts>
+  /** Log records, in the order of their times. */
+  removeLogs(projectId: string, keys: readonly LogKey[]): Promise<void>
   /** What the field index has of payloads that were removed. */
   removeValues: ValueRemoval
   /** Rows of items of feedback up to an accept timestamp of each. @returns their own by id */
@@ -126,12 +146,19 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
     return months.reduce((sum, { n }) => sum + Number(n), 0)
   }
 
-  const named = (projectId: string, ids: readonly string[], of: readonly { trace_id: string; id: string }[] = []) => ({
+  const named = (projectId: string, ids: readonly string[], records: readonly string[] = []) => ({
     ids,
     refs: ids.map((id) => refOf(projectId, id)),
-    traces: [...new Set(of.map(({ trace_id }) => trace_id))],
-    spans: of.map(({ trace_id, id }) => spanKey(trace_id, id)),
+    records,
   })
+
+  /** Log records that are calls of their own, by their ids. */
+  async function recordsOf(projectId: string, ids: readonly string[]): Promise<Map<string, string>> {
+    const own = await read<{ id: string }>(statement('erasure.logs-of-calls', { project: projectId, ids }))
+    const found = await budget.run(() => promptsOf(store, projectId, new Set(ids)))
+    for (const { id } of own) found.set(id, id)
+    return found
+  }
 
   return {
     remove,
@@ -140,23 +167,34 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
       const params = { project: projectId, ids }
       const calls = await read<{ trace_id: string; id: string; times: number[] }>(statement('erasure.traces', params))
       const payloads = await read<{ id: string; us: string }>(statement('erasure.payloads', params))
-      const all = named(
-        projectId,
-        ids,
-        calls.filter(({ trace_id }) => trace_id !== ''),
-      )
+      const records = await recordsOf(projectId, ids)
+      const all = named(projectId, ids, [...records.keys()])
       const feedback = await read<{ weave_ref: string; n: string }>(
         statement('erasure.feedback', { project: projectId, refs: all.refs }),
       )
       for (const place of places) await remove(place, projectId, all)
-      const counts = new Map<string, number>()
-      for (const { id } of payloads) counts.set(id, (counts.get(id) ?? 0) + 1)
+      const countsOf = (ids: Iterable<string>): Map<string, number> => {
+        const counts = new Map<string, number>()
+        for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1)
+        return counts
+      }
+      const traced = calls.filter(({ trace_id }) => trace_id !== '')
       const idOf = (ref: string) => ref.slice(refOf(projectId, '').length)
       return {
         feedback: new Map(feedback.map(({ weave_ref, n }) => [idOf(weave_ref), Number(n)])),
-        payloads: counts,
-        spans: all.spans,
+        payloads: countsOf(payloads.map(({ id }) => id)),
+        logs: countsOf(records.values()),
+        spans: new Map(traced.map(({ trace_id, id }) => [spanKey(trace_id, id), id])),
+        traces: [...new Set(traced.map(({ trace_id }) => trace_id))],
         times: [...payloads.map(({ us }) => Number(us)), ...calls.flatMap(({ times }) => times)],
+      }
+    },
+    async removeLogs(projectId, keys) {
+      for (let i = 0; i < keys.length; i += callsAtOnce) {
+        const some = keys.slice(i, i + callsAtOnce)
+        const [least, most] = [some[0]?.at ?? '0', some.at(-1)?.at ?? '0']
+        const ids = some.map(({ id }) => id)
+        for (const place of ofRecords) await remove(place, projectId, { ids, least, most })
       }
     },
     async removePurged(projectId, purged) {

@@ -6,27 +6,40 @@ import { createCallWriter } from '../../events/calls-writer.ts'
 import { rowText } from '../../events/declaration.ts'
 import { feedbackTopic } from '../../events/feedback.ts'
 import { filesTopic } from '../../events/files.ts'
+import { promptEventNames, turnAttributes, turnIdOfSaid } from '../../events/gen-ai-events.ts'
 import { logsTopic } from '../../events/logs.ts'
 import { objectsTopic } from '../../events/objects.ts'
 import { isPatch, rowsOfBytes } from '../split/segment-rows.ts'
 
 type Has = Pick<ReadonlySet<string>, 'has'>
+/** What is erased, each with the accept timestamp of its delete. */
+type Deletes = Pick<ReadonlyMap<string, bigint>, 'get'>
 
 /**
- * What is erased of a project: ids of calls, their spans as `spanKey` names them, ids of feedback with when it was purged;
- * and all feedback that the log says was purged up to an accept timestamp.
+ * What is erased of a project: ids of calls, their spans as `spanKey` names them, traces, ids of log records, ids of feedback
+ * with when it was purged; and all feedback that the log says was purged up to an accept timestamp.
  */
-export type ErasedOf = { calls: Has; spans: Has; feedback: Map<string, bigint>; untilVer: bigint }
+export type ErasedOf = {
+  calls: Deletes
+  spans: Deletes
+  traces: Deletes
+  records: Deletes
+  feedback: Map<string, bigint>
+  untilVer: bigint
+}
 export type Erased = ReadonlyMap<string, ErasedOf>
 
 /** A span id is one within its trace alone. */
 export const spanKey = (traceId: string, spanId: string): string => `${traceId} ${spanId}`
 
 const always: Has = { has: () => true }
+const everything: Deletes = { get: () => 0n }
 /** Whatever there is. */
 export const wholeProject = {
-  calls: always,
-  spans: always,
+  calls: everything,
+  spans: everything,
+  traces: everything,
+  records: everything,
   files: always,
   objects: always,
   feedback: new Map<string, bigint>(),
@@ -50,26 +63,49 @@ type Row = { line: Buffer; kind: string | undefined; projectId: string; id: stri
 
 const valuesOf = (line: Buffer): Record<string, unknown> => JSON.parse(line.toString()) as Record<string, unknown>
 
+/** What stands in the place of a row, with the accept timestamp of the delete that asked for it. */
+type Exchange = { row: Buffer | string; ver: bigint } | null
+
+const turnNames = new Set(promptEventNames)
+
+/** The delete of the call that a record alone is, or that its span is, of its trace, or of the record itself. */
+function deleteOfRecord({ line, id }: Row, { calls, spans, traces, records }: ErasedOf): bigint | undefined {
+  const own = records.get(id) ?? calls.get(id)
+  if (own !== undefined) return own
+  const { trace_id, span_id, event_name, attributes } = valuesOf(line)
+  const [trace, span] = [String(trace_id ?? ''), String(span_id ?? '')]
+  const found = trace === '' ? undefined : (spans.get(spanKey(trace, span)) ?? traces.get(trace))
+  if (found !== undefined || !turnNames.has(String(event_name))) return found
+  const said = attributes as Record<string, string> | undefined
+  return calls.get(turnIdOfSaid(turnAttributes.map((name) => said?.[name] ?? '')))
+}
+
 /** What stands in the place of a row, null = it stays: of each topic whose rows hold texts of calls. */
-const exchanges: Record<string, (row: Row, erased: ErasedOf) => Buffer | string | null> = {
+const exchanges: Record<string, (row: Row, erased: ErasedOf) => Exchange> = {
   calls({ kind, projectId, id, clock }, { calls }) {
-    if (kind === 'delete' || !calls.has(id)) return null
+    const ver = kind === 'delete' ? undefined : calls.get(id)
+    if (ver === undefined) return null
     const writer = createCallWriter({ sizeHintBytes: 200 })
     writer.add({ kind: 'delete', projectId, id, clock })
-    return writer.take()[0]?.rows ?? null
+    const row = writer.take()[0]?.rows
+    return row === undefined ? null : { row, ver }
   },
   feedback({ line, projectId, id, clock }, { calls, feedback }) {
     const { event, weave_ref: ref } = valuesOf(line)
+    if (event === 'purged') return null
     const lead = `weave:///${projectId}/call/`
-    const isOfCall = typeof ref === 'string' && ref.startsWith(lead) && calls.has(ref.slice(lead.length))
-    if (event === 'purged' || !(isOfCall || clock <= (feedback.get(id) ?? 0n))) return null
-    return rowText(feedbackTopic, { project_id: projectId, id, clock, event: 'purged' })
+    const ofCall = typeof ref === 'string' && ref.startsWith(lead) ? calls.get(ref.slice(lead.length)) : undefined
+    const purged = feedback.get(id) ?? 0n
+    const ver = clock <= purged ? purged : ofCall
+    if (ver === undefined) return null
+    return { row: rowText(feedbackTopic, { project_id: projectId, id, clock, event: 'purged' }), ver }
   },
-  logs({ line, projectId, id, clock }, { calls, spans }) {
-    const { trace_id: trace = '', span_id: span = '' } = valuesOf(line)
-    if (!calls.has(id) && !spans.has(spanKey(String(trace), String(span)))) return null
+  logs(row, erased) {
+    const { line, projectId, id, clock } = row
+    const ver = deleteOfRecord(row, erased)
+    if (ver === undefined) return null
     const at_ns = timeForm.exec(line.toString())?.[1] ?? '0'
-    return rowText(logsTopic, { project_id: projectId, id, clock, at_ns })
+    return { row: rowText(logsTopic, { project_id: projectId, id, clock, at_ns, deleted: 1 }), ver }
   },
 }
 
@@ -79,37 +115,52 @@ function rowOf(line: Buffer): Row | null {
   return { line, kind, projectId: JSON.parse(projectId), id: JSON.parse(id), clock: BigInt(clock) }
 }
 
+type Exchanged = { projectId: string; row: Buffer | string; ver: bigint }
+
 /** What stands in the place of a row of a topic, null = it stays. */
-function exchanged(topic: string, line: Buffer, erased: Erased): { projectId: string; row: Buffer | string } | null {
+function exchanged(topic: string, line: Buffer, erased: Erased): Exchanged | null {
   const row = rowOf(line)
   const of = row && erased.get(row.projectId)
   const other = row && of ? exchanges[topic]?.(row, of) : null
-  return row && other ? { projectId: row.projectId, row: other } : null
+  return row && other ? { projectId: row.projectId, ...other } : null
 }
 
 const projectForm = /^\{(?:"kind":"\w+",)?"project_id":("(?:[^"\\]|\\.)*")/
 
 /**
- * The project of a row that is about an erased call, else null.
+ * The project of a row that is about something erased, with the accept timestamp of the delete, else null.
  * @param whole projects of which every row is erased
  */
-export function erasedProjectOf(topic: string, row: string, erased: Erased, whole: readonly string[]): string | null {
+export function erasedOfRow(
+  topic: string,
+  row: string,
+  erased: Erased,
+  whole: readonly string[],
+): Pick<Exchanged, 'projectId' | 'ver'> | null {
   const named = whole.length === 0 ? undefined : projectForm.exec(row)?.[1]
   const projectId = named === undefined ? undefined : (JSON.parse(named) as string)
-  if (projectId !== undefined && whole.includes(projectId)) return projectId
-  return exchanged(topic, Buffer.from(row), erased)?.projectId ?? null
+  if (projectId !== undefined && whole.includes(projectId)) return { projectId, ver: 0n }
+  return exchanged(topic, Buffer.from(row), erased)
+}
+
+/** How many, by project and by the accept timestamps of their deletes. */
+export type CountsOfDeletes = Map<string, Map<bigint, number>>
+
+export function addCount(counts: CountsOfDeletes, { projectId, ver }: Pick<Exchanged, 'projectId' | 'ver'>): void {
+  const own = counts.get(projectId) ?? new Map<bigint, number>()
+  counts.set(projectId, own.set(ver, (own.get(ver) ?? 0) + 1))
 }
 
 /**
  * Exchanges rows of all that is kept of a topic.
- * @param counts of exchanged rows by project, which are added to
+ * @param counts of exchanged rows, which are added to
  * @returns places that could not be written again
  */
 async function rewriteTopic(
   log: Required<Pick<Log, 'rewrite'>>,
   topic: string,
-  exchange: (line: Buffer) => { projectId: string; row: Buffer | string } | null,
-  counts: Map<string, number>,
+  exchange: (line: Buffer) => Exchanged | null,
+  counts: CountsOfDeletes,
 ): Promise<string[]> {
   return log.rewrite(topic, (rows) => {
     let isChanged = false
@@ -118,7 +169,7 @@ async function rewriteTopic(
       const text = other === null ? line : Buffer.from(other.row).subarray(0, -1)
       if (other === null || text.equals(line)) return line
       isChanged = true
-      counts.set(other.projectId, (counts.get(other.projectId) ?? 0) + 1)
+      addCount(counts, other)
       return text
     })
     if (!isChanged) return null
@@ -148,14 +199,14 @@ const canRewrite = (log: Pick<Log, 'rewrite'>): log is Required<Pick<Log, 'rewri
 
 /**
  * All that is kept: a row that a later one replaced, a log record or a note may be much older than what is stored of a call.
- * @returns how many rows were exchanged by project, and places that stay; undefined where the log cannot be written again
+ * @returns how many rows were exchanged, and places that stay; undefined where the log cannot be written again
  */
 export async function rewriteLog(
   log: Pick<Log, 'rewrite'>,
   erased: Erased,
-): Promise<{ counts: Map<string, number>; places: string[] } | undefined> {
+): Promise<{ counts: CountsOfDeletes; places: string[] } | undefined> {
   if (!canRewrite(log)) return undefined
-  const counts = new Map<string, number>()
+  const counts: CountsOfDeletes = new Map()
   const places: string[] = []
   await addPurged(log, erased)
   for (const topic of Object.keys(exchanges))
@@ -183,7 +234,7 @@ const fileExchanges: Record<
     const [projectId, digest] = [parsed(project), parsed(named)]
     if (!erased.get(projectId)?.files.has(digest)) return null
     const row = { project_id: projectId, digest, clock: BigInt(clock), chunk_index: Number(chunk) }
-    return { projectId, row: rowText(filesTopic, row) }
+    return { projectId, row: rowText(filesTopic, row), ver: 0n }
   },
   objects(lead, erased) {
     const [, project, object, kind, named, clock = '0'] = objectHead.exec(lead) ?? []
@@ -198,7 +249,7 @@ const fileExchanges: Record<
       digest,
       clock: BigInt(clock),
     }
-    return { projectId, row: rowText(objectsTopic, { project_id: projectId, ...version, event: 'deleted' }) }
+    return { projectId, row: rowText(objectsTopic, { project_id: projectId, ...version, event: 'deleted' }), ver: 0n }
   },
 }
 
@@ -215,3 +266,6 @@ export async function rewriteFilesInLog(
   }
   return places
 }
+
+/** Topics whose kept rows are exchanged. */
+export const rewrittenTopics: readonly string[] = [...Object.keys(exchanges), ...Object.keys(fileExchanges)]

@@ -4,13 +4,16 @@ import type { Audit } from '../../core/audit/audit.ts'
 import { clockOf } from '../../core/clock/clock.ts'
 import type { Log } from '../../core/log/log.ts'
 import type { Erasure } from '../../events/erasures.ts'
+import type { LogKey } from '../../events/logs.ts'
 import type { DeadLetters } from '../dead-letters/dead-letters.ts'
-import { type Deleted, type Due, parted } from './due.ts'
+import { type Deleted, type DeletedLog, type Due, parted } from './due.ts'
 import type { FileRemoval, NamedDigests } from './remove-files.ts'
 import { callsAtOnce, type RowRemoval } from './remove-rows.ts'
 import {
+  addCount,
+  type CountsOfDeletes,
   type ErasedOf,
-  erasedProjectOf,
+  erasedOfRow,
   LogNotRewritten,
   rewriteFilesInLog,
   rewriteLog,
@@ -18,7 +21,7 @@ import {
 } from './rewrite-log.ts'
 
 export type RoundDeps = {
-  due: Pick<Due, 'calls' | 'feedback'>
+  due: Pick<Due, 'calls' | 'feedback' | 'goneTraces' | 'logs'>
   removal: RowRemoval
   fileRemoval: Pick<FileRemoval, 'named' | 'remove' | 'removeOps' | 'removeBlobs'>
   log: Pick<Log, 'rewrite'>
@@ -56,7 +59,10 @@ const latestOf = (erasures: readonly Erasure[]): bigint | undefined =>
   erasures.map(({ untilVer }) => untilVer).sort((a, b) => (a < b ? 1 : -1))[0]
 
 /** What was found of a project. */
-type Found = ErasedOf & { ids: string[]; times: Set<number> }
+type Found = ErasedOf & { ids: string[]; times: Set<number>; records: Map<string, bigint> }
+
+/** Before all log records. */
+const firstLog: LogKey = { at: '-9000000000000000000', id: '' }
 
 export function createRound(deps: RoundDeps): Round {
   const { due, removal, fileRemoval, log, removedProjects, isStopped } = deps
@@ -69,8 +75,17 @@ export function createRound(deps: RoundDeps): Round {
   ): void => {
     const erasure = erasures.find(({ untilVer }) => deleteVer <= untilVer)
     if (erasure === undefined) return
-    if (erasure.firstVer === 0n || (partVer > 0n && partVer < erasure.firstVer)) erasure.firstVer = partVer
+    if (partVer > 0n && (erasure.firstVer === 0n || partVer < erasure.firstVer)) erasure.firstVer = partVer
     for (const [name, count] of Object.entries(counts)) erasure.counts[name as keyof Erasure['counts']] += count
+  }
+
+  /** The same of what was counted by the deletes that asked for it. */
+  const countAll = (
+    erasures: readonly Erasure[],
+    name: keyof Erasure['counts'],
+    counts: ReadonlyMap<bigint, number> = new Map(),
+  ): void => {
+    for (const [deleteVer, count] of counts) countOf(erasures, { deleteVer, partVer: 0n }, { [name]: count })
   }
 
   /**
@@ -100,6 +115,41 @@ export function createRound(deps: RoundDeps): Round {
     throw stopping()
   }
 
+  /** Deleted log records of a project, some at a time. */
+  async function* deletedLogs(
+    projectId: string,
+    erasures: readonly Erasure[],
+    nowMs: number,
+  ): AsyncGenerator<DeletedLog[]> {
+    const isKnown = isKnownOf(erasures, nowMs)
+    for (let after = firstLog; !isStopped(); ) {
+      const logs = await due.logs(projectId, after)
+      const last = logs.at(-1)
+      if (last === undefined) return
+      yield logs.filter(({ deleteVer }) => isKnown(deleteVer))
+      after = last
+    }
+    throw stopping()
+  }
+
+  /** The log records themselves, once the log has lost what they say. */
+  async function removeLogs(
+    projectId: string,
+    found: Pick<Found, 'records'>,
+    erasures: readonly Erasure[],
+    nowMs: number,
+  ): Promise<void> {
+    const removed = new Set<string>()
+    for await (const page of deletedLogs(projectId, erasures, nowMs)) {
+      const logs = page.filter(({ id }) => found.records.has(id))
+      await removal.removeLogs(projectId, logs)
+      for (const log of logs) {
+        if (!removed.has(log.id)) countOf(erasures, log, { log_records: 1 })
+        removed.add(log.id)
+      }
+    }
+  }
+
   /** Removes files that nothing but deleted calls of a project names: while their payloads are there, which name them. */
   async function removeFiles(projectId: string, erasures: readonly Erasure[], nowMs: number): Promise<void> {
     const named: NamedDigests = new Map()
@@ -107,12 +157,9 @@ export function createRound(deps: RoundDeps): Round {
       await fileRemoval.named(projectId, calls, named)
       await fileRemoval.removeOps(projectId, calls)
     }
-    const { files, bytes } = await fileRemoval.remove(projectId, named)
-    const [first] = erasures
-    if (first !== undefined) {
-      first.counts.files += files
-      first.counts.bytes += bytes
-    }
+    const removed = await fileRemoval.remove(projectId, named)
+    for (const { ver, bytes } of removed) countOf(erasures, { deleteVer: ver, partVer: 0n }, { files: 1, bytes })
+    const [files, bytes] = [removed.length, removed.reduce((sum, one) => sum + one.bytes, 0)]
     if (files > 0)
       await deps.audit.record({ action: 'erasure.files_removed', scope: projectId, details: { files, bytes } })
   }
@@ -149,23 +196,35 @@ export function createRound(deps: RoundDeps): Round {
     await deps.onBegin(erasures)
     await removeFiles(projectId, erasures, nowMs)
     const strays = await removeStrays(projectId, failed)
-    const ids = strays.ids
+    // Of what they were part of nothing tells any more: the first who asked is told.
+    const calls = new Map(strays.ids.map((id) => [id, 0n]))
     const times = new Set(strays.times)
-    const spans = new Set<string>()
-    for await (const calls of deletedCalls(projectId, erasures, nowMs)) {
-      const some = calls.map(({ id }) => id)
-      const removed = await removal.removeParts(projectId, some)
-      for (const call of calls)
+    const spans = new Map<string, bigint>()
+    const seenTraces = new Set<string>()
+    for await (const some of deletedCalls(projectId, erasures, nowMs)) {
+      const removed = await removal.removeParts(
+        projectId,
+        some.map(({ id }) => id),
+      )
+      for (const call of some) {
         countOf(erasures, call, {
           payload_rows: removed.payloads.get(call.id) ?? 0,
           feedback: removed.feedback.get(call.id) ?? 0,
+          log_records: removed.logs.get(call.id) ?? 0,
         })
-      for (const span of removed.spans) spans.add(span)
+        calls.set(call.id, call.deleteVer)
+      }
+      for (const [span, id] of removed.spans) spans.set(span, calls.get(id) ?? 0n)
+      for (const trace of removed.traces) seenTraces.add(trace)
       for (const us of removed.times) times.add(us)
-      ids.push(...some)
     }
+    const records = new Map<string, bigint>()
+    for await (const logs of deletedLogs(projectId, erasures, nowMs))
+      for (const { id, deleteVer } of logs) records.set(id, deleteVer)
+    const traces = await due.goneTraces(projectId, [...seenTraces])
     const feedback = await removeFeedback(projectId, erasures, nowMs)
-    return { ids, times, calls: new Set(ids), spans, feedback, untilVer: latestOf(erasures) ?? 0n }
+    const untilVer = latestOf(erasures) ?? 0n
+    return { ids: [...calls.keys()], times, calls, spans, traces, records, feedback, untilVer }
   }
 
   /** Everything of a project that was removed. */
@@ -178,6 +237,7 @@ export function createRound(deps: RoundDeps): Round {
     if (first !== undefined) {
       first.counts.payload_rows += rows.get('payloads') ?? 0
       first.counts.feedback += rows.get('feedback') ?? 0
+      first.counts.log_records += rows.get('logs') ?? 0
       first.counts.files += files
       first.counts.bytes += bytes
     }
@@ -207,34 +267,30 @@ export function createRound(deps: RoundDeps): Round {
     const sets = new Map<string, ErasedOf>()
     // What was made anew under its id is found in the log alone.
     for (const [projectId, one] of found)
-      if (one.ids.length > 0 || one.feedback.size > 0 || one.untilVer > 0n) sets.set(projectId, one)
+      if (one.ids.length + one.feedback.size + one.records.size > 0 || one.untilVer > 0n) sets.set(projectId, one)
     for (const projectId of whole) sets.set(projectId, wholeProject)
-    const letters = new Map<string, number>()
+    const letters: CountsOfDeletes = new Map()
     if (sets.size > 0) {
       await attempt(sets.keys(), 'records of the log', async () => {
         const rewritten = await rewriteLog(log, sets)
-        for (const [projectId, rows] of rewritten?.counts ?? []) {
-          const [first] = open.get(projectId) ?? []
-          if (first !== undefined) first.counts.log_rows += rows
-        }
+        for (const [projectId, rows] of rewritten?.counts ?? []) countAll(open.get(projectId) ?? [], 'log_rows', rows)
         if (rewritten !== undefined && rewritten.places.length > 0) throw new LogNotRewritten(rewritten.places)
       })
       await attempt(sets.keys(), 'dead letters', async () => {
         await deps.deadLetters.remove(({ topic, row }) => {
-          const projectId = erasedProjectOf(topic, row, sets, whole)
-          if (projectId !== null) letters.set(projectId, (letters.get(projectId) ?? 0) + 1)
-          return projectId !== null
+          const erased = erasedOfRow(topic, row, sets, whole)
+          if (erased !== null) addCount(letters, erased)
+          return erased !== null
         })
       })
     }
-    for (const [projectId, count] of letters) {
-      const [first] = open.get(projectId) ?? []
-      if (first !== undefined) first.counts.dead_letters += count
-    }
+    for (const [projectId, counts] of letters) countAll(open.get(projectId) ?? [], 'dead_letters', counts)
     // The rows by which all of it is found go last: a try that breaks off begins anew, and so does one that failed.
-    for (const [projectId, { ids }] of found)
+    for (const [projectId, one] of found)
       if (!problems.has(projectId))
         await attempt([projectId], 'rows of calls', async () => {
+          await removeLogs(projectId, one, open.get(projectId) ?? [], nowMs)
+          const { ids } = one
           for (let i = 0; i < ids.length; i += callsAtOnce)
             await removal.removeCalls(projectId, ids.slice(i, i + callsAtOnce))
         })
