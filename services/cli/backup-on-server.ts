@@ -76,7 +76,7 @@ export async function backupOnServer(config: Config, folder: string, to: string,
 export async function eraseAgainOnServer(config: Config, file: string, print: (line: string) => void): Promise<void> {
   const log = await openLog(config, 'query', createLogger({ level: 'error' }).log)
   try {
-    print(`${await deleteAgain(log, file)} calls are deleted again`)
+    print(`${await deleteAgain(log, file)} calls and log records are deleted again`)
   } finally {
     await log.close()
   }

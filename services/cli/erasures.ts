@@ -2,7 +2,7 @@
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import type { Config } from '../app/config.ts'
 import { deletesAtOnce, erasureCommands } from '../app/control/erasures.ts'
-import type { DeletedCall } from '../operations/backup/erased.ts'
+import type { DeletedCall, DeletedLog } from '../operations/backup/erased.ts'
 import type { receiptOfRow } from '../query/erasures/receipts.ts'
 import { type Ask, askingStore } from './ask.ts'
 import { print, UsageError } from './command.ts'
@@ -45,12 +45,13 @@ export async function showErasure(config: Config, id: string): Promise<void> {
   print(JSON.stringify(receipt, null, 2))
 }
 
-/** Deleted calls and removed projects as lines of a new file that its owner alone may read, for `restore --erasures`. */
+/** Deleted calls, log records deleted by themselves and removed projects as lines of a new file that its owner alone may read, for `restore --erasures`. */
 export async function exportErased(config: Config, file: string): Promise<void> {
   const handle = openSync(file, 'wx', 0o600)
   const write = (lines: readonly object[]) =>
     writeSync(handle, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
   let calls = 0
+  let records = 0
   try {
     const removed = await withDirectory(config, (directory) =>
       [...directory.state().removedProjects].map(([project_id, { at }]) => ({ project_id, removed_at: at })),
@@ -64,9 +65,16 @@ export async function exportErased(config: Config, file: string): Promise<void> 
         if (lines.length < deletesAtOnce) break
         after = lines.at(-1) as DeletedCall
       }
+      for (let after: Omit<DeletedLog, 'clock'> = { project_id: '', log_id: '', at: '0' }; ; ) {
+        const lines = (await ask('erasures.deleted_logs', [after.project_id, after.log_id, after.at])) as DeletedLog[]
+        write(lines)
+        records += lines.length
+        if (lines.length < deletesAtOnce) break
+        after = lines.at(-1) as DeletedLog
+      }
     })
     fsyncSync(handle)
-    print(`${calls} deleted calls, ${removed.length} removed projects`)
+    print(`${calls} deleted calls, ${records} deleted log records, ${removed.length} removed projects`)
   } finally {
     closeSync(handle)
   }

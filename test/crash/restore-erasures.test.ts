@@ -47,10 +47,13 @@ const call = (project_id: string, id: string, text: string) => ({
   summary: {},
 })
 async function send(way: string, body: unknown, method = 'POST'): Promise<void> {
-  const headers = { authorization: basicAuth(), 'content-type': 'application/json' }
+  const headers = { authorization: basicAuth(), 'content-type': 'application/json', project_id: project }
   const answer = await fetch(`${server.url}${way}`, { method, headers, body: JSON.stringify(body) })
   expect([way, answer.status < 300 ? '' : await answer.text()]).toEqual([way, ''])
 }
+const atMs = Date.now() - 60_000
+const hour = { start: new Date(atMs - 3_600_000).toISOString(), end: new Date(atMs + 3_600_000).toISOString() }
+const logRecord = (body: string) => ({ timeUnixNano: `${atMs}000000`, body: { stringValue: body } })
 const idsOf = async (project_id: string): Promise<string[]> =>
   (await postLines<{ id: string }>(server.url, '/calls/stream_query', { project_id })).map(({ id }) => id)
 
@@ -58,12 +61,14 @@ it('a restore deletes again what a file of erasures names, and keeps the rest', 
   const batch = [call(project, gone, word), call(project, stays, 'text'), call(project, goneToo, word)]
   await send(`/v2/${project}/calls/complete`, { batch })
   await send(`/v2/${removed}/calls/complete`, { batch: [call(removed, all, word)] })
+  await send('/otel/v1/logs', { resourceLogs: [{ scopeLogs: [{ logRecords: [word, 'text'].map(logRecord) }] }] })
   await callhouse(['backup', path('backup')], dataOf('data'))
+  await send('/logs/delete', { project_id: project, ...hour, contains: word })
   await send('/erasures', { project_id: project, call_ids: [gone], reason: 'asked for' })
   await send('/calls/delete', { project_id: project, call_ids: [goneToo] })
   await send(`/v2/${removed}`, { confirm: removed }, 'DELETE')
   expect(await callhouse(['erasures', 'export', path('erased.jsonl')], dataOf('data'))).toBe(
-    '2 deleted calls, 1 removed projects\n',
+    '2 deleted calls, 1 deleted log records, 1 removed projects\n',
   )
   expect((await stat(path('erased.jsonl'))).mode & 0o077).toBe(0)
   expect(await callhouse(['erasures', 'list', project], dataOf('data'))).toMatch(/asked|1 calls {2}hidden/)
@@ -73,6 +78,8 @@ it('a restore deletes again what a file of erasures names, and keeps the rest', 
   expect(said).toContain('is deleted again')
   server = await startChildServer(path('restored'), { CALLHOUSE_ERASE_HOURS: '0' })
   expect(await idsOf(project)).toEqual([stays])
+  const records = await postLines<{ body: string }>(server.url, '/logs/query', { project_id: project, ...hour })
+  expect(records.map(({ body }) => body)).toEqual(['text'])
   expect((await post(server.url, '/calls/stream_query', { project_id: removed })).status).toBe(410)
   // And removed, though its erasure is not told of here: files that are replaced stay for minutes.
   const metrics = async () => (await fetch(`${server.url}/metrics`, { headers: { authorization: basicAuth() } })).text()
