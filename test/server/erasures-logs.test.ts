@@ -143,3 +143,41 @@ it('those that are held stay hidden until the hold ends', async () => {
   await removed(server, project, body.erasure_id)
   await gone('canary-call', 'canary-trace')
 })
+
+it('files that they alone name go with them, and one that a record still names stays with no call left', async () => {
+  const project = 'ent/logs-files'
+  const content = (word: string) => `data:text/plain;base64,${Buffer.alloc(30_000, word).toString('base64')}`
+  await sendSpans(project, [trace(1), span(1)])
+  await server.send('/call/upsert_batch', {
+    batch: [
+      {
+        mode: 'start',
+        req: {
+          start: {
+            project_id: project,
+            id: span(8),
+            trace_id: trace(8),
+            op_name: 'op',
+            started_at: new Date().toISOString(),
+            attributes: {},
+            inputs: { file: content('stays-file ') },
+          },
+        },
+      },
+    ],
+  })
+  await sendLogs(
+    project,
+    record(content('canary-file '), { trace: trace(1), span: span(1) }),
+    record(content('stays-file '), { trace: trace(2) }),
+  )
+  const files = () => server.send<{ total_size_bytes: number }>('/files/query_stats', { project_id: project })
+  const before = (await files()).total_size_bytes
+  expect(before).toBeGreaterThan(60_000)
+  const { body } = await erase(server, { project_id: project, call_ids: [span(1), span(8)], reason: 'files' })
+  await removed(server, project, body.erasure_id)
+  const receipt = await readErasure(server, project, body.erasure_id)
+  expect(receipt).toMatchObject({ counts: { calls: 2, log_records: 1, files: 2 } })
+  const after = (await files()).total_size_bytes
+  expect([after > 30_000, after < before - 29_000]).toEqual([true, true])
+})

@@ -113,6 +113,7 @@ it('a receipt names backups since the first of its calls, and objects and rows w
     { place: `object names:${named.digest}`, until: null },
     { place: `row ${table.row_digests[0]}`, until: null },
     { place: 'objects and tables, and files that something else names', until: null },
+    { place: 'files that nothing named, such as images of requests without a call', until: null },
     { place: 'backups and exports', until: null },
   ])
   const hmac = hasOwnLog(server) ? expect.stringMatching(/^[0-9a-f]{64}$/) : null

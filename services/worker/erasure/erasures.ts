@@ -45,7 +45,7 @@ export type Erasing = {
 
 export type ErasingDeps = {
   removal: RowRemoval
-  fileRemoval: Pick<FileRemoval, 'named' | 'remove' | 'removeOps' | 'removeBlobs'>
+  fileRemoval: Pick<FileRemoval, 'named' | 'namedByLogs' | 'remove' | 'removeOps' | 'removeBlobs'>
   store: Pick<Store, 'rows' | 'command'>
   log: Pick<Log, 'append' | 'rewrite' | 'owns'>
   clock: Clock

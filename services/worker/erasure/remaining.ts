@@ -72,7 +72,10 @@ export function createRemaining({ store, log, removedProjects, logRetentionMs }:
       for (const place of await referring(erasure)) places.push({ place, until: null })
       if (erasure.counts.log_records > 0)
         places.push({ place: 'calls and feedback that log records became part of', until: null })
-      places.push({ place: 'objects and tables, and files that something else names', until: null })
+      places.push(
+        { place: 'objects and tables, and files that something else names', until: null },
+        { place: 'files that nothing named, such as images of requests without a call', until: null },
+      )
     }
     return [...places, { place: 'backups and exports', until: null }]
   }

@@ -3,6 +3,7 @@
 import type { StoredBlobs } from '../../core/blobs/blobs.ts'
 import { clockOf } from '../../core/clock/clock.ts'
 import type { Query } from '../../core/store/store.ts'
+import type { LogKey } from '../../events/logs.ts'
 import { statement } from '../statements.ts'
 import { createOpRemoval, type OpRemoval, type OpRemovalDeps } from './remove-ops.ts'
 import { LogNotRewritten, rewriteFilesInLog } from './rewrite-log.ts'
@@ -29,8 +30,10 @@ export type FileRemovalDeps = OpRemovalDeps & { blobs: Pick<StoredBlobs, 'remove
 export type FileRemoval = {
   /** Adds the files, and objects made of texts, that deleted calls name. */
   named(projectId: string, calls: readonly { id: string; deleteVer: bigint }[], into: NamedDigests): Promise<void>
-  /** Removes those of the named that nothing else names. @returns the files */
-  remove(projectId: string, named: NamedDigests): Promise<RemovedFile[]>
+  /** The same of deleted log records, which are in the order of their times. */
+  namedByLogs(projectId: string, logs: readonly (LogKey & { deleteVer: bigint })[], into: NamedDigests): Promise<void>
+  /** Removes those of the named that nothing else names, but some log records that go. @returns the files */
+  remove(projectId: string, named: NamedDigests, goneLogs?: ReadonlySet<string>): Promise<RemovedFile[]>
   /** Removes op objects that deleted calls were named after, and nothing that stays is. */
   removeOps: OpRemoval
   /** Removes what came before a time and nothing names. */
@@ -79,8 +82,13 @@ export function createFileRemoval(deps: FileRemovalDeps): FileRemoval {
       ),
     )
 
-  /** Whatever of the digests calls that stay name, rows of tables, feedback, and objects but for some. */
-  async function needed(projectId: string, digests: readonly string[], objects: readonly string[]) {
+  /** Whatever of the digests calls and log records that stay name, rows of tables, feedback, and objects but for some. */
+  async function needed(
+    projectId: string,
+    digests: readonly string[],
+    objects: readonly string[],
+    goneLogs: ReadonlySet<string>,
+  ) {
     const ids = await held.of(projectId)
     if (ids === 'all') return new Set([...digests, ...objects])
     const texts = [
@@ -95,6 +103,10 @@ export function createFileRemoval(deps: FileRemovalDeps): FileRemoval {
     const found = new Set<string>()
     for (const place of texts)
       for (const digest of await mentioned(place, projectId, digests, [...ids])) found.add(digest)
+    const ofLogs = await namesInTurn(digests, (some) =>
+      read<{ id: string; found: string }>(statement('erasure.mentions-of-logs', { project: projectId, digests: some })),
+    )
+    for (const { id, found: digest } of ofLogs) if (!goneLogs.has(id)) found.add(digest)
     // Objects name each other in their values; those in question name their files alone.
     const own = `NOT (${madeOfTexts})`
     for (const digest of await mentioned({ table: 'objects', text: 'val', where: own }, projectId, digests))
@@ -131,7 +143,11 @@ export function createFileRemoval(deps: FileRemovalDeps): FileRemoval {
       })
   }
 
-  async function remove(projectId: string, named: NamedDigests): Promise<RemovedFile[]> {
+  async function remove(
+    projectId: string,
+    named: NamedDigests,
+    goneLogs: ReadonlySet<string> = new Set(),
+  ): Promise<RemovedFile[]> {
     if (named.size === 0) return []
     const made = await madeObjects(projectId, [...named.keys()])
     const wanted = new Map(named)
@@ -147,6 +163,7 @@ export function createFileRemoval(deps: FileRemovalDeps): FileRemoval {
       projectId,
       [...wanted.keys()],
       candidates.map(({ digest }) => digest),
+      goneLogs,
     )
     const objects = new Set(candidates.map(({ digest }) => digest).filter((digest) => !stays.has(digest)))
     for (const digest of await filesOfOthers(projectId, [...wanted.keys()], objects)) stays.add(digest)
@@ -168,15 +185,29 @@ export function createFileRemoval(deps: FileRemovalDeps): FileRemoval {
     return files.map(({ digest, size }) => ({ ver: wanted.get(digest) ?? 0n, bytes: Number(size) }))
   }
 
+  async function addNamed(
+    query: Query,
+    named: readonly { id: string; deleteVer: bigint }[],
+    into: NamedDigests,
+  ): Promise<void> {
+    const deletes = new Map(named.map(({ id, deleteVer }) => [id, deleteVer]))
+    for (const { id, digest } of await read<{ id: string; digest: string }>(query)) {
+      const ver = deletes.get(id) ?? 0n
+      if (ver > (into.get(digest) ?? -1n)) into.set(digest, ver)
+    }
+  }
+
   return {
     async named(projectId, calls, into) {
-      const deletes = new Map(calls.map(({ id, deleteVer }) => [id, deleteVer]))
-      const rows = await read<{ id: string; digest: string }>(
-        statement('erasure.named', { project: projectId, ids: [...deletes.keys()] }, { madeOfTexts }),
-      )
-      for (const { id, digest } of rows) {
-        const ver = deletes.get(id) ?? 0n
-        if (ver > (into.get(digest) ?? -1n)) into.set(digest, ver)
+      const ids = calls.map(({ id }) => id)
+      await addNamed(statement('erasure.named', { project: projectId, ids }, { madeOfTexts }), calls, into)
+    },
+    async namedByLogs(projectId, logs, into) {
+      for (let i = 0; i < logs.length; i += namesAtOnce) {
+        const some = logs.slice(i, i + namesAtOnce)
+        const [least, most] = [some[0]?.at, some.at(-1)?.at]
+        const params = { project: projectId, ids: some.map(({ id }) => id), least, most }
+        await addNamed(statement('erasure.named-by-logs', params, { madeOfTexts }), some, into)
       }
     },
 

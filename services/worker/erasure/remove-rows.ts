@@ -96,6 +96,8 @@ export type RowRemoval = {
    * @returns besides, times at which payloads of theirs may have been, in microseconds
    */
   removeParts(projectId: string, ids: readonly string[]): Promise<RemovedParts>
+  /** Log records that some calls are, with the ids of these. */
+  recordsOf(projectId: string, ids: readonly string[]): Promise<Map<string, string>>
   /** Log records, in the order of their times. */
   removeLogs(projectId: string, keys: readonly LogKey[]): Promise<void>
   /** What the field index has of payloads that were removed. */
@@ -162,6 +164,7 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
 
   return {
     remove,
+    recordsOf,
     removeValues: createValueRemoval({ read, change, betweenDerivations, recount }),
     async removeParts(projectId, ids) {
       const params = { project: projectId, ids }

@@ -23,7 +23,7 @@ import {
 export type RoundDeps = {
   due: Pick<Due, 'calls' | 'feedback' | 'goneTraces' | 'logs'>
   removal: RowRemoval
-  fileRemoval: Pick<FileRemoval, 'named' | 'remove' | 'removeOps' | 'removeBlobs'>
+  fileRemoval: Pick<FileRemoval, 'named' | 'namedByLogs' | 'remove' | 'removeOps' | 'removeBlobs'>
   log: Pick<Log, 'rewrite'>
   deadLetters: Pick<DeadLetters, 'remove'>
   audit: Pick<Audit, 'record'>
@@ -150,14 +150,21 @@ export function createRound(deps: RoundDeps): Round {
     }
   }
 
-  /** Removes files that nothing but deleted calls of a project names: while their payloads are there, which name them. */
+  /** Removes files that nothing but what is deleted of a project names: while that is there. */
   async function removeFiles(projectId: string, erasures: readonly Erasure[], nowMs: number): Promise<void> {
     const named: NamedDigests = new Map()
+    const goneLogs = new Set<string>()
     for await (const calls of deletedCalls(projectId, erasures, nowMs)) {
       await fileRemoval.named(projectId, calls, named)
       await fileRemoval.removeOps(projectId, calls)
+      const ids = calls.map(({ id }) => id)
+      for (const id of (await removal.recordsOf(projectId, ids)).keys()) goneLogs.add(id)
     }
-    const removed = await fileRemoval.remove(projectId, named)
+    for await (const logs of deletedLogs(projectId, erasures, nowMs)) {
+      await fileRemoval.namedByLogs(projectId, logs, named)
+      for (const { id } of logs) goneLogs.add(id)
+    }
+    const removed = await fileRemoval.remove(projectId, named, goneLogs)
     for (const { ver, bytes } of removed) countOf(erasures, { deleteVer: ver, partVer: 0n }, { files: 1, bytes })
     const [files, bytes] = [removed.length, removed.reduce((sum, one) => sum + one.bytes, 0)]
     if (files > 0)
