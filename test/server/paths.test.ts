@@ -6,6 +6,7 @@ import { tableDigest, valueDigest } from '../../services/content/digest.ts'
 import { basicAuth, post, uploadText } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { noteTouched, type Touched } from '../fixtures/touched.ts'
+import { at, logsOfTrace, logsToDelete, logsToErase, logsToSend, traceId } from './paths-of-logs.ts'
 
 const routes = declaredRoutes()
 const routeOf = (name: string) => routes.find((route) => route.name === name) ?? expect.fail(`no route ${name}`)
@@ -33,8 +34,6 @@ describe('what routes touch', () => {
   const project_id = 'acme/paths'
   const id = (letter: string) => letter.repeat(16)
   const [one, two, three, four] = [id('a'), id('b'), id('c'), id('d')]
-  const traceId = 'e'.repeat(32)
-  const at = '2026-01-05T12:00:00Z'
   // Content that is known already is not written again: each one differs.
   let images = 0
   const image = () => `data:text/plain;base64,${Buffer.alloc(10_000, `content ${images++} `).toString('base64')}`
@@ -235,16 +234,11 @@ describe('what routes touch', () => {
     ['scores.delete', inProject('DELETE', `scores?score_ids=${three}`)],
   ]
 
-  const ofDay = { start: at, end: '2026-01-06T12:00:00Z' }
   const erasures = [
     send('/call/start', { start: { ...start(id('e')), inputs: {} } }),
-    ...[
-      { call_ids: [id('e')] },
-      { trace_ids: [traceId] },
-      { logs: { ...ofDay, contains: 'to be erased' } },
-      { query: elsewhere.query },
-      { query: withinInputs },
-    ].map((asked) => send('/erasures', { project_id, ...asked, reason: 'test' })),
+    ...[{ call_ids: [id('e')] }, ...logsToErase, { query: elsewhere.query }, { query: withinInputs }].map((asked) =>
+      send('/erasures', { project_id, ...asked, reason: 'test' }),
+    ),
   ]
   const requests: [name: string, ...(() => Promise<{ status: number }>)[]][] = [
     ['calls.start', send('/call/start', { start: start(one) })],
@@ -256,21 +250,8 @@ describe('what routes touch', () => {
     ['calls.end_in_project', send(`${v2}/call/end`, { end: { ...end(four), started_at: at } })],
     ['otel.traces', otlp('/otel/v1/traces')],
     ['otel.agents.traces', otlp('/agents/otel/v1/traces')],
-    [
-      'otel.logs',
-      () => {
-        const timeUnixNano = '1767614400000000000'
-        const logRecords = [
-          { timeUnixNano, traceId, body: { stringValue: image() } },
-          { timeUnixNano, body: { stringValue: 'to be erased' } },
-          { timeUnixNano, body: { stringValue: 'to be deleted' } },
-          { timeUnixNano, eventName: 'codex.user_prompt' },
-        ]
-        const body = { resourceLogs: [{ scopeLogs: [{ logRecords }] }] }
-        return post(server.now().url, '/otel/v1/logs', body, { project_id })
-      },
-    ],
-    ['logs.query', send('/logs/query', { project_id, ...ofDay, trace_id: traceId })],
+    ['otel.logs', () => post(server.now().url, '/otel/v1/logs', logsToSend(image()), { project_id })],
+    ['logs.query', send('/logs/query', { project_id, ...logsOfTrace })],
     [
       'objects.create',
       send('/obj/create', { obj: { project_id, object_id: 'thing', val: { a: 1 } } }),
@@ -376,12 +357,7 @@ describe('what routes touch', () => {
     ['training_jobs.create_sft', trainingJob],
     ...evaluationRuns,
     ['calls.delete', send('/calls/delete', { project_id, call_ids: [one] })],
-    [
-      'logs.delete',
-      ...[{ trace_id: traceId }, { contains: 'to be deleted' }].map((asked) =>
-        send('/logs/delete', { project_id, ...ofDay, ...asked }),
-      ),
-    ],
+    ['logs.delete', ...logsToDelete.map((asked) => send('/logs/delete', { project_id, ...asked }))],
     ['erasures.create', ...erasures],
     ['erasures.list', inProject('GET', 'erasures')],
     ['erasures.read', notThere(inProject('GET', 'erasures/none'))],

@@ -10,7 +10,7 @@ import { erasureQuery, erasuresQuery } from '../../services/query/erasures/route
 import { fileChunksQuery, fileTotalQuery } from '../../services/query/files/read.ts'
 import { parseQuery } from '../../services/query/language/parse.ts'
 import { anyDeletedQuery, hiddenQuery } from '../../services/query/logs/hidden.ts'
-import { conditionOf, logList } from '../../services/query/logs/records.ts'
+import { filterCondition, logList } from '../../services/query/logs/records.ts'
 import { baseClassesQuery } from '../../services/query/objects/base-classes.ts'
 import { aliasQuery, distinctQuery, ofObjectsQuery } from '../../services/query/objects/labels.ts'
 import { objectValuesQuery, versionsQuery } from '../../services/query/objects/query.ts'
@@ -48,7 +48,11 @@ const unread = {
 const slice = { limit: 10, offset: 5 }
 
 const logs = (request: object) =>
-  logList(projectId, conditionOf(logsQueryRequest.parse({ project_id: projectId, start: 1, end: 2, ...request })), 50)
+  logList(
+    projectId,
+    filterCondition(logsQueryRequest.parse({ project_id: projectId, start: 1, end: 2, ...request })),
+    50,
+  )
 const filteredLogs = {
   trace_id: 't',
   span_id: 's',

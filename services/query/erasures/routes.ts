@@ -24,7 +24,7 @@ import { callQueryTables, joinedTables, topicsOfQuery } from '../calls/condition
 import { type DeleteCallsDeps, deleteCallTrees } from '../calls/delete-call-trees.ts'
 import { headerSelect } from '../calls/header.ts'
 import { createRecordDeletion } from '../logs/delete-records.ts'
-import { conditionOf, logTables, named, ofTraces, type RecordCondition } from '../logs/records.ts'
+import { filterCondition, logTables, named, ofTraces, type RecordCondition } from '../logs/records.ts'
 import { receiptOfRow } from './receipts.ts'
 import type { RequestErasure } from './request.ts'
 
@@ -47,7 +47,7 @@ function recordsOf({ trace_ids, thread_ids, user_ids, logs }: ErasureRequest): R
   if (trace_ids !== undefined) return ofTraces(trace_ids)
   if (thread_ids !== undefined) return named(threadAttributes, thread_ids)
   if (user_ids !== undefined) return named(userAttributes, user_ids)
-  return logs && conditionOf(logs)
+  return logs && filterCondition(logs)
 }
 
 /** Erasures, the latest first: their ids are in the order of their requests. @param before an id, or '' for all */

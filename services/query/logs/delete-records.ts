@@ -5,7 +5,7 @@ import type { ProjectId } from '../../core/ids.ts'
 import type { Log, Position } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
 import { deletedRecords, type LogKey, logsTopic } from '../../events/logs.ts'
-import { keyOf, type RecordCondition } from './records.ts'
+import { logKeyOf, type RecordCondition } from './records.ts'
 import { createShownRecords } from './shown.ts'
 
 /** Records that one request may name. */
@@ -26,7 +26,7 @@ export function createRecordDeletion({ store, log, clock }: DeleteRecordsDeps): 
     async find(projectId, where, signal) {
       const found: LogKey[] = []
       for await (const page of keys({ projectId, where, signal }, undefined, { signal, pool: 'export' })) {
-        for (const [key] of page) found.push(keyOf(key))
+        for (const [key] of page) found.push(logKeyOf(key))
         if (found.length > maxRecords) throw tooLarge()
       }
       return found

@@ -7,7 +7,7 @@ import { type Freshness, throwIfStale } from '../../core/log/freshness.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import { erasureHeader, type RequestErasure } from '../erasures/request.ts'
 import { createRecordDeletion, type DeleteRecordsDeps } from './delete-records.ts'
-import { conditionOf, logTables } from './records.ts'
+import { filterCondition, logTables } from './records.ts'
 
 /** @param requestErasure has the bytes of what is deleted removed, too */
 export function logDeleteRoute(
@@ -27,7 +27,7 @@ export function logDeleteRoute(
     async handle(context) {
       const { project_id, ...filter } = context.input
       const projectId = context.project(project_id)
-      const where = conditionOf(filter)
+      const where = filterCondition(filter)
       const headers = await deps.freshness.wait(context, ['logs', 'calls'])
       // What is not in the tables yet would stay.
       throwIfStale(headers)

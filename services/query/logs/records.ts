@@ -17,7 +17,7 @@ export const logTables = ['logs', 'logs_by_span', 'logs_deleted', 'calls_deleted
 const beyondSeverities = 25
 
 /** In the order of `columns`; times are nanoseconds as text. */
-export type Row = [
+export type RecordRow = [
   key: string,
   at: string,
   id: string,
@@ -70,9 +70,9 @@ export function throwUnlessKey(after: string): void {
   if (!keyForm.test(after)) throw fault(400, 'after must be the cursor of a line')
 }
 
-export const keyOf = (found: string): LogKey => ({ id: keyId(found), at: found.slice(0, found.indexOf('_')) })
+export const logKeyOf = (found: string): LogKey => ({ id: keyId(found), at: found.slice(0, found.indexOf('_')) })
 
-export function idsOf([key, , traceId, spanId, said]: RecordKey): RecordIds {
+export function recordIdsOf([key, , traceId, spanId, said]: RecordKey): RecordIds {
   const id = keyId(key)
   return { id, callId: turnIdOfSaid(said) || id, traceId, spanId }
 }
@@ -84,7 +84,7 @@ export const behind =
     sql`${where(project)} AND at >= ${keyTime(after)} AND (at, id) > (${keyTime(after)}, ${param('String', keyId(after))})`
 
 /** Records between two times for which all that is asked for holds. @throws Fault */
-export function conditionOf(input: LogsFilter): RecordCondition {
+export function filterCondition(input: LogsFilter): RecordCondition {
   const startUs = timeOf('start', input.start)
   const endUs = timeOf('end', input.end)
   if (endUs < startUs) throw fault(400, 'end must not be before start')
@@ -123,7 +123,7 @@ export const named =
   }
 
 /** All versions of a record say the same, and stand side by side: reading one of each ends as soon as there are enough. */
-export function logList(projectId: ProjectId, where: RecordCondition, limit: number): KeyedList<Row> {
+export function logList(projectId: ProjectId, where: RecordCondition, limit: number): KeyedList<RecordRow> {
   const page = (select: Sql, rows: number, offset: number, settings = sql``) =>
     projectQuery('logs.query', projectId, (project) => {
       return sql`SELECT ${select} ${project.from('logs', { where: where(project) })}

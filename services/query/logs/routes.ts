@@ -7,7 +7,7 @@ import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
 import { linesType } from '../calls/routes.ts'
 import { started } from '../calls/stream.ts'
-import { behind, conditionOf, logTables, type Row, throwUnlessKey } from './records.ts'
+import { behind, filterCondition, logTables, type RecordRow, throwUnlessKey } from './records.ts'
 import { createShownRecords } from './shown.ts'
 
 export type LogReadDeps = { store: Pick<Store, 'bytes'>; freshness: Freshness }
@@ -21,7 +21,7 @@ function membersText(texts: Record<string, string>, jsonKeys: readonly string[] 
   return `{${members.join()}}`
 }
 
-function lineOf(row: Row): string {
+function lineOf(row: RecordRow): string {
   const [cursor, at, id, observed, traceId, spanId, severity, severityText, eventName, body, isBodyJson] = row
   const [attributes, jsonKeys, resource, scope] = row.slice(11) as [
     Record<string, string>,
@@ -65,7 +65,7 @@ export function createLogReadRoutes({ store, freshness }: LogReadDeps): Route[] 
         const limit = Number(input.limit)
         if (limit > maxLogLines) throw fault(400, `limit must not be above ${maxLogLines}`)
         if (input.after) throwUnlessKey(input.after)
-        const all = conditionOf(input)
+        const all = filterCondition(input)
         const where = input.after ? behind(all, input.after) : all
         // Records of deleted calls are not shown.
         const headers = await freshness.wait(context, ['logs', 'calls'])

@@ -6,7 +6,7 @@ import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { compactRows } from '../calls/header.ts'
 import { listRows, rowsOfKeys } from '../list-rows.ts'
 import { anyDeletedQuery, type HiddenRow, hiddenBy, hiddenQuery } from './hidden.ts'
-import { behind, idsOf, logList, type RecordCondition, type RecordKey, type Row } from './records.ts'
+import { behind, logList, type RecordCondition, type RecordKey, type RecordRow, recordIdsOf } from './records.ts'
 
 /** Records that one statement asks about. */
 const mostKeys = 5_000
@@ -18,7 +18,7 @@ type Asked = { projectId: ProjectId; where: RecordCondition; signal: AbortSignal
 
 export type ShownRecords = {
   /** The first records for which a condition holds, in the order of their times. */
-  shown(asked: Asked & { limit: number }): AsyncGenerator<Row[]>
+  shown(asked: Asked & { limit: number }): AsyncGenerator<RecordRow[]>
   /** Keys of all of them, some at a time. */
   keys(asked: Asked, firstPage?: number, options?: QueryOptions): AsyncGenerator<RecordKey[]>
 }
@@ -47,8 +47,8 @@ export function createShownRecords(store: Pick<Store, 'bytes'>): ShownRecords {
       const page = await read<RecordKey>(logList(projectId, after, limit).keys({ limit, offset: 0 }), options)
       const last = page.at(-1)
       if (last === undefined) return
-      const isHidden = hiddenBy(await read<HiddenRow>(hiddenQuery(projectId, page.map(idsOf)), options))
-      const some = page.filter((key) => !isHidden(idsOf(key)))
+      const isHidden = hiddenBy(await read<HiddenRow>(hiddenQuery(projectId, page.map(recordIdsOf)), options))
+      const some = page.filter((key) => !isHidden(recordIdsOf(key)))
       if (some.length > 0) yield some
       if (page.length < limit) return
       after = behind(where, last[0])

@@ -20,7 +20,7 @@ export function parted<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[]
 export type Deleted = { id: string; deleteVer: bigint; partVer: bigint }
 
 /** Deleted log records that are stored: accept timestamps of the delete, and of the record. */
-export type DeletedLog = LogKey & { deleteVer: bigint; partVer: bigint }
+export type DueLog = LogKey & { deleteVer: bigint; partVer: bigint }
 
 /** Log records that one page names. */
 const logsAtOnce = 50_000
@@ -47,8 +47,7 @@ function deletedLogs(where: string, held: HeldParts): string {
 }
 
 /** Both, by what statements on either have. */
-const both = (calls: string, logs: string): string =>
-  `SELECT project_id, id, deleted, part FROM (${calls}) UNION ALL SELECT project_id, id, deleted, part FROM (${logs})`
+const both = (calls: string, logs: string): string => statement('erasure.calls-and-logs', {}, { calls, logs }).sql
 
 export type Due = {
   /** Projects with something to remove that nothing holds, and the accept timestamp of the oldest delete. */
@@ -61,7 +60,7 @@ export type Due = {
   /** The next deleted calls of a project, in the order of their ids. */
   calls(projectId: string, after: string): Promise<Deleted[]>
   /** The next deleted log records of a project, in the order of their times. */
-  logs(projectId: string, after: LogKey): Promise<DeletedLog[]>
+  logs(projectId: string, after: LogKey): Promise<DueLog[]>
   /** Which of some traces have no calls any more, with the accept timestamp of the last delete. */
   goneTraces(projectId: string, traces: readonly string[]): Promise<Map<string, bigint>>
   /**

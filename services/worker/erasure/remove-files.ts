@@ -23,7 +23,7 @@ const madeOfTexts = `startsWith(val, '{"_type":"CustomWeaveType","weave_type":{"
 export type NamedDigests = Map<string, bigint>
 
 /** A file that is gone, with the accept timestamp of the delete that let it go. */
-export type RemovedFile = { ver: bigint; bytes: number }
+type RemovedFile = { ver: bigint; bytes: number }
 
 export type FileRemovalDeps = OpRemovalDeps & { blobs: Pick<StoredBlobs, 'remove'> }
 

@@ -77,7 +77,7 @@ const background = { pool: 'background', timeoutMs: 600_000 } as const
 
 export type RowRemovalDeps = DerivedRows & { store: Pick<Store, 'rows' | 'command'>; budget: Budget }
 
-export type RemovedParts = {
+type RemovedParts = {
   /** How many of what each call had. */
   feedback: Map<string, number>
   payloads: Map<string, number>

@@ -6,7 +6,7 @@ import type { Log } from '../../core/log/log.ts'
 import type { Erasure } from '../../events/erasures.ts'
 import type { LogKey } from '../../events/logs.ts'
 import type { DeadLetters } from '../dead-letters/dead-letters.ts'
-import { type Deleted, type DeletedLog, type Due, parted } from './due.ts'
+import { type Deleted, type Due, type DueLog, parted } from './due.ts'
 import type { FileRemoval, NamedDigests } from './remove-files.ts'
 import { callsAtOnce, type RowRemoval } from './remove-rows.ts'
 import {
@@ -120,7 +120,7 @@ export function createRound(deps: RoundDeps): Round {
     projectId: string,
     erasures: readonly Erasure[],
     nowMs: number,
-  ): AsyncGenerator<DeletedLog[]> {
+  ): AsyncGenerator<DueLog[]> {
     const isKnown = isKnownOf(erasures, nowMs)
     for (let after = firstLog; !isStopped(); ) {
       const logs = await due.logs(projectId, after)
