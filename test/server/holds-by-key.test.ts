@@ -83,6 +83,13 @@ async function sendAged(n: number, word: string, trace: number, started_at: stri
   return digest
 }
 
+/** A log record of a trace, without a span. */
+const sendOfTrace = (body: string, trace: number, at: string) => {
+  const record = { timeUnixNano: `${Date.parse(at)}000000`, body: text('', body).value, traceId: traceOf(trace) }
+  const logs = { resourceLogs: [{ scopeLogs: [{ logRecords: [record] }] }] }
+  return server.send('/otel/v1/logs', logs, { project_id: aged })
+}
+
 const noKeys: HeldKeys = { all: false, callIds: new Set(), traceIds: new Set(), threadIds: new Set() }
 
 type Run = { most?: number; recount?: Worker['recount']; roundDays?: number }
@@ -156,6 +163,9 @@ it('retention keeps the calls of a held trace, and takes the rest of their hours
     'kept-call': await sendAged(6, 'kept-call', 6, '2025-02-01T12:00:00Z'),
     'kept-young': await sendAged(7, 'kept-young', 7, '2025-03-20T12:00:00Z'),
   }
+  await sendOfTrace('kept with its trace', 6, '2025-02-01T12:00:00Z')
+  await sendOfTrace('kept with a held trace', 1, '2025-02-01T12:00:00Z')
+  await sendOfTrace('gone with its age', 4, '2025-02-01T12:00:00Z')
   await derive(server)
   // Files leave the table's files with the next run.
   const tablesOf = (texts: ReadonlyMap<string, Buffer>, word: string) => {
@@ -173,7 +183,9 @@ it('retention keeps the calls of a held trace, and takes the rest of their hours
     expect([word, await hasFile(aged, digest)]).toEqual([word, isKept])
   }
   expect(await counted()).toEqual(same({ '10.12': 2, '01.12': 1, '20.12': 1 }))
-  expect(gone).toMatchObject({ calls: 3, turns: 3, payloads: 6, feedback: 3, logs: 3, files: 3 })
+  for (const word of ['kept with its trace', 'kept with a held trace', 'gone with its age'])
+    expect([word, texts.get('logs')?.includes(word)]).toEqual([word, word.startsWith('kept')])
+  expect(gone).toMatchObject({ calls: 3, turns: 3, payloads: 6, feedback: 3, logs: 4, files: 3 })
   // What stays is found, whole, once more days bring it back.
   const listed = await server.list<{ id: string; output: string }>('/calls/stream_query', { project_id: aged })
   expect(listed.map(({ output }) => output).sort()).toEqual([

@@ -26,7 +26,9 @@ SELECT
     first_ver,
     files,
     bytes,
-    held
+    held,
+    log_records,
+    places
 FROM callhouse.erasures
 FINAL
 WHERE (project_id = {v0:String}) AND (id < {v1:String})
@@ -61,7 +63,9 @@ SELECT
     first_ver,
     files,
     bytes,
-    held
+    held,
+    log_records,
+    places
 FROM callhouse.erasures
 FINAL
 WHERE (project_id = {v0:String}) AND (id = {v1:String})

@@ -26,7 +26,9 @@ SELECT
     first_ver,
     files,
     bytes,
-    held
+    held,
+    log_records,
+    places
 FROM callhouse.erasures
 FINAL
 WHERE (({project:String} = '') OR (project_id = {project:String})) AND (({id:String} = '') OR (id = {id:String}))
@@ -61,7 +63,9 @@ SELECT
     first_ver,
     files,
     bytes,
-    held
+    held,
+    log_records,
+    places
 FROM callhouse.erasures
 FINAL
 WHERE (({project:String} = '') OR (project_id = {project:String})) AND (({id:String} = '') OR (id = {id:String}))

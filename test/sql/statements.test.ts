@@ -23,6 +23,9 @@ const parts: Record<string, string> = {
   calls: 'SELECT 1',
   feedbackOfHeld: 'SELECT 1',
   started: 'SELECT 1',
+  gone: 'SELECT 1',
+  keys: 'SELECT 1',
+  logs: 'SELECT 1',
   others: ' AND 1',
 }
 
