@@ -1,5 +1,5 @@
 // What the test of paths sends, asks and deletes of log records.
-export const traceId = 'e'.repeat(32)
+export const loggedTrace = 'e'.repeat(32)
 export const at = '2026-01-05T12:00:00Z'
 const day = { start: at, end: '2026-01-06T12:00:00Z' }
 
@@ -8,11 +8,11 @@ export function logsToSend(image: string) {
   const timeUnixNano = '1767614400000000000'
   const said = (stringValue: string) => ({ timeUnixNano, body: { stringValue } })
   const prompt = { timeUnixNano, eventName: 'codex.user_prompt' }
-  const logRecords = [{ ...said(image), traceId }, said('to be erased'), said('to be deleted'), prompt]
+  const logRecords = [{ ...said(image), traceId: loggedTrace }, said('to be erased'), said('to be deleted'), prompt]
   return { resourceLogs: [{ scopeLogs: [{ logRecords }] }] }
 }
 
-export const logsOfTrace = { ...day, trace_id: traceId }
+export const logsOfTrace = { ...day, trace_id: loggedTrace }
 /** Those of a trace are hidden by then; the others go. */
 export const logsToDelete = [logsOfTrace, { ...day, contains: 'to be deleted' }]
-export const logsToErase = [{ trace_ids: [traceId] }, { logs: { ...day, contains: 'to be erased' } }]
+export const logsToErase = [{ trace_ids: [loggedTrace] }, { logs: { ...day, contains: 'to be erased' } }]

@@ -6,7 +6,7 @@ import { tableDigest, valueDigest } from '../../services/content/digest.ts'
 import { basicAuth, post, uploadText } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { noteTouched, type Touched } from '../fixtures/touched.ts'
-import { at, logsOfTrace, logsToDelete, logsToErase, logsToSend, traceId } from './paths-of-logs.ts'
+import { at, loggedTrace, logsOfTrace, logsToDelete, logsToErase, logsToSend } from './paths-of-logs.ts'
 
 const routes = declaredRoutes()
 const routeOf = (name: string) => routes.find((route) => route.name === name) ?? expect.fail(`no route ${name}`)
@@ -40,7 +40,7 @@ describe('what routes touch', () => {
   const start = (id: string, parent_id?: string) => ({
     project_id,
     id,
-    trace_id: traceId,
+    trace_id: loggedTrace,
     op_name: 'op',
     started_at: at,
     attributes: {},
@@ -54,7 +54,7 @@ describe('what routes touch', () => {
   const withinInputs = { $expr: { $eq: [{ $getField: 'inputs.x' }, { $literal: '1' }] } }
   const page = { project_id, limit: 2, offset: 1, include_total_storage_size: true, include_storage_size: true }
   const lists = [
-    { ...page, filter: { trace_ids: [traceId] } },
+    { ...page, filter: { trace_ids: [loggedTrace] } },
     { ...page, filter: { parent_ids: [one] } },
     { ...page, filter: { call_ids: [one] } },
     { ...page, sort_by: [{ field: 'started_at', direction: 'desc' }] },
@@ -65,7 +65,7 @@ describe('what routes touch', () => {
   /** What lies in other tables: feedback, queues, a row of a table behind a ref. */
   const elsewhere = {
     project_id,
-    filter: { trace_ids: [traceId] },
+    filter: { trace_ids: [loggedTrace] },
     expand_columns: ['inputs.row'],
     query: {
       $expr: {
@@ -290,7 +290,7 @@ describe('what routes touch', () => {
     ['calls.usage', send('/calls/usage', { project_id, call_ids: [one], include_costs: true })],
     [
       'calls.stats',
-      ...[{ trace_ids: [traceId] }, { parent_ids: [one] }, { call_ids: [one] }, { trace_roots_only: true }].map(
+      ...[{ trace_ids: [loggedTrace] }, { parent_ids: [one] }, { call_ids: [one] }, { trace_roots_only: true }].map(
         (filter) =>
           send('/calls/stats', {
             project_id,
@@ -307,7 +307,7 @@ describe('what routes touch', () => {
       ...lists.map(({ project_id, ...body }) => send('/trace/usage', { project_id, ...body, include_costs: true })),
       send('/trace/usage', elsewhere),
     ],
-    ['traces.tree', send('/trace/tree', { project_id, trace_id: traceId })],
+    ['traces.tree', send('/trace/tree', { project_id, trace_id: loggedTrace })],
     ['calls.cells', send('/calls/cells', { project_id, call_ids: [one], paths: ['inputs'] })],
     ['calls.fields', send('/calls/fields', { project_id })],
     ['calls.values', ...shown('/calls/values', { fields: ['inputs.k', 'op_name'] })],
