@@ -53,7 +53,7 @@ describe('the page', () => {
   it('loads at once what a page needs beside the first file', async () => {
     const loaded = async (path: string): Promise<string[]> => {
       const { text } = await get(path, navigation)
-      return [...text.matchAll(/<link rel="modulepreload" crossorigin href="\.\/assets\/([a-z-]+)-[^"]+"/g)].map(
+      return [...text.matchAll(/<link rel="modulepreload" crossorigin href="\.\/assets\/([a-z-]+)-[\w-]{8}\.js"/g)].map(
         ([, name]) => name ?? '',
       )
     }

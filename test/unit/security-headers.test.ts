@@ -1,6 +1,7 @@
 // What a browser must not make of an answer: said with every one, whoever gives it and however early.
 import { expect, it, onTestFinished } from 'vitest'
 import { openOtlpPorts } from '../../services/app/otlp-ports.ts'
+import { createConnections } from '../../services/core/process/connections.ts'
 import { send, sendRaw, startServer } from '../fixtures/http-server.ts'
 
 it('the server says with every answer what a browser must not make of it', async () => {
@@ -51,6 +52,7 @@ it('the port of OTLP over HTTP says it too, of what it does not take and of what
     config: { host: '127.0.0.1', otlpGrpcPort: undefined, otlpHttpPort: 0, given: new Set() },
     main: server.server,
     methods: {},
+    connections: createConnections({ most: 100 }),
   } as never)
   onTestFinished(async () => void (await ports.close(1_000)))
   for (const path of ['/version', '/v1/traces']) {
