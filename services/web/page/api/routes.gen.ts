@@ -114,6 +114,7 @@ export type Shapes = {
   'keys.limits_update': { in: z.input<typeof access.keyLimitsRequest>; out: z.output<typeof access.keyLimitsResponse>; line: never }
   'keys.list': { in: undefined; out: null; line: z.output<typeof access.keyResponse> }
   'keys.rotate': { in: z.input<typeof access.rotateRequest>; out: z.output<typeof access.madeKeyResponse>; line: never }
+  'logs.delete': { in: z.input<typeof logs.logsDeleteRequest>; out: z.output<typeof logs.logsDeleteResponse>; line: never }
   'logs.query': { in: z.input<typeof logs.logsQueryRequest>; out: null; line: never }
   'masking.preview': { in: z.input<typeof maskRules.maskingPreviewRequest>; out: z.output<typeof maskRules.maskingPreviewResponse>; line: never }
   'masking.read': { in: undefined; out: z.output<typeof maskRules.maskingResponse>; line: never }
@@ -276,6 +277,7 @@ export const routes = {
   'keys.limits_update': ['PUT', '/keys/{id}/limits'],
   'keys.list': ['GET', '/keys'],
   'keys.rotate': ['POST', '/keys/{id}/rotate'],
+  'logs.delete': ['POST', '/logs/delete'],
   'logs.query': ['POST', '/logs/query'],
   'masking.preview': ['POST', '/masking/preview'],
   'masking.read': ['GET', '/v2/{entity}/{project}/masking'],
