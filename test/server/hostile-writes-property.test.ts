@@ -50,7 +50,8 @@ const taken: string[] = []
 const statuses = new Map<number, number>()
 
 /** What is wrong with the answer, '' if nothing. */
-async function check({ path, headers, body, what, callId }: Hostile): Promise<string> {
+async function check(hostile: Hostile): Promise<string> {
+  const { path, headers, body, what, callId } = hostile
   const shown = `${what} to ${path}: ${body.subarray(0, 600).toString('latin1')}`
   try {
     const answer = await fetch(server.now().url + path, {
@@ -60,6 +61,8 @@ async function check({ path, headers, body, what, callId }: Hostile): Promise<st
       signal: AbortSignal.timeout(answerLimitMs),
     })
     const text = await answer.text()
+    // Several at one time may need more memory than there is for long bodies: a client asks again.
+    if (answer.status === 503 && answer.headers.has('retry-after')) return check(hostile)
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
     if (answer.status >= 500) return `${answer.status} ${text} for ${shown}`
     if (answer.status === 200 && callId !== undefined) taken.push(callId)
