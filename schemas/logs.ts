@@ -34,9 +34,14 @@ export const logsQueryRequest = z.object({
   after: optional(text()),
 })
 
-/** For deletes: a member that is not known could mean fewer records. */
-export const logsSelector = z.strictObject(filter)
+/** For deletes: a member that is not known, and a text that says nothing, could mean fewer records. */
+export const logsSelector = z.strictObject({
+  ...filter,
+  trace_id: optional(text().min(1)),
+  span_id: optional(text().min(1)),
+  contains: optional(text().min(1)),
+})
 
-export const logsDeleteRequest = z.strictObject({ project_id: text(), ...filter })
+export const logsDeleteRequest = logsSelector.extend({ project_id: text() })
 
 export const logsDeleteResponse = z.object({ num_deleted: z.int() })

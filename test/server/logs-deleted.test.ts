@@ -118,8 +118,9 @@ describe('log records', () => {
     ]
     await sendLogs(project, records)
     const ask = (body: object) => post(server.now().url, '/logs/delete', { project_id: project, ...day, ...body })
-    for (const unknown of [{ limit: 3 }, { traces: [] }, { end: undefined }])
-      expect((await ask(unknown)).status).toBe(422)
+    const empty = [{ trace_id: '' }, { span_id: '' }, { contains: '' }]
+    for (const unfit of [{ limit: 3 }, { traces: [] }, { end: undefined }, ...empty])
+      expect([unfit, (await ask(unfit)).status]).toEqual([unfit, 422])
     expect((await ask({ start: 'x' })).status).toBe(400)
     const first = await ask({ contains: 'goes with its text' })
     expect(JSON.parse(first.text)).toEqual({ num_deleted: 1 })
