@@ -14,7 +14,7 @@ const kind = z.enum(['person', 'service'])
 export const pageQuery = z.object({ limit: z.int().min(1).max(1000).optional(), after: z.string().optional() })
 export const grantsQuery = pageQuery.extend({ scope })
 
-export const userRequest = z.object({
+export const userRequest = z.strictObject({
   id: userId,
   kind: kind.default('person'),
   name: z.string().max(200).optional(),
@@ -30,10 +30,10 @@ export const userResponse = z.object({
   grants: z.array(z.object({ scope, role, source: z.enum(['manual', 'oidc']) })),
 })
 
-export const grantRequest = z.object({ user_id: userId, scope, role: role.nullable() })
+export const grantRequest = z.strictObject({ user_id: userId, scope, role: role.nullable() })
 export const grantResponse = grantRequest.extend({ source: z.enum(['manual', 'oidc']).optional() })
 
-export const ownKeyRequest = z.object({
+export const ownKeyRequest = z.strictObject({
   name: z.string().max(100).default(''),
   actions: list(action).min(1).max(20),
   scopes: list(scope).min(1).max(100),
@@ -48,7 +48,7 @@ export const newKeyRequest = ownKeyRequest.extend({
 /** A name that is not known is a mistake, and must not count as no limit. */
 export const keyLimitsRequest = z.strictObject(keyLimits.shape)
 export const keyLimitsResponse = keyLimits
-export const rotateRequest = z.object({ overlap_hours: z.number().min(0).max(168).default(24) })
+export const rotateRequest = z.strictObject({ overlap_hours: z.number().min(0).max(168).default(24) })
 /** The key's text is shown here and never again. */
 export const madeKeyResponse = z.object({ id: z.string(), key: z.string(), expires_at: time.optional() })
 export const revokedResponse = z.object({ revoked_at: time })

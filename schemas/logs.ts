@@ -26,7 +26,8 @@ const logsFilter = z.object(filter)
 /** Which records are meant. */
 export type LogsFilter = z.output<typeof logsFilter>
 
-export const logsQueryRequest = z.object({
+/** A member that is not known could mean fewer records. */
+export const logsQueryRequest = z.strictObject({
   project_id: text(),
   ...filter,
   limit: withDefault(intFrom(1), maxLogLines),
@@ -34,7 +35,7 @@ export const logsQueryRequest = z.object({
   after: optional(text()),
 })
 
-/** For deletes: a member that is not known, and a text that says nothing, could mean fewer records. */
+/** For deletes: a text that says nothing could mean fewer records as well. */
 export const logsSelector = z.strictObject({
   ...filter,
   trace_id: optional(text().min(1)),

@@ -122,6 +122,8 @@ describe('log records', () => {
     for (const unfit of [{ limit: 3 }, { traces: [] }, { end: undefined }, ...empty])
       expect([unfit, (await ask(unfit)).status]).toEqual([unfit, 422])
     expect((await ask({ start: 'x' })).status).toBe(400)
+    const read = (body: object) => post(server.now().url, '/logs/query', { project_id: project, ...day, ...body })
+    expect((await read({ severity: 3 })).status).toBe(422)
     const first = await ask({ contains: 'goes with its text' })
     expect(JSON.parse(first.text)).toEqual({ num_deleted: 1 })
     expect(first.headers.get('x-callhouse-erasure')).toMatch(/^[0-9a-f-]{36}$/)

@@ -71,6 +71,16 @@ describe('users, grants and keys', () => {
     })
     expect(await statusOf('POST', '/users/svc/on')).toBe(200)
 
+    // A bound that is misspelt would be none.
+    for (const [path, body] of [
+      ['/keys', { ...request, limit: { calls_per_minute: 1 } }],
+      ['/me/keys', { name: '', actions: ['read'], scopes: ['acme'], adresses: ['10.0.0.0/8'] }],
+      [`/keys/${id}/rotate`, { overlap_hour: 1 }],
+      ['/users', { id: 'new', entty: 'acme' }],
+    ] as const)
+      expect([path, await statusOf('POST', path, body)]).toEqual([path, 422])
+    expect(await statusOf('PUT', '/grants', { user_id: 'svc', scope: 'acme', role: 'writer', roles: [] })).toBe(422)
+
     const rotated = (await ask('POST', `/keys/${id}/rotate`, { overlap_hours: 1 })).body as { id: string; key: string }
     expect([await reads(key, 'acme/app'), await reads(rotated.key, 'acme/app')]).toEqual([200, 200])
     expect(await statusOf('POST', `/keys/${id}/rotate`)).toBe(409)

@@ -1,7 +1,9 @@
 // What holds for every request: paths, methods, bodies and limits.
+import { once } from 'node:events'
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../fixtures/eventually.ts'
 import { type Answer, annAuth, json, send, sendRaw, startServer, type TestServer } from '../fixtures/http-server.ts'
 import { routes } from './http-routes.ts'
@@ -73,6 +75,21 @@ describe('paths and methods', () => {
 })
 
 describe('JSON bodies', () => {
+  it('serves one of each connection in turn, however many one of them sends in one piece', async () => {
+    const before = server.lines.length
+    const sockets = ['/nope', '/things/1'].map((path) => ({ path, socket: connect(server.port, '127.0.0.1') }))
+    onTestFinished(() => sockets.forEach(({ socket }) => void socket.destroy()))
+    await Promise.all(sockets.map(({ socket }) => once(socket, 'connect')))
+    for (const { path, socket } of sockets) {
+      const count = path === '/nope' ? 1_000 : 1
+      socket
+        .resume()
+        .write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${annAuth}\r\n\r\n`.repeat(count))
+    }
+    const served = () => server.lines.slice(before).filter(({ msg }) => msg === 'request')
+    await eventually(() => expect(served().length).toBe(1_001))
+    expect(served().findIndex(({ route }) => route !== 'unmatched')).toBeLessThan(500)
+  })
   it('needs no Content-Type, and takes misleading ones', async () => {
     for (const type of [
       undefined,

@@ -263,9 +263,9 @@ export function createApp(deps: AppDeps): HttpServer {
   server.on('listening', () => {
     ownPort = (server.address() as AddressInfo).port
   })
-  const requestTurns = loopTurns
+  // One of each connection in turn: a pipeline of a thousand requests holds up nobody but itself.
   const beginInTurn: RequestListener = (request, response) =>
-    requestTurns(undefined, () => {
+    loopTurns(request.socket, () => {
       // Whoever went away before the turn came reads no answer.
       if (!request.destroyed) app(request, response)
     })

@@ -59,6 +59,14 @@ export const operators: Readonly<Record<string, Operator>> = {
   size_: '$size',
 }
 
+/** A name without its sign, case and underscores: what a member means that its writer took for an operator's. */
+const lettersOf = (name: string): string => name.replaceAll(/[^a-z]/gi, '').toLowerCase()
+const operatorLetters = new Set(Object.keys(operators).map(lettersOf))
+
+/** Other members beside an operator count for nothing; these would have been a part of the condition. */
+const isMeantAsOperator = (key: string): boolean =>
+  !Object.hasOwn(operators, key) && (key.startsWith('$') || operatorLetters.has(lettersOf(key)))
+
 const operands = new Set<Operator>(['$literal', '$getField', '$convert', '$size'])
 const convertible = new Set(['double', 'string', 'int', 'bool', 'exists'])
 
@@ -88,7 +96,7 @@ class Parser {
     if (!isObject(node)) malformed(loc, 'Input should be an object', 'dict_type')
     const keys = Object.keys(node).filter((key) => Object.hasOwn(operators, key))
     if (keys.length === 0) malformed(loc, 'Input should have an operator such as $eq or $getField', 'missing')
-    const unknown = Object.keys(node).find((key) => key.startsWith('$') && !Object.hasOwn(operators, key))
+    const unknown = Object.keys(node).find(isMeantAsOperator)
     if (unknown !== undefined) malformed([...loc, unknown], 'There is no such operator', 'extra_forbidden')
     if (keys.length > 1) malformed(loc, `Input should have one operator, not ${keys.join(' and ')}`, 'value_error')
     const key = keys[0] as string
@@ -176,10 +184,19 @@ class Parser {
     return typing.membership(value, parsed)
   }
 
+  /** The members of an operator that has them by name; one that is a known name in another writing is refused. */
+  private members(argument: object, required: string[], optional: string[], loc: Loc): void {
+    for (const key of required) if (!Object.hasOwn(argument, key)) malformed([...loc, key], 'Field required', 'missing')
+    const known = [...required, ...optional]
+    const letters = known.map(lettersOf)
+    for (const key of Object.keys(argument))
+      if (!known.includes(key) && letters.includes(lettersOf(key)))
+        malformed([...loc, key], 'There is no such member', 'extra_forbidden')
+  }
+
   private contains(argument: unknown, loc: Loc, depth: number): Condition {
     if (!isObject(argument)) malformed(loc, 'Input should be an object', 'dict_type')
-    for (const key of ['input', 'substr'])
-      if (!Object.hasOwn(argument, key)) malformed([...loc, key], 'Field required', 'missing')
+    this.members(argument, ['input', 'substr'], ['case_insensitive'], loc)
     const fold = argument.case_insensitive ?? false
     if (typeof fold !== 'boolean')
       malformed([...loc, 'case_insensitive'], 'Input should be a valid boolean', 'bool_type')
@@ -189,8 +206,7 @@ class Parser {
 
   private convert(argument: unknown, loc: Loc, depth: number): Value {
     if (!isObject(argument)) malformed(loc, 'Input should be an object', 'dict_type')
-    for (const key of ['input', 'to'])
-      if (!Object.hasOwn(argument, key)) malformed([...loc, key], 'Field required', 'missing')
+    this.members(argument, ['input', 'to'], [], loc)
     const { to } = argument
     if (typeof to !== 'string' || !convertible.has(to))
       malformed([...loc, 'to'], "Input should be 'double', 'string', 'int', 'bool' or 'exists'", 'literal_error')
