@@ -27,6 +27,8 @@ let isSettled = true
 let rewrites = 0
 /** Places of the log that cannot be written again. */
 let damaged: string[] = []
+/** Replaces what the engine says of files that are gone. */
+let goneBefore: Promise<number> | undefined
 let told = { overdue: 0, failed: 0 }
 let errors: string[] = []
 /** Events that are in the log and not in the tables; undefined = they come at once. */
@@ -61,7 +63,8 @@ afterAll(() => world?.remove())
 beforeEach(async (context) => {
   isSettled = true
   const of = { store: world.store, budget: unlimited }
-  const removal = createRowRemoval({ ...of, betweenDerivations: (job) => job(), recount: async () => {} })
+  const rows = createRowRemoval({ ...of, betweenDerivations: (job) => job(), recount: async () => {} })
+  const removal = { ...rows, filesGoneBefore: (isWhole: boolean) => goneBefore ?? rows.filesGoneBefore(isWhole) }
   const blobs = { remove: () => Promise.reject(new Error('there are none')) }
   const fileRemoval = createFileRemoval({ ...of, log, blobs, removeRows: removal.remove, held: heldProjects() })
   erasing = createErasing({
@@ -83,7 +86,7 @@ beforeEach(async (context) => {
     },
     onError: (error) => errors.push(error.message),
   })
-  ;[rewrites, damaged, errors] = [0, [], []]
+  ;[rewrites, damaged, errors, goneBefore] = [0, [], [], undefined]
   context.onTestFinished(() => erasing.stop())
 })
 
@@ -301,6 +304,28 @@ it('a receipt counts purged feedback once, though its rows merged before the rou
   const counted = await world.store.rows({ name: 'test', sql, params: { ids: [purge, id] } })
   const one = { status: 'verifying', feedback: 1, first: 1 }
   expect(counted).toEqual([one, one])
+})
+
+it('an erasure is done once its own files are gone, however many are asked for behind it', async () => {
+  const ids: string[] = []
+  const now = Date.now() + 37 * hourMs
+  const times: number[] = []
+  for (const name of ['first', 'behind it']) {
+    await world.apply([complete(name)])
+    await deleted(name)
+    ids.push((await erase(1)).id)
+    goneBefore = Promise.resolve(0)
+    await erasing.run(now)
+    times.push(Date.now())
+    // Accept timestamps are of milliseconds.
+    while (Date.now() <= (times.at(-1) as number)) await new Promise(setImmediate)
+  }
+  const statuses = () => Promise.all(ids.map(statusOf))
+  expect(await statuses()).toEqual(['verifying', 'verifying'])
+  goneBefore = Promise.resolve((times[0] as number) + 1)
+  await erasing.run(now + 60_000)
+  expect(await statuses()).toEqual(['done', 'verifying'])
+  goneBefore = undefined
 })
 
 it('an erasure is not done while a table holds something that nothing leads to, and says so', async () => {

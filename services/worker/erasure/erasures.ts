@@ -224,10 +224,12 @@ export function createErasing(deps: ErasingDeps): Erasing {
   /** Ends erasures of which nothing is left, neither rows nor files. */
   async function finishVerified(verifying: readonly Erasure[], nowMs: number): Promise<number> {
     let done = 0
-    for (const [projectId, erasures] of Map.groupBy(verifying, (one) => one.projectId)) {
+    for (const [projectId, own] of Map.groupBy(verifying, (one) => one.projectId)) {
       const isWhole = removedProjects().has(projectId)
-      const rewrittenMs = Math.max(...erasures.map(({ changedMs }) => changedMs))
-      if ((await removal.filesLeft(rewrittenMs, isWhole)) > 0) continue
+      const goneBeforeMs = await removal.filesGoneBefore(isWhole)
+      // Each by its own time: those that are asked for meanwhile hold up none before them.
+      const erasures = own.filter(({ changedMs }) => changedMs < goneBeforeMs)
+      if (erasures.length === 0) continue
       const tables = isWhole ? [] : await strayTables(projectId, (erasures.at(-1) as Erasure).untilVer)
       if (tables === undefined) continue
       if (tables.length === 0) done += await finishFree(projectId, erasures, nowMs)

@@ -114,8 +114,8 @@ export type RowRemoval = {
   removeProject(projectId: string): Promise<ReadonlyMap<string, number>>
   /** Rewrites the files that hold removed rows. @param isWhole also of tables that hold none of calls */
   rewriteFiles(isWhole: boolean): Promise<void>
-  /** Files that were replaced up to a time and are still there, and those from before it that hold removed rows. */
-  filesLeft(untilMs: number, isWhole: boolean): Promise<number>
+  /** Of what was removed before this time no file is left. @param isWhole also of tables that hold none of calls */
+  filesGoneBefore(isWhole: boolean): Promise<number>
 }
 
 export function createRowRemoval({ store, budget, betweenDerivations, recount }: RowRemovalDeps): RowRemoval {
@@ -248,15 +248,10 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
       )
       for (const { table, month } of found) await change(statement('erasure.rewrite', {}, { table, month }))
     },
-    async filesLeft(untilMs, isWhole) {
-      const [row] = await read<{ n: string }>(
-        statement('erasure.files', {
-          tables: isWhole ? await projectTables() : erasedTables,
-          from: Math.floor(untilMs / 1_000),
-          until: Math.ceil(untilMs / 1_000),
-        }),
-      )
-      return Number(row?.n ?? 0)
+    async filesGoneBefore(isWhole) {
+      const tables = isWhole ? await projectTables() : erasedTables
+      const [row] = await read<{ before: string }>(statement('erasure.files', { tables }))
+      return row === undefined ? Number.POSITIVE_INFINITY : Number(row.before)
     },
   }
 }

@@ -262,6 +262,7 @@ export function createWriter(options: {
   async function undo(segment: Segment): Promise<boolean> {
     try {
       await repair(segment)
+      if (status === 'down') reason = 'A failed write of the log was undone; nothing was written since'
       status = 'degraded'
       return true
     } catch (error) {
