@@ -19,7 +19,6 @@ import {
   integer,
   list,
   path,
-  portOrOff,
   secret,
   setting,
   text,

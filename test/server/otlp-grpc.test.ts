@@ -202,6 +202,7 @@ describe('a peer that speaks something else', () => {
   it('over HTTP/1.1 is told where to go', async () => {
     const answer = await talk(Buffer.from('POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n'))
     expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(answer).toContain('X-Content-Type-Options: nosniff')
     expect(answer).toContain(`This is the gRPC port. OTLP over HTTP: ${server.now().otlp?.http}`)
   })
 

@@ -107,6 +107,12 @@ describe('no text becomes a formula, in files of the page and in those of the se
     ['a\t=1', "a\t'=1"],
     ['a\n=1', '"a\n\'=1"'],
     ['a\n-1', '"a\n\'-1"'],
+    // Other ends of lines.
+    ['a\v=1', "a\v'=1"],
+    ['a\f@x', "a\f'@x"],
+    ['a\u0085=1', "a\u0085'=1"],
+    ['a\u2028=1', "a\u2028'=1"],
+    ['\u2029x', "'\u2029x"],
     // What is none of it stays.
     ['a\n- one\n  - two', '"a\n- one\n  - two"'],
     ['a=b-c+d@e', 'a=b-c+d@e'],

@@ -15,10 +15,12 @@ import { asFault } from '../http/errors.ts'
 import { anonymous } from '../http/handler.ts'
 import type { KeyHolder } from '../http/holder.ts'
 import type { HostCheck } from '../http/host.ts'
+import { rawAnswer } from '../http/http-server.ts'
 import type { ByteBudget } from '../http/limits.ts'
 import { isRefusedByLimit } from '../http/rates/accounts.ts'
 import type { Refusals } from '../http/refusals.ts'
 import type { Reply, Route } from '../http/route.ts'
+import { securityHeaders } from '../http/security-headers.ts'
 import { type HandlerDeps, runRoute, throwUnlessHeld } from '../http/serve.ts'
 import type { Tls } from '../http/tls.ts'
 import { uuidv7 } from '../ids.ts'
@@ -279,7 +281,9 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
   h2.on('stream', (stream, headers) => {
     stream.on('error', (error) => log.debug({ error: error.message }, 'call broken off'))
     if (headers[':method'] !== 'POST' || !isGrpc(headers)) {
-      stream.respond({ ':status': 415, 'content-type': 'text/plain' })
+      // No browser calls here, so none has to remember TLS.
+      const security = Object.fromEntries(securityHeaders(false))
+      stream.respond({ ':status': 415, 'content-type': 'text/plain', ...security })
       stream.resume().end(deps.hint())
       return
     }
@@ -309,13 +313,8 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
       clearTimeout(patience)
       if (isPreface) h2.emit('connection', socket)
       else if (/^[A-Z]{3,7} /.test(chunk.toString('latin1', 0, 8))) {
-        const text = deps.hint()
         // What it sent stays unread otherwise, and the connection open.
-        socket
-          .resume()
-          .end(
-            `HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
-          )
+        socket.resume().end(rawAnswer('400 Bad Request', 'text/plain', deps.hint(), false))
       } else socket.destroy()
     }
     socket.once('readable', look)

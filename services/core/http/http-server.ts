@@ -20,6 +20,17 @@ const limits = {
 /** With every answer, those of Node itself too. */
 type Options = { isSecure?: boolean }
 
+/** An answer to what is no request of HTTP/1.1 that Node could parse here; the connection ends with it. */
+export function rawAnswer(status: string, contentType: string, body: string, isSecure: boolean): string {
+  const own = [
+    ['Content-Type', contentType],
+    ['Content-Length', Buffer.byteLength(body)],
+    ['Connection', 'close'],
+  ]
+  const head = [...own, ...securityHeaders(isSecure)].map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  return `HTTP/1.1 ${status}\r\n${head}\r\n${body}`
+}
+
 /** With TLS when there is a certificate. @param options whether people reach the port over TLS */
 export function createHttpServer(
   tls: Tls | undefined,
@@ -41,10 +52,7 @@ export function createHttpServer(
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy()
     const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request'
-    const body = '{"reason":"Malformed request"}'
-    const named = [['Content-Type', 'application/json'], ['Content-Length', body.length], ...headers]
-    const head = named.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-    socket.end(`HTTP/1.1 ${status}\r\n${head}Connection: close\r\n\r\n${body}`)
+    socket.end(rawAnswer(status, 'application/json', '{"reason":"Malformed request"}', isSecure))
   })
   server.on('checkExpectation', (_, response) => {
     for (const [name, value] of headers) response.setHeader(name, value)

@@ -1,25 +1,12 @@
 // Records of calls as rows of comma-separated values, in which no text becomes a formula of a spreadsheet.
 
+import { csvCell } from '../../../../schemas/csv.ts'
 import { placeOf } from '../../../core/json/byte-walk.ts'
 import { jsonPath, splitPath } from '../../language/path.ts'
 import type { PathSegment } from '../../language/types.ts'
 import { neutralName } from '../../language/wire-names.ts'
 
-/**
- * Signs that begin a formula, wide and small ones too, where a spreadsheet may begin a cell: at the start, behind blanks,
- * and behind what parts cells and lines in some countries. Bullets of a list are none.
- */
-const formula =
-  /(?<=(?:^|;)[\s\p{C}]*)[=+\-@＝＋－＠﹦﹢﹣﹫−]|(?<=[\t\r\n][\s\p{C}]*)(?:[=@＝＠﹦﹫]|[+\-＋－﹢﹣−](?!\s))/gu
-const blankStart = /^[\t\r\n]/
-const needsQuotes = /[",;\r\n]/
 const quote = 0x22
-
-/** @param isText whether it may be taken for a formula: a number that was stored as one is no text */
-function cell(text: string, isText: boolean): string {
-  const safe = isText ? text.replaceAll(formula, "'$&").replace(blankStart, "'$&") : text
-  return needsQuotes.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-}
 
 /** Fields by their dotted names, as filters spell them. */
 export type CsvColumns = { names: readonly string[]; paths: readonly PathSegment[][] }
@@ -36,7 +23,7 @@ export const csvColumns = (names: readonly string[], prefix: string): CsvColumns
   }),
 })
 
-export const csvHead = ({ names }: CsvColumns): string => `${names.map((name) => cell(name, true)).join(',')}\r\n`
+export const csvHead = ({ names }: CsvColumns): string => `${names.map((name) => csvCell(name, true)).join(',')}\r\n`
 
 /** Strings as they sound, everything else as it is stored, nothing for null and for what is not there. */
 function valueAt(record: Buffer, path: readonly PathSegment[]): string {
@@ -44,7 +31,7 @@ function valueAt(record: Buffer, path: readonly PathSegment[]): string {
   if (place === null) return ''
   const text = record.toString('utf8', place.start, place.end)
   if (text === 'null') return ''
-  return record[place.start] === quote ? cell(JSON.parse(text) as string, true) : cell(text, !/^-?\d/.test(text))
+  return record[place.start] === quote ? csvCell(JSON.parse(text) as string, true) : csvCell(text, !/^-?\d/.test(text))
 }
 
 /** @param record JSON text of a call */
