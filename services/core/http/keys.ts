@@ -282,7 +282,8 @@ export function createKeys(
   }
   const live = (): [string, KeyValue][] => {
     directory.look()
-    return [...current().keys].filter(([id]) => !current().revoked.has(id))
+    const { keys, revoked } = current()
+    return [...keys].filter(([id]) => !revoked.has(id))
   }
 
   return {
