@@ -35,8 +35,11 @@ it('tells what is changed, and nothing once it is put back', async () => {
 it('does not tell what stays for all files, until it is over', async () => {
   const before = processState()
   const listener = () => {}
-  await staying(async () => process.on('SIGUSR2', listener))
+  const timers = [setInterval(() => {}, 1_000)]
+  await staying(async () => process.on('SIGUSR2', listener), ['Timeout'])
+  timers.push(setInterval(() => {}, 1_000))
   expect(changesSince(before)).toEqual([])
+  for (const timer of timers) clearInterval(timer)
   nothingStays()
   expect(changesSince(before)).toEqual(["listeners of 'SIGUSR2': 1, and 0 at the start"])
   process.off('SIGUSR2', listener)

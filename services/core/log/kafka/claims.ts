@@ -2,7 +2,7 @@
 import type { Admin } from 'kafkajs'
 import { createKafkaClient, type KafkaLogOptions } from './client.ts'
 import type { Claim, ClaimLog } from './edge-lease.ts'
-import { createRawCluster, type RawCluster, type RawMessage } from './internals.ts'
+import { createRawConnection, type RawCluster, type RawMessage } from './internals.ts'
 import { mayPassForNewTopic } from './new-topics.ts'
 
 const hourMs = 3_600_000
@@ -54,20 +54,9 @@ export async function openKafkaClaims(options: KafkaLogOptions): Promise<ClaimLo
   }
   const producer = client.kafka.producer({ allowAutoTopicCreation: false, retry: { retries: 2, initialRetryTime: 50 } })
   await producer.connect()
-  let opened: Promise<RawCluster> | null = null
-
-  async function open(): Promise<RawCluster> {
-    const cluster = createRawCluster(client.kafka, client.config)
-    await cluster.connect()
-    await cluster.addMultipleTargetTopics([topic])
-    return cluster
-  }
-
-  async function close(): Promise<void> {
-    const dropped = opened
-    opened = null
-    await dropped?.then((cluster) => cluster.disconnect()).catch(() => undefined)
-  }
+  const connection = createRawConnection(client.kafka, client.config, (cluster) =>
+    cluster.addMultipleTargetTopics([topic]),
+  )
 
   async function append(claim: Claim): Promise<{ offset: number; atMs: number }> {
     const [answer] = await producer.send({
@@ -124,17 +113,16 @@ export async function openKafkaClaims(options: KafkaLogOptions): Promise<ClaimLo
     async before(offset, sinceMs) {
       for (let attempt = 1; ; attempt++)
         try {
-          opened ??= open()
-          return await read(await opened, offset, sinceMs)
+          return await read(await connection.cluster(), offset, sinceMs)
         } catch (error) {
           // The next look opens new connections, with new metadata.
-          await close()
+          await connection.drop()
           if (attempt === readAttempts) throw error
           await new Promise((resolve) => setTimeout(resolve, attempt * 100))
         }
     },
     async close() {
-      await close()
+      await connection.drop()
       await producer.disconnect()
     },
   }

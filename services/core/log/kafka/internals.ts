@@ -167,13 +167,23 @@ export type RawConnection = {
   drop(): Promise<void>
 }
 
-/** A connection of its own, opened when it is first used. */
-export function createRawConnection(kafka: Kafka, config: KafkaConfig): RawConnection {
+/** A connection of its own, opened when it is first used. @param prepare what it needs before that */
+export function createRawConnection(
+  kafka: Kafka,
+  config: KafkaConfig,
+  prepare: (cluster: RawCluster) => Promise<void> = async () => {},
+): RawConnection {
   let opened: Promise<RawCluster> | null = null
   async function open(): Promise<RawCluster> {
     const cluster = createRawCluster(kafka, config)
-    await cluster.connect()
-    return cluster
+    try {
+      await cluster.connect()
+      await prepare(cluster)
+      return cluster
+    } catch (error) {
+      await cluster.disconnect().catch(() => undefined)
+      throw error
+    }
   }
   return {
     cluster() {

@@ -2,7 +2,7 @@
 import { unavailable } from '../../errors.ts'
 import type { KeptRange } from '../log.ts'
 import type { KafkaClient } from './client.ts'
-import { createRawCluster, type RawCluster } from './internals.ts'
+import { createRawConnection, type RawCluster } from './internals.ts'
 import { decodeHeaders } from './message.ts'
 
 /** Number per partition, by topic. */
@@ -66,7 +66,6 @@ export function createKafkaPositions(options: {
 }): KafkaPositions {
   const { client, group } = options
   const { named, topicOf } = client
-  let opened: Promise<RawCluster> | null = null
   let coordinator: ReturnType<RawCluster['findGroupCoordinator']> | null = null
   let problem: string | null = null
   let closed = false
@@ -83,19 +82,14 @@ export function createKafkaPositions(options: {
   const wantedOf = (topics: readonly string[]) =>
     topics.map((topic) => wanted.get(topic) as { topic: string; partitions: { partition: number }[] })
 
-  async function open(): Promise<RawCluster> {
-    const cluster = createRawCluster(client.kafka, client.config)
-    await cluster.connect()
-    await cluster.addMultipleTargetTopics(client.topics.map(named))
-    return cluster
-  }
+  const connection = createRawConnection(client.kafka, client.config, (cluster) =>
+    cluster.addMultipleTargetTopics(client.topics.map(named)),
+  )
 
   /** Closes the connections; the next look-up opens new ones, with new metadata. */
   async function drop(): Promise<void> {
-    const dropped = opened
-    opened = null
     coordinator = null
-    await dropped?.then((cluster) => cluster.disconnect()).catch(() => undefined)
+    await connection.drop()
   }
 
   /** Runs a look-up until it succeeds: leaders move, and a new topic takes a moment. 503 when it did not in time. */
@@ -110,8 +104,7 @@ export function createKafkaPositions(options: {
         timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), Math.max(1, restMs))
       })
       try {
-        opened ??= open()
-        const result = await Promise.race([opened.then(step), late])
+        const result = await Promise.race([connection.cluster().then(step), late])
         problem = null
         return result
       } catch (error) {
