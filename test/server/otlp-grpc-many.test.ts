@@ -4,7 +4,6 @@ import { type ClientHttp2Session, connect as connectH2, constants } from 'node:h
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Logger } from '../../services/core/process/logger.ts'
 import { basicAuth } from '../fixtures/child-server.ts'
-import { eventually } from '../fixtures/eventually.ts'
 import { callOver, exportPath, framed, grpcBeside } from '../fixtures/grpc.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan } from '../fixtures/otel.ts'
@@ -47,7 +46,7 @@ describe('many at one time', () => {
     expect([before, (await rows('acme/streams')).length]).toEqual([0, 100])
   })
 
-  it('hundreds of connections each have a call taken, and those beyond a thousand are cut off, and nobody else', async () => {
+  it('hundreds of connections each have a call taken, also beside silent ones', async () => {
     const connections: ClientHttp2Session[] = []
     let cut = 0
     const open = (count: number): ClientHttp2Session[] => {
@@ -61,12 +60,11 @@ describe('many at one time', () => {
         call([framed(requestOf(2_000 + n))], { project_id: 'acme/connections' }, exportPath, on),
       )
       expect(new Set((await Promise.all(calls)).map(({ status }) => status))).toEqual(new Set([0]))
-      expect(cut).toBe(0)
+      // Where there is room for all, nobody is cut off; where there is none: server/strangers.
       open(100)
-      await eventually(() => expect(cut).toBeGreaterThanOrEqual(50))
-      // They stay open and silent.
       expect((await call([framed(requestOf(5_000))], { project_id: 'acme/connections' })).status).toBe(0)
       expect((await rows('acme/connections')).length).toBe(951)
+      expect(cut).toBe(0)
     } finally {
       for (const connection of connections) connection.destroy()
     }
