@@ -58,6 +58,11 @@ export const threadAttributes = [
   'conversation.id',
   'gen_ai.conversation.id',
   'gcp.vertex.agent.session_id',
+  'wandb.thread_id',
+  'weave.thread_id',
+  'thread.id',
+  'thread_id',
+  'session_id',
 ]
 /** Attributes that name whom a record is about. */
 export const endUserAttributes = [
@@ -76,6 +81,8 @@ export const userAttributes = [
   'user.hash',
   'user.account_id',
   'user.account_uuid',
+  'user_id',
+  'userId',
 ]
 
 /** A log record as its table finds it; the time in nanoseconds as text. */

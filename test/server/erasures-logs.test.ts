@@ -83,6 +83,9 @@ it('those that were deleted by themselves go, and come not back from the log', a
     record('canary-said'),
     record('stays-said'),
     record('canary-session', { attributes: [text('session.id', 's-1')] }),
+    record('canary-list', {
+      attributes: [{ key: 'session_id', value: { arrayValue: { values: [{ stringValue: 's-1' }] } } }],
+    }),
     record('canary-of-a-trace', { trace: trace(5) }),
   )
   const deleted = await post(server.now().url, '/logs/delete', {
@@ -93,14 +96,18 @@ it('those that were deleted by themselves go, and come not back from the log', a
   expect(JSON.parse(deleted.text)).toEqual({ num_deleted: 1 })
   await removed(server, project, deleted.headers.get('x-callhouse-erasure') as string)
   const { body } = await erase(server, { project_id: project, thread_ids: ['s-1'], reason: 'a session' })
-  const last = await erase(server, { project_id: project, trace_ids: [trace(5)], reason: 'a trace' })
+  const last = await erase(server, {
+    project_id: project,
+    trace_ids: [trace(5).toUpperCase()],
+    reason: 'a trace',
+  })
   expect([body, last.body]).toMatchObject([
-    { calls: 0, log_records: 1 },
+    { calls: 0, log_records: 2 },
     { calls: 0, log_records: 1 },
   ])
   await removed(server, project, body.erasure_id)
   await removed(server, project, last.body.erasure_id)
-  await gone('canary-said', 'canary-session', 'canary-of-a-trace')
+  await gone('canary-said', 'canary-session', 'canary-list', 'canary-of-a-trace')
   expect(await placesOf(server, 'stays-said')).toEqual(everywhere())
   await reaches(server, project, last.body.erasure_id, 'done')
   const receipt = await readErasure(server, project, last.body.erasure_id)

@@ -2,7 +2,7 @@
 import { isIPv6 } from 'node:net'
 import type { maskDetectors } from '../../../schemas/mask-rules.ts'
 import { secretNameEndings } from './secret-names.ts'
-import { findTokens } from './tokens.ts'
+import { findTokens, parameterEndings } from './tokens.ts'
 
 /** Where something was found. */
 export type Hit = { start: number; end: number }
@@ -127,6 +127,8 @@ const isCard = (digits: string): boolean =>
   !isTime(digits) &&
   !/^(\d)\1*$/.test(digits)
 
+const maxDecimals = 20
+
 /** The cards among groups of digits that stand side by side: other numbers may stand before and behind one. */
 function cardsAmong(groups: readonly Hit[], text: string): Hit[] {
   const digitsOf = groups.map(({ start, end }) => text.slice(start, end).replaceAll('-', ''))
@@ -137,7 +139,9 @@ function cardsAmong(groups: readonly Hit[], text: string): Hit[] {
       digits += digitsOf[last]
       if (digits.length < 13 || !isCard(digits)) continue
       const hit = { start: (groups[first] as Hit).start, end: (groups[last] as Hit).end }
-      if (!standsAlone(text, hit)) continue
+      // A number that was written as text: `4111111111111111.0`.
+      const decimals = /^\.0+(?![\p{L}\p{N}_.])/u.exec(text.slice(hit.end, hit.end + maxDecimals))?.[0] ?? ''
+      if (!standsAlone(text, { ...hit, end: hit.end + decimals.length })) continue
       hits.push(hit)
       first = last
       break
@@ -256,7 +260,7 @@ export const detectorKeys: { [name in DetectorName]?: readonly string[] } = {
   phone: phoneNames,
   us_ssn: ssnNames,
   // Of parameters in addresses.
-  token: secretNameEndings,
+  token: [...secretNameEndings, ...parameterEndings],
 }
 
 export type DetectorName = keyof typeof detectors
@@ -267,7 +271,7 @@ export const numericDetectors: ReadonlySet<string> = new Set<DetectorName>(['car
 /** Names of counts of tokens, which others reckon with. */
 const countedTokens = /tokens?(?:count|counts|used|usage)?$/
 const integer = /^-?(\d+)(?:\.0+)?$/
-const withExponent = /^-?(\d)(?:\.(\d+))?e\+?(\d{1,2})$/i
+const withExponent = /^-?(\d+)(?:\.(\d+))?e\+?(\d{1,2})$/i
 
 /**
  * The texts that a number of JSON may stand for, those of digits alone first: `4111111111111111.0` is a card, and 12345678 a
@@ -281,6 +285,6 @@ export function numberTexts(spelled: string, key: string): string[] {
     return padded === spelled ? [spelled] : [padded, spelled]
   }
   const [, first = '', rest = '', exponent = ''] = withExponent.exec(spelled) ?? []
-  const isWhole = first !== '' && rest.length <= Number(exponent)
-  return isWhole ? [(first + rest).padEnd(Number(exponent) + 1, '0'), spelled] : [spelled]
+  const zeros = Number(exponent) - rest.length
+  return first !== '' && zeros >= 0 ? [(first + rest + '0'.repeat(zeros)).replace(/^0+/, ''), spelled] : [spelled]
 }

@@ -19,7 +19,8 @@ const makers: { prefix: string; rest: RegExp }[] = [
   { prefix: 'eyJ', rest: /[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*){0,3}/y },
 ]
 
-const isPartOfWord = (text: string, at: number): boolean => /[A-Za-z\d_-]/.test(text.charAt(at))
+/** A name may stand before a key: `key_sk-…`. */
+const isPartOfWord = (text: string, at: number): boolean => /[A-Za-z\d-]/.test(text.charAt(at))
 
 function findMakers(text: string, hits: Hit[]): void {
   for (const { prefix, rest } of makers) {
@@ -73,18 +74,27 @@ function findPasswords(text: string, hits: Hit[]): void {
   }
 }
 
-const parameter = /[?&;]([\w.~[\]-]{1,64})=(?=[^\s&#=$<{["'`;])/g
+const parameter = /[?&;#]([\w.~[\]-]{1,64})=(?=[^\s&#=$<{["'`;])/g
 const parameterValue = /[^\s&#;"'`<>\\]+/y
 /** A word of code, or of how an address is made: no secret stands there. */
 const noValue = /^(?:true|false|null|undefined|none)$/i
 
-/** Values of parameters whose names are those of secrets: `?password=`. */
+/** Ends of names that say of a parameter alone that it is a secret: addresses are signed, and opened by keys. */
+export const parameterEndings = ['sig', 'signature', 'key']
+const signatureName = /(?:^|[^a-z])(?:sig|signature)$/i
+/** Long enough for one, with letters and digits: other keys are names of something. */
+const isKeyValue = (name: string, value: string): boolean =>
+  /^key$/i.test(name) && value.length >= 20 && /\d/.test(value) && /[A-Za-z]/.test(value)
+
+/** Values of parameters whose names are those of secrets: `?password=`, `#access_token=`, `&X-Amz-Signature=`. */
 function findParameters(text: string, hits: Hit[]): void {
   for (const { index, 0: found, 1: name = '' } of text.matchAll(parameter)) {
-    if (asSecretName(name) === null) continue
     const start = index + found.length
     parameterValue.lastIndex = start
-    if (!parameterValue.test(text) || noValue.test(text.slice(start, parameterValue.lastIndex))) continue
+    if (!parameterValue.test(text)) continue
+    const value = text.slice(start, parameterValue.lastIndex)
+    if (noValue.test(value)) continue
+    if (asSecretName(name) === null && !signatureName.test(name) && !isKeyValue(name, value)) continue
     hits.push({ start, end: parameterValue.lastIndex })
   }
 }

@@ -42,9 +42,17 @@ const idsAtOnce = 1_000
 const columns = join(erasureColumns.map(identifier), ', ')
 const path = '/v2/{entity}/{project}/erasures'
 
+const traceOfOtel = /^[0-9a-f]{32}$/i
+/** As they were given, and those of OpenTelemetry in the letters that they are stored in. */
+const anySpelling = (traceIds: readonly string[] | undefined): string[] | undefined =>
+  traceIds && [...new Set(traceIds.flatMap((id) => (traceOfOtel.test(id) ? [id, id.toLowerCase()] : [id])))]
+
 /** Log records that a selector of calls names by itself, or that are meant alone. */
-function recordsOf({ trace_ids, thread_ids, user_ids, logs }: ErasureRequest): RecordCondition | undefined {
-  if (trace_ids !== undefined) return ofTraces(trace_ids)
+function recordsOf(
+  { thread_ids, user_ids, logs }: ErasureRequest,
+  traceIds: string[] | undefined,
+): RecordCondition | undefined {
+  if (traceIds !== undefined) return ofTraces(traceIds)
   if (thread_ids !== undefined) return named(threadAttributes, thread_ids)
   if (user_ids !== undefined) return named(userAttributes, user_ids)
   return logs && filterCondition(logs)
@@ -100,8 +108,9 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
         const projectId = context.project(input.project_id)
         const { call_ids, trace_ids, thread_ids, user_ids, logs } = input
         const selector = { call_ids, trace_ids, thread_ids, user_ids, query: input.query, logs }
-        const where = recordsOf(input)
-        const filter = { trace_ids, thread_ids, platform_user_ids: user_ids }
+        const traceIds = anySpelling(trace_ids)
+        const where = recordsOf(input, traceIds)
+        const filter = { trace_ids: traceIds, thread_ids, platform_user_ids: user_ids }
         const query = compileCallsQuery({ filter, query: input.query, projectId, feedbackPrefix })
         const topics = new Set(['calls' as const, 'logs' as const, ...topicsOfQuery(query)])
         const headers = await freshness.wait(context, [...topics])

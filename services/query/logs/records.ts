@@ -114,12 +114,15 @@ export const ofTraces =
   (project) =>
     sql`(at, id) IN (SELECT at, id ${project.from('logs_by_span', { where: sql`trace_id IN ${param('Array(String)', traceIds)}` })})`
 
-/** Records that name one of some sessions or users, or whose process does. */
+/** Records that name one of some sessions or users, alone or in a list, or whose process or library does. */
 export const named =
   (attributes: readonly string[], values: readonly string[]): RecordCondition =>
   () => {
     const some = param('Array(String)', values)
-    return sql`arrayExists(name -> attributes[name] IN ${some} OR resource[name] IN ${some}, ${param('Array(String)', attributes)})`
+    const names = param('Array(String)', attributes)
+    const listed = sql`has(json_keys, name) AND hasAny(JSONExtract(attributes[name], 'Array(String)'), ${some})`
+    return sql`arrayExists(
+      name -> attributes[name] IN ${some} OR resource[name] IN ${some} OR scope[name] IN ${some} OR (${listed}), ${names})`
   }
 
 /** All versions of a record say the same, and stand side by side: reading one of each ends as soon as there are enough. */
