@@ -167,7 +167,7 @@ describe('calls of records without a prompt', () => {
 
   it('are moved by the thousand when the prompt of a flood comes last, and never without one', async () => {
     const project = 'turns/flood'
-    const count = runs(3_000, 60_000)
+    const count = runs(3_000, 20_000)
     // All at one time, which is that of the prompt too.
     const flood = Array.from({ length: count }, (_, n) => ({ session: 'one', atMs: 1, name: tool, n }))
     // What is refused because too much waits is sent again, as exporters do.
