@@ -53,7 +53,7 @@ export const rooms: readonly Room[] = [
   { folder: 'services/web/page/vite.config.ts', rooms: [], packages: ['vite'] },
   {
     folder: 'services/web/page/engine',
-    rooms: ['services/web/page/api/routes.gen.ts'],
+    rooms: ['services/web/page/api/routes.gen.ts', 'schemas/csv.ts'],
     packages: ['diff'],
     isInBrowser: true,
   },

@@ -12,18 +12,7 @@ import { maskFloor } from './mask-settings.ts'
 import { otelSettings } from './otel-settings.ts'
 import { sealSettings } from './seal-settings.ts'
 import { type Environment, withSecretFiles } from './secret-files.ts'
-import {
-  type About,
-  about,
-  choice,
-  integer,
-  list,
-  path,
-  secret,
-  setting,
-  text,
-  truth,
-} from './setting-kinds.ts'
+import { type About, about, choice, integer, list, path, secret, setting, text, truth } from './setting-kinds.ts'
 import { signInSettings } from './sign-in-settings.ts'
 
 const mebibyte = 1024 * 1024
@@ -159,6 +148,10 @@ const configSchema = z.object({
   tlsClientCa: path('authorities in PEM: every client must show a certificate of theirs'),
   memoryCapBytes: integer(engineMemory(), 'memory that the engine may use', 256 * mebibyte),
   freshnessMs: integer(2000, 'longest wait of a read for writes that are accepted and not yet visible', 0, 60_000),
+  staleCounts: truth(
+    false,
+    'more is accepted than is applied while a read waits, and counts and sums that lack it are answered, not 503',
+  ),
   maxUnappliedBytes: integer(512 * mebibyte, 'accepted bytes not yet in the tables; more is answered 429', mebibyte),
   adoptLog: truth(
     false,

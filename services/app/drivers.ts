@@ -93,6 +93,7 @@ export async function openLog(
     topics,
     ...(lock && { lock }),
     maxUnappliedBytes: config.maxUnappliedBytes,
+    readersWaitMs: config.staleCounts || config.freshnessMs === 0 ? undefined : config.freshnessMs,
     minFreeBytes: config.minFreeBytes,
     retentionMs: config.logRetentionHours * hourMs,
     ...(hiddenAfterMs && { hiddenAfterMs }),

@@ -300,8 +300,10 @@ export function routesOf(role: ServerRole, given: RouteDeps): { served: Route[];
   }
   // A server that only answers reads does not serve them, but its own work writes through them.
   const ingest = ingestRoutes(deps)
-  const query = queryRoutes(deps)
   const { config, threads } = deps
+  const query = queryRoutes(deps).map(({ countsAll, ...route }) =>
+    countsAll && !config.staleCounts ? { ...route, countsAll } : route,
+  )
   const invoke = createInvoke({ routes: () => all, config, threads })
   const all = [...ingest, ...query, ...workRoutes(deps, invoke), ...common, ...accessRoutes(deps), ...webRoutes(deps)]
   all.push(...exportRoutes(deps, invoke))

@@ -1,15 +1,17 @@
-// How much of a project may wait beside others follows from how fast the machine applies.
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+// How much may wait, of all and of a project beside others, follows from how fast the machine applies.
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Admission, createAdmission } from '../../services/core/log/segments/admission.ts'
 
 const mib = 2 ** 20
 const of = (project: string, size: number) => new Map([[project, size * mib]])
+const fs = { space: async () => ({ freeBytes: 1e15, totalBytes: 1e15 }) } as never
+const admissionOf = (readersWaitMs?: number) =>
+  createAdmission({ fs, dir: '/', maxUnappliedBytes: 512 * mib, minFreeBytes: 0, readersWaitMs })
 let admission: Admission
 beforeEach(() => {
   vi.useFakeTimers()
   waiting = 0
-  const fs = { space: async () => ({ freeBytes: 1e15, totalBytes: 1e15 }) } as never
-  admission = createAdmission({ fs, dir: '/', maxUnappliedBytes: 512 * mib, minFreeBytes: 0 })
+  admission = admissionOf()
 })
 afterEach(() => void vi.useRealTimers())
 
@@ -83,4 +85,32 @@ it('leaves room for a project that wrote an hour ago, and none for one of the da
   }
   expect(roomBeside(3_600_000)).toBe(64)
   expect(roomBeside(25 * 3_600_000)).toBeGreaterThan(400)
+})
+
+describe('where reads wait for two seconds', () => {
+  beforeEach(() => {
+    admission = admissionOf(2_000)
+  })
+
+  it.each([
+    ['what is applied in three quarters of that, less an eighth for the next project', 250, 42],
+    ['32 MiB less that eighth however slow it is', 8_000, 28],
+    ['the bound of bytes where that is less', 10, 448],
+  ])('a project alone has %s waiting', (_, batchMs, room) => {
+    expect(roomAfter(60, batchMs)).toBe(room)
+  })
+
+  it('projects together have no more, and whoever comes finds room', () => {
+    isTaken('other')
+    roomAfter(60, 250)
+    const more = Array.from({ length: 40 }, (_, n) => isTaken(`project ${n}`))
+    expect(more.filter(Boolean).length).toBe(48 - 1 - waiting)
+    expect(admission.reason()).toMatch(/^48 MiB are waiting to be applied, the bound is 48 MiB: as much as/)
+  })
+
+  it('a store that is away stops writes over the bound of bytes alone', () => {
+    expect(roomAfter(60, 250)).toBe(42)
+    vi.advanceTimersByTime(10_000)
+    expect(fill()).toBe(448)
+  })
 })

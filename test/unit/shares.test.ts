@@ -23,7 +23,7 @@ function flood(shares: Shares<string>, key: string) {
 
 describe('a key', () => {
   it('that is alone leaves an eighth for the next one', () => {
-    const shares = createShares<string>({ boundBytes: 800, minBytes: 10 })
+    const shares = createShares<string>({ bound: () => 800, minBytes: 10 })
     expect(flood(shares, 'a')).toEqual({ bytes: 700, refusal: 'share' })
     expect(flood(shares, 'b')).toEqual({ bytes: 100, refusal: 'all' })
     give(shares, 'a', 1)
@@ -31,11 +31,11 @@ describe('a key', () => {
   })
 
   it('has an equal share while over half is taken, and always its minimum', () => {
-    const shares = createShares<string>({ boundBytes: 800, minBytes: 10 })
+    const shares = createShares<string>({ bound: () => 800, minBytes: 10 })
     for (const key of ['b', 'c', 'd']) take(shares, key, 1)
     expect(flood(shares, 'a')).toEqual({ bytes: 397, refusal: 'share' })
     expect(flood(shares, 'b')).toEqual({ bytes: 199, refusal: 'share' })
-    const crowd = createShares<string>({ boundBytes: 800, minBytes: 10 })
+    const crowd = createShares<string>({ bound: () => 800, minBytes: 10 })
     for (let n = 0; n < 500; n++) take(crowd, `key ${n}`, 1)
     expect(flood(crowd, 'key 7')).toEqual({ bytes: 9, refusal: 'share' })
     expect(flood(crowd, 'new')).toEqual({ bytes: 10, refusal: 'share' })
@@ -45,7 +45,7 @@ describe('a key', () => {
     let nowMs = 0
     let isAlwaysShared = true
     const shares = createShares<string>({
-      boundBytes: 800,
+      bound: () => 800,
       minBytes: 10,
       maxBytes: () => 100,
       recentMs: 60,
@@ -64,7 +64,7 @@ describe('a key', () => {
   })
 
   it('is refused for what it would have of bytes of several, and the others for that too', () => {
-    const shares = createShares<string>({ boundBytes: 800, minBytes: 10 })
+    const shares = createShares<string>({ bound: () => 800, minBytes: 10 })
     expect(flood(shares, 'a').bytes).toBe(700)
     expect(shares.refusal(20, [['b', 15]])).toBe(null)
     expect(
@@ -77,7 +77,7 @@ describe('a key', () => {
   })
 
   it('may have what is larger than the bound when there is nothing else', () => {
-    const shares = createShares<string>({ boundBytes: 8, minBytes: 1 })
+    const shares = createShares<string>({ bound: () => 8, minBytes: 1 })
     expect([take(shares, 'a', 100), take(shares, 'a', 1)]).toEqual([null, 'all'])
     give(shares, 'a', 100)
     expect([shares.totalBytes(), take(shares, 'b', 1)]).toEqual([0, null])
@@ -88,7 +88,7 @@ it('the bound holds, and whoever has next to nothing is refused only when it is 
   const step = fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd'), bytes: fc.integer({ min: 1, max: 120 }) })
   fc.assert(
     fc.property(fc.array(fc.tuple(step, fc.boolean()), { maxLength: 200 }), (steps) => {
-      const shares = createShares<string>({ boundBytes: 1_000, minBytes: 100, maxBytes: () => 400 })
+      const shares = createShares<string>({ bound: () => 1_000, minBytes: 100, maxBytes: () => 400 })
       const held = new Map<string, number>()
       for (const [{ key, bytes }, isTaken] of steps) {
         const mine = held.get(key) ?? 0

@@ -14,7 +14,8 @@ export type Shares<Key> = {
 }
 
 type Options = {
-  boundBytes: number
+  /** Asked at each look: it may change with what is known. */
+  bound(): number
   /** What a key may have however many there are, as long as the bound allows it. */
   minBytes: number
   /** What a key may have at most when another one has something too, or had lately. Default: an equal share of the bound. */
@@ -31,7 +32,7 @@ type Options = {
  * comes. Every operation takes the same time however many keys there are, and only keys that hold something are known.
  */
 export function createShares<Key>(options: Options): Shares<Key> {
-  const { boundBytes, minBytes, maxBytes = () => boundBytes, recentMs = 0, now = Date.now } = options
+  const { bound, minBytes, maxBytes = bound, recentMs = 0, now = Date.now } = options
   const { isAlwaysShared = () => false } = options
   const held = new Map<Key, number>()
   let total = 0
@@ -59,6 +60,7 @@ export function createShares<Key>(options: Options): Shares<Key> {
     // What is larger than a share could never be taken otherwise.
     if (mine <= minBytes || has === 0) return false
     const others = othersOf(key)
+    const boundBytes = bound()
     if (others === 0) return after > boundBytes * (7 / 8)
     if (after <= boundBytes / 2) return isAlwaysShared() && mine > maxBytes()
     return mine > Math.max(minBytes, Math.min(maxBytes(), boundBytes / (others + 1)))
@@ -68,7 +70,7 @@ export function createShares<Key>(options: Options): Shares<Key> {
     refusal(bytes, of, all = total) {
       // What is larger than the bound is taken when there is nothing else: it could never be taken otherwise.
       if (all === 0) return null
-      if (all + bytes > boundBytes) return 'all'
+      if (all + bytes > bound()) return 'all'
       for (const [key, part] of of) if (isOverShare(key, part, all + bytes)) return 'share'
       return null
     },

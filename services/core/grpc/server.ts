@@ -110,7 +110,7 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
   const { methods, log, metrics, idleMs = usualIdleMs, clock = callClock } = deps
   const sessions = new Set<ServerHttp2Session>()
   const sockets = new Set<Socket>()
-  const waiting = createShares<object>({ boundBytes: maxWaitingBytes, minBytes: sessionWindowBytes })
+  const waiting = createShares<object>({ bound: () => maxWaitingBytes, minBytes: sessionWindowBytes })
 
   async function answer(
     stream: ServerHttp2Stream,

@@ -71,6 +71,7 @@ export function runHandler(
     body,
     maxJsonDepth,
     mayTakeLong,
+    ...(route.countsAll && { countsAll: true }),
     get stream() {
       return stream ?? Readable.from([])
     },

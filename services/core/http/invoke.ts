@@ -186,6 +186,7 @@ export function createInvoke({ routes, config, threads }: InvokeDeps): Invoke {
     const context: RouteContext = {
       requestId,
       caller,
+      ...(route.countsAll && { countsAll: true }),
       header(header) {
         if (header === 'content-type') return sent.contentType || undefined
         return freshnessHeaders.has(header) ? freshness?.header(header) : undefined

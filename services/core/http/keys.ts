@@ -282,8 +282,7 @@ export function createKeys(
   }
   const live = (): [string, KeyValue][] => {
     directory.look()
-    const { keys, revoked } = current()
-    return [...keys].filter(([id]) => !revoked.has(id))
+    return [...current().keys].filter(([id]) => !current().revoked.has(id))
   }
 
   return {

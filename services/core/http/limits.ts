@@ -16,7 +16,7 @@ export type ByteLease = {
 
 /** @param bodyBytes one body; each key may have that many as long as the limit allows it */
 export function createByteBudget(limitBytes: number, bodyBytes: number): ByteBudget {
-  const shares = createShares<object>({ boundBytes: limitBytes, minBytes: bodyBytes })
+  const shares = createShares<object>({ bound: () => limitBytes, minBytes: bodyBytes })
   return {
     heldBytes: shares.totalBytes,
     lease(key) {

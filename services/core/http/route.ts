@@ -53,6 +53,8 @@ export type RouteContext<Input = unknown> = {
    * is long throws `TooLongHere`, before it has written anything.
    */
   mayTakeLong: boolean
+  /** As the route says. */
+  countsAll?: true
   /** Unread request stream of a `stream` route (multipart uploads). */
   stream: Readable
   /** Aborted when the client has gone or the request's time is over. */
@@ -131,6 +133,8 @@ export type Route<Schema extends z.ZodType = z.ZodType> = {
   takesExporterKeys?: true
   /** Gives every fault of the route the body that its clients read, also of what comes before the handler. */
   faultAs?(fault: Fault): Fault
+  /** Its answer counts or sums: where it may lack accepted writes it is 503, and no wrong number. */
+  countsAll?: true
   /** Its work is long however short its body is: it runs in a thread. */
   isLong?: true
   /** Heap that its work takes for a byte of its body, when that is less than values take. */

@@ -13,6 +13,8 @@ type FreshnessWish = {
   query: URLSearchParams
   signal: AbortSignal
   projects?(): readonly ProjectId[]
+  /** Its answer counts or sums, and is none when it may lack writes. */
+  countsAll?: boolean
 }
 
 export type Freshness = {
@@ -21,7 +23,7 @@ export type Freshness = {
    * Resolves to the headers of the answer: `X-Callhouse-Stale: <ms>` when it may lack writes; whoever invoked the route
    * says so too. `?freshness=any` or `X-Callhouse-Freshness: any` skips the wait; a position in `X-Callhouse-Position` is
    * waited for exactly, instead of the log's end.
-   * @throws Refusal instead of an answer that may lack writes, where `strict` is asked for
+   * @throws Refusal instead of an answer that may lack writes, where `strict` is asked for or the answer counts
    */
   wait(wish: FreshnessWish, topics: string[]): Promise<Record<string, string>>
 }
@@ -35,13 +37,20 @@ export const latestOfLog = (signal: AbortSignal = new AbortController().signal):
 
 export const staleHeader = 'X-Callhouse-Stale'
 
-/** The headers of an answer; what they say of staleness, the request that runs says too. */
-export function noted(headers: Record<string, string>): Record<string, string> {
+/**
+ * The headers of an answer; what they say of staleness, the request that runs says too.
+ * @throws Refusal instead of an answer that counts and may lack writes
+ */
+export function noted(
+  headers: Record<string, string>,
+  { countsAll }: Pick<FreshnessWish, 'countsAll'> = {},
+): Record<string, string> {
+  if (countsAll) throwIfStale(headers)
   if (staleHeader in headers) noteStale(Number(headers[staleHeader]))
   return headers
 }
 
-/** For a write that decides by reading. @throws Refusal when the wait before it ended too early to decide */
+/** For a write that decides by reading, and for what counts. @throws Refusal when the wait before it ended too early to decide */
 export function throwIfStale(headers: Record<string, string>): void {
   if (staleHeader in headers) throw unavailable('Earlier writes are not readable yet')
 }
@@ -100,7 +109,7 @@ export function createFreshness(deps: {
       deps.onWait?.(isFresh ? result : 'stale', performance.now() - beganMs)
       if (isFresh) return {}
       if (isStrict) throwIfStale(result)
-      return noted(result)
+      return noted(result, wish)
     },
   }
 }

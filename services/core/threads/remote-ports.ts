@@ -110,11 +110,12 @@ export function remotePorts(
       rows: async <T>(query: Query, options?: QueryOptions) => parseRows<T>(await bytes(query, 'JSONEachRow', options)),
     },
     freshness: {
-      async wait({ header, query, signal, projects }, topics) {
+      async wait(wish, topics) {
+        const { header, query, signal, projects } = wish
         const position = header(positionHeader.toLowerCase())
         const mode = query.get('freshness') ?? header('x-callhouse-freshness')
         const asked = { position, mode, projects: [...(projects?.() ?? [])], topics }
-        return noted((await ask('wait', asked, [], signal)).value as Record<string, string>)
+        return noted((await ask('wait', asked, [], signal)).value as Record<string, string>, wish)
       },
     },
     lock: {

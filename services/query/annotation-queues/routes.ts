@@ -108,6 +108,7 @@ function createListRoutes({ store, freshness }: ReadDeps): Route[] {
     }),
     route({
       name: 'annotation_queues.stats',
+      countsAll: true,
       method: 'POST',
       path: '/annotation_queues/stats',
       summary: 'How many items queues have, and how many of them someone has completed or skipped',

@@ -169,6 +169,7 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
   return [
     route({
       name: 'calls.stats',
+      countsAll: true,
       method: 'POST',
       path: '/calls/stats',
       summary: 'Calls and their usage over time, in buckets',

@@ -23,6 +23,7 @@ export function createQueryStatsRoutes(deps: QueryStatsDeps): Route[] {
   return [
     route({
       name: 'calls.query_stats',
+      countsAll: true,
       method: 'POST',
       path: '/calls/query_stats',
       summary: 'Number of calls that match a filter and a query',

@@ -166,6 +166,7 @@ export function createValueRoutes(deps: QueryStatsDeps): Route[] {
     }),
     route({
       name: 'calls.values',
+      countsAll: true,
       method: 'POST',
       path: '/calls/values',
       summary: 'The commonest values of some fields of the latest calls that match',

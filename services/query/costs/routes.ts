@@ -111,6 +111,7 @@ export function createCostReadRoutes({ store, prices, log, clock, freshness, aud
     }),
     route({
       name: 'costs.explain',
+      countsAll: true,
       method: 'POST',
       path: '/cost/explain',
       summary: 'What a call cost: its usage, the prices that were taken, and the arithmetic of each bucket of tokens',

@@ -18,6 +18,7 @@ export function createProjectRoutes({ store, freshness, retention }: ProjectDeps
   return [
     route({
       name: 'projects.stats',
+      countsAll: true,
       method: 'POST',
       path: '/project/stats',
       summary: 'Stored bytes of calls, objects, tables and files',

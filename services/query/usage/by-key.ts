@@ -63,6 +63,7 @@ const lineOf = ({ time, key_id, ...sums }: Row): string => {
 export const projectUsageRoute = ({ store, freshness }: { store: Pick<Store, 'rows'>; freshness: Freshness }): Route =>
   route({
     name: 'usage.query',
+    countsAll: true,
     method: 'POST',
     path: '/usage/query',
     summary: 'What keys took of a project: requests, calls, bytes and reads by day, hour or key, as JSON Lines',

@@ -82,6 +82,7 @@ export function createUsageRoutes(deps: UsageDeps): Route[] {
   return [
     route({
       name: 'calls.usage',
+      countsAll: true,
       method: 'POST',
       path: '/calls/usage',
       summary: 'Usage of some calls, each with its descendants',
@@ -118,6 +119,7 @@ export function createUsageRoutes(deps: UsageDeps): Route[] {
     }),
     route({
       name: 'traces.usage',
+      countsAll: true,
       method: 'POST',
       path: '/trace/usage',
       summary: 'Usage of every call that matches, each with its matching descendants',

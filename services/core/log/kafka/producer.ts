@@ -72,7 +72,7 @@ export async function createKafkaProducer(options: {
   const counts = { requests: 0, records: 0 }
   /** Appends whose rows go to blob storage first. */
   const large = new Set<Promise<Position>>()
-  const inflight = createShares<string>({ boundBytes: maxInflightBytes, minBytes: maxInflightBytes / 8 })
+  const inflight = createShares<string>({ bound: () => maxInflightBytes, minBytes: maxInflightBytes / 8 })
   let highClock = options.lastClock
   let failingSince: number | null = null
   let reason = ''

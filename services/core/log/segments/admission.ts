@@ -31,20 +31,25 @@ const checkEveryMs = 1000
 const applyingMs = 10_000
 /** Rows may wait so long for those of another project: half of the time in which a quiet project's have to be readable. */
 const othersWaitMs = 1000
+/** The rest is for the batch that is applied when the reader comes, and for what the pace is wrong by. */
+const ofTheWait = 0.75
 
 export function createAdmission(options: {
   fs: LogFs
   dir: string
   maxUnappliedBytes: number
   minFreeBytes: number
+  /** How long a read waits for what is not applied yet. Default: it is not known, and nothing is bounded by it. */
+  readersWaitMs?: number | undefined
 }): Admission {
-  const { fs, dir, maxUnappliedBytes, minFreeBytes } = options
+  const { fs, dir, maxUnappliedBytes, minFreeBytes, readersWaitMs } = options
   let movedAt = Number.NEGATIVE_INFINITY
   const pace = createApplyPace()
   const unapplied = createUnapplied({
     maxBytes: maxUnappliedBytes,
     isApplying: () => performance.now() - movedAt < applyingMs,
     appliedBytes: () => pace.bytesIn(othersWaitMs),
+    readableBytes: () => (readersWaitMs === undefined ? undefined : pace.bytesIn(readersWaitMs * ofTheWait)),
   })
 
   let checkedAt = Number.NEGATIVE_INFINITY

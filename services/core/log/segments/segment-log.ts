@@ -24,6 +24,8 @@ export type EmbeddedLogOptions = {
   lock?: Pick<FolderLock, 'check'>
   /** More than this appended and not applied: 429. */
   maxUnappliedBytes: number
+  /** As of `createAdmission`. */
+  readersWaitMs?: number | undefined
   /** Less than this or the share of `requiredFreeBytes` free: 503. */
   minFreeBytes: number
   /** How long applied segments are kept, compressed. The newest of each topic stays always. */
@@ -71,7 +73,8 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
   const own = options.lock === undefined ? await takeLock(dir) : undefined
   const { check } = options.lock ?? (own as FolderLock)
   const fs = guardedFs(disk, check)
-  const admission = createAdmission({ fs, dir, maxUnappliedBytes, minFreeBytes })
+  const { readersWaitMs } = options
+  const admission = createAdmission({ fs, dir, maxUnappliedBytes, minFreeBytes, readersWaitMs })
   const counters: LogCounters = {
     appends: 0,
     records: 0,

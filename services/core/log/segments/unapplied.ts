@@ -44,16 +44,21 @@ export function bytesByProject(records: readonly RecordInput[]): ProjectBytes {
  * eighth at any time, so that their rows do not wait for more than that. When nothing is applied they wait anyway.
  * @param options.appliedBytes how many are applied in the time that the others may wait, undefined while that is not
  * known: what a project has beside them at most, if that is less than the eighth
+ * @param options.readableBytes how many are applied in the time that a reader waits, undefined while that is not known:
+ * the bound while batches are applied, if that is less
  */
 export function createUnapplied(options: {
   maxBytes: number
   isApplying(): boolean
   appliedBytes?(): number | undefined
+  readableBytes?(): number | undefined
 }): Unapplied {
-  const { maxBytes, isApplying, appliedBytes } = options
+  const { maxBytes, isApplying, appliedBytes, readableBytes } = options
+  const bound = () =>
+    isApplying() ? Math.min(maxBytes, Math.max(2 * minBytes, readableBytes?.() ?? maxBytes)) : maxBytes
   const maxShareBytes = () => Math.min(maxBytes / 8, Math.max(minBytes, appliedBytes?.() ?? maxBytes))
   const shares = createShares<string>({
-    boundBytes: maxBytes,
+    bound,
     minBytes,
     maxBytes: maxShareBytes,
     recentMs,
@@ -64,9 +69,11 @@ export function createUnapplied(options: {
     refusal(bytes, projects, total = shares.totalBytes()) {
       const refused = shares.refusal(bytes, projects, total)
       if (refused === null) return null
-      if (refused === 'share' && total + bytes <= maxBytes * (7 / 8))
+      const boundBytes = bound()
+      if (refused === 'share' && total + bytes <= boundBytes * (7 / 8))
         return overLimit('log_share', 'Too much of this project is waiting to be applied')
-      reason = `${mib(total)} are waiting to be applied, the bound is ${mib(maxBytes)}`
+      const why = boundBytes < maxBytes ? ': as much as is applied while a reader waits' : ''
+      reason = `${mib(total)} are waiting to be applied, the bound is ${mib(boundBytes)}${why}`
       return overLimit(refused === 'all' ? 'log' : 'log_share', reason)
     },
     take(bytes, projects) {

@@ -227,6 +227,7 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
   return [
     route({
       name: 'calls.aggregate',
+      countsAll: true,
       method: 'POST',
       path: '/calls/aggregate',
       summary: 'Calls, usage, costs and numbers of calls over time, by up to two keys',
