@@ -30,18 +30,17 @@ it('limits of a key are those of all keys that it makes, by whatever way and thr
   const limits = { requests_per_minute: 10, calls_per_minute: 4 }
   const first = await made('/keys', { user_id: 'family', name: 'first', actions, scopes, limits })
   const child = await made('/keys', { user_id: 'family', name: 'child', actions, scopes }, first.key)
-  const grandchild = await made('/keys', { user_id: 'family', name: 'grandchild', actions, scopes }, child.key)
+  // Limits of its own do not take it out of those that it shares.
+  const own = { calls_per_minute: 3 }
+  const grandchild = await made(
+    '/keys',
+    { user_id: 'family', name: 'grandchild', actions, scopes, limits: own },
+    child.key,
+  )
   const rotated = await made(`/keys/${grandchild.id}/rotate`, { overlap_hours: 1 }, first.key)
   const successor = await made(`/keys/${first.id}/rotate`, { overlap_hours: 1 })
   const family = [first, child, grandchild, rotated, successor]
-  // Limits of its own do not take it out of those that it shares.
-  family.push(
-    await made(
-      '/me/keys',
-      { name: 'own', actions: ['read', 'ingest'], scopes, limits: { calls_per_minute: 3 } },
-      successor.key,
-    ),
-  )
+  family.push(await made('/me/keys', { name: 'own', actions: ['read', 'ingest'], scopes }, successor.key))
   const send = (key: string, path: string, body: object) =>
     fetch(server.now().url + path, {
       method: 'POST',
