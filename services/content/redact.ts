@@ -1,35 +1,10 @@
 // Redaction of credentials: which keys hold them, and the copy of a JSON value without them.
+import { hiddenNames } from './masking/secret-names.ts'
 
 export const redacted = 'REDACTED'
 
-/** Keys in lower case without `_` and `-`. */
-const whole = new Set([
-  'authheaders',
-  'authorization',
-  'authtoken',
-  'awsaccesskey',
-  'awsaccesskeyid',
-  'bearertoken',
-  'cloudcredentials',
-  'vertexcredentials',
-  'webhookkey',
-  'webhooksecret',
-])
-const endings = [
-  'accesstoken',
-  'apikey',
-  'apitoken',
-  'clientsecret',
-  'privatekey',
-  'refreshtoken',
-  'secretaccesskey',
-  'secretkey',
-  'sessiontoken',
-]
-const sensitiveEnding = new RegExp(`(?:${endings.join('|')})$`)
-
-/** Names of keys that hold credentials, in lower case without `_` and `-`, and what further ones end like. */
-export const sensitiveNames: { whole: Iterable<string>; endings: readonly string[] } = { whole, endings }
+const whole = new Set<string>(hiddenNames.whole)
+const sensitiveEnding = new RegExp(`(?:${hiddenNames.endings.join('|')})$`)
 
 const known = new Map<string, boolean>()
 
@@ -69,16 +44,16 @@ export function redact<T>(value: T): T {
   return (copy ?? value) as T
 }
 
-/** How the last four letters of a credential's key may look: one of the first group, then the second. */
-const keyEndings = ['iestk key', 'o ken', 'c ret', 'd ers', 't ion', 'e yid', 'i als']
+/** The last four letters of credentials' keys. */
+const keyEndings = [...new Set([...hiddenNames.whole, ...hiddenNames.endings].map((name) => name.slice(-4)))]
+const anyEnding = 2 ** keyEndings.length - 1
 /** For the last letter, the one before it and so on: bits of the endings that a byte fits. */
 const endingBits = [3, 2, 1, 0].map((place) => {
-  const bits = new Uint8Array(256)
+  const bits = new Uint32Array(256)
   keyEndings.forEach((ending, bit) => {
-    const [first = '', rest = ''] = ending.split(' ')
-    for (const letter of place === 0 ? first : (rest[place - 1] as string))
-      for (const form of [letter, letter.toUpperCase()])
-        bits[form.charCodeAt(0)] = (bits[form.charCodeAt(0)] as number) | (1 << bit)
+    const letter = ending.charAt(place)
+    for (const form of [letter, letter.toUpperCase()])
+      bits[form.charCodeAt(0)] = (bits[form.charCodeAt(0)] as number) | (1 << bit)
   })
   return bits
 })
@@ -95,7 +70,7 @@ export function mayHoldSensitiveKey(json: string): boolean {
 
 /** The same of the one name that ends at `end`. */
 function mayEndSensitiveKey(text: string, end: number): boolean {
-  let bits = 0x7f
+  let bits = anyEnding
   let i = end - 1
   for (let letter = 0; letter < 4; letter++) {
     let c = text.charCodeAt(i)
@@ -103,7 +78,7 @@ function mayEndSensitiveKey(text: string, end: number): boolean {
     if (i < 0) return false
     // Lower-casing turns some other letters into ASCII (the Kelvin sign).
     if (c >= 128) return true
-    bits &= (endingBits[letter] as Uint8Array)[c] as number
+    bits &= (endingBits[letter] as Uint32Array)[c] as number
     if (bits === 0) return false
     i--
   }
@@ -113,7 +88,7 @@ function mayEndSensitiveKey(text: string, end: number): boolean {
 /** False when the last letters of a key in UTF-8 bytes rule out that it is sensitive; `_` and `-` do not count. */
 export function mayBeSensitiveKey(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start < 6) return false
-  let bits = 0x7f
+  let bits = anyEnding
   let i = end - 1
   for (let letter = 0; letter < 4; letter++) {
     while (bytes[i] === 45 || bytes[i] === 95) i--
@@ -121,7 +96,7 @@ export function mayBeSensitiveKey(bytes: Uint8Array, start: number, end: number)
     const c = bytes[i--] as number
     // Lower-casing turns some other letters into ASCII (the Kelvin sign).
     if (c >= 128) return true
-    bits &= (endingBits[letter] as Uint8Array)[c] as number
+    bits &= (endingBits[letter] as Uint32Array)[c] as number
     if (bits === 0) return false
   }
   return true

@@ -43,13 +43,20 @@ const corpus: Record<DetectorName, { finds: string[]; passes: string[] }> = {
       'qty 2 «4111 1111 1111 1111» 12 27 123',
       'row 7 716 «5500-0000-0000-0004»',
       '«3530111333300000»',
+      'card_«4111111111111111», PAN«5500000000000004», a«4111111111111111»',
+      'v2_card_«4111 1111 1111 1111»_paid',
+      'row 7,«4111111111111111».0,«4111111111111111».00',
     ],
     passes: [
       '4111 1111 1111 1112',
       '1767225600000',
       'order 1234567890123456',
       '550e8400-e29b-41d4-a716-446655440000',
-      'a4111111111111111',
+      '3f4111111111111111',
+      '41d4-a4111111111111111',
+      'card_14111111111111111, card_41111111111111112',
+      '4111111111111111.05',
+      '4111111111111111.0.1',
       '41111111111111110000000000',
       '0000000000000000',
       'e29b-41d4-a716-446655440000',
@@ -70,6 +77,12 @@ const corpus: Record<DetectorName, { finds: string[]; passes: string[] }> = {
       'Authorization: Bearer «abcdefghijklmnopqrstuvwxyz»',
       'postgres://app:«s3cr%21t»@db.example.com/x',
       '«-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----» and',
+      `key_«sk-${'a1B2'.repeat(10)}» OPENAI_KEY«sk-${'a1B2'.repeat(10)}»`,
+      `token«ghp_${'A'.repeat(36)}» x_«AKIAIOSFODNN7EXAMPLE» jwt_«eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc-_123»`,
+      'https://a.example/cb#access_token=«a1»&state=x, /cb#/done&id_token=«b2»',
+      'https://a.example/?sv=2026&sig=«kq3Xw%2Bv8ZpA7%2F1cD9eFgH%3D»&se=1',
+      'https://a.example/?Signature=«Ab9dEfGh12kL5678~_-»&X-Amz-Signature=«fe5f80f77d5fa3beca038a248ff027d0»',
+      'https://a.example/v1?key=«abCd1234EfGh5678»&q=berlin',
       'cut off: «-----BEGIN PRIVATE KEY-----\nabc»',
     ],
     passes: [
@@ -81,6 +94,12 @@ const corpus: Record<DetectorName, { finds: string[]; passes: string[] }> = {
       'eyJ.x',
       'ghp_short',
       '-----BEGIN PUBLIC KEY-----',
+      'disk-2026-01-01-backup-of-everything',
+      'minsk-airport-terminal-departures',
+      '?key=user_profile_settings_page2&key=1234567890123456789',
+      '?key=uploads/2026/a1b2c3d4.png&key=short1',
+      '?sig=short&signature=required_for_all_uploads',
+      '#monkey=a1B2c3D4e5F6g7H8i9',
     ],
   },
   phone: {
@@ -150,7 +169,7 @@ it('over a generated corpus, half of it near misses, detectors are as often righ
 it('detectors come to an end of a hostile text, each step of which would find much again', () => {
   const random = createRandom(5)
   const some = ['@', 'a', 'a.', '+1', '1 ', '1', '::', ':a', 'eyJ', 'sk-', '://', 'bearer ']
-  const pieces = [...some, '-----BEGIN PRIVATE KEY-----', 'DE89', '.', '1.']
+  const pieces = [...some, '-----BEGIN PRIVATE KEY-----', 'DE89', '.', '1.', 'ysk-', '&sig=-', '#key=', '_']
   const texts = [
     ...pieces.map((piece) => piece.repeat(200_000 / piece.length)),
     Array.from({ length: 60_000 }, () => random.pick(pieces)).join(''),

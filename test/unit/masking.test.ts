@@ -7,6 +7,8 @@ import { newMaskRules } from '../../schemas/mask-rules.ts'
 import { createMasker, type Masker } from '../../services/content/masking/masker.ts'
 import { createMaskings } from '../../services/content/masking/maskings.ts'
 import { literalOf, patternFaults } from '../../services/content/masking/patterns.ts'
+import { hiddenNames } from '../../services/content/masking/secret-names.ts'
+import { isSensitiveKey, mayHoldSensitiveKey } from '../../services/content/redact.ts'
 import { runs } from '../fixtures/runs.ts'
 
 const secret = Buffer.alloc(32, 7)
@@ -51,6 +53,15 @@ describe('a payload', () => {
     ],
     // Numbers, as they are and as they are meant.
     ['[-4111111111111111,4111111111111111.0,4.111111111111111e15]', '["[card …1111]","[card …1111]","[card …1111]"]'],
+    [
+      '[4111111111111111e0,0.4111111111111111e16,41111111.11111111E8,41111111111111110e-1,"4111111111111111.0","4.111111111111111e+15"]',
+      JSON.stringify(Array(6).fill('[card …1111]')),
+    ],
+    ['{"phone":4.93090182e9,"mobile":"4930901820.0"}', '{"phone":"[phone]","mobile":"[phone]"}'],
+    [
+      '[4.111111111111111e14,4111111111111111e1,"4111111111111111.5"]',
+      '[4.111111111111111e14,4111111111111111e1,"4111111111111111.5"]',
+    ],
     [
       '{"phone":4930901820,"total_tokens":4111111111111111,"n":0.1}',
       '{"phone":"[phone]","total_tokens":4111111111111111,"n":0.1}',
@@ -102,6 +113,16 @@ describe('a payload', () => {
     expect(masker.anchors(bytes, 0, bytes.length)).toBe(0)
     expect(masker.json('inputs', json)).toMatchObject({ text: json })
   })
+})
+
+it('whatever is hidden without a rule is masked by @credentials, however it is spelled', () => {
+  const { whole, endings } = hiddenNames
+  const names = [...whole, ...endings].flatMap((name) => [name, `${name.slice(0, 3)}_${name.slice(3).toUpperCase()}`])
+  for (const name of [...names, ...endings.map((ending) => `my_${ending}`)]) {
+    expect([name, isSensitiveKey(name)]).toEqual([name, true])
+    expect(mayHoldSensitiveKey(`{"${name}":"x"}`)).toBe(true)
+    expect(masked({ sets: ['@credentials'] }, `{"${name}":"x"}`)).toBe(`{"${name}":"[credential]"}`)
+  }
 })
 
 describe('rules', () => {

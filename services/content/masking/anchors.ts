@@ -12,7 +12,7 @@ export const anchors = {
   colon: 8,
   /** Two dots with digits around them. */
   dots: 16,
-  /** What credentials begin with, or a name that may say that one follows: `?password=`. */
+  /** What credentials begin with, or a name that may say that one follows: `?password=`, `&key=`. */
   token: 32,
   /** Two capitals before two digits, behind no letter. */
   capitals: 64,
@@ -43,6 +43,8 @@ for (const [letters, one] of [
   for (const letter of letters) classes[letter.charCodeAt(0)] = one
 
 const code = (letter: string): number => letter.charCodeAt(0)
+const underscoreCode = code('_')
+const parameterSigns = new Set([...'?&;#'].map(code))
 const isCapital = (c: number | undefined): boolean => c !== undefined && c >= 65 && c <= 90
 const isWord = (c: number | undefined): boolean => isCapital(c) || c === 95 || (c !== undefined && c >= 97 && c <= 122)
 const isHex = (c: number | undefined): boolean =>
@@ -184,6 +186,8 @@ type Pass = {
   lastDigit: number
   /** Digits side by side, with at most a space or a hyphen between two of them. */
   run: number
+  /** As many before the dot of a number. */
+  whole: number
   /** A word goes on into the run: an id, or a part of one. */
   isPart: boolean
   lastDot: number
@@ -197,6 +201,19 @@ const isDigit = (c: number | undefined): boolean => classes[c as number] === dig
 
 /** A letter that is not the end of an escape such as `\n`. */
 const isWordAt = (bytes: Uint8Array, i: number): boolean => isWord(bytes[i]) && bytes[i - 1] !== code('\\')
+
+/** Whether one or two letters behind a digit end before `i`: a hash goes on there, or another id. */
+const isBehindPart = (bytes: Uint8Array, i: number): boolean =>
+  isWord(bytes[i - 1]) &&
+  bytes[i - 1] !== underscoreCode &&
+  (isDigit(bytes[i - 2]) || (isWord(bytes[i - 2]) && bytes[i - 2] !== underscoreCode && isDigit(bytes[i - 3])))
+
+/** `?key=` of an address, whose equals sign stands at `i`. */
+const isKeyParameter = (bytes: Uint8Array, i: number): boolean =>
+  ((bytes[i - 1] as number) | 32) === code('y') &&
+  ((bytes[i - 2] as number) | 32) === code('e') &&
+  ((bytes[i - 3] as number) | 32) === code('k') &&
+  parameterSigns.has(bytes[i - 4] as number)
 
 /** Longest group of an IPv6 address. */
 const maxGroup = 4
@@ -215,14 +232,17 @@ function lookAtDigit(pass: Pass, i: number): void {
     pass.lastDot = i
   }
   const goesOn = i - lastDigit === 1 || (i - lastDigit === 2 && (before === code(' ') || before === code('-')))
-  pass.run = goesOn ? pass.run + 1 : 1
   // Behind the dot of a number no card begins: it would stand alone.
-  if (!goesOn) pass.isPart = isWordAt(bytes, i - 1) || (before === code('.') && isDigit(bytes[i - 2]))
-  else if (before === code(' ')) pass.isPart = false
+  if (!goesOn) {
+    const isDecimal = before === code('.') && isDigit(bytes[i - 2])
+    pass.isPart = isDecimal || isBehindPart(bytes, i)
+    pass.whole = isDecimal ? pass.run : 0
+  } else if (before === code(' ')) pass.isPart = false
+  pass.run = goesOn ? pass.run + 1 : 1
   pass.lastDigit = i
   if (pass.run >= 13 && !pass.isPart) pass.bits |= anchors.digits
-  // `4.111111111111111e15`
-  else if (pass.run >= 12 && ((bytes[i + 1] as number) | 32) === code('e')) pass.bits |= anchors.digits
+  // `4.111111111111111e15`, `41111111.11111111e8`
+  else if (pass.run + pass.whole >= 12 && ((bytes[i + 1] as number) | 32) === code('e')) pass.bits |= anchors.digits
   else if (pass.run === 1 && isCapital(before) && isCapital(bytes[i - 2]) && isDigit(bytes[i + 1]))
     if (!isWordAt(bytes, i - 3) && !isDigit(bytes[i - 3])) pass.bits |= anchors.capitals
 }
@@ -265,7 +285,7 @@ looks[plus] = lookAtPlus
 looks[colon] = lookAtColon
 looks[backslash] = lookAtBackslash
 looks[equals] = (pass, i) => {
-  if (mayEndSo(pass.bytes, i - 1, pass.start, pass.endings)) pass.bits |= anchors.token
+  if (isKeyParameter(pass.bytes, i) || mayEndSo(pass.bytes, i - 1, pass.start, pass.endings)) pass.bits |= anchors.token
 }
 looks[percent] = (pass, i) => {
   if (pass.bytes[i + 1] === code('4') && pass.bytes[i + 2] === code('0')) pass.bits |= anchors.at
@@ -281,7 +301,8 @@ export type AnchorsIn = (bytes: Uint8Array, start: number, end: number, endings:
  * @returns bits of `anchors`; all of them where characters are written as escapes
  */
 export function anchorsIn(bytes: Uint8Array, start: number, end: number, endings: KeyEndings): number {
-  const pass = { bytes, start, endings, bits: 0, lastDigit: -9, run: 0, isPart: false, lastDot: -9, ...noColons }
+  const noDigits = { lastDigit: -9, run: 0, whole: 0, isPart: false, lastDot: -9 }
+  const pass = { bytes, start, endings, bits: 0, ...noDigits, ...noColons }
   for (let i = start; i < end && pass.bits !== allAnchors; i++) {
     const one = classes[bytes[i] as number] as number
     if (one !== 0) looks[one]?.(pass, i)

@@ -1,8 +1,8 @@
 // Detectors of personal and secret texts. Each looks outwards from an anchor, in time that grows with the text's length.
 import { isIPv6 } from 'node:net'
 import type { maskDetectors } from '../../../schemas/mask-rules.ts'
-import { secretNameEndings } from './secret-names.ts'
-import { findTokens, parameterEndings } from './tokens.ts'
+import { addressNameEndings, secretNameEndings } from './secret-names.ts'
+import { findTokens } from './tokens.ts'
 
 /** Where something was found. */
 export type Hit = { start: number; end: number }
@@ -127,7 +127,19 @@ const isCard = (digits: string): boolean =>
   !isTime(digits) &&
   !/^(\d)\1*$/.test(digits)
 
-const maxDecimals = 20
+/** A longer number, letters behind a digit as hashes and UUIDs have them, or another part of a name. */
+const goesOnBefore = /(?:\d|\d-?\p{L}+|[\p{L}\p{N}_][-./+])$/u
+const goesOnBehind = /^(?:[\p{L}\p{N}]|[-./+][\p{L}\p{N}_])/u
+/** Decimals of a number that is none but whole. */
+const noDecimals = /^\.0+(?!\d)/
+/** So much of what stands around a number tells whether it is a part of something. */
+const aroundLength = 64
+
+/** Whether a run of digits is no part of a longer number, a hash or a UUID: a word may stand right before it (`card_`, `PAN`). */
+function isOwnNumber(text: string, { start, end }: Hit): boolean {
+  const behind = text.slice(end, end + aroundLength).replace(noDecimals, '')
+  return !goesOnBefore.test(text.slice(Math.max(0, start - aroundLength), start)) && !goesOnBehind.test(behind)
+}
 
 /** The cards among groups of digits that stand side by side: other numbers may stand before and behind one. */
 function cardsAmong(groups: readonly Hit[], text: string): Hit[] {
@@ -139,9 +151,7 @@ function cardsAmong(groups: readonly Hit[], text: string): Hit[] {
       digits += digitsOf[last]
       if (digits.length < 13 || !isCard(digits)) continue
       const hit = { start: (groups[first] as Hit).start, end: (groups[last] as Hit).end }
-      // A number that was written as text: `4111111111111111.0`.
-      const decimals = /^\.0+(?![\p{L}\p{N}_.])/u.exec(text.slice(hit.end, hit.end + maxDecimals))?.[0] ?? ''
-      if (!standsAlone(text, { ...hit, end: hit.end + decimals.length })) continue
+      if (!isOwnNumber(text, hit)) continue
       hits.push(hit)
       first = last
       break
@@ -260,7 +270,7 @@ export const detectorKeys: { [name in DetectorName]?: readonly string[] } = {
   phone: phoneNames,
   us_ssn: ssnNames,
   // Of parameters in addresses.
-  token: [...secretNameEndings, ...parameterEndings],
+  token: [...secretNameEndings, ...addressNameEndings],
 }
 
 export type DetectorName = keyof typeof detectors
@@ -270,8 +280,22 @@ export const numericDetectors: ReadonlySet<string> = new Set<DetectorName>(['car
 
 /** Names of counts of tokens, which others reckon with. */
 const countedTokens = /tokens?(?:count|counts|used|usage)?$/
-const integer = /^-?(\d+)(?:\.0+)?$/
-const withExponent = /^-?(\d+)(?:\.(\d+))?e\+?(\d{1,2})$/i
+const numberForm = /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d{1,2}))?$/i
+
+/** Whether a text is a number in a spelling that shows its digits not plainly. */
+export const isSpelledNumber = (text: string): boolean => /[.e]/i.test(text) && numberForm.test(text)
+
+/** The decimal digits of a whole number, however it is spelled (`4.1e3`, `4100.0`); undefined for any other. */
+function plainDigits(spelled: string): string | undefined {
+  const [, whole, decimals = '', exponent = '0'] = numberForm.exec(spelled) ?? []
+  if (whole === undefined) return undefined
+  const digits = whole + decimals
+  const point = whole.length + Number(exponent)
+  if (point <= 0 || /[^0]/.test(digits.slice(point))) return undefined
+  const plain = digits.slice(0, point).padEnd(point, '0')
+  // A number of digits alone stays as it is.
+  return digits === spelled ? plain : plain.replace(/^0+(?=\d)/, '')
+}
 
 /**
  * The texts that a number of JSON may stand for, those of digits alone first: `4111111111111111.0` is a card, and 12345678 a
@@ -279,12 +303,8 @@ const withExponent = /^-?(\d+)(?:\.(\d+))?e\+?(\d{1,2})$/i
  */
 export function numberTexts(spelled: string, key: string): string[] {
   if (countedTokens.test(key)) return []
-  const [, digits] = integer.exec(spelled) ?? []
-  if (digits !== undefined) {
-    const padded = ssnKey.test(key) && digits.length < 9 && digits.length > 6 ? digits.padStart(9, '0') : digits
-    return padded === spelled ? [spelled] : [padded, spelled]
-  }
-  const [, first = '', rest = '', exponent = ''] = withExponent.exec(spelled) ?? []
-  const zeros = Number(exponent) - rest.length
-  return first !== '' && zeros >= 0 ? [(first + rest + '0'.repeat(zeros)).replace(/^0+/, ''), spelled] : [spelled]
+  const digits = plainDigits(spelled)
+  if (digits === undefined) return [spelled]
+  const padded = ssnKey.test(key) && digits.length < 9 && digits.length > 6 ? digits.padStart(9, '0') : digits
+  return padded === spelled ? [spelled] : [padded, spelled]
 }

@@ -4,7 +4,15 @@ import type { MaskedField } from '../../../schemas/mask-rules.ts'
 import { isRef } from '../refs.ts'
 import { type AnchorsIn, allAnchors, anchors, anchorsIn, keyEndingsOf } from './anchors.ts'
 import { allowedBy, compiledSet, compileRule, type Rule, type ScopeRules, setsOf } from './compiled-rules.ts'
-import { type DetectorName, detectorKeys, detectors, type Hit, numberTexts, numericDetectors } from './detectors.ts'
+import {
+  type DetectorName,
+  detectorKeys,
+  detectors,
+  type Hit,
+  isSpelledNumber,
+  numberTexts,
+  numericDetectors,
+} from './detectors.ts'
 import { embeddedJson } from './embedded-json.ts'
 import { labelledName, maskJson, type Visitor } from './mask-json.ts'
 import { maskRefParts } from './mask-ref.ts'
@@ -228,7 +236,10 @@ export function createMasker(
         count(rule)
         return kept
       },
-      string: (place, text) => (mayHoldJson(text) ? inside(text, place) : replaced(text, place.name)),
+      string: (place, text) =>
+        mayHoldJson(text)
+          ? inside(text, place)
+          : ((isSpelledNumber(text) ? visitor.number(place, text) : null) ?? replaced(text, place.name)),
       number(place, text) {
         if (numeric.length === 0) return null
         for (const one of numberTexts(text, place.name)) {

@@ -1,7 +1,39 @@
 // Which names say that their value is a secret: by their last words, whatever stands before them and however it is spelled.
 
+/**
+ * Names whose texts are hidden without any rule (content/redact.ts), in small letters without `_` and `-`: so spelled, or
+ * ending so. Rules mask them too.
+ */
+export const hiddenNames = {
+  whole: [
+    'authheaders',
+    'authorization',
+    'authtoken',
+    'awsaccesskey',
+    'awsaccesskeyid',
+    'bearertoken',
+    'cloudcredentials',
+    'vertexcredentials',
+    'webhookkey',
+    'webhooksecret',
+  ],
+  endings: [
+    'accesstoken',
+    'apikey',
+    'apitoken',
+    'clientsecret',
+    'privatekey',
+    'refreshtoken',
+    'secretaccesskey',
+    'secretkey',
+    'sessiontoken',
+  ],
+} as const
+
 /** How names of secrets end, of their letters alone: `githubToken`, `github-token` and `GITHUB_TOKEN` are the same. */
 const endings = [
+  ...hiddenNames.whole,
+  ...hiddenNames.endings,
   'password',
   'passwords',
   'passwd',
@@ -13,7 +45,6 @@ const endings = [
   'token',
   'cookie',
   'cookies',
-  'authorization',
   'credential',
   'credentials',
   'apikeys',
@@ -82,6 +113,25 @@ const wordsOf = (name: string): string =>
     .replace(/[^A-Za-z]+/g, ' ')
     .trim()
     .toLowerCase()
+
+/** Last words of names that say so of parameters in addresses alone. */
+const addressWords = ['sig', 'signature']
+export const addressNameEndings: readonly string[] = addressWords
+
+/** Shorter values of parameters whose names may say something else are none. */
+const minValue = 16
+/** Words, numbers, and names such as `page2`. */
+const plainWords = /^[a-z]*\d*(?:[^a-z\d][a-z]*\d*)*$/i
+/** What keys are made of: paths and names of files are none. */
+const keyForm = /^[\w~-]+$/
+
+/** Whether a parameter of an address holds a secret: `key` alone names much else. */
+export function isSecretParameter(name: string, value: string): boolean {
+  if (asSecretName(name) !== null) return true
+  if (value.length < minValue || plainWords.test(value)) return false
+  const words = wordsOf(name)
+  return addressWords.includes(words.slice(words.lastIndexOf(' ') + 1)) || (words === 'key' && keyForm.test(value))
+}
 
 export type SecretName = { takesNumbers: boolean }
 

@@ -1,11 +1,23 @@
 // Finds credentials that stand in a text: keys of known makers, bearer tokens, JWTs, private keys, passwords in addresses.
-import { asSecretName } from './secret-names.ts'
+import { isSecretParameter } from './secret-names.ts'
 
 type Hit = { start: number; end: number }
 
+type Maker = {
+  prefix: string
+  rest: RegExp
+  /** What makes a word of a prefix and the letters before it: by default nothing. */
+  isWord?(before: string, rest: string): boolean
+  /** What follows where no key does, in which none begins. */
+  none?: RegExp
+}
+
+/** `task-`, `disk-`, and whatever has no digit behind it. */
+const isWordInSk = (before: string, rest: string): boolean => /[aeiou]/i.test(before) || !/\d/.test(rest)
+
 /** How a maker's key begins, and how it goes on: what follows is as long as it gets. */
-const makers: { prefix: string; rest: RegExp }[] = [
-  { prefix: 'sk-', rest: /[\w-]{20,}/y },
+const makers: Maker[] = [
+  { prefix: 'sk-', rest: /[\w-]{20,}/y, isWord: isWordInSk },
   ...['p', 'o', 'u', 's', 'r'].map((kind) => ({ prefix: `gh${kind}_`, rest: /[A-Za-z\d]{36,}/y })),
   { prefix: 'github_pat_', rest: /\w{22,}/y },
   { prefix: 'AKIA', rest: /[A-Z\d]{16}(?![A-Za-z\d])/y },
@@ -16,20 +28,25 @@ const makers: { prefix: string; rest: RegExp }[] = [
   { prefix: 'hf_', rest: /[A-Za-z\d]{30,}/y },
   { prefix: 'npm_', rest: /[A-Za-z\d]{36}/y },
   { prefix: 'chk_', rest: /[A-Za-z\d]{50}/y },
-  { prefix: 'eyJ', rest: /[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*){0,3}/y },
+  { prefix: 'eyJ', rest: /[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*){0,3}/y, none: /[\w-]*/y },
 ]
 
-/** A name may stand before a key: `key_sk-…`. */
-const isPartOfWord = (text: string, at: number): boolean => /[A-Za-z\d-]/.test(text.charAt(at))
-
 function findMakers(text: string, hits: Hit[]): void {
-  for (const { prefix, rest } of makers) {
+  for (const { prefix, rest, isWord, none } of makers) {
     let after = 0
     for (let at = text.indexOf(prefix); at !== -1; at = text.indexOf(prefix, at + prefix.length)) {
-      if (at < after || isPartOfWord(text, at - 1)) continue
+      const before = text.charAt(at - 1)
+      if (at < after || /[\d-]/.test(before)) continue
       rest.lastIndex = at + prefix.length
-      if (!rest.test(text)) continue
+      if (!rest.test(text)) {
+        if (none === undefined) continue
+        none.lastIndex = at
+        none.test(text)
+        after = none.lastIndex
+        continue
+      }
       after = rest.lastIndex
+      if (/[A-Za-z]/.test(before) && isWord?.(before, text.slice(at, after))) continue
       hits.push({ start: at, end: after })
     }
   }
@@ -79,22 +96,14 @@ const parameterValue = /[^\s&#;"'`<>\\]+/y
 /** A word of code, or of how an address is made: no secret stands there. */
 const noValue = /^(?:true|false|null|undefined|none)$/i
 
-/** Ends of names that say of a parameter alone that it is a secret: addresses are signed, and opened by keys. */
-export const parameterEndings = ['sig', 'signature', 'key']
-const signatureName = /(?:^|[^a-z])(?:sig|signature)$/i
-/** Long enough for one, with letters and digits: other keys are names of something. */
-const isKeyValue = (name: string, value: string): boolean =>
-  /^key$/i.test(name) && value.length >= 20 && /\d/.test(value) && /[A-Za-z]/.test(value)
-
-/** Values of parameters whose names are those of secrets: `?password=`, `#access_token=`, `&X-Amz-Signature=`. */
+/** Values of parameters whose names are those of secrets: `?password=`, `#access_token=`, `&sig=`. */
 function findParameters(text: string, hits: Hit[]): void {
   for (const { index, 0: found, 1: name = '' } of text.matchAll(parameter)) {
     const start = index + found.length
     parameterValue.lastIndex = start
     if (!parameterValue.test(text)) continue
     const value = text.slice(start, parameterValue.lastIndex)
-    if (noValue.test(value)) continue
-    if (asSecretName(name) === null && !signatureName.test(name) && !isKeyValue(name, value)) continue
+    if (noValue.test(value) || !isSecretParameter(name, value)) continue
     hits.push({ start, end: parameterValue.lastIndex })
   }
 }

@@ -5,7 +5,7 @@ import { inlineTextLength } from '../../content/content-port.ts'
 import { namesOf } from '../../content/json-scan.ts'
 import { type AnchorsIn, anchorsIn } from '../../content/masking/anchors.ts'
 import type { Masker } from '../../content/masking/masker.ts'
-import { sensitiveNames } from '../../content/redact.ts'
+import { hiddenNames } from '../../content/masking/secret-names.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { plausibleUs } from '../../core/clock/timestamps.ts'
 import type { RouteContext } from '../../core/http/route.ts'
@@ -119,7 +119,7 @@ function instantiate(fields: readonly string[]): BatchModule | null {
     table.map((n) => n + 1),
     layout.nameSlots,
   )
-  const credentials = [...noted(0, sensitiveNames.whole), ...noted(1, sensitiveNames.endings)]
+  const credentials = [...noted(0, hiddenNames.whole), ...noted(1, hiddenNames.endings)]
   writeTable(current, layout.credentials, credentials)
   writeTable(current, layout.leads, noted(0, [...rowLeads, '{"id":', ',"trace_id":']))
   module.setup(texts.length - summaryNames.length, credentials.length, inlineTextLength, BigInt(plausibleUs(0).min))

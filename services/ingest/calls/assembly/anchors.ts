@@ -20,6 +20,7 @@ const maxGroup: usize = 4
 let bits: i32 = 0
 let lastDigit: usize = 0
 let run: i32 = 0
+let whole: i32 = 0
 let isPart: bool = false
 let lastDot: usize = 0
 let lastColon: usize = 0
@@ -45,6 +46,14 @@ function isHex(c: u8): bool {
 function isWordAt(i: usize): bool {
   return isWord(byteAt(i)) && byteAt(i - 1) !== 92
 }
+
+/** Whether one or two letters behind a digit end before `i`. */
+function isBehindPart(i: usize): bool {
+  const one = byteAt(i - 1)
+  if (!isWord(one) || one === 95) return false
+  const two = byteAt(i - 2)
+  return isDigit(two) || (isWord(two) && two !== 95 && isDigit(byteAt(i - 3)))
+}
 function areHex(start: usize, end: usize): bool {
   for (let i = start; i < end; i++) if (!isHex(byteAt(i))) return false
   return true
@@ -58,12 +67,15 @@ function lookAtDigit(i: usize): void {
     lastDot = i
   }
   const goesOn = distance === 1 || (distance === 2 && (before === 32 || before === 45))
+  if (!goesOn) {
+    const isDecimal = before === 46 && isDigit(byteAt(i - 2))
+    isPart = isDecimal || isBehindPart(i)
+    whole = isDecimal ? run : 0
+  } else if (before === 32) isPart = false
   run = goesOn ? run + 1 : 1
-  if (!goesOn) isPart = isWordAt(i - 1) || (before === 46 && isDigit(byteAt(i - 2)))
-  else if (before === 32) isPart = false
   lastDigit = i
   if (run >= 13 && !isPart) bits |= digits
-  else if (run >= 12 && (byteAt(i + 1) | 32) === 101) bits |= digits
+  else if (run + whole >= 12 && (byteAt(i + 1) | 32) === 101) bits |= digits
   else if (run === 1 && isCapital(before) && isCapital(byteAt(i - 2)) && isDigit(byteAt(i + 1)))
     if (!isWordAt(i - 3) && !isDigit(byteAt(i - 3))) bits |= capitals
 }
@@ -147,6 +159,13 @@ function isTokenCapital(i: usize): bool {
   return next === 73 ? second === 122 : (next === 75 || next === 83) && second === 73
 }
 
+/** `?key=` */
+function isKeyParameter(i: usize): bool {
+  if ((byteAt(i - 1) | 32) !== 121 || (byteAt(i - 2) | 32) !== 101 || (byteAt(i - 3) | 32) !== 107) return false
+  const sign = byteAt(i - 4)
+  return sign === 63 || sign === 38 || sign === 59 || sign === 35
+}
+
 function lookAt(i: usize): void {
   const c = byteAt(i)
   if (isDigit(c)) lookAtDigit(i)
@@ -158,7 +177,7 @@ function lookAt(i: usize): void {
   else if (c === 92) bits = everything
   else if (bits & token) return
   else if (c === 61) {
-    if (mayEndSo(i - 1)) bits |= token
+    if (isKeyParameter(i) || mayEndSo(i - 1)) bits |= token
   } else if (c === 45 ? isTokenDash(i) : c === 95 ? isTokenUnderscore(i) : c === 65 ? isTokenCapital(i) : true)
     bits |= token
 }
@@ -197,6 +216,7 @@ export function anchorBits(start: usize, end: usize, any: bool): i32 {
   bits = 0
   lastDigit = 0
   run = 0
+  whole = 0
   isPart = false
   lastDot = 0
   lastColon = 0
