@@ -24,7 +24,7 @@ export function createRemovals(
     log: Log
     blobs: StoredBlobs
     audit: Pick<ProcessAudit, 'record'>
-    config: { purgeDays: number }
+    config: { purgeDays: number; otelVendorNamespaces: readonly string[] }
     budget: Budget
     /** Whether the tables hold everything that the log held just now. */
     settled(): Promise<boolean>
@@ -39,7 +39,7 @@ export function createRemovals(
     recount: (range) => worker().recount(range),
   }
   const removal = createRowRemoval(deriving)
-  const held = createHeldCalls({ store, heldOf: deps.heldOf })
+  const held = createHeldCalls({ store, heldOf: deps.heldOf, vendors: deps.config.otelVendorNamespaces })
   const fileRemoval = createFileRemoval({ store, budget, log, held, blobs, removeRows: removal.remove })
   const purge = createPurge({
     store,

@@ -203,7 +203,7 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
     ...createThreadRoutes(calls),
     ...createTraceTreeRoutes(calls),
     ...createCallDeleteRoutes({ ...calls, split, audit }, requestErasure),
-    ...createErasureRoutes({ ...calls, split, audit, requestErasure }),
+    ...createErasureRoutes({ ...calls, split, audit, requestErasure, config }),
     ...createCallStatsRoutes(calls),
     ...createUsageRoutes({ ...calls, usageOwnOnly: config.usageOwnOnly }),
     ...createObjectReadRoutes({ store, freshness, config }),

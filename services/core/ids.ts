@@ -30,6 +30,11 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 export const isCallId = (value: string): boolean =>
   value.length === 36 ? uuid.test(value) : value.length === 16 && value === value.toLowerCase()
 
+const hexForm = /^(?:[0-9a-f]{16}|[0-9a-f]{32})$/i
+
+/** An id of a span or a trace as it is stored: hexadecimal digits in small letters. Ids of another form are as they are. */
+export const storedId = (id: string): string => (hexForm.test(id) ? id.toLowerCase() : id)
+
 /** Trace id: canonical lower-case UUID, or exactly 32 lower-case characters. */
 export const isTraceId = (value: string): boolean =>
   value.length === 36 ? uuid.test(value) : value.length === 32 && value === value.toLowerCase()

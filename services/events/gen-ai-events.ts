@@ -1,6 +1,7 @@
 // Log records that become part of calls: their names, and what is passed between the worker, which finds them, and the mapping.
 import { hash } from 'node:crypto'
 import type { CallFragment } from './calls.ts'
+import { threadNames } from './record-names.ts'
 
 /** Events whose contents fill what their span lacks. The view of the table log_joins names them too. */
 export const joinedEvents = {
@@ -34,7 +35,7 @@ export const promptEventNames: readonly string[] = Object.entries(agentEventKind
 
 /** Attributes by which an agent's event says where it belongs, the first present one counts. */
 export const agentPlaceKeys = {
-  session: ['session.id', 'conversation.id'],
+  session: threadNames.agent,
   prompt: ['prompt.id', 'prompt_id'],
 } as const
 

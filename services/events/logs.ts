@@ -45,46 +45,6 @@ export const logsTopic = declareTopic({
   },
 })
 
-/** Attributes that name the session of a record, which is the thread of calls. */
-export const sessionAttributes = [
-  'session.id',
-  'langfuse.session.id',
-  'traceloop.association.properties.session_id',
-  'ai.telemetry.metadata.sessionId',
-]
-/** The same in senders' other words. */
-export const threadAttributes = [
-  ...sessionAttributes,
-  'conversation.id',
-  'gen_ai.conversation.id',
-  'gcp.vertex.agent.session_id',
-  'wandb.thread_id',
-  'weave.thread_id',
-  'thread.id',
-  'thread_id',
-  'session_id',
-]
-/** Attributes that name whom a record is about. */
-export const endUserAttributes = [
-  'user.id',
-  'enduser.id',
-  'langfuse.user.id',
-  'traceloop.association.properties.user_id',
-  'ai.telemetry.metadata.userId',
-]
-/** The same, and by what else agents name them. */
-export const userAttributes = [
-  ...endUserAttributes,
-  'enduser.pseudo.id',
-  'user.email',
-  'user.name',
-  'user.hash',
-  'user.account_id',
-  'user.account_uuid',
-  'user_id',
-  'userId',
-]
-
 /** A log record as its table finds it; the time in nanoseconds as text. */
 export type LogKey = { id: string; at: string }
 

@@ -2,7 +2,7 @@
 import { type HeldKeys, mostHeldCalls } from '../core/directory/holds.ts'
 import type { Store } from '../core/store/store.ts'
 import { promptEventNames, turnAttributes, turnIdOfSaid } from '../events/gen-ai-events.ts'
-import { threadAttributes } from '../events/logs.ts'
+import { recordNames, threadNamesOf } from '../events/record-names.ts'
 import { statement } from './statements.ts'
 
 const background = { pool: 'background' } as const
@@ -20,10 +20,13 @@ export function createHeldCalls(deps: {
   store: Pick<Store, 'rows'>
   /** What the directory says is held of a project. */
   heldOf(projectId: string): HeldKeys
+  /** Namespaces of attributes, one of which may name a thread. */
+  vendors: readonly string[]
   /** Held calls from which on the whole project is. */
   most?: number
 }): HeldCalls {
   const { store, heldOf, most = mostHeldCalls } = deps
+  const { names: threadNames, paths: threadPaths, keys: threadKeys } = threadNamesOf(deps.vendors)
   const isAnyOf = ({ all, callIds, traceIds, threadIds }: HeldKeys) =>
     all || callIds.size + traceIds.size + threadIds.size > 0
   const of = async (projectId: string): Promise<ReadonlySet<string> | 'all'> => {
@@ -42,7 +45,8 @@ export function createHeldCalls(deps: {
     of,
     async rows(projectId) {
       const ids = await of(projectId)
-      return ids === 'all' ? ids : readHeldRows(store, projectId, ids, heldOf(projectId))
+      if (ids === 'all') return ids
+      return { ...(await readHeldRows(store, projectId, ids, heldOf(projectId))), threadNames, threadPaths, threadKeys }
     },
   }
 }
@@ -73,7 +77,9 @@ export type HeldRows = {
   /** What the holds name: log records may name it alone. */
   heldTraces: string[]
   heldThreads: string[]
-  threadNames: readonly string[]
+  threadNames: string[]
+  threadPaths: string[]
+  threadKeys: string[]
 }
 
 /**
@@ -83,16 +89,19 @@ export type HeldRows = {
 export const heldRecord = `(
   (trace_id IN {traces:Array(String)} AND (span_id = '' OR concat(trace_id, ' ', span_id) IN {spans:Array(String)}))
   OR id IN {ids:Array(String)} OR id IN {prompts:Array(String)} OR trace_id IN {heldTraces:Array(String)}
-  OR (notEmpty({heldThreads:Array(String)}) AND arrayExists(
-    name -> attributes[name] IN {heldThreads:Array(String)} OR resource[name] IN {heldThreads:Array(String)},
-    {threadNames:Array(String)})))`
+  OR (notEmpty({heldThreads:Array(String)}) AND ${recordNames(String.raw, {
+    names: '{threadNames:Array(String)}',
+    paths: '{threadPaths:Array(String)}',
+    keys: '{threadKeys:Array(String)}',
+    values: '{heldThreads:Array(String)}',
+  })}))`
 
 async function readHeldRows(
   store: Pick<Store, 'rows'>,
   projectId: string,
   ids: ReadonlySet<string>,
   { traceIds, threadIds }: Pick<HeldKeys, 'traceIds' | 'threadIds'>,
-): Promise<HeldRows> {
+): Promise<Omit<HeldRows, 'threadNames' | 'threadPaths' | 'threadKeys'>> {
   const named = [...ids]
   const rows = await store.rows<{ id: string; trace_id: string; parent_id: string; us: string }>(
     statement('held.rows', { project: projectId, ids: named }),
@@ -108,6 +117,5 @@ async function readHeldRows(
     prompts: ids.size === 0 ? [] : [...(await promptsOf(store, projectId, ids)).keys()],
     heldTraces: [...traceIds],
     heldThreads: [...threadIds],
-    threadNames: threadAttributes,
   }
 }

@@ -138,7 +138,10 @@ it('those that are held stay hidden until the hold ends', async () => {
     record('canary-trace', { trace: trace(1) }),
     record('canary-other', { trace: trace(7) }),
   )
-  const hold = await server.send<{ id: string }>(`/v2/${project}/holds`, { trace_ids: [trace(1)], reason: 'a case' })
+  const hold = await server.send<{ id: string }>(`/v2/${project}/holds`, {
+    trace_ids: [trace(1).toUpperCase()],
+    reason: 'a case',
+  })
   const { body } = await erase(server, { project_id: project, trace_ids: [trace(1), trace(7)], reason: 'all' })
   expect(body).toMatchObject({ calls: 1, log_records: 3 })
   await reaches(server, project, body.erasure_id, 'held')
@@ -149,6 +152,25 @@ it('those that are held stay hidden until the hold ends', async () => {
   await fetch(`${server.now().url}/v2/${project}/holds/${hold.id}`, { method: 'DELETE', headers })
   await removed(server, project, body.erasure_id)
   await gone('canary-call', 'canary-trace')
+})
+
+it('those that name a held thread within another value stay, whoever else they name', async () => {
+  const project = 'ent/logs-held-thread'
+  const session = (id: string) => ({
+    key: 'session',
+    value: { kvlistValue: { values: [{ key: 'id', value: { stringValue: id } }] } },
+  })
+  await sendLogs(
+    project,
+    record('canary-held', { attributes: [session('s-9'), text('user_id', 'u-9')] }),
+    record('canary-free', { attributes: [session('s-8'), text('user_id', 'u-9')] }),
+  )
+  await server.send(`/v2/${project}/holds`, { thread_ids: ['s-9'], reason: 'a case' })
+  const { body } = await erase(server, { project_id: project, user_ids: ['u-9'], reason: 'a user' })
+  expect(body).toMatchObject({ log_records: 2 })
+  await reaches(server, project, body.erasure_id, 'held')
+  await gone('canary-free')
+  expect(await placesOf(server, 'canary-held')).toEqual(everywhere())
 })
 
 it('files that they alone name go with them, and one that a record still names stays with no call left', async () => {

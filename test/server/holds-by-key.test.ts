@@ -98,7 +98,12 @@ type Run = { most?: number; recount?: Worker['recount']; roundDays?: number }
 async function purge(keys: HeldKeys, { most, recount, roundDays = 1_000 }: Run = {}): Promise<Record<string, number>> {
   const { store, worker, log } = server.now()
   if (worker === undefined) throw new Error('no worker')
-  const held = createHeldCalls({ store, heldOf: (id) => (id === aged ? keys : noKeys), ...(most && { most }) })
+  const held = createHeldCalls({
+    store,
+    heldOf: (id) => (id === aged ? keys : noKeys),
+    vendors: [],
+    ...(most && { most }),
+  })
   const deriving = {
     store,
     budget: unlimited,

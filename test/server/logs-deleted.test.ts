@@ -1,5 +1,6 @@
 // Log records of deleted calls are hidden with them, and those that are deleted by themselves.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { recordUserNames, threadNames, threadNamesOf } from '../../services/events/record-names.ts'
 import { post } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { aRequest, aSpan, text } from '../fixtures/otel.ts'
@@ -160,5 +161,98 @@ describe('log records', () => {
     const asked = await post(server.now().url, '/erasures', { project_id: project, ...selector, reason: 'asked for' })
     expect([asked.status, JSON.parse(asked.text)]).toMatchObject([202, { log_records: 5 - stay.length }])
     expect(await bodies(project)).toEqual(stay)
+  })
+
+  const erase = async (project_id: string, selector: object) => {
+    const asked = await post(server.now().url, '/erasures', { project_id, ...selector, reason: 'asked for' })
+    return JSON.parse(asked.text)
+  }
+  const value = (stringValue: string) => ({ stringValue })
+  const map = (key: string, inner: string, of: object) => ({
+    key,
+    value: { kvlistValue: { values: [{ key: inner, value: of }] } },
+  })
+  const list = (key: string, ...texts: string[]) => ({ key, value: { arrayValue: { values: texts.map(value) } } })
+
+  it('are found by ids of traces and spans in capitals, as their calls are', async () => {
+    const project = 'hidden/capitals'
+    const ids = [1, 2, 3].map((n) => [trace(n), span(n)] as [string, string])
+    await sendSpans(project, ...ids)
+    await sendLogs(
+      project,
+      ids.map(([traceId, spanId], n) => record(`of ${n}`, { trace: traceId, span: spanId })),
+    )
+    const [one, two, three] = ids.map((pair) => pair.map((id) => id.toUpperCase())) as string[][]
+    expect(await bodies(project, { trace_id: one?.[0], span_id: one?.[1] })).toEqual(['of 0'])
+    expect(await erase(project, { trace_ids: [one?.[0]] })).toMatchObject({ calls: 1, log_records: 1 })
+    expect(await erase(project, { call_ids: [two?.[1]] })).toMatchObject({ calls: 1, missing: 0 })
+    expect(await bodies(project)).toEqual(['of 2'])
+    const logs = { project_id: project, ...day, trace_id: three?.[0] }
+    expect(JSON.parse((await post(server.now().url, '/logs/delete', logs)).text)).toEqual({ num_deleted: 1 })
+  })
+
+  it('are erased by names that lie within other values, in lists and on the scope', async () => {
+    const project = 'hidden/nested'
+    const number = { intValue: '17' }
+    await sendLogs(project, [
+      record('by a value within', { attributes: [map('session', 'id', value('s-1'))] }),
+      record('by a dotted name within', { attributes: [map('gen_ai', 'conversation.id', value('s-1'))] }),
+      record('by a text of a list', { attributes: [list('session.id', 's-0', 's-1')] }),
+      record('by a list within', { attributes: [{ ...map('session', 'id', list('', 's-1').value) }] }),
+      record('by a number within', { attributes: [map('session', 'id', number)] }),
+      record('stays: another', { attributes: [map('session', 'id', value('s-2')), list('session.id', 's-11')] }),
+      record('stays: no name of a session', { attributes: [map('job', 'id', value('s-1')), list('tags', 's-1')] }),
+      record('stays: a text', { attributes: [text('session', '{"id": "s-')] }),
+    ])
+    const logRecords = [record('by the scope')]
+    const scope = { name: 'lib', attributes: [text('session.id', 's-1')] }
+    await server.send(
+      '/otel/v1/logs',
+      { resourceLogs: [{ scopeLogs: [{ scope, logRecords }] }] },
+      { project_id: project },
+    )
+    expect(await erase(project, { thread_ids: ['s-1', '17'] })).toMatchObject({ calls: 0, log_records: 6 })
+    const left = await bodies(project)
+    expect(left).toEqual(['stays: another', 'stays: no name of a session', 'stays: a text'])
+    await sendLogs(project, [record('by a user within', { attributes: [map('enduser', 'id', value('u-1'))] })])
+    expect(await erase(project, { user_ids: ['u-1'] })).toMatchObject({ log_records: 1 })
+  })
+
+  it('are erased by every name by which a span has its thread, and by those of records alone', async () => {
+    const project = 'hidden/names'
+    const { names } = threadNamesOf(['platform', 'wandb'])
+    const ids = names.map((_, n) => `t-${n}`)
+    const attributesOf = (n: number) => [
+      text('gen_ai.operation.name', 'chat'),
+      text(names[n] as string, ids[n] as string),
+    ]
+    const spans = ids.map((_, n) =>
+      aSpan({ traceId: trace(n + 50), spanId: span(n + 50), attributes: attributesOf(n) }),
+    )
+    await server.send('/otel/v1/traces', aRequest(spans), { project_id: project })
+    await sendLogs(
+      project,
+      ids.map((id, n) => record(id, { attributes: attributesOf(n) })),
+    )
+    const read = () =>
+      server.list<{ thread_id: string | null }>('/calls/stream_query', { project_id: project, columns: ['thread_id'] })
+    const threads = (await read()).flatMap(({ thread_id }) => thread_id ?? [])
+    const ofSpans = [
+      ...threadNames.conversation,
+      ...threadNames.session,
+      ...['platform', 'wandb'].map((one) => `${one}.${threadNames.vendor}`),
+    ]
+    expect(threads.toSorted()).toEqual(ofSpans.map((name) => ids[names.indexOf(name)]).toSorted())
+    expect(names).toEqual(expect.arrayContaining(['thread_id', 'session_id', 'weave.thread_id', 'conversation.id']))
+    expect(await erase(project, { thread_ids: ids })).toMatchObject({ calls: threads.length, log_records: ids.length })
+    expect(await bodies(project)).toEqual([])
+    expect((await read()).flatMap(({ thread_id }) => thread_id ?? [])).toEqual([])
+    const users = [...recordUserNames.names]
+    await sendLogs(
+      project,
+      users.map((name) => record(name, { attributes: [text(name, 'u-1')] })),
+    )
+    expect(users).toEqual(expect.arrayContaining(['user_id', 'enduser.id', 'langfuse.user.id']))
+    expect(await erase(project, { user_ids: ['u-1'] })).toMatchObject({ log_records: users.length })
   })
 })

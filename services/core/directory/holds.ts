@@ -1,4 +1,5 @@
 // What is held of a project: whatever removes data passes it over.
+import { storedId } from '../ids.ts'
 import type { Value } from './items.ts'
 
 export type Hold = Value<'hold'>
@@ -31,7 +32,8 @@ export type HeldKeys = {
 /** What whatever removes data asks for, each time that it removes some. */
 export function heldOf(state: Holds, projectId: string, nowMs: number): HeldKeys {
   const counting = holdsOver(state, projectId, nowMs).map(([, hold]) => hold)
-  const idsOf = (name: 'call_ids' | 'trace_ids' | 'thread_ids') => new Set(counting.flatMap((hold) => hold[name] ?? []))
+  const idsOf = (name: 'call_ids' | 'trace_ids' | 'thread_ids') =>
+    new Set(counting.flatMap((hold) => hold[name] ?? []).map(name === 'thread_ids' ? String : storedId))
   return {
     all: counting.some(({ all }) => all === true),
     callIds: idsOf('call_ids'),

@@ -1,5 +1,5 @@
 // Which span attribute becomes which part of a call: the tables of the instrumentation conventions, as data.
-import { endUserAttributes, sessionAttributes } from '../../events/logs.ts'
+import { threadNames, userNames } from '../../events/record-names.ts'
 
 /** A key to look for: under which name its value is kept, and the paths where it may lie. */
 export type Source = { key: string; paths: string[][] }
@@ -182,9 +182,9 @@ const describingKeys: Record<string, string[]> = {
   // What the sender worked out: shown, and no price of ours.
   reported_cost_usd: ['langfuse.observation.cost_details.total', 'mlflow.llm.cost.total_cost', 'operation.cost'],
 }
-const personKeys: Record<string, string[]> = {
-  end_user: endUserAttributes,
-  session: sessionAttributes,
+const personKeys: Record<string, readonly string[]> = {
+  end_user: userNames.span,
+  session: threadNames.session,
 }
 
 /** Kinds of operations. One that calls a model has none: its name is the kind, and has been before there were others. */
@@ -261,7 +261,7 @@ export function createConventions({ vendorNamespaces, wirePrefix, weaveFirst }: 
   }
   const fields = (table: Partial<Record<UsageField, readonly string[]>>) =>
     Object.entries(table).map(([field, keys]) => ({ field: field as UsageField, sources: keys.map(source) }))
-  const targets = (table: Record<string, string[]>): Target[] =>
+  const targets = (table: Record<string, readonly string[]>): Target[] =>
     Object.entries(table).map(([target, keys]) => ({ target, sources: keys.map(source) }))
   const added = (keys: AddedKey[]): AddedSource[] =>
     keys.map((one) => {
@@ -288,7 +288,7 @@ export function createConventions({ vendorNamespaces, wirePrefix, weaveFirst }: 
       vercelReported: countingKeys.vercelReported.map(source),
       langfuseInput: countingKeys.langfuseInput.map(source),
     },
-    conversation: ['gen_ai.conversation.id', 'gcp.vertex.agent.session_id'].map(source),
+    conversation: threadNames.conversation.map(source),
     added: {
       inputs: added(addedInputKeys),
       output: added(addedOutputKeys),
@@ -296,11 +296,11 @@ export function createConventions({ vendorNamespaces, wirePrefix, weaveFirst }: 
       operation: ['gen_ai.operation.name', 'ai.operationId'].map(source),
       describing: targets(describingKeys),
       person: targets(personKeys),
-      session: sessionAttributes.map(source),
+      session: threadNames.session.map(source),
     },
     vendor: {
       displayName: vendor('display_name'),
-      threadId: vendor('thread_id'),
+      threadId: vendor(threadNames.vendor),
       isTurn: vendor('is_turn'),
       attributes: vendor('attributes'),
       runId: vendor('wb_run_id', `${wirePrefix}_run_id`, 'run_id'),

@@ -8,15 +8,15 @@ import { tooLarge } from '../../core/errors.ts'
 import { fault } from '../../core/http/errors.ts'
 import { listPage } from '../../core/http/list-page.ts'
 import { type Route, type RouteContext, route } from '../../core/http/route.ts'
-import type { ProjectId } from '../../core/ids.ts'
+import { type ProjectId, storedId } from '../../core/ids.ts'
 import { throwIfStale } from '../../core/log/freshness.ts'
 import type { Position } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import { identifier, join, param, sql } from '../../core/store/sql.ts'
 import type { Query, Store } from '../../core/store/store.ts'
 import { type ErasureRow, erasureColumns } from '../../events/erasures.ts'
-import { threadAttributes, userAttributes } from '../../events/logs.ts'
 import { projectQuery } from '../../events/project-query.ts'
+import { type RecordNames, recordUserNames, threadNamesOf } from '../../events/record-names.ts'
 import { createCountCache } from '../calls/access/counts.ts'
 import { readPages } from '../calls/access/read-calls.ts'
 import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
@@ -33,6 +33,7 @@ export type ErasureRouteDeps = DeleteCallsDeps & {
   store: Pick<Store, 'bytes' | 'rows'>
   requestErasure: RequestErasure
   feedbackPrefix: string
+  config: { otelVendorNamespaces: readonly string[] }
 }
 
 /** Calls that a selector may name, without their descendants. */
@@ -42,19 +43,14 @@ const idsAtOnce = 1_000
 const columns = join(erasureColumns.map(identifier), ', ')
 const path = '/v2/{entity}/{project}/erasures'
 
-const traceOfOtel = /^[0-9a-f]{32}$/i
-/** As they were given, and those of OpenTelemetry in the letters that they are stored in. */
-const anySpelling = (traceIds: readonly string[] | undefined): string[] | undefined =>
-  traceIds && [...new Set(traceIds.flatMap((id) => (traceOfOtel.test(id) ? [id, id.toLowerCase()] : [id])))]
-
 /** Log records that a selector of calls names by itself, or that are meant alone. */
 function recordsOf(
-  { thread_ids, user_ids, logs }: ErasureRequest,
-  traceIds: string[] | undefined,
+  { trace_ids, thread_ids, user_ids, logs }: ErasureRequest,
+  threads: RecordNames,
 ): RecordCondition | undefined {
-  if (traceIds !== undefined) return ofTraces(traceIds)
-  if (thread_ids !== undefined) return named(threadAttributes, thread_ids)
-  if (user_ids !== undefined) return named(userAttributes, user_ids)
+  if (trace_ids !== undefined) return ofTraces(trace_ids)
+  if (thread_ids !== undefined) return named(threads, thread_ids)
+  if (user_ids !== undefined) return named(recordUserNames, user_ids)
   return logs && filterCondition(logs)
 }
 
@@ -75,6 +71,7 @@ export const erasureQuery = (projectId: ProjectId, id: string): Query =>
 export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
   const { store, freshness, feedbackPrefix, requestErasure } = deps
   const cache = createCountCache()
+  const threads = threadNamesOf(deps.config.otelVendorNamespaces)
   const deletion = createRecordDeletion(deps)
   const projectOf = (context: RouteContext) => context.project(`${context.params.entity}/${context.params.project}`)
 
@@ -84,7 +81,7 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
     projectId: ProjectId,
     query: ReturnType<typeof compileCallsQuery>,
   ): Promise<string[]> {
-    if (input.call_ids !== undefined) return [...new Set(input.call_ids)]
+    if (input.call_ids !== undefined) return [...new Set(input.call_ids.map(storedId))]
     const reader = { store, projectId, query, options: { pool: 'export', signal } as const, cache }
     const ids: string[] = []
     const page = { select: headerSelect(new Set(), false), limit: maxCalls + 1, offset: 0 }
@@ -108,9 +105,8 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
         const projectId = context.project(input.project_id)
         const { call_ids, trace_ids, thread_ids, user_ids, logs } = input
         const selector = { call_ids, trace_ids, thread_ids, user_ids, query: input.query, logs }
-        const traceIds = anySpelling(trace_ids)
-        const where = recordsOf(input, traceIds)
-        const filter = { trace_ids: traceIds, thread_ids, platform_user_ids: user_ids }
+        const where = recordsOf(input, threads)
+        const filter = { trace_ids: trace_ids?.map(storedId), thread_ids, platform_user_ids: user_ids }
         const query = compileCallsQuery({ filter, query: input.query, projectId, feedbackPrefix })
         const topics = new Set(['calls' as const, 'logs' as const, ...topicsOfQuery(query)])
         const headers = await freshness.wait(context, [...topics])

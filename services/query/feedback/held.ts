@@ -2,7 +2,7 @@
 import { type Hold, heldOf, holdsOver } from '../../core/directory/holds.ts'
 import { fault } from '../../core/http/errors.ts'
 import type { RouteContext } from '../../core/http/route.ts'
-import type { ProjectId } from '../../core/ids.ts'
+import { type ProjectId, storedId } from '../../core/ids.ts'
 import { type Freshness, latestOfLog, throwIfStale } from '../../core/log/freshness.ts'
 import { param, queryOfProject, sql } from '../../core/store/sql.ts'
 import type { Query, Store } from '../../core/store/store.ts'
@@ -37,7 +37,9 @@ const heldCallsQuery = (projectId: ProjectId, ids: readonly string[]): Query =>
   })
 
 const covers = ({ call_ids = [], trace_ids = [], thread_ids = [] }: Hold, call: HeldCall): boolean =>
-  call_ids.includes(call.id) || trace_ids.includes(call.trace_id) || thread_ids.includes(call.thread_id)
+  call_ids.some((id) => storedId(id) === call.id) ||
+  trace_ids.some((id) => storedId(id) === call.trace_id) ||
+  thread_ids.includes(call.thread_id)
 
 export function createThrowIfHeld({ store, freshness, holds, now = Date.now }: HeldFeedbackDeps): ThrowIfHeld {
   return async function throwIfHeld({ caller, signal }, projectId, feedbackIds) {

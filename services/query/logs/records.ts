@@ -2,11 +2,12 @@
 import type { LogsFilter } from '../../../schemas/logs.ts'
 import { parseTimestamp } from '../../core/clock/timestamps.ts'
 import { fault } from '../../core/http/errors.ts'
-import type { ProjectId } from '../../core/ids.ts'
+import { type ProjectId, storedId } from '../../core/ids.ts'
 import { join, param, type Sql, sql } from '../../core/store/sql.ts'
 import { promptEventNames, turnAttributes, turnIdOfSaid } from '../../events/gen-ai-events.ts'
 import type { LogKey } from '../../events/logs.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
+import { type RecordNames, recordNames } from '../../events/record-names.ts'
 import { ifSmall, type KeyedList } from '../list-rows.ts'
 import type { RecordIds } from './hidden.ts'
 
@@ -88,7 +89,8 @@ export function filterCondition(input: LogsFilter): RecordCondition {
   const startUs = timeOf('start', input.start)
   const endUs = timeOf('end', input.end)
   if (endUs < startUs) throw fault(400, 'end must not be before start')
-  const { trace_id: traceId, span_id: spanId, event_names: names, min_severity: least, contains } = input
+  const [traceId, spanId] = [input.trace_id, input.span_id].map((id) => id && storedId(id))
+  const { event_names: names, min_severity: least, contains } = input
   return (project) => {
     const all = [sql`at >= ${usTime(startUs)}`, sql`at < ${usTime(endUs)}`]
     if (traceId) {
@@ -112,17 +114,14 @@ export function filterCondition(input: LogsFilter): RecordCondition {
 export const ofTraces =
   (traceIds: readonly string[]): RecordCondition =>
   (project) =>
-    sql`(at, id) IN (SELECT at, id ${project.from('logs_by_span', { where: sql`trace_id IN ${param('Array(String)', traceIds)}` })})`
+    sql`(at, id) IN (SELECT at, id ${project.from('logs_by_span', { where: sql`trace_id IN ${param('Array(String)', traceIds.map(storedId))}` })})`
 
-/** Records that name one of some sessions or users, alone or in a list, or whose process or library does. */
+/** Records that name one of some sessions or users, or whose process or library does. */
 export const named =
-  (attributes: readonly string[], values: readonly string[]): RecordCondition =>
+  ({ names, paths, keys }: RecordNames, values: readonly string[]): RecordCondition =>
   () => {
-    const some = param('Array(String)', values)
-    const names = param('Array(String)', attributes)
-    const listed = sql`has(json_keys, name) AND hasAny(JSONExtract(attributes[name], 'Array(String)'), ${some})`
-    return sql`arrayExists(
-      name -> attributes[name] IN ${some} OR resource[name] IN ${some} OR scope[name] IN ${some} OR (${listed}), ${names})`
+    const list = (all: readonly string[]) => param('Array(String)', all)
+    return recordNames(sql, { names: list(names), paths: list(paths), keys: list(keys), values: list(values) })
   }
 
 /** All versions of a record say the same, and stand side by side: reading one of each ends as soon as there are enough. */
