@@ -2,6 +2,7 @@
 // again: kafka
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { uuidv7 } from '../../services/core/ids.ts'
+import { blockInserts } from '../fixtures/blocked-inserts.ts'
 import { basicAuth, post } from '../fixtures/child-server.ts'
 import { eventually } from '../fixtures/eventually.ts'
 import { parseExposition } from '../fixtures/exposition.ts'
@@ -13,6 +14,13 @@ const position = 'x-callhouse-position'
 let server: LiveServer
 let release = () => {}
 
+/** Until `release`, or the end of the test. */
+function block(): Promise<void> {
+  const blocked = blockInserts(server.now().store)
+  release = blocked.release
+  return blocked.arrived
+}
+
 beforeAll(async () => {
   // Addresses of exports are signed, and where there is Kafka no key is made.
   const key = ['--master-key', Buffer.alloc(32, 7).toString('base64')]
@@ -20,29 +28,6 @@ beforeAll(async () => {
 })
 afterEach(() => release())
 afterAll(() => server.remove())
-
-/** Makes the worker stand still in its next insert, until `release` or the end of the test. */
-function block(): Promise<void> {
-  const { store } = server.now()
-  const insert = store.insert
-  let arrived = () => {}
-  const isBlocked = new Promise<void>((resolve) => {
-    arrived = resolve
-  })
-  const gate = new Promise<void>((resolve) => {
-    release = () => {
-      store.insert = insert
-      release = () => {}
-      resolve()
-    }
-  })
-  store.insert = async (topic, source) => {
-    arrived()
-    await gate
-    return insert(topic, source)
-  }
-  return isBlocked
-}
 
 async function write(text = ''): Promise<{ id: string; status: number; headers: Headers; body: string }> {
   const id = uuidv7()
@@ -76,6 +61,16 @@ async function readFresh(id: string, headers: Record<string, string> = {}): Prom
     const answer = await read(id, '/call/read', headers)
     if (answer.stale === null) return answer.isThere
   }
+}
+
+/** A call that can be read, and one behind it that is acknowledged and cannot. */
+async function behind() {
+  const before = await write()
+  await readFresh(before.id)
+  const isBlocked = block()
+  const late = await write()
+  await isBlocked
+  return { before, late }
 }
 
 describe('a read', () => {
@@ -151,11 +146,7 @@ describe('a read', () => {
   })
 
   it('answers what is there, and says so, while the tables stand still', async () => {
-    const before = await write()
-    expect(await readFresh(before.id)).toBe(true)
-    const isBlocked = block()
-    const late = await write()
-    await isBlocked
+    const { before, late } = await behind()
     const staleOf = async () =>
       (await metrics()).value('callhouse_freshness_wait_seconds_count', { outcome: 'stale' }) ?? 0
     const staleBefore = await staleOf()
@@ -193,11 +184,7 @@ describe('a read', () => {
   })
 
   it('that is strict is refused rather than answered without them', async () => {
-    const before = await write()
-    await readFresh(before.id)
-    const isBlocked = block()
-    const { id } = await write()
-    await isBlocked
+    const { id } = (await behind()).late
     const strict = (path: string, headers = {}) => post(server.now().url, path, { project_id: project, id }, headers)
     for (const answer of [
       await strict('/call/read?freshness=strict'),
@@ -212,11 +199,7 @@ describe('a read', () => {
   })
 
   it('is told of staleness by whatever route its answer comes', async () => {
-    const { id } = await write()
-    await readFresh(id)
-    const isBlocked = block()
-    await write()
-    await isBlocked
+    const { id } = (await behind()).before
     const told = { status: 200, stale: expect.stringMatching(/^[1-9]\d*$/) }
     const paths: [path: string, more?: object][] = [
       ['/calls/stream_query'],
@@ -236,11 +219,7 @@ describe('a read', () => {
 })
 
 it('counts and sums are refused rather than given without writes, but for who asks for any', async () => {
-  const { id } = await write()
-  await readFresh(id)
-  const isBlocked = block()
-  await write()
-  await isBlocked
+  const { id } = (await behind()).before
   const day = { start: '2026-01-01T00:00:00Z', end: '2026-01-02T00:00:00Z' }
   const counting: [path: string, more?: object][] = [
     ['/calls/query_stats'],
@@ -249,6 +228,9 @@ it('counts and sums are refused rather than given without writes, but for who as
     ['/calls/usage', { call_ids: [id] }],
     ['/trace/usage', { filter: { trace_ids: [id] } }],
     ['/cost/explain', { call_id: id }],
+    ['/calls/values', { fields: ['op_name'] }],
+    ['/annotation_queues/stats', { queue_ids: [uuidv7()] }],
+    ['/project/stats'],
   ]
   for (const [path, more] of counting) {
     const ask = (freshness: string) =>

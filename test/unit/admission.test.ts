@@ -100,12 +100,19 @@ describe('where reads wait for two seconds', () => {
     expect(roomAfter(60, batchMs)).toBe(room)
   })
 
-  it('projects together have no more, and whoever comes finds room', () => {
-    isTaken('other')
-    roomAfter(60, 250)
-    const more = Array.from({ length: 40 }, (_, n) => isTaken(`project ${n}`))
-    expect(more.filter(Boolean).length).toBe(48 - 1 - waiting)
-    expect(admission.reason()).toMatch(/^48 MiB are waiting to be applied, the bound is 48 MiB: as much as/)
+  it('busy projects have no more together, and a quiet one that comes then is taken', () => {
+    // 32 MiB are the bound: two busy ones fill it.
+    expect(roomAfter(60, 8_000)).toBe(28)
+    admission.applied(waiting * mib, of('busy', waiting))
+    waiting = 0
+    isTaken('busy also')
+    fill()
+    while (isTaken('busy also'));
+    expect(admission.unappliedBytes()).toBe(32 * mib)
+    expect([isTaken('busy'), isTaken('busy also')]).toEqual([false, false])
+    expect(admission.reason()).toMatch(/^32 MiB are waiting to be applied, the bound is 32 MiB: as much as/)
+    expect(Array.from({ length: 6 }, () => isTaken('quiet'))).toEqual([true, true, true, true, false, false])
+    expect(isTaken('large', 30)).toBe(true)
   })
 
   it('a store that is away stops writes over the bound of bytes alone', () => {

@@ -11,6 +11,8 @@ export type Shares<Key> = {
   /** Takes back what was taken. */
   give(bytes: number, of: Iterable<readonly [Key, number]>): void
   totalBytes(): number
+  /** What a key holds. */
+  bytesOf(key: Key): number
 }
 
 type Options = {
@@ -90,5 +92,6 @@ export function createShares<Key>(options: Options): Shares<Key> {
       }
     },
     totalBytes: () => total,
+    bytesOf: (key) => held.get(key) ?? 0,
   }
 }

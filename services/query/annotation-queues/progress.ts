@@ -82,7 +82,6 @@ export function createProgressRoute({ store, log, clock, freshness, lock }: Anno
 
   return route({
     name: 'annotation_queues.progress',
-    countsAll: true,
     method: 'POST',
     path: '/annotation_queues/{queue_id}/items/{item_id}/progress',
     summary: "Moves the caller's own progress on an item; what is completed or skipped stays so",

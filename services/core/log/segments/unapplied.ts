@@ -21,6 +21,8 @@ export type Unapplied = {
 
 /** What a project may always have, as long as the bound allows it. */
 const minBytes = 16 * 2 ** 20
+/** A project that has no more than this waiting is not refused for what others have, up to the bound of bytes. */
+const littleBytes = 4 * 2 ** 20
 /** A project that wrote in this time counts as one that waits: it may write again at any moment. */
 const recentMs = 24 * 3_600_000
 
@@ -45,7 +47,7 @@ export function bytesByProject(records: readonly RecordInput[]): ProjectBytes {
  * @param options.appliedBytes how many are applied in the time that the others may wait, undefined while that is not
  * known: what a project has beside them at most, if that is less than the eighth
  * @param options.readableBytes how many are applied in the time that a reader waits, undefined while that is not known:
- * the bound while batches are applied, if that is less
+ * the bound while batches are applied, if that is less, for whoever has more than a little waiting
  */
 export function createUnapplied(options: {
   maxBytes: number
@@ -65,10 +67,13 @@ export function createUnapplied(options: {
     isAlwaysShared: isApplying,
   })
   let reason: string | null = null
+  const isLittle = ([project, bytes]: readonly [string, number]): boolean =>
+    shares.bytesOf(project) === 0 || shares.bytesOf(project) + bytes <= littleBytes
   return {
     refusal(bytes, projects, total = shares.totalBytes()) {
       const refused = shares.refusal(bytes, projects, total)
       if (refused === null) return null
+      if (refused === 'all' && total + bytes <= maxBytes && [...projects].every(isLittle)) return null
       const boundBytes = bound()
       if (refused === 'share' && total + bytes <= boundBytes * (7 / 8))
         return overLimit('log_share', 'Too much of this project is waiting to be applied')
