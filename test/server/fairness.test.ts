@@ -4,6 +4,7 @@ import type { ProjectLimits } from '../../schemas/project-settings.ts'
 import { setLimits } from '../../services/cli/limits.ts'
 import { uuidv7 } from '../../services/core/ids.ts'
 import type { Query, Store } from '../../services/core/store/store.ts'
+import { blockInserts } from '../fixtures/blocked-inserts.ts'
 import { basicAuth, post } from '../fixtures/child-server.ts'
 import { eventually } from '../fixtures/eventually.ts'
 import { parseExposition } from '../fixtures/exposition.ts'
@@ -98,26 +99,6 @@ describe('reads', () => {
 })
 
 describe('writes', () => {
-  /** Makes the worker stand still in its next insert, until it is undone. */
-  function pause(): { isStanding: Promise<void>; undo(): void } {
-    const { store } = server.now()
-    const { insert } = store
-    const standing = Promise.withResolvers<void>()
-    const going = Promise.withResolvers<void>()
-    store.insert = async (topic, source) => {
-      standing.resolve()
-      await going.promise
-      return insert(topic, source)
-    }
-    return {
-      isStanding: standing.promise,
-      undo() {
-        store.insert = insert
-        going.resolve()
-      },
-    }
-  }
-
   const write = async (project_id: string, text = '') => {
     const id = uuidv7()
     const at = new Date().toISOString()
@@ -126,9 +107,9 @@ describe('writes', () => {
   }
 
   it('of a quiet project are taken while another one alone has filled the log, and nothing is lost', async () => {
-    const { isStanding, undo } = pause()
+    const { arrived, release } = blockInserts(server.now().store)
     const first = await write(noisy)
-    await isStanding
+    await arrived
     const taken = [first.id]
     let last = await write(noisy, 'y'.repeat(2 ** 20))
     while (last.status === 200) {
@@ -147,7 +128,7 @@ describe('writes', () => {
     // Whoever sends it again at once has the server read no more than two such bodies a second and connection.
     expect(performance.now() - beganMs).toBeGreaterThan(490)
     expect((await metrics()).value('callhouse_refused_total', { policy: 'log_share' })).toBe(2)
-    undo()
+    release()
     for (const [project_id, ids] of [[quiet, others.map(({ id }) => id)] as const, [noisy, taken] as const]) {
       const { text } = await post(server.now().url, '/calls/query_stats', { project_id })
       expect(JSON.parse(text)).toMatchObject({ count: ids.length })
