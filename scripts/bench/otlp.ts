@@ -151,6 +151,8 @@ export type OtlpFigures = {
   rateOfReference: number
   cpuMicros: { here: number; reference: number }
   residentMb: number
+  /** Collections that marked a whole heap, of any thread, per hundred requests of 1.2 MB. */
+  markCompactsPer100: number
   /** Spans per second by server, the peers too. */
   rates: Map<string, number>
 }
@@ -158,16 +160,19 @@ export type OtlpFigures = {
 /** Ours, the frozen reference and the peers in turns, with other spans in each round. */
 export async function measureOtlp(spans: number, rounds: number): Promise<OtlpFigures> {
   const [dir, referenceDir] = [0, 1].map(() => mkdtempSync(join(tmpdir(), 'callhouse-bench-'))) as [string, string]
-  const server = await startCallhouseServer(dir)
+  const server = await startCallhouseServer(dir, {}, ['--trace-gc'])
   const frozen = await startReferenceServer(referenceDir)
   try {
     const [here, reference] = [targetOf('callhouse', server), targetOf('reference', frozen)]
     for (const target of [here, reference]) await turnOf(target, bodiesOf(1, warmUp * perRequest))
+    let markCompacts = 0
     const turns = new Map<Target, { rate: number; cpuMicros: number }[]>()
     for (let round = 0; round < rounds; round++) {
       const bodies = bodiesOf(100 + round, spans)
       for (const target of [...(round % 2 === 0 ? [here, reference] : [reference, here]), ...peers]) {
+        const before = server.markCompacts()
         const turn = await turnOf(target, peers.includes(target) ? bodies.slice(0, 4) : bodies)
+        if (target === here) markCompacts += server.markCompacts() - before
         turns.set(target, [...(turns.get(target) ?? []), turn])
       }
     }
@@ -178,6 +183,7 @@ export async function measureOtlp(spans: number, rounds: number): Promise<OtlpFi
       rateOfReference: medianRatio(rates(here), rates(reference)),
       cpuMicros: { here: median(cpu(here)), reference: median(cpu(reference)) },
       residentMb: server.residentMb(),
+      markCompactsPer100: (markCompacts / (rounds * Math.floor(spans / perRequest))) * 100,
       rates: new Map([here, reference, ...peers].map((target) => [target.name, median(rates(target))])),
     }
   } finally {

@@ -14,6 +14,8 @@ export type BenchServer = {
   /** Without the threads that run JavaScript, its compiler and its collector. */
   engineCpuSeconds(): number
   residentMb(): number
+  /** Collections that marked a whole heap, of any thread; counted where it was started with `--trace-gc`. */
+  markCompacts(): number
   stop(): Promise<void>
 }
 
@@ -43,18 +45,23 @@ export async function startServer(
   script: string,
   args: string[],
   env: Record<string, string> = {},
+  nodeArgs: string[] = [],
 ): Promise<BenchServer> {
-  const child = spawn(process.execPath, [script, ...args], {
+  const child = spawn(process.execPath, [...nodeArgs, script, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     // Whoever measures may have settings of its own, which a server does not know.
     env: { ...processEnv(), ...env },
   })
+  let markCompacts = 0
   const [port, grpcPort] = await new Promise<[number, number]>((resolve, reject) => {
     let text = ''
+    let match: RegExpExecArray | null = null
     child.once('exit', (code) => reject(new Error(`${script} ended with ${code}`)))
     child.stdout?.on('data', (chunk: Buffer) => {
+      markCompacts += String(chunk).split('Mark-Compact').length - 1
+      if (match) return
       text += chunk
-      const match = /"port":(\d+)/.exec(text) ?? /http:\/\/127\.0\.0\.1:(\d+)/.exec(text)
+      match = /"port":(\d+)/.exec(text) ?? /http:\/\/127\.0\.0\.1:(\d+)/.exec(text)
       if (match) resolve([Number(match[1]), Number(/"grpc":(\d+)/.exec(text)?.[1] ?? 0)])
     })
   })
@@ -68,6 +75,7 @@ export async function startServer(
       const match = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))
       return Number(match?.[1] ?? 0) / 1024
     },
+    markCompacts: () => markCompacts,
     stop: () =>
       new Promise((resolve) => {
         child.once('exit', () => resolve())
@@ -89,17 +97,26 @@ export async function untilAtRest({ cpuSeconds }: BenchServer): Promise<void> {
 const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url))
 
 /** All of Callhouse in one process on a folder, with the keys of `createClient`. */
-export const startCallhouseServer = (dir: string, env: Record<string, string> = {}): Promise<BenchServer> =>
-  startServer(main, ['serve'], {
-    CALLHOUSE_PORT: '0',
-    CALLHOUSE_DATA_DIR: dir,
-    CALLHOUSE_KEYS: 'bench:bench-key,quiet:quiet-key',
-    CALLHOUSE_LOG_LEVEL: 'warn',
-    // Another server may have the usual ports.
-    CALLHOUSE_OTLP_GRPC_PORT: 'off',
-    CALLHOUSE_OTLP_HTTP_PORT: 'off',
-    ...env,
-  })
+export const startCallhouseServer = (
+  dir: string,
+  env: Record<string, string> = {},
+  nodeArgs: string[] = [],
+): Promise<BenchServer> =>
+  startServer(
+    main,
+    ['serve'],
+    {
+      CALLHOUSE_PORT: '0',
+      CALLHOUSE_DATA_DIR: dir,
+      CALLHOUSE_KEYS: 'bench:bench-key,quiet:quiet-key',
+      CALLHOUSE_LOG_LEVEL: 'warn',
+      // Another server may have the usual ports.
+      CALLHOUSE_OTLP_GRPC_PORT: 'off',
+      CALLHOUSE_OTLP_HTTP_PORT: 'off',
+      ...env,
+    },
+    nodeArgs,
+  )
 
 /** The frozen reference on a folder: it takes the same calls and spans, and counts them by the same path. */
 export const startReferenceServer = (dir: string): Promise<BenchServer> =>

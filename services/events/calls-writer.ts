@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer'
 import { createJsonBuffer, type JsonBuffer } from '../core/json/row-writer.ts'
 import type { Log, Position, RecordInput, RecordSplit } from '../core/log/log.ts'
-import type { BufferPool } from '../core/memory/buffer-pool.ts'
+import { type BufferPool, rowBuffers } from '../core/memory/buffer-pool.ts'
 import type { CallFragment, callsTopic, EndFields, JsonText, Masking, StartFields, UsageEntry } from './calls.ts'
 
 export type CallWriter = {
@@ -369,11 +369,11 @@ export function createCallWriter(
 }
 
 /** Appends the records of a writer; resolves when all of them are durable. Their buffers then go back to the pool. */
-export const appendCalls = (log: Pick<Log, 'append'>, records: RecordInput[], pool?: BufferPool): Promise<Position[]> =>
+export const appendCalls = (log: Pick<Log, 'append'>, records: RecordInput[]): Promise<Position[]> =>
   Promise.all(
     records.map(async (record) => {
       const position = await log.append('calls', [record])
-      pool?.give(record.rows)
+      rowBuffers.give(record.rows)
       return position
     }),
   )

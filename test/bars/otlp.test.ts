@@ -5,7 +5,8 @@ import { measureOtlp } from '../../scripts/bench/otlp.ts'
 import { bar } from '../fixtures/bar.ts'
 
 it('sixty batches of 512 spans, in turns', async () => {
-  const { cpuOfReference, rateOfReference } = await measureOtlp(60 * 512, 5)
+  const { cpuOfReference, rateOfReference, markCompactsPer100 } = await measureOtlp(60 * 512, 5)
   bar('otlp/cpu', cpuOfReference)
   bar('otlp/rate', rateOfReference)
+  bar('otlp/mark-compacts', markCompactsPer100)
 }, 1_200_000)

@@ -176,7 +176,7 @@ export function createApp(deps: AppDeps): HttpServer {
     isHeld: (holder) => isStillHeld(holder, deps.keys),
     budget,
     bodyTurns: loopTurns,
-    pool: createBufferPool(),
+    pool: createBufferPool({ isShared: true }),
     maxBodyBytes: config.maxBodyBytes,
     maxFileBytes: config.maxFileBytes,
     maxJsonDepth: config.maxJsonDepth,

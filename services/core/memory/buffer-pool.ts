@@ -10,6 +10,9 @@ const lent = new WeakSet<ArrayBufferLike>()
 
 const fresh = (size: number): Buffer => Buffer.allocUnsafeSlow(size)
 
+/** Memory that several threads may look into: the collectors of their heaps do not count it. */
+const freshShared = (size: number): Buffer => Buffer.from(new SharedArrayBuffer(size))
+
 /**
  * Buffers that are used again. Memory outside of the JavaScript heap counts as garbage that presses: with a new buffer
  * per request the collector marks the whole heap every few dozen requests.
@@ -27,12 +30,14 @@ const [kibibyte, mebibyte] = [1024, 1024 * 1024]
 const leastBytes = 64 * kibibyte
 
 /**
- * @param sizes.largestBytes of a buffer that is kept: larger needs are served with new ones
- * @param sizes.keptBytes the most that the pool keeps of what was given back
+ * @param options.largestBytes of a buffer that is kept: larger needs are served with new ones
+ * @param options.keptBytes the most that the pool keeps of what was given back
+ * @param options.isShared what is kept goes to another thread without being moved or copied, and comes back
  */
 export function createBufferPool({
   largestBytes = 4 * mebibyte,
   keptBytes: maxKeptBytes = 16 * mebibyte,
+  isShared = false,
 } = {}): BufferPool {
   const keptSizes: number[] = []
   for (let size = leastBytes; size <= largestBytes; size *= 2) keptSizes.push(size)
@@ -44,7 +49,7 @@ export function createBufferPool({
       if (size === undefined) return fresh(Math.max(1024, sizeHint))
       const used = kept.get(size)?.pop()
       if (used !== undefined) keptBytes -= size
-      const buffer = used ?? fresh(size)
+      const buffer = used ?? (isShared ? freshShared(size) : fresh(size))
       lent.add(buffer.buffer)
       return buffer
     },
@@ -63,6 +68,9 @@ export const freshBuffers: BufferPool = { take: (sizeHint) => fresh(Math.max(102
 
 /** What streamed answers are written from: given back once the socket has taken them. */
 export const lineBuffers = createBufferPool()
+
+/** What rows of the log are written into: given back once they are durable. */
+export const rowBuffers = createBufferPool({ isShared: true })
 
 export type Piece = string | Buffer
 

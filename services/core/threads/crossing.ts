@@ -12,12 +12,14 @@ const copyBelowBytes = 64 * 1024
 
 /**
  * The buffers as they are sent, and the memory that goes with them: the sender must not use them any more. Views that
- * are much smaller than what they look into are copied.
+ * are much smaller than what they look into are copied. Shared memory stays where it is: the sender must leave it alone
+ * until it is answered, and the receiver afterwards.
  */
 export function packed(buffers: readonly Buffer[]): { views: Uint8Array[]; moved: ArrayBuffer[] } {
   const moved = new Set<ArrayBuffer>()
   const views = buffers.map((buffer) => {
     const { length, buffer: memory } = buffer
+    if (length >= copyBelowBytes && memory instanceof SharedArrayBuffer) return buffer
     const isOwn = length >= copyBelowBytes && length * 4 >= memory.byteLength && memory instanceof ArrayBuffer
     if (!isOwn) return new Uint8Array(buffer)
     moved.add(memory)

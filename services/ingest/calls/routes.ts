@@ -24,7 +24,7 @@ import { isObject } from '../../core/json/objects.ts'
 import { refuseEarly } from '../../core/log/early-refusal.ts'
 import type { EdgeLog, Position, RecordSplit } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
-import { createBufferPool } from '../../core/memory/buffer-pool.ts'
+import { rowBuffers as pool } from '../../core/memory/buffer-pool.ts'
 import { appendCalls, createCallWriter } from '../../events/calls-writer.ts'
 import { batchModule, type ReadBatch } from './batch-module.ts'
 import { type Item, recordsOf } from './batch-rows.ts'
@@ -141,7 +141,6 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
   const names = wireNames(deps.wirePrefix, deps.wireAliases)
   const { split = {} } = deps
   const reader = createBodyReader(names)
-  const pool = createBufferPool()
   const fields = fieldNames(names)
   const module = deps.edgeWasm === false ? () => null : () => batchModule(fields)
   /** Asked for payloads of masked projects alone. */
@@ -168,7 +167,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
       // Content that cannot be stored stays inline: a call is never refused for it.
       records = recordsOf({ ...rows, extraction: noContent.begin() })
     }
-    return [...stored, ...(await appendCalls(log, records, pool))]
+    return [...stored, ...(await appendCalls(log, records))]
   }
 
   /** The batch in the module's memory, when it is in its usual form and the caller may write to all of its projects. */
@@ -222,7 +221,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     if (usual !== null) {
       const records = usual.records({ clock, split, pool })
       const text = `{"res":${usual.answer()}}`
-      return reply(text, await appendCalls(log, records, pool))
+      return reply(text, await appendCalls(log, records))
     }
     const batch = reader.upserts(context.body.bytes, context)
     if (batch === null) throw noBatch(context)
@@ -267,7 +266,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     const open = pathProject(context)
     refuseEarly(log, `${context.params.entity}/${context.params.project}`, context.body.bytes.length)
     const usual = readUsual(context, true, open)
-    if (usual !== null) return reply('{}', await appendCalls(log, usual.records({ clock, split, pool }), pool))
+    if (usual !== null) return reply('{}', await appendCalls(log, usual.records({ clock, split, pool })))
     const batch = reader.calls(context.body.bytes, context)
     if (batch === null) throw noBatch(context)
     if (batch.length === 0) return reply('{}', [])

@@ -11,7 +11,7 @@ import { TooLongHere } from '../../core/errors.ts'
 import type { RouteContext } from '../../core/http/route.ts'
 import type { Seen } from '../../core/json/escaping.ts'
 import type { EdgeLog, RecordSplit } from '../../core/log/log.ts'
-import { createBufferPool } from '../../core/memory/buffer-pool.ts'
+import { rowBuffers } from '../../core/memory/buffer-pool.ts'
 import { appendCalls, createCallWriter } from '../../events/calls-writer.ts'
 import { joinedEventNames } from '../../events/gen-ai-events.ts'
 import {
@@ -159,8 +159,6 @@ function eventNameOf({ eventName, attributes: { keys, values } }: OtlpLogRecord)
 
 /** Highest severity that OTLP knows. */
 const maxSeverity = 24
-
-const rowBuffers = createBufferPool()
 
 /** Writes the rows of all records that can be stored. */
 export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBudget): Writer<OtlpLogRecord> {

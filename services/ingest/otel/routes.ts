@@ -7,6 +7,7 @@ import type { Clock } from '../../core/clock/clock.ts'
 import { TooLongHere } from '../../core/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { RecordSplit } from '../../core/log/log.ts'
+import { rowBuffers } from '../../core/memory/buffer-pool.ts'
 import { appendCalls, createCallWriter } from '../../events/calls-writer.ts'
 import { spendOnRows } from './budget.ts'
 import { type Conventions, createConventions } from './conventions.ts'
@@ -127,7 +128,8 @@ function beginSpans(
   const { userId } = context.caller
   const extraction = deps.content.begin()
   const ops = deps.opObjects.begin()
-  const writer = createCallWriter({ sizeHintBytes: context.body.bytes.length * rowBytesPerBodyByte, ...deps.split })
+  const sizeHintBytes = context.body.bytes.length * rowBytesPerBodyByte
+  const writer = createCallWriter({ sizeHintBytes, pool: rowBuffers, ...deps.split })
   const nowMs = Date.now()
   return {
     scope({ projectId, attributes, dropped, isNonNative }, scope, count) {
