@@ -1,4 +1,4 @@
-// `npm run bench <name>`: ingest [calls] [rounds], fairness [writes], growth [calls], reads [calls] [repetitions] [folder to keep], readers [calls] [calls per second], restart [calls] [repetitions] [folder to keep], sustained [seconds] [calls per second], kafka [calls] [rounds], workers [calls] [rounds], objects [rows of the long table], safety [stored calls] [part], page [calls] [repetitions] [parts, by commas].
+// `npm run bench <name>`: ingest [calls] [rounds], fairness [writes], growth [calls], reads [calls] [repetitions] [folder to keep], readers [calls] [calls per second], resent, restart [calls] [repetitions] [folder to keep], sustained [seconds] [calls per second], kafka [calls] [rounds], workers [calls] [rounds], objects [rows of the long table], safety [stored calls] [part], page [calls] [repetitions] [parts, by commas].
 import { benchFairness } from './fairness.ts'
 import { benchGrowth } from './growth.ts'
 import { benchIngest } from './ingest.ts'
@@ -9,6 +9,7 @@ import { benchEdgeOfOtlp, benchJoinsOfOtlp, benchOtlp } from './otlp.ts'
 import { benchPage } from './page.ts'
 import { benchReaders } from './readers.ts'
 import { benchReads } from './reads.ts'
+import { benchResent } from './resent.ts'
 import { benchRestart } from './restart.ts'
 import { benchSafety } from './safety.ts'
 import { benchSustained } from './sustained.ts'
@@ -24,6 +25,7 @@ const benches: Record<string, () => Promise<void>> = {
   'otlp-joins': () => benchJoinsOfOtlp(Number(size ?? 3)),
   reads: () => benchReads(Number(size ?? 1_000_000), Number(times ?? 15), folder),
   kafka: () => benchKafka(Number(size ?? 20_000), Number(times ?? 3)),
+  resent: () => benchResent(),
   readers: () => benchReaders(Number(size ?? 1_000_000), Number(times ?? 8_000)),
   'kafka-clients': () => benchKafkaClients(Number(size ?? 20_000), Number(times ?? 3)),
   objects: () => benchObjects(Number(size ?? 1_000_000)),

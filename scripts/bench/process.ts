@@ -122,9 +122,10 @@ export const startCallhouseServer = (
 export const startReferenceServer = (dir: string): Promise<BenchServer> =>
   startServer(fileURLToPath(new URL('reference/server.ts', import.meta.url)), [dir])
 
-/** Calls of a project that can be read. */
+/** Calls of a project that can be read; -1 while the server does not say. */
 export async function countOf({ port }: BenchServer, project: string): Promise<number> {
   const { body, status } = await createClient(port, 1)('/calls/query_stats', JSON.stringify({ project_id: project }))
+  if (status === 503) return -1
   if (status !== 200) throw new Error(`count answered ${status}: ${body}`)
   return (JSON.parse(body.toString()) as { count: number }).count
 }

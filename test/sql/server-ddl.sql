@@ -6,6 +6,7 @@ CREATE TABLE IF NOT EXISTS other.plain (n UInt64) ENGINE = ReplacingMergeTree OR
 CREATE MATERIALIZED VIEW IF NOT EXISTS other.things_in_to_things TO other.things AS SELECT n FROM other.things_in;
 ALTER TABLE other.things_in ADD COLUMN IF NOT EXISTS m UInt64;
 ALTER TABLE other.things ADD COLUMN IF NOT EXISTS m Map(String, UInt64) DEFAULT map('a,b', 1) CODEC(Delta(8), ZSTD(1)), MODIFY ORDER BY (n, v);
+ALTER TABLE other.things MODIFY COLUMN t String CODEC(ZSTD(1, 23)) SETTINGS (max_compress_block_size = 8388608);
 ALTER TABLE other.things ADD INDEX IF NOT EXISTS i n TYPE minmax;
 INSERT INTO other.things (n) SELECT n FROM other.plain;
 
@@ -22,6 +23,8 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS callhouse.things_in_to_things ON CLUSTER 
 ALTER TABLE callhouse.things_in ON CLUSTER main ADD COLUMN IF NOT EXISTS m UInt64;
 ALTER TABLE callhouse.things ON CLUSTER main ADD COLUMN IF NOT EXISTS m Map(String, UInt64) DEFAULT map('a,b', 1) CODEC(Delta(8), ZSTD(1)), MODIFY ORDER BY (n, v);
 ALTER TABLE callhouse.things_all ON CLUSTER main ADD COLUMN IF NOT EXISTS m Map(String, UInt64) DEFAULT map('a,b', 1);
+ALTER TABLE callhouse.things ON CLUSTER main MODIFY COLUMN t String CODEC(ZSTD(1, 23)) SETTINGS (max_compress_block_size = 8388608);
+ALTER TABLE callhouse.things_all ON CLUSTER main MODIFY COLUMN t String;
 ALTER TABLE callhouse.things ON CLUSTER main ADD INDEX IF NOT EXISTS i n TYPE minmax;
 INSERT INTO callhouse.things (n) SELECT n FROM callhouse.plain;
 

@@ -24,6 +24,7 @@ CREATE TABLE IF NOT EXISTS callhouse.plain (n UInt64) ENGINE = ReplacingMergeTre
 CREATE MATERIALIZED VIEW IF NOT EXISTS callhouse.things_in_to_things TO callhouse.things AS SELECT n FROM callhouse.things_in;
 ALTER TABLE callhouse.things_in ADD COLUMN IF NOT EXISTS m UInt64;
 ALTER TABLE callhouse.things ADD COLUMN IF NOT EXISTS m Map(String, UInt64) DEFAULT map('a,b', 1) CODEC(Delta(8), ZSTD(1)), MODIFY ORDER BY (n, v);
+ALTER TABLE callhouse.things MODIFY COLUMN t String CODEC(ZSTD(1, 23)) SETTINGS (max_compress_block_size = 8388608);
 ALTER TABLE callhouse.things ADD INDEX IF NOT EXISTS i n TYPE minmax;
 INSERT INTO callhouse.things (n) SELECT n FROM callhouse.plain;
 CREATE TABLE IF NOT EXISTS callhouse.calls_touched (id String) ENGINE = Memory;

@@ -106,7 +106,7 @@ function columnActions(sql: string): string[] {
   return actions
     .map((action) => action.trim())
     .filter((action) => /^(?:ADD|DROP|MODIFY|RENAME|COMMENT) COLUMN\b/.test(action))
-    .map((action) => action.replace(/ CODEC\((?:[^()]|\([^()]*\))*\)/g, ''))
+    .map((action) => action.replace(/ (?:CODEC|SETTINGS) ?\((?:[^()]|\([^()]*\))*\)/g, ''))
 }
 
 /** What a server runs for one statement of a migration; nothing for the tables that each worker makes for itself. */
