@@ -1,7 +1,7 @@
 // What predictions need to know of their run, and scores of their prediction: remembered for a while after it was written.
 
 import type { RouteContext } from '../../core/http/route.ts'
-import type { ProjectId } from '../../core/ids.ts'
+import { isCallId, type ProjectId } from '../../core/ids.ts'
 import { throwIfStale } from '../../core/log/freshness.ts'
 import { parseInRoom } from '../../core/memory/heap-room.ts'
 import { createRecent } from '../../core/memory/lru-cache.ts'
@@ -41,6 +41,8 @@ export function createRunCache(calls: EvaluationCalls): RunCache {
   const keyOf = (projectId: ProjectId, id: string) => `${projectId}\n${id}`
 
   const read = async (context: RouteContext<unknown>, projectId: ProjectId, id: string): Promise<CallTexts | null> => {
+    // Nothing is stored under a text of megabytes, and asking for it would hold the event loop.
+    if (!isCallId(id)) return null
     const headers = await calls.waitToDecide(context)
     const call = await calls.read(context, projectId, id)
     if (call === null) throwIfStale(headers)
