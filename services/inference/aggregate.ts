@@ -1,34 +1,42 @@
-// Puts the chunks of a streamed completion together as one completion, for its trace.
-import { isObject } from '../core/json/objects.ts'
-
-type Json = Record<string, unknown>
+// Puts the chunks of a streamed answer together as the answer that is not streamed, for its trace.
+import { isLosslessObject } from '../core/json/lossless.ts'
+import { createAnswerEvents, isAnswerEvent } from './aggregate-events.ts'
+import { createToolCalls } from './aggregate-tools.ts'
+import { addItems, grown, type Json } from './aggregate-values.ts'
+import { errorMember } from './answers.ts'
+import { usageIn } from './usage.ts'
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
-type ToolCall = { id?: unknown; type?: unknown; name?: unknown; arguments: string[] }
-
 type Choice = {
-  content: string[]
-  reasoning: Map<string, string[]>
-  refusal: string[]
+  /** Pieces of a message came; completions of plain texts have none. */
+  hasMessage: boolean
+  message: Json
   finishReason: unknown
-  toolCalls: Map<number, ToolCall>
+  toolCalls: ReturnType<typeof createToolCalls>
+  /** Members beside the message: log probabilities, filters, reasons of the provider's own. */
+  rest: Json
 }
 
 const newChoice = (): Choice => ({
-  content: [],
-  reasoning: new Map(),
-  refusal: [],
+  hasMessage: false,
+  message: {},
   finishReason: null,
-  toolCalls: new Map(),
+  toolCalls: createToolCalls(),
+  rest: {},
 })
 
-const firstOf = ['id', 'created', 'model', 'system_fingerprint', 'service_tier'] as const
-const reasoningNames = ['reasoning_content', 'reasoning'] as const
+/** Of the first chunk that has them; of other members the last one counts. */
+const firstOf = new Set(['id', 'created', 'model', 'system_fingerprint', 'service_tier'])
+/** Said elsewhere, or about the chunk itself. Errors are told by the call's exception. */
+const ofChunks = new Set(['object', 'choices', 'usage', 'error', 'obfuscation', '__proto__'])
+const ofChoices = new Set(['index', 'delta', 'message', 'finish_reason', 'usage', 'error', '__proto__'])
+/** Texts of a message that come whole. */
+const labels = new Set(['id', 'name', 'type', 'tool_call_id', 'signature', 'status', 'phase'])
 
 export type StreamAggregate = {
   /**
-   * @param chunk a parsed chunk
+   * @param chunk a parsed chunk, which is given away
    * @param length characters of its text
    */
   add(chunk: unknown, length: number): void
@@ -38,90 +46,106 @@ export type StreamAggregate = {
   result(model: string | undefined): Json | null
 }
 
-function addToolCalls(choice: Choice, sent: unknown): void {
-  for (const [place, item] of listOf(sent).entries()) {
-    if (!isObject(item)) continue
-    const index = typeof item.index === 'number' ? item.index : place
-    const call: ToolCall = choice.toolCalls.get(index) ?? { arguments: [] }
-    choice.toolCalls.set(index, call)
-    if (item.id) call.id = item.id
-    if (item.type) call.type = item.type
-    const called = isObject(item.function) ? item.function : {}
-    if (called.name) call.name = called.name
-    if (typeof called.arguments === 'string') call.arguments.push(called.arguments)
+const isSaid = (value: unknown): boolean => value !== null && value !== undefined && value !== ''
+
+/** Content is a text until a part of it comes as a list. */
+function contentWith(had: unknown, piece: unknown): unknown {
+  if (typeof piece === 'string' && !Array.isArray(had)) return `${had ?? ''}${piece}`
+  const parts = Array.isArray(had) ? had : isSaid(had) ? [{ type: 'text', text: had }] : []
+  if (typeof piece !== 'string') addItems(parts, Array.isArray(piece) ? piece : [piece])
+  else if (piece !== '') addItems(parts, [{ type: 'text', text: piece }])
+  return parts
+}
+
+function addDelta(choice: Choice, delta: Json): void {
+  choice.hasMessage = true
+  for (const [name, piece] of Object.entries(delta)) {
+    if (piece === null || piece === undefined || name === 'role' || name === '__proto__') continue
+    const had = choice.message[name]
+    if (name === 'tool_calls') choice.toolCalls.add(piece)
+    else if (name === 'content') choice.message.content = contentWith(had, piece)
+    // Names that nobody has heard of are texts of the message, too.
+    else if (typeof had === 'string' && typeof piece === 'string' && !labels.has(name))
+      choice.message[name] = had + piece
+    else choice.message[name] = grown(name, had, piece)
   }
 }
 
-function messageOf(choice: Choice): Json {
-  const calls = [...choice.toolCalls]
-    .sort(([a], [b]) => a - b)
-    .flatMap(([, call]) =>
-      call.id === undefined || call.name === undefined
-        ? []
-        : [
-            {
-              id: call.id,
-              type: call.type ?? 'function',
-              function: { name: call.name, arguments: call.arguments.join('') },
-            },
-          ],
-    )
-  const content = choice.content.join('')
-  const message: Json = { role: 'assistant', content: content === '' && calls.length > 0 ? null : content }
-  for (const [name, pieces] of choice.reasoning) message[name] = pieces.join('')
-  if (choice.refusal.length > 0) message.refusal = choice.refusal.join('')
-  if (calls.length > 0) message.tool_calls = calls
-  return message
+function messageOf({ message, toolCalls }: Choice): Json {
+  const { content = '', ...rest } = message
+  const calls = toolCalls.all()
+  const isElsewhere = calls.length > 0 || 'function_call' in rest || 'audio' in rest
+  return {
+    role: 'assistant',
+    content: content === '' && isElsewhere ? null : content,
+    ...rest,
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+  }
 }
 
 /** @param maxLength characters of texts that are kept; what comes beyond them is counted as seen and left out */
 export function createAggregate(maxLength: number): StreamAggregate {
   const head: Json = {}
+  const rest: Json = {}
   const choices = new Map<number, Choice>()
+  const events = createAnswerEvents()
+  let object = 'chat.completion'
   let usage: unknown
   let left = maxLength
   let isEmpty = true
 
   function addChoice(sent: unknown, place: number): void {
-    if (!isObject(sent)) return
+    if (!isLosslessObject(sent)) return
     const index = typeof sent.index === 'number' ? sent.index : place
     const choice = choices.get(index) ?? newChoice()
     choices.set(index, choice)
-    if (sent.finish_reason !== undefined && sent.finish_reason !== null) choice.finishReason = sent.finish_reason
-    const delta = isObject(sent.delta) ? sent.delta : {}
+    if (isSaid(sent.finish_reason)) choice.finishReason = sent.finish_reason
     if (left < 0) return
-    if (typeof delta.content === 'string') choice.content.push(delta.content)
-    if (typeof delta.refusal === 'string') choice.refusal.push(delta.refusal)
-    for (const name of reasoningNames) {
-      const piece = delta[name]
-      if (typeof piece !== 'string') continue
-      const pieces = choice.reasoning.get(name) ?? []
-      choice.reasoning.set(name, pieces)
-      pieces.push(piece)
+    if (isLosslessObject(sent.delta)) addDelta(choice, sent.delta)
+    else if (isLosslessObject(sent.message) && !choice.hasMessage) addDelta(choice, sent.message)
+    for (const [name, value] of Object.entries(sent))
+      if (isSaid(value) && !ofChoices.has(name)) choice.rest[name] = grown(name, choice.rest[name], value)
+  }
+
+  function addMembers(chunk: Json): void {
+    for (const [name, value] of Object.entries(chunk)) {
+      if (ofChunks.has(name)) continue
+      if (!firstOf.has(name)) {
+        if (left >= 0 && isSaid(value)) rest[name] = value
+      } else if (!isSaid(head[name])) head[name] = value
     }
-    addToolCalls(choice, delta.tool_calls)
   }
 
   return {
     add(chunk, length) {
-      if (!isObject(chunk)) return
+      if (!isLosslessObject(chunk)) return
       left -= length
+      // What is nothing but an error is told by the call's exception.
+      if (listOf(chunk.choices).length === 0 && !isAnswerEvent(chunk) && errorMember(chunk) !== undefined) return
       isEmpty = false
-      for (const name of firstOf) if (!Object.hasOwn(head, name) && Object.hasOwn(chunk, name)) head[name] = chunk[name]
-      if (chunk.usage !== undefined && chunk.usage !== null) usage = chunk.usage
+      usage = usageIn(chunk) ?? usage
+      if (isAnswerEvent(chunk)) {
+        events.add(chunk, left < 0)
+        return
+      }
+      if (chunk.object === 'text_completion') object = chunk.object
+      addMembers(chunk)
       for (const [place, sent] of listOf(chunk.choices).entries()) addChoice(sent, place)
     },
     usage: () => usage,
     result(model) {
       if (isEmpty) return null
+      if (!events.isEmpty()) return events.result()
       const listed = [...choices].sort(([a], [b]) => a - b)
       return {
+        ...rest,
         ...head,
-        object: 'chat.completion',
+        object,
         ...(model === undefined ? {} : { model }),
         choices: listed.map(([index, choice]) => ({
           index,
-          message: messageOf(choice),
+          ...(object === 'text_completion' && !choice.hasMessage ? {} : { message: messageOf(choice) }),
+          ...choice.rest,
           finish_reason: choice.finishReason,
         })),
         ...(usage === undefined ? {} : { usage }),

@@ -1,16 +1,21 @@
-// Chunks of a streamed completion: what each says about the stream, and how they are kept for its call.
+// Chunks of a streamed answer: what each says about the stream, and how they are kept for its call.
 import { concatYielding } from '../core/concurrency/yielding.ts'
-import { providerError } from './answers.ts'
-import { errorObject } from './errors.ts'
+import { isAnswerEvent, isLastEvent } from './aggregate-events.ts'
+import { errorMember, faultOfError, statusOfError } from './answers.ts'
+import { failedChoice } from './choices.ts'
+import type { errorObject } from './errors.ts'
+import { usageIn } from './usage.ts'
 
 export type ErrorObject = ReturnType<typeof errorObject>
 
 export type ChunkFacts = {
-  /** The error that a provider sent instead of a chunk. */
-  failed?: { error: ErrorObject; status: number } | undefined
+  /** The error that a provider sent. */
+  failed?: { error: ErrorObject; status: number; isChoice: boolean } | undefined
+  /** It belongs to an answer of a known form. */
+  isAnswer: boolean
   isUsageOnly: boolean
   hasUsage: boolean
-  /** A choice came to its end. */
+  /** A choice, or the whole answer, came to its end. */
   isFinished: boolean
 }
 
@@ -18,14 +23,12 @@ type Json = Record<string, unknown>
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null
 
-function errorIn({ error }: Json, secrets: readonly string[]): ChunkFacts['failed'] {
-  if (error === undefined || error === null) return undefined
-  const refusal = providerError({ error }, secrets)
-  const code = (error as { code?: unknown }).code
-  const status = typeof code === 'number' && code >= 400 && code < 600 ? code : 502
-  const details = { code: refusal?.code ?? null, param: refusal?.param ?? null }
-  const made = errorObject(502, refusal?.message ?? 'The provider failed', details)
-  return { status, error: refusal?.type === undefined ? made : { ...made, type: refusal.type } }
+function failureIn(chunk: unknown, secrets: readonly string[]): ChunkFacts['failed'] {
+  const whole = errorMember(chunk)
+  const error = whole ?? failedChoice(isObject(chunk) ? chunk.choices : undefined)
+  if (error === undefined) return undefined
+  const { body } = faultOfError(error, secrets)
+  return { status: statusOfError(error), error: body.error as ErrorObject, isChoice: whole === undefined }
 }
 
 const isEnd = (choice: unknown): boolean =>
@@ -33,14 +36,14 @@ const isEnd = (choice: unknown): boolean =>
 
 /** @param secrets must not come out again */
 export function chunkFacts(chunk: unknown, secrets: readonly string[]): ChunkFacts {
-  if (!isObject(chunk)) return { isUsageOnly: false, hasUsage: false, isFinished: false }
+  if (!isObject(chunk)) return { isAnswer: false, isUsageOnly: false, hasUsage: false, isFinished: false }
   const choices: unknown[] | undefined = Array.isArray(chunk.choices) ? chunk.choices : undefined
-  const hasUsage = isObject(chunk.usage)
   return {
-    failed: errorIn(chunk, secrets),
-    isUsageOnly: choices?.length === 0 && hasUsage,
-    hasUsage,
-    isFinished: choices?.some(isEnd) === true,
+    failed: failureIn(chunk, secrets),
+    isAnswer: choices !== undefined || isAnswerEvent(chunk),
+    isUsageOnly: choices?.length === 0 && isObject(chunk.usage),
+    hasUsage: isObject(usageIn(chunk)),
+    isFinished: choices?.some(isEnd) === true || isLastEvent(chunk),
   }
 }
 

@@ -4,12 +4,11 @@ import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
 import { maxBytesHere } from '../core/http/long-requests.ts'
 import { parseLossless } from '../core/json/lossless.ts'
 import { createAggregate } from './aggregate.ts'
-import { exceptionOf, failureFault, refusalOf } from './answers.ts'
+import { exceptionOf, failureFault, notAStream, refusalOf } from './answers.ts'
 import { type ChunkFacts, chunkFacts, createKeptChunks, type ErrorObject, maxTracedLength } from './chunks.ts'
-import { inferenceFault } from './errors.ts'
 import { type Answered, keepAnswer, keepChunks, longFacts, malformedChunk, seenIn } from './keep-answer.ts'
 import type { CallHead, Recorder } from './record.ts'
-import { eventText, readEvents } from './stream.ts'
+import { createEventReader, done, eventText, readEvents } from './stream.ts'
 import type { Target } from './target.ts'
 import { type Upstream, type UpstreamAnswer, UpstreamFailure } from './upstream.ts'
 
@@ -60,8 +59,8 @@ type Seen = ReturnType<typeof seenIn> | { chunks(): Promise<Buffer> }
 const nothingSeen: Seen = { output: 'null', usage: undefined }
 
 type Ending = {
-  /** Tells how far the answer has come. */
-  watch(seen: () => Seen): void
+  /** Tells how far the answer has come. @param isOver the client has all of it, though the stream is still open */
+  watch(seen: () => Seen, isOver?: () => boolean): void
   /** Writes the call and frees what the request held. Only the first time counts. */
   end(exception?: string): Promise<void>
   /** The answer is whole: the work records it, whatever the client does. When it fails the end is still to come. */
@@ -73,13 +72,14 @@ function createEnding(deps: CompleteDeps, out: Outgoing, answered: Answered): En
   const { signal } = out.as
   let seen: () => Seen = () => nothingSeen
   let ended: Promise<void> | undefined
+  let isOver = () => false
   // Whoever writes the answer may never come back for its next piece.
-  const onGone = () => void end(goneText)
+  const onGone = () => void end(isOver() ? undefined : goneText)
   async function write(exception: string | undefined): Promise<void> {
     signal.removeEventListener('abort', onGone)
     out.onEnd()
     if (answered.head === null) return
-    const about = { startedMs: answered.startedMs, endedMs: Date.now(), exception }
+    const about = { startedMs: answered.startedMs, endedMs: Date.now(), exception, secrets: out.secrets }
     const found = seen()
     if ('chunks' in found) await keepChunks(deps, answered, about, await found.chunks(), out.as)
     else await deps.recorder.record(answered.head, { ...about, ...found }, out.as)
@@ -90,8 +90,9 @@ function createEnding(deps: CompleteDeps, out: Outgoing, answered: Answered): En
   }
   signal.addEventListener('abort', onGone, { once: true })
   return {
-    watch(next) {
+    watch(next, over = isOver) {
       seen = next
+      isOver = over
     },
     end,
     async endBy(work) {
@@ -112,24 +113,22 @@ function chunkOf(data: string): unknown {
   }
 }
 
-async function* chunkItems(
-  deps: CompleteDeps,
-  answer: UpstreamAnswer,
-  out: Outgoing,
-  ending: Ending,
-): AsyncGenerator<StreamItem> {
+/** What the chunks of a stream say, and how far its call has come by them. */
+function createWatch(deps: CompleteDeps, out: Outgoing, ending: Ending) {
   const aggregate = createAggregate(maxTracedLength)
   const kept = createKeptChunks()
   const areFew = () => kept.bytes() <= maxBytesHere
-  ending.watch(() => (areFew() ? seenIn(aggregate, out.target.model, out.model) : { chunks: kept.all }))
-  let exception: string | undefined = goneText
-  let failed: StreamItem | undefined
-  try {
-    let isDone = false
-    let isFinished = false
-    for await (const data of readEvents(answer.pieces())) {
-      isDone = data === '[DONE]'
-      if (isDone) break
+  ending.watch(
+    () => (areFew() ? seenIn(aggregate, out.target.model, out.model) : { chunks: kept.all }),
+    // Behind the end of chat completions comes their usage.
+    () => isFinished && !out.isChat,
+  )
+  let isFinished = false
+  let isKnown = false
+  let failed: ChunkFacts['failed']
+  return {
+    /** @throws UpstreamFailure for what is no JSON */
+    async take(data: string): Promise<ChunkFacts> {
       let facts: ChunkFacts
       if (data.length > maxBytesHere) {
         facts = await longFacts(deps, data, out.secrets, out.as)
@@ -137,16 +136,45 @@ async function* chunkItems(
       } else {
         const chunk = chunkOf(data)
         facts = chunkFacts(chunk, out.secrets)
-        if (facts.failed === undefined) kept.add(data, facts)
-        if (facts.failed === undefined && areFew()) aggregate.add(chunk, data.length)
+        kept.add(data, facts)
+        if (areFew()) aggregate.add(chunk, data.length)
       }
-      failed = facts.failed
-      if (failed !== undefined) break
       isFinished ||= facts.isFinished
+      isKnown ||= facts.isAnswer
+      failed ??= facts.failed
+      return facts
+    },
+    isFinished: () => isFinished,
+    /** Chunks of a known form came. */
+    isKnown: () => isKnown,
+    /** The first failure that was told. */
+    failed: () => failed,
+  }
+}
+
+const endedEarly = () => new UpstreamFailure('broken', 'The provider ended the stream early')
+
+async function* chunkItems(
+  deps: CompleteDeps,
+  answer: UpstreamAnswer,
+  out: Outgoing,
+  ending: Ending,
+): AsyncGenerator<StreamItem> {
+  const watch = createWatch(deps, out, ending)
+  let exception: string | undefined = goneText
+  let failed: ChunkFacts['failed'] | { error: ErrorObject; status: number }
+  try {
+    let isDone = false
+    for await (const data of readEvents(answer.pieces())) {
+      isDone = data === done
+      if (isDone) break
+      const facts = await watch.take(data)
+      // The other choices of a stream come to their ends, and its usage comes behind them.
+      if (facts.failed?.isChoice === false) break
       if (out.wantsUsage || !facts.isUsageOnly) yield { chunk: data }
     }
-    if (!isDone && failed === undefined && !isFinished)
-      throw new UpstreamFailure('broken', 'The provider ended the stream early')
+    failed = watch.failed()
+    if (!isDone && failed === undefined && !watch.isFinished()) throw endedEarly()
     exception = undefined
   } catch (error) {
     const fault = failureFault(error)
@@ -154,16 +182,41 @@ async function* chunkItems(
     failed = { status: fault.status, error: fault.body.error as ErrorObject }
   } finally {
     answer.drop()
-    await ending.end(failed !== undefined && 'error' in failed ? failed.error.message : exception)
+    await ending.end(failed?.error.message ?? exception)
   }
-  if (failed !== undefined) yield failed
+  if (failed !== undefined) yield { error: failed.error, status: failed.status }
 }
 
-/** A stream of which nothing is known, byte for byte. */
-async function* rawChunks(answer: UpstreamAnswer, ending: Ending): AsyncGenerator<Buffer> {
+/** A stream of another operation, byte for byte; what its events say becomes the call. */
+async function* rawChunks(
+  deps: CompleteDeps,
+  answer: UpstreamAnswer,
+  out: Outgoing,
+  ending: Ending,
+): AsyncGenerator<Buffer> {
+  const watch = createWatch(deps, out, ending)
+  const reader = createEventReader()
+  let isRead = out.head !== null
+  let isDone = false
+  /** What cannot be read is no chunk: the client may understand it. */
+  async function read(texts: Iterable<string>): Promise<void> {
+    try {
+      for (const data of texts) {
+        isDone ||= data === done
+        if (!isDone) await watch.take(data)
+      }
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error
+      isRead = false
+    }
+  }
   let exception: string | undefined = goneText
   try {
-    yield* answer.pieces()
+    for await (const piece of answer.pieces()) {
+      if (isRead) await read(reader.add(piece))
+      yield piece
+    }
+    if (isRead) await read(reader.end())
     exception = undefined
   } catch (error) {
     const fault = failureFault(error)
@@ -172,7 +225,10 @@ async function* rawChunks(answer: UpstreamAnswer, ending: Ending): AsyncGenerato
     yield eventText(JSON.stringify(fault.body))
   } finally {
     answer.drop()
-    await ending.end(exception)
+    if (exception === goneText && watch.isFinished()) exception = undefined
+    else if (exception === undefined && isRead && watch.isKnown() && !isDone && !watch.isFinished())
+      exception = endedEarly().message
+    await ending.end(watch.failed()?.error.message ?? exception)
   }
 }
 
@@ -188,12 +244,9 @@ async function outcomeOf(
   const isEvents = type.startsWith('text/event-stream')
   if (out.isStream && isEvents) {
     if (out.isChat) return { kind: 'chunks', items: chunkItems(deps, answer, out, ending) }
-    return { kind: 'raw', pieces: rawChunks(answer, ending), contentType: 'text/event-stream' }
+    return { kind: 'raw', pieces: rawChunks(deps, answer, out, ending), contentType: 'text/event-stream' }
   }
-  if (out.isStream && out.isChat) {
-    answer.drop()
-    throw inferenceFault(502, 'The provider did not answer with a stream', { code: 'provider_failed' })
-  }
+  if (out.isStream && out.isChat) throw await notAStream(answer, out.secrets)
   const bytes = await answer.bytes(maxAnswerBytes)
   return { kind: 'whole', bytes: await ending.endBy(() => keepAnswer(deps, answered, bytes, out.as)) }
 }
@@ -204,7 +257,16 @@ async function outcomeOf(
  */
 export async function complete(deps: CompleteDeps, out: Outgoing): Promise<Outcome> {
   const { target, as, head, model, missing, around } = out
-  const answered: Answered = { head, startedMs: Date.now(), model, providerModel: target.model, missing, around }
+  const answered: Answered = {
+    head,
+    startedMs: Date.now(),
+    model,
+    providerModel: target.model,
+    isChat: out.isChat,
+    secrets: out.secrets,
+    missing,
+    around,
+  }
   const ending = createEnding(deps, out, answered)
   try {
     const answer = await deps.upstream.send({

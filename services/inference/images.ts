@@ -14,7 +14,7 @@ import { isRawNumber } from '../core/json/lossless.ts'
 import { isObject, objectText } from '../core/json/objects.ts'
 import { hasRoom, noRoom } from '../core/memory/heap-room.ts'
 import { answerMembers } from './answer-members.ts'
-import { failureFault, refusalOf } from './answers.ts'
+import { errorMember, failureFault, faultOfError, refusalOf } from './answers.ts'
 import { type Members, memberValue } from './json-body.ts'
 import { resolveTarget } from './resolve.ts'
 import type { InferenceRunDeps } from './run.ts'
@@ -225,6 +225,8 @@ async function create(deps: InferenceRunDeps, context: RouteContext<Request>) {
     const startedMs = Date.now()
     const answer = await generate(deps, target, input.inputs, signal)
     const endedMs = Date.now()
+    const failed = answer.has('data') ? undefined : errorMember({ error: memberValue(answer, 'error') })
+    if (failed !== undefined) throw faultOfError(failed, target.secrets)
     const storing = { deps, projectId, as }
     const data = itemsOf(answer.get('data') ?? 'null')
     const images = await Promise.all((data ?? []).map((item) => stored(storing, item)))
@@ -241,7 +243,7 @@ async function create(deps: InferenceRunDeps, context: RouteContext<Request>) {
       const counts = { model, text: JSON.stringify(usage) }
       await deps.recorder.record(
         head,
-        { startedMs, endedMs, output: response, usage: counts, exception: undefined },
+        { startedMs, endedMs, output: response, usage: counts, exception: undefined, secrets: target.secrets },
         as,
       )
     }

@@ -6,9 +6,10 @@ import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
 import { maxBytesHere } from '../core/http/long-requests.ts'
 import { innerRoute, type Route } from '../core/http/route.ts'
 import { parseLossless, stringifyLossless } from '../core/json/lossless.ts'
-import { hasRoom, heapPerJsonByte } from '../core/memory/heap-room.ts'
 import { createAggregate, type StreamAggregate } from './aggregate.ts'
+import { answerFacts, factNames } from './answer-facts.ts'
 import { type AnswerMembers, answerMember, answerMembers, withMembers } from './answer-members.ts'
+import { faultOfError } from './answers.ts'
 import { type ChunkFacts, chunkFacts, chunkTexts, maxTracedLength } from './chunks.ts'
 import { inferenceFault } from './errors.ts'
 import type { CallEnd, CallHead, Recorder } from './record.ts'
@@ -23,6 +24,10 @@ export type Answered = {
   model: string | undefined
   /** As the provider knows it. */
   providerModel: string | undefined
+  /** Chat completions. */
+  isChat: boolean
+  /** Must not come out again in what failed. */
+  secrets: readonly string[]
   /** What a completion must have; undefined = the answer goes on as it came. */
   missing?: { id: string; model: string } | undefined
   /** JSON text that the client gets before and behind the answer. */
@@ -32,17 +37,14 @@ export type Answered = {
 /** Heap for a byte of what is read from its bytes: texts of it. */
 const heapPerByte = 8
 
-const readNames = namesOf('id', 'object', 'created', 'model', 'usage')
+const readNames = namesOf('id', 'created', ...factNames)
 
 /** The model's name that its usage is recorded under. */
 const modelOf = (asked: string | undefined, told: unknown): string => asked ?? (typeof told === 'string' ? told : '')
 
-function usageOf(found: AnswerMembers, asked: string | undefined): CallEnd['usage'] {
-  const text = answerMember(found, 'usage') ?? 'null'
-  // What is too large to be read is no usage. Recording fails no request.
-  if (!/^[[{]/.test(text) || !hasRoom(text.length * heapPerJsonByte)) return undefined
+function modelIn(found: AnswerMembers): unknown {
   const model = answerMember(found, 'model')
-  return { model: modelOf(asked, model?.startsWith('"') ? JSON.parse(model) : undefined), text }
+  return model?.startsWith('"') ? JSON.parse(model) : undefined
 }
 
 function filledIn(found: AnswerMembers, { id, model }: NonNullable<Answered['missing']>): Buffer {
@@ -64,20 +66,24 @@ const lasting = ({ caller, requestId }: InvokeCaller): InvokeCaller => ({
 })
 
 async function keepHere(recorder: Recorder, answered: Answered, bytes: Buffer, as: InvokeCaller): Promise<Buffer> {
-  const { head, startedMs, model, missing, around } = answered
+  const { head, startedMs, model, missing, around, secrets } = answered
   let found: AnswerMembers
   try {
     found = answerMembers(bytes, readNames)
   } catch {
     throw inferenceFault(502, 'The answer of the provider is not JSON', { code: 'provider_failed' })
   }
+  const { usage, failed } = answerFacts(found, answered.isChat)
+  const fault = failed && faultOfError(failed.error, secrets)
+  if (fault !== undefined && failed?.isAnswer === false) throw fault
   const filled = missing === undefined ? bytes : filledIn(found, missing)
   const end = {
     startedMs,
     endedMs: Date.now(),
     output: found.bytes,
-    usage: usageOf(found, model),
-    exception: undefined,
+    usage: usage === undefined ? undefined : { model: modelOf(model, modelIn(found)), text: usage },
+    exception: fault?.message,
+    secrets,
   }
   if (head !== null) await recorder.record(head, end, as)
   if (around === undefined) return filled
@@ -88,7 +94,7 @@ async function keepHere(recorder: Recorder, answered: Answered, bytes: Buffer, a
  * Records a whole answer.
  * @param bytes are given away
  * @returns what the client gets
- * @throws Fault 502 when it is no JSON; nothing is recorded then
+ * @throws Fault 502 when it is no JSON, and that of an error without an answer; nothing is recorded then
  */
 export async function keepAnswer(
   { recorder, invoke }: KeepDeps,
@@ -118,7 +124,7 @@ export function seenIn(
   }
 }
 
-type About = Pick<CallEnd, 'startedMs' | 'endedMs' | 'exception'>
+type About = Pick<CallEnd, 'startedMs' | 'endedMs' | 'exception' | 'secrets'>
 
 /** Records a long stream by its chunks. Resolves as `Recorder.record` does. */
 export async function keepChunks(

@@ -30,6 +30,8 @@ export type CallEnd = {
   /** Model name and JSON text of its usage. */
   usage: { model: string; text: string } | undefined
   exception: string | undefined
+  /** Taken out of the output of what failed: errors quote keys. */
+  secrets: readonly string[]
 }
 
 const credentialNames = new Set(['cloud_credentials', 'vertex_credentials'])
@@ -104,7 +106,9 @@ export function createRecorder({ invoke, logger }: RecordDeps): Recorder {
       const usage = end.usage && `"usage":${objectText([[end.usage.model, end.usage.text]])}`
       const body = Buffer.concat([
         Buffer.from(`{"batch":[${JSON.stringify(callFields).slice(0, -1)},"inputs":${head.inputs},"output":`),
-        typeof end.output === 'string' ? Buffer.from(end.output) : end.output,
+        end.exception === undefined
+          ? Buffer.from(end.output)
+          : Buffer.from(scrubJson(end.output.toString(), end.secrets)),
         Buffer.from(`,"summary":{${usage ?? ''}}}]}`),
       ])
       const [entity = '', project = ''] = projectId.split('/')

@@ -47,9 +47,9 @@ const operations = new Map<string, Operation>(
     [
       ['chat/completions', 'weave.completions_create'],
       ['images/generations', 'weave.image_generation_create'],
-      ['completions', undefined],
-      ['embeddings', undefined],
-      ['responses', undefined],
+      ['completions', 'weave.text_completions_create'],
+      ['embeddings', 'weave.embeddings_create'],
+      ['responses', 'weave.responses_create'],
     ] as const
   ).map(([path, opName]) => [path, { path, opName, isChat: path === 'chat/completions' }]),
 )

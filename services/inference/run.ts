@@ -16,8 +16,8 @@ export type InferenceRunDeps = ResolveDeps & CompleteDeps & { slots: Slots }
 export type Operation = {
   /** Behind the provider's base address. */
   path: string
-  /** Name of its calls; undefined = not traced. */
-  opName: string | undefined
+  /** Name of its calls. */
+  opName: string
   isChat: boolean
 }
 
@@ -60,7 +60,7 @@ async function outgoing(deps: InferenceRunDeps, asked: InferenceRequest, callId:
   const { opName } = operation
   const { traceId, parentId, threadId } = tracing
   const head =
-    callId === undefined || opName === undefined
+    callId === undefined
       ? null
       : {
           id: callId,
@@ -81,7 +81,7 @@ async function outgoing(deps: InferenceRunDeps, asked: InferenceRequest, callId:
 export async function runInference(deps: InferenceRunDeps, asked: InferenceRequest): Promise<Ran> {
   const { operation, projectId, as, request, parts } = asked
   const free = await deps.slots.take(projectId)
-  const callId = asked.tracing.isOn && operation.opName !== undefined ? deps.recorder.newId() : undefined
+  const callId = asked.tracing.isOn ? deps.recorder.newId() : undefined
   const prepared = await outgoing(deps, asked, callId).catch((error: unknown) => {
     free()
     throw error

@@ -23,7 +23,7 @@ describe('statuses of the provider', () => {
     [402, 402, 'insufficient_quota'],
     [403, 403, 'permission_error'],
     [404, 404, 'not_found_error'],
-    [408, 400, 'invalid_request_error'],
+    [408, 408, 'invalid_request_error'],
     [409, 409, 'invalid_request_error'],
     [413, 413, 'invalid_request_error'],
     [418, 400, 'invalid_request_error'],
@@ -74,9 +74,75 @@ describe('statuses of the provider', () => {
     ['<html>proxy</html>', 'The provider answered 400'],
     ['', 'The provider answered 400'],
     [{ error: { type: 'x' } }, 'The provider answered 400'],
+    [[{ error: { code: 400, message: 'in a list', status: 'INVALID_ARGUMENT' } }], 'in a list'],
+    [{ success: false, errors: [{ code: 7, message: 'of many' }] }, 'of many'],
+    [{ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 'Overloaded'],
+    [{ error: { error: { message: 'within' } } }, 'within'],
+    [`{"detail":${'['.repeat(30_000)}${']'.repeat(30_000)}}`, 'The provider answered 400'],
+    [{ base_resp: { status_code: 1004, status_msg: 'login fail' } }, 'login fail'],
   ])('%j says %s', async (body, message) => {
     world.fake.on('says', answerJson(body, 400))
     expect((await send('mine/says')).json.error.message).toBe(message)
+  })
+})
+
+describe('failures in the form of a success', () => {
+  const choice = (more: object) => ({ id: 'c', object: 'chat.completion', choices: [{ index: 0, ...more }] })
+  const part = { message: { role: 'assistant', content: 'par' } }
+
+  it.each<[string, unknown, number, string]>([
+    [
+      'an error',
+      { error: { message: 'Provider returned error', code: 502 }, user_id: 'u' },
+      502,
+      'Provider returned error',
+    ],
+    ['an error with a status', { error: { message: 'Slow down', code: 429 }, choices: null }, 429, 'Slow down'],
+    ['an error as a text', { error: 'Out of room' }, 502, 'Out of room'],
+    ['a list of errors', [{ error: { code: 400, message: 'API key not valid' } }], 400, 'API key not valid'],
+    ['an object that is an error', { object: 'error', message: 'Too long', code: 400 }, 400, 'Too long'],
+    ['a status in its own form', { base_resp: { status_code: 1004, status_msg: 'login fail' } }, 502, 'login fail'],
+    ['nothing but words', { detail: 'No capacity' }, 502, 'No capacity'],
+  ])('%s is one', async (_, body, status, message) => {
+    world.fake.on('fails', answerJson(body))
+    for (const stream of [false, true]) {
+      if (stream && !JSON.stringify(body).includes('rror')) continue
+      const answer = await send('mine/fails', { stream })
+      expect([answer.status, answer.json.reason, answer.json.error.message]).toEqual([status, message, message])
+      expect(await world.callOf(answer)).toMatchObject({
+        exception: message,
+        output: null,
+        summary: { weave: { status: 'error' } },
+      })
+    }
+  })
+
+  it.each<[string, object, string]>([
+    [
+      'a choice',
+      choice({ ...part, finish_reason: 'error', error: { code: 502, message: 'Upstream died' } }),
+      'Upstream died',
+    ],
+    [
+      'the reason of an end',
+      choice({ ...part, finish_reason: 'error', native_finish_reason: 'network_error' }),
+      'The provider ended the answer with "error" (network_error)',
+    ],
+    ['a member beside choices', { ...choice(part), error: { message: 'Cut sk-abcdefgh12345678' } }, 'Cut REDACTED'],
+  ])('%s is told by the call, and what came is kept', async (_, body, message) => {
+    world.fake.on('half-fails', answerJson(body))
+    const answer = await send('mine/half-fails')
+    expect([answer.status, answer.json]).toEqual([200, body])
+    const call = await world.callOf(answer)
+    expect(call).toMatchObject({ exception: message, summary: { weave: { status: 'error' } } })
+    expect(call.output.choices[0].message.content).toBe('par')
+  })
+
+  it('no error is none', async () => {
+    const body = { ...choice({ ...part, finish_reason: 'stop', error: null }), error: null, detail: 'x', message: 'y' }
+    world.fake.on('fine', answerJson(body))
+    const answer = await send('mine/fine')
+    expect([answer.status, (await world.callOf(answer)).exception]).toEqual([200, null])
   })
 })
 

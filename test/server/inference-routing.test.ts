@@ -158,8 +158,13 @@ describe('requests', () => {
     const answer = await world.post(`/inference/v1/${at}/`, body)
     expect([answer.status, answer.json]).toEqual([200, { any: 'thing' }])
     expect(world.fake.last()).toMatchObject({ path: `/v1/${at}`, json: { ...body, model: 'inner-model' } })
-    if (at === 'images/generations') expect((await world.callOf(answer)).op_name).toBe('weave.image_generation_create')
-    else expect(answer.headers.get('x-call-id')).toBeNull()
+    const names: Record<string, string> = {
+      completions: 'weave.text_completions_create',
+      embeddings: 'weave.embeddings_create',
+      responses: 'weave.responses_create',
+      'images/generations': 'weave.image_generation_create',
+    }
+    expect((await world.callOf(answer)).op_name).toBe(names[at])
   })
 
   it.each([['audio/speech'], ['chat'], ['chat/completions/x'], ['__proto__'], ['constructor']])(

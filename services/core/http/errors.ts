@@ -14,6 +14,7 @@ export type FaultStatus =
   | 403
   | 404
   | 405
+  | 408
   | 409
   | 410
   | 413
