@@ -4,6 +4,12 @@ import { isLosslessObject, stringifyLossless } from '../core/json/lossless.ts'
 /** The template cannot be filled: its message says why. */
 export class TemplateError extends Error {}
 
+class TooLong extends TemplateError {
+  constructor() {
+    super('The messages become too large')
+  }
+}
+
 type Variables = Record<string, unknown>
 
 const fieldForm = /^([^.[\]{}!:]+)((?:\.[^.[\]]+|\[[^[\]]+\])*)$/
@@ -51,54 +57,99 @@ function closingBrace(text: string, from: number): number {
 /** What all texts of a request may grow to together. */
 type Room = { left: number }
 
-function fill(text: string, variables: Variables, room: Room): string {
-  if (!text.includes('{') && !text.includes('}')) return text
+function take(room: Room, part: string): string {
+  room.left -= part.length
+  if (room.left < 0) throw new TooLong()
+  return part
+}
+
+/** @throws TemplateError unless every brace of the text is one of a template */
+function fillTemplate(text: string, variables: Variables, room: Room): string {
   const parts: string[] = []
-  const add = (part: string) => {
-    room.left -= part.length
-    if (room.left < 0) throw new TemplateError('The messages become too large')
-    parts.push(part)
-  }
   for (let i = 0; i < text.length; ) {
     const c = text[i] as string
     if (c !== '{' && c !== '}') {
       brace.lastIndex = i
       const end = brace.exec(text)?.index ?? text.length
-      add(text.slice(i, end))
+      parts.push(take(room, text.slice(i, end)))
       i = end
     } else if (text[i + 1] === c) {
-      add(c)
+      parts.push(take(room, c))
       i += 2
     } else if (c === '}') throw malformed("a single '}'")
     else {
       const end = closingBrace(text, i + 1)
-      add(fieldText(text.slice(i + 1, end), variables))
+      parts.push(take(room, fieldText(text.slice(i + 1, end), variables)))
       i = end + 1
     }
   }
   return parts.join('')
 }
 
-function fillFields(value: Record<string, unknown>, variables: Variables, room: Room): Record<string, unknown> {
+/** Whose text it is: a template is told of variables that are missing, what somebody wrote beside variables is his own. */
+export type Author = 'template' | 'user'
+
+/** Braces in pairs, or a field whose format cannot be a member's value in a program. */
+const plainField =
+  /\{\{([^{}]*)\}\}|\{(([^\s.[\]{}!:]+)(?:\.[^\s.[\]{}!:]+|\[[^[\]{}]+\])*)(?:![rsa])?(?::[^\s{}.<>^%]*[.<>^%][^\s{}]*)?\}/g
+const identifier = /^[\p{L}_][\p{L}\p{N}_]*$/u
+
+/** Fills the fields of a text that has other braces, too: these stay. @throws TemplateError for what a template lacks */
+function fillAmongBraces(text: string, variables: Variables, room: Room, author: Author): string {
+  take(room, text)
+  return text.replaceAll(plainField, (whole: string, escaped?: string, path?: string, name?: string) => {
+    if (path === undefined || name === undefined) return author === 'template' ? `{${escaped}}` : whole
+    if (!Object.hasOwn(variables, name) && (author === 'user' || !identifier.test(name))) return whole
+    try {
+      return take(room, fieldText(path, variables))
+    } catch (error) {
+      if (author === 'user' && error instanceof TemplateError && !(error instanceof TooLong)) return whole
+      throw error
+    }
+  })
+}
+
+function fill(text: string, variables: Variables, room: Room, author: Author): string {
+  if (!text.includes('{') && !text.includes('}')) return text
+  const { left } = room
+  try {
+    return fillTemplate(text, variables, room)
+  } catch (error) {
+    if (!(error instanceof TemplateError) || error instanceof TooLong) throw error
+    room.left = left
+    return fillAmongBraces(text, variables, room, author)
+  }
+}
+
+function fillFields(value: Record<string, unknown>, fillText: (text: string) => string): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => {
-      if (typeof member === 'string') return [name, fill(member, variables, room)]
+      if (typeof member === 'string') return [name, fillText(member)]
       if (!Array.isArray(member)) return [name, member]
-      return [name, member.map((item: unknown) => (isLosslessObject(item) ? fillFields(item, variables, room) : item))]
+      return [name, member.map((item: unknown) => (isLosslessObject(item) ? fillFields(item, fillText) : item))]
     }),
   )
 }
 
 /**
  * The messages with their replacement fields filled: in every text of a message, and of objects in lists in it. Messages
- * of the assistant stay as they are. Values that were filled in are not read again.
+ * of the assistant stay as they are. Values that were filled in are not read again. Texts that are no templates as a whole
+ * keep all braces but those around names of variables.
  * @param variables values as `parseLossless` gives them
  * @param maxLength bound of the characters of all filled texts
+ * @param authorOf whose message it is, by its place
  * @throws TemplateError
  */
-export function fillMessages(messages: readonly unknown[], variables: Variables, maxLength: number): unknown[] {
+export function fillMessages(
+  messages: readonly unknown[],
+  variables: Variables,
+  maxLength: number,
+  authorOf: (place: number) => Author = () => 'template',
+): unknown[] {
   const room = { left: maxLength }
-  return messages.map((message) =>
-    isLosslessObject(message) && message.role !== 'assistant' ? fillFields(message, variables, room) : message,
+  return messages.map((message, place) =>
+    isLosslessObject(message) && message.role !== 'assistant'
+      ? fillFields(message, (text) => fill(text, variables, room, authorOf(place)))
+      : message,
   )
 }

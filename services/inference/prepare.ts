@@ -1,6 +1,6 @@
 // What of a request body is for the server itself, and what goes on to the provider.
 import type { PassThroughRequest } from '../../schemas/inference.ts'
-import { fillMessages, TemplateError } from '../content/message-template.ts'
+import { type Author, fillMessages, TemplateError } from '../content/message-template.ts'
 import type { InvokeCaller } from '../core/http/invoke.ts'
 import type { RouteContext } from '../core/http/route.ts'
 import { isCallId, isTraceId } from '../core/ids.ts'
@@ -114,7 +114,8 @@ export async function messagesText(
   if (!hasVariables) return stringifyLossless(all)
   try {
     const exact = memberValue(body.members, 'template_vars') as Record<string, unknown>
-    return stringifyLossless(fillMessages(all, exact, config.maxBodyBytes))
+    const authorOf = (place: number): Author => (place < first.length ? 'template' : 'user')
+    return stringifyLossless(fillMessages(all, exact, config.maxBodyBytes, authorOf))
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error
     throw inferenceFault(400, error.message, { code: 'template_error' })

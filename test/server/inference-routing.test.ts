@@ -261,23 +261,46 @@ describe('prompts and variables', () => {
     expect(world.fake.last().text).toBe(`{"model":"m","messages":${filled}}`)
   })
 
-  it.each<[string, RegExp]>([
-    ['{missing}', /'missing' is missing; available: a, b/],
-    ['{', /never closed/],
-    ['}', /single '}'/],
-    ['{}', /without a name/],
-    ['{0}', /position/],
+  it.each<[string, string | RegExp]>([
+    ['{missing}', /'missing' is missing; available: a, b, n/],
     ['{a.x}', /no part 'x'/],
     ['{a.__proto__}', /no part '__proto__'/],
     ['{constructor}', /'constructor' is missing/],
-  ])('that cannot be filled (%s) are refused', async (content, message) => {
+    ['Say {b}: {"a": {"b": {b}}}, { a }, } and {0}', 'Say B: {"a": {"b": B}}, { a }, } and {0}'],
+    ['{{"a": "{b}"}}', '{"a": "B"}'],
+  ])('of a stored prompt (%s) are filled, or told', async (content, expected) => {
+    await world.create('filled', { ...prompt, messages: [{ role: 'system', content }] })
     const { status, json } = await send({
       model: 'mine/m',
-      messages: [{ role: 'user', content }],
-      template_vars: { b: 1, a: {} },
+      prompt: 'filled',
+      messages: [],
+      template_vars: { b: 'B', a: {}, n: 1.5 },
     })
+    if (typeof expected === 'string') {
+      expect([status, world.fake.last().json.messages[0].content]).toEqual([200, expected])
+      return
+    }
     expect([status, json.error.code]).toEqual([400, 'template_error'])
-    expect(json.reason).toMatch(message)
+    expect(json.reason).toMatch(expected)
+  })
+
+  it.each<[string, string]>([
+    ['{missing} {b}', '{missing} B'],
+    ['{', '{'],
+    ['}', '}'],
+    ['{}', '{}'],
+    ['{0} {b}', '{0} B'],
+    ['{a.x} {a.__proto__} {constructor} {list[7]} {list[0]}', '{a.x} {a.__proto__} {constructor} {list[7]} one'],
+    ['{"a": {"b": 1}} {b}', '{"a": {"b": 1}} B'],
+    ['if (x) { return {b: 1, a} } // {b}', 'if (x) { return {b: 1, a} } // B'],
+    ['{"x":{b}} {{b}} {b!r} {n:.2f} {a', '{"x":B} {{b}} B 1.5 {a'],
+    ['\\frac{b}{2} {% if b %} #{b} $&', '\\fracB{2} {% if b %} #B $&'],
+    ['{b} {{x}}', 'B {x}'],
+  ])('in what somebody wrote (%s) are names of variables alone', async (content, expected) => {
+    const own = [{ role: 'user', content: [{ type: 'text', text: content }] }]
+    const template_vars = { b: 'B', a: {}, n: 1.5, list: ['one'] }
+    const answer = await send({ model: 'mine/m', messages: own, template_vars })
+    expect([answer.status, world.fake.last().json.messages[0].content[0].text]).toEqual([200, expected])
   })
 })
 

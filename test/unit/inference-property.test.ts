@@ -65,12 +65,32 @@ describe('templates', () => {
     const holder = fc.constantFrom<unknown>({}, [], 'text', 3, null, true, [1], { x: 1 }, JSON.parse('{"x":1}'))
     fc.assert(
       fc.property(inherited, holder, fc.boolean(), (key, value, dotted) => {
-        expect(() => fill(`{${key}}`, { value })).toThrow(TemplateError)
+        // What is no name is no field either.
+        if (/^\w*[a-z]/i.test(key)) expect(() => fill(`{${key}}`, { value })).toThrow(TemplateError)
+        else expect(fill(`{${key}}`, { value })).toBe(`{${key}}`)
         expect(() => fill(dotted ? `{value.${key}}` : `{value[${key}]}`, { value })).toThrow(TemplateError)
       }),
     )
     const own = JSON.parse('{"__proto__":{"a":1},"constructor":"mine"}') as Record<string, unknown>
     expect(fill('{__proto__.a} {constructor}', own)).toBe('1 mine')
+  })
+
+  it('of users keep every brace but those around names of variables', () => {
+    const own = fc.array(fc.oneof(tricky, fc.constantFrom('{"k": ', '{ ', '}', ' {x}', '{{ y }}', '{name}')), {
+      maxLength: 8,
+    })
+    fc.assert(
+      fc.property(own, (parts) => {
+        // An odd brace, so that the whole is no template.
+        const text = `${parts.join('')} } {name}`
+        const [message] = fillMessages([{ role: 'user', content: text }], { name: 'Ann' }, 1_000_000, () => 'user')
+        const filled = (message as { content: string }).content
+        expect(filled.replaceAll('Ann', '{name}').replaceAll(/\{\{[^{}]*\}\}/g, '')).toBe(
+          text.replaceAll(/\{\{[^{}]*\}\}/g, '').replaceAll(/\{name(?:![rsa])?\}/g, '{name}'),
+        )
+        expect(filled.endsWith('} Ann')).toBe(true)
+      }),
+    )
   })
 
   it('leave messages of the assistant and everything that is no text alone', () => {
