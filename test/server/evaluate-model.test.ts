@@ -3,9 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClock } from '../../services/core/clock/clock.ts'
 import { type ProjectId, uuidv7 } from '../../services/core/ids.ts'
-import { rawNumber } from '../../services/core/json/lossless.ts'
 import { evaluateModelRoute } from '../../services/evaluation/evaluate-model/routes.ts'
-import { evaluationSummary, summaryOf } from '../../services/evaluation/evaluate-model/summary.ts'
 import { type EvaluationJob, evaluationJobRecord } from '../../services/events/evaluation-jobs.ts'
 import { eventually } from '../fixtures/eventually.ts'
 import { type Answerer, answerJson, completion } from '../fixtures/fake-provider.ts'
@@ -106,7 +104,8 @@ describe('an evaluation', () => {
     const id = await start(await evaluationOf(rows, [judge], { trials: 2 }), model)
     const status = await ended(id)
     const summary = {
-      quality: { ok: { true_count: 2, true_fraction: 0.5 }, points: { mean: 1.5 } },
+      failures: { rows: 2, of: 6, predictions: 2, scores: {} },
+      quality: { ok: { true_count: 2, true_fraction: 2 / 6 }, points: { mean: 1 } },
       model_latency: { mean: expect.any(Number) },
     }
     expect(status).toEqual({ code: 'complete', output: summary })
@@ -153,7 +152,12 @@ describe('an evaluation', () => {
     for (const part of parts)
       expect(await childrenOf(part.id)).toMatchObject([{ op_name: 'weave.completions_create', trace_id: id }])
     const [failed] = children.filter(({ inputs }) => inputs.example?.user_input === 'fail')
-    expect(failed.output).toEqual({ output: null, scores: {}, model_latency: expect.any(Number) })
+    expect(failed.output).toEqual({
+      output: null,
+      scores: {},
+      model_latency: expect.any(Number),
+      failures: { prediction: 'not this one' },
+    })
     expect(await childrenOf(failed.id)).toMatchObject([{ exception: 'not this one', output: null }])
 
     const [evaluation] = await world.calls({ call_ids: [id] })
@@ -210,6 +214,21 @@ describe('an evaluation', () => {
     expect([most, askedOf('many').length]).toEqual([20, 25])
   })
 
+  it('tries rows again that the provider refuses for a while', async () => {
+    let asked = 0
+    world.fake.on('flaky', (response, request) => {
+      const isRefused = asked++ % 2 === 0
+      if (isRefused)
+        return answerJson({ error: { message: 'rate limit' } }, 429, { 'retry-after': '0' })(response, request)
+      return echo(response, request)
+    })
+    const rows = [{ user_input: 'one' }, { user_input: 'two' }, { user_input: 'three' }]
+    const id = await start(await evaluationOf(rows, []), await put('flaky', modelValue('flaky')))
+    expect(await ended(id)).toEqual({ code: 'complete', output: { model_latency: expect.anything() } })
+    const outputs = (await childrenOf(id)).flatMap(({ output }) => output.output ?? [])
+    expect([outputs.sort(), asked]).toEqual([['one', 'three', 'two'], 6])
+  })
+
   it('takes prompts by ref, for models and judges, and looks for no variables in what a row says', async () => {
     world.fake.on('prompted', echo)
     world.fake.on('judge2', answerJson(completion('judge2', 'not JSON')))
@@ -245,7 +264,11 @@ describe('an evaluation', () => {
       ],
     })
     expect(askedOf('judge2')[0]?.json.messages).toEqual([{ role: 'user', content: 'Rate a {brace} and {{two}}' }])
-    expect(around.output).toMatchObject({ output: 'a {brace} and {{two}}', scores: {} })
+    expect(around.output).toMatchObject({
+      output: 'a {brace} and {{two}}',
+      scores: {},
+      failures: { scores: { LLMAsAJudgeScorer: 'The completion is no valid JSON' } },
+    })
     expect(parts.at(-1)).toMatchObject({ exception: 'The completion is no valid JSON', output: null })
   })
 })
@@ -332,34 +355,5 @@ describe('what is not run', () => {
     ])
     const missing = await world.post(path, { project_id: project, evaluation_ref: 'e' })
     expect([missing.status, missing.json.detail[0].loc]).toEqual([422, ['body', 'model_ref']])
-  })
-})
-
-describe('a summary', () => {
-  it.each<[unknown[], unknown]>([
-    [[true, false, null, true, true], { true_count: 3, true_fraction: 0.75 }],
-    [[null, 1, 2, 'x'], { mean: 1.5 }],
-    [[rawNumber('1.0'), 2], { mean: 1.5 }],
-    [['a', 1], undefined],
-    [[null, undefined], undefined],
-    [[[1], [2]], undefined],
-    [[{ b: 1 }, { a: { c: true } }, null, 5], { b: { mean: 1 }, a: { c: { true_count: 1, true_fraction: 1 } } }],
-    [[{ only: 'texts' }], undefined],
-  ])('of %j is %j', (values, expected) => {
-    expect(summaryOf(values)).toEqual(expected)
-  })
-
-  it('counts a row without a score as an empty one', () => {
-    const results = [
-      { output: 1, scores: {}, latency: 1 },
-      { output: null, scores: { s: { n: 2 } }, latency: null },
-      { output: 3, scores: { s: { n: 4 } }, latency: 2 },
-    ]
-    expect(evaluationSummary(results, ['s', 'none'])).toEqual({
-      s: { n: { mean: 3 } },
-      output: { mean: 2 },
-      model_latency: { mean: 1.5 },
-    })
-    expect(evaluationSummary([], ['s'])).toEqual({})
   })
 })

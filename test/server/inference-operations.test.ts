@@ -50,8 +50,20 @@ describe('an answer', () => {
   it.each<[string, string, object, object, object]>([
     ['responses', 'gpt-4o', { input: 'hi' }, response, tokens],
     ['embeddings', 'openai/text-embedding-3-small', { input: ['hi'] }, embeddings, embeddings.usage],
-    ['completions', 'gpt-3.5-turbo-instruct', { prompt: 'hi' }, text({ choices: [{ index: 0, text: 'Hi' }], usage }), usage],
-    ['images/generations', 'gpt-image-1', { prompt: 'hi' }, { created: 5, data: [{ url: 'u' }], usage: tokens }, tokens],
+    [
+      'completions',
+      'gpt-3.5-turbo-instruct',
+      { prompt: 'hi' },
+      text({ choices: [{ index: 0, text: 'Hi' }], usage }),
+      usage,
+    ],
+    [
+      'images/generations',
+      'gpt-image-1',
+      { prompt: 'hi' },
+      { created: 5, data: [{ url: 'u' }], usage: tokens },
+      tokens,
+    ],
   ])('of %s', async (at, model, input, output, counts) => {
     world.fake.on(model.replace('openai/', ''), answerJson(output))
     const answer = await send(at, { model, ...input, user: 'u', conversation_id: 'thread-1' })

@@ -123,6 +123,18 @@ describe('a distribution', () => {
   })
 })
 
+it('rows that failed say why, and count in the means of what they lack', () => {
+  const scored = (quality: unknown) => runRowOf(record({ output: 'x', scores: { quality } }))
+  const failed = [
+    runRowOf(record({ output: null, scores: {}, failures: { prediction: 'refused' } })),
+    runRowOf(record({ output: 'x', scores: { other: 1 }, failures: { scores: { quality: 'judge broke' } } })),
+  ]
+  expect(failed.map(({ error }) => error)).toEqual(['refused', 'quality: judge broke'])
+  const rows = [...failed, scored(true), scored(true)]
+  expect(distributionOf('quality', rows)).toMatchObject({ mean: 0.5, count: 2, failed: 2 })
+  expect(distributionOf('other', rows)).toMatchObject({ mean: 0.5, count: 1, failed: 1 })
+})
+
 describe('a comparison', () => {
   it('has the mean paired change with its interval, and counts of better and worse', () => {
     const first = [1, 2, 3, 4].map((score, n) => row(`k${n}`, { score }))

@@ -16,7 +16,7 @@ import type { EnsureOps } from '../objects/ops.ts'
 import { type CallWrite, type EvaluationCalls, isRow, nowUs, objectOf } from '../runs/calls.ts'
 import { opNames, timeOf } from '../runs/shape.ts'
 import { createPredict, inputOfJudge, inputOfRow, NoResult, type Predict, type PredictInput } from './predict.ts'
-import { evaluationSummary, numberOf, type RowResult } from './summary.ts'
+import { evaluationSummary, numberOf, type RowFailures, type RowResult } from './summary.ts'
 import { type CompletionModel, createReader, type Judge, type Plan, Unusable } from './values.ts'
 
 type EvaluateDeps = {
@@ -128,10 +128,10 @@ async function score(
   row: Fields,
   output: unknown,
   started: Started,
-): Promise<[CallWrite, unknown]> {
+): Promise<[CallWrite, value: unknown, exception: string | null]> {
   const outcome = await predicted(run, judge.model, () => inputOfJudge(judge, row, output), started.id)
   const [value, exception] = outcomeParts(outcome)
-  return [ending(run, started, value, exception), value]
+  return [ending(run, started, value, exception), value, exception]
 }
 
 async function evaluateRow(run: Run, plan: Plan, row: Fields, key: [trial: number, index: number]): Promise<RowResult> {
@@ -150,6 +150,7 @@ async function evaluateRow(run: Run, plan: Plan, row: Fields, key: [trial: numbe
   const [output, exception] = outcomeParts(outcome)
   const predictEnd = ending(run, predict, output, exception)
   const scores: Fields = {}
+  const failures: RowFailures = exception === null ? {} : { prediction: exception }
   const ends: CallWrite[] = []
   if (exception === null) {
     const begun = plan.judges.map((judge, at) =>
@@ -159,13 +160,16 @@ async function evaluateRow(run: Run, plan: Plan, row: Fields, key: [trial: numbe
     const scored = await Promise.all(
       plan.judges.map((judge, at) => score(run, judge, row, output, (begun[at] as [Started, CallWrite])[0])),
     )
-    for (const [at, [end, value]] of scored.entries()) {
+    for (const [at, [end, value, failure]] of scored.entries()) {
+      const { name } = plan.judges[at] as Judge
       ends.push(end)
-      if (value !== null) scores[(plan.judges[at] as Judge).name] = value
+      if (value !== null) scores[name] = value
+      if (failure !== null) failures.scores = { ...failures.scores, [name]: failure }
     }
   } else ends.push(predictEnd)
-  await write(run, [...ends, ending(run, around, { output, scores, model_latency: latency })])
-  return { output, scores, latency }
+  const shown = Object.keys(failures).length > 0 ? { failures } : {}
+  await write(run, [...ends, ending(run, around, { output, scores, model_latency: latency, ...shown })])
+  return { output, scores, latency, failures }
 }
 
 /** Texts say nothing in a summary: they are not kept. */
@@ -179,9 +183,14 @@ async function doneRows({ deps, job, as }: Run): Promise<Map<string, RowResult>>
   const asked = { caller: as.caller, signal: as.signal, requestId: job.callId }
   for await (const call of deps.calls.list(asked, job.projectId, { ...query, columns: [...query.columns] })) {
     if (!isRow(call.opName) || call.endedAt === null) continue
-    const { output, scores, model_latency: latency } = objectOf(parseLossless(call.output))
+    const { output, scores, model_latency: latency, failures } = objectOf(parseLossless(call.output))
     const seconds = numberOf(latency)
-    const result = { output, scores: objectOf(scores), latency: Number.isFinite(seconds) ? seconds : null }
+    const result = {
+      output,
+      scores: objectOf(scores),
+      latency: Number.isFinite(seconds) ? seconds : null,
+      failures: objectOf(failures) as RowFailures,
+    }
     done.set(call.id, kept(result))
   }
   return done

@@ -4,7 +4,7 @@ import { fillMessages } from '../../content/message-template.ts'
 import { Fault } from '../../core/http/errors.ts'
 import type { Invoke, InvokeCaller } from '../../core/http/invoke.ts'
 import { parseLossless, stringifyLossless } from '../../core/json/lossless.ts'
-import { objectOf } from '../runs/calls.ts'
+import { objectOf, textAt } from '../runs/calls.ts'
 import type { CompletionModel, Judge } from './values.ts'
 
 type Fields = Record<string, unknown>
@@ -86,42 +86,91 @@ function requestOf(
   return request
 }
 
+/** The text of a content, of parts those that are texts; undefined when it has none. */
+function contentText(content: unknown): string | undefined {
+  if (typeof content === 'string') return content
+  const parts = Array.isArray(content) ? content.map((part) => objectOf(part).text) : []
+  const texts = parts.filter((text) => typeof text === 'string')
+  return texts.length > 0 ? texts.join('') : undefined
+}
+
+const fence = /```|~~~/
+const language = /^[\w-]*[ \t]*\r?\n/
+
+/** The JSON value that a text is, or that stands in a code fence in it. @throws NoResult */
+function jsonIn(text: string): unknown {
+  const parts = text.split(fence)
+  // What is fenced may hold fences of its own.
+  const fenced = [...parts.filter((_, at) => at % 2 === 1), parts.slice(1, -1).join('```')]
+  for (const candidate of [text, ...fenced.flatMap((part) => [part, part.replace(language, '')])])
+    try {
+      return parseLossless(candidate)
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+    }
+  throw new NoResult('The completion is no valid JSON')
+}
+
 /** The first choice's content, as text or as the JSON value that it is. @throws NoResult */
 function resultOf(completion: unknown, isJson: boolean): unknown {
-  const { choices } = objectOf(completion)
+  const { choices, error } = objectOf(completion)
   const first = objectOf(Array.isArray(choices) ? choices[0] : undefined)
-  const { content } = objectOf(first.message)
-  if (typeof content !== 'string') throw new NoResult('The completion has no content')
-  if (!isJson) return content
-  try {
-    return parseLossless(content)
-  } catch {
-    throw new NoResult('The completion is no valid JSON')
-  }
+  const told = textAt(objectOf(first.error ?? error), 'message')
+  if (told || first.finish_reason === 'error') throw new NoResult(told || 'The provider ended the answer with an error')
+  const content = contentText(objectOf(first.message).content)
+  if (content === undefined) throw new NoResult('The completion has no content')
+  return isJson ? jsonIn(content) : content
 }
 
 type CallParent = { projectId: string; traceId: string; parentId: string; as: InvokeCaller }
 
 export type Predict = (model: CompletionModel, asked: PredictInput, place: CallParent) => Promise<unknown>
 
+const maxTries = 8
+const maxPauseMs = 60_000
+/** A provider that wants to be left alone for longer has no room for this evaluation. */
+const maxAskedMs = 300_000
+
+/** What Retry-After asks for (RFC 9110, 10.2.3). */
+function askedMs(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined
+  const seconds = Number(header)
+  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - Date.now()
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
+}
+
+/** Our own bound is no answer of the provider: the row waits for its turn. */
 const isFull = (error: unknown): boolean =>
   error instanceof Fault && error.status === 429 && objectOf(error.body.error).code === 'concurrency_limit'
 
-/** @returns how models predict: by the route of completions, which records a call of its own for each. */
+/** How long is waited until a request is sent again that the provider refused; undefined: that is the result. */
+function pauseMs(error: unknown, tries: number): number | undefined {
+  if (!(error instanceof Fault)) return undefined
+  const { code } = objectOf(error.body.error)
+  const asked = askedMs(error.headers['Retry-After'])
+  // What is used up does not come back within an evaluation.
+  if (asked === undefined || asked > maxAskedMs || code === 'insufficient_quota' || tries >= maxTries) return undefined
+  return Math.max(asked, Math.min(maxPauseMs, retryMs * 2 ** (tries - 1)))
+}
+
+type Pause = (ms: number, signal: AbortSignal) => Promise<void>
+const wait: Pause = (ms, signal) => sleep(ms, undefined, { signal })
+
+/** @returns how models predict: by the route of completions, which records a call of its own for each try. */
 export const createPredict =
-  (invoke: Pick<Invoke, 'answer'>): Predict =>
+  (invoke: Pick<Invoke, 'answer'>, pause: Pause = wait): Predict =>
   async (model, asked, { projectId, traceId, parentId, as }) => {
     const request = { ...requestOf(model, asked), trace_id: traceId, parent_id: parentId }
     const text = stringifyLossless(request)
     const params = { path: 'chat/completions', project_id: projectId }
-    for (;;) {
+    for (let tries = 1; ; ) {
       try {
         const { bytes } = await invoke.answer('inference.pass_on', Buffer.from(text), as, params)
         return resultOf(parseLossless(bytes.toString()), 'response_format' in request)
       } catch (error) {
-        // Our own bound is no answer of the provider: the row waits for its turn.
-        if (!isFull(error)) throw error
-        await sleep(retryMs, undefined, { signal: as.signal })
+        const ms = isFull(error) ? retryMs : pauseMs(error, tries++)
+        if (ms === undefined) throw error
+        await pause(ms, as.signal)
       }
     }
   }

@@ -120,6 +120,15 @@ function readScores(value: unknown, name: string, into: Pick<RunRow, 'scores' | 
       readScores(one, name === '' ? key : `${name}.${key}`, into, depth + 1)
 }
 
+/** Why a row lacks its prediction, or scores. */
+function failuresText(failures: Members): string | null {
+  const prediction = own(failures, 'prediction')
+  const texts = [['', prediction], ...Object.entries(asObject(own(failures, 'scores')))].flatMap(([name, text]) =>
+    typeof text === 'string' ? [name === '' ? text : `${name}: ${text}`] : [],
+  )
+  return texts.length === 0 ? null : short(texts.join('; '))
+}
+
 /** A call around one prediction and its scores. */
 export function runRowOf(record: Members): RunRow {
   const { id, traceId, exception, endedUs, latencyMs } = rowBasicsOf(record)
@@ -140,7 +149,10 @@ export function runRowOf(record: Members): RunRow {
     key: exampleRef === null ? hashOf(canonical(example)) : (rowDigest.exec(exampleRef)?.[1] ?? exampleRef),
     output: output === undefined || output === null ? '' : short(output),
     latencyMs: typeof seconds === 'number' ? seconds * 1000 : latencyMs,
-    error: exception ?? (endedUs !== null && (output === undefined || output === null) ? 'No output' : null),
+    error:
+      exception ??
+      failuresText(asObject(own(result, 'failures'))) ??
+      (endedUs !== null && (output === undefined || output === null) ? 'No output' : null),
     runs: endedUs === null,
   }
 }
@@ -187,6 +199,8 @@ export type Distribution = {
   name: string
   isTruth: boolean
   count: number
+  /** Rows that failed and have no such score: they count in the mean. */
+  failed: number
   mean: number
   min: number
   max: number
@@ -211,12 +225,16 @@ function quantile(sorted: readonly number[], share: number): number {
   return below + ((sorted[Math.ceil(at)] as number) - below) * (at - Math.floor(at))
 }
 
-export function distributionOf(name: string, rows: readonly Pick<RunRow, 'scores'>[]): Distribution | undefined {
+export function distributionOf(
+  name: string,
+  rows: readonly Pick<RunRow, 'scores' | 'error'>[],
+): Distribution | undefined {
   const found = rows.flatMap(({ scores }) => scores.get(name) ?? [])
   if (found.length === 0) return undefined
   const isTruth = found.every((value) => typeof value === 'boolean')
   const sorted = found.map(Number).sort((a, b) => a - b)
   const range = { min: isTruth ? 0 : (sorted[0] as number), max: isTruth ? 1 : (sorted.at(-1) as number) }
+  const failed = rows.filter(({ scores, error }) => error !== null && !scores.has(name)).length
   const bins = Array.from({ length: isTruth ? 2 : binCount }, () => 0)
   for (const value of sorted) {
     const bin = isTruth ? value : binOf(value, range)
@@ -226,9 +244,10 @@ export function distributionOf(name: string, rows: readonly Pick<RunRow, 'scores
     name,
     isTruth,
     count: sorted.length,
+    failed,
     ...range,
     bins,
-    mean: sorted.reduce((sum, value) => sum + value, 0) / sorted.length,
+    mean: sorted.reduce((sum, value) => sum + value, 0) / (sorted.length + failed),
     quartiles: [quantile(sorted, 0.25), quantile(sorted, 0.5), quantile(sorted, 0.75)],
   }
 }

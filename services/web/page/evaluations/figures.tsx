@@ -83,8 +83,9 @@ export function Bins({ of, chosen, onChoose }: BinsProps) {
       </div>
       <p className="dim">
         {of.isTruth
-          ? `${of.bins[1]} of ${of.count} true`
+          ? `${of.bins[1]} of ${of.count + of.failed} true`
           : `quartiles ${of.quartiles.map(figure).join(' · ')}, ${of.count} rows`}
+        {of.failed > 0 && `, ${of.failed} failed`}
       </p>
     </figure>
   )
