@@ -11,12 +11,15 @@ const failures = new Set([
   'insufficient_system_resource',
 ])
 
-/** The error of the first choice that failed; undefined when none did. */
-export function failedChoice(choices: unknown): unknown {
+/**
+ * The error of the first choice that failed; undefined when none did.
+ * @param nativeReason the reason of the end as the answer tells it beside its choices
+ */
+export function failedChoice(choices: unknown, nativeReason?: unknown): unknown {
   if (!Array.isArray(choices)) return undefined
   for (const choice of choices) {
     if (!isObject(choice)) continue
-    const { error, finish_reason: reason, native_finish_reason: native } = choice
+    const { error, finish_reason: reason, native_finish_reason: native = nativeReason } = choice
     const isSaid = typeof error === 'string' ? error !== '' : isObject(error) && Object.keys(error).length > 0
     if (isSaid) return error
     if (typeof reason !== 'string' || !failures.has(reason)) continue

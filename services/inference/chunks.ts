@@ -25,7 +25,7 @@ const isObject = (value: unknown): value is Json => typeof value === 'object' &&
 
 function failureIn(chunk: unknown, secrets: readonly string[]): ChunkFacts['failed'] {
   const whole = errorMember(chunk)
-  const error = whole ?? failedChoice(isObject(chunk) ? chunk.choices : undefined)
+  const error = whole ?? (isObject(chunk) ? failedChoice(chunk.choices, chunk.native_finish_reason) : undefined)
   if (error === undefined) return undefined
   const { body } = faultOfError(error, secrets)
   return { status: statusOfError(error), error: body.error as ErrorObject, isChoice: whole === undefined }

@@ -52,6 +52,21 @@ const compare: Record<'>' | '>=' | '<' | '<=', string> = { '>': '$gt', '>=': '$g
 const contains = (name: string, text: string): Operation => ({
   $contains: { input: field(name), substr: value(text), case_insensitive: true },
 })
+/** The text as JSON writes it in a string; engines spell the two line separators as well. */
+const inJson = (text: string): string =>
+  JSON.stringify(text)
+    .slice(1, -1)
+    .replace(/[\u2028\u2029]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16)}`)
+
+/** A text that is looked for in JSON: as it stands, in a string, and in a string of JSON that is a string itself. */
+function spellings(text: string): string[] {
+  const once = inJson(text)
+  return [...new Set([text, once, inJson(once)])]
+}
+
+/** Fields that may be whole documents, or parts of them that are no texts. */
+const isDocument = (path: string): boolean => /^(?:inputs|output|attributes|summary)(?:\.|$)/.test(path)
+
 const anyOf = (all: Operation[]): Operation => (all.length === 1 ? (all[0] as Operation) : { $or: all })
 const allOf = (all: Operation[]): Operation => (all.length === 1 ? (all[0] as Operation) : { $and: all })
 
@@ -61,7 +76,12 @@ const opNames = (project: string, literal: Literal): string[] =>
 
 function condition(name: string, operator: Operator, values: Literal[], project: string): Operation {
   const path = pathOf(name)
-  if (operator === '~') return anyOf(values.map((one) => contains(path, String(one))))
+  if (operator === '~')
+    return anyOf(
+      values.flatMap((one) =>
+        (isDocument(path) ? spellings(String(one)) : [String(one)]).map((text) => contains(path, text)),
+      ),
+    )
   if (operator === ':' || operator === '=') {
     if (name === 'op')
       return anyOf(
@@ -88,7 +108,7 @@ function operationOf(term: Term, project: string): Operation {
           ? { $eq: [field('parent_id'), value(null)] }
           : { $eq: [field('summary.weave.status'), value('running')] }
       case 'word':
-        return anyOf([contains('inputs', term.text), contains('output', term.text)])
+        return anyOf(['inputs', 'output'].flatMap((path) => spellings(term.text).map((text) => contains(path, text))))
       case 'cond':
         return condition(term.field, term.operator, term.values, project)
       default:

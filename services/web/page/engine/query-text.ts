@@ -39,7 +39,8 @@ function quoted(reader: Reader): string {
       reader.at++
       return value
     }
-    if (letter === '\\' && reader.at + 1 < reader.text.length) reader.at++
+    // Before other letters it is one itself, as in the names of files.
+    if (letter === '\\' && /["\\]/.test(reader.text[reader.at + 1] ?? '')) reader.at++
     value += reader.text[reader.at]
   }
   throw new QueryFault('A quote is not closed', from)
