@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { csvRow } from '../../services/web/page/engine/csv.ts'
+import { fileText } from '../../services/web/page/engine/file-text.ts'
 import {
   delimited,
   formatOf,
@@ -27,6 +28,85 @@ describe('rows of a file', () => {
     expect(formatOf('{"rows":[]}')).toBe('json')
     expect(formatOf('{"a":1}\n{"a":2}')).toBe('jsonl')
     expect(formatOf('a\tb\n1,2')).toBe('tsv')
+  })
+
+  it.each<[string, string, string]>([
+    ['{"a":1}\n{"a":2}\n', 'x.json', 'jsonl'],
+    ['{"a":1}\n{"a":2}', 'x.txt', 'jsonl'],
+    ['{"a":1}\r\n{"a":2}', 'x.log', 'jsonl'],
+    ['{"a":1}\n{"a":2}', 'x.jsonlines', 'jsonl'],
+    ['\ufeff{"a":1}\n{"a":2}', 'x.ldjson', 'jsonl'],
+    ['\u001e{"a":1}\n\u001e{"a":2}', 'x.json-seq', 'jsonl'],
+    ['{"a":\n{"a":2}', 'x', 'jsonl'],
+    ['{\n  "a": 1,\n  "b": 2\n}', 'x.json', 'json'],
+    ['{\n  "rows": [\n{"a": 1}]}', 'x.txt', 'json'],
+    ['[\n{"a": 1}\n]', 'x.jsonl', 'json'],
+    ['{"a":1}', 'x.jsonl', 'json'],
+    [`{"a":"${'x'.repeat(20_000)}"}\n{"a":2}`, 'x.json', 'jsonl'],
+    ['a\tb', 'x.tab', 'tsv'],
+    ['a|b', 'x.psv', 'csv'],
+  ])('%j in %s is %s', (text, name, expected) => {
+    expect(formatOf(text, name)).toBe(expected)
+  })
+
+  it.each<[string, string]>([
+    ['comma', 'q,n\nx,1\ny,2'],
+    ['semicolon', 'q;n\nx;1\ny;2'],
+    ['tab', 'q\tn\nx\t1\ny\t2'],
+    ['bar', 'q|n\nx|1\ny|2'],
+    ['unit separator', 'q\u001fn\nx\u001f1\ny\u001f2'],
+    ['line that names it', 'sep=;\r\nq;n\r\nx;1\r\ny;2\r\n'],
+    ['quoted line that names it', '\ufeff"sep=,"\nq,n\nx,1\ny,2'],
+    ['line that names an odd one', 'SEP=!\nq!n\nx!1\ny!2'],
+    ['older line ends', 'q;n\rx;1\ry;2\r'],
+  ])('of cells with another delimiter are read: %s', (_, text) => {
+    for (const format of ['csv', 'tsv'] as const)
+      expect(texts(text, format)).toEqual(['{"q":"x","n":"1"}', '{"q":"y","n":"2"}'])
+  })
+
+  it('have the delimiter that all lines have, whatever stands in their cells', () => {
+    expect(texts('q;n\n"a, b, c";1,5\nd;2,5', 'csv')).toEqual(['{"q":"a, b, c","n":"1,5"}', '{"q":"d","n":"2,5"}'])
+    expect(texts('q,n\n"a;b;c",1\nd;e,2', 'csv')).toEqual(['{"q":"a;b;c","n":"1"}', '{"q":"d;e","n":"2"}'])
+    expect(texts('q, in words;n\nx;1\ny;2', 'csv')).toEqual([
+      '{"q, in words":"x","n":"1"}',
+      '{"q, in words":"y","n":"2"}',
+    ])
+    expect(texts('text\nhello; world | all', 'csv')).toEqual(['{"text":"hello; world | all"}'])
+    expect(importedRows('sep=;\nq;n\n1;2;3', 'csv').faults).toEqual([
+      { line: 3, reason: 'it has 3 cells, and there are 2 columns' },
+    ])
+  })
+
+  it('of JSON Lines may have other line ends and marks', () => {
+    for (const text of ['\ufeff{"a":1}\r\n{"a":2}\r\n', '{"a":1}\r{"a":2}', '\u001e{"a":1}\n\u001e{"a":2}\n'])
+      expect(texts(text, 'jsonl')).toEqual(['{"a":1}', '{"a":2}'])
+  })
+
+  const bytesOf = (text: string, size: 2 | 4, isLittle: boolean, mark: boolean) => {
+    const points = size === 4 ? Array.from(mark ? `\ufeff${text}` : text, (one) => one.codePointAt(0) as number) : []
+    const units = Array.from({ length: text.length }, (_, n) => text.charCodeAt(n))
+    const values = size === 4 ? points : mark ? [0xfeff, ...units] : units
+    const bytes = new Uint8Array(values.length * size)
+    const view = new DataView(bytes.buffer)
+    for (const [n, value] of values.entries())
+      if (size === 4) view.setUint32(n * 4, value, isLittle)
+      else view.setUint16(n * 2, value, isLittle)
+    return bytes
+  }
+
+  it('are read in the encoding that they were written in', () => {
+    const text = 'q;n\r\nGrüße 内部 😀;1\r\nplain;2\r\n'
+    for (const isLittle of [true, false]) {
+      expect(fileText(bytesOf(text, 2, isLittle, true))).toBe(text)
+      expect(fileText(bytesOf(text, 2, isLittle, false))).toBe(text)
+      expect(fileText(bytesOf(text, 4, isLittle, true))).toBe(text)
+    }
+    expect(fileText(new TextEncoder().encode(text))).toBe(text)
+    expect(fileText(new TextEncoder().encode(`\ufeff${text}`))).toBe(text)
+    expect(fileText(Buffer.from('Grüße;€', 'latin1'))).not.toContain('\ufffd')
+    expect(fileText(Uint8Array.from([0x47, 0xfc, 0x80]))).toBe('Gü€')
+    expect(fileText(new Uint8Array())).toBe('')
+    expect(fileText(Uint8Array.from([0x61, 0, 0x62]))).toHaveLength(3)
   })
 
   it('of CSV have quotes, line ends and delimiters in cells; what cannot be read is told by its line', () => {

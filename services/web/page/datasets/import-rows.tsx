@@ -1,6 +1,7 @@
 // Rows of a file or of pasted text, shown as they will be before they stand behind the others.
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useMemo, useState } from 'react'
+import { fileText } from '../engine/file-text.ts'
 import { bytes, count } from '../engine/format.ts'
 import {
   formatOf,
@@ -44,7 +45,8 @@ export function ImportRows({ title = 'Import rows', head, names, isReady = true,
   const [format, setFormat] = useState<ImportFormat>()
   const [mapped, setMapped] = useState<ReadonlyMap<string, Partial<Mapping> | null>>(new Map())
   const [fault, setFault] = useState<string>()
-  const used = format ?? formatOf(source.text.slice(0, 10_000), source.name)
+  const told = useMemo(() => formatOf(source.text, source.name), [source])
+  const used = format ?? told
   const { data, isFetching, error } = useQuery({
     queryKey: ['import', source, used],
     queryFn: () => ask('importRows', [source.text, used]),
@@ -69,7 +71,7 @@ export function ImportRows({ title = 'Import rows', head, names, isReady = true,
     if (file === undefined) return
     if (file.size > maxBytes) return setFault(`${bytes(file.size)} are too much: at most ${bytes(maxBytes)} at a time`)
     setFormat(undefined)
-    take({ text: await file.text(), name: file.name })
+    take({ text: fileText(new Uint8Array(await file.arrayBuffer())), name: file.name })
   }
   const rows = count(imported.rows.length)
   return (
@@ -93,7 +95,7 @@ export function ImportRows({ title = 'Import rows', head, names, isReady = true,
         <Field label="File">
           <input
             type="file"
-            accept=".csv,.tsv,.json,.jsonl,.ndjson,.txt"
+            accept=".csv,.tsv,.tab,.psv,.ssv,.json,.jsonl,.ndjson,.jsonlines,.ldjson,.log,.txt,text/*"
             onChange={({ target }) => void read(target.files?.[0])}
           />
         </Field>

@@ -13,16 +13,82 @@ export type Imported = {
   faults: ImportFault[]
 }
 
+/** Formats by the ending of a name; those of JSON are told apart by what the file holds. */
+const endings: { [ending: string]: ImportFormat } = {
+  csv: 'csv',
+  psv: 'csv',
+  ssv: 'csv',
+  tsv: 'tsv',
+  tab: 'tsv',
+  json: 'json',
+  jsonl: 'jsonl',
+  jsonlines: 'jsonl',
+  ldjson: 'jsonl',
+  ndjson: 'jsonl',
+}
+
+/** Lines that are looked at. */
+const firstLines = 20
+
+/** One value, or one on each line. */
+function jsonFormatOf(begin: string): ImportFormat {
+  const end = begin.indexOf('\n')
+  if (end === -1) return begin.startsWith('[') || jsonFault(begin) === undefined ? 'json' : 'jsonl'
+  const rest = begin.slice(end).trimStart()
+  if (rest === '') return 'json'
+  if (jsonFault(begin.slice(0, end)) === undefined) return 'jsonl'
+  // The first line may be the one that is wrong.
+  return rest.split('\n', firstLines).some((line) => line.startsWith('{') && jsonFault(line) === undefined) &&
+    !begin.startsWith('[')
+    ? 'jsonl'
+    : 'json'
+}
+
+/** The text without marks of the byte order and of records (RFC 7464) before it. */
+function withoutMarks(text: string): string {
+  let from = 0
+  while (text[from] === '\ufeff' || text[from] === '\u001e') from++
+  return text.slice(from)
+}
+
 /** By its name, else by how it begins. */
 export function formatOf(text: string, fileName = ''): ImportFormat {
-  const ending = /\.(\w+)$/.exec(fileName.toLowerCase())?.[1]
-  if (ending === 'ndjson') return 'jsonl'
-  const named = importFormats.find((format) => format === ending)
-  if (named) return named
-  const begin = text.trimStart()
-  if (begin.startsWith('[')) return 'json'
-  if (begin.startsWith('{')) return jsonFault(begin) === undefined ? 'json' : 'jsonl'
-  return begin.split('\n', 1)[0]?.includes('\t') ? 'tsv' : 'csv'
+  const ending = /\.(\w+)$/.exec(fileName.toLowerCase())?.[1] ?? ''
+  const named = Object.hasOwn(endings, ending) ? endings[ending] : undefined
+  if (named === 'csv' || named === 'tsv') return named
+  const begin = withoutMarks(text).trimStart()
+  if (/^[[{]/.test(begin)) return jsonFormatOf(begin)
+  if (named !== undefined) return named
+  return begin.slice(0, begin.search(/[\r\n]|$/)).includes('\t') ? 'tsv' : 'csv'
+}
+
+const delimiters = [',', ';', '\t', '|', '^', '~', '\u001f']
+/** What spreadsheets write before the first line; with the line, as it counts. */
+const separatorLine = /^\ufeff?"?sep=([^\r\n])"?(?:\r\n|\r|\n|$)/i
+/** Characters by which a delimiter is found. */
+const sampleLength = 64 * 1024
+
+/** How far the lines of a text have as many cells as their first one; 0 when that has one. */
+function regularity(text: string, delimiter: string): number {
+  const [head, ...records] = delimited(text, delimiter).slice(0, firstLines + 1)
+  const count = head?.cells.length ?? 1
+  if (count === 1) return 0
+  return (1 + records.filter(({ cells, fault }) => !fault && cells.length === count).length) / (1 + records.length)
+}
+
+/** The delimiter of a table's cells, and how its text goes on behind the line that may name it. */
+function delimiterOf(text: string, usual: string): { delimiter: string; from: number } {
+  const named = separatorLine.exec(text)
+  if (named) return { delimiter: named[1] as string, from: named[0].length }
+  const cut = text.length > sampleLength ? text.lastIndexOf('\n', sampleLength) : -1
+  const sample = text.slice(0, cut > 0 ? cut : sampleLength)
+  if (usual !== ',' && sample.slice(0, sample.search(/[\r\n]|$/)).includes(usual)) return { delimiter: usual, from: 0 }
+  let found = { delimiter: usual, share: regularity(sample, usual) }
+  for (const delimiter of delimiters) {
+    const share = regularity(sample, delimiter)
+    if (share > found.share) found = { delimiter, share }
+  }
+  return { delimiter: found.delimiter, from: 0 }
 }
 
 type Record = { line: number; cells: string[]; fault?: string }
@@ -85,8 +151,10 @@ function restOfCell(text: string, from: number, delimiter: string): number {
   return at
 }
 
-function ofDelimited(text: string, delimiter: string): Imported {
-  const [head, ...records] = delimited(text, delimiter)
+function ofDelimited(text: string, usual: string): Imported {
+  const { delimiter, from } = delimiterOf(text, usual)
+  const found = delimited(text.slice(from), delimiter)
+  const [head, ...records] = from === 0 ? found : found.map((record) => ({ ...record, line: record.line + 1 }))
   if (head === undefined) return { columns: [], rows: [], faults: [] }
   const faults: ImportFault[] = []
   const names = head.cells.map((name, n) => name.trim() || `column ${n + 1}`)
@@ -166,11 +234,8 @@ function ofJson(text: string): Imported {
 export function importedRows(text: string, format: ImportFormat): Imported {
   if (format === 'csv') return ofDelimited(text, ',')
   if (format === 'tsv') return ofDelimited(text, '\t')
-  if (format === 'json') return ofJson(text.replace(/^\ufeff/, ''))
-  const lines = text
-    .replace(/^\ufeff/, '')
-    .split('\n')
-    .map((one, n) => ({ line: n + 1, text: one }))
+  if (format === 'json') return ofJson(withoutMarks(text))
+  const lines = text.split(/\r\n|\r|\n/).map((one, n) => ({ line: n + 1, text: withoutMarks(one) }))
   return ofItems(
     lines.filter((one) => one.text.trim() !== ''),
     'it',
