@@ -1,6 +1,6 @@
 // Events of a streamed response (OpenAI's Responses API) or image, put together as the answer that is not streamed.
 import { isLosslessObject } from '../core/json/lossless.ts'
-import type { Json } from './aggregate-values.ts'
+import type { JsonFields } from './aggregate-values.ts'
 
 /** Deltas by the type of their event: the member of an output item that they belong to. */
 const deltas: Record<string, { list?: 'content' | 'summary'; part?: string; text: string; item: string }> = {
@@ -31,23 +31,23 @@ const placeIn = (value: unknown): number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxPlace ? value : 0
 
 export function createAnswerEvents() {
-  let base: Json | undefined
-  const items = new Map<number, Json>()
-  const images: Json[] = []
+  let base: JsonFields | undefined
+  const items = new Map<number, JsonFields>()
+  const images: JsonFields[] = []
 
-  function itemAt(event: Json, type: string): Json {
+  function itemAt(event: JsonFields, type: string): JsonFields {
     const place = placeIn(event.output_index)
     const item = items.get(place) ?? (type === 'message' ? { type, role: 'assistant' } : { type })
     items.set(place, item)
     return item
   }
 
-  function partsOf(item: Json, list: string): unknown[] {
+  function partsOf(item: JsonFields, list: string): unknown[] {
     if (!Array.isArray(item[list])) item[list] = []
     return item[list] as unknown[]
   }
 
-  function addDelta(event: Json, delta: string): void {
+  function addDelta(event: JsonFields, delta: string): void {
     const rule = deltas[event.type as string]
     if (rule === undefined) return
     let into = itemAt(event, rule.item)
@@ -55,7 +55,7 @@ export function createAnswerEvents() {
       const parts = partsOf(into, rule.list)
       const place = placeIn(rule.list === 'content' ? event.content_index : event.summary_index)
       while (parts.length <= place) parts.push({ type: rule.part, [rule.text]: '' })
-      into = parts[place] as Json
+      into = parts[place] as JsonFields
     }
     const had = into[rule.text]
     into[rule.text] = (typeof had === 'string' ? had : '') + delta
@@ -64,7 +64,7 @@ export function createAnswerEvents() {
   return {
     isEmpty: () => base === undefined && items.size === 0 && images.length === 0,
     /** @param isFull only what tells of the end is taken */
-    add(event: Json, isFull: boolean): void {
+    add(event: JsonFields, isFull: boolean): void {
       const { type, response, item, delta, part } = event
       if (isLosslessObject(response)) base = response
       if (isFull && !isLastEvent(event)) return
@@ -80,7 +80,7 @@ export function createAnswerEvents() {
         parts[Math.min(placeIn(event.content_index), parts.length)] = part
       } else if (typeof delta === 'string') addDelta(event, delta)
     },
-    result(): Json {
+    result(): JsonFields {
       const listed = [...items].sort(([a], [b]) => a - b).map(([, item]) => item)
       if (images.length > 0) return { ...base, data: images }
       const isWhole = Array.isArray(base?.output) && base.output.length > 0

@@ -1,6 +1,6 @@
 // Tool calls of a stream: which piece belongs to which call. Providers number them, or give ids, or neither.
 import { isLosslessObject, stringifyLossless } from '../core/json/lossless.ts'
-import { grow, type Json } from './aggregate-values.ts'
+import { grow, type JsonFields } from './aggregate-values.ts'
 
 type Call = {
   /** For the order. */
@@ -10,8 +10,8 @@ type Call = {
   arguments: string
   closes: ReturnType<typeof createCloses>
   /** Members beside the function, and of the function beside name and arguments. */
-  rest: Json
-  ofFunction: Json
+  rest: JsonFields
+  ofFunction: JsonFields
 }
 
 /** Follows a JSON object that comes in pieces. */
@@ -42,15 +42,15 @@ function createCloses() {
 
 const textIn = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
-const idIn = ({ id }: Json): string | undefined => (typeof id === 'number' ? String(id) : textIn(id))
+const idIn = ({ id }: JsonFields): string | undefined => (typeof id === 'number' ? String(id) : textIn(id))
 
-const nameIn = (item: Json): string | undefined =>
+const nameIn = (item: JsonFields): string | undefined =>
   [item.function, item.custom]
     .map((called) => (isLosslessObject(called) ? textIn(called.name) : undefined))
     .find(Boolean)
 
 /** The text of arguments; those that came as values are whole. */
-function argumentsIn({ function: called }: Json): { text: string; isWhole: boolean } {
+function argumentsIn({ function: called }: JsonFields): { text: string; isWhole: boolean } {
   const sent = isLosslessObject(called) ? called.arguments : undefined
   if (typeof sent === 'string') return { text: sent, isWhole: false }
   if (typeof sent !== 'object' || sent === null) return { text: '', isWhole: false }
@@ -84,7 +84,7 @@ export function createToolCalls() {
   }
 
   /** The call that a piece goes on with; undefined: it begins one. */
-  function begunBy(item: Json, keyed: string | undefined, index: number | undefined): Call | undefined {
+  function begunBy(item: JsonFields, keyed: string | undefined, index: number | undefined): Call | undefined {
     const name = nameIn(item)
     const { text } = argumentsIn(item)
     const known = keyed === undefined ? undefined : byId.get(keyed)
@@ -113,7 +113,7 @@ export function createToolCalls() {
     return call
   }
 
-  function add(item: Json, place: number | undefined): void {
+  function add(item: JsonFields, place: number | undefined): void {
     const id = idIn(item)
     const isNumbered = typeof item.index === 'number'
     const index = isNumbered ? (item.index as number) : place
@@ -142,7 +142,7 @@ export function createToolCalls() {
       for (const [place, item] of items.entries()) add(item, items.length > 1 ? place : undefined)
     },
     /** Those that have a name, in their order. */
-    all: (): Json[] =>
+    all: (): JsonFields[] =>
       calls
         .filter(({ name }) => name !== undefined)
         .sort((a, b) => a.place - b.place)

@@ -1,7 +1,7 @@
 // How the pieces of a streamed value become one value: texts grow, lists go on, and what names something is set.
 import { isLosslessObject } from '../core/json/lossless.ts'
 
-export type Json = Record<string, unknown>
+export type JsonFields = Record<string, unknown>
 
 /** Members whose texts come in pieces, wherever they stand; other texts come whole, and may come again. */
 const growing = new Set([
@@ -29,13 +29,13 @@ const lastItems = 64
 const isAbsent = (value: unknown): boolean => value === null || value === undefined
 
 /** The item of the list that this one goes on with. */
-function begunItem(list: unknown[], item: Json): Json | undefined {
+function begunItem(list: unknown[], item: JsonFields): JsonFields | undefined {
   const { type, index, id } = item
   const isPiece = typeof type === 'string' ? growingTypes.test(type) : typeof index === 'number' && 'text' in item
   if (!isPiece) return undefined
   const candidates = index === undefined ? list.slice(-1) : list.slice(-lastItems)
   return candidates.findLast(
-    (one): one is Json =>
+    (one): one is JsonFields =>
       isLosslessObject(one) &&
       one.type === type &&
       (index === undefined || one.index === index) &&
@@ -47,7 +47,7 @@ export function addItems(list: unknown[], items: readonly unknown[], depth = 0):
   for (const item of items) {
     const begun = isLosslessObject(item) ? begunItem(list, item) : undefined
     if (begun === undefined) list.push(item)
-    else grow(begun, item as Json, depth + 1)
+    else grow(begun, item as JsonFields, depth + 1)
   }
 }
 
@@ -63,7 +63,7 @@ export function grown(name: string, had: unknown, piece: unknown, depth = 0): un
 }
 
 /** Adds the members of a piece. */
-export function grow(into: Json, piece: Json, depth = 0): void {
+export function grow(into: JsonFields, piece: JsonFields, depth = 0): void {
   for (const [name, value] of Object.entries(piece))
     if (!isAbsent(value) && name !== '__proto__') into[name] = grown(name, into[name], value, depth)
 }

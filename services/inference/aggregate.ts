@@ -2,7 +2,7 @@
 import { isLosslessObject } from '../core/json/lossless.ts'
 import { createAnswerEvents, isAnswerEvent } from './aggregate-events.ts'
 import { createToolCalls } from './aggregate-tools.ts'
-import { addItems, grown, type Json } from './aggregate-values.ts'
+import { addItems, grown, type JsonFields } from './aggregate-values.ts'
 import { errorMember } from './answers.ts'
 import { usageIn } from './usage.ts'
 
@@ -11,11 +11,11 @@ const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []
 type Choice = {
   /** Pieces of a message came; completions of plain texts have none. */
   hasMessage: boolean
-  message: Json
+  message: JsonFields
   finishReason: unknown
   toolCalls: ReturnType<typeof createToolCalls>
   /** Members beside the message: log probabilities, filters, reasons of the provider's own. */
-  rest: Json
+  rest: JsonFields
 }
 
 const newChoice = (): Choice => ({
@@ -43,7 +43,7 @@ export type StreamAggregate = {
   /** Usage of the last chunk that has one. */
   usage(): unknown
   /** The completion; null when no chunk came. */
-  result(model: string | undefined): Json | null
+  result(model: string | undefined): JsonFields | null
 }
 
 const isSaid = (value: unknown): boolean => value !== null && value !== undefined && value !== ''
@@ -57,7 +57,7 @@ function contentWith(had: unknown, piece: unknown): unknown {
   return parts
 }
 
-function addDelta(choice: Choice, delta: Json): void {
+function addDelta(choice: Choice, delta: JsonFields): void {
   choice.hasMessage = true
   for (const [name, piece] of Object.entries(delta)) {
     if (piece === null || piece === undefined || name === 'role' || name === '__proto__') continue
@@ -71,7 +71,7 @@ function addDelta(choice: Choice, delta: Json): void {
   }
 }
 
-function messageOf({ message, toolCalls }: Choice): Json {
+function messageOf({ message, toolCalls }: Choice): JsonFields {
   const { content = '', ...rest } = message
   const calls = toolCalls.all()
   const isElsewhere = calls.length > 0 || 'function_call' in rest || 'audio' in rest
@@ -85,8 +85,8 @@ function messageOf({ message, toolCalls }: Choice): Json {
 
 /** @param maxLength characters of texts that are kept; what comes beyond them is counted as seen and left out */
 export function createAggregate(maxLength: number): StreamAggregate {
-  const head: Json = {}
-  const rest: Json = {}
+  const head: JsonFields = {}
+  const rest: JsonFields = {}
   const choices = new Map<number, Choice>()
   const events = createAnswerEvents()
   let object = 'chat.completion'
@@ -107,7 +107,7 @@ export function createAggregate(maxLength: number): StreamAggregate {
       if (isSaid(value) && !ofChoices.has(name)) choice.rest[name] = grown(name, choice.rest[name], value)
   }
 
-  function addMembers(chunk: Json): void {
+  function addMembers(chunk: JsonFields): void {
     for (const [name, value] of Object.entries(chunk)) {
       if (ofChunks.has(name)) continue
       if (!firstOf.has(name)) {

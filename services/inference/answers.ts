@@ -59,7 +59,7 @@ function wordsOf(error: unknown, depth = 0): string | undefined {
   const fields = error as Record<string, unknown>
   for (const name of wordings) {
     const { [name]: said } = fields
-    // A list of details is told as it is.
+    // A list of details is reported as it is.
     const isList = name === 'detail' && typeof said === 'object' && isSaid(said)
     const found = isList ? jsonText(said) : wordsOf(said, depth + 1)
     if (found !== undefined) return found
@@ -68,7 +68,7 @@ function wordsOf(error: unknown, depth = 0): string | undefined {
 }
 
 /** What an error of a provider says; undefined when it has no words. */
-export function providerError(value: unknown, secrets: readonly string[]): ProviderError | undefined {
+function providerError(value: unknown, secrets: readonly string[]): ProviderError | undefined {
   const error = errorMember(value) ?? value
   const clean = (text: string | undefined) => text && scrub(text, secrets).slice(0, maxMessageLength)
   const message = clean(wordsOf(error))
@@ -91,11 +91,11 @@ export function statusOfError(error: unknown): number {
 
 /** A fault for an error inside an answer of 200. */
 export function faultOfError(error: unknown, secrets: readonly string[]): Fault {
-  const told = providerError({ error }, secrets)
-  return inferenceFault(answeredStatus(statusOfError(error)), told?.message ?? 'The provider failed', {
-    code: told?.code ?? null,
-    param: told?.param ?? null,
-    ...(told?.type === undefined ? {} : { type: told.type }),
+  const reported = providerError({ error }, secrets)
+  return inferenceFault(answeredStatus(statusOfError(error)), reported?.message ?? 'The provider failed', {
+    code: reported?.code ?? null,
+    param: reported?.param ?? null,
+    ...(reported?.type === undefined ? {} : { type: reported.type }),
   })
 }
 

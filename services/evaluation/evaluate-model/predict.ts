@@ -115,8 +115,9 @@ function jsonIn(text: string): unknown {
 function resultOf(completion: unknown, isJson: boolean): unknown {
   const { choices, error } = objectOf(completion)
   const first = objectOf(Array.isArray(choices) ? choices[0] : undefined)
-  const told = textAt(objectOf(first.error ?? error), 'message')
-  if (told || first.finish_reason === 'error') throw new NoResult(told || 'The provider ended the answer with an error')
+  const fault = textAt(objectOf(first.error ?? error), 'message')
+  if (fault || first.finish_reason === 'error')
+    throw new NoResult(fault || 'The provider ended the answer with an error')
   const content = contentText(objectOf(first.message).content)
   if (content === undefined) throw new NoResult('The completion has no content')
   return isJson ? jsonIn(content) : content

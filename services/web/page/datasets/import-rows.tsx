@@ -45,8 +45,8 @@ export function ImportRows({ title = 'Import rows', head, names, isReady = true,
   const [format, setFormat] = useState<ImportFormat>()
   const [mapped, setMapped] = useState<ReadonlyMap<string, Partial<Mapping> | null>>(new Map())
   const [fault, setFault] = useState<string>()
-  const told = useMemo(() => formatOf(source.text, source.name), [source])
-  const used = format ?? told
+  const found = useMemo(() => formatOf(source.text, source.name), [source])
+  const used = format ?? found
   const { data, isFetching, error } = useQuery({
     queryKey: ['import', source, used],
     queryFn: () => ask('importRows', [source.text, used]),
