@@ -64,7 +64,7 @@ describe('errors', () => {
       { error: 'The prompt nobody does not exist', error_status_code: 404 },
     ],
     [
-      { model: 'mine/m', template_vars: { b: 1 } },
+      { model: 'mine/m', prompt: 'greets', template_vars: { b: 1 } },
       { error: "Template variable 'name' is missing; available: b", error_status_code: 400 },
     ],
     [{ model: 'groq/m' }, { error: 'Missing secret: GROQ_API_KEY', error_status_code: 400, api_key: 'GROQ_API_KEY' }],
@@ -74,6 +74,8 @@ describe('errors', () => {
       { error: 'cloud_credentials must be the JSON text of an object', error_status_code: 400 },
     ],
   ])('of %j before the provider are told in the answer', async (inputs, response) => {
+    const greeting = { _type: 'MessagesPrompt', _class_name: 'MessagesPrompt', _bases: ['Prompt'] }
+    await world.create('greets', { ...greeting, messages: [{ role: 'user', content: 'Hi {name}' }] })
     const { status, json } = await create(inputs)
     expect([status, json]).toEqual([200, expect.objectContaining({ response, weave_call_id: null })])
     const { error, error_status_code } = response as Record<string, unknown>
