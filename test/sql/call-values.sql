@@ -494,7 +494,7 @@ FROM
         (
             SELECT
                 toString(toDate32(c.started_at, {v3:String})) AS bucket,
-                multiIf(isNull(if(c.end_ver = 0, NULL, intDiv((toUnixTimestamp64Micro(c.ended_at) - toUnixTimestamp64Micro(c.started_at)) - positiveModulo(toUnixTimestamp64Micro(c.ended_at) - toUnixTimestamp64Micro(c.started_at), 1000), 1000))), '', if(c.end_ver = 0, NULL, intDiv((toUnixTimestamp64Micro(c.ended_at) - toUnixTimestamp64Micro(c.started_at)) - positiveModulo(toUnixTimestamp64Micro(c.ended_at) - toUnixTimestamp64Micro(c.started_at), 1000), 1000)) < 1, '0', toString(toUInt64(ceil(exp2(floor(log2(assumeNotNull(if(c.end_ver = 0, NULL, intDiv((toUnixTimestamp64Micro(c.ended_at) - toUnixTimestamp64Micro(c.started_at)) - positiveModulo(toUnixTimestamp64Micro(c.ended_at) - toUnixTimestamp64Micro(c.started_at), 1000), 1000)))) * 2) / 2))))) AS k0,
+                multiIf(isNull(if(c.end_ver = 0, NULL, intDiv(greatest(0, toUnixTimestamp64Micro(c.ended_at) - toUnixTimestamp64Micro(c.started_at)), 1000))), '', if(c.end_ver = 0, NULL, intDiv(greatest(0, toUnixTimestamp64Micro(c.ended_at) - toUnixTimestamp64Micro(c.started_at)), 1000)) < 1, '0', toString(toUInt64(ceil(exp2(floor(log2(assumeNotNull(if(c.end_ver = 0, NULL, intDiv(greatest(0, toUnixTimestamp64Micro(c.ended_at) - toUnixTimestamp64Micro(c.started_at)), 1000)))) * 2) / 2))))) AS k0,
                 toNullable(ifNotFinite(toFloat64OrNull(JSONExtractString(c.output, {v4:String})), NULL)) AS v0,
                 toUInt8(c.exception != '') AS failed,
                 if((c.end_ver > 0) AND (c.ended_at >= c.started_at), toFloat64(intDiv(toUnixTimestamp64Micro(c.ended_at) - toUnixTimestamp64Micro(c.started_at), 1000)), NULL) AS latency

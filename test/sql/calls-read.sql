@@ -1400,8 +1400,8 @@ SELECT
     toString(maxIf(ended, ended != 0)) AS last_text,
     argMin(id, started),
     argMaxIf(id, ended, ended != 0),
-    quantileExactInclusiveIf(0.5)(ended - started, ended != 0) / 1000 AS p50,
-    quantileExactInclusiveIf(0.99)(ended - started, ended != 0) / 1000 AS p99,
+    quantileExactInclusiveIf(0.5)(greatest(0, ended - started), ended != 0) / 1000 AS p50,
+    quantileExactInclusiveIf(0.99)(greatest(0, ended - started), ended != 0) / 1000 AS p99,
     min(started) AS start_us,
     maxIf(ended, ended != 0) AS last_us
 FROM
@@ -1451,8 +1451,8 @@ SELECT
     toString(maxIf(ended, ended != 0)) AS last_text,
     argMin(id, started),
     argMaxIf(id, ended, ended != 0),
-    quantileExactInclusiveIf(0.5)(ended - started, ended != 0) / 1000 AS p50,
-    quantileExactInclusiveIf(0.99)(ended - started, ended != 0) / 1000 AS p99,
+    quantileExactInclusiveIf(0.5)(greatest(0, ended - started), ended != 0) / 1000 AS p50,
+    quantileExactInclusiveIf(0.99)(greatest(0, ended - started), ended != 0) / 1000 AS p99,
     min(started) AS start_us,
     maxIf(ended, ended != 0) AS last_us
 FROM

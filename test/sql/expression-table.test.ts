@@ -170,7 +170,8 @@ describe('columns', () => {
     ['status', { $eq: [field('summary.weave.status'), lit('descendant_error')] }, ['partly']],
     ['status in', { $in: [field('summary.weave.status'), [lit('error'), lit('running')]] }, ['running', 'failed']],
     ['latency', { $eq: [field('summary.weave.latency_ms'), lit(1)] }, ['failed']],
-    ['latency is rounded down', { $eq: [field('summary.weave.latency_ms'), lit(-1)] }, ['partly']],
+    ['latency is never negative', { $lt: [field('summary.weave.latency_ms'), lit(0)] }, []],
+    ['latency of an end before the start', { $eq: [field('summary.weave.latency_ms'), lit(0)] }, ['partly']],
     [
       'latency of a running call',
       { $not: [{ $gt: [field('summary.weave.latency_ms'), lit(1)] }] },

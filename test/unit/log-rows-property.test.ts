@@ -182,7 +182,7 @@ test('texts with JSON stay as they came, but for what is hidden or would end the
     .chain((value) => fc.constantFrom(undefined, 1).map((space) => JSON.stringify(value, null, space)))
   await fc.assert(
     fc.asyncProperty(written, async (value) => {
-      const found = { extract: () => null, isNonNative: false, budget: createDecodeBudget(1e6) }
+      const found = { extract: () => null, isNonNative: false, budget: createDecodeBudget(1e6), faults: null }
       const kept = prepared(value, false, found)
       const text = (typeof kept === 'string' ? kept : jsonText(kept, true, false)).toWellFormed()
       const { body, attributes } = await storedOf(value, { keys: ['messages'], values: [value] })

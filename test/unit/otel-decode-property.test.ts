@@ -13,7 +13,7 @@ import {
   nanosOf,
   nanosText,
   type OtlpResource,
-  TooDeep,
+  UnreadableItem,
 } from '../../services/ingest/otel/spans.ts'
 import type { Value } from '../../services/ingest/otel/values.ts'
 import { LogsRequest, TraceRequest } from '../fixtures/otlp-proto.ts'
@@ -89,6 +89,7 @@ const spanOf = (span: Plain) => ({
   })),
   statusCode: (((span.status as Plain | null)?.code as number | undefined) ?? 0) >>> 0,
   statusMessage: ((span.status as Plain | null)?.message as string | undefined) ?? '',
+  faults: null,
 })
 
 const recordOf = (record: Plain) => ({
@@ -101,6 +102,7 @@ const recordOf = (record: Plain) => ({
   eventName: record.eventName,
   body: record.body ? anyOf(record.body as Plain) : undefined,
   attributes: attributesOf(record.attributes),
+  faults: null,
 })
 
 type Kind = {
@@ -129,6 +131,7 @@ function oracle({ type, resources, scopes, items, itemOf }: Kind, bytes: Buffer)
       },
       items: list(scope[items]).map(itemOf),
     })),
+    faults: null,
   }))
 }
 
@@ -290,12 +293,14 @@ function decodedTexts(item: unknown): unknown {
   return Object.assign({}, item, texts, Object.hasOwn(item as object, 'body') ? { body: textOf(body) } : {})
 }
 
-/** Decodes; undefined for the two expected refusals. */
+/** Decodes; undefined where the message or an item of it cannot be read. */
 function decoded({ decode }: Kind, message: Buffer): OtlpResource<unknown>[] | undefined {
   try {
-    return whole(decode(message, plenty))
+    const found = decode(message, plenty)
+    const items = found.flatMap(({ scopes }) => scopes.flatMap((scope) => [...scope.items]))
+    return items.some((item) => item instanceof UnreadableItem) ? undefined : whole(found)
   } catch (error) {
-    if (error instanceof DecodeError || error instanceof TooDeep) return undefined
+    if (error instanceof DecodeError) return undefined
     throw error
   }
 }

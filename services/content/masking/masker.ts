@@ -1,6 +1,7 @@
 // Masks the texts of one project by its rules, before anything of them is stored.
 import { createHmac } from 'node:crypto'
 import type { MaskedField } from '../../../schemas/mask-rules.ts'
+import { ownMember } from '../field-paths.ts'
 import { isRef } from '../refs.ts'
 import { type AnchorsIn, allAnchors, anchors, anchorsIn, keyEndingsOf } from './anchors.ts'
 import { allowedBy, compiledSet, compileRule, type Rule, type ScopeRules, setsOf } from './compiled-rules.ts'
@@ -217,12 +218,17 @@ export function createMasker(
     }
 
     const visitor: Visitor<Place> = {
-      step: ({ paths, isOfText }, name) => ({
-        name: normalName(name),
-        spelled: name,
-        isOfText: isOfText || ofText.has(normalName(name)),
-        paths: paths.map((progress, n) => stepPath(ownPaths[n]?.path as Path, progress, name)),
-      }),
+      step(place, name) {
+        // The value of an object itself stands under the name of the object.
+        if (name === ownMember) return place
+        const { paths, isOfText } = place
+        return {
+          name: normalName(name),
+          spelled: name,
+          isOfText: isOfText || ofText.has(normalName(name)),
+          paths: paths.map((progress, n) => stepPath(ownPaths[n]?.path as Path, progress, name)),
+        }
+      },
       pair: (place, label) => ({ ...visitor.step(place, label), paths: place.paths.map(() => []) }),
       value(at, raw) {
         const hitting = rulesAt(ownPlaces, at, ownPaths)

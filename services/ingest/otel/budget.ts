@@ -77,3 +77,21 @@ export function measureJson(text: string): { depth: number; bytes: number; parts
   }
   return { depth: deepest, bytes: containers * containerBytes + commas * commaBytes, parts: containers + commas }
 }
+
+/** JSON with null in place of all lists and objects that nest deeper than that. */
+export function withoutDepth(bytes: Buffer, maxDepth: number): Buffer {
+  const kept: Buffer[] = []
+  let from = 0
+  let depth = 0
+  const end = bytes.length
+  for (let at = 0; at < end; at++) {
+    const byte = bytes[at] as number
+    if (byte === 34) {
+      for (at++; at < end && bytes[at] !== 34; at++) if (bytes[at] === 92) at++
+    } else if ((byte | 32) === 123) {
+      if (++depth === maxDepth + 1) kept.push(bytes.subarray(from, at), Buffer.from('null'))
+    } else if ((byte | 32) === 125 && depth-- === maxDepth + 1) from = at + 1
+  }
+  if (depth <= maxDepth) kept.push(bytes.subarray(from))
+  return Buffer.concat(kept)
+}

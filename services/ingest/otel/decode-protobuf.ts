@@ -2,6 +2,7 @@
 
 import { TextBytes } from '../../events/logs.ts'
 import { cost, type DecodeBudget, spend } from './budget.ts'
+import { noted } from './faults.ts'
 import type {
   Attributes,
   LogAttributes,
@@ -16,6 +17,7 @@ import {
   addAttribute,
   addItem,
   DecodeError,
+  deepText,
   finite,
   maxValueDepth,
   newEvent,
@@ -26,14 +28,18 @@ import {
   newScoped,
   newSpan,
   setMember,
-  TooDeep,
+  UnreadableItem,
 } from './spans.ts'
 import type { Branch, Value } from './values.ts'
 import { WireReader } from './wire.ts'
 
 /** undefined = no value is set. */
 function anyValue(reader: WireReader, depth: number, before?: Value): Value | undefined {
-  if (depth > maxValueDepth) throw new TooDeep('attribute values nest too deep')
+  if (depth > maxValueDepth) {
+    reader.faults = noted(reader.faults, 'depth', deepText)
+    reader.passOver()
+    return before
+  }
   const outer = reader.enter()
   let value = before
   while (reader.position < reader.end) {
@@ -200,6 +206,7 @@ function status(reader: WireReader, decoded: OtlpSpan): void {
 
 function span(reader: WireReader): OtlpSpan {
   const decoded = newSpan(reader.budget)
+  reader.faults = null
   const outer = reader.enter()
   while (reader.position < reader.end) {
     const tag = reader.tag()
@@ -245,11 +252,13 @@ function span(reader: WireReader): OtlpSpan {
     }
   }
   reader.leave(outer)
+  decoded.faults = reader.faults
   return decoded
 }
 
 function logRecord(reader: WireReader): OtlpLogRecord {
   const decoded = newLogRecord(reader.budget)
+  reader.faults = null
   const outer = reader.enter()
   while (reader.position < reader.end) {
     const tag = reader.tag()
@@ -286,14 +295,12 @@ function logRecord(reader: WireReader): OtlpLogRecord {
     }
   }
   reader.leave(outer)
+  decoded.faults = reader.faults
   return decoded
 }
 
-/**
- * Items that are decoded as they are asked for, so that those of a large body are not all in memory at once.
- * Asking throws what decoding throws.
- */
-class LaterItems<Item> implements Iterable<Item> {
+/** Items that are decoded as they are asked for, so that those of a large body are not all in memory at once. */
+class LaterItems<Item> implements Iterable<Item | UnreadableItem> {
   private readonly reader: WireReader
   private readonly item: ItemDecoder<Item>
   private readonly starts: number[] = []
@@ -308,15 +315,22 @@ class LaterItems<Item> implements Iterable<Item> {
   pass(): void {
     spend(this.reader.budget, cost.item)
     this.starts.push(this.reader.position)
-    const length = this.reader.length()
-    this.reader.position += length
+    this.reader.passOver()
   }
-  *[Symbol.iterator](): Generator<Item> {
+  *[Symbol.iterator](): Generator<Item | UnreadableItem> {
     const { reader } = this
     for (const start of this.starts) {
       reader.position = start
       reader.end = reader.bytes.length
-      yield this.item(reader)
+      yield this.readable()
+    }
+  }
+  private readable(): Item | UnreadableItem {
+    try {
+      return this.item(this.reader)
+    } catch (error) {
+      if (error instanceof DecodeError) return new UnreadableItem(error.message)
+      throw error
     }
   }
 }
@@ -348,6 +362,7 @@ function scoped<Item>(reader: WireReader, item: ItemDecoder<Item>): OtlpScoped<I
 
 function resource<Item>(reader: WireReader, item: (reader: WireReader) => Item): OtlpResource<Item> {
   const decoded = newResource<Item>(reader.budget)
+  reader.faults = null
   const outer = reader.enter()
   while (reader.position < reader.end) {
     const tag = reader.tag()
@@ -364,6 +379,7 @@ function resource<Item>(reader: WireReader, item: (reader: WireReader) => Item):
     else reader.skip(tag)
   }
   reader.leave(outer)
+  decoded.faults = reader.faults
   return decoded
 }
 
@@ -381,7 +397,7 @@ function decode<Item>(bytes: Buffer, budget: DecodeBudget, item: (reader: WireRe
 
 /**
  * ExportTraceServiceRequest.
- * @throws DecodeError for bytes that are no such message, TooDeep for values that nest too deep, 413 over the budget
+ * @throws DecodeError for bytes that are no such message, 413 over the budget
  */
 export const decodeProtobuf = (bytes: Buffer, budget: DecodeBudget): OtlpResource<OtlpSpan>[] =>
   decode(bytes, budget, span)

@@ -1,6 +1,6 @@
 // The span as it was received, as JSON text without credentials: `attributes.otel_span` on reading (OTLP, section 7).
 import { keyOf, maxKeyLength } from './keys.ts'
-import type { OtlpEvent, OtlpLink, OtlpScope, OtlpSpan } from './spans.ts'
+import type { Nanos, OtlpEvent, OtlpLink, OtlpScope, OtlpSpan } from './spans.ts'
 import { roundedUs } from './spans.ts'
 import { isoMicros } from './times.ts'
 import { type Branch, jsonText } from './values.ts'
@@ -29,6 +29,9 @@ const linkText = (link: OtlpLink, attributes: Branch): string =>
   `{"trace_id":${text(link.traceId)},"span_id":${text(link.spanId)},"trace_state":${text(link.traceState)}` +
   `,"attributes":${jsonText(attributes, true, false)},"dropped_attributes_count":${link.dropped},"flags":${link.flags}}`
 
+/** A time that is none is that of no time. */
+const isoOf = (time: Nanos): string => isoMicros(Math.max(0, roundedUs(time)))
+
 export type DumpTexts = {
   span: OtlpSpan
   /** null in place of an empty or all-zero parent. */
@@ -53,7 +56,7 @@ export function dumpText({ span, parentId, attributes, events, links, resource, 
     `{"name":${repeated(span.name)},"context":{"trace_id":"${span.traceId}","span_id":"${span.spanId}"` +
     `,"trace_state":${text(span.traceState)}},"kind":"${kinds[span.kind] ?? kinds[0]}"` +
     `,"parent_id":${parentId === '' ? 'null' : `"${parentId}"`}` +
-    `,"start_time":"${isoMicros(roundedUs(span.start))}","end_time":"${isoMicros(roundedUs(span.end))}"` +
+    `,"start_time":"${isoOf(span.start)}","end_time":"${isoOf(span.end)}"` +
     `,"status":{"code":"${codes[span.statusCode] ?? codes[0]}","message":${text(span.statusMessage)}}` +
     `,"attributes":${attributes},"events":[${eventTexts}],"links":[${linkTexts}]` +
     `,"resource":${resource}${scope === '' ? '' : `,"scope":${scope}`}}`

@@ -1,6 +1,9 @@
 // Expands flat dotted attributes into a tree (specification: OTLP, section 3).
 import { inlineTextLength } from '../../content/content-port.ts'
+import { ownMember } from '../../content/field-paths.ts'
+import { isRawNumber } from '../../core/json/lossless.ts'
 import { cost, type DecodeBudget, spend } from './budget.ts'
+import { type Faults, noted } from './faults.ts'
 import { keyOf, maxPath } from './keys.ts'
 import type { Attributes } from './spans.ts'
 import { type Branch, isBeyondInt64, isContainer, opened, ParsedJson, parseJsonText, type Value } from './values.ts'
@@ -13,14 +16,8 @@ export type Expansion = {
   isNonNative: boolean
   /** What the tree may take. */
   budget: DecodeBudget
-}
-
-/** Why the attributes fit into no tree. */
-export class Conflict {
-  readonly reason: string
-  constructor(reason: string) {
-    this.reason = reason
-  }
+  /** What is wrong with the item so far. */
+  faults: Faults | null
 }
 
 const index = /^\d+$/
@@ -34,19 +31,46 @@ function branchOf(container: Branch | Value[], budget: DecodeBudget): Branch {
   return branch
 }
 
+/** The object with a value of its own, which is its first member. */
+function withOwn(branch: Branch, value: Value, budget: DecodeBudget): Branch {
+  if (branch.has(ownMember)) return branch.set(ownMember, value)
+  spend(budget, cost.map + (branch.size + 1) * cost.member)
+  return new Map([[ownMember, value], ...branch])
+}
+
+/** Whether every member could be an item of a list. */
+function isIndexed(branch: Branch): boolean {
+  for (const key of branch.keys()) if (key !== ownMember && !index.test(key)) return false
+  return true
+}
+
+/** Two values of one path: nothing of either is lost, but where both are plain, or a list comes for a plain one. */
+function joined(before: Value, added: Value, budget: DecodeBudget): Value {
+  const wasContainer = isContainer(before)
+  if (!isContainer(added)) return wasContainer ? withOwn(branchOf(opened(before), budget), added, budget) : added
+  const more = opened(added)
+  if (!wasContainer) return Array.isArray(more) ? added : withOwn(more, before, budget)
+  const first = opened(before)
+  if (Array.isArray(more) && first instanceof Map && !isIndexed(first)) return withOwn(first, added, budget)
+  if (Array.isArray(first) && more instanceof Map && !isIndexed(more)) return withOwn(more, before, budget)
+  return merge(branchOf(first, budget), branchOf(more, budget), budget)
+}
+
 function merge(existing: Branch, added: Branch, budget: DecodeBudget): Branch {
+  let merged = existing
   for (const [key, value] of added) {
-    const before = existing.get(key)
-    const both = before !== undefined && isContainer(before) && isContainer(value)
-    existing.set(key, both ? merge(branchOf(opened(before), budget), branchOf(opened(value), budget), budget) : value)
+    const before = merged.get(key)
+    if (key === ownMember) merged = withOwn(merged, value, budget)
+    else merged.set(key, before === undefined ? value : joined(before, value, budget))
   }
-  return existing
+  return merged
 }
 
 /** Replaces the long strings inside a value that are content, and notes odd numbers. */
 function extractInside(value: Value, found: Expansion): Value {
-  if (typeof value === 'number' || typeof value === 'bigint') {
-    if (isBeyondInt64(value)) found.isNonNative = true
+  const number = isRawNumber(value) ? Number(value.rawJSON) : value
+  if (typeof number === 'number' || typeof number === 'bigint') {
+    if (isBeyondInt64(number)) found.isNonNative = true
     return value
   }
   if (typeof value === 'string') return value.length > inlineTextLength ? (found.extract(value) ?? value) : value
@@ -79,56 +103,51 @@ export function prepared(value: Value, isSecret: boolean, found: Expansion): Val
   return extractInside(value, found)
 }
 
-/**
- * @param keepFirst on a conflict the value that came first stays (resources); otherwise it is the answer
- */
-export function expand(attributes: Attributes, found: Expansion, keepFirst = false): Branch | Conflict {
+export function expand(attributes: Attributes, found: Expansion): Branch {
   const root: Branch = new Map()
   const { keys, values } = attributes
   for (let i = 0; i < keys.length; i++) {
-    const name = keys[i] as string
-    const key = keyOf(name)
-    const value = prepared(values[i] as Value, key.isSecret, found)
-    const reason = put(root, key.path, value, found.budget)
-    if (reason !== null && !keepFirst) return new Conflict(`attribute ${JSON.stringify(name.slice(0, 200))} ${reason}`)
+    const key = keyOf(keys[i] as string)
+    if (key.isTooDeep) found.faults = noted(found.faults, 'key', `a key has more than ${maxPath} parts`)
+    put(root, key.path, prepared(values[i] as Value, key.isSecret, found), found.budget)
   }
   return root
 }
 
-/** Sets a value in the tree; the reason when it does not fit. */
-function put(root: Branch, path: string[], value: Value, budget: DecodeBudget): string | null {
+/** Sets a value in the tree. What lies below a plain value, or by a name below a list, makes an object of it. */
+function put(root: Branch, path: string[], value: Value, budget: DecodeBudget): void {
   const last = path.length - 1
-  if (last >= maxPath) return 'nests too deep'
   let node = root
   for (let i = 0; i < last; i++) {
     const segment = path[i] as string
     const child = node.get(segment)
+    if (child instanceof Map) {
+      node = child
+      continue
+    }
     let next: Branch
     if (child === undefined) {
       spend(budget, cost.map)
       next = new Map()
-    } else if (child instanceof Map) {
-      node = child
-      continue
-    } else {
-      if (!isContainer(child)) return 'lies below a plain value'
-      const container = opened(child)
-      if (Array.isArray(container) && !index.test(path[i + 1] as string)) return 'lies below a list'
-      next = branchOf(container, budget)
-    }
+    } else next = branchBelow(child, path[i + 1] as string, budget)
     node.set(segment, next)
     node = next
   }
-  const scalar = path[last] as string
-  const before = node.get(scalar)
-  if (before === undefined || !isContainer(before)) {
-    node.set(scalar, value)
-    return null
-  }
-  if (!isContainer(value)) return 'is a plain value where a structure was set before'
-  node.set(scalar, merge(branchOf(opened(before), budget), branchOf(opened(value), budget), budget))
-  return null
+  const name = path[last] as string
+  const before = node.get(name)
+  node.set(name, before === undefined ? value : joined(before, value, budget))
 }
+
+/** The object in place of what was no object, for a member of it. */
+function branchBelow(child: Value, name: string, budget: DecodeBudget): Branch {
+  if (!isContainer(child)) return withOwn(new Map(), child, budget)
+  const container = opened(child)
+  return Array.isArray(container) && !index.test(name) ? withOwn(new Map(), child, budget) : branchOf(container, budget)
+}
+
+/** What a path leads to: of an object with a value of its own that value. */
+const ownOf = (value: Value | undefined): Value | undefined =>
+  value instanceof Map ? (value.get(ownMember) ?? value) : value
 
 /** Value at a path; numeric segments index into lists. undefined when absent. */
 export function lookup(root: Branch, path: readonly string[]): Value | undefined {
@@ -141,5 +160,5 @@ export function lookup(root: Branch, path: readonly string[]): Value | undefined
     else return undefined
     if (value === undefined) return undefined
   }
-  return value
+  return ownOf(value)
 }

@@ -15,7 +15,7 @@ import { textOf } from './find.ts'
 import { type CompleteCall, callOf, type SpanSurroundings } from './map.ts'
 import type { Extra } from './payloads.ts'
 import type { Attributes, OtlpEvent, OtlpSpan } from './spans.ts'
-import { type Branch, parseExact, toValue, type Value } from './values.ts'
+import { parseExact, toValue, type Value } from './values.ts'
 
 type Json = Record<string, unknown>
 
@@ -52,6 +52,7 @@ function spanOf({ id, traceId }: StoredSpan, dump: Json): OtlpSpan {
     links: [],
     statusCode: Math.max(0, codes.indexOf(code ?? '')),
     statusMessage: message ?? '',
+    faults: null,
   }
 }
 
@@ -88,7 +89,7 @@ function extraOf(records: readonly StoredLogRecord[], found: Expansion): Extra {
   for (const record of records) {
     const members = membersOf(record)
     if (messageNames.has(record.event_name)) {
-      const attributes = expand(asAttributes(members), found, true) as Branch
+      const attributes = expand(asAttributes(members), found)
       events.push({ name: record.event_name, attributes })
     } else if (record.event_name === joinedEvents.exception)
       exception ||=
@@ -100,7 +101,7 @@ function extraOf(records: readonly StoredLogRecord[], found: Expansion): Extra {
         if ((agent !== null || key.startsWith('gen_ai.')) && !details.has(key)) details.set(key, value)
     }
   }
-  return { root: expand(asAttributes(details), found, true) as Branch, events, exception }
+  return { root: expand(asAttributes(details), found), events, exception }
 }
 
 /** The joined call where the records added something to it, else what is stored. */
@@ -182,12 +183,17 @@ export function createEventMapping(
         resourceIsNonNative: stored.odd,
         nowMs: Date.now(),
       }
-      const found: Expansion = { extract: () => null, isNonNative: false, budget: createDecodeBudget(maxBodyBytes) }
+      const found: Expansion = {
+        extract: () => null,
+        isNonNative: false,
+        budget: createDecodeBudget(maxBodyBytes),
+        faults: null,
+      }
       const extra = extraOf(records, found)
       const alone = callOf(span, around, clock)
       const joined = callOf(spanOf(stored, dump), around, clock, extra)
       if ('reason' in alone || 'reason' in joined) return null
-      return merged(stored, alone, found.isNonNative ? { ...joined, odd: true } : joined)
+      return merged(stored, alone.call, found.isNonNative ? { ...joined.call, odd: true } : joined.call)
     },
     evaluation(record): EvaluationResult | null {
       const members = membersOf(record)

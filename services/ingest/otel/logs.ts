@@ -6,7 +6,6 @@ import { hitsOf, maskedLog, saidMasked } from '../../content/masking/mask-call.t
 import { type Maskings, maskedExtraction, maskedTexts, takesLong } from '../../content/masking/maskings.ts'
 import { mayBeSensitiveKey, mayHoldSensitiveKey, redacted } from '../../content/redact.ts'
 import type { Clock } from '../../core/clock/clock.ts'
-import { isPlausible } from '../../core/clock/timestamps.ts'
 import { TooLongHere } from '../../core/errors.ts'
 import type { RouteContext } from '../../core/http/route.ts'
 import type { Seen } from '../../core/json/escaping.ts'
@@ -27,10 +26,11 @@ import {
 import { agentCall, agentEvent } from './agent-events.ts'
 import { createDecodeBudget, type DecodeBudget, spendOnRows } from './budget.ts'
 import { type Expansion, prepared } from './expand.ts'
+import { noted } from './faults.ts'
 import { keyOf, maxKeyLength, timesForgotten } from './keys.ts'
 import type { Writer } from './receive.ts'
-import { type LogAttributes, type Nanos, nanosText, type OtlpLogRecord, type OtlpScope, roundedUs } from './spans.ts'
-import { isAcceptable } from './times.ts'
+import { type LogAttributes, type Nanos, nanosText, type OtlpLogRecord, type OtlpScope } from './spans.ts'
+import { isGiven, type SettledTime, settledUs } from './times.ts'
 import { jsonText, type Value } from './values.ts'
 
 export type LogDeps = {
@@ -148,7 +148,9 @@ function scopeText({ name, version, attributes }: OtlpScope, found: Expansion): 
   return mapText(texts)
 }
 
-const isSet = ({ us, rest }: Nanos): boolean => us > 0 || rest > 0
+/** Nanoseconds of a time that a record may have, '0' for any other. */
+const digitsOf = ({ us, unit }: SettledTime, time: Nanos): string =>
+  us === null ? '0' : unit === '' ? nanosText(time) : `${us}000`
 
 /** The name of an event: its own field, or what senders before that field wrote. */
 function eventNameOf({ eventName, attributes: { keys, values } }: OtlpLogRecord): string {
@@ -173,11 +175,16 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
 
   /** The row without its attributes. */
   const rowOf = (record: OtlpLogRecord, { resource, scope }: Shared, found: Expansion): WrittenRow => {
-    const observed = isPlausible(roundedUs(record.observed), nowMs) ? nanosText(record.observed) : '0'
+    const observed = digitsOf(settledUs(record.observed, nowMs), record.observed)
+    const time = settledUs(record.time, nowMs)
+    const at = digitsOf(time, record.time)
+    if (at === '0' && isGiven(record.time))
+      record.faults = noted(record.faults, 'time', 'its time is before 2000 or in the future')
+    else if (time.unit !== '') record.faults = noted(record.faults, 'time', `its time is in ${time.unit}`)
     const body = record.body ?? ''
     const kept = body instanceof TextBytes ? { text: body, isJson: false } : stored(body, false, found)
     return {
-      at: isSet(record.time) ? nanosText(record.time) : observed === '0' ? taken : observed,
+      at: at !== '0' ? at : observed === '0' ? taken : observed,
       observed,
       traceId: idOf(record.traceId, 32),
       spanId: idOf(record.spanId, 16),
@@ -214,6 +221,7 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
         extract,
         isNonNative: false,
         budget: createDecodeBudget(deps.config.maxBodyBytes),
+        faults: null,
       })
       const shared = {
         resource: mapText(textsOf(resource, expansion()).values),
@@ -221,12 +229,11 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
       }
       spendOnRows(budget, count * (shared.resource.length + shared.scope.length + projectId.length))
       return (record) => {
-        if (isSet(record.time) && !isAcceptable(roundedUs(record.time), nowMs))
-          return 'its time is before 2000 or in the future'
         const hitsBefore = hitsOf(masker)
         const found = expansion()
         const row = rowOf(record, shared, found)
-        const time = isSet(record.time) ? row.at : '0'
+        // As it was sent, so that a record that is sent again is the same.
+        const time = isGiven(record.time) ? nanosText(record.time) : '0'
         const event = agentEvent(row, record.attributes)
         const hasSpan = row.traceId !== '' && row.spanId !== ''
         // By its full name the worker finds what is part of the call of its span, and the prompts of a session.

@@ -9,13 +9,14 @@ import { addDescription, addPerson, sessionOf } from './additions.ts'
 import { createDecodeBudget } from './budget.ts'
 import type { Conventions, Source } from './conventions.ts'
 import { dumpText } from './dump.ts'
-import { Conflict, type Expansion, expand } from './expand.ts'
+import { type Expansion, expand } from './expand.ts'
+import { noted } from './faults.ts'
 import { type FoundAttribute, present, set, textOf } from './find.ts'
 import { keyOf } from './keys.ts'
 import { opObjectId, shortDisplayName, shortOpName } from './names.ts'
 import { type Extra, inputsOf, minReferenced, outputOf } from './payloads.ts'
-import { type Attributes, type OtlpSpan, roundedUs } from './spans.ts'
-import { isAcceptable, overrideUs } from './times.ts'
+import type { Attributes, Nanos, OtlpSpan } from './spans.ts'
+import { overrideUs, type SpanTimes, spanTimes } from './times.ts'
 import { type SpanUsage, spanUsage, summaryText, usageEntry } from './usage.ts'
 import { type Branch, branchMembers, isObject, isTruthy, jsonText, ParsedJson, type Value } from './values.ts'
 
@@ -57,15 +58,8 @@ const zeros = /^0*$/
 export const runIdOf = (projectId: string, name: string): string =>
   name === '' || /[/:]/.test(name) ? '' : `${projectId}/${name}`
 
-function expandAll(list: { attributes: Attributes }[], found: Expansion): Branch[] | Conflict {
-  const branches: Branch[] = []
-  for (const { attributes } of list) {
-    const branch = expand(attributes, found)
-    if (branch instanceof Conflict) return branch
-    branches.push(branch)
-  }
-  return branches
-}
+const expandAll = (list: { attributes: Attributes }[], found: Expansion): Branch[] =>
+  list.map(({ attributes }) => expand(attributes, found))
 
 /** Message of the first recorded exception, or its type. */
 function exceptionOf(span: OtlpSpan): string {
@@ -152,28 +146,14 @@ function invalidId(span: OtlpSpan): Rejected | null {
   return null
 }
 
-/** Attributes of a span, its events and its links as trees. */
-type Trees = { root: Branch; events: Branch[]; links: Branch[] }
-
-function treesOf(span: OtlpSpan, found: Expansion): Trees | Conflict {
-  const root = expand(span.attributes, found)
-  if (root instanceof Conflict) return root
-  const events = expandAll(span.events, found)
-  if (events instanceof Conflict) return events
-  const links = expandAll(span.links, found)
-  return links instanceof Conflict ? links : { root, events, links }
-}
-
-type Times = { startedUs: number; endedUs: number }
-
-function timesOf(span: OtlpSpan, root: Branch, { conventions, nowMs }: SpanSurroundings): Times | Rejected {
-  const override = (source: Source): number | null =>
-    root.has('langfuse') ? overrideUs(set(root, [source]), nowMs) : null
-  const startedUs = override(conventions.startTime) ?? roundedUs(span.start)
-  const endedUs = override(conventions.endTime) ?? roundedUs(span.end)
-  if (!isAcceptable(startedUs, nowMs)) return { reason: 'the start time is before 2000 or in the future' }
-  if (!isAcceptable(endedUs, nowMs)) return { reason: 'the end time is before 2000 or in the future' }
-  return { startedUs, endedUs }
+/** The times that Langfuse writes as attributes go before the span's own. */
+function timesOf(span: OtlpSpan, root: Branch, { conventions, nowMs }: SpanSurroundings): SpanTimes {
+  if (!root.has('langfuse')) return spanTimes(span.start, span.end, nowMs)
+  const override = (source: Source, own: Nanos): Nanos => {
+    const us = overrideUs(set(root, [source]), nowMs)
+    return us === null ? own : { us, rest: 0 }
+  }
+  return spanTimes(override(conventions.startTime, span.start), override(conventions.endTime, span.end), nowMs)
 }
 
 /** Adds the attributes of a call that a tree holds and `own` does not. */
@@ -196,16 +176,23 @@ function usageOf(
   return added.isPresent || extra === undefined ? added : spanUsage(extra.root, conventions, scopeName)
 }
 
+/** The call of a span; of one that runs it holds no more than its start is to keep. */
+export type MappedSpan = { call: CompleteCall; isRunning: boolean }
+
+type StartedCall = Extract<CallFragment, { kind: 'start' }>
+
+/** What is stored of a span: one that runs has begun, and what it says of its end is in the raw span alone. */
+export function fragmentOf({ call, isRunning }: MappedSpan): CompleteCall | StartedCall {
+  if (!isRunning) return call
+  const { endedUs, exception, runStepEnd, outputRefs, errorCount, usage, output, summary, ...begun } = call
+  return { ...begun, kind: 'start' }
+}
+
 /**
- * The call of a span, or why there is none.
+ * The call of a span, or why there is none. What was put right of the span is among its faults then.
  * @param extra what else is known of the span; whatever the span says itself counts before it
  */
-export function callOf(
-  span: OtlpSpan,
-  around: SpanSurroundings,
-  clock: bigint,
-  extra?: Extra,
-): CompleteCall | Rejected {
+export function callOf(span: OtlpSpan, around: SpanSurroundings, clock: bigint, extra?: Extra): MappedSpan | Rejected {
   const invalid = invalidId(span)
   if (invalid !== null) return invalid
   const hitsBefore = hitsOf(around.masker)
@@ -213,12 +200,13 @@ export function callOf(
     extract: around.extract,
     isNonNative: around.resourceIsNonNative,
     budget: createDecodeBudget(around.maxBodyBytes),
+    faults: span.faults,
   }
-  const trees = treesOf(span, found)
-  if (trees instanceof Conflict) return trees
-  const { root, events, links } = trees
-  const times = timesOf(span, root, around)
-  if ('reason' in times) return times
+  const root = expand(span.attributes, found)
+  const events = expandAll(span.events, found)
+  const links = expandAll(span.links, found)
+  const { startedUs, endedUs, isRunning, fault } = timesOf(span, root, around)
+  span.faults = fault === '' ? found.faults : noted(found.faults, 'time', fault)
 
   const { conventions } = around
   const { vendor } = conventions
@@ -242,7 +230,7 @@ export function callOf(
   // A session or a user alone is not of generative AI: spans of browsers and servers carry them too.
   const isDescribed = own.size > 0 || usage.isPresent || inputsPayload.isDescribing || outputPayload.isDescribing
   if (isDescribed) addPerson(own, root, conventions)
-  const all = jsonText(root, true, false, [...inputsPayload.inDump, ...outputPayload.inDump])
+  const all = jsonText(root, true, false, [...inputsPayload.inDump, ...(isRunning ? [] : outputPayload.inDump)])
   const displayName = textOf(present(root, vendor.displayName)?.value)
   const call: CompleteCall = {
     kind: 'complete',
@@ -250,8 +238,8 @@ export function callOf(
     id: span.spanId,
     clock,
     odd: found.isNonNative,
-    startedUs: times.startedUs,
-    endedUs: times.endedUs,
+    startedUs,
+    endedUs,
     traceId: span.traceId,
     parentId,
     ...threadOf(root, span.spanId, conventions, isDescribed ? sessionOf(root, conventions) : '', extra?.root),
@@ -280,5 +268,5 @@ export function callOf(
       scope: around.scope,
     }),
   }
-  return around.masker === undefined ? call : maskedCall(around.masker, call, hitsBefore, isByPath)
+  return { call: around.masker === undefined ? call : maskedCall(around.masker, call, hitsBefore, isByPath), isRunning }
 }

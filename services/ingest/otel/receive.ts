@@ -1,6 +1,5 @@
 // What all OTLP signals share: decoding, the project of each resource, room for other requests, and the answer.
 import { inPieces, loopTurns } from '../../core/concurrency/loop-turns.ts'
-import { tooLarge } from '../../core/errors.ts'
 import { fault } from '../../core/http/errors.ts'
 import type { Reply, RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
@@ -9,10 +8,19 @@ import type { EdgeLog, Position } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import { createDecodeBudget, type DecodeBudget } from './budget.ts'
 import { type Expansion, expand } from './expand.ts'
-import { type RejectedCount, type Rejections, reject, successReply, undecodableReply } from './reply.ts'
+import type { FaultKind } from './faults.ts'
+import {
+  noRejections,
+  type RejectedCount,
+  type Rejections,
+  reject,
+  successReply,
+  tell,
+  undecodableReply,
+} from './reply.ts'
 import { projectHeader, projectOfResource, type RoutingOptions } from './routing.ts'
 import { hintsForSender, projectOfSender } from './senders.ts'
-import { type Attributes, DecodeError, type OtlpResource, type OtlpScope, TooDeep } from './spans.ts'
+import { type Attributes, DecodeError, type OtlpResource, type OtlpScope, UnreadableItem } from './spans.ts'
 import type { Branch } from './values.ts'
 
 export type ReceiveConfig = { maxJsonDepth: number; maxBodyBytes: number } & RoutingOptions
@@ -36,13 +44,20 @@ export type Writer<Item> = {
   append(): Promise<Position[]>
 }
 
-export type Signal<Item> = {
+/** Told how many items of a kind of fault a request had. */
+export type OnFaults = (kind: FaultKind, items: number) => void
+
+type Faulty = Pick<OtlpResource<unknown>, 'faults'>
+
+export type Signal<Item extends Faulty> = {
   /** As in "Invalid trace request". */
   noun: string
   rejected: RejectedCount
   decodeJson(bytes: Buffer, maxDepth: number, budget: DecodeBudget): OtlpResource<Item>[]
   decodeProtobuf(bytes: Buffer, budget: DecodeBudget): OtlpResource<Item>[]
-  /** What an item is called in the sentence about its refusal. */
+  /** An item that cannot be read has no name. */
+  itemNoun: string
+  /** What an item is called in the sentence about it. */
   titleOf(item: Item): string
   begin(context: RouteContext, budget: DecodeBudget): Writer<Item>
 }
@@ -66,8 +81,9 @@ function routed<Item>(
   return decoded
     .filter((resource) => itemCount(resource) > 0)
     .map((resource) => {
-      const found: Expansion = { extract: () => null, isNonNative: false, budget }
-      const attributes = expand(resource.resource, found, true) as Branch
+      const found: Expansion = { extract: () => null, isNonNative: false, budget, faults: resource.faults }
+      const attributes = expand(resource.resource, found)
+      resource.faults = found.faults
       const id = named ?? projectOfResource(attributes, config, context.caller)
       if (id === null) return { decoded: resource, routed: null }
       const projectId = context.project(id)
@@ -81,29 +97,44 @@ function routed<Item>(
 
 const withoutProject = () => 'its resource names no project'
 
+/** Takes one item, and notes what was wrong with it. */
+function takeOne<Item extends Faulty>(
+  signal: Signal<Item>,
+  take: (item: Item) => string | null,
+  item: Item | UnreadableItem,
+  place: number,
+  rejections: Rejections,
+): void {
+  if (item instanceof UnreadableItem) {
+    reject(rejections, `${signal.itemNoun} ${place} of the request cannot be read: ${item.reason}`)
+    return
+  }
+  const reason = take(item)
+  if (reason !== null) reject(rejections, `${signal.titleOf(item)}: ${reason}`)
+  else if (item.faults !== null) tell(rejections, () => signal.titleOf(item), item.faults)
+}
+
 /** Takes all items, and stops after some of them. */
-function* taking<Item>(
+function* taking<Item extends Faulty>(
   signal: Signal<Item>,
   writer: Writer<Item>,
   resources: Resource<Item>[],
   rejections: Rejections,
 ): Generator<void> {
-  let itemsLeft = itemsPerLook
+  let place = 0
   for (const { decoded, routed } of resources) {
+    if (decoded.faults !== null) tell(rejections, () => 'the resource of some', decoded.faults)
     for (const { scope, items } of decoded.scopes) {
       const take = routed === null ? withoutProject : writer.scope(routed, scope, items.length)
       for (const item of items) {
-        const reason = take(item)
-        if (reason !== null) reject(rejections, `${signal.titleOf(item)}: ${reason}`)
-        if (--itemsLeft > 0) continue
-        itemsLeft = itemsPerLook
-        yield
+        takeOne(signal, take, item, ++place, rejections)
+        if (place % itemsPerLook === 0) yield
       }
     }
   }
 }
 
-async function write<Item>(
+async function write<Item extends Faulty>(
   signal: Signal<Item>,
   context: RouteContext,
   resources: Resource<Item>[],
@@ -123,11 +154,12 @@ async function write<Item>(
 }
 
 /** Takes a request of a signal: everything of it that can be stored is durable when this resolves. */
-export async function receive<Item>(
+export async function receive<Item extends Faulty>(
   config: ReceiveConfig,
   log: Pick<EdgeLog, 'refusal'>,
   signal: Signal<Item>,
   context: RouteContext,
+  onFaults: OnFaults,
 ): Promise<Reply> {
   const { bytes, contentType } = context.body
   const isJson = contentType === 'application/json'
@@ -135,7 +167,7 @@ export async function receive<Item>(
   const named = header === null ? null : context.project(header)
   if (named !== null) refuseEarly(log, named, bytes.length)
   const budget = createDecodeBudget(config.maxBodyBytes, context.mayTakeLong)
-  const rejections: Rejections = { count: 0, sentences: [] }
+  const rejections = noRejections()
   let positions: Position[]
   try {
     const decoded = isJson
@@ -145,11 +177,11 @@ export async function receive<Item>(
     // Items may be decoded only now; nothing is stored before all of them are.
     positions = await write(signal, context, resources, budget, rejections)
   } catch (error) {
-    if (error instanceof TooDeep) throw tooLarge()
     if (error instanceof DecodeError)
       return undecodableReply(isJson, `Invalid ${signal.noun} request: ${error.message}`)
     throw error
   }
+  for (const [kind, items] of rejections.faulty.kinds) onFaults(kind, items)
   const headers: Record<string, string> = positions.length > 0 ? { [positionHeader]: formatPositions(positions) } : {}
   return successReply(isJson, signal.rejected, rejections, headers)
 }

@@ -1,6 +1,7 @@
 // Answers of OTLP: success, partial success and google.rpc.Status, in the encoding of the request.
 import type { Reply } from '../../core/http/route.ts'
 import { bytesField, integerField, textField } from '../../core/protobuf.ts'
+import type { FaultKind, Faults } from './faults.ts'
 
 const maxReported = 20
 const invalidArgument = 3
@@ -8,16 +9,36 @@ const invalidArgument = 3
 /** Name of the count in the answer as JSON. */
 export type RejectedCount = 'rejectedSpans' | 'rejectedLogRecords'
 
-/** What was refused: how many items, and sentences about the first of them. */
-export type Rejections = { count: number; sentences: string[] }
+/** What was refused: how many items, and sentences about the first of them; and what was taken with faults. */
+export type Rejections = {
+  count: number
+  sentences: string[]
+  faulty: { count: number; sentences: string[]; kinds: Map<FaultKind, number> }
+}
+
+export const noRejections = (): Rejections => ({
+  count: 0,
+  sentences: [],
+  faulty: { count: 0, sentences: [], kinds: new Map() },
+})
 
 export function reject(rejections: Rejections, sentence: string): void {
   rejections.count++
   if (rejections.sentences.length < maxReported) rejections.sentences.push(sentence)
 }
 
-const messageOf = ({ count, sentences }: Rejections): string =>
-  sentences.join('; ') + (count > sentences.length ? '; ...' : '')
+/** Tells of something that was taken and is not as it was sent. */
+export function tell({ faulty }: Rejections, title: () => string, faults: Faults): void {
+  faulty.count++
+  for (const kind of faults.keys()) faulty.kinds.set(kind, (faulty.kinds.get(kind) ?? 0) + 1)
+  if (faulty.sentences.length < maxReported) faulty.sentences.push(`${title()}: ${[...faults.values()].join(', ')}`)
+}
+
+/** Those that were refused go first. */
+function messageOf({ count, sentences, faulty }: Rejections): string {
+  const told = [...sentences, ...faulty.sentences.map((one) => `taken, ${one}`)].slice(0, maxReported)
+  return told.join('; ') + (count + faulty.count > told.length ? '; ...' : '')
+}
 
 export const protobufType = 'application/x-protobuf'
 
@@ -27,15 +48,15 @@ export function successReply(
   rejections: Rejections,
   headers: Record<string, string>,
 ): Reply {
+  const isWhole = rejections.count === 0 && rejections.faulty.count === 0
   if (isJson) {
-    if (rejections.count === 0) return { json: {}, headers }
+    if (isWhole) return { json: {}, headers }
     const partialSuccess = { [rejected]: String(rejections.count), errorMessage: messageOf(rejections) }
     return { json: { partialSuccess }, headers }
   }
-  const bytes =
-    rejections.count === 0
-      ? Buffer.alloc(0)
-      : bytesField(1, Buffer.concat([integerField(1, rejections.count), textField(2, messageOf(rejections))]))
+  const bytes = isWhole
+    ? Buffer.alloc(0)
+    : bytesField(1, Buffer.concat([integerField(1, rejections.count), textField(2, messageOf(rejections))]))
   return { bytes, contentType: protobufType, headers }
 }
 

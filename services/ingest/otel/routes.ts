@@ -14,11 +14,12 @@ import { type Conventions, createConventions } from './conventions.ts'
 import { decodeJson, decodeLogsJson } from './decode-json.ts'
 import { decodeLogsProtobuf, decodeProtobuf } from './decode-protobuf.ts'
 import { resourceText, scopeText } from './dump.ts'
+import type { Faults } from './faults.ts'
 import { present, textOf } from './find.ts'
 import { beginLogs, type LogDeps } from './logs.ts'
-import { callOf, runIdOf, type SpanSurroundings } from './map.ts'
+import { callOf, fragmentOf, runIdOf, type SpanSurroundings } from './map.ts'
 import { notStoredRoutes } from './not-stored.ts'
-import { type ReceiveConfig, receive, type Signal, type Writer } from './receive.ts'
+import { type OnFaults, type ReceiveConfig, receive, type Signal, type Writer } from './receive.ts'
 import { protobufType, type RejectedCount } from './reply.ts'
 import { isAnnouncement, senderPaths } from './senders.ts'
 import type { OtlpLogRecord, OtlpSpan } from './spans.ts'
@@ -29,6 +30,7 @@ export type OtelDeps = {
   content: ContentStore
   maskings: Maskings
   opObjects: OpObjects
+  onFaults?: OnFaults
   /** One partition and records of any size when absent. */
   split?: RecordSplit
   config: {
@@ -48,7 +50,7 @@ const idsOf = ({ traceId, spanId }: Pick<OtlpSpan, 'traceId' | 'spanId'>): strin
 export function createOtelRoutes(deps: OtelDeps): Route[] {
   const { config } = deps
   const options = { vendorNamespaces: config.otelVendorNamespaces, wirePrefix: config.wirePrefix }
-  const declare = <Item>(
+  const declare = <Item extends { faults: Faults | null }>(
     name: string,
     paths: [string, ...string[]],
     summary: string,
@@ -70,7 +72,7 @@ export function createOtelRoutes(deps: OtelDeps): Route[] {
           .optional(),
       }),
       topics,
-      handle: (context) => receive(config, deps.log, signal, context),
+      handle: (context) => receive(config, deps.log, signal, context, deps.onFaults ?? (() => {})),
     })
   }
   const spans = (weaveFirst: boolean): Signal<OtlpSpan> => {
@@ -80,6 +82,7 @@ export function createOtelRoutes(deps: OtelDeps): Route[] {
       rejected: 'rejectedSpans',
       decodeJson,
       decodeProtobuf,
+      itemNoun: 'span',
       titleOf: (span) => `span ${quotedShort(span.name)} ${idsOf(span)}`,
       begin: (context, budget) => beginSpans(deps, conventions, context, budget),
     }
@@ -89,6 +92,7 @@ export function createOtelRoutes(deps: OtelDeps): Route[] {
     rejected: 'rejectedLogRecords',
     decodeJson: decodeLogsJson,
     decodeProtobuf: decodeLogsProtobuf,
+    itemNoun: 'log record',
     titleOf: (record) => `log record ${quotedShort(record.eventName)} ${idsOf(record)}`,
     begin: (context, budget) => beginLogs(deps, context, budget),
   }
@@ -160,9 +164,9 @@ function beginSpans(
       spendOnRows(budget, count * (text.length + around.scope.length + around.runId.length + projectId.length))
       return (span) => {
         if (isAnnouncement(span)) return null
-        const call = callOf(span, around, deps.clock.next())
-        if ('reason' in call) return call.reason
-        writer.add(call)
+        const mapped = callOf(span, around, deps.clock.next())
+        if ('reason' in mapped) return mapped.reason
+        writer.add(fragmentOf(mapped))
         return null
       }
     },

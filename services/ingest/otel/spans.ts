@@ -1,6 +1,7 @@
 // Decoded OTLP data, the same from both encodings; ids are lower-case hex as received, of any length.
 import type { TextBytes } from '../../events/logs.ts'
 import { cost, type DecodeBudget, spend } from './budget.ts'
+import type { Faults } from './faults.ts'
 import type { Branch, Value } from './values.ts'
 
 /** Nanoseconds since 1970 as whole microseconds and the rest, 0 to 999: exact where a double is not. */
@@ -43,6 +44,7 @@ export type OtlpSpan = {
   links: OtlpLink[]
   statusCode: number
   statusMessage: string
+  faults: Faults | null
 }
 
 export type OtlpLogRecord = {
@@ -56,27 +58,42 @@ export type OtlpLogRecord = {
   /** undefined = none is set. */
   body: Value | TextBytes | undefined
   attributes: LogAttributes
+  faults: Faults | null
+}
+
+/** An item that cannot be read: it is refused alone. */
+export class UnreadableItem {
+  readonly reason: string
+  constructor(reason: string) {
+    this.reason = reason
+  }
 }
 
 export type OtlpScope = { name: string; version: string; attributes: Attributes }
 
 /** What one instrumentation library sent: spans or log records. */
-export type OtlpScoped<Item> = { scope: OtlpScope; items: Iterable<Item> & { readonly length: number } }
+export type OtlpScoped<Item> = {
+  scope: OtlpScope
+  items: Iterable<Item | UnreadableItem> & { readonly length: number }
+}
 
-export type OtlpResource<Item> = { resource: Attributes; droppedResource: number; scopes: OtlpScoped<Item>[] }
+export type OtlpResource<Item> = {
+  resource: Attributes
+  droppedResource: number
+  scopes: OtlpScoped<Item>[]
+  /** Of the resource and its scopes. */
+  faults: Faults | null
+}
 
 /** The body is not the request that it should be: 400, nothing of it is stored. */
 export class DecodeError extends Error {}
 
-/** The body nests attribute values deeper than is read: 413. */
-export class TooDeep extends Error {}
-
-/** Deepest nesting of lists and maps inside one attribute value. */
+/** Deepest nesting of lists and maps inside one attribute value; what lies deeper is null. */
 export const maxValueDepth = 100
 
 export function newResource<Item>(budget: DecodeBudget): OtlpResource<Item> {
   spend(budget, cost.message)
-  return { resource: { keys: [], values: [] }, droppedResource: 0, scopes: [] }
+  return { resource: { keys: [], values: [] }, droppedResource: 0, scopes: [], faults: null }
 }
 
 export function newScoped<Item>(budget: DecodeBudget): OtlpScoped<Item> {
@@ -96,6 +113,7 @@ export function newLogRecord(budget: DecodeBudget): OtlpLogRecord {
     eventName: '',
     body: undefined,
     attributes: { keys: [], values: [] },
+    faults: null,
   }
 }
 
@@ -115,6 +133,7 @@ export function newSpan(budget: DecodeBudget): OtlpSpan {
     links: [],
     statusCode: 0,
     statusMessage: '',
+    faults: null,
   }
 }
 
@@ -159,6 +178,8 @@ export function finite(value: number): number | string {
   if (Number.isFinite(value)) return value
   return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf'
 }
+
+export const deepText = `a value nests deeper than ${maxValueDepth} levels, and is cut there`
 
 /** Times that differ from the nearest microsecond by less than half of it. */
 export const roundedUs = (time: Nanos): number => (time.rest >= 500 ? time.us + 1 : time.us)

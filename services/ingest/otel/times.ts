@@ -1,5 +1,6 @@
 // Times of spans: ISO text of the dump, and the Langfuse attributes that override a span's own times.
 import { isPlausible, parseTimestamp } from '../../core/clock/timestamps.ts'
+import { type Nanos, roundedUs } from './spans.ts'
 import type { Value } from './values.ts'
 
 const dayUs = 86_400_000_000
@@ -42,5 +43,80 @@ export function overrideUs(value: Value | undefined, nowMs: number): number | nu
   return us !== null && isPlausible(us, nowMs) ? us : null
 }
 
-/** Times that a table partition may be opened for. 0 means that the sender set none. */
-export const isAcceptable = (us: number, nowMs: number): boolean => us === 0 || isPlausible(us, nowMs)
+/** What nanoseconds are in truth where they are no time that a call may have: the ranges of these do not meet. */
+const units: readonly { name: string; toUs: (ns: number) => number }[] = [
+  { name: 'microseconds', toUs: (ns) => ns },
+  { name: 'milliseconds', toUs: (ns) => ns * 1e3 },
+  { name: 'seconds', toUs: (ns) => ns * 1e6 },
+]
+
+export type SettledTime = {
+  /** null = it is no time that a call may have. */
+  us: number | null
+  /** The unit that it came in instead of nanoseconds, '' for these. */
+  unit: string
+}
+
+/** Microseconds of a time that a table partition may be opened for. */
+export function settledUs(time: Nanos, nowMs: number): SettledTime {
+  const us = roundedUs(time)
+  if (isPlausible(us, nowMs)) return { us, unit: '' }
+  const ns = time.us * 1000 + time.rest
+  for (const { name, toUs } of units) if (isPlausible(toUs(ns), nowMs)) return { us: Math.round(toUs(ns)), unit: name }
+  return { us: null, unit: '' }
+}
+
+/** Whether the sender said a time at all. */
+export const isGiven = ({ us, rest }: Nanos): boolean => us !== 0 || rest !== 0
+
+const dayNs = 86_400e9
+
+export type SpanTimes = {
+  startedUs: number
+  /** The start of a span that runs. */
+  endedUs: number
+  isRunning: boolean
+  /** What was put right, '' = nothing. */
+  fault: string
+}
+
+/** Both edges where the usual case ends: plausible, and one after the other. */
+function putRight(start: Nanos, end: Nanos, nowMs: number): SpanTimes {
+  const isRunning = !isGiven(end)
+  const first = settledUs(start, nowMs)
+  const last = settledUs(end, nowMs)
+  const faults: string[] = []
+  const named = (name: string, given: Nanos, { us, unit }: SettledTime): void => {
+    if (unit !== '') faults.push(`the ${name} time is in ${unit}`)
+    else if (us === null && isGiven(given)) faults.push(`the ${name} time is before 2000 or in the future`)
+  }
+  named('start', start, first)
+  named('end', end, last)
+  if (!isGiven(start)) faults.push('there is no start time')
+  const nowUs = nowMs * 1000
+  let endedUs = isRunning ? null : last.us
+  let startedUs = first.us ?? endedUs
+  if (startedUs === null) {
+    // The clock of the sender may be wrong, and how long it took still right.
+    const tookNs = (end.us - start.us) * 1000
+    const isKnown = !isRunning && isGiven(start) && tookNs >= 0 && tookNs <= dayNs
+    startedUs = isKnown ? nowUs - (end.us - start.us) : nowUs
+    endedUs = isRunning ? null : nowUs
+  }
+  endedUs ??= startedUs
+  if (endedUs < startedUs) faults.push('the end lies before the start')
+  return { startedUs, endedUs, isRunning, fault: faults.join(', ') }
+}
+
+/**
+ * When a span began and ended. It runs where no end is given; where no start is, or one of the times cannot be true, the
+ * other one is both; a unit that is not nanoseconds is known by its range. Which edge is wrong where the end lies before the start
+ * is not known: both stay, and readers see that it took no time.
+ */
+export function spanTimes(start: Nanos, end: Nanos, nowMs: number): SpanTimes {
+  const startedUs = roundedUs(start)
+  const endedUs = roundedUs(end)
+  if (isPlausible(startedUs, nowMs) && isPlausible(endedUs, nowMs) && endedUs >= startedUs)
+    return { startedUs, endedUs, isRunning: false, fault: '' }
+  return putRight(start, end, nowMs)
+}

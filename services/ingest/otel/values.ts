@@ -1,5 +1,6 @@
 // Attribute values between the decoder and the JSON text: what they may be, and how JSON inside strings is taken in.
 import { inlineTextLength } from '../../content/content-port.ts'
+import { ownMember } from '../../content/field-paths.ts'
 import { isSensitiveKey, redacted } from '../../content/redact.ts'
 import { isRawNumber, type RawNumber, rawNumber } from '../../core/json/lossless.ts'
 import { rewriteJson } from '../../core/json/rewrite.ts'
@@ -241,6 +242,8 @@ export function branchMembers(branch: Branch, redact: boolean, lists: boolean, k
   for (const [name, item] of branch) {
     const key = keyOf(name)
     const hides = redact && key.isSecret && typeof item === 'string' && item !== ''
+    if (redact && key.isSecret && item instanceof Map && typeof item.get(ownMember) === 'string')
+      item.set(ownMember, redacted)
     text += (text === '' ? '' : ',') + key.json + (hides ? `"${redacted}"` : jsonText(item, redact, lists, known))
   }
   return text

@@ -1,5 +1,6 @@
 // Reads the protobuf wire format: checked bounds, exact integers, unknown fields skipped (protobuf.dev/programming-guides/encoding).
 import type { DecodeBudget } from './budget.ts'
+import type { Faults } from './faults.ts'
 import { DecodeError, type Nanos } from './spans.ts'
 
 const maxGroupDepth = 100
@@ -16,6 +17,8 @@ export class WireReader {
   /** What the decoded messages may take. */
   readonly budget: DecodeBudget
   private readonly view: DataView
+  /** What is wrong with the item that is read. */
+  faults: Faults | null = null
   position = 0
   /** End of the message that is read. */
   end: number
@@ -196,6 +199,12 @@ export class WireReader {
     return this.bytes.toString('base64', start, start + length)
   }
 
+  /** Passes over a nested message. */
+  passOver(): void {
+    const length = this.length()
+    this.position += length
+  }
+
   /** Passes over the value of a field that is not known. */
   skip(tag: number, depth = 0): void {
     switch (tag & 7) {
@@ -205,11 +214,9 @@ export class WireReader {
       case 1:
         this.fixed(8)
         return
-      case 2: {
-        const length = this.length()
-        this.position += length
+      case 2:
+        this.passOver()
         return
-      }
       case 3: {
         if (depth === maxGroupDepth) throw new DecodeError('groups nest too deep')
         for (let inner = this.tag(); (inner & 7) !== 4; inner = this.tag()) this.skip(inner, depth + 1)

@@ -2,6 +2,7 @@
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { concat, lineBuffers, type Piece } from '../../core/memory/buffer-pool.ts'
 import type { CostsOfCall } from '../costs/call-costs.ts'
+import { latencyMs } from './conditions/fields.ts'
 import type { Document } from './conditions/types.ts'
 import { type CallHeader, columnIndex } from './header.ts'
 import { mayHoldKey, membersOf, membersText } from './json-members.ts'
@@ -52,7 +53,7 @@ const spanKey: ReadonlySet<string> = new Set(['otel_span'])
 function weaveMembers(row: CallHeader): string {
   const [, , opName, startedUs, displayName, endedUs, exception, errorCount, hasEnd] = row
   const status = `"status":"${statusOf(hasEnd, exception, errorCount)}"`
-  const latency = hasEnd ? `,"latency_ms":${Math.floor((endedUs - startedUs) / 1000)}` : ''
+  const latency = hasEnd ? `,"latency_ms":${latencyMs(startedUs, endedUs)}` : ''
   const name =
     displayName === '' ? `,"trace_name":${quoted(plainName(opName))}` : `,"display_name":${quoted(displayName)}`
   return `${status}${latency}${name}`

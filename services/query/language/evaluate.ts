@@ -1,9 +1,10 @@
 // Evaluates a typed tree on one row in JS, with the same three-valued logic as the SQL of `compile.ts`.
 
+import { holdsOwnMembers } from '../../content/field-paths.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { compareCodePoints } from '../../core/json/canonical.ts'
 import { numberText, numberToInt, stringToBool, stringToDouble, stringToInt, truthOf } from './cast.ts'
-import { stringForm, valueAt } from './json-text.ts'
+import { attributeForm, stringForm, valueAt } from './json-text.ts'
 import type { CompareOp, Condition, JsonField, Kind, Row, Scalar, Value } from './types.ts'
 import { isCondition, kindOf } from './typing.ts'
 
@@ -144,7 +145,7 @@ export function evaluateValue(node: Value, row: Row): Scalar {
       return null
     case 'json':
       if (node.json.ref && !row[node.json.document]) return null
-      return stringForm(jsonValue(node.json, row))
+      return (holdsOwnMembers(node.json.document) ? attributeForm : stringForm)(jsonValue(node.json, row))
     case 'column':
       return node.column.read(row)
     case 'cast':

@@ -1,4 +1,5 @@
 // Reads one value out of a JSON text in SQL: its string form, whether it is there, with indexes that may also be keys.
+import { holdsOwnMembers, ownLead, ownMember } from '../../content/field-paths.ts'
 import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { ColumnSql, JsonField, PathSegment } from './types.ts'
 
@@ -38,8 +39,12 @@ function read(name: Extract, { document, path, over }: JsonField, of: ColumnSql)
   return sql`if(${of(over.document)} != '', ${extract(name, of(over.document), over.path)}, ${value})`
 }
 
-/** String form of a JSON value; '' when missing or null. */
-export const jsonString = (json: JsonField, of: ColumnSql): Sql => read('JSONExtractString', json, of)
+/** String form of a JSON value; '' when missing or null. Of an object with a value of its own it is that of this value. */
+export function jsonString(json: JsonField, of: ColumnSql): Sql {
+  const form = read('JSONExtractString', json, of)
+  if (!holdsOwnMembers(json.document)) return form
+  return sql`if(startsWith(${form}, ${param('String', ownLead)}), JSONExtractString(${form}, ${param('String', ownMember)}), ${form})`
+}
 
 /** True when the value is present and not JSON null. */
 export const jsonExists = (json: JsonField, of: ColumnSql): Sql => sql`${read('JSONType', json, of)} != 'Null'`

@@ -1,4 +1,5 @@
 // Reads one value out of a JSON text by its path and gives its string form, for documents that the engine cannot read.
+import { ownLead, ownMember } from '../../content/field-paths.ts'
 import { placeOf } from '../../core/json/byte-walk.ts'
 import { numberForm } from '../../core/json/number-text.ts'
 import { scalarEnd, skipTextSpace, stringEnd } from '../../core/json/text-walk.ts'
@@ -56,4 +57,10 @@ export function stringForm(value: string | null): string {
   if (code === 34) return JSON.parse(value) as string
   if (code === 123 || code === 91) return minified(value)
   return value === 'true' || value === 'false' ? value : numberForm(value)
+}
+
+/** The same of an attribute: of an object with a value of its own it is that of this value. */
+export function attributeForm(value: string | null): string {
+  const form = stringForm(value)
+  return form.startsWith(ownLead) ? stringForm(valueAt(form, [ownMember])) : form
 }

@@ -71,8 +71,8 @@ const grouped = (page: ThreadsPage, turns: Sql): Sql => {
   const limit = page.limit === null ? 2 ** 53 - 1 : page.limit
   return sql`SELECT thread, toUInt32(count()) AS turn_count, toString(min(started)) AS start_text,
       toString(maxIf(ended, ended != 0)) AS last_text, argMin(id, started), argMaxIf(id, ended, ended != 0),
-      quantileExactInclusiveIf(0.5)(ended - started, ended != 0) / 1000 AS p50,
-      quantileExactInclusiveIf(0.99)(ended - started, ended != 0) / 1000 AS p99,
+      quantileExactInclusiveIf(0.5)(greatest(0, ended - started), ended != 0) / 1000 AS p50,
+      quantileExactInclusiveIf(0.99)(greatest(0, ended - started), ended != 0) / 1000 AS p99,
       min(started) AS start_us, maxIf(ended, ended != 0) AS last_us
     FROM (${turns})
     GROUP BY thread HAVING countIf(ended != 0) > 0

@@ -1,6 +1,6 @@
 // Knows the paths of field values by the bytes that name them: documents of a project repeat the same keys in the same order,
 // so that a key is mostly the one that came at its place last time, and no string is made of it.
-import { childPath } from '../../content/field-paths.ts'
+import { childPath, holdsOwnMembers, ownMember } from '../../content/field-paths.ts'
 import type { ValueColumn } from './columns.ts'
 import type { RowGroup } from './row-group.ts'
 import { type Bytes, storableText } from './strings.ts'
@@ -15,6 +15,8 @@ export class PathNode {
   /** The object in which it was met last. */
   metIn = 0
   children: Map<string, PathNode> | null = null
+  /** The value of the object itself, its first member. */
+  own: PathNode | null = null
   /** The child that came first in the last object, and what came after this one. */
   first: PathNode | null = null
   next: PathNode | null = null
@@ -33,10 +35,17 @@ export function isNamedBy({ token }: PathNode, b: Bytes, at: number): boolean {
   return true
 }
 
-/** The child that the key start..end names; null when it cannot be stored as it is. */
-export function childNamed(node: PathNode, b: Bytes, start: number, end: number): PathNode | null {
+/**
+ * The child that the key start..end names; null when it cannot be stored as it is. The value of an object itself, its first
+ * member, has the path of the object.
+ */
+export function childNamed(node: PathNode, b: Bytes, start: number, end: number, isFirst: boolean): PathNode | null {
   const key = storableText(b, start, end)
   if (key === null) return null
+  if (isFirst && key === ownMember && holdsOwnMembers(node.path.split('.', 1)[0] as string)) {
+    node.own ??= new PathNode(node.path, new Uint8Array(b.subarray(start, end)))
+    return node.own
+  }
   node.children ??= new Map()
   let child = node.children.get(key)
   if (child === undefined) {

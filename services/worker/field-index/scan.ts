@@ -70,7 +70,7 @@ function scanObject(b: Bytes, at: number, node: PathNode, depth: number, found: 
     else {
       found.lookups++
       const end = byteStringEnd(b, i)
-      child = end - i > maxPathBytes ? null : childNamed(node, b, i, end)
+      child = end - i > maxPathBytes ? null : childNamed(node, b, i, end, previous === null)
       if (child === null) return leaveOut(b, at, node, before, found)
       if (previous === null) node.first = child
       else previous.next = child

@@ -1,5 +1,5 @@
 // Which conditions can be tried on the field index (short values of payloads, kept as columns), and how: see ADR 0011.
-import { childPath } from '../../../content/field-paths.ts'
+import { childPath, ownMember } from '../../../content/field-paths.ts'
 import { doubleText, stringToDouble } from '../../../core/json/number-text.ts'
 import { identifier, type Sql, sql } from '../../../core/store/sql.ts'
 import { compileCondition } from '../../language/compile.ts'
@@ -26,7 +26,8 @@ type FieldTest = FieldPath & { number: Sql | null; text: Sql | null; texts: stri
 export type FieldTests = FieldTest[]
 
 export function fieldPath({ document, path, over, ref }: JsonField): FieldPath | null {
-  if (over !== undefined || ref !== undefined) return null
+  // The value of an object itself has the path of the object.
+  if (over !== undefined || ref !== undefined || path.includes(ownMember)) return null
   const around: string[] = []
   let at = document
   for (const segment of path) {

@@ -76,18 +76,21 @@ const status: Column = {
   },
 }
 
+/** Clocks of senders may be wrong: what ended before it began took no time. */
 const duration = (of: ColumnSql): Sql =>
-  sql`toUnixTimestamp64Micro(${of('ended_at')}) - toUnixTimestamp64Micro(${of('started_at')})`
+  sql`greatest(0, toUnixTimestamp64Micro(${of('ended_at')}) - toUnixTimestamp64Micro(${of('started_at')}))`
+
+/** Whole milliseconds between two times, in microseconds. */
+export const latencyMs = (startedUs: number, endedUs: number): number =>
+  Math.max(0, Math.floor((endedUs - startedUs) / 1000))
 
 const latency: Column = {
   name: 'summary.weave.latency_ms',
   kind: 'int',
   nullable: true,
   reads: ['started_at', 'ended_at', 'end_ver'],
-  // intDiv cuts towards zero; the remainder is taken off first, so that a negative duration is rounded down too.
-  sql: (of) =>
-    sql`if(${of('end_ver')} = 0, NULL, intDiv(${duration(of)} - positiveModulo(${duration(of)}, 1000), 1000))`,
-  read: (row) => (isRunning(row) ? null : Math.floor((Number(row.ended_at) - Number(row.started_at)) / 1000)),
+  sql: (of) => sql`if(${of('end_ver')} = 0, NULL, intDiv(${duration(of)}, 1000))`,
+  read: (row) => (isRunning(row) ? null : latencyMs(Number(row.started_at), Number(row.ended_at))),
 }
 
 const opRef = /^weave:\/\/\/[^/]+\/[^/]+\/op\/([^/:]+):/

@@ -185,7 +185,7 @@ export function rowBasicsOf(
     startedAt,
     startedUs,
     endedUs,
-    latencyMs: endedUs === null ? null : (endedUs - startedUs) / 1000,
+    latencyMs: endedUs === null ? null : Math.max(0, endedUs - startedUs) / 1000,
     exception: asText(own(record, 'exception'))?.slice(0, 2_000) ?? null,
   }
 }
