@@ -31,6 +31,7 @@ const commands = {
   paths: ['scripts/paths.ts'],
   events: ['scripts/events-page.ts'],
   wasm: ['scripts/wasm.ts'],
+  otlp: ['scripts/otlp-messages.ts'],
   page: ['scripts/build-page.ts', '--watch'],
   'page:build': ['scripts/build-page.ts'],
 }

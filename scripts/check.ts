@@ -40,11 +40,21 @@ const outcome = (name: string, faults: string[]): Outcome => ({
   passed: faults.length === 0,
 })
 
-/** A file of ours that no one reads at one sitting. The official .proto files are not ours, snapshots are read by their changes. */
+/** A file of ours that no one reads at one sitting. The official .proto files are not ours, nor is what is compiled from them; snapshots are read by their changes. */
 function longFiles(): Outcome {
   const listed = execFileSync(
     'git',
-    ['ls-files', '-z', '*.ts', '*.tsx', '*.mjs', '*.sql', '*.md', ':!test/sql/*.sql'],
+    [
+      'ls-files',
+      '-z',
+      '*.ts',
+      '*.tsx',
+      '*.mjs',
+      '*.sql',
+      '*.md',
+      ':!test/sql/*.sql',
+      ':!services/ingest/otel/messages.mjs',
+    ],
     { cwd: root },
   )
   const faults = listed

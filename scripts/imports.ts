@@ -40,7 +40,7 @@ export const rooms: readonly Room[] = [
   {
     folder: 'services/ingest',
     rooms: shared,
-    packages: ['@cfworker/json-schema', 'busboy', 'unicode-emoji-json', 'zod'],
+    packages: ['@cfworker/json-schema', 'busboy', 'protobufjs', 'unicode-emoji-json', 'zod'],
   },
   { folder: 'services/access', rooms: shared, packages: ['jose', 'openid-client', 'zod'] },
   { folder: 'services/worker', rooms: shared, packages: ['prom-client'] },
@@ -99,7 +99,7 @@ const packageOf = (name: string): string =>
     .join('/')
 
 /** Bundlers take more than programs: `main.ts?worker&url`. */
-const isFile = /\.(?:tsx?|json|css|svg)(?:\?.*)?$/
+const isFile = /\.(?:tsx?|mjs|json|css|svg)(?:\?.*)?$/
 
 /** What breaks the table. Files of no room, such as tests, may import what they like. */
 export function roomFaults(imports: readonly Import[]): string[] {

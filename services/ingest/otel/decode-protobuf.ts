@@ -1,310 +1,146 @@
-// Decodes requests with spans or log records from protobuf (schemas/otlp); tags are field number * 8 + wire type.
+// Decodes requests with spans or log records from protobuf: messages of protobufjs become what the mapping reads.
 
-import { TextBytes } from '../../events/logs.ts'
+import type { TextBytes } from '../../events/logs.ts'
 import { cost, type DecodeBudget, spend } from './budget.ts'
-import { noted } from './faults.ts'
 import type {
-  Attributes,
-  LogAttributes,
-  OtlpEvent,
-  OtlpLink,
-  OtlpLogRecord,
-  OtlpResource,
-  OtlpScoped,
-  OtlpSpan,
-} from './spans.ts'
+  AttributeMessage,
+  EventMessage,
+  LinkMessage,
+  LogRecordMessage,
+  SpanMessage,
+  ValueMessage,
+} from './messages.mjs'
+import { nanosOfLong, OtlpReader, types } from './protobuf-reader.ts'
+import type { Attributes, LogAttributes, OtlpEvent, OtlpLink, OtlpLogRecord, OtlpResource, OtlpSpan } from './spans.ts'
 import {
-  addAttribute,
-  addItem,
   DecodeError,
-  deepText,
+  exactNanosText,
   finite,
-  maxValueDepth,
-  newEvent,
-  newLink,
   newLogRecord,
-  newMap,
   newResource,
   newScoped,
   newSpan,
-  setMember,
   UnreadableItem,
 } from './spans.ts'
 import type { Branch, Value } from './values.ts'
-import { WireReader } from './wire.ts'
 
 /** undefined = no value is set. */
-function anyValue(reader: WireReader, depth: number, before?: Value): Value | undefined {
-  if (depth > maxValueDepth) {
-    reader.faults = noted(reader.faults, 'depth', deepText)
-    reader.passOver()
-    return before
-  }
-  const outer = reader.enter()
-  let value = before
-  while (reader.position < reader.end) {
-    const tag = reader.tag()
-    switch (tag) {
-      case 10:
-        value = reader.string()
-        break
-      case 16:
-        value = reader.bool()
-        break
-      case 24:
-        value = reader.int64()
-        break
-      case 33:
-        value = finite(reader.double())
-        break
-      case 42:
-        value = arrayValue(reader, depth, Array.isArray(value) ? value : [])
-        break
-      case 50:
-        value = keyValueList(reader, depth, value instanceof Map ? value : newMap(reader.budget))
-        break
-      case 58:
-        value = reader.base64()
-        break
-      default:
-        reader.skip(tag)
+function valueIn(any: ValueMessage | null): Value | TextBytes | undefined {
+  switch (any?.value) {
+    case 'stringValue':
+      return any.stringValue
+    case 'boolValue':
+      return any.boolValue
+    case 'intValue':
+      return any.intValue
+    case 'doubleValue':
+      return finite(any.doubleValue)
+    case 'arrayValue':
+      return any.arrayValue.values.map((item) => (valueIn(item) as Value | undefined) ?? null)
+    case 'kvlistValue': {
+      const branch: Branch = new Map()
+      for (const { key, value } of any.kvlistValue.values) {
+        const member = valueIn(value) as Value | undefined
+        if (member !== undefined) branch.set(key, member)
+      }
+      return branch
     }
+    case 'bytesValue':
+      return any.bytesValue.toString('base64')
+    default:
+      return undefined
   }
-  reader.leave(outer)
-  return value
 }
 
-function arrayValue(reader: WireReader, depth: number, items: Value[]): Value[] {
-  const outer = reader.enter()
-  while (reader.position < reader.end) {
-    const tag = reader.tag()
-    if (tag === 10) addItem(items, anyValue(reader, depth + 1) ?? null, reader.budget)
-    else reader.skip(tag)
+function attributesOf(list: readonly AttributeMessage[]): LogAttributes {
+  const attributes: LogAttributes = { keys: [], values: [] }
+  for (const { key, value } of list) {
+    const found = valueIn(value)
+    if (found === undefined) continue
+    attributes.keys.push(key)
+    attributes.values.push(found)
   }
-  reader.leave(outer)
-  return items
+  return attributes
 }
 
-function keyValueList(reader: WireReader, depth: number, branch: Branch): Branch {
-  const outer = reader.enter()
-  while (reader.position < reader.end) {
-    const tag = reader.tag()
-    if (tag !== 10) {
-      reader.skip(tag)
-      continue
-    }
-    const inner = reader.enter()
-    let key = ''
-    let value: Value | undefined
-    while (reader.position < reader.end) {
-      const field = reader.tag()
-      if (field === 10) key = reader.key()
-      else if (field === 18) value = anyValue(reader, depth + 1, value)
-      else reader.skip(field)
-    }
-    reader.leave(inner)
-    if (value !== undefined) setMember(branch, key, value, reader.budget)
-  }
-  reader.leave(outer)
-  return branch
+const textsOf = (list: readonly AttributeMessage[]): Attributes => attributesOf(list) as Attributes
+
+const hex = (bytes: Buffer): string => (bytes.length === 0 ? '' : bytes.toString('hex'))
+
+const eventOf = ({ timeUnixNano, name, attributes, droppedAttributesCount }: EventMessage): OtlpEvent => ({
+  time: exactNanosText(nanosOfLong(timeUnixNano)),
+  name,
+  attributes: textsOf(attributes),
+  dropped: droppedAttributesCount,
+})
+
+const linkOf = ({ traceId, spanId, traceState, attributes, droppedAttributesCount, flags }: LinkMessage): OtlpLink => ({
+  traceId: hex(traceId),
+  spanId: hex(spanId),
+  traceState,
+  attributes: textsOf(attributes),
+  dropped: droppedAttributesCount,
+  flags,
+})
+
+function spanOf(message: SpanMessage, { budget, faults }: OtlpReader): OtlpSpan {
+  const span = newSpan(budget)
+  span.traceId = hex(message.traceId)
+  span.spanId = hex(message.spanId)
+  span.traceState = message.traceState
+  span.parentSpanId = hex(message.parentSpanId)
+  span.name = message.name
+  span.kind = message.kind >>> 0
+  span.start = nanosOfLong(message.startTimeUnixNano)
+  span.end = nanosOfLong(message.endTimeUnixNano)
+  span.attributes = textsOf(message.attributes)
+  span.events = message.events.map(eventOf)
+  span.links = message.links.map(linkOf)
+  span.statusCode = (message.status?.code ?? 0) >>> 0
+  span.statusMessage = message.status?.message ?? ''
+  span.faults = faults
+  return span
 }
 
-function attribute(reader: WireReader, into: Attributes): void {
-  const outer = reader.enter()
-  let key = ''
-  let value: Value | undefined
-  while (reader.position < reader.end) {
-    const tag = reader.tag()
-    if (tag === 10) key = reader.key()
-    else if (tag === 18) value = anyValue(reader, 1, value)
-    else reader.skip(tag)
-  }
-  reader.leave(outer)
-  if (value !== undefined) addAttribute(into, key, value, reader.budget)
+function recordOf(message: LogRecordMessage, { budget, faults }: OtlpReader): OtlpLogRecord {
+  const record = newLogRecord(budget)
+  record.time = nanosOfLong(message.timeUnixNano)
+  record.observed = nanosOfLong(message.observedTimeUnixNano)
+  record.traceId = hex(message.traceId)
+  record.spanId = hex(message.spanId)
+  record.severity = message.severityNumber >>> 0
+  record.severityText = message.severityText
+  record.eventName = message.eventName
+  record.body = valueIn(message.body)
+  record.attributes = attributesOf(message.attributes)
+  record.faults = faults
+  return record
 }
 
-/** Shorter texts are decoded at once. */
-const leastTextBytes = 128
+/** protobufjs throws nothing but these two for what it cannot read. */
+const isUnreadable = (error: unknown): error is Error =>
+  error instanceof Error && (error.constructor === Error || error.constructor === RangeError)
 
-/** A value that is nothing but a long text, as bytes of the body; null and nothing read of any other. */
-function textBytes(reader: WireReader): TextBytes | null {
-  const at = reader.position
-  const valueEnd = reader.length() + reader.position
-  if (valueEnd - reader.position > leastTextBytes && reader.bytes[reader.position] === 10) {
-    reader.position++
-    const length = reader.length()
-    const start = reader.position
-    if (start + length === valueEnd) {
-      reader.position = valueEnd
-      return new TextBytes(reader.bytes, start, valueEnd)
-    }
-  }
-  reader.position = at
-  return null
+const reasonOf = (error: Error): string =>
+  error instanceof RangeError ? 'the message ends inside a field' : error.message
+
+type ItemDecoder<Item> = (reader: OtlpReader) => Item
+
+const decodeSpan: ItemDecoder<OtlpSpan> = (reader) => {
+  reader.begin()
+  return spanOf(types.span.decode(reader, reader.size()), reader)
 }
-
-/** As `anyValue`, but long texts stay bytes. */
-const logValue = (reader: WireReader, before: Value | TextBytes | undefined): Value | TextBytes | undefined =>
-  textBytes(reader) ?? anyValue(reader, 1, before instanceof TextBytes ? before.text() : before)
-
-function logAttribute(reader: WireReader, into: LogAttributes): void {
-  const outer = reader.enter()
-  let key = ''
-  let value: Value | TextBytes | undefined
-  while (reader.position < reader.end) {
-    const tag = reader.tag()
-    if (tag === 10) key = reader.key()
-    else if (tag === 18) value = logValue(reader, value)
-    else reader.skip(tag)
-  }
-  reader.leave(outer)
-  if (value !== undefined) addAttribute(into, key, value, reader.budget)
-}
-
-function event(reader: WireReader): OtlpEvent {
-  const decoded = newEvent(reader.budget)
-  const outer = reader.enter()
-  while (reader.position < reader.end) {
-    const tag = reader.tag()
-    if (tag === 9) decoded.time = reader.fixed64Text()
-    else if (tag === 18) decoded.name = reader.key()
-    else if (tag === 26) attribute(reader, decoded.attributes)
-    else if (tag === 32) decoded.dropped = reader.uint32()
-    else reader.skip(tag)
-  }
-  reader.leave(outer)
-  return decoded
-}
-
-function link(reader: WireReader): OtlpLink {
-  const decoded = newLink(reader.budget)
-  const outer = reader.enter()
-  while (reader.position < reader.end) {
-    const tag = reader.tag()
-    if (tag === 10) decoded.traceId = reader.hex()
-    else if (tag === 18) decoded.spanId = reader.hex()
-    else if (tag === 26) decoded.traceState = reader.string()
-    else if (tag === 34) attribute(reader, decoded.attributes)
-    else if (tag === 40) decoded.dropped = reader.uint32()
-    else if (tag === 53) decoded.flags = reader.fixed32()
-    else reader.skip(tag)
-  }
-  reader.leave(outer)
-  return decoded
-}
-
-function status(reader: WireReader, decoded: OtlpSpan): void {
-  const outer = reader.enter()
-  while (reader.position < reader.end) {
-    const tag = reader.tag()
-    if (tag === 18) decoded.statusMessage = reader.string()
-    else if (tag === 24) decoded.statusCode = reader.uint32()
-    else reader.skip(tag)
-  }
-  reader.leave(outer)
-}
-
-function span(reader: WireReader): OtlpSpan {
-  const decoded = newSpan(reader.budget)
-  reader.faults = null
-  const outer = reader.enter()
-  while (reader.position < reader.end) {
-    const tag = reader.tag()
-    switch (tag) {
-      case 10:
-        decoded.traceId = reader.hex()
-        break
-      case 18:
-        decoded.spanId = reader.hex()
-        break
-      case 26:
-        decoded.traceState = reader.string()
-        break
-      case 34:
-        decoded.parentSpanId = reader.hex()
-        break
-      case 42:
-        decoded.name = reader.key()
-        break
-      case 48:
-        decoded.kind = reader.uint32()
-        break
-      case 57:
-        decoded.start = reader.nanos()
-        break
-      case 65:
-        decoded.end = reader.nanos()
-        break
-      case 74:
-        attribute(reader, decoded.attributes)
-        break
-      case 90:
-        decoded.events.push(event(reader))
-        break
-      case 106:
-        decoded.links.push(link(reader))
-        break
-      case 122:
-        status(reader, decoded)
-        break
-      default:
-        reader.skip(tag)
-    }
-  }
-  reader.leave(outer)
-  decoded.faults = reader.faults
-  return decoded
-}
-
-function logRecord(reader: WireReader): OtlpLogRecord {
-  const decoded = newLogRecord(reader.budget)
-  reader.faults = null
-  const outer = reader.enter()
-  while (reader.position < reader.end) {
-    const tag = reader.tag()
-    switch (tag) {
-      case 9:
-        decoded.time = reader.nanos()
-        break
-      case 16:
-        decoded.severity = reader.uint32()
-        break
-      case 26:
-        decoded.severityText = reader.key()
-        break
-      case 42:
-        decoded.body = logValue(reader, decoded.body)
-        break
-      case 50:
-        logAttribute(reader, decoded.attributes)
-        break
-      case 74:
-        decoded.traceId = reader.hex()
-        break
-      case 82:
-        decoded.spanId = reader.hex()
-        break
-      case 89:
-        decoded.observed = reader.nanos()
-        break
-      case 98:
-        decoded.eventName = reader.key()
-        break
-      default:
-        reader.skip(tag)
-    }
-  }
-  reader.leave(outer)
-  decoded.faults = reader.faults
-  return decoded
+const decodeRecord: ItemDecoder<OtlpLogRecord> = (reader) => {
+  reader.begin({ keepsBytes: true })
+  return recordOf(types.logRecord.decode(reader, reader.size()), reader)
 }
 
 /** Items that are decoded as they are asked for, so that those of a large body are not all in memory at once. */
 class LaterItems<Item> implements Iterable<Item | UnreadableItem> {
-  private readonly reader: WireReader
+  private readonly reader: OtlpReader
   private readonly item: ItemDecoder<Item>
   private readonly starts: number[] = []
-  constructor(reader: WireReader, item: ItemDecoder<Item>) {
+  constructor(reader: OtlpReader, item: ItemDecoder<Item>) {
     this.reader = reader
     this.item = item
   }
@@ -314,14 +150,14 @@ class LaterItems<Item> implements Iterable<Item | UnreadableItem> {
   /** Passes over an item. */
   pass(): void {
     spend(this.reader.budget, cost.item)
-    this.starts.push(this.reader.position)
-    this.reader.passOver()
+    this.starts.push(this.reader.pos)
+    this.reader.pos = this.reader.fieldEnd()
   }
   *[Symbol.iterator](): Generator<Item | UnreadableItem> {
     const { reader } = this
     for (const start of this.starts) {
-      reader.position = start
-      reader.end = reader.bytes.length
+      reader.pos = start
+      reader.len = reader.buf.length
       yield this.readable()
     }
   }
@@ -329,69 +165,58 @@ class LaterItems<Item> implements Iterable<Item | UnreadableItem> {
     try {
       return this.item(this.reader)
     } catch (error) {
-      if (error instanceof DecodeError) return new UnreadableItem(error.message)
+      if (isUnreadable(error)) return new UnreadableItem(reasonOf(error))
       throw error
     }
   }
 }
 
-type ItemDecoder<Item> = (reader: WireReader) => Item
+const [first, second] = [10, 18]
 
-function scoped<Item>(reader: WireReader, item: ItemDecoder<Item>): OtlpScoped<Item> {
+function scopeOf<Item>(reader: OtlpReader, item: ItemDecoder<Item>) {
   const items = new LaterItems(reader, item)
-  const decoded: OtlpScoped<Item> = { ...newScoped<Item>(reader.budget), items }
-  const outer = reader.enter()
-  while (reader.position < reader.end) {
-    const tag = reader.tag()
-    if (tag === 10) {
-      const around = reader.enter()
-      while (reader.position < reader.end) {
-        const field = reader.tag()
-        if (field === 10) decoded.scope.name = reader.key()
-        else if (field === 18) decoded.scope.version = reader.key()
-        else if (field === 26) attribute(reader, decoded.scope.attributes)
-        else reader.skip(field)
-      }
-      reader.leave(around)
-    } else if (tag === 18) items.pass()
-    else reader.skip(tag)
-  }
-  reader.leave(outer)
+  const decoded = { ...newScoped<Item>(reader.budget), items }
+  let scope: InstanceType<typeof types.scope> | undefined
+  reader.message((tag) => {
+    if (tag === first) scope = types.scope.decode(reader, reader.size(), undefined, 0, scope)
+    else if (tag === second) items.pass()
+    else return false
+    return true
+  })
+  if (scope !== undefined)
+    decoded.scope = { name: scope.name, version: scope.version, attributes: textsOf(scope.attributes) }
   return decoded
 }
 
-function resource<Item>(reader: WireReader, item: (reader: WireReader) => Item): OtlpResource<Item> {
+function resourceOf<Item>(reader: OtlpReader, item: ItemDecoder<Item>): OtlpResource<Item> {
   const decoded = newResource<Item>(reader.budget)
-  reader.faults = null
-  const outer = reader.enter()
-  while (reader.position < reader.end) {
-    const tag = reader.tag()
-    if (tag === 10) {
-      const around = reader.enter()
-      while (reader.position < reader.end) {
-        const field = reader.tag()
-        if (field === 10) attribute(reader, decoded.resource)
-        else if (field === 16) decoded.droppedResource = reader.uint32()
-        else reader.skip(field)
-      }
-      reader.leave(around)
-    } else if (tag === 18) decoded.scopes.push(scoped(reader, item))
-    else reader.skip(tag)
+  reader.begin()
+  let resource: InstanceType<typeof types.resource> | undefined
+  reader.message((tag) => {
+    if (tag === first) resource = types.resource.decode(reader, reader.size(), undefined, 0, resource)
+    else if (tag === second) decoded.scopes.push(scopeOf(reader, item))
+    else return false
+    return true
+  })
+  if (resource !== undefined) {
+    decoded.resource = textsOf(resource.attributes)
+    decoded.droppedResource = resource.droppedAttributesCount
   }
-  reader.leave(outer)
   decoded.faults = reader.faults
   return decoded
 }
 
-function decode<Item>(bytes: Buffer, budget: DecodeBudget, item: (reader: WireReader) => Item): OtlpResource<Item>[] {
-  const reader = new WireReader(bytes, budget)
+function decode<Item>(reader: OtlpReader, item: ItemDecoder<Item>): OtlpResource<Item>[] {
   const decoded: OtlpResource<Item>[] = []
-  while (reader.position < reader.end) {
-    const tag = reader.tag()
-    if (tag === 10) decoded.push(resource(reader, item))
-    else reader.skip(tag)
+  try {
+    reader.fields((tag) => {
+      if (tag !== first) return false
+      decoded.push(resourceOf(reader, item))
+      return true
+    })
+  } catch (error) {
+    throw isUnreadable(error) ? new DecodeError(reasonOf(error)) : error
   }
-  if (reader.position !== bytes.length) throw new DecodeError('the message ends inside a field')
   return decoded
 }
 
@@ -400,8 +225,8 @@ function decode<Item>(bytes: Buffer, budget: DecodeBudget, item: (reader: WireRe
  * @throws DecodeError for bytes that are no such message, 413 over the budget
  */
 export const decodeProtobuf = (bytes: Buffer, budget: DecodeBudget): OtlpResource<OtlpSpan>[] =>
-  decode(bytes, budget, span)
+  decode(new OtlpReader(bytes, budget), decodeSpan)
 
 /** ExportLogsServiceRequest, which has the same frame. */
 export const decodeLogsProtobuf = (bytes: Buffer, budget: DecodeBudget): OtlpResource<OtlpLogRecord>[] =>
-  decode(bytes, budget, logRecord)
+  decode(new OtlpReader(bytes, budget), decodeRecord)

@@ -193,6 +193,10 @@ export function nanosText({ us, rest }: Nanos): string {
   return us === 0 ? String(rest) : `${us}${String(rest).padStart(3, '0')}`
 }
 
+/** The same, exact up to 2^64 nanoseconds. */
+export const exactNanosText = (time: Nanos): string =>
+  time.us > Number.MAX_SAFE_INTEGER ? String(BigInt(time.us) * 1000n + BigInt(time.rest)) : nanosText(time)
+
 const notDigit = /\D/
 
 /** Nanoseconds from decimal digits, null when it is none or beyond 64 bits. */
