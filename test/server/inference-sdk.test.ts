@@ -74,7 +74,11 @@ describe('errors', () => {
       { error: 'cloud_credentials must be the JSON text of an object', error_status_code: 400 },
     ],
   ])('of %j before the provider are told in the answer', async (inputs, response) => {
-    const greeting = { _type: 'MessagesPrompt', _class_name: 'MessagesPrompt', _bases: ['Prompt'] }
+    const greeting = {
+      _type: 'MessagesPrompt',
+      _class_name: 'MessagesPrompt',
+      _bases: ['Prompt', 'Object', 'BaseModel'],
+    }
     await world.create('greets', { ...greeting, messages: [{ role: 'user', content: 'Hi {name}' }] })
     const { status, json } = await create(inputs)
     expect([status, json]).toEqual([200, expect.objectContaining({ response, weave_call_id: null })])
