@@ -38,6 +38,11 @@ export const traceTreeResponse = z.object({
   tokens_in: counts,
   tokens_out: counts,
   cost: counts,
+  counted: z
+    .object({ span: z.array(z.int()), tokens_in: counts, tokens_out: counts, cost: counts })
+    .describe(
+      'places of spans that others with usage are below, and what they count for themselves: every other span counts what it reports, and a trace is the sum of them',
+    ),
   feedback: z.array(z.int()),
   size: z.array(z.int()).describe('stored bytes'),
   orphans: z.array(z.int()).describe('places of spans whose parent is not in this answer'),

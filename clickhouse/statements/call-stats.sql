@@ -23,10 +23,23 @@ WITH
         WHERE part != 'start' AND notEmpty(billed_usage)
             AND (project_id, if({unit:UInt16} = 60, toStartOfMinute(at), toDateTime(at, 'UTC'))) IN (SELECT project_id, bucket FROM places)
     ),
+    -- What spans count for themselves that report the sum of those below them.
+    shares AS
+    (
+        SELECT
+            project_id, started_at, id, nested, (input, output, total, cache_read, cache_write) AS counted,
+            CAST(('', inside, 0, billed_read, billed_write, billed_write_1h, more_output),
+                'Tuple(model String, inside Int64, apart Int64, cache_read Int64, cache_write Int64, cache_write_1h Int64, more_output Int64)') AS bill
+        FROM callhouse.usage_shares FINAL
+        WHERE nested = 1
+            AND started_at >= toDateTime64({from:Int64}, 6, 'UTC') AND started_at < toDateTime64({before:Int64}, 6, 'UTC')
+            AND (project_id, if({unit:UInt16} = 60, toStartOfMinute(started_at), toDateTime(started_at, 'UTC')))
+                IN (SELECT project_id, bucket FROM due)
+    ),
     one AS
     (
         SELECT
-            project_id, id, end_ver,
+            project_id, id, started_at, end_ver,
             if({unit:UInt16} = 60, toStartOfMinute(started_at), toDateTime(started_at, 'UTC')) AS bucket,
             toUInt8(parent_id = '') AS root, exception != '' AS failed,
             end_ver > 0 AND ended_at >= started_at AS has_latency,
@@ -66,15 +79,18 @@ WITH
     billed AS
     (
         SELECT
-            project_id, bucket, root, op, user, top,
+            o.project_id AS project_id, o.bucket AS bucket, o.root AS root, o.op AS op, o.user AS user, o.top AS top,
             -- lists of equal length in every row that the edge wrote; one other row must not stop the recompute
-            arrayZip(usage_model, arrayResize(usage_input, length(usage_model)), arrayResize(usage_output, length(usage_model)),
-                arrayResize(usage_total, length(usage_model)), arrayResize(usage_cache_read, length(usage_model)),
-                arrayResize(usage_cache_write, length(usage_model))) AS points,
-            arrayMap(model -> arrayFirst(bill -> bill.model = model, b.billed_usage), usage_model) AS bills,
+            arrayZip(o.usage_model, arrayResize(o.usage_input, length(o.usage_model)), arrayResize(o.usage_output, length(o.usage_model)),
+                arrayResize(o.usage_total, length(o.usage_model)), arrayResize(o.usage_cache_read, length(o.usage_model)),
+                arrayResize(o.usage_cache_write, length(o.usage_model))) AS reported,
+            if(s.nested = 1, if((s.counted, tupleElement(s.bill, 2), tupleElement(s.bill, 4), tupleElement(s.bill, 5), tupleElement(s.bill, 6), tupleElement(s.bill, 7)) = ((0, 0, 0, 0, 0), 0, 0, 0, 0, 0), [],
+                arrayMap(point -> tupleConcat(tuple(point.1), s.counted), reported)), reported) AS points,
+            arrayMap(point -> if(s.nested = 1, s.bill, arrayFirst(bill -> bill.model = point.1, b.billed_usage)), points) AS bills,
             o.has_cached OR b.counts_cached = 1 AS counts_cached
         FROM (SELECT * FROM one WHERE notEmpty(usage_model)) AS o
         LEFT ANY JOIN bills AS b ON b.clock = o.end_ver AND b.id = o.id
+        LEFT ANY JOIN shares AS s ON s.project_id = o.project_id AND s.started_at = o.started_at AND s.id = o.id
     ),
     by_key AS
     (

@@ -14,6 +14,7 @@ type ProjectTable =
   | 'call_counts_hourly'
   | 'call_marks'
   | 'call_stats'
+  | 'usage_shares'
   | 'objects'
   | 'object_events'
   | 'object_labels'
@@ -50,6 +51,7 @@ const ages: Partial<Record<ProjectTable, Aged>> = {
   call_counts_hourly: { column: 'hour', cutoff: 'callsUs', is: 'time' },
   call_marks: { column: 'minute', cutoff: 'callsUs', is: 'time' },
   call_stats: { column: 'bucket', cutoff: 'statsUs', is: 'time' },
+  usage_shares: { column: 'started_at', cutoff: 'callsUs', is: 'time64' },
   payloads: { column: 'at', cutoff: 'payloadsUs', is: 'time64' },
   // A row holds values of one hour, and a cutoff is a whole hour.
   payload_leaves: { column: 'least', cutoff: 'valuesUs', is: 'micros' },

@@ -6,9 +6,10 @@ import type { Store } from '../core/store/store.ts'
 import { topicNamed } from '../events/registry.ts'
 import { createNewCallsInsert, type NewCallsDeps } from './calls/insert-new.ts'
 import { createCallMaterializer, type LogJoins } from './calls/merge-fragments.ts'
+import type { SpansOfRows, UsageShares } from './calls/usage-shares.ts'
 import type { Budget } from './cleanup/budget.ts'
 import { createDeduplication } from './cleanup/deduplicate.ts'
-import { batchMembers } from './combined-batch.ts'
+import { batchMembers, type DirtyPositions, dirtyAt } from './combined-batch.ts'
 import type { DeadLetters } from './dead-letters/dead-letters.ts'
 import type { Marking, Materializer } from './materializer.ts'
 import type { ControlInsert } from './split/control-insert.ts'
@@ -29,6 +30,8 @@ export type Applier = {
   reapply(topic: string, rows: SegmentRow[]): Promise<void>
   /** Makes the counters of a range due again. */
   recount(range: TimeRange): Promise<void>
+  /** Stores what spans of a range count for themselves again, and makes their counters due. */
+  recountShares(range: TimeRange): Promise<void>
   /** Runs a job between two batches. */
   exclusive<T>(job: () => Promise<T>): Promise<T>
   /** Merges calls that large batches brought under two start times since the last time; returns their number. */
@@ -53,6 +56,8 @@ export type ApplierDeps = {
   budget?: Budget
   /** Takes batches of calls that are new in without a merge; absent: every batch is merged. */
   newCalls?: NewCallsDeps
+  /** Keeps what spans count for themselves, of the rows that `newCalls` looks at. */
+  shares?: UsageShares
 }
 
 /** A batch of rows that are at hand, under the position of the last of them. */
@@ -76,7 +81,7 @@ const withRows = (batch: Batch, rows: SegmentRow[]): Batch => ({
 })
 
 export function createApplier(deps: ApplierDeps): Applier {
-  const { store, log, deadLetters, control, committedCalls = async () => [], budget } = deps
+  const { store, log, deadLetters, control, committedCalls = async () => [], budget, shares } = deps
   const queue = createSerialQueue()
   const calls = createCallMaterializer(store, deps.logJoins)
   const newCalls = deps.newCalls && createNewCallsInsert(store, deps.newCalls)
@@ -115,9 +120,17 @@ export function createApplier(deps: ApplierDeps): Applier {
     return { topic, partition: 0, offset }
   }
   const nextCalls = () => next('calls')
+  const nextDirty = async (): Promise<DirtyPositions> => {
+    const { partition, offset: lastOffset } = await nextCalls()
+    return dirtyAt([{ partition, lastOffset }])
+  }
+  const mergeNamed: typeof calls.mergeNamed = async (at, named) => {
+    await calls.mergeNamed(at, named)
+    await shares?.settleCalls(named, await nextDirty())
+  }
   const deduplication = createDeduplication({
     store,
-    calls,
+    calls: { mergeNamed },
     queue,
     committed: committedCalls,
     next: nextCalls,
@@ -140,10 +153,16 @@ export function createApplier(deps: ApplierDeps): Applier {
     })
   }
 
+  const settled = async (spans: SpansOfRows | undefined, marked: () => Promise<DirtyPositions>): Promise<void> => {
+    if (shares === undefined || spans === undefined || spans.traces.size + spans.others.size === 0) return
+    await shares.settle(spans, await marked())
+  }
+
   const applyWith = async (
     { insertNew, beforeInsert, afterInsert }: Materializer,
     whole: Batch,
     some: SegmentRow[] | undefined,
+    settle: (batch: Batch) => Promise<void>,
   ): Promise<number> => {
     let dead = 0
     await splitBatch(some, async (rows) => {
@@ -151,10 +170,14 @@ export function createApplier(deps: ApplierDeps): Applier {
       try {
         dead += await queue.run(async () => {
           const marking = await markingOf(batch, rows)
-          if (await insertNew?.(batch, rows, marking)) return 0
-          await beforeInsert(batch)
-          const refused = await insert(batch, rows)
-          await afterInsert(batch, marking.isBySecond)
+          const isIn = (await insertNew?.(batch, rows, marking)) ?? false
+          let refused = 0
+          if (!isIn) {
+            await beforeInsert(batch)
+            refused = await insert(batch, rows)
+            await afterInsert(batch, marking.isBySecond)
+          }
+          await settle(batch)
           return refused
         })
         return []
@@ -168,19 +191,28 @@ export function createApplier(deps: ApplierDeps): Applier {
     return dead
   }
 
+  const recount = (range: TimeRange) => queue.run(async () => calls.markRangeDirty(await nextCalls(), range))
+
   return {
     apply(batch, rows) {
       if (batch.topic === 'calls')
         for (const { partition, lastOffset } of batchMembers(batch))
           if (partition === 0) lastTaken = Math.max(lastTaken, lastOffset)
-      return applyWith(materializerOf(batch.topic), batch, rows)
+      return applyWith(materializerOf(batch.topic), batch, rows, (some) =>
+        settled(newCalls?.spansOf(some), async () => dirtyAt(batchMembers(some))),
+      )
     },
     async reapply(topic, rows) {
-      if (topic === 'calls') await newCalls?.note(rows)
+      const spans = topic === 'calls' ? await newCalls?.note(rows) : undefined
       const materializer = topic === 'calls' ? calls.reapplied(nextCalls) : materializerOf(topic)
-      await applyWith(materializer, batchOfRows(await next(topic), rows), rows)
+      const settle = () => settled(spans, nextDirty)
+      await applyWith(materializer, batchOfRows(await next(topic), rows), rows, settle)
     },
-    recount: (range) => queue.run(async () => calls.markRangeDirty(await nextCalls(), range)),
+    recount,
+    async recountShares(range) {
+      await queue.run(async () => shares?.settleStored(range))
+      await recount(range)
+    },
     exclusive: (job) =>
       queue.run(async () => {
         try {

@@ -9,6 +9,7 @@ import { topicNamed } from '../events/registry.ts'
 import { type Applier, createApplier } from './apply-batch.ts'
 import { createKnownCalls } from './calls/known-calls.ts'
 import type { LogJoins } from './calls/merge-fragments.ts'
+import { createUsageShares } from './calls/usage-shares.ts'
 import { type Budget, createBudget } from './cleanup/budget.ts'
 import { batchMembers, combined } from './combined-batch.ts'
 import { type CommitDeps, createCommitter } from './commit-batch.ts'
@@ -83,9 +84,11 @@ export function startWorker(deps: WorkerDeps): Worker {
     lateness: () => fieldIndexRollups.lateness(),
     isSoleDeriver: () => derivedSlots() === null,
   })
+  const shares = createUsageShares(store, deps.ownsTables === true)
   const applier = createApplier({
     store,
     log,
+    shares,
     deadLetters: deps.deadLetters,
     committedCalls,
     budget,
@@ -120,6 +123,7 @@ export function startWorker(deps: WorkerDeps): Worker {
   const rollups = createRollups({
     ...derived,
     budget,
+    beforeFirstCount: shares.settleStored,
     countedAgain: deps.countedAgain,
     onError: (error) => deps.onRetry?.('calls', error, 0),
   })
@@ -206,6 +210,7 @@ export function startWorker(deps: WorkerDeps): Worker {
     deduplicateAll: applier.deduplicateAll,
     reapply: (topic, rows) => applier.reapply(topic, rows).then(onDirty),
     recount: (range) => applier.recount(range).then(onDirty),
+    recountShares: (range) => applier.recountShares(range).then(onDirty),
     async caughtUp() {
       await ready
       const ends = (await Promise.all(log.topics.map((topic) => log.end(topic)))).flat()

@@ -791,16 +791,17 @@ FROM
                                 c.bucket AS bucket,
                                 c.end_ver AS end_ver,
                                 c.id AS id,
-                                c.points AS points,
+                                if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points,
                                 c.has_cached OR (b.counts_cached = 1) AS counts_cached,
-                                arrayMap(point -> arrayFirst(bill -> (bill.model = (point.1)), b.billed_usage), c.points) AS bills
+                                arrayMap(point -> if(s.nested = 1, CAST(tupleConcat(tuple(toString(point.1)), s.bill), 'Tuple(model String, inside Int64, apart Int64, cache_read Int64, cache_write Int64, cache_write_1h Int64, more_output Int64)'), arrayFirst(bill -> (bill.model = (point.1)), b.billed_usage)), points) AS bills
                             FROM
                             (
                                 SELECT
                                     toString(toUnixTimestamp(c.started_at) - positiveModulo(toUnixTimestamp(c.started_at), {v1:Int64})) AS bucket,
+                                    c.started_at AS begun,
                                     c.end_ver AS end_ver,
                                     c.id AS id,
-                                    arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points,
+                                    arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS reported,
                                     (c.start_ver, c.id) IN (
                                         SELECT
                                             clock,
@@ -818,6 +819,18 @@ FROM
                                     WHERE (project_id = {v2:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (otel_dump != ''))
                                 ))))
                             ) AS c
+                            ANY LEFT JOIN
+                            (
+                                SELECT
+                                    started_at,
+                                    id,
+                                    nested,
+                                    (input, output, total, cache_read, cache_write) AS counted,
+                                    (inside, toInt64(0), billed_read, billed_write, billed_write_1h, more_output) AS bill
+                                FROM callhouse.usage_shares
+                                FINAL
+                                WHERE (project_id = {v2:String}) AND ((started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (nested = 1))
+                            ) AS s ON (s.started_at = c.begun) AND (s.id = c.id)
                             ANY LEFT JOIN
                             (
                                 SELECT
@@ -978,20 +991,42 @@ FROM
                         FROM
                         (
                             SELECT
-                                toString(toDate32(c.started_at, {v2:String})) AS bucket,
-                                ifNull(toString(multiIf(c.exception != '', 'error', c.end_ver = 0, 'running', c.error_count > 0, 'descendant_error', 'success')), '') AS k1,
+                                c.bucket AS bucket,
+                                c.k1 AS k1,
                                 c.end_ver AS end_ver,
                                 c.id AS id,
-                                arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points
-                            FROM callhouse.calls AS c
-                            FINAL
-                            WHERE (c.project_id = {v3:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v6:String})) AND notEmpty(c.usage_model) AND ((c.parent_id = '') OR ((c.start_ver, c.id) IN (
+                                if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points
+                            FROM
+                            (
                                 SELECT
-                                    clock,
-                                    id
-                                FROM callhouse.payloads
-                                WHERE (project_id = {v3:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (otel_dump != ''))
-                            ))))
+                                    toString(toDate32(c.started_at, {v2:String})) AS bucket,
+                                    ifNull(toString(multiIf(c.exception != '', 'error', c.end_ver = 0, 'running', c.error_count > 0, 'descendant_error', 'success')), '') AS k1,
+                                    c.started_at AS begun,
+                                    c.end_ver AS end_ver,
+                                    c.id AS id,
+                                    arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS reported
+                                FROM callhouse.calls AS c
+                                FINAL
+                                WHERE (c.project_id = {v3:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v6:String})) AND notEmpty(c.usage_model) AND ((c.parent_id = '') OR ((c.start_ver, c.id) IN (
+                                    SELECT
+                                        clock,
+                                        id
+                                    FROM callhouse.payloads
+                                    WHERE (project_id = {v3:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (otel_dump != ''))
+                                ))))
+                            ) AS c
+                            ANY LEFT JOIN
+                            (
+                                SELECT
+                                    started_at,
+                                    id,
+                                    nested,
+                                    (input, output, total, cache_read, cache_write) AS counted,
+                                    (inside, toInt64(0), billed_read, billed_write, billed_write_1h, more_output) AS bill
+                                FROM callhouse.usage_shares
+                                FINAL
+                                WHERE (project_id = {v3:String}) AND ((started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (nested = 1))
+                            ) AS s ON (s.started_at = c.begun) AND (s.id = c.id)
                         )
                     )
                 )
@@ -1056,17 +1091,18 @@ FROM
                             c.k0 AS k0,
                             c.end_ver AS end_ver,
                             c.id AS id,
-                            c.points AS points,
+                            if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points,
                             c.has_cached OR (b.counts_cached = 1) AS counts_cached,
-                            arrayMap(point -> arrayFirst(bill -> (bill.model = (point.1)), b.billed_usage), c.points) AS bills
+                            arrayMap(point -> if(s.nested = 1, CAST(tupleConcat(tuple(toString(point.1)), s.bill), 'Tuple(model String, inside Int64, apart Int64, cache_read Int64, cache_write Int64, cache_write_1h Int64, more_output Int64)'), arrayFirst(bill -> (bill.model = (point.1)), b.billed_usage)), points) AS bills
                         FROM
                         (
                             SELECT
                                 toString(toUnixTimestamp(c.started_at) - positiveModulo(toUnixTimestamp(c.started_at), {v0:Int64})) AS bucket,
                                 ifNull(toString(nullIf(c.user_id, '')), '') AS k0,
+                                c.started_at AS begun,
                                 c.end_ver AS end_ver,
                                 c.id AS id,
-                                arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points,
+                                arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS reported,
                                 (c.start_ver, c.id) IN (
                                     SELECT
                                         clock,
@@ -1084,6 +1120,18 @@ FROM
                                 WHERE (project_id = {v1:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (otel_dump != ''))
                             ))))
                         ) AS c
+                        ANY LEFT JOIN
+                        (
+                            SELECT
+                                started_at,
+                                id,
+                                nested,
+                                (input, output, total, cache_read, cache_write) AS counted,
+                                (inside, toInt64(0), billed_read, billed_write, billed_write_1h, more_output) AS bill
+                            FROM callhouse.usage_shares
+                            FINAL
+                            WHERE (project_id = {v1:String}) AND ((started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (nested = 1))
+                        ) AS s ON (s.started_at = c.begun) AND (s.id = c.id)
                         ANY LEFT JOIN
                         (
                             SELECT

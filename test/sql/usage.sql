@@ -42,6 +42,17 @@ FROM
     GROUP BY c.id
 )
 
+-- spans with shares (usage.nested)
+-- {"v0":"ent/proj","v1":["1000000"],"v2":["a"]}
+SELECT
+    toUnixTimestamp64Micro(started_at),
+    id
+FROM callhouse.usage_shares
+FINAL
+WHERE (project_id = {v0:String}) AND ((started_at IN (
+    SELECT fromUnixTimestamp64Micro(toInt64(arrayJoin({v1:Array(String)})), 'UTC')
+)) AND (id IN ({v2:Array(String)})) AND (nested = 1))
+
 -- calls per bucket (call-stats.calls)
 -- {"v3":"ent/proj","v0":0.95,"v1":1,"v2":300000000,"v4":1000000,"v5":2000000,"v6":"op:"}
 SELECT
@@ -85,13 +96,34 @@ FROM
         FROM
         (
             SELECT
-                intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v0:Int64}), 1000000) AS bucket,
+                c.bucket AS bucket,
                 c.end_ver AS end_ver,
                 c.id AS id,
-                arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points
-            FROM callhouse.calls AS c
-            FINAL
-            WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model))
+                if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points
+            FROM
+            (
+                SELECT
+                    intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v0:Int64}), 1000000) AS bucket,
+                    c.started_at AS begun,
+                    c.end_ver AS end_ver,
+                    c.id AS id,
+                    arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS reported
+                FROM callhouse.calls AS c
+                FINAL
+                WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model))
+            ) AS c
+            ANY LEFT JOIN
+            (
+                SELECT
+                    started_at,
+                    id,
+                    nested,
+                    (input, output, total, cache_read, cache_write) AS counted,
+                    (inside, toInt64(0), billed_read, billed_write, billed_write_1h, more_output) AS bill
+                FROM callhouse.usage_shares
+                FINAL
+                WHERE (project_id = {v1:String}) AND ((started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (nested = 1))
+            ) AS s ON (s.started_at = c.begun) AND (s.id = c.id)
         )
     )
 )
@@ -165,19 +197,40 @@ FROM
         FROM
         (
             SELECT
-                intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v0:Int64}), 1000000) AS bucket,
+                c.bucket AS bucket,
                 c.end_ver AS end_ver,
                 c.id AS id,
-                arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points
-            FROM callhouse.calls AS c
-            FINAL
-            WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model) AND ((c.parent_id = '') OR ((c.start_ver, c.id) IN (
+                if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points
+            FROM
+            (
                 SELECT
-                    clock,
-                    id
-                FROM callhouse.payloads
-                WHERE (project_id = {v1:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (otel_dump != ''))
-            ))))
+                    intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v0:Int64}), 1000000) AS bucket,
+                    c.started_at AS begun,
+                    c.end_ver AS end_ver,
+                    c.id AS id,
+                    arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS reported
+                FROM callhouse.calls AS c
+                FINAL
+                WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model) AND ((c.parent_id = '') OR ((c.start_ver, c.id) IN (
+                    SELECT
+                        clock,
+                        id
+                    FROM callhouse.payloads
+                    WHERE (project_id = {v1:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (otel_dump != ''))
+                ))))
+            ) AS c
+            ANY LEFT JOIN
+            (
+                SELECT
+                    started_at,
+                    id,
+                    nested,
+                    (input, output, total, cache_read, cache_write) AS counted,
+                    (inside, toInt64(0), billed_read, billed_write, billed_write_1h, more_output) AS bill
+                FROM callhouse.usage_shares
+                FINAL
+                WHERE (project_id = {v1:String}) AND ((started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (nested = 1))
+            ) AS s ON (s.started_at = c.begun) AND (s.id = c.id)
         )
     )
 )
@@ -223,13 +276,34 @@ FROM
         ANY RIGHT JOIN
         (
             SELECT
-                intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v3:Int64}), 1000000) AS bucket,
+                c.bucket AS bucket,
                 c.end_ver AS end_ver,
                 c.id AS id,
-                arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points
-            FROM callhouse.calls AS c
-            FINAL
-            WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model))
+                if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points
+            FROM
+            (
+                SELECT
+                    intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v3:Int64}), 1000000) AS bucket,
+                    c.started_at AS begun,
+                    c.end_ver AS end_ver,
+                    c.id AS id,
+                    arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS reported
+                FROM callhouse.calls AS c
+                FINAL
+                WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model))
+            ) AS c
+            ANY LEFT JOIN
+            (
+                SELECT
+                    started_at,
+                    id,
+                    nested,
+                    (input, output, total, cache_read, cache_write) AS counted,
+                    (inside, toInt64(0), billed_read, billed_write, billed_write_1h, more_output) AS bill
+                FROM callhouse.usage_shares
+                FINAL
+                WHERE (project_id = {v0:String}) AND ((started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (nested = 1))
+            ) AS s ON (s.started_at = c.begun) AND (s.id = c.id)
         ) AS c ON (p.clock = c.end_ver) AND (p.id = c.id)
     )
 )
@@ -272,16 +346,17 @@ FROM
                 c.bucket AS bucket,
                 c.end_ver AS end_ver,
                 c.id AS id,
-                c.points AS points,
+                if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points,
                 c.has_cached OR (b.counts_cached = 1) AS counts_cached,
-                arrayMap(point -> arrayFirst(bill -> (bill.model = (point.1)), b.billed_usage), c.points) AS bills
+                arrayMap(point -> if(s.nested = 1, CAST(tupleConcat(tuple(toString(point.1)), s.bill), 'Tuple(model String, inside Int64, apart Int64, cache_read Int64, cache_write Int64, cache_write_1h Int64, more_output Int64)'), arrayFirst(bill -> (bill.model = (point.1)), b.billed_usage)), points) AS bills
             FROM
             (
                 SELECT
                     intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v0:Int64}), 1000000) AS bucket,
+                    c.started_at AS begun,
                     c.end_ver AS end_ver,
                     c.id AS id,
-                    arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points,
+                    arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS reported,
                     (c.start_ver, c.id) IN (
                         SELECT
                             clock,
@@ -293,6 +368,18 @@ FROM
                 FINAL
                 WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model))
             ) AS c
+            ANY LEFT JOIN
+            (
+                SELECT
+                    started_at,
+                    id,
+                    nested,
+                    (input, output, total, cache_read, cache_write) AS counted,
+                    (inside, toInt64(0), billed_read, billed_write, billed_write_1h, more_output) AS bill
+                FROM callhouse.usage_shares
+                FINAL
+                WHERE (project_id = {v1:String}) AND ((started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (nested = 1))
+            ) AS s ON (s.started_at = c.begun) AND (s.id = c.id)
             ANY LEFT JOIN
             (
                 SELECT
@@ -356,13 +443,34 @@ FROM
             FROM
             (
                 SELECT
-                    intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v0:Int64}), 1000000) AS bucket,
+                    c.bucket AS bucket,
                     c.end_ver AS end_ver,
                     c.id AS id,
-                    arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points
-                FROM callhouse.calls AS c
-                FINAL
-                WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model))
+                    if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points
+                FROM
+                (
+                    SELECT
+                        intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v0:Int64}), 1000000) AS bucket,
+                        c.started_at AS begun,
+                        c.end_ver AS end_ver,
+                        c.id AS id,
+                        arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS reported
+                    FROM callhouse.calls AS c
+                    FINAL
+                    WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model))
+                ) AS c
+                ANY LEFT JOIN
+                (
+                    SELECT
+                        started_at,
+                        id,
+                        nested,
+                        (input, output, total, cache_read, cache_write) AS counted,
+                        (inside, toInt64(0), billed_read, billed_write, billed_write_1h, more_output) AS bill
+                    FROM callhouse.usage_shares
+                    FINAL
+                    WHERE (project_id = {v1:String}) AND ((started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND ((started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC'))) AND (nested = 1))
+                ) AS s ON (s.started_at = c.begun) AND (s.id = c.id)
             )
         )
     )
@@ -387,16 +495,17 @@ FROM
                     c.bucket AS bucket,
                     c.end_ver AS end_ver,
                     c.id AS id,
-                    c.points AS points,
+                    if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points,
                     c.has_cached OR (b.counts_cached = 1) AS counts_cached,
-                    arrayMap(point -> arrayFirst(bill -> (bill.model = (point.1)), b.billed_usage), c.points) AS bills
+                    arrayMap(point -> if(s.nested = 1, CAST(tupleConcat(tuple(toString(point.1)), s.bill), 'Tuple(model String, inside Int64, apart Int64, cache_read Int64, cache_write Int64, cache_write_1h Int64, more_output Int64)'), arrayFirst(bill -> (bill.model = (point.1)), b.billed_usage)), points) AS bills
                 FROM
                 (
                     SELECT
                         intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v0:Int64}), 1000000) AS bucket,
+                        c.started_at AS begun,
                         c.end_ver AS end_ver,
                         c.id AS id,
-                        arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points,
+                        arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS reported,
                         (c.start_ver, c.id) IN (
                             SELECT
                                 clock,
@@ -408,6 +517,18 @@ FROM
                     FINAL
                     WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v4:Int64}, 'UTC'))) OR ((c.started_at >= fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v6:Int64}, 'UTC')))) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model))
                 ) AS c
+                ANY LEFT JOIN
+                (
+                    SELECT
+                        started_at,
+                        id,
+                        nested,
+                        (input, output, total, cache_read, cache_write) AS counted,
+                        (inside, toInt64(0), billed_read, billed_write, billed_write_1h, more_output) AS bill
+                    FROM callhouse.usage_shares
+                    FINAL
+                    WHERE (project_id = {v1:String}) AND ((started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (((started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v4:Int64}, 'UTC'))) OR ((started_at >= fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v6:Int64}, 'UTC')))) AND (nested = 1))
+                ) AS s ON (s.started_at = c.begun) AND (s.id = c.id)
                 ANY LEFT JOIN
                 (
                     SELECT
@@ -516,16 +637,17 @@ FROM
                     c.bucket AS bucket,
                     c.end_ver AS end_ver,
                     c.id AS id,
-                    c.points AS points,
+                    if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points,
                     c.has_cached OR (b.counts_cached = 1) AS counts_cached,
-                    arrayMap(point -> arrayFirst(bill -> (bill.model = (point.1)), b.billed_usage), c.points) AS bills
+                    arrayMap(point -> if(s.nested = 1, CAST(tupleConcat(tuple(toString(point.1)), s.bill), 'Tuple(model String, inside Int64, apart Int64, cache_read Int64, cache_write Int64, cache_write_1h Int64, more_output Int64)'), arrayFirst(bill -> (bill.model = (point.1)), b.billed_usage)), points) AS bills
                 FROM
                 (
                     SELECT
                         intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v6:Int64}), 1000000) AS bucket,
+                        c.started_at AS begun,
                         c.end_ver AS end_ver,
                         c.id AS id,
-                        arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points,
+                        arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS reported,
                         (c.start_ver, c.id) IN (
                             SELECT
                                 clock,
@@ -537,6 +659,18 @@ FROM
                     FINAL
                     WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model))
                 ) AS c
+                ANY LEFT JOIN
+                (
+                    SELECT
+                        started_at,
+                        id,
+                        nested,
+                        (input, output, total, cache_read, cache_write) AS counted,
+                        (inside, toInt64(0), billed_read, billed_write, billed_write_1h, more_output) AS bill
+                    FROM callhouse.usage_shares
+                    FINAL
+                    WHERE (project_id = {v1:String}) AND ((started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (nested = 1))
+                ) AS s ON (s.started_at = c.begun) AND (s.id = c.id)
                 ANY LEFT JOIN
                 (
                     SELECT

@@ -16,7 +16,7 @@ import {
 import { callSeriesQuery, seriesOf, usageSeriesQuery } from '../../services/query/call-stats/series.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
 import { usageQuery } from '../../services/query/usage/by-key.ts'
-import { tracesOfQuery } from '../../services/query/usage/load.ts'
+import { nestedQuery, tracesOfQuery } from '../../services/query/usage/load.ts'
 import { expectReviewed } from '../fixtures/sql-snapshot.ts'
 
 const projectId = 'ent/proj' as ProjectId
@@ -38,6 +38,12 @@ const queries: [about: string, query: Query][] = [
   ],
   ['what the usage of calls has', usageFactsQuery(projectId, splitTime(1_000_000, 7_200_000_000, []))],
   ['traces of calls', tracesOfQuery(projectId, ['a', 'b'])],
+  [
+    'spans with shares',
+    nestedQuery(projectId, [
+      { id: 'a', traceId: 't', parentId: '', startedUs: 1_000_000, isRunning: false, version: '1', usage: null },
+    ]),
+  ],
   ['calls per bucket', callSeriesQuery(series({ op_names: ['op:*'] }), latency)],
   ['usage per bucket', usageSeriesQuery(series({}), totals, { rootsOrSpans: false, exactTotals: false, most: 9 })],
   ['usage of keys by day', usageQuery(projectId, { project_id: projectId, from: 0, to: 86_400, by: 'day' })],

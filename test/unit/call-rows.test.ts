@@ -63,6 +63,8 @@ describe('rows by call', () => {
     }
   })
 
+  const noSpans = { traces: new Map(), others: new Map(), reporting: new Set() }
+
   it('leaves ids with escapes to the merge, and says so of rows that it cannot read', async () => {
     const withEscapes = written(complete('a"b'), complete('a\\'), complete('a\n'), end('a"b'))
     expect(await rowsByCall(withEscapes)).toEqual({
@@ -71,6 +73,7 @@ describe('rows by call', () => {
       isUnsure: false,
       hasPayloads: true,
       mayBeBilled: false,
+      spans: noSpans,
     })
     for (const text of ['{"n":1}', '{"project_id":"p","kind":"complete","id":"i","clock":1}', 'not JSON', ''])
       expect(await rowsByCall(rowsOf(text)), text).toEqual({
@@ -79,6 +82,7 @@ describe('rows by call', () => {
         isUnsure: true,
         hasPayloads: true,
         mayBeBilled: false,
+        spans: noSpans,
       })
   })
 })
@@ -113,6 +117,25 @@ describe('rows that have nothing to bill beside their counts', () => {
     expect(await billed(complete('a', { summary, otelDump: '{"a":1}' }))).toBe(true)
     expect(parse.mock.calls.filter(([text]) => text.length > 100_000)).toEqual([])
     parse.mockRestore()
+  })
+
+  it('names the traces of spans, and which projects have any with usage', async () => {
+    const [trace, span, other] = ['ab'.repeat(16), 'cd'.repeat(8), 'ef'.repeat(8)]
+    const usage = [{ model: 'm', requests: 1, input: 1, output: 1, total: 2, cacheRead: 0, cacheWrite: 0 }]
+    const rows = written(
+      complete(span, { projectId: 'a/spans', traceId: trace }),
+      complete(span, { projectId: 'a/usage', traceId: trace, usage }),
+      complete('019b0000-0000-7000-8000-000000000000', { projectId: 'a/sdk', traceId: trace, usage }),
+      { kind: 'delete', projectId: 'a/spans', id: other, clock: 1n } as CallFragment,
+    )
+    expect((await rowsByCall(rows)).spans).toEqual({
+      traces: new Map([
+        [`a/spans\n${trace}`, { project: 'a/spans', trace }],
+        [`a/usage\n${trace}`, { project: 'a/usage', trace }],
+      ]),
+      others: new Map([[`a/spans\n${other}`, { project: 'a/spans', id: other }]]),
+      reporting: new Set(['a/usage']),
+    })
   })
 
   it('are told beside raw spans, whatever these hold', async () => {

@@ -2,6 +2,7 @@
 // again: property
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { sharesOf } from '../../services/content/usage-shares.ts'
 import type { Part } from '../../services/web/page/engine/conversation.ts'
 import { boxAt, flameOfPaths, flameOfTree, linesMeant, partWith, stepOf } from '../../services/web/page/engine/flame.ts'
 import { namePaths } from '../../services/web/page/engine/name-paths.ts'
@@ -17,6 +18,18 @@ const numRuns = runs(200, 5_000)
 describe('a trace', () => {
   type Made = [id: string, parent: string | null, fromMs: number, ms: number, tokens?: number]
   const record = (...made: Made): Made => made
+  /** As the server tells it (services/query/trace-tree/counted.ts). */
+  const countedOf = (places: number[], used: (number | null)[]) => {
+    const reported = (place: number) => (used[place] === null ? null : [1, used[place] as number, 0])
+    const shares = [...sharesOf(Int32Array.from(places), reported, () => true)]
+    const nothing = shares.map(() => null)
+    return {
+      span: shares.map(([span]) => span),
+      tokens_in: shares.map(([, share]) => share[1] ?? 0),
+      tokens_out: nothing,
+      cost: nothing,
+    }
+  }
   const treeOfRecords = (records: Made[]) => {
     const ids = records.map(([id]) => id)
     const none = records.map(() => -1)
@@ -49,6 +62,7 @@ describe('a trace', () => {
         tokens_in: used,
         tokens_out: nulls,
         cost: nulls,
+        counted: countedOf(places, used),
         feedback: [],
         size: [],
         orphans: records.flatMap(([, parent], n) => (parent !== null && places[n] === -1 ? [n] : [])),
@@ -317,7 +331,18 @@ describe('a trace', () => {
   it('takes few bytes of each span, as its neighbours in a list are read while it is kept', () => {
     const width = (n: number) => `s${String(n).padStart(15, '0')}`
     const { spans } = treeOfRecords(Array.from({ length: 10_000 }, (_, n) => record(width(n), null, n, 5)))
-    const { ids, names, models, errors, count: _, baseUs: __, orphans: ___, isCut: ____, ...columns } = spans
+    const {
+      ids,
+      names,
+      models,
+      errors,
+      count: _,
+      baseUs: __,
+      orphans: ___,
+      isCut: ____,
+      counted: _____,
+      ...columns
+    } = spans
     const all = [...Object.values(columns), names.places, models.places, errors.places, ids.starts]
     const bytes = all.reduce((sum, { byteLength }) => sum + byteLength, ids.joined.length)
     expect(bytes / 10_000).toBeLessThan(36)

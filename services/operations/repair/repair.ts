@@ -30,7 +30,7 @@ export type Repair = {
 
 export type RepairDeps = {
   store: Pick<Store, 'rows' | 'command'>
-  applier: Pick<Applier, 'reapply' | 'recount' | 'deduplicateAll'>
+  applier: Pick<Applier, 'reapply' | 'recount' | 'recountShares' | 'deduplicateAll'>
   /** Records of a topic that the log still holds, up to its end at the moment of the call. */
   records(topic: string): AsyncIterable<StoredRecord>
   onRepaired(report: RepairReport): void
@@ -159,6 +159,11 @@ export function createRepair(deps: RepairDeps): Repair {
         await finish([part], async () => {
           if (part.table === 'payload_leaves') await forgetIndexed(part.partition)
           await applier.recount(range)
+          return { rows: 0, missingBefore: null }
+        })
+      else if (part.table === 'usage_shares')
+        await finish([part], async () => {
+          await applier.recountShares(range)
           return { rows: 0, missingBefore: null }
         })
       else {

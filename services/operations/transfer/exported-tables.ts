@@ -389,6 +389,7 @@ export const followingTables: readonly string[] = [
   'log_turns',
   'log_turns_due',
   'usage_minutes',
+  'usage_shares',
   'audit_events',
   'erasures',
 ]

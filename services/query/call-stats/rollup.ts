@@ -69,7 +69,7 @@ type Source = { store: Pick<Store, 'bytes'>; projectId: ProjectId; options: Quer
  * earlier build may have done that already.
  */
 export async function readIsBilled({ store, projectId, options, cache }: Source): Promise<boolean> {
-  for (const layout of ['call_stats_by_op', 'call_stats_billed'] as const)
+  for (const layout of ['call_stats_shared', 'call_stats_by_op', 'call_stats_billed'] as const)
     cache.isBilled ||= (await readCovered(store, projectId, layout, options)).length > 0
   return cache.isBilled
 }

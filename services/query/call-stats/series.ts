@@ -2,7 +2,7 @@
 import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
-import { allOf, indexOf, type Range, type Scope } from '../calls/access/scope.ts'
+import { allOf, indexOf, type Range, type Scope, timeConditions } from '../calls/access/scope.ts'
 import { type CallConditions, callConditions, conditionsOf, payloadRows } from '../calls/conditions/conditions.ts'
 import type { CompiledCallsQuery } from '../calls/conditions/types.ts'
 import { asNumbers } from '../calls/header.ts'
@@ -103,6 +103,21 @@ const billsOf = (project: ProjectScope, { scope }: Series): Sql =>
   sql`SELECT clock, id, billed_usage, counts_cached
     ${project.from('payloads', { where: sql`${payloadRows(project, scope, 'end')} AND notEmpty(billed_usage)` })}`
 
+/** What spans count for themselves that report the sum of those below them (0043_usage_shares.sql). */
+const sharesOf = (project: ProjectScope, { scope }: Series): Sql =>
+  sql`SELECT started_at, id, nested, (input, output, total, cache_read, cache_write) AS counted,
+      (inside, toInt64(0), billed_read, billed_write, billed_write_1h, more_output) AS bill
+    ${project.from('usage_shares', {
+      final: true,
+      where: allOf([...timeConditions(project, sql`started_at`, scope), sql`nested = 1`]),
+    })}`
+
+/** The data points of a call: what its span counts for itself, which is none where that is nothing. */
+const countedPoints = sql`if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [],
+        arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported)`
+const billType = sql`'Tuple(model String, inside Int64, apart Int64, cache_read Int64, cache_write Int64, cache_write_1h Int64, more_output Int64)'`
+const sharedBill = sql`CAST(tupleConcat(tuple(toString(point.1)), s.bill), ${billType})`
+
 /** Calls with usage. */
 function usageCalls(project: ProjectScope, series: Series, { rootsOrSpans, billed }: Points): Sql {
   const { scope, spansWithin } = series
@@ -118,15 +133,16 @@ function usageCalls(project: ProjectScope, series: Series, { rootsOrSpans, bille
   const cached = billed
     ? sql`, (c.start_ver, c.id) IN (SELECT clock, id ${project.from('payloads', { where: counted })}) AS has_cached`
     : sql``
-  const calls = sql`SELECT ${bucketOfCall(series)}${madeKeys(series)}, c.end_ver AS end_ver, c.id AS id, arrayZip(c.usage_model, c.usage_input,
-        c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS points${cached}
+  const calls = sql`SELECT ${bucketOfCall(series)}${madeKeys(series)}, c.started_at AS begun, c.end_ver AS end_ver, c.id AS id,
+        arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS reported${cached}
       ${fromCalls(project, series, where)}`
-  if (!billed) return calls
   const keys = keysOf(series, ({ name }) => sql`c.${identifier(name)} AS ${identifier(name)}`)
-  return sql`SELECT c.bucket AS bucket${keys}, c.end_ver AS end_ver, c.id AS id, c.points AS points,
-        c.has_cached OR b.counts_cached = 1 AS counts_cached,
-        arrayMap(point -> arrayFirst(bill -> bill.model = point.1, b.billed_usage), c.points) AS bills
-      FROM (${calls}) AS c LEFT ANY JOIN (${billsOf(project, series)}) AS b ON b.clock = c.end_ver AND b.id = c.id`
+  const shared = sql`FROM (${calls}) AS c LEFT ANY JOIN (${sharesOf(project, series)}) AS s ON s.started_at = c.begun AND s.id = c.id`
+  const columns = sql`SELECT c.bucket AS bucket${keys}, c.end_ver AS end_ver, c.id AS id, ${countedPoints} AS points`
+  if (!billed) return sql`${columns} ${shared}`
+  return sql`${columns}, c.has_cached OR b.counts_cached = 1 AS counts_cached,
+        arrayMap(point -> if(s.nested = 1, ${sharedBill}, arrayFirst(bill -> bill.model = point.1, b.billed_usage)), points) AS bills
+      ${shared} LEFT ANY JOIN (${billsOf(project, series)}) AS b ON b.clock = c.end_ver AND b.id = c.id`
 }
 
 /** A row per call and model, as a subquery. */
@@ -135,8 +151,7 @@ const pointsOf = (series: Series, calls: Sql, billed: boolean): Sql =>
     ? sql`(SELECT bucket${namedKeys(series)}, point, bill, counts_cached, with_total FROM (${calls}) ARRAY JOIN points AS point, bills AS bill)`
     : sql`(SELECT bucket${namedKeys(series)}, arrayJoin(points) AS point, with_total FROM (${calls}))`
 
-const nothingBilled = sql`CAST(('', 0, 0, 0, 0, 0, 0),
-  'Tuple(model String, inside Int64, apart Int64, cache_read Int64, cache_write Int64, cache_write_1h Int64, more_output Int64)')`
+const nothingBilled = sql`CAST(('', 0, 0, 0, 0, 0, 0), ${billType})`
 
 export function livePoints(project: ProjectScope, series: Series, points: Points): Sql {
   const rowsOf = (of: Series, billed: boolean): Sql =>

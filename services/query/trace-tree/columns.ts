@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import type { traceTreeResponse } from '../../../schemas/trace-tree.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
+import { createCounted, finite, type Reported } from './counted.ts'
 
 type Answer = z.output<typeof traceTreeResponse>
 
@@ -24,6 +25,8 @@ export type Span = {
   tokensIn: number | null
   tokensOut: number | null
   cost: number | null
+  /** null = none. */
+  reported: Reported | null
   feedback: number
   size: number
 }
@@ -48,9 +51,6 @@ function statusOf({ hasFailed, endedUs, hasFailedBelow }: Span): number {
   return hasFailedBelow ? 3 : 0
 }
 
-/** Numbers that no JSON holds are null. */
-const finite = (value: number | null): number | null => (value === null || Number.isFinite(value) ? value : null)
-
 /** Takes spans in the order of the answer, and gives its JSON text. */
 export function createColumns(traceId: string) {
   const places = new Map<Listed, Map<string, number>>()
@@ -62,6 +62,7 @@ export function createColumns(traceId: string) {
   for (const name of numbers) columns[name] = []
   const ids: string[] = []
   const parentIds: string[] = []
+  const counted = createCounted()
   let baseUs: number | null = null
 
   const placeOf = (name: Listed, text: string): number => {
@@ -75,6 +76,7 @@ export function createColumns(traceId: string) {
 
   const add = (span: Span): void => {
     baseUs ??= span.startedUs
+    if (span.reported) counted.add(ids.length, span.reported)
     ids.push(span.id)
     parentIds.push(span.parentId)
     for (const name of Object.keys(lists) as Listed[]) columns[name].push(placeOf(name, span[name]))
@@ -102,7 +104,7 @@ export function createColumns(traceId: string) {
     return { parent, orphans }
   }
 
-  const answer = (isCut: boolean): Answer =>
+  const answer = (isCut: boolean, above = parents()): Answer =>
     ({
       trace_id: traceId,
       started_at: baseUs === null ? null : formatTimestamp(baseUs),
@@ -111,8 +113,9 @@ export function createColumns(traceId: string) {
         (Object.keys(lists) as Listed[]).map((name) => [lists[name], [...(places.get(name)?.keys() ?? [])]]),
       ),
       id: ids,
-      ...parents(),
+      ...above,
       ...columns,
+      counted: counted.answer(above.parent),
     }) as Answer
 
   return { add, answer }

@@ -15,6 +15,7 @@ import { feedbackEverOnRefs } from '../feedback/condition.ts'
 import { addCosts, type CostsOf, costsBy, type Usage, type UsageColumns, usageOf } from '../usage/entries.ts'
 import { billedOfRows, usageSelect } from '../usage/load.ts'
 import type { Span } from './columns.ts'
+import { sumsOf } from './counted.ts'
 import { spanKindsQuery } from './span-kinds.ts'
 
 /** Spans that are read at once: each statement looks for the whole trace. */
@@ -68,16 +69,8 @@ async function mapOf<Value>(answer: Buffer, read: (row: ReturnType<typeof rowBin
   return found
 }
 
-function sumsOf(usage: Usage | null, hasPrice: boolean): Pick<Span, 'model' | 'tokensIn' | 'tokensOut' | 'cost'> {
-  if (usage === null) return { model: '', tokensIn: null, tokensOut: null, cost: null }
-  const sums = { tokensIn: 0, tokensOut: 0, cost: 0 }
-  for (const [, prompt = 0, completion = 0, , , , ...costs] of usage.values()) {
-    sums.tokensIn += prompt
-    sums.tokensOut += completion
-    for (const one of costs) sums.cost += one
-  }
-  return { model: [...usage.keys()].join(', '), ...sums, ...(!hasPrice && { cost: null }) }
-}
+const noUsage = { tokensIn: null, tokensOut: null, cost: null }
+const copyOf = (usage: Usage): Usage => new Map([...usage].map(([model, entry]) => [model, [...entry]]))
 
 type Bill = { billed: ReadonlyMap<string, Billed>; book: PriceBook; costsOf: CostsOf }
 
@@ -86,9 +79,11 @@ function spanOf(row: TreeRow, { billed, book, costsOf }: Bill): Omit<Span, 'kind
   const [op, displayName, endedUs, exception, errorCount, user, thread, turnId, size] = row.slice(
     usageRowColumns,
   ) as SpanColumns
-  const usage = usageOf([models, requests, input, output, total, cacheRead, write], billed)
-  if (usage) addCosts(usage, startedUs, costsOf)
+  const columns = [models, requests, input, output, total, cacheRead, write] as const
+  const usage = usageOf(columns, billed)
   const hasPrice = models.some((model) => book.at(model, startedUs) !== null)
+  const reported = usage && { usage: copyOf(usage), startedUs, hasPrice, costsOf }
+  if (usage) addCosts(usage, startedUs, costsOf)
   return {
     id,
     parentId,
@@ -98,7 +93,9 @@ function spanOf(row: TreeRow, { billed, book, costsOf }: Bill): Omit<Span, 'kind
     thread,
     turn: turnId,
     size,
-    ...sumsOf(usage, hasPrice),
+    model: models.join(', '),
+    ...(usage ? sumsOf(usage, hasPrice) : noUsage),
+    reported,
     error: exception.trimStart().split('\n', 1)[0] ?? '',
     startedUs,
     endedUs: hasEnd ? endedUs : null,

@@ -7,7 +7,7 @@ import { type PriceBook, totalsOf } from '../costs/prices.ts'
  * is billed beside them (in the order of `billedNumbers`), and in its place, once they are made, the four costs (prompt,
  * completion, cache read, cache creation).
  */
-type Entry = number[]
+export type Entry = number[]
 
 /** By model. */
 export type Usage = Map<string, Entry>
@@ -89,6 +89,26 @@ export function withoutUsage(usage: Usage, others: Usage): Usage {
     own.set(model, taken ? entry.map((value, n) => Math.max(0, value - (taken[n] ?? 0))) : entry)
   }
   return own
+}
+
+/** The numbers of a usage, summed over its models; null = there is none. */
+export function reportedBy(usage: Usage | null): Entry | null {
+  if (usage === null) return null
+  const [first, ...others] = usage.values()
+  if (first === undefined || others.length === 0) return first ?? null
+  return first.map((value, n) => others.reduce((sum, entry) => sum + (entry[n] ?? 0), value))
+}
+
+/** As much of a usage as its share; of several models the first ones. */
+export function shareOfUsage(usage: Usage, share: readonly number[]): Usage {
+  const left = [...share]
+  const taken: Usage = new Map()
+  for (const [model, entry] of usage) {
+    const own = entry.map((value, n) => Math.min(value, left[n] ?? 0))
+    for (const [n, value] of own.entries()) left[n] = (left[n] ?? 0) - value
+    taken.set(model, own)
+  }
+  return taken
 }
 
 const names = [

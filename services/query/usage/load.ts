@@ -5,7 +5,7 @@ import { param, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
 import { readPages } from '../calls/access/read-calls.ts'
-import { allOf, everything, scopeConditions } from '../calls/access/scope.ts'
+import { allOf, everything, instants, scopeConditions } from '../calls/access/scope.ts'
 import { type CallHeader, compactRows } from '../calls/header.ts'
 import { readPayloads } from '../calls/payloads.ts'
 import type { CallReader, Page } from '../calls/reader.ts'
@@ -95,6 +95,38 @@ export async function loadCalls(
     }
   }
   return calls
+}
+
+/** Which of some calls are spans that report the sum of those below them, by their ids. */
+export const nestedQuery = (projectId: ProjectId, calls: readonly UsageCall[]): Query =>
+  projectQuery('usage.nested', projectId, (project) => {
+    const ids = calls.map(({ id }) => id)
+    const where = [
+      sql`started_at IN ${instants(calls.map(({ startedUs }) => startedUs))}`,
+      sql`id IN ${param('Array(String)', ids)}`,
+      sql`nested = 1`,
+    ]
+    return sql`SELECT toUnixTimestamp64Micro(started_at), id ${project.from('usage_shares', { final: true, where: allOf(where) })}`
+  })
+
+const spanId = /^[0-9a-f]{16}$/
+/** Calls of one look for those that are nested. */
+const nestedAtOnce = 20_000
+
+/** @returns whether a call, which was loaded with those below it, is a span that reports their sum */
+export async function readNested(
+  { store, projectId, options }: Omit<CallReader, 'query'>,
+  calls: readonly UsageCall[],
+) {
+  const above = new Set(calls.map(({ parentId }) => parentId))
+  const asked = calls.filter(({ id, usage }) => usage !== null && spanId.test(id) && above.has(id))
+  const found = new Set<string>()
+  for (let from = 0; from < asked.length; from += nestedAtOnce) {
+    const query = nestedQuery(projectId, asked.slice(from, from + nestedAtOnce))
+    for (const row of compactRows<[string, string]>(await store.bytes(query, 'JSONCompactEachRow', options)))
+      found.add(row.join(' '))
+  }
+  return ({ startedUs, id }: UsageCall): boolean => found.has(`${startedUs} ${id}`)
 }
 
 /** The trace of each call; of several calls with one span id the one that was written last. */

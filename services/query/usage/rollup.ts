@@ -1,5 +1,6 @@
 // Adds the usage of calls to that of their ancestors, bottom-up and without recursion.
-import { addCosts, addUsage, type CostsOf, type Usage, withoutUsage } from './entries.ts'
+import { bottomUp, sharesOf } from '../../content/usage-shares.ts'
+import { addCosts, addUsage, type CostsOf, reportedBy, shareOfUsage, type Usage, withoutUsage } from './entries.ts'
 
 /** A call as it was loaded; `usage` null = none. */
 export type UsageCall = {
@@ -20,7 +21,7 @@ export type UsageBudget = { add(entries: number): void }
 export const isNewer = (a: string, b: string): boolean => (a.length === b.length ? a > b : a.length > b.length)
 
 /** Index of each call's parent, -1 when it is not loaded. A span id may live in several traces: its own comes first. */
-function parentsOf(calls: readonly UsageCall[]): Int32Array {
+export function parentsOf(calls: readonly UsageCall[]): Int32Array {
   const byId = new Map<string, number>()
   const bySpan = new Map<string, number>()
   const spanOf = (traceId: string, id: string): string => `${traceId}\n${id}`
@@ -58,34 +59,37 @@ function takeOutChildren(calls: readonly UsageCall[], parents: Int32Array): void
 }
 
 /**
- * Rolls usage up in place: afterwards each call that `isKept` says holds its own usage and that of all its loaded
- * descendants; other calls lose theirs once it has gone up. Calls of a parent cycle pass nothing on. Costs are those of
- * what a call counts for itself.
+ * Rolls usage up in place: afterwards each call that `isKept` says holds what it and all its loaded descendants count;
+ * other calls lose theirs once it has gone up. Calls of a parent cycle pass nothing on. Costs are those of what a call
+ * counts for itself.
+ * @param isNested whether a call is a span that reports the sum of those below it, if they report anything (docs/adr/0059)
  */
 export function rollUp(
   calls: readonly UsageCall[],
-  options: { isKept: (call: UsageCall) => boolean; ownOnly: boolean; costsOf: CostsOf | null; budget: UsageBudget },
+  options: {
+    isKept: (call: UsageCall) => boolean
+    isNested: (call: UsageCall) => boolean
+    ownOnly: boolean
+    costsOf: CostsOf | null
+    budget: UsageBudget
+  },
 ): void {
-  const { isKept, ownOnly, costsOf, budget } = options
+  const { isKept, isNested, ownOnly, costsOf, budget } = options
   const parents = parentsOf(calls)
   if (ownOnly) takeOutChildren(calls, parents)
+  const shares = sharesOf(
+    parents,
+    (n) => reportedBy((calls[n] as UsageCall).usage),
+    (n) => isNested(calls[n] as UsageCall),
+  )
+  for (const [n, share] of shares) {
+    const call = calls[n] as UsageCall
+    call.usage = shareOfUsage(call.usage as Usage, share)
+  }
   if (costsOf) for (const { usage, startedUs } of calls) if (usage) addCosts(usage, startedUs, costsOf)
-  for (const [n, at] of bottomUp(parents)) passUp(calls[n] as UsageCall, calls[at] as UsageCall, isKept, budget)
-}
-
-/** Calls with their parents, each after all of its children; calls of a cycle do not come. */
-function* bottomUp(parents: Int32Array): Generator<[call: number, parent: number]> {
-  const waiting = new Uint32Array(parents.length)
-  for (const parent of parents) if (parent >= 0) waiting[parent] = (waiting[parent] as number) + 1
-  const ready: number[] = []
-  for (const [n, children] of waiting.entries()) if (children === 0) ready.push(n)
-  for (let n = ready.pop(); n !== undefined; n = ready.pop()) {
-    const parent = parents[n] as number
-    if (parent < 0) continue
-    yield [n, parent]
-    const left = (waiting[parent] as number) - 1
-    waiting[parent] = left
-    if (left === 0) ready.push(parent)
+  for (const n of bottomUp(parents)) {
+    const parent = calls[parents[n] as number]
+    if (parent) passUp(calls[n] as UsageCall, parent, isKept, budget)
   }
 }
 

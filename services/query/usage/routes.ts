@@ -14,7 +14,7 @@ import { nonNegative } from '../calls/routes.ts'
 import type { Prices } from '../costs/prices.ts'
 import { textReply } from '../text-reply.ts'
 import { type CostsOf, costsBy, usageTexts } from './entries.ts'
-import { createUsageBudget, loadCalls, readTraces } from './load.ts'
+import { createUsageBudget, loadCalls, readNested, readTraces } from './load.ts'
 import { isNewer, rollUp, type UsageCall } from './rollup.ts'
 
 export type UsageDeps = {
@@ -75,7 +75,8 @@ export function createUsageRoutes(deps: UsageDeps): Route[] {
       loadCalls(reader, { limit, budget, withCosts }),
       withCosts ? prices.of(reader.projectId, reader.options).then(costsBy) : (null as CostsOf | null),
     ])
-    rollUp(calls, { isKept, ownOnly, costsOf, budget })
+    const isNested = await readNested(reader, calls)
+    rollUp(calls, { isKept, isNested, ownOnly, costsOf, budget })
     return calls
   }
 
@@ -88,7 +89,7 @@ export function createUsageRoutes(deps: UsageDeps): Route[] {
       summary: 'Usage of some calls, each with its descendants',
       body: { type: 'json', schema: callsUsageRequest, check: 'schema' },
       response: usageResponse,
-      tables: ['calls', 'call_keys', 'payloads', 'costs'],
+      tables: ['calls', 'call_keys', 'payloads', 'costs', 'usage_shares'],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
@@ -125,7 +126,7 @@ export function createUsageRoutes(deps: UsageDeps): Route[] {
       summary: 'Usage of every call that matches, each with its matching descendants',
       body: { type: 'json', schema: traceUsageRequest, check: 'schema' },
       response: usageResponse,
-      tables: [...callQueryTables, 'costs', ...joinedTables],
+      tables: [...callQueryTables, 'costs', ...joinedTables, 'usage_shares'],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)

@@ -4,6 +4,7 @@ import { forEachYielding } from '../../core/concurrency/yielding.ts'
 import type { CallFragment } from '../../events/calls.ts'
 import type { SegmentRow } from '../split/segment-rows.ts'
 import { mayBeBilled } from './billed-rows.ts'
+import type { SpansOfRows } from './usage-shares.ts'
 
 /** A finished call, or the start of one, by what its row begins with. */
 export type CallRow = {
@@ -29,6 +30,7 @@ export type RowsByCall = {
   hasPayloads: boolean
   /** Whether `billed_usage` may hold something of a finished call. */
   mayBeBilled: boolean
+  spans: SpansOfRows
 }
 
 /** How the writer of calls begins a row; the record header stands before it in the first row of a record. */
@@ -47,9 +49,24 @@ const restBytes = ',"started_us":-9223372036854775808,'.length
 const named = Buffer.from('"named":1')
 const firstPayload = Buffer.from(',"attributes":')
 
-const isNamed = (text: Buffer): boolean => {
+/** A row without its payloads. */
+const headOf = (text: Buffer): Buffer => {
   const end = text.indexOf(firstPayload)
-  return (end === -1 ? text : text.subarray(0, end)).includes(named)
+  return end === -1 ? text : text.subarray(0, end)
+}
+const isNamed = (text: Buffer): boolean => headOf(text).includes(named)
+
+/** Characters of the id of a span, and how its row names its trace and that it reports usage. */
+const spanIdLength = 16
+const traceOf = /,"trace_id":"([0-9a-f]{32})"/
+const usageLead = Buffer.from(',"usage_model":')
+
+function addSpan(spans: SpansOfRows, text: Buffer, project: string, id: string): void {
+  const head = headOf(text)
+  const trace = traceOf.exec(head.toString('latin1', 0, beginningBytes))?.[1]
+  if (trace === undefined) spans.others.set(`${project}\n${id}`, { project, id })
+  else spans.traces.set(`${project}\n${trace}`, { project, trace })
+  if (head.includes(usageLead)) spans.reporting.add(project)
 }
 
 /** What tells a call from all others, of project and id as they stand in a row: fingerprints are made of it. */
@@ -77,6 +94,7 @@ export async function rowsByCall(rows: Iterable<SegmentRow>): Promise<RowsByCall
   let isUnsure = false
   let isBilled = false
   let hasPayloads = false
+  const spans: SpansOfRows = { traces: new Map(), others: new Map(), reporting: new Set() }
   await forEachYielding(rows, (row) => {
     rowCount++
     const [, kind, project, id, clock = '', us] = beginningOf(row.text) ?? []
@@ -85,6 +103,7 @@ export async function rowsByCall(rows: Iterable<SegmentRow>): Promise<RowsByCall
       hasPayloads = true
       return
     }
+    if (id.length === spanIdLength) addSpan(spans, row.text, textOf(project), id)
     const key = keyOf(project, id)
     const isFinished = kind === 'complete'
     hasPayloads ||= !withoutPayloads.has(kind as CallFragment['kind'])
@@ -94,5 +113,5 @@ export async function rowsByCall(rows: Iterable<SegmentRow>): Promise<RowsByCall
     const call = () => ({ partition, key, project, id, clock, startedUs: Number(us), isFinished, text })
     calls.set(key, begins && !calls.has(key) ? call() : null)
   })
-  return { calls, rowCount, isUnsure, hasPayloads, mayBeBilled: isBilled }
+  return { calls, rowCount, isUnsure, hasPayloads, mayBeBilled: isBilled, spans }
 }

@@ -13,6 +13,7 @@ import { statement } from '../statements.ts'
 import { type CallRow, keyOfTexts, type RowsByCall, rowsByCall, textOf } from './call-rows.ts'
 import type { KnownCalls } from './known-calls.ts'
 import { lookupRows } from './merge-fragments.ts'
+import type { SpansOfRows } from './usage-shares.ts'
 
 export type NewCallsInsert = {
   /**
@@ -23,8 +24,10 @@ export type NewCallsInsert = {
   insert(batch: Batch, some: SegmentRow[] | undefined, marking: Marking): Promise<boolean>
   /** Whether all calls of a batch that was not inserted here, as far as they need further steps, are joined. */
   isJoined(batch: Batch): boolean
-  /** Rows that are about to be inserted in another way. */
-  note(rows: readonly SegmentRow[]): Promise<void>
+  /** Spans of a batch whose rows `insert` has seen last. */
+  spansOf(batch: Batch): SpansOfRows | undefined
+  /** Rows that are about to be inserted in another way. @returns their spans */
+  note(rows: readonly SegmentRow[]): Promise<SpansOfRows>
 }
 
 export type NewCallsDeps = {
@@ -43,6 +46,7 @@ export function createNewCallsInsert(
   { joined = () => [], isJoined = () => false, known, gathered }: NewCallsDeps,
 ): NewCallsInsert {
   const joinedBatches = new WeakSet<Batch>()
+  const spansOfBatches = new WeakMap<Batch, SpansOfRows>()
 
   /** Whether nothing is stored of any of the calls, no fragment either. */
   const areNew = async (suspects: readonly CallRow[]): Promise<boolean> => {
@@ -100,6 +104,7 @@ export function createNewCallsInsert(
     marking: Marking,
   ): Promise<boolean> => {
     const byCall = await rowsByCall(rows)
+    spansOfBatches.set(batch, byCall.spans)
     const calls = byCall.rowCount === 0 ? undefined : callsOf(batch, byCall)
     const stored = await note(byCall)
     if (calls === undefined) {
@@ -134,8 +139,11 @@ export function createNewCallsInsert(
         ? insertRows(batch, some, sourceOf(some), marking)
         : withSourceRows(batch, (rows) => insertRows(batch, rows, batch.source, marking)),
     isJoined: (batch) => joinedBatches.has(batch),
+    spansOf: (batch) => spansOfBatches.get(batch),
     async note(rows) {
-      if (known) await note(await rowsByCall(rows))
+      const byCall = await rowsByCall(rows)
+      await note(byCall)
+      return byCall.spans
     },
   }
 }

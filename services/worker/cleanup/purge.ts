@@ -52,6 +52,7 @@ const startedAt = microsOf('started_at')
 export const agedTables: readonly Aged[] = [
   { table: 'calls', us: startedAt, cutoff: calls, held: heldId },
   { table: 'turns', us: startedAt, cutoff: calls, held: heldId },
+  { table: 'usage_shares', us: startedAt, cutoff: calls, held: heldId },
   {
     table: 'call_keys',
     us: startedAt,

@@ -5,6 +5,7 @@ import type { Position } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type Budget, unlimited } from '../cleanup/budget.ts'
 import { statement } from '../statements.ts'
+import type { TimeRange } from '../time-range.ts'
 import { type Assignment, type Coverage, readCoverage, wholeAssignment, writeCoverage } from './coverage.ts'
 import { type HourRange, readHourRanges } from './hours.ts'
 import { type RecomputeBounds, type Recomputed, recomputeDirty } from './recompute.ts'
@@ -49,7 +50,7 @@ export const rollupTable: readonly Rollup[] = [
       seconds: ['call-stats', 'call-stats-merge'],
       hours: 'call-stats-merge',
     },
-    layout: 'call_stats_by_op',
+    layout: 'call_stats_shared',
   },
 ]
 
@@ -109,6 +110,8 @@ export function createRollups(deps: {
   assignment?(): Assignment
   /** From when on minutes may be counted again; absent: all may. */
   countedAgain?: (() => CountedAgain) | undefined
+  /** Derives what the first count of a range needs that is stored from before. */
+  beforeFirstCount?: ((range: TimeRange) => Promise<void>) | undefined
   /** Runs before a rollup claims to cover anything. @throws Error when the tables are not those of the log any more */
   verify?: (() => Promise<void>) | undefined
   onError(error: Error): void
@@ -198,6 +201,7 @@ export function createRollups(deps: {
     if (window) {
       const partition = ownPartition - windows.length
       const { fromUs: from, beforeExclusiveUs: before } = window
+      await within.run(async () => deps.beforeFirstCount?.(window), { isUrgent: false, lateness })
       await store.command(statement('dirty-buckets-of-range', { partition, position: 0, from, before }), aside)
       await count(rollup, state, [{ partition, covered: -1, offset: 0 }], null, within)
       windows.shift()

@@ -233,7 +233,7 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
       summary: 'Calls, usage, costs and numbers of calls over time, by up to two keys',
       body: { type: 'json', schema: callsAggregateRequest, check: 'schema' },
       response: callsAggregateResponse,
-      tables: [...callQueryTables, ...joinedTables, 'call_stats', 'costs'],
+      tables: [...callQueryTables, ...joinedTables, 'call_stats', 'usage_shares', 'costs'],
       handle: aggregate,
     }),
   ]
