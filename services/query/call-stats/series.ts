@@ -103,7 +103,7 @@ const billsOf = (project: ProjectScope, { scope }: Series): Sql =>
   sql`SELECT clock, id, billed_usage, counts_cached
     ${project.from('payloads', { where: sql`${payloadRows(project, scope, 'end')} AND notEmpty(billed_usage)` })}`
 
-/** What spans count for themselves that report the sum of those below them (0043_usage_shares.sql). */
+/** What spans count for themselves that report the sum of those below them (0044_usage_shares.sql). */
 const sharesOf = (project: ProjectScope, { scope }: Series): Sql =>
   sql`SELECT started_at, id, nested, (input, output, total, cache_read, cache_write) AS counted,
       (inside, toInt64(0), billed_read, billed_write, billed_write_1h, more_output) AS bill
