@@ -53,6 +53,7 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
     retention: { of: () => undefined, projectIds: () => [], isRemoved: () => false, defaultDays: 0, logsDays: 30 },
     holds: () => new Map(),
     maskings: absent,
+    onFaults: unused,
     secrets: absent,
     masterKey: unused,
     service,

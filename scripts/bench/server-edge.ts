@@ -75,6 +75,7 @@ const routes = [
   }),
   ...createOtelRoutes({
     maskings,
+    onFaults: () => {},
     log,
     clock,
     content: noContent,

@@ -12,6 +12,7 @@ import type { Logger } from '../core/process/logger.ts'
 import { metricsIn } from '../core/process/metrics-in.ts'
 import { runningAccount } from '../core/process/running-handler.ts'
 import type { Config } from './config.ts'
+import { faultCounter } from './otlp-faults.ts'
 
 type Scopes = ReadonlyMap<string, ScopeMask>
 
@@ -44,7 +45,7 @@ export function masksOf(directory: Directory): MaskSource {
 const maxLabels = 200
 
 /** Counts hits by rule, those beyond the first two hundred together, and to the account of the request that runs. */
-export function hitCounter(registry: Registry): (hits: MaskHits) => void {
+function hitCounter(registry: Registry): (hits: MaskHits) => void {
   const counter = metricsIn(registry).counter(
     'callhouse_masked_total',
     'Values that rules of masking hit, by what found them and by rule; of a dry run: mode="dry_run"',
@@ -58,6 +59,12 @@ export function hitCounter(registry: Registry): (hits: MaskHits) => void {
     if (!isDry) runningAccount()?.masked(projectId, hits)
   }
 }
+
+/** What counts values and items that are not stored as they were sent, here and for the threads. */
+export const itemCounters = (registry: Registry) => ({
+  onMasked: hitCounter(registry),
+  onFaults: faultCounter(registry),
+})
 
 export function maskingsOf(
   source: MaskSource,

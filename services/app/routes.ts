@@ -42,7 +42,7 @@ import { createCostWriteRoutes } from '../ingest/costs/routes.ts'
 import { createFeedbackWriteRoutes } from '../ingest/feedback/routes.ts'
 import { createFileWriteRoutes } from '../ingest/files/routes.ts'
 import { createObjectWriteRoutes } from '../ingest/objects/routes.ts'
-import { createOtelRoutes } from '../ingest/otel/routes.ts'
+import { createOtelRoutes, type OtelDeps } from '../ingest/otel/routes.ts'
 import { createTableWriteRoutes } from '../ingest/tables/routes.ts'
 import { createQueueCheck } from '../query/annotation-queues/read.ts'
 import { createAnnotationQueueRoutes } from '../query/annotation-queues/routes.ts'
@@ -107,6 +107,7 @@ export type RouteDeps = {
   rowSlots: SharedSlots
   providers: () => Providers
   maskings: Maskings
+  onFaults: OtelDeps['onFaults']
   retention: RetentionSource
   /** Of all projects, by their ids. */
   holds(): ReadonlyMap<string, Hold>
@@ -134,7 +135,8 @@ export type RouteDeps = {
 type HandlerDeps = Omit<RouteDeps, 'store'> & { store: OpenedStore }
 
 const ingestRoutes = (deps: HandlerDeps): Route[] => {
-  const { config, log, split, store, clock, blobs, freshness, lock, maskings, logger, audit, masterKey } = deps
+  const { config, log, split, store, clock, blobs, freshness, lock, maskings, onFaults, logger, audit, masterKey } =
+    deps
   const requestErasure = createRequestErasure({ log, clock, config, masterKey })
   const content = createContent({ log, clock, blobs })
   const annotationSchema = createAnnotationSchema({ store, freshness })
@@ -154,7 +156,16 @@ const ingestRoutes = (deps: HandlerDeps): Route[] => {
       // Clients that send in the background do not look at the answers.
       onRefused: (batch) => logger.warn(batch, 'items of a batch were refused'),
     }),
-    ...createOtelRoutes({ log, split, clock, content, maskings, opObjects: createOpObjects({ log, clock }), config }),
+    ...createOtelRoutes({
+      log,
+      split,
+      clock,
+      content,
+      maskings,
+      onFaults,
+      opObjects: createOpObjects({ log, clock }),
+      config,
+    }),
     ...createObjectWriteRoutes({ log, clock, binding, maskings, config }),
     ...createFileWriteRoutes({ log, clock, blobs, maskings, config }),
     ...createCostWriteRoutes({ log, clock, audit }),

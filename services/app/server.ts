@@ -75,7 +75,7 @@ import { healthOf } from './health.ts'
 import { keptTopicsOf } from './kept-topics.ts'
 import { keepKeyUses, openKeysWith } from './keys.ts'
 import { openLimits } from './limits.ts'
-import { hitCounter, maskingsOf, masksOf } from './masks.ts'
+import { itemCounters, maskingsOf, masksOf } from './masks.ts'
 import { type OtlpPorts, openOtlpPorts } from './otlp-ports.ts'
 import { startRequestThreads } from './request-threads.ts'
 import { does, type ServerRole } from './roles.ts'
@@ -188,8 +188,8 @@ export async function startCallhouse(
     const masks = masksOf(directory)
     const secrets = ownSecrets(() => directory.state().secrets, { config, masterKey })
     if (role !== 'ingest') refuseUnopened(directory, { config, masterKey })
-    const onMasked = hitCounter(registry)
-    const maskings = maskingsOf(masks, config, masterKey, logger, onMasked)
+    const counters = itemCounters(registry)
+    const maskings = maskingsOf(masks, config, masterKey, logger, counters.onMasked)
     let jobs: EvaluationJobs | undefined
     let invoke: Invoke | undefined
     const applying = does(role, 'apply')
@@ -266,7 +266,7 @@ export async function startCallhouse(
       rowSlots,
       rules: sharedRulesOf(directory, masks),
       audit,
-      onMasked,
+      ...counters,
     }
     const sessions = createSessions({ keys, masterKey, directory, config })
     const assets = config.page ? openAssets(builtPage) : undefined

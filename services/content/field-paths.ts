@@ -4,18 +4,6 @@
 export const maxFieldValueBytes = 128
 export const maxPathBytes = 256
 
-/**
- * The first member of an object that is a value too, among attributes: `db.system` beside `db.system.name`. Reading the object
- * by its path gives this value.
- */
-export const ownMember = '(value)'
-
-/** Whether objects of a document may have values of their own. */
-export const holdsOwnMembers = (document: string): boolean => document === 'attributes'
-
-/** How the text of such an object begins. */
-export const ownLead = `{"${ownMember}":`
-
 /** Name of a rollup: how far the field index is derived. */
 export const fieldIndexRollup = 'payload_leaves'
 

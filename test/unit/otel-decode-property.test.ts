@@ -6,15 +6,8 @@ import { TextBytes } from '../../services/events/logs.ts'
 import { createDecodeBudget, type DecodeBudget } from '../../services/ingest/otel/budget.ts'
 import { decodeJson, decodeLogsJson } from '../../services/ingest/otel/decode-json.ts'
 import { decodeLogsProtobuf, decodeProtobuf } from '../../services/ingest/otel/decode-protobuf.ts'
-import {
-  DecodeError,
-  finite,
-  type Nanos,
-  nanosOf,
-  nanosText,
-  type OtlpResource,
-  UnreadableItem,
-} from '../../services/ingest/otel/spans.ts'
+import type { Nanos, OtlpResource } from '../../services/ingest/otel/spans.ts'
+import { DecodeError, finite, nanosOf, nanosText, UnreadableItem } from '../../services/ingest/otel/spans.ts'
 import type { Value } from '../../services/ingest/otel/values.ts'
 import { LogsRequest, TraceRequest } from '../fixtures/otlp-proto.ts'
 import { runs } from '../fixtures/runs.ts'
@@ -288,6 +281,7 @@ const whole = (resources: OtlpResource<unknown>[]): OtlpResource<unknown>[] =>
 
 const textOf = (value: unknown): unknown => (value instanceof TextBytes ? value.text() : value)
 function decodedTexts(item: unknown): unknown {
+  if (item instanceof UnreadableItem) throw new DecodeError(item.reason)
   const { body, attributes } = item as { body?: unknown; attributes: { keys: string[]; values: unknown[] } }
   const texts = { attributes: { keys: attributes.keys, values: attributes.values.map(textOf) } }
   return Object.assign({}, item, texts, Object.hasOwn(item as object, 'body') ? { body: textOf(body) } : {})
@@ -296,9 +290,7 @@ function decodedTexts(item: unknown): unknown {
 /** Decodes; undefined where the message or an item of it cannot be read. */
 function decoded({ decode }: Kind, message: Buffer): OtlpResource<unknown>[] | undefined {
   try {
-    const found = decode(message, plenty)
-    const items = found.flatMap(({ scopes }) => scopes.flatMap((scope) => [...scope.items]))
-    return items.some((item) => item instanceof UnreadableItem) ? undefined : whole(found)
+    return whole(decode(message, plenty))
   } catch (error) {
     if (error instanceof DecodeError) return undefined
     throw error

@@ -1,7 +1,7 @@
 // Masks the texts of one project by its rules, before anything of them is stored.
 import { createHmac } from 'node:crypto'
 import type { MaskedField } from '../../../schemas/mask-rules.ts'
-import { ownMember } from '../field-paths.ts'
+import { ownValueKey } from '../../core/json/own-value.ts'
 import { isRef } from '../refs.ts'
 import { type AnchorsIn, allAnchors, anchors, anchorsIn, keyEndingsOf } from './anchors.ts'
 import { allowedBy, compiledSet, compileRule, type Rule, type ScopeRules, setsOf } from './compiled-rules.ts'
@@ -220,7 +220,7 @@ export function createMasker(
     const visitor: Visitor<Place> = {
       step(place, name) {
         // The value of an object itself stands under the name of the object.
-        if (name === ownMember) return place
+        if (name === ownValueKey) return place
         const { paths, isOfText } = place
         return {
           name: normalName(name),

@@ -30,6 +30,8 @@ export type Ports = {
   rules: SharedRules
   audit: Audit
   onMasked(hits: Masked): void
+  /** Items of OTLP were taken that had a kind of fault. */
+  onFaults(kind: string, items: number): void
 }
 
 /** Values that a rule of masking hit. */
@@ -71,6 +73,7 @@ export type PortRequests = {
   auditEnd: { begun: number; outcome: 'done' | 'failed' }
   tell: { level: 'info' | 'warn'; line: unknown[] }
   masked: { hits: Masked[]; request: number | undefined }
+  faults: { kind: string; items: number }
 }
 
 /** Things of this thread that another one holds by a number. */
@@ -124,7 +127,7 @@ export function servePorts(
     accountOf(request: number): Account | undefined
   },
 ): { answers: Record<keyof PortRequests, Answer>; release(): void } {
-  const { log, clock, store, blobs, freshness, lock, slots, rowSlots, logger, rules, audit, onMasked } = ports
+  const { log, clock, store, blobs, freshness, lock, slots, rowSlots, logger, rules, audit, onMasked, onFaults } = ports
   const releases = createHeld<() => void>()
   const uploads = createHeld<BlobUpload>()
   const begun = createHeld<AuditEnd>()
@@ -242,6 +245,11 @@ export function servePorts(
     async masked({ value }) {
       const { hits, request } = value as PortRequests['masked']
       runFor(request === undefined ? undefined : of.accountOf(request), () => hits.forEach(onMasked))
+      return {}
+    },
+    async faults({ value }) {
+      const { kind, items } = value as PortRequests['faults']
+      onFaults(kind, items)
       return {}
     },
   }

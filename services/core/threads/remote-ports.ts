@@ -171,6 +171,7 @@ export function remotePorts(
       },
     },
     logger: { info: tell('info'), warn: tell('warn') },
+    onFaults: (kind, items) => void ask('faults', { kind, items }).catch(() => undefined),
     onMasked: tellMasked((masked) => void ask('masked', masked).catch(() => undefined)),
   }
 }

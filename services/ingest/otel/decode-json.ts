@@ -4,7 +4,7 @@ import { TooLongHere, tooLarge } from '../../core/errors.ts'
 import { Fault } from '../../core/http/errors.ts'
 import { parseJson } from '../../core/http/json-check.ts'
 import { containerBytes, type DecodeBudget, measureJson, withoutDepth } from './budget.ts'
-import { createFields, field, isMembers, type Json, NeedsToken } from './json-fields.ts'
+import { createFields, field, isMembers, type JsonMembers, NeedsToken } from './json-fields.ts'
 import { createValues } from './json-values.ts'
 import type { OtlpEvent, OtlpLink, OtlpLogRecord, OtlpResource, OtlpScoped, OtlpSpan } from './spans.ts'
 import {
@@ -36,7 +36,7 @@ function createDecoder(mayHoldSurrogates: boolean, isExact: boolean, budget: Dec
 
   const id = (value: unknown, name: string): string => text(value, name).toLowerCase()
 
-  const dropped = (object: Json): number =>
+  const dropped = (object: JsonMembers): number =>
     uint32(field(object, 'droppedAttributesCount', 'dropped_attributes_count'), 'droppedAttributesCount')
 
   function event(value: unknown): OtlpEvent {
@@ -61,7 +61,7 @@ function createDecoder(mayHoldSurrogates: boolean, isExact: boolean, budget: Dec
     return decoded
   }
 
-  function span(object: Json): OtlpSpan {
+  function span(object: JsonMembers): OtlpSpan {
     const decoded = newSpan(budget)
     decoded.traceId = id(field(object, 'traceId', 'trace_id'), 'traceId')
     decoded.spanId = id(field(object, 'spanId', 'span_id'), 'spanId')
@@ -80,7 +80,7 @@ function createDecoder(mayHoldSurrogates: boolean, isExact: boolean, budget: Dec
     return decoded
   }
 
-  function logRecord(object: Json): OtlpLogRecord {
+  function logRecord(object: JsonMembers): OtlpLogRecord {
     const decoded = newLogRecord(budget)
     decoded.time = nanos(field(object, 'timeUnixNano', 'time_unix_nano'), 'timeUnixNano')
     decoded.observed = nanos(field(object, 'observedTimeUnixNano', 'observed_time_unix_nano'), 'observedTimeUnixNano')
@@ -96,7 +96,7 @@ function createDecoder(mayHoldSurrogates: boolean, isExact: boolean, budget: Dec
 
   const decoders = { spans: span, logRecords: logRecord }
 
-  function item(decode: (object: Json) => OtlpSpan | OtlpLogRecord, value: unknown): unknown {
+  function item(decode: (object: JsonMembers) => OtlpSpan | OtlpLogRecord, value: unknown): unknown {
     if (!isMembers(value)) return new UnreadableItem('it is no object')
     state.faults = null
     const decoded = decode(value)

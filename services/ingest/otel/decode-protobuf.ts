@@ -47,6 +47,8 @@ function valueIn(any: ValueMessage | null): Value | TextBytes | undefined {
     }
     case 'bytesValue':
       return any.bytesValue.toString('base64')
+    case 'tooDeep':
+      return null
     default:
       return undefined
   }

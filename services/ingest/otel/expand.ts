@@ -1,9 +1,9 @@
 // Expands flat dotted attributes into a tree (specification: OTLP, section 3).
 import { inlineTextLength } from '../../content/content-port.ts'
-import { ownMember } from '../../content/field-paths.ts'
 import { isRawNumber } from '../../core/json/lossless.ts'
+import { ownValueKey } from '../../core/json/own-value.ts'
 import { cost, type DecodeBudget, spend } from './budget.ts'
-import { type Faults, noted } from './faults.ts'
+import { type Faults, withFault } from './faults.ts'
 import { keyOf, maxPath } from './keys.ts'
 import type { Attributes } from './spans.ts'
 import { type Branch, isBeyondInt64, isContainer, opened, ParsedJson, parseJsonText, type Value } from './values.ts'
@@ -33,14 +33,14 @@ function branchOf(container: Branch | Value[], budget: DecodeBudget): Branch {
 
 /** The object with a value of its own, which is its first member. */
 function withOwn(branch: Branch, value: Value, budget: DecodeBudget): Branch {
-  if (branch.has(ownMember)) return branch.set(ownMember, value)
+  if (branch.has(ownValueKey)) return branch.set(ownValueKey, value)
   spend(budget, cost.map + (branch.size + 1) * cost.member)
-  return new Map([[ownMember, value], ...branch])
+  return new Map([[ownValueKey, value], ...branch])
 }
 
 /** Whether every member could be an item of a list. */
 function isIndexed(branch: Branch): boolean {
-  for (const key of branch.keys()) if (key !== ownMember && !index.test(key)) return false
+  for (const key of branch.keys()) if (key !== ownValueKey && !index.test(key)) return false
   return true
 }
 
@@ -60,7 +60,7 @@ function merge(existing: Branch, added: Branch, budget: DecodeBudget): Branch {
   let merged = existing
   for (const [key, value] of added) {
     const before = merged.get(key)
-    if (key === ownMember) merged = withOwn(merged, value, budget)
+    if (key === ownValueKey) merged = withOwn(merged, value, budget)
     else merged.set(key, before === undefined ? value : joined(before, value, budget))
   }
   return merged
@@ -108,7 +108,7 @@ export function expand(attributes: Attributes, found: Expansion): Branch {
   const { keys, values } = attributes
   for (let i = 0; i < keys.length; i++) {
     const key = keyOf(keys[i] as string)
-    if (key.isTooDeep) found.faults = noted(found.faults, 'key', `a key has more than ${maxPath} parts`)
+    if (key.isTooDeep) found.faults = withFault(found.faults, 'key', `a key has more than ${maxPath} parts`)
     put(root, key.path, prepared(values[i] as Value, key.isSecret, found), found.budget)
   }
   return root
@@ -147,7 +147,7 @@ function branchBelow(child: Value, name: string, budget: DecodeBudget): Branch {
 
 /** What a path leads to: of an object with a value of its own that value. */
 const ownOf = (value: Value | undefined): Value | undefined =>
-  value instanceof Map ? (value.get(ownMember) ?? value) : value
+  value instanceof Map ? (value.get(ownValueKey) ?? value) : value
 
 /** Value at a path; numeric segments index into lists. undefined when absent. */
 export function lookup(root: Branch, path: readonly string[]): Value | undefined {

@@ -1,11 +1,10 @@
 // What is wrong with an item and no reason to lose it: it is kept, put right or cut, told to its sender and counted.
 
-export const faultKinds = ['depth', 'key', 'type', 'time'] as const
 /**
  * `depth`: a value nests deeper than is read, `key`: a key has more parts than are told apart, `type`: a field has a value
  * of another type, `time`: a time is none, or none that the other one allows.
  */
-export type FaultKind = (typeof faultKinds)[number]
+export type FaultKind = 'depth' | 'key' | 'type' | 'time'
 
 /** The first fault of each kind, in words. */
 export type Faults = Map<FaultKind, string>
@@ -13,7 +12,7 @@ export type Faults = Map<FaultKind, string>
 const maxDetail = 120
 
 /** @param detail what of the item it is; only of the first fault of a kind */
-export function noted(faults: Faults | null, kind: FaultKind, detail: string): Faults {
+export function withFault(faults: Faults | null, kind: FaultKind, detail: string): Faults {
   const known = faults ?? new Map<FaultKind, string>()
   if (!known.has(kind)) known.set(kind, detail.slice(0, maxDetail))
   return known

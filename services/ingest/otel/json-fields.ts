@@ -2,16 +2,16 @@
 // another type what can be made of it is taken, and the fault is noted.
 import { parseTimestamp } from '../../core/clock/timestamps.ts'
 import { isRawNumber } from '../../core/json/lossless.ts'
-import { type FaultKind, type Faults, noted } from './faults.ts'
+import { type FaultKind, type Faults, withFault } from './faults.ts'
 import { type Nanos, nanosOf } from './spans.ts'
 
-export type Json = Record<string, unknown>
+export type JsonMembers = Record<string, unknown>
 
 /** Thrown when a number needs its token: the body is parsed again with exact numbers. */
 export class NeedsToken extends Error {}
 
 /** Field by its camel case or its snake case name; null counts as absent. */
-export function field(object: Json, camel: string, snake: string): unknown {
+export function field(object: JsonMembers, camel: string, snake: string): unknown {
   const value = object[camel]
   return value === undefined || value === null ? (object[snake] ?? undefined) : value
 }
@@ -19,12 +19,12 @@ export function field(object: Json, camel: string, snake: string): unknown {
 export const isAbsent = (value: unknown): value is undefined | null => value === undefined || value === null
 
 /** An object with members. */
-export const isMembers = (value: unknown): value is Json =>
+export const isMembers = (value: unknown): value is JsonMembers =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value)
 
 const isUnsafe = (value: unknown): boolean => typeof value === 'number' && !Number.isSafeInteger(value)
 
-const nothing: Json = {}
+const nothing: JsonMembers = {}
 
 /** Stands for a time that is none: it is put right like one that no call may have. */
 const noTime = { text: '0', nanos: { us: -1, rest: 0 } }
@@ -33,7 +33,7 @@ const noTime = { text: '0', nanos: { us: -1, rest: 0 } }
 export function createFields(mayHoldSurrogates: boolean, isExact: boolean) {
   const state: { faults: Faults | null } = { faults: null }
   const note = (kind: FaultKind, detail: string): void => {
-    state.faults = noted(state.faults, kind, detail)
+    state.faults = withFault(state.faults, kind, detail)
   }
   const wrong = (name: string, expected: string): void => note('type', `${name} is no ${expected}`)
 
@@ -55,7 +55,7 @@ export function createFields(mayHoldSurrogates: boolean, isExact: boolean) {
   }
 
   /** Without members where there is none. */
-  function objectOf(value: unknown, name: string): Json {
+  function objectOf(value: unknown, name: string): JsonMembers {
     if (isMembers(value)) return value
     if (!isAbsent(value)) wrong(name, 'object')
     return nothing
@@ -125,7 +125,7 @@ export function createFields(mayHoldSurrogates: boolean, isExact: boolean) {
     if (digits !== null) return nanosOf(digits) as Nanos
     note('time', `${name} is no time in nanoseconds`)
     const number = isRawNumber(value) ? Number(value.rawJSON) : value
-    if (typeof number === 'number' && number > 0 && Number.isFinite(number))
+    if (typeof number === 'number' && number > 0 && number < 2 ** 64)
       return { us: Math.floor(number / 1000), rest: Math.floor(number % 1000) }
     const us = typeof value === 'string' && value.charCodeAt(4) === 45 ? parseTimestamp(value) : null
     return us === null ? noTime.nanos : { us, rest: 0 }

@@ -26,7 +26,7 @@ import {
 import { agentCall, agentEvent } from './agent-events.ts'
 import { createDecodeBudget, type DecodeBudget, spendOnRows } from './budget.ts'
 import { type Expansion, prepared } from './expand.ts'
-import { noted } from './faults.ts'
+import { withFault } from './faults.ts'
 import { keyOf, maxKeyLength, timesForgotten } from './keys.ts'
 import type { Writer } from './receive.ts'
 import { type LogAttributes, type Nanos, nanosText, type OtlpLogRecord, type OtlpScope } from './spans.ts'
@@ -179,8 +179,8 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
     const time = settledUs(record.time, nowMs)
     const at = digitsOf(time, record.time)
     if (at === '0' && isGiven(record.time))
-      record.faults = noted(record.faults, 'time', 'its time is before 2000 or in the future')
-    else if (time.unit !== '') record.faults = noted(record.faults, 'time', `its time is in ${time.unit}`)
+      record.faults = withFault(record.faults, 'time', 'its time is before 2000 or in the future')
+    else if (time.unit !== '') record.faults = withFault(record.faults, 'time', `its time is in ${time.unit}`)
     const body = record.body ?? ''
     const kept = body instanceof TextBytes ? { text: body, isJson: false } : stored(body, false, found)
     return {

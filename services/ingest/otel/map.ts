@@ -10,7 +10,7 @@ import { createDecodeBudget } from './budget.ts'
 import type { Conventions, Source } from './conventions.ts'
 import { dumpText } from './dump.ts'
 import { type Expansion, expand } from './expand.ts'
-import { noted } from './faults.ts'
+import { withFault } from './faults.ts'
 import { type FoundAttribute, present, set, textOf } from './find.ts'
 import { keyOf } from './keys.ts'
 import { opObjectId, shortDisplayName, shortOpName } from './names.ts'
@@ -206,7 +206,7 @@ export function callOf(span: OtlpSpan, around: SpanSurroundings, clock: bigint, 
   const events = expandAll(span.events, found)
   const links = expandAll(span.links, found)
   const { startedUs, endedUs, isRunning, fault } = timesOf(span, root, around)
-  span.faults = fault === '' ? found.faults : noted(found.faults, 'time', fault)
+  span.faults = fault === '' ? found.faults : withFault(found.faults, 'time', fault)
 
   const { conventions } = around
   const { vendor } = conventions

@@ -7,8 +7,18 @@ export type LongHalves = { low: number; high: number }
 
 type Text = string | TextBytes
 
+/** `tooDeep`: nothing was read of it. */
 export type ValueMessage = {
-  value?: 'stringValue' | 'boolValue' | 'intValue' | 'doubleValue' | 'arrayValue' | 'kvlistValue' | 'bytesValue' | null
+  value?:
+    | 'stringValue'
+    | 'boolValue'
+    | 'intValue'
+    | 'doubleValue'
+    | 'arrayValue'
+    | 'kvlistValue'
+    | 'bytesValue'
+    | 'tooDeep'
+    | null
   stringValue: Text
   boolValue: boolean
   intValue: number | bigint

@@ -2,7 +2,7 @@
 import protobuf from 'protobufjs/minimal.js'
 import { TextBytes } from '../../events/logs.ts'
 import { cost, type DecodeBudget, spend } from './budget.ts'
-import { type Faults, noted } from './faults.ts'
+import { type Faults, withFault } from './faults.ts'
 import type {
   LogRecordMessage,
   LongHalves,
@@ -177,7 +177,7 @@ for (const [type, bytes] of costs as readonly [Counted<object>, number][]) {
   }
 }
 
-// What lies too deep is left out, instead of the item that it lies in.
+// What lies too deep is null, and the item that it lies in is kept.
 const value = common.AnyValue as Counted<ValueMessage>
 const { decode: decodeValue } = value
 value.decode = (reader, length, end, _depth, target) => {
@@ -185,9 +185,9 @@ value.decode = (reader, length, end, _depth, target) => {
   const valueEnd = reader.pos + length
   if (valueEnd > reader.len) throw new RangeError()
   if (reader.depth === maxValueDepth) {
-    reader.faults = noted(reader.faults, 'depth', deepText)
+    reader.faults = withFault(reader.faults, 'depth', deepText)
     reader.pos = valueEnd
-    return target ?? new value()
+    return target?.value ? target : Object.assign(target ?? new value(), { value: 'tooDeep' as const })
   }
   const text = reader.keepsBytes && reader.depth === 0 ? reader.textBytes(valueEnd) : null
   if (text !== null) return Object.assign(target ?? new value(), { value: 'stringValue', stringValue: text })

@@ -36,8 +36,8 @@ export function tell({ faulty }: Rejections, title: () => string, faults: Faults
 
 /** Those that were refused go first. */
 function messageOf({ count, sentences, faulty }: Rejections): string {
-  const told = [...sentences, ...faulty.sentences.map((one) => `taken, ${one}`)].slice(0, maxReported)
-  return told.join('; ') + (count + faulty.count > told.length ? '; ...' : '')
+  const all = [...sentences, ...faulty.sentences.map((one) => `taken, ${one}`)].slice(0, maxReported)
+  return all.join('; ') + (count + faulty.count > all.length ? '; ...' : '')
 }
 
 export const protobufType = 'application/x-protobuf'

@@ -30,7 +30,7 @@ export type OtelDeps = {
   content: ContentStore
   maskings: Maskings
   opObjects: OpObjects
-  onFaults?: OnFaults
+  onFaults: OnFaults
   /** One partition and records of any size when absent. */
   split?: RecordSplit
   config: {
@@ -72,7 +72,7 @@ export function createOtelRoutes(deps: OtelDeps): Route[] {
           .optional(),
       }),
       topics,
-      handle: (context) => receive(config, deps.log, signal, context, deps.onFaults ?? (() => {})),
+      handle: (context) => receive(config, deps.log, signal, context, deps.onFaults),
     })
   }
   const spans = (weaveFirst: boolean): Signal<OtlpSpan> => {

@@ -1,8 +1,8 @@
 // Attribute values between the decoder and the JSON text: what they may be, and how JSON inside strings is taken in.
 import { inlineTextLength } from '../../content/content-port.ts'
-import { ownMember } from '../../content/field-paths.ts'
 import { isSensitiveKey, redacted } from '../../content/redact.ts'
 import { isRawNumber, type RawNumber, rawNumber } from '../../core/json/lossless.ts'
+import { ownValueKey } from '../../core/json/own-value.ts'
 import { rewriteJson } from '../../core/json/rewrite.ts'
 import { containerBytes, type DecodeBudget, measureJson, spend } from './budget.ts'
 import { keyOf } from './keys.ts'
@@ -242,8 +242,8 @@ export function branchMembers(branch: Branch, redact: boolean, lists: boolean, k
   for (const [name, item] of branch) {
     const key = keyOf(name)
     const hides = redact && key.isSecret && typeof item === 'string' && item !== ''
-    if (redact && key.isSecret && item instanceof Map && typeof item.get(ownMember) === 'string')
-      item.set(ownMember, redacted)
+    if (redact && key.isSecret && item instanceof Map && typeof item.get(ownValueKey) === 'string')
+      item.set(ownValueKey, redacted)
     text += (text === '' ? '' : ',') + key.json + (hides ? `"${redacted}"` : jsonText(item, redact, lists, known))
   }
   return text

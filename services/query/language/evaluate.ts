@@ -1,8 +1,8 @@
 // Evaluates a typed tree on one row in JS, with the same three-valued logic as the SQL of `compile.ts`.
 
-import { holdsOwnMembers } from '../../content/field-paths.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { compareCodePoints } from '../../core/json/canonical.ts'
+import { holdsOwnValues } from '../../core/json/own-value.ts'
 import { numberText, numberToInt, stringToBool, stringToDouble, stringToInt, truthOf } from './cast.ts'
 import { attributeForm, stringForm, valueAt } from './json-text.ts'
 import type { CompareOp, Condition, JsonField, Kind, Row, Scalar, Value } from './types.ts'
@@ -145,7 +145,7 @@ export function evaluateValue(node: Value, row: Row): Scalar {
       return null
     case 'json':
       if (node.json.ref && !row[node.json.document]) return null
-      return (holdsOwnMembers(node.json.document) ? attributeForm : stringForm)(jsonValue(node.json, row))
+      return (holdsOwnValues(node.json.document) ? attributeForm : stringForm)(jsonValue(node.json, row))
     case 'column':
       return node.column.read(row)
     case 'cast':

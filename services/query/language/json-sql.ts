@@ -1,5 +1,5 @@
 // Reads one value out of a JSON text in SQL: its string form, whether it is there, with indexes that may also be keys.
-import { holdsOwnMembers, ownLead, ownMember } from '../../content/field-paths.ts'
+import { holdsOwnValues, ownValueKey, ownValueLead } from '../../core/json/own-value.ts'
 import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { ColumnSql, JsonField, PathSegment } from './types.ts'
 
@@ -42,8 +42,8 @@ function read(name: Extract, { document, path, over }: JsonField, of: ColumnSql)
 /** String form of a JSON value; '' when missing or null. Of an object with a value of its own it is that of this value. */
 export function jsonString(json: JsonField, of: ColumnSql): Sql {
   const form = read('JSONExtractString', json, of)
-  if (!holdsOwnMembers(json.document)) return form
-  return sql`if(startsWith(${form}, ${param('String', ownLead)}), JSONExtractString(${form}, ${param('String', ownMember)}), ${form})`
+  if (!holdsOwnValues(json.document)) return form
+  return sql`if(startsWith(${form}, ${param('String', ownValueLead)}), JSONExtractString(${form}, ${param('String', ownValueKey)}), ${form})`
 }
 
 /** True when the value is present and not JSON null. */

@@ -1,7 +1,8 @@
 // Reads one value out of a JSON text by its path and gives its string form, for documents that the engine cannot read.
-import { ownLead, ownMember } from '../../content/field-paths.ts'
+
 import { placeOf } from '../../core/json/byte-walk.ts'
 import { numberForm } from '../../core/json/number-text.ts'
+import { ownValueKey, ownValueLead } from '../../core/json/own-value.ts'
 import { scalarEnd, skipTextSpace, stringEnd } from '../../core/json/text-walk.ts'
 import type { PathSegment } from './types.ts'
 
@@ -62,5 +63,5 @@ export function stringForm(value: string | null): string {
 /** The same of an attribute: of an object with a value of its own it is that of this value. */
 export function attributeForm(value: string | null): string {
   const form = stringForm(value)
-  return form.startsWith(ownLead) ? stringForm(valueAt(form, [ownMember])) : form
+  return form.startsWith(ownValueLead) ? stringForm(valueAt(form, [ownValueKey])) : form
 }

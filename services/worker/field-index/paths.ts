@@ -1,6 +1,7 @@
 // Knows the paths of field values by the bytes that name them: documents of a project repeat the same keys in the same order,
 // so that a key is mostly the one that came at its place last time, and no string is made of it.
-import { childPath, holdsOwnMembers, ownMember } from '../../content/field-paths.ts'
+import { childPath } from '../../content/field-paths.ts'
+import { holdsOwnValues, ownValueKey } from '../../core/json/own-value.ts'
 import type { ValueColumn } from './columns.ts'
 import type { RowGroup } from './row-group.ts'
 import { type Bytes, storableText } from './strings.ts'
@@ -42,7 +43,7 @@ export function isNamedBy({ token }: PathNode, b: Bytes, at: number): boolean {
 export function childNamed(node: PathNode, b: Bytes, start: number, end: number, isFirst: boolean): PathNode | null {
   const key = storableText(b, start, end)
   if (key === null) return null
-  if (isFirst && key === ownMember && holdsOwnMembers(node.path.split('.', 1)[0] as string)) {
+  if (isFirst && key === ownValueKey && holdsOwnValues(node.path.split('.', 1)[0] as string)) {
     node.own ??= new PathNode(node.path, new Uint8Array(b.subarray(start, end)))
     return node.own
   }

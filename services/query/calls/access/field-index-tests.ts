@@ -1,6 +1,7 @@
 // Which conditions can be tried on the field index (short values of payloads, kept as columns), and how: see ADR 0011.
-import { childPath, ownMember } from '../../../content/field-paths.ts'
+import { childPath } from '../../../content/field-paths.ts'
 import { doubleText, stringToDouble } from '../../../core/json/number-text.ts'
+import { ownValueKey } from '../../../core/json/own-value.ts'
 import { identifier, type Sql, sql } from '../../../core/store/sql.ts'
 import { compileCondition } from '../../language/compile.ts'
 import { evaluateCondition } from '../../language/evaluate.ts'
@@ -27,7 +28,7 @@ export type FieldTests = FieldTest[]
 
 export function fieldPath({ document, path, over, ref }: JsonField): FieldPath | null {
   // The value of an object itself has the path of the object.
-  if (over !== undefined || ref !== undefined || path.includes(ownMember)) return null
+  if (over !== undefined || ref !== undefined || path.includes(ownValueKey)) return null
   const around: string[] = []
   let at = document
   for (const segment of path) {
