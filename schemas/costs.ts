@@ -94,6 +94,12 @@ const tokenBucket = z.object({
 
 const explainedModel = z.object({
   model: z.string(),
+  priced_as: z
+    .object({ name: z.string(), rules: z.array(z.string()) })
+    .nullable()
+    .describe(
+      'the name that has the price, and what was taken off to come to it; null = the own one, or there is none',
+    ),
   /** As the summary of the call reports it. */
   usage: z.record(z.string(), z.unknown()),
   price: shownPrice.nullable(),

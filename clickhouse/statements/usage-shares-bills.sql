@@ -1,4 +1,4 @@
--- Which of some calls came as spans, and what is billed of them beside their tokens (0022_billed_usage.sql).
+-- Which of some calls came as spans, and what is billed of them beside their tokens (0045_billed_names.sql).
 SELECT
     project_id AS project, id, toString(clock) AS end_ver, otel_dump.size > 0 AS is_span,
     arrayMap(n -> toFloat64(n), [arraySum(billed_usage.inside), 0, arraySum(billed_usage.cache_read), arraySum(billed_usage.cache_write),

@@ -23,9 +23,11 @@ function modelLines({
   reasoning_tokens,
   unit,
   total,
+  priced_as,
 }: ExplainedModel): string[] {
   const lines = [model, `  usage    ${JSON.stringify(usage)}`]
   if (price === null) return [...lines, '  price    none is known: no cost']
+  if (priced_as !== null) lines.push(`  name     ${priced_as.name}, without: ${priced_as.rules.join(', ')}`)
   const { source, id, effective_date, in_force, provider_id } = price
   lines.push(
     `  price    ${source}${id === null ? '' : ` ${id}`}, provider ${provider_id}, effective ${effective_date}${in_force ? '' : ', which is after the call began: there is no other'}`,

@@ -42,6 +42,8 @@ export type StreamAggregate = {
   add(chunk: unknown, length: number): void
   /** Usage of the last chunk that has one. */
   usage(): unknown
+  /** The model that the first chunk names. */
+  model(): unknown
   /** The completion; null when no chunk came. */
   result(model: string | undefined): JsonFields | null
 }
@@ -133,6 +135,7 @@ export function createAggregate(maxLength: number): StreamAggregate {
       for (const [place, sent] of listOf(chunk.choices).entries()) addChoice(sent, place)
     },
     usage: () => usage,
+    model: () => head.model,
     result(model) {
       if (isEmpty) return null
       if (!events.isEmpty()) return events.result()

@@ -2,6 +2,7 @@
 // a thread.
 
 import { namesOf } from '../content/json-scan.ts'
+import { answeredName } from '../content/model-names.ts'
 import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
 import { maxBytesHere } from '../core/http/long-requests.ts'
 import { innerRoute, type Route } from '../core/http/route.ts'
@@ -40,7 +41,8 @@ const heapPerByte = 8
 const readNames = namesOf('id', 'created', ...factNames)
 
 /** The model's name that its usage is recorded under. */
-const modelOf = (asked: string | undefined, told: unknown): string => asked ?? (typeof told === 'string' ? told : '')
+const modelOf = (asked: string | undefined, told: unknown): string =>
+  answeredName(asked ?? '', typeof told === 'string' ? told : '')
 
 function modelIn(found: AnswerMembers): unknown {
   const model = answerMember(found, 'model')
@@ -118,7 +120,10 @@ export function seenIn(
     const output = result === null ? 'null' : stringifyLossless(result)
     const counts = aggregate.usage()
     if (typeof counts !== 'object' || counts === null) return { output, usage: undefined }
-    return { output, usage: { model: modelOf(asked, result?.model), text: stringifyLossless(counts) } }
+    return {
+      output,
+      usage: { model: modelOf(asked, aggregate.model() ?? result?.model), text: stringifyLossless(counts) },
+    }
   } catch {
     return { output: 'null', usage: undefined }
   }

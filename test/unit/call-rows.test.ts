@@ -155,7 +155,7 @@ describe('rows that have nothing to bill beside their counts', () => {
 
   it('are told by the condition of the column', () => {
     const migration = readFileSync(
-      new URL('../../clickhouse/migrations/0028_unbilled_calls.sql', import.meta.url),
+      new URL('../../clickhouse/migrations/0045_billed_names.sql', import.meta.url),
       'utf8',
     )
     const pattern = /match\(summary, '(.*?)'\)/.exec(migration)?.[1] as string

@@ -1,5 +1,6 @@
 // Checks the summary of an end: token counts per model and status counts must be integers, all else is the caller's own.
 
+import { spelled, type usageSpellings } from '../../content/usage-names.ts'
 import { isRawNumber, parseLossless, rawNumber, stringifyLossless } from '../../core/json/lossless.ts'
 import { isObject } from '../../core/json/objects.ts'
 import { rewriteJson } from '../../core/json/rewrite.ts'
@@ -23,6 +24,14 @@ export const countNames = [
   'cache_creation_input_tokens',
   'cache_read_input_tokens',
 ] as const
+
+const checked = new Set<string>(countNames)
+
+/** A count under a name that is not checked: whole numbers alone are any. */
+const plainCount = (value: unknown): number => {
+  const count = isRawNumber(value) ? Number(value.rawJSON) : value
+  return typeof count === 'number' && Number.isSafeInteger(count) ? count : 0
+}
 
 export const statusNames = ['error', 'success', 'running', 'descendant_error']
 const statuses = new Set(statusNames)
@@ -52,13 +61,16 @@ function checkUsage(found: Findings, usage: Json, summary: Summary): void {
       misfit(found, ['summary', 'usage', model], 'dict_type', 'Input should be a valid object')
       continue
     }
-    const count = (key: (typeof countNames)[number]) => usageCount(found, model, entry, key, summary)
+    const count = (key: string) => usageCount(found, model, entry, key, summary)
+    const all = (of: keyof typeof usageSpellings) =>
+      spelled(of, (name) => (checked.has(name) ? count(name) : plainCount(entry[name])))
+    const [input, output] = [all('input'), all('output')]
     summary.usage.push({
       model,
       requests: count('requests'),
-      input: count('prompt_tokens') + count('input_tokens'),
-      output: count('completion_tokens') + count('output_tokens'),
-      total: count('total_tokens'),
+      input,
+      output,
+      total: all('total'),
       cacheRead: count('cache_read_input_tokens'),
       cacheWrite: count('cache_creation_input_tokens'),
     })

@@ -14,7 +14,7 @@ type Target = { target: string; sources: Source[] }
 const attributeKeys: Record<string, string[]> = {
   system: ['gen_ai.system_instructions', 'gen_ai.system', 'llm.system'],
   kind: ['weave.span.kind', 'traceloop.span.kind', 'openinference.span.kind'],
-  model: ['gen_ai.response.model', 'gen_ai.request.model', 'llm.model_name', 'ai.model.id'],
+  model: ['gen_ai.response.model', 'ai.response.model', 'gen_ai.request.model', 'llm.model_name', 'ai.model.id'],
   provider: ['gen_ai.provider.name', 'llm.provider', 'ai.model.provider'],
   model_parameters: ['gen_ai.request', 'llm.invocation_parameters'],
   operation_name: ['gen_ai.operation.name'],
@@ -68,10 +68,11 @@ const usageKeys = {
   ],
 } as const
 
-export type UsageField = keyof typeof usageKeys
+/** `reasoning_tokens`: output that the output count leaves out. */
+export type UsageField = keyof typeof usageKeys | 'reasoning_tokens'
 
-/** Further names of cached tokens: looked up only for a span that counts its input. Newest names of a library first. */
-const cachedKeys = {
+/** Further names of totals and cached tokens: looked up only for a span that counts its input. Newest names of a library first. */
+const furtherKeys = {
   cache_creation_input_tokens: [
     'gen_ai.usage.cache_write.input_tokens',
     // OpenLLMetry, OpenLIT, Strands and Pydantic AI, before the names above
@@ -79,6 +80,12 @@ const cachedKeys = {
     'gen_ai.usage.cache_write_input_tokens',
     'gen_ai.usage.prompt_tokens_details.cache_creation_tokens',
     'gen_ai.usage.details.cache_write_tokens',
+    'gen_ai.usage.cache_write_tokens',
+    'gen_ai.usage.cache_creation_tokens',
+    'gen_ai.usage.prompt_tokens_details.cache_write_tokens',
+    'gen_ai.usage.input_tokens_details.cache_write_tokens',
+    'gen_ai.usage.input_token_details.cache_creation',
+    'gen_ai.usage.cacheWriteInputTokens',
     // OpenInference
     'llm.token_count.prompt_details.cache_write',
     // Vercel AI SDK 6; before it the providers' own words
@@ -90,6 +97,13 @@ const cachedKeys = {
   cache_read_input_tokens: [
     'gen_ai.usage.cache_read_input_tokens',
     'gen_ai.usage.details.cache_read_tokens',
+    'gen_ai.usage.cache_read_tokens',
+    'gen_ai.usage.cached_tokens',
+    'gen_ai.usage.cached_input_tokens',
+    'gen_ai.usage.input_token_details.cache_read',
+    'gen_ai.usage.cached_content_token_count',
+    'gen_ai.usage.prompt_cache_hit_tokens',
+    'gen_ai.usage.cacheReadInputTokens',
     'llm.token_count.prompt_details.cache_read',
     // Vercel AI SDK 6, 5 and 4
     'ai.usage.inputTokenDetails.cacheReadTokens',
@@ -99,6 +113,7 @@ const cachedKeys = {
     'ai.response.providerMetadata.openai.cachedPromptTokens',
     'mlflow.chat.tokenUsage.cache_read_input_tokens',
   ],
+  total_tokens: ['gen_ai.usage.total_tokens', 'ai.usage.totalTokens', 'mlflow.chat.tokenUsage.total_tokens'],
 } as const
 
 /** Attributes that tell whether the input count of a span leaves its cached tokens out. */
@@ -107,7 +122,20 @@ const countingKeys = {
   vercelProvider: ['ai.model.provider'],
   vercelDetails: ['ai.usage.inputTokenDetails'],
   vercelReported: ['ai.response.providerMetadata.anthropic.usage.input_tokens'],
-  langfuseInput: ['langfuse.observation.usage_details.input'],
+  /** Part of the output, or beside it, as the total says. */
+  reasoning: [
+    'gen_ai.usage.reasoning.output_tokens',
+    'gen_ai.usage.reasoning_tokens',
+    'gen_ai.usage.completion_tokens_details.reasoning_tokens',
+    'gen_ai.usage.output_tokens_details.reasoning_tokens',
+    'gen_ai.usage.output_token_details.reasoning',
+    'gen_ai.usage.details.reasoning_tokens',
+    'gen_ai.usage.details.thoughts_tokens',
+    'llm.usage.reasoning_tokens',
+    'llm.token_count.completion_details.reasoning',
+    'ai.usage.outputTokenDetails.reasoningTokens',
+    'ai.usage.reasoningTokens',
+  ],
 } as const
 
 /**
@@ -146,10 +174,16 @@ const addedOutputKeys: AddedKey[] = [
   'ai.result',
 ]
 
-/** Counts of libraries that have words of their own. Where Langfuse says `input`, cached tokens are not in it. */
+/** Counts of libraries that have words of their own. Where Langfuse says `input` or `output`: langfuse-usage.ts. */
 const addedUsageKeys: Partial<Record<UsageField, string[]>> = {
-  input_tokens: ['langfuse.observation.usage_details.input'],
-  output_tokens: ['langfuse.observation.usage_details.output'],
+  // Vercel AI SDK 5 and later, embeddings of all its versions; Bedrock's and Google's own words.
+  input_tokens: [
+    'ai.usage.inputTokens',
+    'ai.usage.tokens',
+    'gen_ai.usage.inputTokens',
+    'gen_ai.usage.prompt_token_count',
+  ],
+  output_tokens: ['ai.usage.outputTokens', 'gen_ai.usage.outputTokens', 'gen_ai.usage.candidates_token_count'],
   prompt_tokens: [
     'langfuse.observation.usage_details.prompt_tokens',
     'langfuse.observation.usage_details.input_tokens',
@@ -177,7 +211,14 @@ const describingKeys: Record<string, string[]> = {
   kind: ['langfuse.observation.type', 'mlflow.spanType'],
   tool_name: ['gen_ai.tool.name', 'tool.name', 'ai.toolCall.name'],
   tool_call_id: ['gen_ai.tool.call.id', 'tool.id', 'ai.toolCall.id'],
-  model: ['langfuse.observation.model.name', 'mlflow.llm.model'],
+  model: [
+    'langfuse.observation.model.name',
+    'mlflow.llm.model',
+    'embedding.model_name',
+    'reranker.model_name',
+    'llm.response.model',
+    'llm.request.model',
+  ],
   provider: ['mlflow.llm.provider'],
   // What the sender worked out: shown, and no price of ours.
   reported_cost_usd: ['langfuse.observation.cost_details.total', 'mlflow.llm.cost.total_cost', 'operation.cost'],
@@ -216,7 +257,7 @@ export type Conventions = {
   inputs: Source[]
   output: Source[]
   usage: { field: UsageField; sources: Source[] }[]
-  cached: { field: UsageField; sources: Source[] }[]
+  further: { field: UsageField; sources: Source[] }[]
   counting: Record<keyof typeof countingKeys, Source[]>
   conversation: Source[]
   /** For what the other tables leave empty. */
@@ -280,13 +321,13 @@ export function createConventions({ vendorNamespaces, wirePrefix, weaveFirst }: 
     inputs: inputKeys.map(source),
     output: outputKeys.map(source),
     usage: fields(usageKeys),
-    cached: fields(cachedKeys),
+    further: fields(furtherKeys),
     counting: {
       provider: countingKeys.provider.map(source),
       vercelProvider: countingKeys.vercelProvider.map(source),
       vercelDetails: countingKeys.vercelDetails.map(source),
       vercelReported: countingKeys.vercelReported.map(source),
-      langfuseInput: countingKeys.langfuseInput.map(source),
+      reasoning: countingKeys.reasoning.map(source),
     },
     conversation: threadNames.conversation.map(source),
     added: {

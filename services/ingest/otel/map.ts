@@ -13,6 +13,7 @@ import { type Expansion, expand } from './expand.ts'
 import { withFault } from './faults.ts'
 import { type FoundAttribute, present, set, textOf } from './find.ts'
 import { keyOf } from './keys.ts'
+import { langfuseUsage } from './langfuse-usage.ts'
 import { opObjectId, shortDisplayName, shortOpName } from './names.ts'
 import { type Extra, inputsOf, minReferenced, outputOf } from './payloads.ts'
 import type { Attributes, Nanos, OtlpSpan } from './spans.ts'
@@ -172,7 +173,7 @@ function usageOf(
   extra: Extra | undefined,
 ): SpanUsage {
   if (own.isPresent) return own
-  const added = spanUsage(root, conventions, scopeName, conventions.added.usage)
+  const added = langfuseUsage(root) ?? spanUsage(root, conventions, scopeName, conventions.added.usage)
   return added.isPresent || extra === undefined ? added : spanUsage(extra.root, conventions, scopeName)
 }
 

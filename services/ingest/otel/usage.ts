@@ -18,7 +18,7 @@ const exact = (value: bigint): Integer =>
   value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value
 
 /** Integer of a value: numbers lose their fraction, texts must be whole. null when it is none within 64 bits. */
-function integerOf(value: Value): Integer | null {
+export function integerOf(value: Value): Integer | null {
   if (typeof value === 'bigint') return value
   if (typeof value === 'string') {
     return /^\s*[+-]?\d{1,18}\s*$/.test(value) ? exact(BigInt(value.trim().replace('+', ''))) : null
@@ -27,7 +27,7 @@ function integerOf(value: Value): Integer | null {
   return typeof number === 'number' && Math.abs(number) < 2 ** 63 ? exact(BigInt(Math.trunc(number))) : null
 }
 
-const sum = (a: Integer, b: Integer): Integer => exact(BigInt(a) + BigInt(b))
+export const sum = (a: Integer, b: Integer): Integer => exact(BigInt(a) + BigInt(b))
 
 type Counts = Map<UsageField, Integer>
 
@@ -55,12 +55,6 @@ const excludesCached: readonly {
   {
     scope: /^openlit\b/,
     test: (root, { counting }) => /anthropic|bedrock/.test(textOf(present(root, counting.provider)?.value)),
-  },
-  // Each count of Langfuse's own words is of other tokens.
-  {
-    scope: /^langfuse\b/,
-    test: (root, { counting }, input) =>
-      integerOf(present(root, counting.langfuseInput, true)?.value ?? null) === input,
   },
   // Vercel AI SDK 4 and 5 pass the providers' count on; 6 adds the cached tokens, and mostly says what they are.
   {
@@ -95,7 +89,7 @@ export function spanUsage(
   const input = counts.get('input_tokens') ?? counts.get('prompt_tokens')
   let isAdded = false
   if (input !== undefined) {
-    read(root, conventions.cached, counts)
+    read(root, conventions.further, counts)
     const cached = sum(counts.get('cache_read_input_tokens') ?? 0, counts.get('cache_creation_input_tokens') ?? 0)
     if (cached > 0 && excludesCached.some((one) => one.scope.test(scope) && one.test(root, conventions, input))) {
       counts.delete('input_tokens')
@@ -110,7 +104,20 @@ export function spanUsage(
       (isAdded ? totalOf(counts, 'prompt_tokens', 'output_tokens') : null)
     if (total !== null) counts.set('total_tokens', total)
   }
+  addReasoning(root, conventions, counts)
   return { isPresent, counts }
+}
+
+/** Reasoning that the total counts beside the output: without it the bill would lack it. */
+function addReasoning(root: Branch, { counting }: Conventions, counts: Counts): void {
+  const total = counts.get('total_tokens')
+  const reasoning = integerOf(present(root, counting.reasoning)?.value ?? null)
+  if (total === undefined || reasoning === null || reasoning <= 0) return
+  const both = (['prompt_tokens', 'input_tokens', 'completion_tokens', 'output_tokens'] as const).reduce<Integer>(
+    (all, field) => sum(all, counts.get(field) ?? 0),
+    0,
+  )
+  if (total === sum(both, reasoning)) counts.set('reasoning_tokens', reasoning)
 }
 
 function totalOf(counts: Counts, one: UsageField, other: UsageField): Integer | null {

@@ -80,7 +80,7 @@ export const usageMetrics: Record<
   cache_creation_input_tokens: tokens(sql`point.6`, 'cache_write'),
 }
 
-/** What costs are made of beside the reported tokens, by name: the number in a data point (0022_billed_usage.sql). */
+/** What costs are made of beside the reported tokens, by name: the number in a data point (0045_billed_names.sql). */
 const billed = {
   inside: sql`bill.inside`,
   apart: sql`if(counts_cached, 0, bill.apart)`,

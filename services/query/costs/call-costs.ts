@@ -1,5 +1,6 @@
 // What a call cost: `summary.weave.costs`, from the usage that its summary reports and the prices of its models.
 
+import { spelled } from '../../content/usage-names.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { isObject } from '../../core/json/objects.ts'
 import { mayHoldKey, membersOf } from '../calls/json-members.ts'
@@ -20,10 +21,9 @@ function count(usage: ReportedUsage, name: string): number {
   return Number.isFinite(number) ? number : 0
 }
 
-/** Both spellings are added. */
 export const tokensOf = (usage: ReportedUsage): Tokens => ({
-  prompt: count(usage, 'prompt_tokens') + count(usage, 'input_tokens'),
-  completion: count(usage, 'completion_tokens') + count(usage, 'output_tokens'),
+  prompt: spelled('input', (name) => count(usage, name)),
+  completion: spelled('output', (name) => count(usage, name)),
 })
 
 function entryText(price: Price, usage: ReportedUsage, billed: Billed): string {

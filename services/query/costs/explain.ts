@@ -114,8 +114,10 @@ function explainModel(
 ): ExplainedModel {
   const price = book.at(model, startedUs)
   const buckets = price ? bucketsOf(price, usage, bill) : []
+  const named = book.pricedName(model)
   return {
     model,
+    priced_as: named && named.rules.length > 0 ? { name: named.name, rules: [...named.rules] } : null,
     usage,
     buckets,
     reasoning_tokens: reasoningOf(usage),

@@ -1,4 +1,5 @@
 // Prices of models: the project's own from the table, the default ones from memory, and which of them applies to a call.
+import { type UnwrappedName, unwrappedNames } from '../../content/model-names.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
@@ -44,6 +45,8 @@ export type PriceBook = {
   latest(model: string): Price | null
   /** All prices of a model, in the order in which they are tried once they are in force. */
   all(model: string): readonly Price[]
+  /** The name that a model has prices under: its own, or what rules make of it (model-names.ts); null = none has any. */
+  pricedName(model: string): UnwrappedName | null
 }
 
 export type Prices = {
@@ -63,17 +66,38 @@ export function priceTable(points: readonly Price[]): PriceTable {
   return table
 }
 
+/** Names that a book remembers. */
+const maxKnown = 10_000
+
 /** In force before not yet in force, then project before default, then the latest. */
-export const priceBook = (project: PriceTable, shipped: PriceTable): PriceBook => ({
-  at(model, startedUs) {
-    const own = project.get(model) ?? []
-    const others = shipped.get(model) ?? []
-    const inForce = (point: Price) => point.effectiveUs <= startedUs
-    return own.find(inForce) ?? others.find(inForce) ?? own[0] ?? others[0] ?? null
-  },
-  all: (model) => [...(project.get(model) ?? []), ...(shipped.get(model) ?? [])],
-  latest: (model) => project.get(model)?.[0] ?? shipped.get(model)?.[0] ?? null,
-})
+export function priceBook(project: PriceTable, shipped: PriceTable): PriceBook {
+  const known = new Map<string, UnwrappedName | null>()
+  const pricedName = (model: string): UnwrappedName | null => {
+    let found = known.get(model)
+    if (found === undefined) {
+      found = unwrappedNames(model).find(({ name }) => project.has(name) || shipped.has(name)) ?? null
+      if (known.size < maxKnown) known.set(model, found)
+    }
+    return found
+  }
+  const pricesOf = (model: string): [own: readonly Price[], others: readonly Price[]] => {
+    const name = pricedName(model)?.name ?? ''
+    return [project.get(name) ?? [], shipped.get(name) ?? []]
+  }
+  return {
+    at(model, startedUs) {
+      const [own, others] = pricesOf(model)
+      const inForce = (point: Price) => point.effectiveUs <= startedUs
+      return own.find(inForce) ?? others.find(inForce) ?? own[0] ?? others[0] ?? null
+    },
+    all: (model) => pricesOf(model).flat(),
+    latest(model) {
+      const [own, others] = pricesOf(model)
+      return own[0] ?? others[0] ?? null
+    },
+    pricedName,
+  }
+}
 
 /** Tokens as they are reported. */
 export type Tokens = { prompt: number; completion: number }

@@ -1,7 +1,8 @@
 // Tells rows of finished calls that the column `billed_usage` is empty for: computing it costs more than all else of them.
 
-/** The condition of the column (clickhouse/migrations/0022_billed_usage.sql), over bytes instead of characters. */
-const billed = /(?:cach|thought|reasoning)\w*"\s*:\s*"?[1-9]|:\s*-|\\/
+/** The condition of the column (clickhouse/migrations/0045_billed_names.sql), over bytes instead of characters. */
+const billed =
+  /(?:[cC]ach|[tT]hought|[rR]easoning|ephemeral|[tT]ool_?[uU]se)\w*"\s*:\s*"?[1-9]|[gG]em(?:ini|ma)|:\s*-|\\/
 
 const summaryLead = Buffer.from(',"summary":')
 /** Longer summaries are not parsed: that would hold the event loop. */

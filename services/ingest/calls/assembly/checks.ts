@@ -214,16 +214,29 @@ function columnOf(count: i32): i32 {
   return count === 6 ? 5 : 4
 }
 
-/** Adds the counts of one model; false when one is written in an unusual way. */
+/** Whether input, output or total are none by the names that are looked for. */
+function isUntold(entry: usize): bool {
+  const input = load<i64>(entry + 8 + columnOf(0) * 8)
+  const output = load<i64>(entry + 8 + columnOf(2) * 8)
+  return input === 0 || output === 0 || load<i64>(entry + 8 + columnOf(5) * 8) === 0
+}
+
+/** Adds the counts of one model; false when one is written in an unusual way, or tokens may be told by other names. */
 function readCounts(object: usize, entry: usize): bool {
   let seen = 0
+  let hasOthers = false
   let p = object + 1
   while (true) {
     const next = nextMember(p)
-    if (next <= 0) return next === 0
+    if (next <= 0) {
+      return next === 0 && !(hasOthers && isUntold(entry))
+    }
     p = valueEnd
     const n = memberName - 2
-    if (n < 0 || n >= countNames) continue
+    if (n < 0 || n >= countNames) {
+      hasOthers = true
+      continue
+    }
     if (seen & (1 << n)) return false
     seen |= 1 << n
     const count = load<u8>(valueStart) === 110 ? 0 : countOf(valueStart, valueEnd)

@@ -41,7 +41,7 @@ function PriceLine({ price }: { price: Price }) {
   )
 }
 
-function ModelBill({ model, usage, price, other_prices, rule, buckets, reasoning_tokens, total }: Model) {
+function ModelBill({ model, priced_as, usage, price, other_prices, rule, buckets, reasoning_tokens, total }: Model) {
   return (
     <section>
       <h3>
@@ -84,6 +84,11 @@ function ModelBill({ model, usage, price, other_prices, rule, buckets, reasoning
               ))}
             </tbody>
           </table>
+          {priced_as && (
+            <p className="second">
+              Priced as <T text={priced_as.name} max={120} />, without: {priced_as.rules.join(', ')}.
+            </p>
+          )}
           {reasoning_tokens > 0 && (
             <p className="second">{count(reasoning_tokens)} tokens of the output are reasoning.</p>
           )}
