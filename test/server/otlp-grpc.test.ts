@@ -107,7 +107,7 @@ describe('a call that is taken', () => {
   })
 
   it('in part, when some of its spans are refused', async () => {
-    const bad = aSpan({ spanId: 'b7ad6b7169203332', name: 'bad', attributes: [text('a', '1'), text('a.b', '2')] })
+    const bad = aSpan({ spanId: '', name: 'bad' })
     const answer = await call([framed(encodeRequest(aRequest([spanOf(600), bad])))])
     expect(answer.status).toBe(0)
     expect(answer.bytes.length).toBeGreaterThan(5)
