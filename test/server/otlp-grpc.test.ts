@@ -14,7 +14,7 @@ import { basicAuth } from '../fixtures/child-server.ts'
 import { eventually } from '../fixtures/eventually.ts'
 import { callOver, exportPath, framed, retrySeconds } from '../fixtures/grpc.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
-import { aRequest, aSpan, text } from '../fixtures/otel.ts'
+import { aRequest, aSpan } from '../fixtures/otel.ts'
 import { encodeLogsRequest, encodeRequest } from '../fixtures/otlp-proto.ts'
 
 let server: LiveServer
