@@ -45,5 +45,11 @@ const group = z.object({
 const times = z.object({ buckets: z.array(z.string()), groups: z.array(group) })
 
 /** `previous` is the same over the time that `compare` names, for the same groups. */
-export const callsAggregateResponse = times.extend({ previous: times.optional() })
+export const callsAggregateResponse = times.extend({
+  unpriced_models: z
+    .array(z.string())
+    .optional()
+    .describe('where costs were asked for: models without a price, whose tokens are in no cost'),
+  previous: times.optional(),
+})
 export type CallsAggregateResponse = z.output<typeof callsAggregateResponse>

@@ -123,6 +123,20 @@ export const costExplainResponse = z.object({
   total: z.number(),
 })
 
+/** Models that calls of a time used, of which no price is known, those with most tokens first. */
+export const unpricedModelsResponse = z.object({
+  start: z.string(),
+  end: z.string(),
+  models: z.array(
+    z.object({
+      model: z.string(),
+      calls: z.int().describe('calls, or spans, that report tokens of it'),
+      input_tokens: z.number(),
+      output_tokens: z.number(),
+    }),
+  ),
+})
+
 const perMillion = z.number().nonnegative()
 
 /** A price point; prices per million tokens. */

@@ -48,6 +48,7 @@ import { createQueueCheck } from '../query/annotation-queues/read.ts'
 import { createAnnotationQueueRoutes } from '../query/annotation-queues/routes.ts'
 import { auditRoute } from '../query/audit/routes.ts'
 import { createCallStatsRoutes } from '../query/call-stats/routes.ts'
+import { unpricedModelsRoute } from '../query/call-stats/unpriced.ts'
 import { createCallDeleteRoutes } from '../query/calls/delete.ts'
 import { createExportRoutes } from '../query/calls/export/routes.ts'
 import { createCallReadRoutes } from '../query/calls/routes.ts'
@@ -216,6 +217,7 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
     ...createCallDeleteRoutes({ ...calls, split, audit }, requestErasure),
     ...createErasureRoutes({ ...calls, split, audit, requestErasure, config }),
     ...createCallStatsRoutes(calls),
+    unpricedModelsRoute(calls),
     ...createUsageRoutes({ ...calls, usageOwnOnly: config.usageOwnOnly }),
     ...createObjectReadRoutes({ store, freshness, config }),
     ...createObjectListRoutes({ store, freshness, config }),

@@ -262,6 +262,7 @@ export const examples: Record<string, Example> = {
   'projects.ttl_settings_read': project,
   'projects.ttl_settings_update': body(() => ({ retention_days: null })),
   'projects.settings_read': () => ({}),
+  'costs.unpriced_models': () => ({}),
   'projects.limits_update': () => ({ body: { requests_per_minute: 0 } }),
   'projects.retention_read': () => ({}),
   'projects.retention_update': () => ({ body: { calls_days: null } }),

@@ -61,6 +61,7 @@ const routesByRight = {
     'costs.query',
     'feedback.query',
     'costs.explain',
+    'costs.unpriced_models',
     'calls.export',
     'calls.export_file',
     'annotation_queues.query',

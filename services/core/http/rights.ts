@@ -58,6 +58,7 @@ const rightOfRoute = {
     'logs.query',
     'costs.query',
     'costs.explain',
+    'costs.unpriced_models',
     'feedback.query',
     'refs.read_batch',
     'objects.read',

@@ -51,10 +51,28 @@ function groupsOf(rows: AggregateRows, { keys: count, metrics, book }: Shape): M
     const model = String(row[3 + count])
     const sums = row.slice(4 + count) as Value[]
     for (const { name, at } of sumsOfUsage) cells[name] = (cells[name] ?? 0) + (sums[at] ?? 0)
+    if (isUnpriced(row, count, book as PriceBook)) {
+      // What nobody can bill is not nothing: it shows as none where nothing else has a cost.
+      for (const { name } of costs) cells[name] ??= null
+      continue
+    }
     const values = costsOfSums(metrics.costs, book as PriceBook, { model, sums })
     for (const { name, key } of costs) cells[name] = (cells[name] ?? 0) + (values[key] ?? 0)
   }
   return groups
+}
+
+/** Whether the tokens of a row are of a model without a price. */
+function isUnpriced(row: AggregateRow, keys: number, book: PriceBook): boolean {
+  const sums = row.slice(4 + keys) as Value[]
+  return book.latest(String(row[3 + keys])) === null && sums.some((sum) => (sum ?? 0) !== 0)
+}
+
+/** The models without a price whose tokens are in no cost; undefined = no costs were asked for. */
+export function unpricedOf(rows: AggregateRows, { keys, book }: Shape): string[] | undefined {
+  if (book === null) return undefined
+  const models = rows.cost.filter((row) => isUnpriced(row, keys, book)).map((row) => String(row[3 + keys]))
+  return [...new Set(models)].sort()
 }
 
 /** What stands where there is no data point: sums and counts of nothing are 0. */
@@ -88,7 +106,10 @@ export function answerOf(
   return all.flatMap(({ keys, is_rest }) => {
     const found = groups.get(groupName(!is_rest, keys))
     if (is_rest && found === undefined) return []
-    const at = (bucket: string, name: string): Value => found?.cells.get(bucket)?.[name] ?? emptyOf(name)
+    const at = (bucket: string, name: string): Value => {
+      const value = found?.cells.get(bucket)?.[name]
+      return value === undefined ? emptyOf(name) : value
+    }
     const series = isBucketed ? names.map((name) => [name, buckets.map((bucket) => at(bucket, name))]) : []
     const total = names.map((name) => [name, at('', name)])
     return [{ keys, is_rest, series: Object.fromEntries(series), total: Object.fromEntries(total) }]

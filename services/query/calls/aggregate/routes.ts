@@ -27,7 +27,7 @@ import { createRefine, type Refined } from '../conditions/refine.ts'
 import { compactRows } from '../header.ts'
 import type { QueryStatsDeps } from '../query-stats.ts'
 import type { CallReader } from '../reader.ts'
-import { type AggregateRow, answerOf, topOf } from './answer.ts'
+import { type AggregateRow, answerOf, topOf, unpricedOf } from './answer.ts'
 import { type AggregateMetrics, groupKey, metricsOf } from './metrics.ts'
 import { callGroupsQuery, costGroupsQuery, type Grouped, type KeptGroups, usageGroupsQuery } from './statements.ts'
 import { type Bucket, bucketSql, bucketsWithin } from './times.ts'
@@ -210,8 +210,10 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
       read(asked, times, kept, others, true).then((found) => (known ? { ...found, calls: known } : found)),
       before ? read(asked, before, kept, kinds, true) : null,
     ])
+    const unpriced = unpricedOf(now, shape)
     const answer: CallsAggregateResponse = {
       buckets: axis.times,
+      ...(unpriced && { unpriced_models: unpriced }),
       groups: answerOf(now, axis.names, bucket !== null, kept.keys, shape),
       ...(then &&
         axisBefore && {

@@ -75,6 +75,7 @@ export type Shapes = {
   'costs.explain': { in: z.input<typeof costs.costExplainRequest>; out: z.output<typeof costs.costExplainResponse>; line: never }
   'costs.purge': { in: z.input<typeof costs.costPurgeRequest>; out: z.output<typeof costs.costPurgeResponse>; line: never }
   'costs.query': { in: z.input<typeof costs.costQueryRequest>; out: z.output<typeof costs.costQueryResponse>; line: never }
+  'costs.unpriced_models': { in: undefined; out: z.output<typeof costs.unpricedModelsResponse>; line: never }
   'datasets.create': { in: z.input<typeof evaluationObjects.datasetCreateRequest>; out: z.output<typeof evaluationObjects.datasetCreateResponse>; line: never }
   'datasets.delete': { in: undefined; out: z.output<typeof evaluationObjects.deleteResponse>; line: never }
   'datasets.list': { in: undefined; out: null; line: never }
@@ -238,6 +239,7 @@ export const routes = {
   'costs.explain': ['POST', '/cost/explain'],
   'costs.purge': ['POST', '/cost/purge'],
   'costs.query': ['POST', '/cost/query'],
+  'costs.unpriced_models': ['GET', '/v2/{entity}/{project}/unpriced_models'],
   'datasets.create': ['POST', '/v2/{entity}/{project}/datasets'],
   'datasets.delete': ['DELETE', '/v2/{entity}/{project}/datasets/{object_id}'],
   'datasets.list': ['GET', '/v2/{entity}/{project}/datasets'],

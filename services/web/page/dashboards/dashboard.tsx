@@ -10,6 +10,7 @@ import { useKeys } from '../keys.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { useReorder } from '../parts/reorder.ts'
+import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
 import { BoardHead, movedPanel, PanelActs } from './board-acts.tsx'
 import { BoardMenu } from './board-menu.tsx'
@@ -21,6 +22,15 @@ import { type DashboardSearch, usualRange } from './search.ts'
 import { narrowed, useAggregate } from './use-aggregate.ts'
 import { type OwnBoards, useOwnBoards } from './use-own-boards.ts'
 import './dashboards.css'
+
+/** What the costs of the page lack. */
+const Unpriced = ({ models }: { models: readonly string[] }) => (
+  <p className="second" title={models.slice(0, 50).join('\n')}>
+    Costs do not include {models.length === 1 ? 'a model' : `${models.length} models`} without a price:{' '}
+    <T text={models.slice(0, 3).join(', ')} max={200} />
+    {models.length > 3 && ' and others'}. Settings, Prices lists them.
+  </p>
+)
 
 const Tiles = ({ now, before }: { now: Group; before: Group | undefined }) => (
   <dl className="tiles">
@@ -188,6 +198,7 @@ export function Dashboard() {
             {board.title} of {projectId}
           </h1>
           <Tiles now={group} before={data.previous?.groups[0]} />
+          {data.unpriced_models && data.unpriced_models.length > 0 && <Unpriced models={data.unpriced_models} />}
           <Panels {...shared} {...opened} showsBefore={search.vs === 'before'} />
         </div>
       </div>

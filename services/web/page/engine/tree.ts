@@ -8,7 +8,6 @@ import {
   markIds,
   markTexts,
   type Numbers,
-  numberAt,
   someNumbers,
   spanOfId,
   type Texts,
@@ -16,6 +15,7 @@ import {
   textOf,
   wholeNumbers,
 } from './span-columns.ts'
+import { type Counts, countedOf, totalsOf } from './tree-totals.ts'
 
 type TreeAnswer = Shapes['traces.tree']['out']
 
@@ -44,8 +44,7 @@ export type Spans = {
   tokensIn: Float64Array
   tokensOut: Float64Array
   cost: Float64Array
-  /** What a span counts for itself where it reports what those below it do as well; absent: what it reports. */
-  counted?: { tokens: Float64Array; cost: Float64Array } | undefined
+  counted?: Counts['counted']
 }
 
 /** The same in the order of the tree: `order[i]` is the span of line i, `end[i]` the line behind its last descendant. */
@@ -88,24 +87,6 @@ export function spansOf(tree: TreeAnswer): Spans {
     cost: someNumbers(tree.cost),
   }
 }
-
-function countedOf({ counted, id, tokens_in, tokens_out, cost }: TreeAnswer): Spans['counted'] {
-  if (counted.span.length === 0) return undefined
-  const of = (value: (span: number) => number | null | undefined) =>
-    Float64Array.from(id, (_, span) => value(span) ?? Number.NaN)
-  const found = {
-    tokens: of((span) => sumOf(tokens_in[span], tokens_out[span])),
-    cost: of((span) => cost[span]),
-  }
-  for (const [n, span] of counted.span.entries()) {
-    found.tokens[span] = sumOf(counted.tokens_in[n], counted.tokens_out[n]) ?? Number.NaN
-    found.cost[span] = counted.cost[n] ?? Number.NaN
-  }
-  return found
-}
-
-const sumOf = (a: number | null | undefined, b: number | null | undefined): number | null =>
-  a === null || a === undefined ? null : a + (b ?? 0)
 
 /** Kinds by what the attributes say, the op and the model: spans that agree in these are looked at once. */
 function kindsOf({ kinds, ops, models, kind, op, model }: TreeAnswer): number[] {
@@ -229,30 +210,6 @@ export function treeOf(spans: Spans, nowUs = 0): Tree {
   }
   measure(tree, firstChild, next, nowUs)
   return tree
-}
-
-/** What spans count with all below them: the server says of which tokens a span reports no more than those below it. */
-function totalsOf(spans: Spans, order: Int32Array, parent: Int32Array): Tree['total'] {
-  const addUp = (own: (span: number) => number): Float64Array => {
-    const total = new Float64Array(spans.count).fill(Number.NaN)
-    // Parents stand before their children.
-    for (let line = spans.count - 1; line >= 0; line--) {
-      const span = order[line] as number
-      const [counted, below] = [own(span), total[span] as number]
-      const all = Number.isNaN(below) ? counted : below + (counted || 0)
-      total[span] = all
-      const above = parent[span] as number
-      if (above !== -1 && !Number.isNaN(all)) total[above] = (total[above] || 0) + all
-    }
-    return total
-  }
-  const { tokensIn, tokensOut, cost, counted } = spans
-  return {
-    tokens: addUp((span) =>
-      counted ? numberAt(counted.tokens, span) : numberAt(tokensIn, span) + (tokensOut[span] || 0),
-    ),
-    cost: addUp((span) => numberAt(counted?.cost ?? cost, span)),
-  }
 }
 
 /** Own time = duration minus the union of the children; the critical path as CRISP and Jaeger walk it. */

@@ -12,7 +12,7 @@ import { NewPrice } from './new-price.tsx'
 import { Confirm, RowButton, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
 
 type Price = Shapes['costs.query']['out']['results'][number] & { applies?: boolean }
-type Seen = { model: string; calls: number; input: number; output: number; cost: number }
+type Seen = { model: string; calls: number; input: number; output: number; cost: number | null }
 
 const maxPrices = 5_000
 const seenDays = 30
@@ -44,8 +44,22 @@ const useSeen = (projectId: string) =>
         end: new Date(now + 60_000).toISOString(),
         metrics: [{ field: 'calls', as: 'count' }, ...fields],
       }
-      const { groups } = await json('calls.aggregate', asked, { signal })
-      return groups
+      const inProject = { signal, params: partsOf(projectId) }
+      const [{ groups }, { models }] = await Promise.all([
+        json('calls.aggregate', asked, { signal }),
+        json('costs.unpriced_models', undefined, inProject),
+      ])
+      const unpriced = models.map(
+        ({ model, calls, input_tokens: input, output_tokens: output }): Seen => ({
+          model,
+          calls,
+          input,
+          output,
+          cost: null,
+        }),
+      )
+      const lacking = new Set(unpriced.map(({ model }) => model))
+      const priced = groups
         .filter(({ is_rest, keys }) => !is_rest && keys[0] !== '')
         .map(({ keys, total }) => ({
           model: keys[0] ?? '',
@@ -54,8 +68,8 @@ const useSeen = (projectId: string) =>
           input: total['input_tokens.sum'] ?? 0,
           output: total['output_tokens.sum'] ?? 0,
         }))
-        .filter(({ input, output }) => input + output > 0)
-        .sort((a, b) => Number(a.cost > 0) - Number(b.cost > 0) || b.calls - a.calls)
+        .filter(({ model, input, output }) => input + output > 0 && !lacking.has(model))
+      return [...unpriced, ...priced.sort((a, b) => b.calls - a.calls)]
     },
   })
 
@@ -140,12 +154,12 @@ const seenColumns = (mayChange: boolean, add: (model: string) => void): SheetCol
     width: 'minmax(13rem, 1fr)',
     isNumber: true,
     cell: ({ cost }) =>
-      cost > 0 ? (
-        <span title={String(cost)}>{money(cost)}</span>
-      ) : (
+      cost === null ? (
         <span>
-          <span className="pill warn">no price, or free</span>
+          <span className="pill warn">no price</span>
         </span>
+      ) : (
+        <span title={String(cost)}>{cost > 0 ? money(cost) : 'free'}</span>
       ),
   },
   {

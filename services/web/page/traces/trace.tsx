@@ -4,8 +4,9 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type ComponentProps, type RefObject, useDeferredValue, useEffect, useMemo, useRef } from 'react'
 import { listHref, neighbours } from '../calls/remembered.ts'
 import { count, duration, moment, money, tokens } from '../engine/format.ts'
-import { idAt, textOf } from '../engine/span-columns.ts'
+import { idAt, numberAt, textOf } from '../engine/span-columns.ts'
 import { lastChange, lineOf, matchesOf, type Tree, type View } from '../engine/tree.ts'
+import { tokensOfSpan } from '../engine/tree-totals.ts'
 import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
 import { isTyping, useKeys } from '../keys.ts'
 import { FaultBox, Stale } from '../parts/fault.tsx'
@@ -312,9 +313,11 @@ type SumsProps = { tree: Tree; runs: boolean; nowUs: number; zone: string; watch
 function Sums({ tree, runs, nowUs, zone, watch }: SumsProps) {
   const { spans } = tree
   const sums = useMemo(() => {
-    const all = { errors: 0, tokens: 0, cost: 0 }
+    const all = { errors: 0, tokens: 0, cost: 0, unpriced: 0 }
     for (let span = 0; span < spans.count; span++) {
       if (spans.status[span] === 1) all.errors++
+      if (tokensOfSpan(spans, span) > 0 && Number.isNaN(numberAt(spans.counted?.cost ?? spans.cost, span)))
+        all.unpriced++
       if ((tree.depth[tree.lineOf[span] as number] as number) > 0) continue
       all.tokens += tree.total.tokens[span] || 0
       all.cost += tree.total.cost[span] || 0
@@ -334,6 +337,11 @@ function Sums({ tree, runs, nowUs, zone, watch }: SumsProps) {
       )}
       {sums.tokens > 0 && <span>{tokens(sums.tokens)} tokens</span>}
       {sums.cost > 0 && <span>{money(sums.cost)}</span>}
+      {sums.unpriced > 0 && (
+        <span title="Their models are in Settings, Prices">
+          {count(sums.unpriced)} {sums.unpriced === 1 ? 'span' : 'spans'} without a price
+        </span>
+      )}
       {tree.orphans > 0 && <span className="s-descendant_error">{count(tree.orphans)} without their parent here</span>}
       <span className="grow" />
       {spans.isCut && <span role="status">the first {count(spans.count)} spans; it has more</span>}
