@@ -81,7 +81,12 @@ it('have no cost where they stand alone, and are named beside costs that lack th
   expect(whole.groups[0]?.total).toEqual({ 'total_cost.sum': 0.0025, 'input_tokens.sum': 1_157 })
   const costsOf = async (key: string) =>
     Object.fromEntries((await total([key])).groups.map(({ keys: [name], total: of }) => [name, of['total_cost.sum']]))
-  expect(await costsOf('model')).toEqual({ 'openai:gpt-4o': 0.0025, 'house-model': null, 'other-model': null, 'without-tokens': 0 })
+  expect(await costsOf('model')).toEqual({
+    'openai:gpt-4o': 0.0025,
+    'house-model': null,
+    'other-model': null,
+    'without-tokens': 0,
+  })
   expect(await costsOf('op_name')).toEqual({ chat: 0.0025, ask: null })
 })
 

@@ -308,6 +308,8 @@ let server: RunningServer
 const entries = Object.entries(cases)
 const idOf = (n: number, digits: number) => (n + 1).toString(16).padStart(digits, '0')
 
+const nothing = { inputs: {}, attributes: {} }
+
 beforeAll(async () => {
   server = await sharedServer()
   const price = {
@@ -326,16 +328,7 @@ beforeAll(async () => {
     if (!('usage' in one)) return []
     const id = `00000000-0000-7000-8000-${idOf(n, 12)}`
     const [started_at, ended_at] = [at(n), at(n) + 1].map((ms) => new Date(ms).toISOString())
-    const start = {
-      project_id,
-      id,
-      trace_id: id,
-      op_name: 'ask',
-      display_name: name,
-      started_at,
-      inputs: {},
-      attributes: {},
-    }
+    const start = { project_id, id, trace_id: id, op_name: 'ask', display_name: name, started_at, ...nothing }
     const end = { project_id, id, ended_at, output: null, summary: { usage: { [one.model]: one.usage } } }
     return [
       { mode: 'start', req: { start } },

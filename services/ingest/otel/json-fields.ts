@@ -134,4 +134,4 @@ export function createFields(mayHoldSurrogates: boolean, isExact: boolean) {
   return { state, note, wrong, wellFormed, text, listOf, objectOf, int64, uint32, enumOf, nanosText, nanos }
 }
 
-export type JsonFields = ReturnType<typeof createFields>
+export type FieldReaders = ReturnType<typeof createFields>

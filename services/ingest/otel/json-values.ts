@@ -1,7 +1,7 @@
 // Attributes and their values in OTLP/JSON. A value of another type is kept as what it is, and the fault is noted.
 import { isRawNumber } from '../../core/json/lossless.ts'
 import type { DecodeBudget } from './budget.ts'
-import { isAbsent, isMembers, type JsonFields, NeedsToken } from './json-fields.ts'
+import { type FieldReaders, isAbsent, isMembers, NeedsToken } from './json-fields.ts'
 import {
   addAttribute,
   addItem,
@@ -16,7 +16,7 @@ import type { Branch, Value } from './values.ts'
 
 const base64Form = /^[A-Za-z0-9+/_-]*={0,2}$/
 
-export function createValues(fields: JsonFields, isExact: boolean, budget: DecodeBudget) {
+export function createValues(fields: FieldReaders, isExact: boolean, budget: DecodeBudget) {
   const { note, wrong, wellFormed, text, listOf, int64 } = fields
 
   function isTooDeep(depth: number): boolean {

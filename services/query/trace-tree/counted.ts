@@ -39,9 +39,9 @@ export function createCounted() {
         addCosts(own, startedUs, costsOf)
         const { tokensIn, tokensOut, cost } = sumsOf(own, hasPrice)
         counted.span.push(place)
-        counted.tokens_in.push(finite(tokensIn))
-        counted.tokens_out.push(finite(tokensOut))
-        counted.cost.push(finite(cost))
+        counted.tokens_in.push(finiteOrNull(tokensIn))
+        counted.tokens_out.push(finiteOrNull(tokensOut))
+        counted.cost.push(finiteOrNull(cost))
       }
       return counted
     },
@@ -49,4 +49,5 @@ export function createCounted() {
 }
 
 /** Numbers that no JSON holds are null. */
-export const finite = (value: number | null): number | null => (value === null || Number.isFinite(value) ? value : null)
+export const finiteOrNull = (value: number | null): number | null =>
+  value === null || Number.isFinite(value) ? value : null

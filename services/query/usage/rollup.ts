@@ -21,7 +21,7 @@ export type UsageBudget = { add(entries: number): void }
 export const isNewer = (a: string, b: string): boolean => (a.length === b.length ? a > b : a.length > b.length)
 
 /** Index of each call's parent, -1 when it is not loaded. A span id may live in several traces: its own comes first. */
-export function parentsOf(calls: readonly UsageCall[]): Int32Array {
+function parentsOf(calls: readonly UsageCall[]): Int32Array {
   const byId = new Map<string, number>()
   const bySpan = new Map<string, number>()
   const spanOf = (traceId: string, id: string): string => `${traceId}\n${id}`

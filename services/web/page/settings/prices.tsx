@@ -10,6 +10,7 @@ import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
 import { NewPrice } from './new-price.tsx'
 import { Confirm, RowButton, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
+import { partsOf } from './project.ts'
 
 type Price = Shapes['costs.query']['out']['results'][number] & { applies?: boolean }
 type Seen = { model: string; calls: number; input: number; output: number; cost: number | null }
