@@ -1,13 +1,13 @@
 // Spans that report the sum of those below them: each token counts once in every total, in whatever order spans come.
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { ask, costsOf, type SentSpan, sendSpans, type Tokens, totalsOf } from '../fixtures/nested-spans.ts'
+import { ask, costsOf, type NestedSpan, sendSpans, type Tokens, totalsOf } from '../fixtures/nested-spans.ts'
 
 const agent = { name: 'agent', kind: 'invoke_agent', input: 113, output: 11 }
 const chat = (input: number, output: number, parent: number) => ({ name: 'chat', kind: 'chat', input, output, parent })
 
 /** Each with the totals of its project, worked out by hand. */
-const cases: Record<string, { spans: SentSpan[]; input: number; output: number }> = {
+const cases: Record<string, { spans: NestedSpan[]; input: number; output: number }> = {
   'an agent with the sum of its models': { spans: [agent, chat(56, 5, 0), chat(57, 6, 0)], input: 113, output: 11 },
   'an agent whose models are below a span without usage': {
     spans: [agent, { name: 'step', parent: 0 }, { name: 'tool', parent: 1 }, chat(113, 11, 2)],

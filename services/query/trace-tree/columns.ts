@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import type { traceTreeResponse } from '../../../schemas/trace-tree.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
-import { createCounted, finiteOrNull, type Reported } from './counted.ts'
+import { createCounted, jsonNumber, type Reported } from './counted.ts'
 
 type Answer = z.output<typeof traceTreeResponse>
 
@@ -83,9 +83,9 @@ export function createColumns(traceId: string) {
     columns.start_us.push(span.startedUs - baseUs)
     columns.duration_us.push(span.endedUs === null ? -1 : Math.max(0, span.endedUs - span.startedUs))
     columns.status.push(statusOf(span))
-    columns.tokens_in.push(finiteOrNull(span.tokensIn))
-    columns.tokens_out.push(finiteOrNull(span.tokensOut))
-    columns.cost.push(finiteOrNull(span.cost))
+    columns.tokens_in.push(jsonNumber(span.tokensIn))
+    columns.tokens_out.push(jsonNumber(span.tokensOut))
+    columns.cost.push(jsonNumber(span.cost))
     columns.feedback.push(span.feedback)
     columns.size.push(span.size)
   }

@@ -39,9 +39,9 @@ export function createCounted() {
         addCosts(own, startedUs, costsOf)
         const { tokensIn, tokensOut, cost } = sumsOf(own, hasPrice)
         counted.span.push(place)
-        counted.tokens_in.push(finiteOrNull(tokensIn))
-        counted.tokens_out.push(finiteOrNull(tokensOut))
-        counted.cost.push(finiteOrNull(cost))
+        counted.tokens_in.push(jsonNumber(tokensIn))
+        counted.tokens_out.push(jsonNumber(tokensOut))
+        counted.cost.push(jsonNumber(cost))
       }
       return counted
     },
@@ -49,5 +49,5 @@ export function createCounted() {
 }
 
 /** Numbers that no JSON holds are null. */
-export const finiteOrNull = (value: number | null): number | null =>
+export const jsonNumber = (value: number | null): number | null =>
   value === null || Number.isFinite(value) ? value : null

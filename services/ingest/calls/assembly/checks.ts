@@ -215,7 +215,7 @@ function columnOf(count: i32): i32 {
 }
 
 /** Whether input, output or total are none by the names that are looked for. */
-function isWithoutUsage(entry: usize): bool {
+function lacksTokens(entry: usize): bool {
   const input = load<i64>(entry + 8 + columnOf(0) * 8)
   const output = load<i64>(entry + 8 + columnOf(2) * 8)
   return input === 0 || output === 0 || load<i64>(entry + 8 + columnOf(5) * 8) === 0
@@ -229,7 +229,7 @@ function readCounts(object: usize, entry: usize): bool {
   while (true) {
     const next = nextMember(p)
     if (next <= 0) {
-      return next === 0 && !(hasOthers && isWithoutUsage(entry))
+      return next === 0 && !(hasOthers && lacksTokens(entry))
     }
     p = valueEnd
     const n = memberName - 2

@@ -51,28 +51,26 @@ function groupsOf(rows: AggregateRows, { keys: count, metrics, book }: Shape): M
     const model = String(row[3 + count])
     const sums = row.slice(4 + count) as Value[]
     for (const { name, at } of sumsOfUsage) cells[name] = (cells[name] ?? 0) + (sums[at] ?? 0)
-    if (isUnpriced(row, count, book as PriceBook)) {
-      // What nobody can bill is not nothing: it shows as none where nothing else has a cost.
-      for (const { name } of costs) cells[name] ??= null
-      continue
-    }
+    if (!sums.some(isUsed)) continue
+    const hasPrice = (book as PriceBook).latest(model) !== null
     const values = costsOfSums(metrics.costs, book as PriceBook, { model, sums })
-    for (const { name, key } of costs) cells[name] = (cells[name] ?? 0) + (values[key] ?? 0)
+    for (const { name, key } of costs) cells[name] = added(cells[name], hasPrice ? (values[key] ?? 0) : null)
   }
   return groups
 }
 
-/** Whether the tokens of a row are of a model without a price. */
-function isUnpriced(row: AggregateRow, keys: number, book: PriceBook): boolean {
-  const sums = row.slice(4 + keys) as Value[]
-  return book.latest(String(row[3 + keys])) === null && sums.some((sum) => (sum ?? 0) !== 0)
-}
+const isUsed = (sum: Value): boolean => sum !== null && sum !== 0
+
+/** What nobody can bill is not nothing: a sum of nothing else is null. @param value null = it has no price */
+const added = (sum: Value | undefined, value: number | null): Value =>
+  value === null ? (sum ?? null) : (sum ?? 0) + value
 
 /** The models without a price whose tokens are in no cost; undefined = no costs were asked for. */
 export function unpricedOf(rows: AggregateRows, { keys, book }: Shape): string[] | undefined {
   if (book === null) return undefined
-  const models = rows.cost.filter((row) => isUnpriced(row, keys, book)).map((row) => String(row[3 + keys]))
-  return [...new Set(models)].sort()
+  const used = rows.cost.filter((row) => (row.slice(4 + keys) as Value[]).some(isUsed))
+  const models = new Set(used.map((row) => String(row[3 + keys])))
+  return [...models].filter((model) => book.latest(model) === null).sort()
 }
 
 /** What stands where there is no data point: sums and counts of nothing are 0. */
