@@ -325,7 +325,7 @@ describe('aggregates', () => {
     const { groups } = await of({})
     expect(groups.map(({ keys, total }) => [...keys, ...Object.values(total)])).toEqual([
       ['big', 10, 12, 10, 2],
-      ['small', 0, 4, 4, 1],
+      ['small', null, 4, 4, 1],
     ])
     expect(groups[0]?.series['total_cost.sum']).toEqual([10])
     const { groups: roots } = await of({ filter: { trace_roots_only: true }, top: 1, group_by: [] })

@@ -54,7 +54,8 @@ describe('the price that applies', () => {
     ['the project’s once it is in force', later, 'm', '2025-01-01', 5],
     ['the project’s before a default one, both later', later, 'm', '2022-01-01', 5],
     ['a later default one when there is nothing else', later, 'only shipped', '2022-01-01', 102],
-    ['none for a name that differs', own, 'M', '2024-01-01', undefined],
+    ['that of the same name in other letters', own, 'M', '2024-01-01', 2],
+    ['none for a name that differs', own, 'mm', '2024-01-01', undefined],
     ['none for a name of the prototype', own, '__proto__', '2024-01-01', undefined],
   ])('is %s', (_, table, model, at, expected) => {
     expect(priceBook(table, shipped).at(model, us(at))?.prompt).toBe(expected)
