@@ -221,7 +221,7 @@ function lacksTokens(entry: usize): bool {
   return input === 0 || output === 0 || load<i64>(entry + 8 + columnOf(5) * 8) === 0
 }
 
-/** Adds the counts of one model; false when one is written in an unusual way, or tokens may be told by other names. */
+/** Adds the counts of one model; false when one is written in an unusual way, or a number of another name may be tokens. */
 function readCounts(object: usize, entry: usize): bool {
   let seen = 0
   let hasOthers = false
@@ -234,7 +234,8 @@ function readCounts(object: usize, entry: usize): bool {
     p = valueEnd
     const n = memberName - 2
     if (n < 0 || n >= countNames) {
-      hasOthers = true
+      const c = load<u8>(valueStart)
+      if (isDigit(c) || c === 45) hasOthers = true
       continue
     }
     if (seen & (1 << n)) return false
