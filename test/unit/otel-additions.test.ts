@@ -71,6 +71,105 @@ describe('inputs and output', () => {
     expect([inputs(call), output(call)]).toEqual([{ 'input.value': 'v' }, 'p'])
   })
 
+  it.each([
+    [
+      'OpenInference, beside plain texts',
+      {
+        'input.value': 'hi',
+        'output.value': 'assistant: ho',
+        'llm.input_messages.0.message.role': 'user',
+        'llm.input_messages.0.message.content': 'hi',
+        'llm.output_messages.0.message.role': 'assistant',
+        'llm.output_messages.0.message.tool_calls.0.tool_call.function.name': 'add',
+      },
+      { 'input.value': 'hi', 'llm.input_messages': [{ message: { role: 'user', content: 'hi' } }] },
+      {
+        'output.value': 'assistant: ho',
+        'llm.output_messages': [
+          { message: { role: 'assistant', tool_calls: [{ tool_call: { function: { name: 'add' } } }] } },
+        ],
+      },
+    ],
+    [
+      'OpenInference, beside a document that has them too: once',
+      {
+        'input.value': '{"messages":[{"role":"user","content":"hi"}]}',
+        'llm.input_messages.0.message.role': 'user',
+      },
+      { 'input.value': { messages: [{ role: 'user', content: 'hi' }] } },
+      {},
+    ],
+    [
+      'MLflow 2, beside the arguments of a function',
+      { 'mlflow.spanInputs': '{"question":"hi"}', 'mlflow.chat.messages': '[{"role":"user","content":"hi"}]' },
+      { 'mlflow.spanInputs': { question: 'hi' }, 'mlflow.chat.messages': [{ role: 'user', content: 'hi' }] },
+      {},
+    ],
+    [
+      'Logfire: a chat completion',
+      {
+        request_data: '{"model":"m","messages":[{"role":"user","content":"hi"}]}',
+        response_data: '{"message":{"role":"assistant","content":"ho"}}',
+        'logfire.json_schema': '{"type":"object"}',
+        'gen_ai.request.model': 'm',
+      },
+      { request_data: { model: 'm', messages: [{ role: 'user', content: 'hi' }] } },
+      { response_data: { message: { role: 'assistant', content: 'ho' } } },
+    ],
+    [
+      'Logfire: a response, all of it in events',
+      {
+        request_data: '{"model":"m"}',
+        events: '[{"event.name":"gen_ai.user.message","role":"user","content":"hi"}]',
+        'logfire.json_schema': '{"type":"object"}',
+        'gen_ai.request.model': 'm',
+      },
+      {
+        events: [{ 'event.name': 'gen_ai.user.message', role: 'user', content: 'hi' }],
+        request_data: { model: 'm' },
+      },
+      {},
+    ],
+    [
+      'Pydantic AI 0: the run of an agent',
+      {
+        all_messages_events: '[{"event.name":"gen_ai.user.message","role":"user","content":"hi"}]',
+        final_result: 'ho',
+        'logfire.json_schema': '{"type":"object"}',
+      },
+      { all_messages_events: [{ 'event.name': 'gen_ai.user.message', role: 'user', content: 'hi' }] },
+      { final_result: 'ho' },
+    ],
+    [
+      'no library of models: attributes of these names are nothing special',
+      { events: '[1]', request_data: 'x' },
+      {},
+      {},
+    ],
+  ])('have the messages of %s', async (_name, pairs, expectedInputs, expectedOutput) => {
+    const call = await row(pairs)
+    expect([inputs(call), output(call)]).toEqual([expectedInputs, expectedOutput])
+  })
+
+  it('are found in the events of a span that have the messages as attributes', async () => {
+    const name = 'gen_ai.client.inference.operation.details'
+    const event = (key: string, value: string) => ({ name, attributes: [text(key, value)] })
+    const call = await rowOf(otel, {
+      events: [
+        event('gen_ai.system_instructions', '[{"type":"text","content":"Be brief."}]'),
+        event('gen_ai.input.messages', '[{"role":"user","parts":[]}]'),
+        event('gen_ai.output.messages', '[{"role":"assistant","parts":[]}]'),
+      ],
+    })
+    expect([inputs(call), output(call)]).toEqual([
+      {
+        'gen_ai.input.messages': [{ role: 'user', parts: [] }],
+        'gen_ai.system_instructions': [{ type: 'text', content: 'Be brief.' }],
+      },
+      { 'gen_ai.output.messages': [{ role: 'assistant', parts: [] }] },
+    ])
+  })
+
   it('hide credentials in what goes in', async () => {
     expect(inputs(await row({ 'gen_ai.tool.call.arguments': '{"api_key":"secret"}' }))).toEqual({
       'gen_ai.tool.call.arguments': { api_key: 'REDACTED' },

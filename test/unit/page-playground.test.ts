@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { codeOf } from '../../services/web/page/engine/code-of.ts'
 import { createEventReader, emptyAnswer, withChunk } from '../../services/web/page/engine/completion-stream.ts'
+import { conversationOf } from '../../services/web/page/engine/conversation.ts'
 import { schemaFaults } from '../../services/web/page/engine/json-schema.ts'
 import {
   completionRequestOf,
@@ -158,6 +159,36 @@ describe('a draft', () => {
       { role: 'tool', content: 'found', tool_call_id: 'c1' },
     ])
   })
+
+  it('sends each result of a tool as a message of its own, whatever its provider calls it', () => {
+    const blocks = (ids: string[], of: (id: string) => object) => ids.map(of)
+    const inputs = {
+      messages: [
+        { role: 'user', content: 'find both' },
+        {
+          role: 'assistant',
+          content: blocks(['c1', 'c2'], (id) => ({ type: 'tool_use', id, name: 'find', input: {} })),
+        },
+        {
+          role: 'user',
+          content: [
+            ...blocks(['c1', 'c2'], (tool_use_id) => ({ type: 'tool_result', tool_use_id, content: 'found' })),
+            { type: 'text', text: 'Go on' },
+          ],
+        },
+      ],
+    }
+    const messages = messagesOf(conversationOf(inputs, null) ?? [])
+    expect(messages.map(({ role, text, toolCallId }) => [role, text, toolCallId])).toEqual([
+      ['user', 'find both', ''],
+      ['assistant', '', ''],
+      ['tool', 'found', 'c1'],
+      ['tool', 'found', 'c2'],
+      ['user', 'Go on', ''],
+    ])
+    const [, called] = messages
+    expect(called?.toolCalls).toHaveLength(2)
+  })
 })
 
 describe('a prompt', () => {
@@ -179,7 +210,7 @@ describe('a prompt', () => {
     expect(shown({ messages })).toEqual([
       ['system', 'Be {tone}.'],
       ['user', 'Why\nnot?'],
-      ['user', ''],
+      ['user', '7'],
       ['user', ''],
     ])
     expect(shown({ content: 'Say {what}' })).toEqual([['user', 'Say {what}']])

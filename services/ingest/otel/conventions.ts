@@ -4,9 +4,9 @@ import { threadNames, userNames } from '../../events/record-names.ts'
 /** A key to look for: under which name its value is kept, and the paths where it may lie. */
 export type Source = { key: string; paths: string[][] }
 
-/** With what lies `beside` it, or of each of its items only the value at `item`. */
-type AddedKey = string | { key: string; beside?: string; item?: string }
-type AddedSource = { source: Source; beside?: Source; item?: string[] }
+/** With what lies `beside` it, or of each of its items only the value at `item`; one that others use too `needs` another. */
+type AddedKey = string | { key: string; beside?: string; item?: string; needs?: string }
+type AddedSource = { source: Source; beside?: Source; item?: string[]; needs?: Source }
 
 /** Sources of one target, the first present one wins. */
 type Target = { target: string; sources: Source[] }
@@ -52,6 +52,12 @@ const outputKeys = [
   'output',
   'outputs',
 ]
+
+/** Messages, where what the tables above find is a text, or a document that holds none: both are kept. */
+const messageKeys = {
+  inputs: ['gen_ai.input.messages', 'llm.input_messages', 'mlflow.chat.messages'],
+  output: ['gen_ai.output.messages', 'llm.output_messages'],
+}
 
 const usageKeys = {
   input_tokens: ['gen_ai.usage.input_tokens', 'mlflow.chat.tokenUsage.input_tokens'],
@@ -157,6 +163,10 @@ const addedInputKeys: AddedKey[] = [
   'reranker.query',
   'gen_ai.task.input',
   'langfuse.observation.input',
+  // Logfire, and Pydantic AI before it had the names of OpenTelemetry
+  { key: 'all_messages_events', needs: 'logfire.json_schema' },
+  { key: 'events', needs: 'gen_ai.request.model', beside: 'request_data' },
+  { key: 'request_data', needs: 'logfire.json_schema' },
 ]
 
 const addedOutputKeys: AddedKey[] = [
@@ -172,6 +182,7 @@ const addedOutputKeys: AddedKey[] = [
   'gen_ai.task.output',
   'langfuse.observation.output',
   'ai.result',
+  { key: 'response_data', needs: 'logfire.json_schema' },
 ]
 
 /** Counts of libraries that have words of their own. Where Langfuse says `input` or `output`: langfuse-usage.ts. */
@@ -247,15 +258,25 @@ export const inputEvents = new Set([
   'gen_ai.tool.message',
 ])
 export const outputEvent = 'gen_ai.choice'
-export const contentEvents = {
-  input: { event: 'gen_ai.content.prompt', key: 'gen_ai.prompt' },
-  output: { event: 'gen_ai.content.completion', key: 'gen_ai.completion' },
+const detailsEvent = 'gen_ai.client.inference.operation.details'
+type ContentEvent = { event: string; key: string; beside?: string }
+/** Events whose attribute is the inputs, or the output, with what another event of that name has `beside` it. */
+const contentEvents: Record<'inputs' | 'output', ContentEvent[]> = {
+  inputs: [
+    { event: 'gen_ai.content.prompt', key: 'gen_ai.prompt' },
+    { event: detailsEvent, key: 'gen_ai.input.messages', beside: 'gen_ai.system_instructions' },
+  ],
+  output: [
+    { event: 'gen_ai.content.completion', key: 'gen_ai.completion' },
+    { event: detailsEvent, key: 'gen_ai.output.messages' },
+  ],
 }
 
 export type Conventions = {
   attributes: Target[]
   inputs: Source[]
   output: Source[]
+  messages: { inputs: Source[]; output: Source[] }
   usage: { field: UsageField; sources: Source[] }[]
   further: { field: UsageField; sources: Source[] }[]
   counting: Record<keyof typeof countingKeys, Source[]>
@@ -282,7 +303,8 @@ export type Conventions = {
   }
   startTime: Source
   endTime: Source
-  content: { input: Source; output: Source }
+  /** Of each event the value, and what stands beside it. */
+  content: Record<'inputs' | 'output', { event: string; sources: Source[] }[]>
 }
 
 export type ConventionOptions = {
@@ -307,19 +329,26 @@ export function createConventions({ vendorNamespaces, wirePrefix, weaveFirst }: 
   const added = (keys: AddedKey[]): AddedSource[] =>
     keys.map((one) => {
       if (typeof one === 'string') return { source: source(one) }
-      const { key, beside, item } = one
+      const { key, beside, item, needs } = one
       return {
         source: source(key),
         ...(beside !== undefined && { beside: source(beside) }),
         ...(item !== undefined && { item: item.split('.') }),
+        ...(needs !== undefined && { needs: source(needs) }),
       }
     })
+  const contents = (events: ContentEvent[]) =>
+    events.map(({ event, key, beside }) => ({
+      event,
+      sources: [key, ...(beside === undefined ? [] : [beside])].map(source),
+    }))
   const vendor = (...names: string[]): Source[] =>
     vendorNamespaces.flatMap((namespace) => [...new Set(names)].map((name) => source(`${namespace}.${name}`)))
   return {
     attributes: targets(attributeKeys),
     inputs: inputKeys.map(source),
     output: outputKeys.map(source),
+    messages: { inputs: messageKeys.inputs.map(source), output: messageKeys.output.map(source) },
     usage: fields(usageKeys),
     further: fields(furtherKeys),
     counting: {
@@ -350,6 +379,6 @@ export function createConventions({ vendorNamespaces, wirePrefix, weaveFirst }: 
     },
     startTime: source('langfuse.startTime'),
     endTime: source('langfuse.endTime'),
-    content: { input: source(contentEvents.input.key), output: source(contentEvents.output.key) },
+    content: { inputs: contents(contentEvents.inputs), output: contents(contentEvents.output) },
   }
 }

@@ -1,7 +1,7 @@
 // Inputs and output of a call: from the attributes of its span, its events, and the log records that belong to it.
 
 import { references } from '../../content/span-dump.ts'
-import { type Conventions, contentEvents, inputEvents, outputEvent, type Source } from './conventions.ts'
+import { type Conventions, inputEvents, outputEvent } from './conventions.ts'
 import { type FoundAttribute, present } from './find.ts'
 import { keyOf } from './keys.ts'
 import type { OtlpSpan } from './spans.ts'
@@ -70,6 +70,26 @@ const output: Side = {
   eventsText: eventOutput,
 }
 
+/** With another member behind what it has. */
+function withMember({ json, isDescribing }: Payload, { key, value }: FoundAttribute, side: Side): Payload {
+  const member = `${keyOf(key).json}${jsonText(value, side.redacts, true)}`
+  return { json: `${json.slice(0, -1)},${member}}`, inDump: [], isDescribing }
+}
+
+/** A text, or a document that holds none. */
+const lacksMessages = (value: Value): boolean =>
+  value instanceof ParsedJson
+    ? !/"(?:role|parts|(?:additional_)?kwargs|call_id)"\s*:/.test(value.text)
+    : typeof value === 'string'
+
+/** What the tables find, with the messages that it lacks where the span has them. */
+function foundPayload(found: FoundAttribute, { root, conventions }: PayloadSources, side: Side): Payload {
+  const payload = payloadOf(found, side)
+  const messages =
+    side.isBare(found) || !lacksMessages(found.value) ? null : present(root, conventions.messages[side.name])
+  return messages === null || messages.key === found.key ? payload : withMember(payload, messages, side)
+}
+
 function payloadOf(found: FoundAttribute, side: Side): Payload {
   const text = jsonText(found.value, side.redacts, true)
   return side.isBare(found)
@@ -80,7 +100,7 @@ function payloadOf(found: FoundAttribute, side: Side): Payload {
 const plain = (json: string): Payload => ({ json, inDump: [], isDescribing: false })
 
 /** Inputs or output that older instrumentations carry in events; null when they carry none. */
-function eventInputs(events: { name: string }[], branches: Branch[], { content }: Conventions): string | null {
+function eventInputs(events: { name: string }[], branches: Branch[], conventions: Conventions): string | null {
   let messages = ''
   for (let i = 0; i < events.length; i++) {
     const { name } = events[i] as { name: string }
@@ -89,31 +109,34 @@ function eventInputs(events: { name: string }[], branches: Branch[], { content }
     messages += `${messages === '' ? '' : ','}{"event":${JSON.stringify(name)}${members === '' ? '' : `,${members}`}}`
   }
   if (messages !== '') return `{"gen_ai.events":[${messages}]}`
-  const found = eventContent(events, branches, contentEvents.input.event, content.input)
-  return found === null ? null : keyed(found.key, jsonText(found.value, true, true))
+  return eventContent(events, branches, inputs, conventions)
 }
 
-function eventOutput(events: { name: string }[], branches: Branch[], { content }: Conventions): string | null {
+function eventOutput(events: { name: string }[], branches: Branch[], conventions: Conventions): string | null {
   let choices = ''
   for (let i = 0; i < events.length; i++) {
     if ((events[i] as { name: string }).name === outputEvent)
       choices += `${choices === '' ? '' : ','}{${branchMembers(branches[i] as Branch, false, true)}}`
   }
   if (choices !== '') return `{"gen_ai.choice":[${choices}]}`
-  const found = eventContent(events, branches, contentEvents.output.event, content.output)
-  return found === null ? null : keyed(found.key, jsonText(found.value, false, true))
+  return eventContent(events, branches, output, conventions)
 }
 
 function eventContent(
   events: { name: string }[],
   branches: Branch[],
-  name: string,
-  source: Source,
-): FoundAttribute | null {
-  for (let i = 0; i < events.length; i++) {
-    if ((events[i] as { name: string }).name !== name) continue
-    const found = present(branches[i] as Branch, [source])
-    if (found !== null) return found
+  side: Side,
+  { content }: Conventions,
+): string | null {
+  for (const { event, sources } of content[side.name]) {
+    const own = branches.filter((_, place) => events[place]?.name === event)
+    const [found, ...beside] = sources.map((source) => {
+      const one = own.find((branch) => present(branch, [source]) !== null)
+      return one === undefined ? null : present(one, [source])
+    })
+    if (!found) continue
+    const payload = plain(keyed(found.key, jsonText(found.value, side.redacts, true)))
+    return beside.reduce((all, one) => (one === null ? all : withMember(all, one, side)), payload).json
   }
   return null
 }
@@ -136,16 +159,14 @@ function itemsOf(value: Value, path: readonly string[]): Value[] {
 
 /** What newer conventions, and those of other libraries, call the inputs or output. */
 function addedPayload(root: Branch, conventions: Conventions, side: Side): Payload | null {
-  for (const { source, item, beside } of conventions.added[side.name]) {
+  for (const { source, item, beside, needs } of conventions.added[side.name]) {
     const found = present(root, [source])
-    if (found === null) continue
+    if (found === null || (needs !== undefined && present(root, [needs]) === null)) continue
     const value = item === undefined ? found.value : itemsOf(found.value, item)
     if (Array.isArray(value) && value.length === 0) continue
     const other = beside === undefined ? null : present(root, [beside])
     const payload = payloadOf({ key: found.key, value }, side)
-    if (other === null) return { ...payload, isDescribing: true }
-    const members = `${keyOf(other.key).json}${jsonText(other.value, side.redacts, true)}`
-    return { json: `${payload.json.slice(0, -1)},${members}}`, inDump: [], isDescribing: true }
+    return { ...(other === null ? payload : withMember(payload, other, side)), isDescribing: true }
   }
   return null
 }
@@ -175,7 +196,7 @@ function otherPayload(sources: PayloadSources, side: Side): Payload {
 
 /** @param found what the tables of attributes say of them */
 export const inputsOf = (found: FoundAttribute | null, sources: PayloadSources): Payload =>
-  found === null ? otherPayload(sources, inputs) : payloadOf(found, inputs)
+  found === null ? otherPayload(sources, inputs) : foundPayload(found, sources, inputs)
 
 export const outputOf = (found: FoundAttribute | null, sources: PayloadSources): Payload =>
-  found === null ? otherPayload(sources, output) : payloadOf(found, output)
+  found === null ? otherPayload(sources, output) : foundPayload(found, sources, output)

@@ -1,170 +1,106 @@
-// What was said to a model and what it said, from the forms that SDKs and instrumentations record.
+// What was said to a model and what it said: finds the messages in what SDKs and instrumentations record.
 
 import { type Grounds, withGrounds } from './grounds.ts'
-import { filesObject, type MediaSource, mediaSourceOf } from './media.ts'
+import { leftOver } from './left-over.ts'
+import { dialects } from './message-dialects.ts'
+import {
+  answerOf,
+  at,
+  callOf,
+  first,
+  formOf,
+  isNothing,
+  isObject,
+  layersOf,
+  type Members,
+  names,
+  opened,
+  type Part,
+  partsOf,
+  type Said,
+  saidIn,
+  tagKeys,
+  textOrNull,
+  written,
+} from './message-parts.ts'
 
-export type Part =
-  | { is: 'text' | 'reasoning' | 'refusal'; text: string }
-  | { is: 'call'; id: string | null; name: string; arguments: string }
-  | { is: 'answer'; id: string | null; name: string | null; text: string }
-  /** An image, a sound, a file; without a source where the bytes are not known. */
-  | { is: 'media'; text: string; source: MediaSource | null }
 export type Message = {
   role: string
   name: string | null
   parts: Part[]
   /** Where it was said what an answer rests on, or how likely its parts were. */
   grounds?: Grounds
+  /** JSON of what stood beside the messages and is in none of them: of the inputs at the first, of the output at the last. */
+  others?: string
 }
-
-type Members = Record<string, unknown>
-
-const isObject = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-const own = (members: Members, key: string): unknown => (Object.hasOwn(members, key) ? members[key] : undefined)
-const first = (members: Members, keys: readonly string[]): unknown => {
-  for (const key of keys) {
-    const value = own(members, key)
-    if (value !== undefined && value !== null) return value
-  }
-  return undefined
-}
-const textOrNull = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
-/** Texts as they are, everything else as JSON. */
-const written = (value: unknown): string =>
-  value === undefined || value === null
-    ? ''
-    : typeof value === 'string'
-      ? value
-      : (JSON.stringify(value, null, 2) ?? '')
 
 const maxMessages = 2_000
 const maxDepth = 6
 
-/** Roles by their first names elsewhere. */
-const roles: Record<string, string> = {
-  human: 'user',
-  ai: 'assistant',
-  model: 'assistant',
-  developer: 'system',
-  function: 'tool',
-  AIMessage: 'assistant',
-  HumanMessage: 'user',
-  SystemMessage: 'system',
-  ToolMessage: 'tool',
-}
+const roles: Readonly<Record<string, string>> = Object.assign({}, ...dialects.map((row) => row.roles ?? {}))
+const wraps = names('wraps')
+const contents = names('content')
+const thoughts = names('thought')
+const callLists = names('calls')
+const further = names('also')
+const ids = names('answerId')
+const systems = names('system')
+const histories = names('history')
+const prompts = names('prompt')
+const ended = names('ended')
+/** Calls are the model's, results the tools', when they stand alone. */
+const itemRoles: Partial<Record<string, string>> = { call: 'assistant', reasoning: 'assistant', answer: 'tool' }
 
-const said = ['text', 'content', 'thinking', 'reasoning', 'refusal', 'summary']
+const roleNamed = (word: unknown): string | null =>
+  typeof word === 'string' && Object.hasOwn(roles, word.toLowerCase()) ? (roles[word.toLowerCase()] as string) : null
 
-const textPart =
-  (is: 'text' | 'reasoning' | 'refusal') =>
-  (part: Members, depth: number): Part[] => {
-    const value = first(part, said)
-    return typeof value === 'string'
-      ? [{ is, text: value }]
-      : partsOf(value, depth + 1).map((one) => ({ is, text: spoken(one) }))
+/** Whose a message is, as it says itself: by its role, its class, its event or its type. */
+function roleOf(layers: readonly Members[]): string | null {
+  for (const layer of layers) {
+    const role = textOrNull(first([layer], ['role', '_role']))
+    if (role !== null) return roleNamed(role) ?? role
+    const names = at(layer, 'id')
+    const words = [
+      Array.isArray(names) ? names.at(-1) : undefined,
+      ...['event', 'event.name', 'event/name', ...tagKeys].map((key) => at(layer, key)),
+    ]
+    const known = words.map(roleNamed).find((one) => one !== null)
+    if (known !== undefined) return known
   }
-
-const callPart = (part: Members): Part[] => {
-  const inner = first(part, ['function', 'functionCall', 'function_call'])
-  const members = isObject(inner) ? inner : part
-  return [
-    {
-      is: 'call',
-      id: textOrNull(first(part, ['call_id', 'toolCallId', 'id'])),
-      name: String(first(members, ['name', 'toolName']) ?? 'tool'),
-      arguments: written(first(members, ['arguments', 'args', 'input'])),
-    },
-  ]
+  return null
 }
 
-const answerPart = (part: Members, depth: number): Part[] => {
-  const inner = first(part, ['functionResponse', 'function_response'])
-  const members = isObject(inner) ? inner : part
-  const value = first(members, ['response', 'result', 'output', 'content'])
-  const parts = Array.isArray(value) ? partsOf(value, depth + 1) : []
-  const text = parts.length > 0 ? parts.map(spoken).join('\n') : written(value)
-  const id = textOrNull(first(part, ['tool_use_id', 'tool_call_id', 'toolCallId', 'call_id', 'id']))
-  return [{ is: 'answer', id, name: textOrNull(first(members, ['name', 'toolName'])), text }]
+/** Whether something speaks there, though it may not say who. */
+const isSpeech = (layer: Members): boolean =>
+  ['role', '_role', ...contents, ...callLists].some((path) => !isNothing(at(layer, path)))
+
+/** The same of what may hold it further within. */
+const holdsSpeech = (layer: Members, depth = 0): boolean =>
+  isSpeech(layer) ||
+  (depth < maxDepth &&
+    wraps.some((path) => {
+      const inner = opened(at(layer, path))
+      return isObject(inner) && holdsSpeech(inner, depth + 1)
+    }))
+
+/** Texts of events hold lists of parts. */
+const contentIn = (value: unknown, isEvent: boolean): unknown => {
+  const inner = opened(value)
+  const isParts = Array.isArray(inner) && inner.length > 0 && inner.every((one) => formOf(one) !== undefined)
+  return isParts && (isEvent || inner.every((one) => typeof at(one, 'type') === 'string')) ? inner : value
 }
 
-const mediaPart = (part: Members): Part[] => {
-  const kind = String(own(part, 'type') ?? 'file')
-  const media = textOrNull(first(part, ['mime_type', 'mediaType', 'media_type', 'mimeType']))
-  const text = media === null ? kind : `${kind}, ${media}`
-  return [{ is: 'media', text, source: mediaSourceOf(part, kind) }]
-}
-
-/** By the part's type; types that are not here are media when they name some, else JSON. */
-const partReaders: Record<string, (part: Members, depth: number) => Part[]> = {
-  text: textPart('text'),
-  input_text: textPart('text'),
-  output_text: textPart('text'),
-  reasoning: textPart('reasoning'),
-  thinking: textPart('reasoning'),
-  summary_text: textPart('reasoning'),
-  refusal: textPart('refusal'),
-  tool_call: callPart,
-  'tool-call': callPart,
-  tool_use: callPart,
-  function: callPart,
-  function_call: callPart,
-  tool_call_response: answerPart,
-  'tool-result': answerPart,
-  tool_result: answerPart,
-  function_call_output: answerPart,
-  ...Object.fromEntries(
-    [
-      'image',
-      'image_url',
-      'input_image',
-      'input_audio',
-      'audio',
-      'file',
-      'input_file',
-      'blob',
-      'uri',
-      'document',
-      'video',
-    ].map((type) => [type, mediaPart]),
-  ),
-}
-
-function partOf(part: unknown, depth: number): Part[] {
-  if (typeof part === 'string') return [{ is: 'text', text: part }]
-  if (!isObject(part)) return part === null || part === undefined ? [] : [{ is: 'text', text: written(part) }]
-  const type = own(part, 'type')
-  const read =
-    typeof type === 'string' ? (own(partReaders as Members, type) as (typeof partReaders)[string]) : undefined
-  if (read !== undefined) return read(part, depth)
-  if (first(part, ['functionCall', 'function_call']) !== undefined) return callPart(part)
-  if (first(part, ['functionResponse', 'function_response']) !== undefined) return answerPart(part, depth)
-  if (first(part, ['inlineData', 'inline_data', 'fileData', 'file_data']) !== undefined)
-    return [{ is: 'media', text: 'file', source: mediaSourceOf(part, 'file') }]
-  const files = filesObject(part)
-  if (files !== null) return [{ is: 'media', text: 'file', source: files }]
-  const text = own(part, 'text')
-  return [{ is: 'text', text: typeof text === 'string' ? text : written(part) }]
-}
-
-function partsOf(content: unknown, depth = 0): Part[] {
-  if (content === undefined || content === null || depth > maxDepth) return []
-  if (Array.isArray(content)) return content.flatMap((part) => partOf(part, depth))
-  return partOf(content, depth)
-}
-
-const spoken = (part: Part): string => (part.is === 'call' ? `${part.name}(${part.arguments})` : part.text)
-
-/** Role of a message, or of an item that says by its type whose it is; null when it is no message. */
-function roleOf(message: Members): string | null {
-  const role = textOrNull(own(message, 'role'))
-  if (role !== null) return (own(roles, role) as string | undefined) ?? role
-  const type = textOrNull(own(message, 'type'))
-  if (type === null) return null
-  if (type === 'function_call_output') return 'tool'
-  if (type === 'function_call' || type === 'reasoning') return 'assistant'
-  if (['system', 'user', 'assistant', 'tool'].includes(type)) return type
-  return (own(roles, type) as string | undefined) ?? null
+/** Each change of who speaks is a message of its own, and each result of a tool. */
+function messagesFrom(said: readonly Said[], role: string, name: string | null): Message[] {
+  const messages: Message[] = []
+  for (const one of said) {
+    if (one.parts.length === 0) continue
+    const own = one.role ?? role
+    const last = messages.at(-1)
+    if (last !== undefined && last.role === own && one.parts[0]?.is !== 'answer') last.parts.push(...one.parts)
+    else messages.push({ role: own, name: own === role ? name : null, parts: [...one.parts] })
+  }
+  return messages.length === 0 ? [{ role, name, parts: [] }] : messages
 }
 
 /** With what the message's own parts, or what it stands in, say of its grounds. */
@@ -172,131 +108,222 @@ function grounded(message: Message, sources: readonly unknown[]): Message {
   const { tokens, citations } = sources.reduce(withGrounds, message.grounds ?? { tokens: [], citations: [] })
   return tokens.length + citations.length === 0 ? message : { ...message, grounds: { tokens, citations } }
 }
+const lastGrounded = (messages: Message[], sources: readonly unknown[]): Message[] =>
+  messages.map((one, place) => (place === messages.length - 1 ? grounded(one, sources) : one))
 
-function messageOf(value: unknown): Message | null {
-  const message = spokenMessage(value)
-  if (message === null || !isObject(value)) return message
-  const content = own(value, 'content')
-  return grounded(message, [...(Array.isArray(content) ? content : []), value])
+function saidBy(layers: readonly Members[], role: string, name: string | null): Said[] {
+  const [content, path] = contentOf(layers)
+  const given = contentIn(content, path === 'message' || layers.some((one) => 'event' in one))
+  const said = saidIn(given)
+  if (role === 'tool' && !said.some(({ parts }) => parts.some(({ is }) => is === 'answer')))
+    return [{ role, parts: answerOf([{ name, tool_call_id: first(layers, ids) }], given, 0) }]
+  const thought = first(layers, thoughts)
+  const refusal = textOrNull(first(layers, ['refusal']))
+  const known = new Set(said.flatMap(({ parts }) => parts.map((part) => (part.is === 'call' ? part.id : null))))
+  const list = opened(first(layers, callLists))
+  const calls = (Array.isArray(list) ? list : [list]).filter(isObject).map(callOf)
+  return [
+    ...(thought === undefined ? [] : partsOf({ type: 'reasoning', content: thought })).map(alone),
+    ...said,
+    ...(refusal === null ? [] : [alone({ is: 'refusal', text: refusal })]),
+    ...calls.filter((call) => call.is === 'call' && (call.id === null || !known.has(call.id))).map(alone),
+    ...further.flatMap((path) => {
+      const value = opened(first(layers, [path]))
+      return value === undefined ? [] : saidIn(Array.isArray(value) ? value.map(asPart(path)) : asPart(path)(value))
+    }),
+  ]
+}
+const alone = (part: Part): Said => ({ role: null, parts: [part] })
+/** Images and sound beside the text: some are the bytes themselves. */
+const asPart =
+  (path: string) =>
+  (value: unknown): unknown =>
+    formOf(value) !== undefined ? value : { type: path === 'audio' ? 'input_audio' : 'file', data: value }
+
+function contentOf(layers: readonly Members[]): [value: unknown, path: string] {
+  for (const layer of layers)
+    for (const path of contents) {
+      const value = at(layer, path)
+      if (!isNothing(value) && !(wraps.includes(path) && isObject(opened(value)) && layers.length > 1))
+        return [value, path]
+    }
+  return [undefined, '']
 }
 
-function spokenMessage(value: unknown): Message | null {
-  if (!isObject(value)) return null
-  // LangChain's own serialisation: the class names the role, the members lie below.
-  const kwargs = own(value, 'kwargs')
-  const names = own(value, 'id')
-  if (isObject(kwargs) && Array.isArray(names)) {
-    const role = own(roles, String(names.at(-1)))
-    return typeof role === 'string' ? messageOf({ ...kwargs, role }) : null
-  }
-  const role = roleOf(value)
-  if (role === null) return null
-  const name = textOrNull(own(value, 'name'))
-  const ownType = textOrNull(own(value, 'type'))
-  if (own(value, 'role') === undefined && ownType !== null && Object.hasOwn(partReaders, ownType))
-    return { role, name: null, parts: partOf(value, 0) }
-  const id = textOrNull(own(value, 'tool_call_id'))
-  const content = first(value, ['content', 'parts', 'text'])
-  const parts = partsOf(content)
-  if (role === 'tool' && !parts.some(({ is }) => is === 'answer'))
-    return { role, name, parts: [{ is: 'answer', id, name, text: parts.map(spoken).join('\n') }] }
-  const thought = textOrNull(first(value, ['reasoning_content', 'reasoning']))
-  const refusal = textOrNull(own(value, 'refusal'))
-  const calls = own(value, 'tool_calls')
-  return {
-    role,
-    name,
-    parts: [
-      ...(thought === null ? [] : [{ is: 'reasoning', text: thought } as const]),
-      ...parts,
-      ...(refusal === null ? [] : [{ is: 'refusal', text: refusal } as const]),
-      ...(Array.isArray(calls) ? calls.filter(isObject).flatMap(callPart) : []),
-    ],
-  }
+type Found = {
+  messages: Message[]
+  /** It says itself that it is messages; a text alone may be anything. */
+  isSure: boolean
 }
 
-function listOf(value: unknown): Message[] | null {
-  if (!Array.isArray(value) || value.length === 0 || value.length > maxMessages) return null
-  const messages = value.map(messageOf)
-  return messages.every((message) => message !== null) ? messages : null
-}
-
-/** Where the messages of a request lie, below the inputs. */
-const inputKeys = ['messages', 'gen_ai.input.messages', 'input', 'contents', 'prompt', 'pydantic_ai.all_messages']
-const systemKeys = ['system', 'instructions', 'system_instruction', 'gen_ai.system_instructions']
-const outputKeys = ['gen_ai.output.messages', 'messages', 'output', 'message', 'choices', 'candidates']
-
-type Source = { source?: string }
-type Json = {
-  parse(text: string, reviver: (key: string, value: unknown, context?: Source) => unknown): unknown
-  rawJSON?(text: string): unknown
-}
-const json: Json = JSON
-
-/** Values whose numbers are written again as they were spelled, in browsers that can. */
-export const parsedAsSpelled = (text: string): unknown =>
-  json.parse(text, (_, value, context) =>
-    typeof value === 'number' && json.rawJSON && context?.source !== undefined && String(value) !== context.source
-      ? json.rawJSON(context.source)
-      : value,
-  )
-
-/** A text that holds JSON is read as what it holds: some instrumentations record messages so. */
-function opened(value: unknown): unknown {
-  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value
-  try {
-    return parsedAsSpelled(value)
-  } catch {
-    return value
-  }
-}
-
-function asked(inputs: unknown, depth = 0): Message[] | null {
-  const value = opened(inputs)
-  const direct = listOf(value)
-  if (direct !== null) return direct
-  if (!isObject(value) || depth > 2) return null
-  for (const key of inputKeys) {
-    const inner = own(value, key)
-    const found = inner === undefined ? null : asked(inner, depth + 1)
-    if (found === null) continue
-    const system = partsOf(opened(first(value, systemKeys)))
-    return system.length > 0 ? [{ role: 'system', name: null, parts: system }, ...found] : found
-  }
-  // Arguments of a function under one name.
-  const values = Object.values(value)
-  return values.length === 1 ? asked(values[0], depth + 1) : null
-}
-
-function answered(output: unknown, depth = 0): Message[] | null {
-  const value = opened(output)
+/** @param fallback whose a message is that does not say so; null where it must */
+function messagesOf(value: unknown, fallback: string | null): Found | null {
+  // LangChain's short form: who, and what.
   if (Array.isArray(value)) {
-    const list = value.flatMap((one) => {
-      if (!isObject(one)) return []
-      const inner = messageOf(first(one, ['message', 'content']))
-      return inner === null ? (messageOf(one) ?? []) : grounded(inner, [one])
-    })
-    return list.length === value.length && list.length > 0 ? list : null
+    const [who, what] = value as unknown[]
+    const role = value.length === 2 && typeof what === 'string' ? roleNamed(who) : null
+    return role === null ? null : { messages: messagesFrom(saidIn(what), role, null), isSure: true }
   }
-  if (!isObject(value) || depth > 2) return null
-  const message = messageOf(value)
-  if (message !== null && message.parts.length > 0) return [message]
-  for (const key of outputKeys) {
-    const inner = own(value, key)
-    const found = inner === undefined ? null : answered(inner, depth + 1)
-    if (found !== null) return found.map((one, place) => (place === found.length - 1 ? grounded(one, [value]) : one))
+  if (!isObject(value)) return null
+  const layers = layersOf(value, wraps, holdsSpeech)
+  const explicit = textOrNull(first(layers, ['role', '_role']))
+  const form = explicit === null ? formOf(value) : undefined
+  const item = form && itemRoles[form.is]
+  if (item !== undefined && layers.length === 1)
+    return { messages: messagesFrom(saidIn([value]), item, null), isSure: true }
+  const own = roleOf(layers)
+  const hasCalls = !isNothing(first(layers, callLists))
+  const isSaid = hasCalls || Array.isArray(at(layers[0], 'parts')) || typeof contentOf(layers)[0] === 'string'
+  const role = own ?? (isSaid ? fallback : null)
+  if (role === null || (own !== null && explicit === null && !layers.some(isSpeech))) return null
+  const name = textOrNull(first(layers, ['name', '_name', 'tool_name']))
+  const messages = messagesFrom(saidBy(layers, role, name), role, name)
+  const content = contentOf(layers)[0]
+  return {
+    messages: lastGrounded(messages, [...(Array.isArray(content) ? content : []), ...layers]),
+    isSure: own !== null || hasCalls || layers.some((layer) => ended.some((path) => path in layer)),
   }
-  return null
 }
 
-/** The messages of a call; null when its inputs hold none. An output that is no message is shown as the answer. */
-export function conversationOf(inputs: unknown, output: unknown): Message[] | null {
-  const before = asked(inputs)
-  if (before === null) return null
-  if (output === null || output === undefined) return before
-  const after = answered(output) ?? [{ role: 'assistant', name: null, parts: [{ is: 'text', text: written(output) }] }]
-  // Some record the whole conversation as the output again.
-  const repeats =
-    after.length > before.length && JSON.stringify(after.slice(0, before.length)) === JSON.stringify(before)
-  return [...before, ...(repeats ? after.slice(before.length) : after)]
+type Side = 'asked' | 'answered'
+const speakers: Record<Side, string> = { asked: 'user', answered: 'assistant' }
+const paths: Record<Side, readonly string[]> = { asked: names('asked'), answered: names('answered') }
+
+const joined = (all: readonly (Found | null)[]): Found | null =>
+  all.length > 0 && all.every((one) => one !== null)
+    ? { messages: all.flatMap(({ messages }) => messages), isSure: all.some(({ isSure }) => isSure) }
+    : null
+
+function foundInList(list: readonly unknown[], side: Side, depth: number): Found | null {
+  if (list.length === 0 || list.length > maxMessages) return null
+  const each = joined(
+    list.map((one) => {
+      const value = opened(one)
+      return messagesOf(value, speakers[side]) ?? (typeof value === 'object' ? found(value, side, depth + 1) : null)
+    }),
+  )
+  if (each !== null) return each
+  // Parts without a message around them.
+  const isParts = list.every((one) => typeof one === 'string' || formOf(one) !== undefined)
+  return isParts ? { messages: messagesFrom(saidIn(list), speakers[side], null), isSure: false } : null
+}
+
+function systemOf(given: unknown): Message[] {
+  const value = opened(given)
+  if (isNothing(value)) return []
+  const messages = messagesOf(value, 'system')?.messages ?? messagesFrom(saidIn(value), 'system', null)
+  return messages.map((one) => ({ ...one, role: 'system' }))
+}
+
+/** What stands before the messages: instructions and what was said earlier. */
+function before(value: Members): Message[] {
+  const history = found(first([value], histories), 'asked', 1)
+  return [...systemOf(first([value], systems)), ...(history?.isSure ? history.messages : [])]
+}
+
+/** Behind one of the names of its side. */
+function foundBelow(value: Members, side: Side, earlier: readonly Message[], depth: number): Found | null {
+  let unsure: Found | null = null
+  for (const path of paths[side]) {
+    const inner = at(value, path)
+    const one = isNothing(inner) ? null : found(inner, side, depth + 1)
+    if (one === null) continue
+    const all = { ...one, messages: [...earlier, ...lastGrounded(one.messages, side === 'answered' ? [value] : [])] }
+    if (all.isSure) return all
+    unsure ??= all
+  }
+  return unsure
+}
+
+/** A text that the user says, where instructions or earlier messages stand beside it. */
+function prompted(value: Members, earlier: readonly Message[], depth: number): Found | null {
+  const prompt = first([value], prompts)
+  const said = prompt === undefined ? null : found(prompt, 'asked', depth + 1)
+  return said && { messages: [...earlier, ...said.messages], isSure: earlier.length > 0 || said.isSure }
+}
+
+/** Arguments of a function under one name, which a text alone would lose. */
+function onlyMember(value: Members, side: Side, depth: number): Found | null {
+  const values = Object.values(value)
+  const only = values.length === 1 ? found(values[0], side, depth + 1) : null
+  return only?.isSure ? only : null
+}
+
+function found(given: unknown, side: Side, depth = 0): Found | null {
+  const value = opened(given)
+  if (typeof value === 'string' && value !== '')
+    return { messages: messagesFrom(saidIn(value), speakers[side], null), isSure: false }
+  if (Array.isArray(value)) return foundInList(value, side, depth)
+  if (!isObject(value) || depth > maxDepth) return null
+  const own = messagesOf(value, null)
+  if (own?.messages.some(({ parts }) => parts.length > 0)) return own
+  const earlier = side === 'asked' ? before(value) : []
+  const below = foundBelow(value, side, earlier, depth)
+  if (below?.isSure) return below
+  const other = side === 'asked' ? prompted(value, earlier, depth) : messagesOf(value, 'assistant')
+  if (other?.isSure) return other
+  return below ?? other ?? onlyMember(value, side, depth)
+}
+
+const asText = (messages: readonly Message[]): string[] =>
+  messages.map(({ role, parts }) => JSON.stringify([role, parts]))
+const isWithin = (some: readonly string[], all: readonly string[], from: number): boolean =>
+  some.length <= all.length && some.every((one, place) => one === all[from + place])
+
+/** What of the answer is not among the messages already: some record the whole conversation again, or its end. */
+function news(asked: readonly Message[], answer: Found): Message[] {
+  const [old, now] = [asText(asked), asText(answer.messages)]
+  if (isWithin(old, now, 0)) return answer.messages.slice(old.length)
+  return asked.at(-1)?.role === 'assistant' && isWithin(now, old, old.length - now.length) ? [] : answer.messages
+}
+
+/** What is not understood, as one message. */
+const whole = (value: unknown, role: string): Found => ({
+  messages: isNothing(value)
+    ? []
+    : [{ role, name: null, parts: [{ is: typeof value === 'string' ? 'text' : 'json', text: written(value) }] }],
+  isSure: false,
+})
+
+/** What the last message of inputs or of an output says last; undefined where they hold none. */
+export function lastSaid(value: unknown): string | undefined {
+  const read = found(value, 'asked')
+  const messages = (read?.isSure ? read : found(value, 'answered'))?.messages
+  const part = messages?.findLast(({ parts }) => parts.length > 0)?.parts.at(-1)
+  return part?.is === 'call' ? `${part.name}(${part.arguments})` : part?.text
+}
+
+const withOthers = (messages: Message[], place: number, value: unknown, all: readonly Message[]): void => {
+  const message = messages.at(place)
+  const left = leftOver(value, all)
+  if (message !== undefined && left !== undefined)
+    messages[messages.indexOf(message)] = {
+      ...message,
+      others: [message.others, written(left)].filter((one) => one !== undefined).join('\n'),
+    }
+}
+
+/** Spans of tools carry what a tool was asked and answered as messages: that is no conversation. */
+const isConversation = (side: Found | null, isBy: (role: string) => boolean): boolean =>
+  side?.isSure === true && side.messages.some(({ role }) => isBy(role))
+
+/**
+ * The messages of a call; null when its inputs and its output hold none. Nothing that was recorded is lost: what is not
+ * understood stands among them, or beside them, as JSON.
+ * @param system instructions that stand elsewhere in the call
+ */
+export function conversationOf(inputs: unknown, output: unknown, system?: unknown): Message[] | null {
+  const asked = found(inputs, 'asked')
+  const answered = found(output, 'answered')
+  const isAnswer = isConversation(answered, (role) => role === 'assistant')
+  if (!isAnswer && !isConversation(asked, (role) => role !== 'tool')) return null
+  const said = (asked ?? whole(inputs, 'user')).messages
+  const instructions = said.some(({ role }) => role === 'system') ? [] : systemOf(system)
+  const before = [...instructions, ...said]
+  const answer = answered ?? whole(output, 'assistant')
+  const messages = [...before, ...(isNothing(opened(output)) ? [] : news(said, answer))]
+  const all = [...messages]
+  withOthers(messages, 0, inputs, all)
+  withOthers(messages, -1, output, all)
+  return messages
 }

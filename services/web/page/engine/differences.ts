@@ -1,6 +1,6 @@
 // What differs between two JSON values: by path, by structure, elements of lists matched where they are equal.
 import { diffArrays } from 'diff'
-import { parsedAsSpelled } from './conversation.ts'
+import { parsedAsSpelled } from './message-parts.ts'
 
 export type Difference = {
   path: string

@@ -77,7 +77,7 @@ export function filesObject(value: unknown): MediaSource | null {
   return found === undefined || found[0] === 'obj.py' ? null : { from: 'file', digest: found[1], name: found[0] }
 }
 
-const typeKeys = ['mime_type', 'mediaType', 'media_type', 'mimeType']
+const typeKeys = ['mime_type', 'mediaType', 'media_type', 'mimeType', 'image_mimetype']
 const nameKeys = ['filename', 'file_name', 'name', 'title']
 const innerKeys = [
   'image_url',
@@ -92,22 +92,40 @@ const innerKeys = [
   'audio',
   'video',
   'document',
+  's3Location',
 ]
-const valueKeys = ['url', 'data', 'file_data', 'fileUri', 'file_uri', 'file_url', 'uri', 'content', 'base64', 'blob']
+const valueKeys = [
+  'url',
+  'data',
+  'file_data',
+  'fileUri',
+  'file_uri',
+  'file_url',
+  'uri',
+  'content',
+  'base64',
+  'blob',
+  'bytes',
+  'base64_image',
+  'document_url',
+]
+/** Of a part that names a format alone. */
+const formatType = (kind: string, format: string): string =>
+  kind === 'document' ? `application/${format}` : `${/^(?:image|video)/.exec(kind)?.[0] ?? 'audio'}/${format}`
 
 /** Where the bytes of a part of a message are: the part itself, or one of its members, holds them or says so. */
-export function mediaSourceOf(part: unknown, kind: string, depth = 0): MediaSource | null {
-  if (typeof part === 'string') return mediaText(part, null, kind)
+export function mediaSourceOf(part: unknown, kind: string, outer: string | null = null, depth = 0): MediaSource | null {
+  if (typeof part === 'string') return mediaText(part, outer, kind)
   const files = filesObject(part)
-  if (files !== null || depth > 3) return files
+  if (files !== null || depth > 3 || typeof part !== 'object' || part === null) return files
   const name = textIn(part, nameKeys) ?? kind
   const format = textIn(part, ['format'])
-  const type = textIn(part, typeKeys) ?? (format === null ? null : `audio/${format}`)
+  const type = textIn(part, typeKeys) ?? (format === null ? outer : formatType(kind, format))
   const value = textIn(part, valueKeys)
   if (value !== null) return mediaText(value, type, name)
   for (const key of [...innerKeys, ...valueKeys]) {
     const inner = own(part, key)
-    const found = typeof inner === 'string' ? mediaText(inner, type, name) : mediaSourceOf(inner, name, depth + 1)
+    const found = typeof inner === 'string' ? mediaText(inner, type, name) : mediaSourceOf(inner, name, type, depth + 1)
     if (found !== null) return found
   }
   return null

@@ -1,4 +1,5 @@
 // A call record of the wire, reduced to what a row shows. Runs in the worker: long payloads never reach the page.
+import { lastSaid } from './conversation.ts'
 
 export type Status = 'success' | 'error' | 'running' | 'descendant_error'
 
@@ -212,22 +213,6 @@ export function rowOf(record: Members): Row {
   }
 }
 
-/** The text of the last message of a conversation, in the forms that SDKs record; undefined when it is none. */
-function lastMessage(value: unknown, depth = 0): string | undefined {
-  if (depth > 4) return undefined
-  if (typeof value === 'string') return value
-  if (Array.isArray(value)) {
-    const last: unknown = value.at(-1)
-    return typeof last === 'object' && last !== null ? lastMessage(last, depth + 1) : undefined
-  }
-  const members = asObject(value)
-  for (const key of ['content', 'parts', 'text']) {
-    const inner = own(members, key)
-    if (inner !== undefined && inner !== null) return lastMessage(inner, depth + 1)
-  }
-  return undefined
-}
-
 const previewOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 
 const wholeRef = /^weave:\/\/\/\S{1,280}$/
@@ -247,8 +232,7 @@ export function cellOf(value: unknown, max = 240): string {
   if (typeof value !== 'object') return cutPreview(String(value), max)
   const entries = Object.entries(value)
   const first = entries[0]
-  const messages = entries.find(([key, one]) => /messages$/.test(key) && Array.isArray(one))?.[1] ?? value
-  const said = Array.isArray(messages) || Object.hasOwn(value, 'content') ? lastMessage(messages) : undefined
+  const said = lastSaid(value)
   if (said !== undefined) return cutPreview(said, max)
   if (entries.length === 1 && first !== undefined && !Array.isArray(value)) return cutPreview(previewOf(first[1]), max)
   if (Array.isArray(value)) return `[${value.length}] ${cutPreview(previewOf(value[0]), max)}`

@@ -1,5 +1,6 @@
 // Which spans of a trace are the tools that the messages of one of its calls ask for.
-import type { Message, Part } from './conversation.ts'
+import type { Message } from './conversation.ts'
+import type { Part } from './message-parts.ts'
 import { idAt } from './span-columns.ts'
 import { kindOfSpan, type Tree } from './tree.ts'
 

@@ -1,5 +1,5 @@
 // What stands in the playground: messages, variables, tools, and one column per model; kept for the tab.
-import type { Message } from '../engine/conversation.ts'
+import { conversationOf, type Message } from '../engine/conversation.ts'
 
 export type DraftMessage = {
   key: number
@@ -137,33 +137,31 @@ export function variablesOf(messages: readonly DraftMessage[]): string[] {
   return [...names].slice(0, 50)
 }
 
+const sentAsText: readonly string[] = ['text', 'answer', 'json']
+
+function draftMessage({ role, parts }: Message): DraftMessage {
+  const known = roles.find((one) => one === role) ?? 'user'
+  const text = parts
+    .map((part) => ('text' in part && sentAsText.includes(part.is) ? part.text : ''))
+    .join('\n')
+    .trim()
+  const answer = parts.find((part) => part.is === 'answer')
+  const calls = parts.flatMap((part) =>
+    part.is === 'call'
+      ? [{ id: part.id ?? part.name, type: 'function', function: { name: part.name, arguments: part.arguments } }]
+      : [],
+  )
+  return {
+    ...emptyMessage(known, text),
+    ...(answer?.is === 'answer' && { toolCallId: answer.id ?? answer.name ?? '' }),
+    ...(calls.length > 0 && { toolCalls: calls }),
+  }
+}
+
 /** A recorded conversation as messages to send again: what the model answered last is left out. */
 export function messagesOf(recorded: readonly Message[]): DraftMessage[] {
   const asked = recorded.at(-1)?.role === 'assistant' && recorded.length > 1 ? recorded.slice(0, -1) : recorded
-  return asked.map(({ role, parts }) => {
-    const known = roles.find((one) => one === role) ?? 'user'
-    const text = parts
-      .map((part) => (part.is === 'text' || part.is === 'answer' ? part.text : ''))
-      .join('\n')
-      .trim()
-    const answer = parts.find((part) => part.is === 'answer')
-    const calls = parts.flatMap((part) =>
-      part.is === 'call'
-        ? [{ id: part.id ?? part.name, type: 'function', function: { name: part.name, arguments: part.arguments } }]
-        : [],
-    )
-    return {
-      ...emptyMessage(known, text),
-      ...(answer?.is === 'answer' && { toolCallId: answer.id ?? '' }),
-      ...(calls.length > 0 && { toolCalls: calls }),
-    }
-  })
-}
-
-const textOfContent = (content: unknown): string => {
-  if (typeof content === 'string') return content
-  const parts = Array.isArray(content) ? content : []
-  return parts.map((part) => (part as { text?: unknown } | null)?.text ?? '').join('\n')
+  return asked.map(draftMessage)
 }
 
 /** The value of a prompt as messages, those of `MessagesPrompt` or the text of `StringPrompt`; null when it is neither. */
@@ -171,10 +169,7 @@ export function messagesOfPrompt(value: unknown): DraftMessage[] | null {
   const { messages, content } = (value ?? {}) as Record<string, unknown>
   if (typeof content === 'string') return [emptyMessage('user', content)]
   if (!Array.isArray(messages) || messages.length === 0) return null
-  return messages.map((one) => {
-    const { role, content } = (one ?? {}) as Record<string, unknown>
-    return emptyMessage(roles.find((known) => known === role) ?? 'user', textOfContent(content))
-  })
+  return messages.flatMap((one) => conversationOf([one], null)?.map(draftMessage) ?? [emptyMessage()])
 }
 
 /** @throws Error with what is wrong, in words for a reader */

@@ -1,7 +1,8 @@
 // The messages of a model call: who said what, tools by name with their arguments and answers, text as it was sent.
 import { type ReactNode, type RefObject, useRef } from 'react'
-import type { Message, Part } from '../engine/conversation.ts'
+import type { Message } from '../engine/conversation.ts'
 import { withPictures } from '../engine/media.ts'
+import type { Part } from '../engine/message-parts.ts'
 import { useKeys } from '../keys.ts'
 import { AnswerGrounds } from '../parts/answer-grounds.tsx'
 import { HtmlPreview } from '../parts/html-preview.tsx'
@@ -97,6 +98,8 @@ function Shown({ projectId, part, role, isMarkdown, isFolded, toolLink }: ShownP
       ) : (
         <Verbatim text={part.text} />
       )
+    case 'json':
+      return <Verbatim text={part.text} />
     case 'reasoning':
       return <Folded title="Reasoning" text={part.text} />
     case 'refusal':
@@ -192,6 +195,7 @@ export function Conversation(props: ConversationProps) {
             />
           ))}
           {message.grounds && <AnswerGrounds {...message.grounds} />}
+          {message.others !== undefined && <Folded title="Other fields" text={message.others} />}
           {message.parts.length === 0 && <p className="dim">nothing</p>}
         </li>
       ))}

@@ -2,10 +2,11 @@
 import { eachLine } from '../api/lines.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { ApiFault, type FaultValues, type RouteName, send, staleMsOf } from '../api/send.ts'
-import { conversationOf, type Message, parsedAsSpelled } from '../engine/conversation.ts'
+import { conversationOf, type Message } from '../engine/conversation.ts'
 import { loadFormats } from '../engine/format.ts'
 import { type ImportFormat, importedRows } from '../engine/import-rows.ts'
 import { type FoundMedia, mediaIn } from '../engine/media.ts'
+import { parsedAsSpelled } from '../engine/message-parts.ts'
 import { cellOf, kindOf, opNameOf, type Row, rowOf, type SpanKind } from '../engine/rows.ts'
 import { type Spans, spansOf } from '../engine/tree.ts'
 import { callRows } from './call-rows.ts'
@@ -58,8 +59,14 @@ async function lines(
   return staleMsOf(response)
 }
 
+/** Instructions that the conventions keep apart from the messages; a text names the provider. */
+function instructionsIn(attributes: unknown): unknown {
+  const { system } = (attributes ?? {}) as { system?: unknown }
+  return typeof system === 'object' ? system : undefined
+}
+
 /** The messages of a call and what it holds of images, sound and files, where inputs and output may become values. */
-function contentsOf({ inputs, output }: Record<string, documents.NodeRef>) {
+function contentsOf({ inputs, output }: Record<string, documents.NodeRef>, attributes: unknown) {
   const sizes = [inputs, output].map((ref) => (ref === undefined ? 0 : ref.end - ref.start))
   if (inputs === undefined || sizes.some((size) => size > maxConversation)) return { conversation: null, media: [] }
   const read = ({ doc, start, end, kind }: documents.NodeRef): unknown => {
@@ -68,7 +75,7 @@ function contentsOf({ inputs, output }: Record<string, documents.NodeRef>) {
   }
   const [asked, answered] = [read(inputs), output === undefined ? null : read(output)]
   return {
-    conversation: conversationOf(asked, answered),
+    conversation: conversationOf(asked, answered, instructionsIn(attributes)),
     media: [...mediaIn(asked, 'inputs'), ...mediaIn(answered, 'output')],
   }
 }
@@ -142,7 +149,7 @@ const methods = {
       row: rowOf(light),
       bytes: bytes.length,
       hasUsage: hasUsage(light.summary),
-      ...contentsOf(sections),
+      ...contentsOf(sections, light.attributes),
     }
   },
 

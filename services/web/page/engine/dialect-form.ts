@@ -1,0 +1,51 @@
+// What a row of the table of message dialects may say.
+
+export type PartForm = {
+  /** What is read there: `json` is shown as it is. */
+  is: 'text' | 'reasoning' | 'refusal' | 'call' | 'answer' | 'media' | 'json'
+  /** Words of its type; of `-`, `.` and `_` one is as good as another. */
+  types?: readonly string[]
+  /** Members of which one holds it, where no type says what it is. */
+  in?: readonly string[]
+  /** A path where something must be, or this value. */
+  where?: readonly [path: string, value?: unknown]
+  /** Where its value is, where it is not under one of the usual names. */
+  at?: string
+  /** Whose it is, whatever message it stands in. */
+  role?: 'system' | 'user'
+}
+
+/** Names are looked up in the order of the rows. Paths have `/` between their names. */
+export type Dialect = {
+  /** Its golden file is test/golden/conversations/<name>.json. */
+  name: string
+  /** Where its form is published. */
+  source: string
+  /** Its words for roles, names of types, classes and events, in small letters. */
+  roles?: Readonly<Record<string, 'system' | 'user' | 'assistant' | 'tool'>>
+  /** Where the messages that went to a model lie, and what it answered. */
+  asked?: readonly string[]
+  answered?: readonly string[]
+  /** What stands before them: instructions, and earlier messages. */
+  system?: readonly string[]
+  history?: readonly string[]
+  /** A text that the user says where there is no list of messages. */
+  prompt?: readonly string[]
+  /** Members beside a text, of which one says that a model wrote it. */
+  ended?: readonly string[]
+  /** Members that hold the message itself. */
+  wraps?: readonly string[]
+  /** Members of a message: what it says, what was thought before, calls of tools, further lists of parts. */
+  content?: readonly string[]
+  thought?: readonly string[]
+  calls?: readonly string[]
+  also?: readonly string[]
+  parts?: readonly PartForm[]
+  /** Members of parts. */
+  text?: readonly string[]
+  callId?: readonly string[]
+  answerId?: readonly string[]
+  toolName?: readonly string[]
+  arguments?: readonly string[]
+  result?: readonly string[]
+}

@@ -1,0 +1,51 @@
+// What of a recorded value none of the messages that were read from it shows.
+import type { Message } from './conversation.ts'
+import { dialects, settingMembers } from './message-dialects.ts'
+import { isNothing, isObject, isPartType, opened, tagKeys, written } from './message-parts.ts'
+
+/** Members that say what an object is, by words that are understood. */
+const sayingKeys = new Set([...tagKeys, 'role', '_role', 'event', 'event.name'])
+const roleWords = new Set(dialects.flatMap(({ roles = {} }) => Object.keys(roles)))
+const isKnown = (word: string): boolean =>
+  roleWords.has(word.toLowerCase()) || isPartType(word) || word === 'message' || word === 'constructor'
+
+const dataUri = /^data:[^,]{0,200};base64,/
+
+/** Every text of a value. */
+function eachText(value: unknown, take: (text: string) => void): void {
+  if (typeof value === 'string') take(value)
+  else if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) eachText(one, take)
+}
+
+const modules = new Set<unknown>(['langchain', 'langchain_core', 'schema', 'messages'])
+/** Names of a class, as LangChain writes them. */
+const isClass = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  value.every((word) => modules.has(word) || (typeof word === 'string' && roleWords.has(word.toLowerCase())))
+
+/** @returns undefined when the messages show all of it */
+export function leftOver(value: unknown, messages: readonly Message[]): unknown {
+  const shown = new Set<string>()
+  for (const { role, name, parts } of messages) eachText([role, name, parts], (text) => shown.add(text))
+  const left = (one: unknown): unknown => {
+    if (isNothing(one)) return undefined
+    if (typeof one === 'string') {
+      if (shown.has(one) || shown.has(one.replace(dataUri, ''))) return undefined
+      const inner = opened(one)
+      return inner === one ? one : left(inner)
+    }
+    if (Array.isArray(one)) {
+      const items = one.map(left).filter((item) => item !== undefined)
+      return items.length === 0 || shown.has(written(one)) ? undefined : items
+    }
+    if (!isObject(one)) return one
+    const members = Object.entries(one).flatMap(([key, inner]): [string, unknown][] => {
+      if (sayingKeys.has(key) && typeof inner === 'string' && isKnown(inner)) return []
+      if ((key === 'lc' && inner === 1) || (key === 'id' && isClass(inner))) return []
+      const kept = settingMembers.has(key) && !isNothing(inner) ? inner : left(inner)
+      return kept === undefined ? [] : [[key, kept]]
+    })
+    return members.length === 0 || shown.has(written(one)) ? undefined : Object.fromEntries(members)
+  }
+  return left(value)
+}
