@@ -10,7 +10,7 @@ import type { Part } from '../../services/web/page/engine/message-parts.ts'
 import { runs } from '../fixtures/runs.ts'
 
 const folder = join(import.meta.dirname, '../golden/conversations')
-const files = readdirSync(folder).map((name) => name.replace(/\.json$/, ''))
+const files = readdirSync(folder).flatMap((name) => (name.endsWith('.json') ? [name.slice(0, -5)] : []))
 
 type Case = { from: string; inputs: unknown; output: unknown; shown: string[] }
 const casesOf = (dialect: string): Case[] => JSON.parse(readFileSync(join(folder, `${dialect}.json`), 'utf8')) as Case[]
