@@ -170,6 +170,32 @@ describe('a conversation', () => {
     expect(call).toBe('assistant -> n({"a":12345678901234567890,"b":1.0}) c')
   })
 
+  it('has instructions that stand elsewhere in the call, where its messages have none', () => {
+    const told = [{ type: 'text', content: 'Be brief.' }]
+    expect(lines(conversationOf({ messages: [user] }, null, told))).toEqual(['system: Be brief.', 'user: Where is it?'])
+    expect(lines(conversationOf({ system: 'Be kind.', messages: [user] }, null, told))?.[0]).toBe('system: Be kind.')
+  })
+
+  it('is none of a tool, though it was asked and answers in messages', () => {
+    const event = { event: 'gen_ai.tool.message', role: 'tool', content: '{"city":"Oslo"}', id: 'c1' }
+    const choice = { message: '[{"text":"7 degrees"}]', id: 'c1' }
+    expect(conversationOf({ 'gen_ai.events': [event] }, { 'gen_ai.choice': [choice] })).toBe(null)
+    const answer = { type: 'tool', content: '7 degrees', tool_call_id: 'c1' }
+    expect(conversationOf({ 'input.value': 'Oslo' }, { 'output.value': answer })).toBe(null)
+  })
+
+  it('has what stands beside the messages at the first and the last of them', () => {
+    const tools = [{ type: 'function', function: { name: 'find' } }]
+    const inputs = { model: 'm', messages: [user, { role: 'assistant', content: 'Here.' }], tools }
+    const output = { choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'There.' } }] }
+    const messages = conversationOf(inputs, output) ?? []
+    expect(messages.map(({ others }) => (others === undefined ? undefined : JSON.parse(others)))).toEqual([
+      { model: 'm', tools },
+      undefined,
+      { choices: [{ index: 0, finish_reason: 'stop' }] },
+    ])
+  })
+
   it('never fails, whatever is in its place', () => {
     const key = fc.constantFrom(
       'role',

@@ -364,5 +364,10 @@ describe('a trace', () => {
     )
     expect(rowOf(hostile).status).toBe('success')
     expect(cellOf({ 'gen_ai.input.messages': [{ role: 'user', parts: [{ type: 'text', content: 'Hi' }] }] })).toBe('Hi')
+    const call = { id: 'c1', type: 'function', function: { name: 'find', arguments: '{"a":1}' } }
+    const choices = (message: object) => ({ choices: [{ index: 0, message: { role: 'assistant', ...message } }] })
+    expect(cellOf(choices({ content: 'Ho' }))).toBe('Ho')
+    expect(cellOf(choices({ content: null, tool_calls: [call] }))).toBe('find({"a":1})')
+    expect(cellOf({ question: 'Why?' })).toBe('Why?')
   })
 })

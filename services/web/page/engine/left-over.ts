@@ -27,6 +27,10 @@ const isClass = (value: unknown): boolean =>
 export function leftOver(value: unknown, messages: readonly Message[]): unknown {
   const shown = new Set<string>()
   for (const { role, name, parts } of messages) eachText([role, name, parts], (text) => shown.add(text))
+  // Values that are shown as JSON: only what begins like one of them is written to be compared.
+  const heads = new Set([...shown].map((text) => /^(?:\[|\{\s*("(?:[^"\\]|\\.)*"))/.exec(text)?.[0].replace(/\s+/, '')))
+  const isShown = (one: object): boolean =>
+    heads.has(Array.isArray(one) ? '[' : `{${JSON.stringify(Object.keys(one)[0])}`) && shown.has(written(one))
   const left = (one: unknown): unknown => {
     if (isNothing(one)) return undefined
     if (typeof one === 'string') {
@@ -34,9 +38,10 @@ export function leftOver(value: unknown, messages: readonly Message[]): unknown 
       const inner = opened(one)
       return inner === one ? one : left(inner)
     }
+    if (typeof one === 'object' && one !== null && isShown(one)) return undefined
     if (Array.isArray(one)) {
       const items = one.map(left).filter((item) => item !== undefined)
-      return items.length === 0 || shown.has(written(one)) ? undefined : items
+      return items.length === 0 ? undefined : items
     }
     if (!isObject(one)) return one
     const members = Object.entries(one).flatMap(([key, inner]): [string, unknown][] => {
@@ -45,7 +50,7 @@ export function leftOver(value: unknown, messages: readonly Message[]): unknown 
       const kept = settingMembers.has(key) && !isNothing(inner) ? inner : left(inner)
       return kept === undefined ? [] : [[key, kept]]
     })
-    return members.length === 0 || shown.has(written(one)) ? undefined : Object.fromEntries(members)
+    return members.length === 0 ? undefined : Object.fromEntries(members)
   }
   return left(value)
 }
