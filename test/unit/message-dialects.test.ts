@@ -4,9 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { conversationOf, type Message } from '../../services/web/page/engine/conversation.ts'
+import { conversationOf } from '../../services/web/page/engine/conversation.ts'
 import { dialects } from '../../services/web/page/engine/message-dialects.ts'
-import type { Part } from '../../services/web/page/engine/message-parts.ts'
+import type { Message, Part } from '../../services/web/page/engine/message-parts.ts'
 import { runs } from '../fixtures/runs.ts'
 
 const folder = join(import.meta.dirname, '../golden/conversations')

@@ -1,7 +1,8 @@
 // Messages of model calls, in the forms of SDKs and instrumentations; what is none stays JSON.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { conversationOf, type Message } from '../../services/web/page/engine/conversation.ts'
+import { conversationOf } from '../../services/web/page/engine/conversation.ts'
+import type { Message } from '../../services/web/page/engine/message-parts.ts'
 import { parsedAsSpelled } from '../../services/web/page/engine/message-parts.ts'
 
 /** One line per part: `role: text`, `role -> name(arguments)`, `role <- text`. */

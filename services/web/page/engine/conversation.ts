@@ -1,38 +1,29 @@
 // What was said to a model and what it said: finds the messages in what SDKs and instrumentations record.
 
-import { type Grounds, withGrounds } from './grounds.ts'
+import { withGrounds } from './grounds.ts'
 import { leftOver } from './left-over.ts'
 import { dialects } from './message-dialects.ts'
 import {
-  answerOf,
   at,
   callOf,
   first,
   formOf,
   isNothing,
   isObject,
+  type JsonObject,
   layersOf,
-  type Members,
+  type Message,
   names,
-  opened,
+  openedText,
   type Part,
-  partsOf,
+  partsIn,
+  resultParts,
   type Said,
   saidIn,
   tagKeys,
   textOrNull,
   written,
 } from './message-parts.ts'
-
-export type Message = {
-  role: string
-  name: string | null
-  parts: Part[]
-  /** Where it was said what an answer rests on, or how likely its parts were. */
-  grounds?: Grounds
-  /** JSON of what stood beside the messages and is in none of them: of the inputs at the first, of the output at the last. */
-  others?: string
-}
 
 const maxMessages = 2_000
 const maxDepth = 6
@@ -55,7 +46,7 @@ const roleNamed = (word: unknown): string | null =>
   typeof word === 'string' && Object.hasOwn(roles, word.toLowerCase()) ? (roles[word.toLowerCase()] as string) : null
 
 /** Whose a message is, as it says itself: by its role, its class, its event or its type. */
-function roleOf(layers: readonly Members[]): string | null {
+function roleOf(layers: readonly JsonObject[]): string | null {
   for (const layer of layers) {
     const role = textOrNull(first([layer], ['role', '_role']))
     if (role !== null) return roleNamed(role) ?? role
@@ -71,21 +62,21 @@ function roleOf(layers: readonly Members[]): string | null {
 }
 
 /** Whether something speaks there, though it may not say who. */
-const isSpeech = (layer: Members): boolean =>
+const isSpeech = (layer: JsonObject): boolean =>
   ['role', '_role', ...contents, ...callLists].some((path) => !isNothing(at(layer, path)))
 
 /** The same of what may hold it further within. */
-const holdsSpeech = (layer: Members, depth = 0): boolean =>
+const holdsSpeech = (layer: JsonObject, depth = 0): boolean =>
   isSpeech(layer) ||
   (depth < maxDepth &&
     wraps.some((path) => {
-      const inner = opened(at(layer, path))
+      const inner = openedText(at(layer, path))
       return isObject(inner) && holdsSpeech(inner, depth + 1)
     }))
 
 /** Texts of events hold lists of parts. */
 const contentIn = (value: unknown, isEvent: boolean): unknown => {
-  const inner = opened(value)
+  const inner = openedText(value)
   const isParts = Array.isArray(inner) && inner.length > 0 && inner.every((one) => formOf(one) !== undefined)
   return isParts && (isEvent || inner.every((one) => typeof at(one, 'type') === 'string')) ? inner : value
 }
@@ -111,24 +102,24 @@ function grounded(message: Message, sources: readonly unknown[]): Message {
 const lastGrounded = (messages: Message[], sources: readonly unknown[]): Message[] =>
   messages.map((one, place) => (place === messages.length - 1 ? grounded(one, sources) : one))
 
-function saidBy(layers: readonly Members[], role: string, name: string | null): Said[] {
+function saidBy(layers: readonly JsonObject[], role: string, name: string | null): Said[] {
   const [content, path] = contentOf(layers)
   const given = contentIn(content, path === 'message' || layers.some((one) => 'event' in one))
   const said = saidIn(given)
   if (role === 'tool' && !said.some(({ parts }) => parts.some(({ is }) => is === 'answer')))
-    return [{ role, parts: answerOf([{ name, tool_call_id: first(layers, ids) }], given, 0) }]
+    return [{ role, parts: resultParts([{ name, tool_call_id: first(layers, ids) }], given, 0) }]
   const thought = first(layers, thoughts)
   const refusal = textOrNull(first(layers, ['refusal']))
   const known = new Set(said.flatMap(({ parts }) => parts.map((part) => (part.is === 'call' ? part.id : null))))
-  const list = opened(first(layers, callLists))
+  const list = openedText(first(layers, callLists))
   const calls = (Array.isArray(list) ? list : [list]).filter(isObject).map(callOf)
   return [
-    ...(thought === undefined ? [] : partsOf({ type: 'reasoning', content: thought })).map(alone),
+    ...(thought === undefined ? [] : partsIn({ type: 'reasoning', content: thought })).map(alone),
     ...said,
     ...(refusal === null ? [] : [alone({ is: 'refusal', text: refusal })]),
     ...calls.filter((call) => call.is === 'call' && (call.id === null || !known.has(call.id))).map(alone),
     ...further.flatMap((path) => {
-      const value = opened(first(layers, [path]))
+      const value = openedText(first(layers, [path]))
       return value === undefined ? [] : saidIn(Array.isArray(value) ? value.map(asPart(path)) : asPart(path)(value))
     }),
   ]
@@ -140,11 +131,11 @@ const asPart =
   (value: unknown): unknown =>
     formOf(value) !== undefined ? value : { type: path === 'audio' ? 'input_audio' : 'file', data: value }
 
-function contentOf(layers: readonly Members[]): [value: unknown, path: string] {
+function contentOf(layers: readonly JsonObject[]): [value: unknown, path: string] {
   for (const layer of layers)
     for (const path of contents) {
       const value = at(layer, path)
-      if (!isNothing(value) && !(wraps.includes(path) && isObject(opened(value)) && layers.length > 1))
+      if (!isNothing(value) && !(wraps.includes(path) && isObject(openedText(value)) && layers.length > 1))
         return [value, path]
     }
   return [undefined, '']
@@ -198,7 +189,7 @@ function foundInList(list: readonly unknown[], side: Side, depth: number): Found
   if (list.length === 0 || list.length > maxMessages) return null
   const each = joined(
     list.map((one) => {
-      const value = opened(one)
+      const value = openedText(one)
       return messagesOf(value, speakers[side]) ?? (typeof value === 'object' ? found(value, side, depth + 1) : null)
     }),
   )
@@ -209,20 +200,20 @@ function foundInList(list: readonly unknown[], side: Side, depth: number): Found
 }
 
 function systemOf(given: unknown): Message[] {
-  const value = opened(given)
+  const value = openedText(given)
   if (isNothing(value)) return []
   const messages = messagesOf(value, 'system')?.messages ?? messagesFrom(saidIn(value), 'system', null)
   return messages.map((one) => ({ ...one, role: 'system' }))
 }
 
 /** What stands before the messages: instructions and what was said earlier. */
-function before(value: Members): Message[] {
+function before(value: JsonObject): Message[] {
   const history = found(first([value], histories), 'asked', 1)
   return [...systemOf(first([value], systems)), ...(history?.isSure ? history.messages : [])]
 }
 
 /** Behind one of the names of its side. */
-function foundBelow(value: Members, side: Side, earlier: readonly Message[], depth: number): Found | null {
+function foundBelow(value: JsonObject, side: Side, earlier: readonly Message[], depth: number): Found | null {
   let unsure: Found | null = null
   for (const path of paths[side]) {
     const inner = at(value, path)
@@ -236,21 +227,21 @@ function foundBelow(value: Members, side: Side, earlier: readonly Message[], dep
 }
 
 /** A text that the user says, where instructions or earlier messages stand beside it. */
-function prompted(value: Members, earlier: readonly Message[], depth: number): Found | null {
+function prompted(value: JsonObject, earlier: readonly Message[], depth: number): Found | null {
   const prompt = first([value], prompts)
   const said = prompt === undefined ? null : found(prompt, 'asked', depth + 1)
   return said && { messages: [...earlier, ...said.messages], isSure: earlier.length > 0 || said.isSure }
 }
 
 /** Arguments of a function under one name, which a text alone would lose. */
-function onlyMember(value: Members, side: Side, depth: number): Found | null {
+function onlyMember(value: JsonObject, side: Side, depth: number): Found | null {
   const values = Object.values(value)
   const only = values.length === 1 ? found(values[0], side, depth + 1) : null
   return only?.isSure ? only : null
 }
 
 function found(given: unknown, side: Side, depth = 0): Found | null {
-  const value = opened(given)
+  const value = openedText(given)
   if (typeof value === 'string' && value !== '')
     return { messages: messagesFrom(saidIn(value), speakers[side], null), isSure: false }
   if (Array.isArray(value)) return foundInList(value, side, depth)
@@ -321,7 +312,7 @@ export function conversationOf(inputs: unknown, output: unknown, system?: unknow
   const instructions = said.some(({ role }) => role === 'system') ? [] : systemOf(system)
   const before = [...instructions, ...said]
   const answer = answered ?? whole(output, 'assistant')
-  const messages = [...before, ...(isNothing(opened(output)) ? [] : news(said, answer))]
+  const messages = [...before, ...(isNothing(openedText(output)) ? [] : news(said, answer))]
   const all = [...messages]
   withOthers(messages, 0, inputs, all)
   withOthers(messages, -1, output, all)

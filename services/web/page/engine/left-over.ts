@@ -1,9 +1,8 @@
 // What of a recorded value none of the messages that were read from it shows.
-import type { Message } from './conversation.ts'
 import { dialects, settingMembers } from './message-dialects.ts'
-import { isNothing, isObject, isPartType, opened, tagKeys, written } from './message-parts.ts'
+import { isNothing, isObject, isPartType, type Message, openedText, tagKeys, written } from './message-parts.ts'
 
-/** Members that say what an object is, by words that are understood. */
+/** JsonObject that say what an object is, by words that are understood. */
 const sayingKeys = new Set([...tagKeys, 'role', '_role', 'event', 'event.name'])
 const roleWords = new Set(dialects.flatMap(({ roles = {} }) => Object.keys(roles)))
 const isKnown = (word: string): boolean =>
@@ -35,7 +34,7 @@ export function leftOver(value: unknown, messages: readonly Message[]): unknown 
     if (isNothing(one)) return undefined
     if (typeof one === 'string') {
       if (shown.has(one) || shown.has(one.replace(dataUri, ''))) return undefined
-      const inner = opened(one)
+      const inner = openedText(one)
       return inner === one ? one : left(inner)
     }
     if (typeof one === 'object' && one !== null && isShown(one)) return undefined

@@ -1,5 +1,6 @@
 // Reads the parts of messages by the table of dialects: texts, calls of tools and their results, images and files.
 import type { Dialect, PartForm } from './dialect-form.ts'
+import type { Grounds } from './grounds.ts'
 import { filesObject, type MediaSource, mediaSourceOf } from './media.ts'
 import { dialects } from './message-dialects.ts'
 
@@ -11,10 +12,20 @@ export type Part =
   | { is: 'media'; text: string; source: MediaSource | null }
   /** What is not understood, as JSON. */
   | { is: 'json'; text: string }
+export type Message = {
+  role: string
+  name: string | null
+  parts: Part[]
+  /** Where it was said what an answer rests on, or how likely its parts were. */
+  grounds?: Grounds
+  /** JSON of what stood beside the messages and is in none of them: of the inputs at the first, of the output at the last. */
+  others?: string
+}
+
 /** Parts, and whose they are where that is not whose the message is. */
 export type Said = { role: string | null; parts: Part[] }
 
-export type Members = Record<string, unknown>
+export type JsonObject = Record<string, unknown>
 
 type Source = { source?: string }
 type Json = {
@@ -32,11 +43,11 @@ export const parsedAsSpelled = (text: string): unknown =>
       : value,
   )
 
-export const isObject = (value: unknown): value is Members =>
+export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && json.isRawJSON?.(value) !== true
 
 /** A text that holds JSON is read as what it holds: some instrumentations record messages so. */
-export function opened(value: unknown): unknown {
+export function openedText(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value
   try {
     return parsedAsSpelled(value)
@@ -65,11 +76,11 @@ export function at(value: unknown, path: string): unknown {
   if (Object.hasOwn(value, path)) return value[path]
   const end = path.indexOf('/')
   if (end < 0 || !Object.hasOwn(value, path.slice(0, end))) return undefined
-  return at(opened(value[path.slice(0, end)]), path.slice(end + 1))
+  return at(openedText(value[path.slice(0, end)]), path.slice(end + 1))
 }
 
 /** The first of these that says something, of the first of the objects that has one. */
-export function first(layers: readonly Members[], paths: readonly string[]): unknown {
+export function first(layers: readonly JsonObject[], paths: readonly string[]): unknown {
   for (const layer of layers)
     for (const path of paths) {
       const value = at(layer, path)
@@ -86,7 +97,7 @@ type Names = {
 export const names = (member: Names): readonly string[] => [...new Set(dialects.flatMap((row) => row[member] ?? []))]
 
 const plain = (type: string): string => type.replaceAll(/[-.]/g, '_')
-/** Members that say what an object is. */
+/** JsonObject that say what an object is. */
 export const tagKeys = ['type', 'part_kind', 'block_type', 'kind']
 const forms = dialects.flatMap(({ parts = [] }) => parts)
 const needs = ({ where, at }: PartForm): number => (where ? 1 : 0) + (at ? 1 : 0)
@@ -111,18 +122,22 @@ const answerWraps = [...membersOf('answer'), 'origin']
 const maxDepth = 6
 
 /** The object, and those within it that hold it by one of these names; the innermost first. */
-export function layersOf(value: Members, wraps: readonly string[], fits: (inner: Members) => boolean = () => true) {
+export function layersOf(
+  value: JsonObject,
+  wraps: readonly string[],
+  fits: (inner: JsonObject) => boolean = () => true,
+) {
   const layers = [value]
   while (layers.length < maxDepth) {
-    const outer = layers[0] as Members
-    const inner = wraps.map((name) => opened(at(outer, name))).find((one) => isObject(one) && fits(one))
+    const outer = layers[0] as JsonObject
+    const inner = wraps.map((name) => openedText(at(outer, name))).find((one) => isObject(one) && fits(one))
     if (inner === undefined) break
-    layers.unshift(inner as Members)
+    layers.unshift(inner as JsonObject)
   }
   return layers
 }
 
-const fits = (part: Members, { where, at: path }: PartForm): boolean => {
+const fits = (part: JsonObject, { where, at: path }: PartForm): boolean => {
   const needed = where && at(part, where[0])
   if (where && (where.length > 1 ? needed !== where[1] : isNothing(needed))) return false
   return path === undefined || !isNothing(at(part, path))
@@ -145,7 +160,7 @@ function textParts(is: 'text' | 'reasoning' | 'refusal', value: unknown, depth: 
   if (Array.isArray(value)) return value.flatMap((one) => textParts(is, one, depth + 1))
   if (!isObject(value) || depth > maxDepth) return [{ is: 'json', text: written(value) }]
   const form = formOf(value)
-  if (form !== undefined && !['text', 'reasoning', 'refusal'].includes(form.is)) return partsOf(value, depth + 1)
+  if (form !== undefined && !['text', 'reasoning', 'refusal'].includes(form.is)) return partsIn(value, depth + 1)
   const found = texts.map((name) => at(value, name)).filter((one) => !isNothing(one))
   const all = is === 'reasoning' ? found : found.slice(0, 1)
   // A part of this kind may say nothing; what has no member for it is not understood.
@@ -153,7 +168,7 @@ function textParts(is: 'text' | 'reasoning' | 'refusal', value: unknown, depth: 
   return all.flatMap((one) => textParts(is, one, depth + 1))
 }
 
-export function callOf(part: Members): Part {
+export function callOf(part: JsonObject): Part {
   const layers = layersOf(part, callWraps)
   const type = String(first([part], tagKeys) ?? '')
   const known = /^(?!function|tool|mcp|custom)\w+(?=_call$)/.exec(type)?.[0]
@@ -172,10 +187,10 @@ const resultOf = (value: unknown): unknown => {
 }
 
 /** The result of a tool: its first text, then what else it is made of. */
-export function answerOf(layers: readonly Members[], value: unknown, depth: number): Part[] {
+export function resultParts(layers: readonly JsonObject[], value: unknown, depth: number): Part[] {
   const given = resultOf(value)
   const isList = Array.isArray(given) && given.every((one) => typeof one === 'string' || formOf(one) !== undefined)
-  const parts: Part[] = isList || formOf(given) !== undefined ? partsOf(given, depth + 1) : []
+  const parts: Part[] = isList || formOf(given) !== undefined ? partsIn(given, depth + 1) : []
   const head = parts[0]
   const isText = head !== undefined && head.is !== 'call' && head.is !== 'media'
   return [
@@ -190,7 +205,7 @@ export function answerOf(layers: readonly Members[], value: unknown, depth: numb
 }
 
 /** Without a source the part is JSON, where it says more than that there was something. */
-function mediaPart(part: Members, kind: string): Part {
+function mediaPart(part: JsonObject, kind: string): Part {
   const media = textOrNull(first([part], ['mime_type', 'mediaType', 'media_type', 'mimeType']))
   const source = mediaSourceOf(part, kind)
   if (source === null && Object.keys(part).length > (media === null ? 1 : 2)) return { is: 'json', text: written(part) }
@@ -213,7 +228,7 @@ function saidOf(part: unknown, depth: number): Said {
       return own(callOf(part))
     case 'answer': {
       const layers = layersOf(part, answerWraps)
-      return { role: 'tool', parts: answerOf(layers, first(layers, results), depth) }
+      return { role: 'tool', parts: resultParts(layers, first(layers, results), depth) }
     }
     case 'media':
       return own(mediaPart(part, textOrNull(first([part], tagKeys)) ?? form.in?.find((name) => name in part) ?? 'file'))
@@ -230,4 +245,4 @@ export const saidIn = (content: unknown, depth = 0): Said[] =>
     ? [{ role: null, parts: [{ is: 'json', text: written(content) }] }]
     : (Array.isArray(content) ? content : [content]).map((part) => saidOf(part, depth))
 
-export const partsOf = (content: unknown, depth = 0): Part[] => saidIn(content, depth).flatMap(({ parts }) => parts)
+export const partsIn = (content: unknown, depth = 0): Part[] => saidIn(content, depth).flatMap(({ parts }) => parts)

@@ -1,6 +1,5 @@
 // Which spans of a trace are the tools that the messages of one of its calls ask for.
-import type { Message } from './conversation.ts'
-import type { Part } from './message-parts.ts'
+import type { Message, Part } from './message-parts.ts'
 import { idAt } from './span-columns.ts'
 import { kindOfSpan, type Tree } from './tree.ts'
 

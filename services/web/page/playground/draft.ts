@@ -1,5 +1,6 @@
 // What stands in the playground: messages, variables, tools, and one column per model; kept for the tab.
-import { conversationOf, type Message } from '../engine/conversation.ts'
+import { conversationOf } from '../engine/conversation.ts'
+import type { Message } from '../engine/message-parts.ts'
 
 export type DraftMessage = {
   key: number

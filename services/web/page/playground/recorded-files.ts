@@ -1,7 +1,7 @@
 // The images and PDFs of recorded messages, as a draft sends them again: read once, known by their first bytes.
-import type { Message } from '../engine/conversation.ts'
+
 import { shownAs } from '../engine/media.ts'
-import type { Part } from '../engine/message-parts.ts'
+import type { Message, Part } from '../engine/message-parts.ts'
 import { load, maxUnasked } from '../parts/media.tsx'
 import { type Attachments, attachmentsOf, dataAddressOf, maxBytes } from './attach.tsx'
 import { type DraftMessage, documentType, hasFiles, imageTypes, isElsewhere, maxDocuments, maxImages } from './draft.ts'

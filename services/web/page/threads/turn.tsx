@@ -1,9 +1,9 @@
 // One turn of a thread: the messages that are new in it, what was said of it, and the ways to its call and its trace.
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import type { Message } from '../engine/conversation.ts'
 import { type FeedbackItem, summaryOf } from '../engine/feedback.ts'
 import { count, duration, moment, money, tokens } from '../engine/format.ts'
+import type { Message } from '../engine/message-parts.ts'
 import type { Row } from '../engine/rows.ts'
 import { statusNames } from '../engine/rows.ts'
 import { FaultBox } from '../parts/fault.tsx'

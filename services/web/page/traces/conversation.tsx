@@ -1,8 +1,7 @@
 // The messages of a model call: who said what, tools by name with their arguments and answers, text as it was sent.
 import { type ReactNode, type RefObject, useRef } from 'react'
-import type { Message } from '../engine/conversation.ts'
 import { withPictures } from '../engine/media.ts'
-import type { Part } from '../engine/message-parts.ts'
+import type { Message, Part } from '../engine/message-parts.ts'
 import { useKeys } from '../keys.ts'
 import { AnswerGrounds } from '../parts/answer-grounds.tsx'
 import { HtmlPreview } from '../parts/html-preview.tsx'
