@@ -153,16 +153,20 @@ export function createApplier(deps: ApplierDeps): Applier {
     })
   }
 
-  const settled = async (spans: SpansOfRows | undefined, marked: () => Promise<DirtyPositions>): Promise<void> => {
+  const settled = async (
+    spans: SpansOfRows | undefined,
+    isNew: boolean,
+    marked: () => Promise<DirtyPositions>,
+  ): Promise<void> => {
     if (shares === undefined || spans === undefined || spans.traces.size + spans.others.size === 0) return
-    await shares.settle(spans, await marked())
+    await shares.settle(spans, await marked(), isNew)
   }
 
   const applyWith = async (
     { insertNew, beforeInsert, afterInsert }: Materializer,
     whole: Batch,
     some: SegmentRow[] | undefined,
-    settle: (batch: Batch) => Promise<void>,
+    settle: (batch: Batch, isNew: boolean) => Promise<void>,
   ): Promise<number> => {
     let dead = 0
     await splitBatch(some, async (rows) => {
@@ -177,7 +181,7 @@ export function createApplier(deps: ApplierDeps): Applier {
             refused = await insert(batch, rows)
             await afterInsert(batch, marking.isBySecond)
           }
-          await settle(batch)
+          await settle(batch, isIn)
           return refused
         })
         return []
@@ -198,14 +202,14 @@ export function createApplier(deps: ApplierDeps): Applier {
       if (batch.topic === 'calls')
         for (const { partition, lastOffset } of batchMembers(batch))
           if (partition === 0) lastTaken = Math.max(lastTaken, lastOffset)
-      return applyWith(materializerOf(batch.topic), batch, rows, (some) =>
-        settled(newCalls?.spansOf(some), async () => dirtyAt(batchMembers(some))),
+      return applyWith(materializerOf(batch.topic), batch, rows, (some, isNew) =>
+        settled(newCalls?.spansOf(some), isNew, async () => dirtyAt(batchMembers(some))),
       )
     },
     async reapply(topic, rows) {
       const spans = topic === 'calls' ? await newCalls?.note(rows) : undefined
       const materializer = topic === 'calls' ? calls.reapplied(nextCalls) : materializerOf(topic)
-      const settle = () => settled(spans, nextDirty)
+      const settle = () => settled(spans, false, nextDirty)
       await applyWith(materializer, batchOfRows(await next(topic), rows), rows, settle)
     },
     recount,

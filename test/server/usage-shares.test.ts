@@ -92,6 +92,16 @@ it('counts the sum of an agent again once what was below it is deleted', async (
   expect(found.groups.map(({ keys }) => keys)).toEqual([['agent']])
 })
 
+it('counts an agent again when what was below it comes again without usage', async () => {
+  const project_id = projectOf('sent again')
+  const spans = [agent, chat(56, 5, 0), chat(50, 4, 0)]
+  const traced = await sendSpans(project_id, spans, orders['parents first'])
+  expect(await totalsOf(project_id, traced)).toEqual(everywhere({ input: 113, output: 11 }))
+  const again = [agent, { name: 'chat', parent: 0 }, { name: 'chat', parent: 0 }]
+  await sendSpans(project_id, again, () => [[1, 2]], traced)
+  expect(await totalsOf(project_id, traced)).toEqual(everywhere({ input: 113, output: 11 }))
+})
+
 it('bills each token once, at the price of the model that was asked', async () => {
   const project_id = projectOf('billed')
   const cost = (prompt: number, completion: number) => ({

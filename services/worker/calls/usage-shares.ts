@@ -18,8 +18,8 @@ export type SpansOfRows = {
 }
 
 export type UsageShares = {
-  /** @param spans undefined = not known: nothing is settled */
-  settle(spans: SpansOfRows, marked: DirtyPositions): Promise<void>
+  /** @param isNew whether nothing was stored of the spans */
+  settle(spans: SpansOfRows, marked: DirtyPositions, isNew: boolean): Promise<void>
   /** The same for calls that are merged by name. */
   settleCalls(calls: readonly { project_id: string; id: string }[], marked: DirtyPositions): Promise<void>
   /** The same for what is stored of spans that begin in a range, without marks. */
@@ -41,12 +41,11 @@ type SpanRow = Trace & {
   end_ver: string
   /** None = it reports no usage. */
   numbers: number[]
-  /** None = nothing is stored of it. */
-  stored: number[]
 }
+type Known = { project: string; id: string; started_us: number; stored: number[] }
 type Bill = { project: string; id: string; end_ver: string; is_span: number; billed: number[] }
 /** A row of usage_shares: whether it is nested, and its numbers. */
-type Share = { row: SpanRow; values: number[] }
+type Share = { row: SpanRow; values: readonly number[] }
 
 const keyOf = (...texts: string[]): string => texts.join('\n')
 const isSpan = ({ id, trace }: SpanRow): boolean => idForm.test(id) && traceForm.test(trace)
@@ -64,7 +63,10 @@ function parentsOf(rows: readonly SpanRow[]): Int32Array {
 /** Requests are not kept. */
 const keptOf = ([, input, output, total, cacheRead, cacheWrite, inside, , ...billed]: UsageNumbers): number[] =>
   [input, output, total, cacheRead, cacheWrite, inside, ...billed].map((value) => value ?? 0)
-const keptNumbers = 10
+/** Of a span that others with usage are not below. */
+const nothing: readonly number[] = Array(11).fill(0)
+const placeOf = ({ project, id, started_us }: Pick<SpanRow, 'project' | 'id' | 'started_us'>): string =>
+  keyOf(project, id, String(started_us))
 
 /** @param bills of the rows, null = not read yet */
 function sharesOfTrace(rows: readonly SpanRow[], bills: ReadonlyMap<string, Bill> | null): Map<number, number[]> {
@@ -87,20 +89,33 @@ export function createUsageShares(store: Pick<Store, 'rows' | 'command'>, ownsTa
   const background = { pool: 'background' } as const
   const read = <Row>(query: Query) => store.rows<Row>(query, background)
 
+  const timesOf = (rows: readonly SpanRow[]) => ({
+    projects: rows.map(({ project }) => project),
+    times: rows.map((row) => row.started_us),
+  })
+  const knownOf = async (rows: readonly SpanRow[]): Promise<Map<string, number[]>> => {
+    const found = new Map<string, number[]>()
+    for (const some of slicesOf(rows, tracesAtOnce))
+      for (const one of await read<Known>(statement('usage-shares-known', timesOf(some))))
+        found.set(placeOf(one), one.stored)
+    return found
+  }
   const billsOf = async (rows: readonly SpanRow[]): Promise<Map<string, Bill>> => {
     const bills = new Map<string, Bill>()
     for (const some of slicesOf(rows, tracesAtOnce)) {
-      const times = { projects: some.map(({ project }) => project), times: some.map((row) => row.started_us) }
-      for (const bill of await read<Bill>(statement('usage-shares-bills', times)))
+      for (const bill of await read<Bill>(statement('usage-shares-bills', timesOf(some))))
         bills.set(keyOf(bill.project, bill.id, bill.end_ver), bill)
     }
     return bills
   }
 
-  /** What has to be stored of some traces. */
-  const changesOf = async (traces: readonly Trace[]): Promise<Share[]> => {
+  /**
+   * What has to be stored of some traces.
+   * @param isNew whether they only got spans: then those in which no usage is below another have no shares
+   */
+  const changesOf = async (traces: readonly Trace[], isNew: boolean): Promise<Share[]> => {
     const named = { projects: traces.map(({ project }) => project), traces: traces.map(({ trace }) => trace) }
-    const rows = await read<SpanRow>(statement('usage-shares-spans', named))
+    const rows = await read<SpanRow>(statement('usage-shares-spans', { ...named, every: isNew ? 0 : 1 }))
     const byTrace = new Map<string, SpanRow[]>()
     await forEachYielding(rows, (row) => {
       const key = keyOf(row.project, row.trace)
@@ -108,21 +123,24 @@ export function createUsageShares(store: Pick<Store, 'rows' | 'command'>, ownsTa
       if (known) known.push(row)
       else byTrace.set(key, [row])
     })
-    const groups = [...byTrace.values()].filter(({ length }) => length <= maxSpans)
-    const nested = groups.filter((group) => sharesOfTrace(group, null).size > 0)
-    const bills = await billsOf(nested.flatMap((group) => group.filter(({ numbers }) => numbers.length > 0)))
+    const groups: SpanRow[][] = []
+    await forEachYielding(byTrace.values(), (group) => {
+      if (group.length <= maxSpans && (!isNew || sharesOfTrace(group, null).size > 0)) groups.push(group)
+    })
+    const reporting = groups.flatMap((group) => group.filter(({ numbers }) => numbers.length > 0))
+    const [bills, known] = await Promise.all([billsOf(reporting), knownOf(reporting)])
     const changes: Share[] = []
-    const add = (row: SpanRow, values: number[]): void => {
-      if (values.some((value, n) => value !== (row.stored[n] ?? 0))) changes.push({ row, values })
+    const add = (row: SpanRow, values: readonly number[]): void => {
+      const stored = known.get(placeOf(row)) ?? nothing
+      if (values.some((value, n) => value !== stored[n])) changes.push({ row, values })
     }
-    for (const group of groups) {
+    await forEachYielding(groups, (group) => {
       const shares = sharesOfTrace(group, bills)
       for (const [place, row] of group.entries()) {
         const share = shares.get(place)
-        if (share) add(row, [1, ...keptOf(share)])
-        else if (row.stored[0] === 1) add(row, Array(1 + keptNumbers).fill(0))
+        if (row.numbers.length > 0) add(row, share ? [1, ...keptOf(share)] : nothing)
       }
-    }
+    })
     return changes
   }
 
@@ -143,12 +161,12 @@ export function createUsageShares(store: Pick<Store, 'rows' | 'command'>, ownsTa
     await store.command(statement('dirty-buckets-of-new', {}, { rows: marks.join('\n') }))
   }
 
-  const settleTraces = async (traces: readonly Trace[], marked: DirtyPositions | null): Promise<void> => {
+  const settleTraces = async (traces: readonly Trace[], marked: DirtyPositions | null, isNew = true): Promise<void> => {
     for (const some of slicesOf(traces, tracesAtOnce)) {
       // Of two processes the one that began to read later wins: each reads after its own rows are in.
       lastVersion = Math.max(Date.now() * 1_000, lastVersion + 1)
       const version = lastVersion
-      const changes = await changesOf(some)
+      const changes = await changesOf(some, isNew)
       if (changes.length > 0) await keep(changes, version, marked)
     }
   }
@@ -171,20 +189,21 @@ export function createUsageShares(store: Pick<Store, 'rows' | 'command'>, ownsTa
   }
 
   return {
-    async settle({ traces, others, reporting }, marked) {
+    async settle({ traces, others, reporting }, marked, isNew) {
       for (const project of reporting) known.set(project, true)
-      const named = new Map(traces)
-      if (others.size > 0)
-        for (const one of await tracesOf([...others.values()])) named.set(keyOf(one.project, one.trace), one)
-      const projects = new Map<string, boolean>()
-      for (const { project } of named.values())
-        if (!projects.has(project)) projects.set(project, await mayReport(project))
-      const due = [...named.values()].filter(({ project }) => projects.get(project))
-      await settleTraces(due, marked)
+      const projects = new Set([...traces.values(), ...others.values()].map(({ project }) => project))
+      for (const project of projects) if (!(await mayReport(project))) projects.delete(project)
+      await settleTraces(
+        [...traces.values()].filter(({ project }) => projects.has(project)),
+        marked,
+        isNew,
+      )
+      const ofOthers = [...others.values()].filter(({ project }) => projects.has(project))
+      if (ofOthers.length > 0) await settleTraces(await tracesOf(ofOthers), marked, false)
     },
     async settleCalls(calls, marked) {
       const spans = calls.filter(({ id }) => idForm.test(id)).map(({ project_id: project, id }) => ({ project, id }))
-      if (spans.length > 0) await settleTraces(await tracesOf(spans), marked)
+      if (spans.length > 0) await settleTraces(await tracesOf(spans), marked, false)
     },
     async settleStored({ fromUs: from, beforeExclusiveUs: before }) {
       await settleTraces(await read<Trace>(statement('usage-shares-stored', { from, before })), null)
