@@ -12,7 +12,7 @@ const programs = ['services/web/page/', 'test/', '']
  */
 const shared = new Set(
   `
-  Item Kind Scope Value choice isObject list optional pageQuery text textOf
+  Item Kind Scope Value choice isObject list optional pageQuery text
   test:post test:project test:setup
   `
     .trim()

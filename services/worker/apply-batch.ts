@@ -6,7 +6,8 @@ import type { Store } from '../core/store/store.ts'
 import { topicNamed } from '../events/registry.ts'
 import { createNewCallsInsert, type NewCallsDeps } from './calls/insert-new.ts'
 import { createCallMaterializer, type LogJoins } from './calls/merge-fragments.ts'
-import type { SpansOfRows, UsageShares } from './calls/usage-shares.ts'
+import type { SpansOfRows } from './calls/spans.ts'
+import type { UsageShares } from './calls/usage-shares.ts'
 import type { Budget } from './cleanup/budget.ts'
 import { createDeduplication } from './cleanup/deduplicate.ts'
 import { batchMembers, type DirtyPositions, dirtyAt } from './combined-batch.ts'
@@ -158,7 +159,8 @@ export function createApplier(deps: ApplierDeps): Applier {
     isNew: boolean,
     marked: () => Promise<DirtyPositions>,
   ): Promise<void> => {
-    if (shares === undefined || spans === undefined || spans.traces.size + spans.others.size === 0) return
+    if (shares === undefined || spans === undefined) return
+    if (spans.traces.size + spans.mixed.size + spans.others.size === 0) return
     await shares.settle(spans, await marked(), isNew)
   }
 
@@ -224,6 +226,7 @@ export function createApplier(deps: ApplierDeps): Applier {
         } finally {
           // It may have exchanged tables.
           deps.newCalls?.known?.forget()
+          shares?.forget()
         }
       }),
     deduplicateChanged: deduplication.changed,

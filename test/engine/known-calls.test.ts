@@ -6,6 +6,7 @@ import { createApplier } from '../../services/worker/apply-batch.ts'
 import { keyOfTexts } from '../../services/worker/calls/call-rows.ts'
 import { fingerprintFrom, fingerprintOf } from '../../services/worker/calls/fingerprints.ts'
 import { createKnownCalls } from '../../services/worker/calls/known-calls.ts'
+import { keyOfTrace } from '../../services/worker/calls/spans.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
 let store: Store
@@ -39,7 +40,7 @@ describe('calls that the tables hold', () => {
   beforeAll(async () => {
     await run(`INSERT INTO callhouse.calls_in (kind, project_id, id, clock, started_us, ended_us, trace_id)
       SELECT 'complete', '${project}', concat('call-', toString(number)), number + 1,
-        ${Date.UTC(2026, 1, 3) * 1000} + number * ${hour / 20}, 0, 't' FROM numbers(3000)`)
+        ${Date.UTC(2026, 1, 3) * 1000} + number * ${hour / 20}, 0, if(number = 7, repeat('a', 32), 't') FROM numbers(3000)`)
     await run(`INSERT INTO callhouse.calls_in (kind, project_id, id, clock, payload_us, ended_us)
       SELECT 'end', '${project}', concat('end-', toString(number)), number + 1, 1, 1 FROM numbers(500)`)
   })
@@ -51,6 +52,8 @@ describe('calls that the tables hold', () => {
     expect(known.isComplete()).toBe(true)
     for (let n = 0; n < 3_000; n++) expect(known.add(key(`call-${n}`))).toBe(true)
     for (let n = 0; n < 500; n++) expect(known.add(key(`end-${n}`))).toBe(true)
+    expect(known.add(keyOfTrace({ project, trace: 'a'.repeat(32) }))).toBe(true)
+    expect(known.add(keyOfTrace({ project, trace: 'b'.repeat(32) }))).toBe(false)
     expect(Array.from({ length: 3_000 }, (_, n) => known.add(key(`other-${n}`))).filter(Boolean).length).toBeLessThan(5)
     expect(known.add(key('other-7'))).toBe(true)
   })

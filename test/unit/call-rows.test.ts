@@ -4,8 +4,9 @@ import { describe, expect, it, vi } from 'vitest'
 import type { CallFragment } from '../../services/events/calls.ts'
 import { createCallWriter } from '../../services/events/calls-writer.ts'
 import { mayBeBilled } from '../../services/worker/calls/billed-rows.ts'
-import { keyOfTexts, rowsByCall, textOf } from '../../services/worker/calls/call-rows.ts'
+import { keyOfTexts, rowsByCall } from '../../services/worker/calls/call-rows.ts'
 import { createFingerprints, fingerprintOf } from '../../services/worker/calls/fingerprints.ts'
+import { keyOfTrace, textOf } from '../../services/worker/calls/spans.ts'
 import { complete, end, rename, start } from '../fixtures/call-world.ts'
 
 const rowsOf = (...texts: string[]) =>
@@ -63,7 +64,7 @@ describe('rows by call', () => {
     }
   })
 
-  const noSpans = { traces: new Map(), others: new Map(), reporting: new Set() }
+  const noSpans = { traces: new Map(), mixed: new Set(), others: new Map(), reporting: new Set() }
 
   it('leaves ids with escapes to the merge, and says so of rows that it cannot read', async () => {
     const withEscapes = written(complete('a"b'), complete('a\\'), complete('a\n'), end('a"b'))
@@ -123,19 +124,49 @@ describe('rows that have nothing to bill beside their counts', () => {
     const [trace, span, other] = ['ab'.repeat(16), 'cd'.repeat(8), 'ef'.repeat(8)]
     const usage = [{ model: 'm', requests: 1, input: 1, output: 1, total: 2, cacheRead: 0, cacheWrite: 0 }]
     const rows = written(
-      complete(span, { projectId: 'a/spans', traceId: trace }),
-      complete(span, { projectId: 'a/usage', traceId: trace, usage }),
+      complete(span, { projectId: 'a/spans', traceId: trace, parentId: other }),
+      complete(span, { projectId: 'a/usage', traceId: trace, usage: [...usage, ...usage], otelDump: '{}' }),
+      complete(other, { projectId: 'a/usage', traceId: trace, usage, summary: cached }),
+      complete(span, { projectId: 'a/other', traceId: trace, parentId: 'no id of a span' }),
       complete('019b0000-0000-7000-8000-000000000000', { projectId: 'a/sdk', traceId: trace, usage }),
       { kind: 'delete', projectId: 'a/spans', id: other, clock: 1n } as CallFragment,
+      end(other, { projectId: 'a/ends', usage }),
     )
-    expect((await rowsByCall(rows)).spans).toEqual({
-      traces: new Map([
-        [`a/spans\n${trace}`, { project: 'a/spans', trace }],
-        [`a/usage\n${trace}`, { project: 'a/usage', trace }],
-      ]),
-      others: new Map([[`a/spans\n${other}`, { project: 'a/spans', id: other }]]),
-      reporting: new Set(['a/usage']),
+    const { traces, mixed, others, reporting } = (await rowsByCall(rows)).spans
+    const none = { parent: '', numbers: [], isSpan: false, endVer: '' }
+    const told = [...traces.values()].map(({ key, project, spans, isPartial }) => {
+      expect(key).toBe(keyOfTrace({ project, trace }))
+      return {
+        project,
+        isPartial,
+        spans: spans.map(({ startedUs, billed, stored, ...rest }) => ({ ...rest, billed: billed !== null })),
+      }
     })
+    expect(told).toEqual([
+      { project: 'a/spans', isPartial: false, spans: [{ ...none, id: span, parent: other, billed: true }] },
+      {
+        project: 'a/usage',
+        isPartial: false,
+        spans: [
+          {
+            ...none,
+            id: span,
+            numbers: [2, 2, 2, 4, 0, 0],
+            isSpan: true,
+            endVer: expect.stringMatching(/^\d+$/),
+            billed: true,
+          },
+          { ...none, id: other, numbers: [1, 1, 1, 2, 0, 0], endVer: expect.stringMatching(/^\d+$/), billed: false },
+        ],
+      },
+      { project: 'a/other', isPartial: true, spans: [] },
+    ])
+    expect([...mixed]).toEqual([keyOfTrace({ project: 'a/sdk', trace })])
+    expect([...others.values()]).toEqual([
+      { project: 'a/spans', id: other },
+      { project: 'a/ends', id: other },
+    ])
+    expect([...reporting]).toEqual(['a/usage', 'a/ends'])
   })
 
   it('are told beside raw spans, whatever these hold', async () => {

@@ -4,7 +4,7 @@ import { forEachYielding } from '../../core/concurrency/yielding.ts'
 import type { CallFragment } from '../../events/calls.ts'
 import type { SegmentRow } from '../split/segment-rows.ts'
 import { mayBeBilled } from './billed-rows.ts'
-import type { SpansOfRows } from './usage-shares.ts'
+import { addToSpans, headOf, type SpansOfRows } from './spans.ts'
 
 /** A finished call, or the start of one, by what its row begins with. */
 export type CallRow = {
@@ -47,33 +47,10 @@ const restBytes = ',"started_us":-9223372036854775808,'.length
 
 /** A name that came with a call is a fragment of its own. It stands before all payloads. */
 const named = Buffer.from('"named":1')
-const firstPayload = Buffer.from(',"attributes":')
-
-/** A row without its payloads. */
-const headOf = (text: Buffer): Buffer => {
-  const end = text.indexOf(firstPayload)
-  return end === -1 ? text : text.subarray(0, end)
-}
 const isNamed = (text: Buffer): boolean => headOf(text).includes(named)
-
-/** Characters of the id of a span, and how its row names its trace and that it reports usage. */
-const spanIdLength = 16
-const traceOf = /,"trace_id":"([0-9a-f]{32})"/
-const usageLead = Buffer.from(',"usage_model":')
-
-function addSpan(spans: SpansOfRows, text: Buffer, project: string, id: string): void {
-  const head = headOf(text)
-  const trace = traceOf.exec(head.toString('latin1', 0, beginningBytes))?.[1]
-  if (trace === undefined) spans.others.set(`${project}\n${id}`, { project, id })
-  else spans.traces.set(`${project}\n${trace}`, { project, trace })
-  if (head.includes(usageLead)) spans.reporting.add(project)
-}
 
 /** What tells a call from all others, of project and id as they stand in a row: fingerprints are made of it. */
 const keyOf = (project: string, id: string): string => `${project}","id":"${id}`
-
-/** The text that bytes in a string are. */
-export const textOf = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8')
 
 /** The key of a call whose project and id are texts. */
 export const keyOfTexts = (project: string, id: string): string =>
@@ -94,7 +71,7 @@ export async function rowsByCall(rows: Iterable<SegmentRow>): Promise<RowsByCall
   let isUnsure = false
   let isBilled = false
   let hasPayloads = false
-  const spans: SpansOfRows = { traces: new Map(), others: new Map(), reporting: new Set() }
+  const spans: SpansOfRows = { traces: new Map(), mixed: new Set(), others: new Map(), reporting: new Set() }
   await forEachYielding(rows, (row) => {
     rowCount++
     const [, kind, project, id, clock = '', us] = beginningOf(row.text) ?? []
@@ -103,11 +80,11 @@ export async function rowsByCall(rows: Iterable<SegmentRow>): Promise<RowsByCall
       hasPayloads = true
       return
     }
-    if (id.length === spanIdLength) addSpan(spans, row.text, textOf(project), id)
     const key = keyOf(project, id)
     const isFinished = kind === 'complete'
     hasPayloads ||= !withoutPayloads.has(kind as CallFragment['kind'])
     const begins = us !== undefined && (isFinished || kind === 'start') && !isNamed(row.text)
+    addToSpans(spans, row.text, { project, id, clock, startedUs: Number(us), begins })
     isBilled ||= isFinished && mayBeBilled(row.text)
     const { partition, text } = row
     const call = () => ({ partition, key, project, id, clock, startedUs: Number(us), isFinished, text })

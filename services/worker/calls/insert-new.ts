@@ -10,10 +10,10 @@ import type { Marking } from '../materializer.ts'
 import { type SegmentRow, sourceOf, withSourceRows } from '../split/segment-rows.ts'
 import { isRefusal } from '../split/split-batch.ts'
 import { statement } from '../statements.ts'
-import { type CallRow, keyOfTexts, type RowsByCall, rowsByCall, textOf } from './call-rows.ts'
+import { type CallRow, keyOfTexts, type RowsByCall, rowsByCall } from './call-rows.ts'
 import type { KnownCalls } from './known-calls.ts'
 import { lookupRows } from './merge-fragments.ts'
-import type { SpansOfRows } from './usage-shares.ts'
+import { type SpansOfRows, textOf } from './spans.ts'
 
 export type NewCallsInsert = {
   /**
@@ -63,16 +63,22 @@ export function createNewCallsInsert(
     return !stored.some(({ project_id, id }) => keys.has(keyOfTexts(project_id, id)))
   }
 
-  /** Adds all calls to the known ones; returns the keys of those of which something may be stored, undefined for all. */
-  const note = async ({ calls, isUnsure }: RowsByCall): Promise<Set<string> | undefined> => {
+  /** Adds all calls and traces to the known ones; returns the keys of those of which something may be stored, undefined for all. */
+  const note = async ({ calls, isUnsure, spans }: RowsByCall): Promise<Set<string> | undefined> => {
     if (known === undefined) return undefined
     const found = new Set<string>()
     await forEachYielding(calls.keys(), (key) => {
       if (known.add(key)) found.add(key)
     })
+    const newTraces = new Set<string>()
+    await forEachYielding(new Set([...spans.mixed, ...spans.traces.keys()]), (key) => {
+      if (!known.add(key)) newTraces.add(key)
+    })
     if (isUnsure) known.disable('unknown row')
     // Looked at when all were asked for: fingerprints that were forgotten meanwhile prove nothing.
-    return known.isComplete() ? found : undefined
+    if (!known.isComplete()) return undefined
+    spans.newTraces = newTraces
+    return found
   }
 
   /** The calls of the rows; undefined when some of the rows begin none, or need further steps. */

@@ -1,5 +1,5 @@
-// Knows which calls the tables may hold something of, where this process alone writes them: a call that it does not know
-// is new, and needs no look into the tables.
+// Knows which calls and traces of spans the tables may hold something of, where this process alone writes them: one that it
+// does not know is new, and needs no look into the tables.
 import { setImmediate } from 'node:timers/promises'
 import { pause } from '../../core/concurrency/pause.ts'
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
@@ -19,8 +19,8 @@ export type KnownCalls = {
   /** Whether a call that was not added before is surely new. Not until the tables have been read, nor when there are too many. */
   isComplete(): boolean
   /**
-   * Called before anything of the call goes into the tables.
-   * @param key `keyOf` of the call
+   * Called before anything of the call or trace goes into the tables.
+   * @param key of the call (`keyOfTexts`) or the trace (`keyOfTrace`)
    * @returns false when it was surely not added before
    */
   add(key: string): boolean

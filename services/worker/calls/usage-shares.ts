@@ -6,16 +6,8 @@ import type { Query, Store } from '../../core/store/store.ts'
 import type { DirtyPositions } from '../combined-batch.ts'
 import { statement } from '../statements.ts'
 import type { TimeRange } from '../time-range.ts'
-
-/** Spans of a batch: their traces, and those of which only the id is known, as they are deleted. */
-export type SpansOfRows = {
-  /** By `project trace`. */
-  traces: Map<string, { project: string; trace: string }>
-  /** By `project id`. */
-  others: Map<string, { project: string; id: string }>
-  /** Projects with a span that reports usage. */
-  reporting: Set<string>
-}
+import { createRecentTraces } from './recent-traces.ts'
+import { keyOfTrace, noBill, noShare, type Span, type SpansOfRows, type TraceName } from './spans.ts'
 
 export type UsageShares = {
   /** @param isNew whether nothing was stored of the spans */
@@ -24,6 +16,8 @@ export type UsageShares = {
   settleCalls(calls: readonly { project_id: string; id: string }[], marked: DirtyPositions): Promise<void>
   /** The same for what is stored of spans that begin in a range, without marks. */
   settleStored(range: TimeRange): Promise<void>
+  /** The tables may hold something else than what went into them here. */
+  forget(): void
 }
 
 /** Traces of one statement. */
@@ -33,151 +27,204 @@ const maxSpans = 200_000
 const idForm = /^[0-9a-f]{16}$/
 const traceForm = /^[0-9a-f]{32}$/
 
-type Trace = { project: string; trace: string }
-type SpanRow = Trace & {
-  id: string
-  parent: string
-  started_us: number
-  end_ver: string
-  /** None = it reports no usage. */
-  numbers: number[]
-}
+/** The calls of a trace; those from `added` on are of a batch that marks their minutes itself. */
+type Group = TraceName & { spans: Span[]; added: number }
+type Change = { project: string; span: Span; values: readonly number[] }
+
+type SpanRow = TraceName & { id: string; parent: string; started_us: number; end_ver: string; numbers: number[] }
 type Known = { project: string; id: string; started_us: number; stored: number[] }
 type Bill = { project: string; id: string; end_ver: string; is_span: number; billed: number[] }
-/** A row of usage_shares: whether it is nested, and its numbers. */
-type Share = { row: SpanRow; values: readonly number[] }
 
 const keyOf = (...texts: string[]): string => texts.join('\n')
-const isSpan = ({ id, trace }: SpanRow): boolean => idForm.test(id) && traceForm.test(trace)
 
 function* slicesOf<Item>(items: readonly Item[], size: number): Generator<Item[]> {
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size)
 }
 
 /** Places of parents within a trace. */
-function parentsOf(rows: readonly SpanRow[]): Int32Array {
-  const places = new Map(rows.map(({ id }, place) => [id, place]))
-  return Int32Array.from(rows, ({ parent }) => (parent === '' ? -1 : (places.get(parent) ?? -1)))
+function parentsOf(spans: readonly Span[]): Int32Array {
+  const places = new Map(spans.map(({ id }, place) => [id, place]))
+  return Int32Array.from(spans, ({ parent }) => (parent === '' ? -1 : (places.get(parent) ?? -1)))
 }
 
 /** Requests are not kept. */
 const keptOf = ([, input, output, total, cacheRead, cacheWrite, inside, , ...billed]: UsageNumbers): number[] =>
   [input, output, total, cacheRead, cacheWrite, inside, ...billed].map((value) => value ?? 0)
-/** Of a span that others with usage are not below. */
-const nothing: readonly number[] = Array(11).fill(0)
-const placeOf = ({ project, id, started_us }: Pick<SpanRow, 'project' | 'id' | 'started_us'>): string =>
-  keyOf(project, id, String(started_us))
 
-/** @param bills of the rows, null = not read yet */
-function sharesOfTrace(rows: readonly SpanRow[], bills: ReadonlyMap<string, Bill> | null): Map<number, number[]> {
-  const billOf = ({ project, id, end_ver }: SpanRow) => bills?.get(keyOf(project, id, end_ver))
+const reports = ({ numbers }: Span): boolean => numbers.length > 0
+
+/** By place in the trace; what is billed and not read yet counts as nothing. */
+function sharesOfGroup({ trace, spans }: Group): Map<number, number[]> {
+  const isOfSpans = traceForm.test(trace)
   return sharesOf(
-    parentsOf(rows),
+    parentsOf(spans),
     (place) => {
-      const row = rows[place] as SpanRow
-      if (row.numbers.length === 0) return null
-      return [...row.numbers, ...(billOf(row)?.billed ?? [0, 0, 0, 0, 0, 0])]
+      const span = spans[place] as Span
+      return reports(span) ? [...span.numbers, ...(span.billed ?? noBill)] : null
     },
-    (place) => isSpan(rows[place] as SpanRow) && (billOf(rows[place] as SpanRow)?.is_span ?? 1) === 1,
+    (place) => {
+      const { id, isSpan, billed } = spans[place] as Span
+      return isOfSpans && idForm.test(id) && (billed === null || isSpan)
+    },
   )
 }
 
 export function createUsageShares(store: Pick<Store, 'rows' | 'command'>, ownsTables: boolean): UsageShares {
   /** Whether a project has spans with usage, as far as it was asked; where others write the tables too it is not kept. */
   const known = new Map<string, boolean>()
+  const recent = createRecentTraces()
   let lastVersion = 0
   const background = { pool: 'background' } as const
   const read = <Row>(query: Query) => store.rows<Row>(query, background)
 
-  const timesOf = (rows: readonly SpanRow[]) => ({
-    projects: rows.map(({ project }) => project),
-    times: rows.map((row) => row.started_us),
-  })
-  const knownOf = async (rows: readonly SpanRow[]): Promise<Map<string, number[]>> => {
-    const found = new Map<string, number[]>()
-    for (const some of slicesOf(rows, tracesAtOnce))
-      for (const one of await read<Known>(statement('usage-shares-known', timesOf(some))))
-        found.set(placeOf(one), one.stored)
-    return found
-  }
-  const billsOf = async (rows: readonly SpanRow[]): Promise<Map<string, Bill>> => {
-    const bills = new Map<string, Bill>()
-    for (const some of slicesOf(rows, tracesAtOnce)) {
-      for (const bill of await read<Bill>(statement('usage-shares-bills', timesOf(some))))
-        bills.set(keyOf(bill.project, bill.id, bill.end_ver), bill)
+  /** Reads a column of spans where it is not known, by what tells one span from all others. */
+  const complete = async <Row>(
+    groups: readonly Group[],
+    {
+      isMissing,
+      sql,
+      keyOfSpan,
+      keyOfRow,
+      put,
+    }: {
+      isMissing(span: Span): boolean
+      sql: 'usage-shares-bills' | 'usage-shares-known'
+      keyOfSpan(project: string, span: Span): string
+      keyOfRow(row: Row): string
+      put(span: Span, row: Row | undefined): void
+    },
+  ): Promise<void> => {
+    const missing = groups.flatMap(({ project, spans }) =>
+      spans.filter((span) => reports(span) && isMissing(span)).map((span) => ({ project, span })),
+    )
+    for (const some of slicesOf(missing, tracesAtOnce)) {
+      const named = { projects: some.map(({ project }) => project), times: some.map(({ span }) => span.startedUs) }
+      const rows = new Map((await read<Row>(statement(sql, named))).map((row) => [keyOfRow(row), row]))
+      for (const { project, span } of some) put(span, rows.get(keyOfSpan(project, span)))
     }
-    return bills
+  }
+  const readBills = (groups: readonly Group[]): Promise<void> =>
+    complete<Bill>(groups, {
+      isMissing: ({ billed }) => billed === null,
+      sql: 'usage-shares-bills',
+      keyOfSpan: (project, { id, endVer }) => keyOf(project, id, endVer),
+      keyOfRow: ({ project, id, end_ver }) => keyOf(project, id, end_ver),
+      put(span, bill) {
+        span.billed = bill?.billed ?? noBill
+        span.isSpan = (bill?.is_span ?? 1) === 1
+      },
+    })
+  const readStored = (groups: readonly Group[]): Promise<void> =>
+    complete<Known>(groups, {
+      isMissing: ({ stored }) => stored === null,
+      sql: 'usage-shares-known',
+      keyOfSpan: (project, { id, startedUs }) => keyOf(project, id, String(startedUs)),
+      keyOfRow: ({ project, id, started_us }) => keyOf(project, id, String(started_us)),
+      put(span, row) {
+        span.stored = row?.stored ?? noShare
+      },
+    })
+
+  /** @param every whether traces come of which fewer than two spans report usage */
+  const readGroups = async (traces: readonly TraceName[], every: boolean): Promise<Group[]> => {
+    const named = { projects: traces.map(({ project }) => project), traces: traces.map(({ trace }) => trace) }
+    const rows = await read<SpanRow>(statement('usage-shares-spans', { ...named, every: every ? 1 : 0 }))
+    const groups = new Map<string, Group>()
+    await forEachYielding(rows, ({ project, trace, id, parent, started_us: startedUs, end_ver: endVer, numbers }) => {
+      const key = keyOf(project, trace)
+      const group = groups.get(key) ?? { project, trace, spans: [], added: Number.POSITIVE_INFINITY }
+      groups.set(key, group)
+      group.spans.push({ id, parent, startedUs, endVer, numbers, billed: null, isSpan: true, stored: null })
+    })
+    return [...groups.values()].filter(({ spans }) => spans.length <= maxSpans)
   }
 
   /**
    * What has to be stored of some traces.
    * @param isNew whether they only got spans: then those in which no usage is below another have no shares
    */
-  const changesOf = async (traces: readonly Trace[], isNew: boolean): Promise<Share[]> => {
-    const named = { projects: traces.map(({ project }) => project), traces: traces.map(({ trace }) => trace) }
-    const rows = await read<SpanRow>(statement('usage-shares-spans', { ...named, every: isNew ? 0 : 1 }))
-    const byTrace = new Map<string, SpanRow[]>()
-    await forEachYielding(rows, (row) => {
-      const key = keyOf(row.project, row.trace)
-      const known = byTrace.get(key)
-      if (known) known.push(row)
-      else byTrace.set(key, [row])
-    })
-    const groups: SpanRow[][] = []
-    await forEachYielding(byTrace.values(), (group) => {
-      if (group.length <= maxSpans && (!isNew || sharesOfTrace(group, null).size > 0)) groups.push(group)
-    })
-    const reporting = groups.flatMap((group) => group.filter(({ numbers }) => numbers.length > 0))
-    const [bills, known] = await Promise.all([billsOf(reporting), knownOf(reporting)])
-    const changes: Share[] = []
-    const add = (row: SpanRow, values: readonly number[]): void => {
-      const stored = known.get(placeOf(row)) ?? nothing
-      if (values.some((value, n) => value !== stored[n])) changes.push({ row, values })
-    }
+  const changesOf = async (
+    groups: readonly Group[],
+    isNew: boolean,
+  ): Promise<{ group: Group; changes: Change[] }[]> => {
+    const counted = new Map<Group, Map<number, number[]>>()
     await forEachYielding(groups, (group) => {
-      const shares = sharesOfTrace(group, bills)
-      for (const [place, row] of group.entries()) {
-        const share = shares.get(place)
-        if (row.numbers.length > 0) add(row, share ? [1, ...keptOf(share)] : nothing)
-      }
+      const shares = sharesOfGroup(group)
+      if (!isNew || shares.size > 0) counted.set(group, shares)
     })
-    return changes
+    const isUnread = ({ spans }: Group) => spans.some((span) => reports(span) && span.billed === null)
+    const unread = [...counted.keys()].filter(isUnread)
+    await Promise.all([readBills(unread), readStored([...counted.keys()])])
+    await forEachYielding(unread, (group) => void counted.set(group, sharesOfGroup(group)))
+    return Array.from(counted, ([group, shares]) => {
+      const changes = group.spans.flatMap((span, place): Change[] => {
+        if (!reports(span)) return []
+        const share = shares.get(place)
+        const values = share ? [1, ...keptOf(share)] : noShare
+        return values.some((value, n) => value !== span.stored?.[n]) ? [{ project: group.project, span, values }] : []
+      })
+      return { group, changes }
+    })
   }
 
-  /** Where marks are asked for, under the positions of the partitions. */
-  const keep = async (changes: readonly Share[], version: number, marked: DirtyPositions | null): Promise<void> => {
-    const lines = changes.map(({ row, values }) =>
-      JSON.stringify([row.project, row.started_us, row.id, ...values, version]),
+  /** Stores shares; where marks are asked for, under the positions of the partitions. */
+  const settleGroups = async (
+    groups: readonly Group[],
+    version: number,
+    isNew: boolean,
+    marked: DirtyPositions | null,
+  ): Promise<void> => {
+    const found = await changesOf(groups, isNew)
+    const changes = found.flatMap((one) => one.changes)
+    if (changes.length === 0) return
+    const lines = changes.map(({ project, span, values }) =>
+      JSON.stringify([project, span.startedUs, span.id, ...values, version]),
     )
     await store.command(statement('usage-shares-insert', {}, { rows: lines.join('\n') }))
+    for (const { span, values } of changes) span.stored = values
     if (marked === null) return
-    const minuteOf = ({ row }: Share): number => Math.floor(row.started_us / 60e6) * 60
-    const minutes = new Map(changes.map((one) => [keyOf(one.row.project, String(minuteOf(one))), one]))
-    const marks = [...minutes.values()].flatMap((one) =>
-      marked.partitions.map((partition, n) =>
-        JSON.stringify([one.row.project, partition, marked.positions[n], minuteOf(one), 0]),
-      ),
+    const minutes = new Map<string, [project: string, minute: number]>()
+    for (const { group, changes } of found) {
+      const added = new Set(group.spans.slice(group.added))
+      for (const { project, span } of changes) {
+        const minute = Math.floor(span.startedUs / 60e6) * 60
+        if (!added.has(span)) minutes.set(keyOf(project, String(minute)), [project, minute])
+      }
+    }
+    if (minutes.size === 0) return
+    const marks = [...minutes.values()].flatMap(([project, minute]) =>
+      marked.partitions.map((partition, n) => JSON.stringify([project, partition, marked.positions[n], minute, 0])),
     )
     await store.command(statement('dirty-buckets-of-new', {}, { rows: marks.join('\n') }))
   }
 
-  const settleTraces = async (traces: readonly Trace[], marked: DirtyPositions | null, isNew = true): Promise<void> => {
+  /** Of two processes the one that began to read later wins: each reads after its own rows are in. */
+  const nextVersion = (): number => {
+    lastVersion = Math.max(Date.now() * 1_000, lastVersion + 1)
+    return lastVersion
+  }
+
+  const settleTraces = async (
+    traces: readonly TraceName[],
+    marked: DirtyPositions | null,
+    isNew = true,
+  ): Promise<void> => {
     for (const some of slicesOf(traces, tracesAtOnce)) {
-      // Of two processes the one that began to read later wins: each reads after its own rows are in.
-      lastVersion = Math.max(Date.now() * 1_000, lastVersion + 1)
-      const version = lastVersion
-      const changes = await changesOf(some, isNew)
-      if (changes.length > 0) await keep(changes, version, marked)
+      const version = nextVersion()
+      await settleGroups(await readGroups(some, !isNew), version, isNew, marked)
     }
   }
 
-  const tracesOf = (calls: readonly { project: string; id: string }[]): Promise<Trace[]> =>
-    read<Trace>(
-      statement('usage-shares-traces', {
-        projects: calls.map(({ project }) => project),
-        ids: calls.map(({ id }) => id),
-      }),
-    )
+  const settleSpans = async (
+    spans: readonly { project: string; id: string }[],
+    marked: DirtyPositions,
+  ): Promise<void> => {
+    if (spans.length === 0) return
+    const named = { projects: spans.map(({ project }) => project), ids: spans.map(({ id }) => id) }
+    const traces = await read<TraceName>(statement('usage-shares-traces', named))
+    for (const one of traces) recent.drop(keyOfTrace(one))
+    await settleTraces(traces, marked, false)
+  }
 
   const mayReport = async (project: string): Promise<boolean> => {
     if (!ownsTables) return true
@@ -189,24 +236,36 @@ export function createUsageShares(store: Pick<Store, 'rows' | 'command'>, ownsTa
   }
 
   return {
-    async settle({ traces, others, reporting }, marked, isNew) {
+    async settle({ traces, newTraces, mixed, others, reporting }, marked, isNew) {
+      for (const key of mixed) recent.drop(key)
       for (const project of reporting) known.set(project, true)
       const projects = new Set([...traces.values(), ...others.values()].map(({ project }) => project))
       for (const project of projects) if (!(await mayReport(project))) projects.delete(project)
-      await settleTraces(
-        [...traces.values()].filter(({ project }) => projects.has(project)),
+      const groups: Group[] = []
+      const unknown: TraceName[] = []
+      for (const [key, trace] of traces) {
+        if (!projects.has(trace.project)) continue
+        const isWhole = isNew && newTraces !== undefined && !mixed.has(key)
+        const group = isWhole ? recent.add(trace, newTraces.has(key)) : undefined
+        if (!isWhole) recent.drop(key)
+        if (group) groups.push(group)
+        else unknown.push(trace)
+      }
+      await settleGroups(groups, nextVersion(), true, marked)
+      await settleTraces(unknown, marked, isNew)
+      await settleSpans(
+        [...others.values()].filter(({ project }) => projects.has(project)),
         marked,
-        isNew,
       )
-      const ofOthers = [...others.values()].filter(({ project }) => projects.has(project))
-      if (ofOthers.length > 0) await settleTraces(await tracesOf(ofOthers), marked, false)
     },
     async settleCalls(calls, marked) {
       const spans = calls.filter(({ id }) => idForm.test(id)).map(({ project_id: project, id }) => ({ project, id }))
-      if (spans.length > 0) await settleTraces(await tracesOf(spans), marked, false)
+      await settleSpans(spans, marked)
     },
+    forget: recent.clear,
     async settleStored({ fromUs: from, beforeExclusiveUs: before }) {
-      await settleTraces(await read<Trace>(statement('usage-shares-stored', { from, before })), null)
+      recent.clear()
+      await settleTraces(await read<TraceName>(statement('usage-shares-stored', { from, before })), null)
     },
   }
 }

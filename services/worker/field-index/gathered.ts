@@ -2,7 +2,8 @@
 // tables costs many times as much. What was not gathered, or is forgotten, is read back.
 import { forEachYielding } from '../../core/concurrency/yielding.ts'
 import type { Batch } from '../../core/log/log.ts'
-import { type CallRow, textOf } from '../calls/call-rows.ts'
+import type { CallRow } from '../calls/call-rows.ts'
+import { textOf } from '../calls/spans.ts'
 import { batchMembers } from '../combined-batch.ts'
 import { createFieldValueGroups, type FieldValueGroups } from './groups.ts'
 import { addRowValues } from './row-values.ts'
