@@ -82,15 +82,11 @@ export class OtlpReader extends Base {
     }
   }
 
-  #bytes(): Buffer {
+  bytes(): Buffer {
     const end = this.fieldEnd()
     const bytes = this.buf.subarray(this.pos, end)
     this.pos = end
     return bytes
-  }
-
-  bytes(): Buffer {
-    return this.#bytes()
   }
 
   /** Bytes that are no UTF-8 become U+FFFD: a text that was cut through is no reason to lose a span. */
@@ -131,16 +127,12 @@ export class OtlpReader extends Base {
   /** A value that is nothing but a long text; null and nothing read of any other. */
   textBytes(end: number): TextBytes | null {
     const at = this.pos
-    if (end - at > leastTextBytes && this.buf[at] === 10) {
-      this.pos++
-      const start = this.size() + this.pos === end ? this.pos : -1
-      if (start > 0) {
-        this.pos = end
-        return new TextBytes(this.buf, start, end)
-      }
-    }
-    this.pos = at
-    return null
+    if (end - at <= leastTextBytes || this.buf[at] !== 10) return null
+    this.pos++
+    const isAll = this.size() + this.pos === end
+    const start = this.pos
+    this.pos = isAll ? end : at
+    return isAll ? new TextBytes(this.buf, start, end) : null
   }
 }
 
