@@ -66,7 +66,7 @@ describe('lists', () => {
       expect(await idsOf({ filter: { [name]: list.slice(9) } })).toEqual([])
     }
     const by = ['inputs.a', 'output.b'].map((name) => ({ field: name, direction: 'asc' }))
-    expect(await idsOf({ filter: prefixes(runs(350, 1_000)), ...where(bothSides), sort_by: by })).toEqual(['few'])
+    expect(await idsOf({ filter: prefixes(runs(150, 1_000)), ...where(bothSides), sort_by: by })).toEqual(['few'])
   })
 })
 
