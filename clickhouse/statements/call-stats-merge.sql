@@ -1,6 +1,6 @@
 -- Merges statistics into those of some larger buckets: of minutes into hours (`unit` 60), or of seconds into minutes (1). The
 -- version of an hour is the sum of those of its minutes, as in call-counts-hourly; a minute has that of the recompute, which
--- tells that it is made of its seconds (call-stats-due).
+-- tells that it is made of its seconds (buckets-due).
 INSERT INTO callhouse.call_stats
 WITH
     due AS

@@ -82,6 +82,7 @@ import { createTableReadRoutes } from '../query/tables/routes.ts'
 import { createTableUpdateRoutes } from '../query/tables/update.ts'
 import { createThreadRoutes } from '../query/threads/routes.ts'
 import { createTraceTreeRoutes } from '../query/trace-tree/routes.ts'
+import { tracesQueryRoute } from '../query/traces/routes.ts'
 import { jobOfKeyQuery } from '../query/training-jobs/of-key.ts'
 import { projectUsageRoute } from '../query/usage/by-key.ts'
 import { createUsageRoutes } from '../query/usage/routes.ts'
@@ -218,6 +219,7 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
     ...createErasureRoutes({ ...calls, split, audit, requestErasure, config }),
     ...createCallStatsRoutes(calls),
     unpricedModelsRoute(calls),
+    tracesQueryRoute(calls),
     ...createUsageRoutes({ ...calls, usageOwnOnly: config.usageOwnOnly }),
     ...createObjectReadRoutes({ store, freshness, config }),
     ...createObjectListRoutes({ store, freshness, config }),

@@ -14,6 +14,7 @@ type ProjectTable =
   | 'call_counts_hourly'
   | 'call_marks'
   | 'call_stats'
+  | 'trace_parts'
   | 'usage_shares'
   | 'objects'
   | 'object_events'
@@ -51,6 +52,7 @@ const ages: Partial<Record<ProjectTable, Aged>> = {
   call_counts_hourly: { column: 'hour', cutoff: 'callsUs', is: 'time' },
   call_marks: { column: 'minute', cutoff: 'callsUs', is: 'time' },
   call_stats: { column: 'bucket', cutoff: 'statsUs', is: 'time' },
+  trace_parts: { column: 'bucket', cutoff: 'callsUs', is: 'time' },
   usage_shares: { column: 'started_at', cutoff: 'callsUs', is: 'time64' },
   payloads: { column: 'at', cutoff: 'payloadsUs', is: 'time64' },
   // A row holds values of one hour, and a cutoff is a whole hour.

@@ -92,7 +92,7 @@ it('what nobody has begun is begun by the worker with partition 0, for all proje
   expect(await derived()).toEqual({})
   await holder([0]).refresh()
   expect(await derived()).toEqual(truth((name) => sent.get(name) as number))
-  expect(await coverNames()).toEqual(['call_counts', 'call_stats', 'call_stats_shared'])
+  expect(await coverNames()).toEqual(['call_counts', 'call_stats', 'call_stats_shared', 'trace_parts'])
   await expectExactCounts()
 })
 

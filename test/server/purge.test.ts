@@ -54,6 +54,7 @@ const tables = [
   'call_keys',
   'call_counts_hourly',
   'call_counts',
+  'trace_parts',
   'payloads',
   'payload_leaves',
   'payload_chunks',

@@ -96,6 +96,7 @@ async function contents(table: string): Promise<string[]> {
     turns: 'WHERE hidden = 0',
     call_counts: 'WHERE calls > 0',
     call_stats: 'WHERE calls > 0',
+    trace_parts: 'WHERE calls > 0',
   }
   const leaves = table === 'payload_leaves'
   const columns = leaves

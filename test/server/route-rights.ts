@@ -51,6 +51,7 @@ const routesByRight = {
     'files.query_stats',
     'files.resolve_url',
     'traces.tree',
+    'traces.query',
     'calls.cells',
     'calls.fields',
     'calls.values',

@@ -125,6 +125,24 @@ async function projectTotals(project_id: string): Promise<Record<string, Tokens>
   }
 }
 
+type Figures = { trace_id: string; total_tokens: number; input_tokens: number; output_tokens: number; spans: number }
+
+/** Totals of traces: by their ids, and all of them in the order of their tokens. */
+async function expectTraces(project_id: string, trees: Made[][]): Promise<void> {
+  const ask = async (asked: object) =>
+    (await server.send<{ traces: Figures[] }>(`/v2/${project_id}/traces/query`, asked)).traces
+  const traceOf = ([first]: Made[]): string => (first as Made).trace
+  const rightOf = (tree: Made[]): Tokens => sumOf(tree.filter(({ parent }) => parent === null).map(right))
+  const named = await ask({ trace_ids: trees.map(traceOf) })
+  expect(named.map((one) => [one.trace_id, one.spans, one.input_tokens, one.output_tokens])).toEqual(
+    trees.map((tree) => [traceOf(tree), tree.length, ...rightOf(tree)]),
+  )
+  const sort_by = [{ field: 'input_tokens', direction: 'desc' }]
+  const sorted = await ask({ sort_by, limit: 500, where: { input_tokens: { gt: 300 } } })
+  const tokens = trees.map((tree) => rightOf(tree)[0]).filter((input) => input > 300)
+  expect(sorted.map((one) => one.input_tokens)).toEqual(tokens.sort((a, b) => b - a))
+}
+
 it(`tells the same tokens everywhere, seed ${seed}`, async () => {
   const random = createRandom(seed)
   for (let round = 0; round < rounds; round++) {
@@ -142,6 +160,7 @@ it(`tells the same tokens everywhere, seed ${seed}`, async () => {
     const all = await projectTotals(project_id)
     expect(all, `round ${round}`).toEqual(Object.fromEntries(Object.keys(all).map((name) => [name, whole])))
 
+    await expectTraces(project_id, trees)
     const filter = { trace_ids: trees.map(([first]) => (first as Made).trace) }
     const ofTraces = await server.send<{ call_usage: Usage }>('/trace/usage', { project_id, filter })
     const call_ids = roots.flat().map(({ id }) => id)
@@ -163,6 +182,7 @@ it(`tells the same tokens everywhere, seed ${seed}`, async () => {
       }
     }
     await server.now().worker?.rollups.refresh()
+    await expectTraces(project_id, trees)
     expect(await projectTotals(project_id), `round ${round}, from the statistics`).toEqual(all)
   }
 }, 3_600_000)

@@ -57,6 +57,8 @@ const orders = {
 const everywhere = ({ input, output }: Tokens) => ({
   'trace usage': { input, output },
   'calls usage': { input, output },
+  'traces 0': { input, output },
+  'traces 1': { input, output },
   stats: { input, output },
   'stats of roots': { input, output },
   aggregate: { input, output },
@@ -124,6 +126,7 @@ it('bills each token once, at the price of the model that was asked', async () =
   const traced = await sendSpans(project_id, spans, orders.together)
   expect(await costsOf(project_id, traced)).toEqual({
     'trace usage': 100.5,
+    traces: 100.5,
     stats: 100.5,
     aggregate: 100.5,
     tree: 100.5,
@@ -166,7 +169,9 @@ it('leaves calls of SDKs as their interface says: a parent holds the sum of its 
     'stats of roots': once,
     aggregate: twice,
     'aggregate of a model': twice,
-    // The page shows what a trace took.
+    // The page, and its list, show what a trace took.
     tree: once,
+    'traces 0': once,
+    'traces 1': once,
   })
 })

@@ -20,6 +20,7 @@ const parts: Record<string, string> = {
   us: '1',
   mask: '0',
   rows: '',
+  counted: 'due AS (SELECT 1)',
   calls: 'SELECT 1',
   feedbackOfHeld: 'SELECT 1',
   started: 'SELECT 1',
@@ -33,6 +34,7 @@ const parts: Record<string, string> = {
 function whole(file: string): string {
   const text = readFileSync(join(folder, file), 'utf8').replaceAll(/\$\{(\w+)\}/g, (_, part) => parts[part] ?? '1')
   const sql = text.replace(/^(?:--.*\n)+/, '')
+  if (/^\s*\w+ AS\b/.test(sql)) return `WITH ${sql} SELECT 1`
   return /^(?:SELECT|INSERT|WITH|ALTER|DELETE|TRUNCATE|OPTIMIZE)\b/.test(sql) ? sql : `SELECT 1 WHERE ${sql}`
 }
 

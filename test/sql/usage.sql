@@ -87,6 +87,7 @@ FROM
     SELECT
         bucket,
         arrayJoin(points) AS point,
+        nested,
         with_total
     FROM
     (
@@ -99,6 +100,7 @@ FROM
                 c.bucket AS bucket,
                 c.end_ver AS end_ver,
                 c.id AS id,
+                s.nested AS nested,
                 if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points
             FROM
             (
@@ -188,6 +190,7 @@ FROM
     SELECT
         bucket,
         arrayJoin(points) AS point,
+        nested,
         with_total
     FROM
     (
@@ -200,6 +203,7 @@ FROM
                 c.bucket AS bucket,
                 c.end_ver AS end_ver,
                 c.id AS id,
+                s.nested AS nested,
                 if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points
             FROM
             (
@@ -253,6 +257,7 @@ FROM
     SELECT
         bucket,
         arrayJoin(points) AS point,
+        nested,
         with_total
     FROM
     (
@@ -279,6 +284,7 @@ FROM
                 c.bucket AS bucket,
                 c.end_ver AS end_ver,
                 c.id AS id,
+                s.nested AS nested,
                 if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points
             FROM
             (
@@ -332,6 +338,7 @@ FROM
     SELECT
         bucket,
         point,
+        nested,
         bill,
         counts_cached,
         with_total
@@ -346,6 +353,7 @@ FROM
                 c.bucket AS bucket,
                 c.end_ver AS end_ver,
                 c.id AS id,
+                s.nested AS nested,
                 if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points,
                 c.has_cached OR (b.counts_cached = 1) AS counts_cached,
                 arrayMap(point -> if(s.nested = 1, CAST(tupleConcat(tuple(toString(point.1)), s.bill), 'Tuple(model String, inside Int64, apart Int64, cache_read Int64, cache_write Int64, cache_write_1h Int64, more_output Int64)'), arrayFirst(bill -> (bill.model = (point.1)), b.billed_usage)), points) AS bills
@@ -426,6 +434,7 @@ FROM
     SELECT
         bucket,
         point,
+        nested,
         CAST(('', 0, 0, 0, 0, 0, 0), 'Tuple(model String, inside Int64, apart Int64, cache_read Int64, cache_write Int64, cache_write_1h Int64, more_output Int64)') AS bill,
         toUInt8(0) AS counts_cached,
         with_total
@@ -434,6 +443,7 @@ FROM
         SELECT
             bucket,
             arrayJoin(points) AS point,
+            nested,
             with_total
         FROM
         (
@@ -446,6 +456,7 @@ FROM
                     c.bucket AS bucket,
                     c.end_ver AS end_ver,
                     c.id AS id,
+                    s.nested AS nested,
                     if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points
                 FROM
                 (
@@ -481,6 +492,7 @@ FROM
         SELECT
             bucket,
             point,
+            nested,
             bill,
             counts_cached,
             with_total
@@ -495,6 +507,7 @@ FROM
                     c.bucket AS bucket,
                     c.end_ver AS end_ver,
                     c.id AS id,
+                    s.nested AS nested,
                     if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points,
                     c.has_cached OR (b.counts_cached = 1) AS counts_cached,
                     arrayMap(point -> if(s.nested = 1, CAST(tupleConcat(tuple(toString(point.1)), s.bill), 'Tuple(model String, inside Int64, apart Int64, cache_read Int64, cache_write Int64, cache_write_1h Int64, more_output Int64)'), arrayFirst(bill -> (bill.model = (point.1)), b.billed_usage)), points) AS bills
@@ -623,6 +636,7 @@ FROM
         SELECT
             bucket,
             point,
+            nested,
             bill,
             counts_cached,
             with_total
@@ -637,6 +651,7 @@ FROM
                     c.bucket AS bucket,
                     c.end_ver AS end_ver,
                     c.id AS id,
+                    s.nested AS nested,
                     if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points,
                     c.has_cached OR (b.counts_cached = 1) AS counts_cached,
                     arrayMap(point -> if(s.nested = 1, CAST(tupleConcat(tuple(toString(point.1)), s.bill), 'Tuple(model String, inside Int64, apart Int64, cache_read Int64, cache_write Int64, cache_write_1h Int64, more_output Int64)'), arrayFirst(bill -> (bill.model = (point.1)), b.billed_usage)), points) AS bills
@@ -789,3 +804,419 @@ GROUP BY
     model
 LIMIT {v5:UInt64}
 SETTINGS output_format_json_quote_64bit_integers = 0
+
+-- what traces come to (traces.figures)
+-- {"v1":"ent/proj","v0":20,"v2":"trace_id","v3":["a","b"]}
+SELECT
+    c.trace_id,
+    count(),
+    countIf(c.exception != ''),
+    countIf(c.end_ver = 0),
+    min(toUnixTimestamp64Micro(c.started_at)),
+    max(toUnixTimestamp64Micro(if(c.end_ver > 0, greatest(c.ended_at, c.started_at), c.started_at))),
+    arraySlice(arrayMap(root -> (root.2), arraySort(groupArrayIf((c.started_at, c.id), c.parent_id = ''))), 1, {v0:UInt32})
+FROM callhouse.calls AS c
+FINAL
+WHERE (c.project_id = {v1:String}) AND ((c.started_at IN (
+    SELECT started_at
+    FROM callhouse.call_keys
+    WHERE (project_id = {v1:String}) AND ((kind = {v2:String}) AND (key IN ({v3:Array(String)})))
+)) AND (c.delete_ver = 0) AND (c.moved = 0) AND (c.trace_id IN ({v3:Array(String)})))
+GROUP BY c.trace_id
+SETTINGS output_format_json_quote_64bit_integers = 0
+
+-- what traces used (traces.usage)
+-- {"v1":"ent/proj","v0":60000000,"v2":"trace_id","v3":["a","b"],"v4":[0,3600000000]}
+SELECT
+    trace,
+    is_top,
+    toString(point.1) AS model,
+    priced_at,
+    sum(toFloat64(if((nested = 0) AND ((point.4) = 0), (point.2) + (point.3), point.4))),
+    sumForEach([toFloat64(point.2), toFloat64(point.3), assumeNotNull(toNullable(toFloat64(bill.inside))), assumeNotNull(toNullable(toFloat64(if(counts_cached, 0, bill.apart)))), assumeNotNull(toNullable(toFloat64(bill.cache_read))), assumeNotNull(toNullable(toFloat64(bill.cache_write))), assumeNotNull(toNullable(toFloat64(bill.cache_write_1h))), assumeNotNull(toNullable(toFloat64(bill.more_output)))])
+FROM
+(
+    SELECT
+        bucket,
+        trace,
+        is_top,
+        priced_at,
+        point,
+        nested,
+        bill,
+        counts_cached,
+        with_total
+    FROM
+    (
+        SELECT
+            *,
+            emptyArrayString() AS with_total
+        FROM
+        (
+            SELECT
+                c.bucket AS bucket,
+                c.trace AS trace,
+                c.is_top AS is_top,
+                c.priced_at AS priced_at,
+                c.end_ver AS end_ver,
+                c.id AS id,
+                s.nested AS nested,
+                if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points,
+                c.has_cached OR (b.counts_cached = 1) AS counts_cached,
+                arrayMap(point -> if(s.nested = 1, CAST(tupleConcat(tuple(toString(point.1)), s.bill), 'Tuple(model String, inside Int64, apart Int64, cache_read Int64, cache_write Int64, cache_write_1h Int64, more_output Int64)'), arrayFirst(bill -> (bill.model = (point.1)), b.billed_usage)), points) AS bills
+            FROM
+            (
+                SELECT
+                    intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v0:Int64}), 1000000) AS bucket,
+                    c.trace_id AS trace,
+                    toUInt8(((c.parent_id = '') OR ((c.start_ver, c.id) IN (
+                        SELECT
+                            clock,
+                            id
+                        FROM callhouse.payloads
+                        WHERE (project_id = {v1:String}) AND ((part IN ('both', 'start')) AND (at IN (
+                            SELECT started_at
+                            FROM callhouse.call_keys
+                            WHERE (project_id = {v1:String}) AND ((kind = {v2:String}) AND (key IN ({v3:Array(String)})))
+                        )) AND (otel_dump != ''))
+                    )))) AS is_top,
+                    roundDown(toUnixTimestamp64Micro(c.started_at), {v4:Array(Int64)}) AS priced_at,
+                    c.started_at AS begun,
+                    c.end_ver AS end_ver,
+                    c.id AS id,
+                    arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS reported,
+                    (c.start_ver, c.id) IN (
+                        SELECT
+                            clock,
+                            id
+                        FROM callhouse.payloads
+                        WHERE (project_id = {v1:String}) AND ((part IN ('both', 'start')) AND (at IN (
+                            SELECT started_at
+                            FROM callhouse.call_keys
+                            WHERE (project_id = {v1:String}) AND ((kind = {v2:String}) AND (key IN ({v3:Array(String)})))
+                        )) AND (part = 'start') AND (counts_cached = 1))
+                    ) AS has_cached
+                FROM callhouse.calls AS c
+                FINAL
+                WHERE (c.project_id = {v1:String}) AND ((c.started_at IN (
+                    SELECT started_at
+                    FROM callhouse.call_keys
+                    WHERE (project_id = {v1:String}) AND ((kind = {v2:String}) AND (key IN ({v3:Array(String)})))
+                )) AND (c.delete_ver = 0) AND (c.moved = 0) AND (c.trace_id IN ({v3:Array(String)})) AND notEmpty(c.usage_model))
+            ) AS c
+            ANY LEFT JOIN
+            (
+                SELECT
+                    started_at,
+                    id,
+                    nested,
+                    (input, output, total, cache_read, cache_write) AS counted,
+                    (inside, toInt64(0), billed_read, billed_write, billed_write_1h, more_output) AS bill
+                FROM callhouse.usage_shares
+                FINAL
+                WHERE (project_id = {v1:String}) AND ((started_at IN (
+                    SELECT started_at
+                    FROM callhouse.call_keys
+                    WHERE (project_id = {v1:String}) AND ((kind = {v2:String}) AND (key IN ({v3:Array(String)})))
+                )) AND (nested = 1))
+            ) AS s ON (s.started_at = c.begun) AND (s.id = c.id)
+            ANY LEFT JOIN
+            (
+                SELECT
+                    clock,
+                    id,
+                    billed_usage,
+                    counts_cached
+                FROM callhouse.payloads
+                WHERE (project_id = {v1:String}) AND ((part IN ('both', 'end')) AND (at IN (
+                    SELECT c.output_at
+                    FROM callhouse.calls AS c
+                    FINAL
+                    WHERE (c.project_id = {v1:String}) AND ((c.started_at IN (
+                        SELECT started_at
+                        FROM callhouse.call_keys
+                        WHERE (project_id = {v1:String}) AND ((kind = {v2:String}) AND (key IN ({v3:Array(String)})))
+                    )) AND (c.delete_ver = 0) AND (c.moved = 0))
+                )) AND notEmpty(billed_usage))
+            ) AS b ON (b.clock = c.end_ver) AND (b.id = c.id)
+        )
+    )
+    ARRAY JOIN
+        points AS point,
+        bills AS bill
+)
+GROUP BY
+    trace,
+    is_top,
+    model,
+    priced_at
+SETTINGS output_format_json_quote_64bit_integers = 0
+
+-- models of traces (traces.models)
+-- {"v0":"ent/proj","v1":0,"v2":7200000000,"v3":3660000000,"v4":3720000000,"v5":60,"v6":3660,"v7":3720,"v8":7200}
+SELECT toString(arrayJoin(groupUniqArrayArray(models)))
+FROM
+(
+    SELECT groupUniqArrayArray(c.usage_model) AS models
+    FROM callhouse.calls AS c
+    FINAL
+    WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v4:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0))
+    UNION ALL
+    SELECT groupUniqArrayArray(usage_model) AS models
+    FROM callhouse.trace_parts
+    FINAL
+    WHERE (project_id = {v0:String}) AND (((seconds = {v5:UInt32}) AND (bucket >= toDateTime({v1:Int64}, 'UTC')) AND (bucket < toDateTime({v6:Int64}, 'UTC'))) OR ((seconds = {v5:UInt32}) AND (bucket >= toDateTime({v7:Int64}, 'UTC')) AND (bucket < toDateTime({v8:Int64}, 'UTC'))))
+)
+
+-- traces by their cost (traces.order)
+-- {"v1":"ent/proj","v0":60000000,"v2":60,"v3":0,"v4":3660,"v5":3720,"v6":7200,"v7":[0.5,1],"v8":["m"],"v9":[3600000000],"v10":1,"v11":[0.25,0.25],"v12":[-0.5,-1],"v13":7200000000,"v14":3660000000,"v15":3720000000,"v16":0,"v17":"gpt","v18":101,"v19":0}
+SELECT
+    toString(trace),
+    toString(minIf(root, root > 0) AS first_root)
+FROM
+(
+    SELECT
+        p_trace AS trace,
+        (toInt64(toUnixTimestamp(bucket)) * 1000000) + p_begun AS begun,
+        if((if(p_root_at = 0, toInt64(0), ((toInt64(toUnixTimestamp(bucket)) * 1000000) + p_root_at) - 1) > 0) AND (if(p_root_at = 0, toInt64(0), ((toInt64(toUnixTimestamp(bucket)) * 1000000) + p_root_at) - 1) >= {v0:Int64}), if(p_root_at = 0, toInt64(0), ((toInt64(toUnixTimestamp(bucket)) * 1000000) + p_root_at) - 1), 0) AS root,
+        toUInt8(p_has_top) AS has_top,
+        toFloat64(0) AS top_cost,
+        toFloat64(0) AS other_cost,
+        toUInt64(p_errors) AS errors,
+        '' AS model
+    FROM
+    (
+        SELECT
+            bucket,
+            p_trace,
+            p_begun,
+            p_root_at,
+            p_errors,
+            p_has_top
+        FROM
+        (
+            SELECT *
+            FROM callhouse.trace_parts
+            FINAL
+            WHERE (project_id = {v1:String}) AND (((seconds = {v2:UInt32}) AND (bucket >= toDateTime({v3:Int64}, 'UTC')) AND (bucket < toDateTime({v4:Int64}, 'UTC'))) OR ((seconds = {v2:UInt32}) AND (bucket >= toDateTime({v5:Int64}, 'UTC')) AND (bucket < toDateTime({v6:Int64}, 'UTC'))))
+        )
+        ARRAY JOIN
+            trace AS p_trace,
+            begun AS p_begun,
+            root_at AS p_root_at,
+            errors AS p_errors,
+            has_top AS p_has_top
+    )
+    UNION ALL
+    SELECT
+        u_trace AS trace,
+        toInt64(9000000000000000) AS begun,
+        toInt64(0) AS root,
+        u_top AS has_top,
+        if(u_top = 1, ((((u_input * ({v7:Array(Float64)}[if(transform(toString(u_model), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) = 0, 0, transform(toString(u_model), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) + (arrayCount(at -> (at <= (toInt64(toUnixTimestamp(bucket)) * 1000000)), {v9:Array(Int64)}) * {v10:Int64}))])) + (u_output * ({v11:Array(Float64)}[if(transform(toString(u_model), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) = 0, 0, transform(toString(u_model), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) + (arrayCount(at -> (at <= (toInt64(toUnixTimestamp(bucket)) * 1000000)), {v9:Array(Int64)}) * {v10:Int64}))]))) + (u_inside * ({v12:Array(Float64)}[if(transform(toString(u_model), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) = 0, 0, transform(toString(u_model), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) + (arrayCount(at -> (at <= (toInt64(toUnixTimestamp(bucket)) * 1000000)), {v9:Array(Int64)}) * {v10:Int64}))]))) + (u_more_output * ({v11:Array(Float64)}[if(transform(toString(u_model), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) = 0, 0, transform(toString(u_model), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) + (arrayCount(at -> (at <= (toInt64(toUnixTimestamp(bucket)) * 1000000)), {v9:Array(Int64)}) * {v10:Int64}))]))), 0) AS top_cost,
+        if(u_top = 1, 0, ((((u_input * ({v7:Array(Float64)}[if(transform(toString(u_model), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) = 0, 0, transform(toString(u_model), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) + (arrayCount(at -> (at <= (toInt64(toUnixTimestamp(bucket)) * 1000000)), {v9:Array(Int64)}) * {v10:Int64}))])) + (u_output * ({v11:Array(Float64)}[if(transform(toString(u_model), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) = 0, 0, transform(toString(u_model), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) + (arrayCount(at -> (at <= (toInt64(toUnixTimestamp(bucket)) * 1000000)), {v9:Array(Int64)}) * {v10:Int64}))]))) + (u_inside * ({v12:Array(Float64)}[if(transform(toString(u_model), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) = 0, 0, transform(toString(u_model), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) + (arrayCount(at -> (at <= (toInt64(toUnixTimestamp(bucket)) * 1000000)), {v9:Array(Int64)}) * {v10:Int64}))]))) + (u_more_output * ({v11:Array(Float64)}[if(transform(toString(u_model), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) = 0, 0, transform(toString(u_model), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) + (arrayCount(at -> (at <= (toInt64(toUnixTimestamp(bucket)) * 1000000)), {v9:Array(Int64)}) * {v10:Int64}))])))) AS other_cost,
+        toUInt64(0) AS errors,
+        toString(u_model) AS model
+    FROM
+    (
+        SELECT
+            bucket,
+            u_trace,
+            u_model,
+            u_top,
+            u_input,
+            u_output,
+            u_inside,
+            u_apart,
+            u_billed_read,
+            u_billed_write,
+            u_billed_write_1h,
+            u_more_output
+        FROM
+        (
+            SELECT *
+            FROM callhouse.trace_parts
+            FINAL
+            WHERE (project_id = {v1:String}) AND (((seconds = {v2:UInt32}) AND (bucket >= toDateTime({v3:Int64}, 'UTC')) AND (bucket < toDateTime({v4:Int64}, 'UTC'))) OR ((seconds = {v2:UInt32}) AND (bucket >= toDateTime({v5:Int64}, 'UTC')) AND (bucket < toDateTime({v6:Int64}, 'UTC'))))
+        )
+        ARRAY JOIN
+            usage_trace AS u_trace,
+            usage_model AS u_model,
+            usage_top AS u_top,
+            usage_input AS u_input,
+            usage_output AS u_output,
+            usage_inside AS u_inside,
+            usage_apart AS u_apart,
+            usage_billed_read AS u_billed_read,
+            usage_billed_write AS u_billed_write,
+            usage_billed_write_1h AS u_billed_write_1h,
+            usage_more_output AS u_more_output
+    )
+    UNION ALL
+    SELECT
+        reinterpretAsUInt128(sipHash128(c.trace_id)) AS trace,
+        toUnixTimestamp64Micro(c.started_at) AS begun,
+        if(c.parent_id = '', if((toUnixTimestamp64Micro(c.started_at) > 0) AND (toUnixTimestamp64Micro(c.started_at) >= {v0:Int64}), toUnixTimestamp64Micro(c.started_at), 0), 0) AS root,
+        toUInt8(0) AS has_top,
+        toFloat64(0) AS top_cost,
+        toFloat64(0) AS other_cost,
+        toUInt64(c.exception != '') AS errors,
+        '' AS model
+    FROM callhouse.calls AS c
+    FINAL
+    WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v13:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v14:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v15:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0))
+    UNION ALL
+    SELECT
+        trace AS trace,
+        toInt64(9000000000000000) AS begun,
+        toInt64(0) AS root,
+        is_top AS has_top,
+        if(is_top = 1, ((((toFloat64(point.2) * ({v7:Array(Float64)}[if(transform(toString(point.1), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) = 0, 0, transform(toString(point.1), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) + (arrayCount(at -> (at <= priced_at), {v9:Array(Int64)}) * {v10:Int64}))])) + (toFloat64(point.3) * ({v11:Array(Float64)}[if(transform(toString(point.1), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) = 0, 0, transform(toString(point.1), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) + (arrayCount(at -> (at <= priced_at), {v9:Array(Int64)}) * {v10:Int64}))]))) + (assumeNotNull(toNullable(toFloat64(bill.inside))) * ({v12:Array(Float64)}[if(transform(toString(point.1), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) = 0, 0, transform(toString(point.1), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) + (arrayCount(at -> (at <= priced_at), {v9:Array(Int64)}) * {v10:Int64}))]))) + (assumeNotNull(toNullable(toFloat64(bill.more_output))) * ({v11:Array(Float64)}[if(transform(toString(point.1), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) = 0, 0, transform(toString(point.1), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) + (arrayCount(at -> (at <= priced_at), {v9:Array(Int64)}) * {v10:Int64}))]))), 0) AS top_cost,
+        if(is_top = 1, 0, ((((toFloat64(point.2) * ({v7:Array(Float64)}[if(transform(toString(point.1), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) = 0, 0, transform(toString(point.1), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) + (arrayCount(at -> (at <= priced_at), {v9:Array(Int64)}) * {v10:Int64}))])) + (toFloat64(point.3) * ({v11:Array(Float64)}[if(transform(toString(point.1), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) = 0, 0, transform(toString(point.1), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) + (arrayCount(at -> (at <= priced_at), {v9:Array(Int64)}) * {v10:Int64}))]))) + (assumeNotNull(toNullable(toFloat64(bill.inside))) * ({v12:Array(Float64)}[if(transform(toString(point.1), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) = 0, 0, transform(toString(point.1), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) + (arrayCount(at -> (at <= priced_at), {v9:Array(Int64)}) * {v10:Int64}))]))) + (assumeNotNull(toNullable(toFloat64(bill.more_output))) * ({v11:Array(Float64)}[if(transform(toString(point.1), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) = 0, 0, transform(toString(point.1), {v8:Array(String)}, arrayEnumerate({v8:Array(String)}), 0) + (arrayCount(at -> (at <= priced_at), {v9:Array(Int64)}) * {v10:Int64}))])))) AS other_cost,
+        toUInt64(0) AS errors,
+        toString(point.1) AS model
+    FROM
+    (
+        SELECT
+            bucket,
+            trace,
+            is_top,
+            priced_at,
+            point,
+            nested,
+            bill,
+            counts_cached,
+            with_total
+        FROM
+        (
+            SELECT
+                *,
+                emptyArrayString() AS with_total
+            FROM
+            (
+                SELECT
+                    c.bucket AS bucket,
+                    c.trace AS trace,
+                    c.is_top AS is_top,
+                    c.priced_at AS priced_at,
+                    c.end_ver AS end_ver,
+                    c.id AS id,
+                    s.nested AS nested,
+                    if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points,
+                    c.has_cached OR (b.counts_cached = 1) AS counts_cached,
+                    arrayMap(point -> if(s.nested = 1, CAST(tupleConcat(tuple(toString(point.1)), s.bill), 'Tuple(model String, inside Int64, apart Int64, cache_read Int64, cache_write Int64, cache_write_1h Int64, more_output Int64)'), arrayFirst(bill -> (bill.model = (point.1)), b.billed_usage)), points) AS bills
+                FROM
+                (
+                    SELECT
+                        intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v0:Int64}), 1000000) AS bucket,
+                        reinterpretAsUInt128(sipHash128(c.trace_id)) AS trace,
+                        toUInt8(((c.parent_id = '') OR ((c.start_ver, c.id) IN (
+                            SELECT
+                                clock,
+                                id
+                            FROM callhouse.payloads
+                            WHERE (project_id = {v1:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v13:Int64}, 'UTC')) AND ((at >= fromUnixTimestamp64Micro({v14:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v15:Int64}, 'UTC'))) AND (otel_dump != ''))
+                        )))) AS is_top,
+                        toUnixTimestamp64Micro(c.started_at) AS priced_at,
+                        c.started_at AS begun,
+                        c.end_ver AS end_ver,
+                        c.id AS id,
+                        arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS reported,
+                        (c.start_ver, c.id) IN (
+                            SELECT
+                                clock,
+                                id
+                            FROM callhouse.payloads
+                            WHERE (project_id = {v1:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v13:Int64}, 'UTC')) AND ((at >= fromUnixTimestamp64Micro({v14:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v15:Int64}, 'UTC'))) AND (part = 'start') AND (counts_cached = 1))
+                        ) AS has_cached
+                    FROM callhouse.calls AS c
+                    FINAL
+                    WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v13:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v14:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v15:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model))
+                ) AS c
+                ANY LEFT JOIN
+                (
+                    SELECT
+                        started_at,
+                        id,
+                        nested,
+                        (input, output, total, cache_read, cache_write) AS counted,
+                        (inside, toInt64(0), billed_read, billed_write, billed_write_1h, more_output) AS bill
+                    FROM callhouse.usage_shares
+                    FINAL
+                    WHERE (project_id = {v1:String}) AND ((started_at >= fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v13:Int64}, 'UTC')) AND ((started_at >= fromUnixTimestamp64Micro({v14:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v15:Int64}, 'UTC'))) AND (nested = 1))
+                ) AS s ON (s.started_at = c.begun) AND (s.id = c.id)
+                ANY LEFT JOIN
+                (
+                    SELECT
+                        clock,
+                        id,
+                        billed_usage,
+                        counts_cached
+                    FROM callhouse.payloads
+                    WHERE (project_id = {v1:String}) AND ((part IN ('both', 'end')) AND (at IN (
+                        SELECT c.output_at
+                        FROM callhouse.calls AS c
+                        FINAL
+                        WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v13:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v14:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v15:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0))
+                    )) AND notEmpty(billed_usage))
+                ) AS b ON (b.clock = c.end_ver) AND (b.id = c.id)
+            )
+        )
+        ARRAY JOIN
+            points AS point,
+            bills AS bill
+    )
+)
+GROUP BY trace
+HAVING (first_root > 0) AND (sum(errors) > {v16:Float64}) AND (max((positionCaseInsensitiveUTF8(model, {v17:String}) > 0) AND (model != '')) = 1)
+ORDER BY
+    if(max(has_top) = 1, sum(top_cost), sum(other_cost)) DESC,
+    min(begun) DESC,
+    trace ASC
+LIMIT {v19:UInt64}, {v18:UInt64}
+
+-- traces of some roots by their spans, from the calls (traces.order)
+-- {"v0":"ent/proj","v1":0,"v2":7200000000,"v3":1000000,"v4":["op"],"v5":101,"v6":5}
+SELECT
+    toString(trace),
+    toString(minIf(root, root > 0) AS first_root)
+FROM
+(
+    SELECT
+        reinterpretAsUInt128(sipHash128(c.trace_id)) AS trace,
+        toUnixTimestamp64Micro(c.started_at) AS begun,
+        if(c.parent_id = '', toInt64(0), 0) AS root,
+        toUInt64(1) AS spans
+    FROM callhouse.calls AS c
+    FINAL
+    WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0))
+    UNION ALL
+    SELECT
+        reinterpretAsUInt128(sipHash128(c.trace_id)) AS trace,
+        toInt64(9000000000000000) AS begun,
+        toUnixTimestamp64Micro(c.started_at) AS root,
+        toUInt64(0) AS spans
+    FROM callhouse.calls AS c
+    FINAL
+    WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (c.parent_id = '') AND (c.op_name IN ({v4:Array(String)})))
+)
+GROUP BY trace
+HAVING first_root > 0
+ORDER BY
+    sum(spans) ASC,
+    min(begun) DESC,
+    trace ASC
+LIMIT {v6:UInt64}, {v5:UInt64}
+
+-- ids of traces (traces.ids)
+-- {"v0":"ent/proj","v1":1000000,"v2":["2000000"],"v3":["op"],"v4":["17"]}
+SELECT DISTINCT
+    toString(reinterpretAsUInt128(sipHash128(c.trace_id))),
+    c.trace_id
+FROM callhouse.calls AS c
+FINAL
+WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at IN (
+    SELECT fromUnixTimestamp64Micro(toInt64(arrayJoin({v2:Array(String)})), 'UTC')
+)) AND (c.delete_ver = 0) AND (c.moved = 0) AND (c.parent_id = '') AND (c.op_name IN ({v3:Array(String)})) AND (reinterpretAsUInt128(sipHash128(c.trace_id)) IN (
+    SELECT toUInt128(arrayJoin({v4:Array(String)}))
+)))

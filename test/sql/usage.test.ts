@@ -1,5 +1,6 @@
 // The SQL of usage and statistics of calls as checked-in text, so that a review shows every change of it.
 import { it } from 'vitest'
+import { tracesQueryRequest } from '../../schemas/traces.ts'
 import type { ProjectId } from '../../services/core/ids.ts'
 import type { Query } from '../../services/core/store/store.ts'
 import { aggregatesOf } from '../../services/query/call-stats/aggregates.ts'
@@ -15,6 +16,11 @@ import {
 } from '../../services/query/call-stats/rollup.ts'
 import { callSeriesQuery, seriesOf, usageSeriesQuery } from '../../services/query/call-stats/series.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
+import { conditionsOf } from '../../services/query/calls/conditions/conditions.ts'
+import { priceBook, priceTable } from '../../services/query/costs/prices.ts'
+import { figuresQuery, usageQuery as traceUsageQuery } from '../../services/query/traces/figures.ts'
+import { idsQuery, modelsQuery, orderQuery } from '../../services/query/traces/order.ts'
+import { priceGrid } from '../../services/query/traces/price-grid.ts'
 import { usageQuery } from '../../services/query/usage/by-key.ts'
 import { nestedQuery, tracesOfQuery } from '../../services/query/usage/load.ts'
 import { expectReviewed } from '../fixtures/sql-snapshot.ts'
@@ -29,6 +35,39 @@ const totals = aggregatesOf([{ metric: 'total_tokens', aggregations: ['sum', 'co
 const averages = aggregatesOf([{ metric: 'latency_ms', aggregations: ['avg'], percentiles: [] }], callMetrics)
 const sums = aggregatesOf([{ metric: 'total_tokens', aggregations: ['sum'], percentiles: [] }], usageMetrics)
 const hours = { ...series({}), granularity: 3600 }
+
+const everything = { fromUs: 0, beforeUs: 7_200_000_000 }
+const tracesSplit = splitTime(0, 7_200_000_000, [3660])
+const price = {
+  llmId: 'm',
+  providerId: 'p',
+  level: 'default' as const,
+  levelId: 'default',
+  effectiveUs: 0,
+  prompt: 0.5,
+  completion: 0.25,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cacheWrite1h: 0,
+  isAnthropic: false,
+  promptUnit: 'USD',
+  completionUnit: 'USD',
+  createdUs: 0,
+  createdBy: '',
+}
+const book = priceBook(priceTable([]), priceTable([price, { ...price, effectiveUs: 3_600_000_000, prompt: 1 }]))
+const byCost = tracesQueryRequest.parse({
+  where: { errors: { gt: 0 }, model: { contains: 'gpt' } },
+  sort_by: [{ field: 'cost', direction: 'desc' }],
+  limit: 101,
+})
+const bySpans = tracesQueryRequest.parse({ sort_by: [{ field: 'spans', direction: 'asc' }], limit: 101, offset: 5 })
+const ofRoots = compileCallsQuery({ projectId, filter: { trace_roots_only: true, op_names: ['op'] } })
+const refinedRoots = {
+  scope: { projectId, range: { fromUs: 1_000_000, beforeUs: null }, index: null, keys: null },
+  conditions: conditionsOf(ofRoots),
+}
+const parts = { split: tracesSplit, range: everything, roots: { fromUs: 60_000_000, beforeUs: null }, grid: null }
 
 const queries: [about: string, query: Query][] = [
   ['minutes that lag', dirtyStatsQuery(projectId, { fromUs: 1_000_000, beforeUs: 2_000_000 }, [])],
@@ -84,6 +123,39 @@ const queries: [about: string, query: Query][] = [
     'usage per bucket from hours and minutes',
     rolledUsageQuery(hours, sums, { split: splitTime(0, 7_200_000_000, []), rootsOnly: true, most: 9 }),
   ],
+  ['what traces come to', figuresQuery(projectId, ['a', 'b'])],
+  ['what traces used', traceUsageQuery(projectId, ['a', 'b'], [3_600_000_000])],
+  ['models of traces', modelsQuery(projectId, tracesSplit, everything)],
+  [
+    'traces by their cost',
+    orderQuery(
+      projectId,
+      {
+        ...parts,
+        needs: new Set(['begun', 'root', 'has_top', 'top_cost', 'other_cost', 'errors', 'model']),
+        grid: priceGrid(book, ['m'], everything),
+        query: compileCallsQuery({ projectId }),
+      },
+      byCost,
+      null,
+    ),
+  ],
+  [
+    'traces of some roots by their spans, from the calls',
+    orderQuery(
+      projectId,
+      {
+        ...parts,
+        split: null,
+        roots: null,
+        needs: new Set(['begun', 'root', 'spans']),
+        query: compileCallsQuery({ projectId }),
+      },
+      bySpans,
+      refinedRoots,
+    ),
+  ],
+  ['ids of traces', idsQuery({ ...refinedRoots, scope: { ...refinedRoots.scope, times: [2_000_000] } }, ['17'])],
 ]
 
 it('the SQL of usage and statistics is as checked in', () => expectReviewed('./usage.sql', Object.fromEntries(queries)))

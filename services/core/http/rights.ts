@@ -54,6 +54,7 @@ const rightOfRoute = {
     'calls.export',
     'calls.export_file',
     'traces.tree',
+    'traces.query',
     'threads.stream_query',
     'logs.query',
     'costs.query',

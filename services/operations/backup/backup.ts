@@ -54,6 +54,7 @@ const firstTables = [
   'call_counts_hourly',
   'call_counts',
   'call_stats',
+  'trace_parts',
 ]
 const placeOf = (table: string): number => (firstTables.indexOf(table) + 1 || firstTables.length + 1) - 1
 

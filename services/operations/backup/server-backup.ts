@@ -32,6 +32,7 @@ const order = [
   'call_counts_hourly',
   'call_counts',
   'call_stats',
+  'trace_parts',
   'usage_shares',
   'call_keys',
   'calls_by_id',

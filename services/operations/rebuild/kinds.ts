@@ -62,6 +62,7 @@ const fieldIndexTables = ['payload_leaves', 'payload_chunks']
 const rollupTables: Record<string, string[]> = {
   call_counts: ['call_counts', 'call_counts_hourly'],
   call_stats: ['call_stats'],
+  trace_parts: ['trace_parts'],
   payload_leaves: fieldIndexTables,
 }
 

@@ -85,8 +85,13 @@ export const dirtyStatsQuery = (projectId: ProjectId, { fromUs, beforeUs }: Span
 /**
  * How to answer a range of time; null = the rollup says nothing about it. Must be read before the rollup: a minute that
  * is not dirty now is covered by every later read of it.
+ * @param options.live minutes in seconds that are read from the calls in any case
  */
-export async function readSplit(source: Source, time: { startUs: number; endUs: number }): Promise<Split | null> {
+export async function readSplit(
+  source: Omit<Source, 'cache'> & { cache: Pick<StatsCache, 'covered'> },
+  time: { startUs: number; endUs: number },
+  { rollup = 'call_stats', live = [] }: { rollup?: 'call_stats' | 'trace_parts'; live?: readonly number[] } = {},
+): Promise<Split | null> {
   const { store, projectId, options, cache } = source
   const { startUs, endUs } = time
   // Calls begin after 1999; the minutes of the rollup have times of 32 bits.
@@ -98,13 +103,13 @@ export async function readSplit(source: Source, time: { startUs: number; endUs: 
   const known = coveredOf(cache.covered, projectId)
   // What was covered before stays covered: usually nothing has changed since.
   const [now, marked] = await Promise.all([
-    readCovered(store, projectId, 'call_stats', options),
+    readCovered(store, projectId, rollup, options),
     known.length > 0 ? dirty(known) : null,
   ])
   if (now.length === 0) return null
   cache.covered.set(slotOf(projectId), now)
   const minutes = marked !== null && (marked.length === 0 || isEqual(known, now)) ? marked : await dirty(now)
-  const split = splitTime(startUs, endUs, minutes)
+  const split = splitTime(startUs, endUs, [...minutes, ...live])
   return split.whole.length === 0 ? null : split
 }
 
@@ -169,7 +174,7 @@ export async function areMinutesByModel({ store, projectId, options }: Source, s
 const isEqual = (a: Covered, b: Covered): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 /** Rows of the rollup for whole minutes; hours where they suffice. */
-function bucketConditions(whole: readonly Span[], byHour: boolean): Sql {
+export function bucketConditions(whole: readonly Span[], byHour: boolean): Sql {
   const rows = (unit: number, span: Span): Sql[] =>
     isNotEmpty(span)
       ? [

@@ -118,16 +118,17 @@ const countedPoints = sql`if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0
 const billType = sql`'Tuple(model String, inside Int64, apart Int64, cache_read Int64, cache_write Int64, cache_write_1h Int64, more_output Int64)'`
 const sharedBill = sql`CAST(tupleConcat(tuple(toString(point.1)), s.bill), ${billType})`
 
+/** Whether a call is a root or came as a span: those whose parents carry no usage of theirs. */
+export const isRootOrSpan = (project: ProjectScope, scope: Scope): Sql => {
+  const spans = sql`${payloadRows(project, scope, 'start')} AND otel_dump != ''`
+  return sql`(c.parent_id = '' OR (c.start_ver, c.id) IN (SELECT clock, id ${project.from('payloads', { where: spans })}))`
+}
+
 /** Calls with usage. */
 function usageCalls(project: ProjectScope, series: Series, { rootsOrSpans, billed }: Points): Sql {
   const { scope, spansWithin } = series
   const where = [...conditions(project, series), sql`notEmpty(c.usage_model)`]
-  if (rootsOrSpans) {
-    const spans = sql`${payloadRows(project, spansWithin ? { ...scope, within: spansWithin } : scope, 'start')} AND otel_dump != ''`
-    where.push(
-      sql`(c.parent_id = '' OR (c.start_ver, c.id) IN (SELECT clock, id ${project.from('payloads', { where: spans })}))`,
-    )
-  }
+  if (rootsOrSpans) where.push(isRootOrSpan(project, spansWithin ? { ...scope, within: spansWithin } : scope))
   // A call that came whole says this of itself, in the row of what is billed.
   const counted = sql`${payloadRows(project, scope, 'start')} AND part = 'start' AND counts_cached = 1`
   const cached = billed
@@ -138,7 +139,7 @@ function usageCalls(project: ProjectScope, series: Series, { rootsOrSpans, bille
       ${fromCalls(project, series, where)}`
   const keys = keysOf(series, ({ name }) => sql`c.${identifier(name)} AS ${identifier(name)}`)
   const shared = sql`FROM (${calls}) AS c LEFT ANY JOIN (${sharesOf(project, series)}) AS s ON s.started_at = c.begun AND s.id = c.id`
-  const columns = sql`SELECT c.bucket AS bucket${keys}, c.end_ver AS end_ver, c.id AS id, ${countedPoints} AS points`
+  const columns = sql`SELECT c.bucket AS bucket${keys}, c.end_ver AS end_ver, c.id AS id, s.nested AS nested, ${countedPoints} AS points`
   if (!billed) return sql`${columns} ${shared}`
   return sql`${columns}, c.has_cached OR b.counts_cached = 1 AS counts_cached,
         arrayMap(point -> if(s.nested = 1, ${sharedBill}, arrayFirst(bill -> bill.model = point.1, b.billed_usage)), points) AS bills
@@ -148,8 +149,8 @@ function usageCalls(project: ProjectScope, series: Series, { rootsOrSpans, bille
 /** A row per call and model, as a subquery. */
 const pointsOf = (series: Series, calls: Sql, billed: boolean): Sql =>
   billed
-    ? sql`(SELECT bucket${namedKeys(series)}, point, bill, counts_cached, with_total FROM (${calls}) ARRAY JOIN points AS point, bills AS bill)`
-    : sql`(SELECT bucket${namedKeys(series)}, arrayJoin(points) AS point, with_total FROM (${calls}))`
+    ? sql`(SELECT bucket${namedKeys(series)}, point, nested, bill, counts_cached, with_total FROM (${calls}) ARRAY JOIN points AS point, bills AS bill)`
+    : sql`(SELECT bucket${namedKeys(series)}, arrayJoin(points) AS point, nested, with_total FROM (${calls}))`
 
 const nothingBilled = sql`CAST(('', 0, 0, 0, 0, 0, 0), ${billType})`
 
@@ -163,7 +164,7 @@ export function livePoints(project: ProjectScope, series: Series, points: Points
   const { unbilled, ...rest } = series
   if (!unbilled || !points.billed) return rowsOf(rest, points.billed)
   const inside = (within: readonly Range[]): Series => ({ ...rest, scope: { ...rest.scope, within } })
-  const plain = sql`SELECT bucket${namedKeys(rest)}, point, ${nothingBilled} AS bill, toUInt8(0) AS counts_cached, with_total
+  const plain = sql`SELECT bucket${namedKeys(rest)}, point, nested, ${nothingBilled} AS bill, toUInt8(0) AS counts_cached, with_total
       FROM ${rowsOf(inside(unbilled.whole), false)}`
   if (unbilled.live.length === 0) return sql`(${plain})`
   return sql`(${plain} UNION ALL SELECT * FROM ${rowsOf(inside(unbilled.live), true)})`

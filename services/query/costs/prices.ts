@@ -47,6 +47,8 @@ export type PriceBook = {
   all(model: string): readonly Price[]
   /** The name that a model has prices under: its own, or what rules make of it (model-names.ts); null = none has any. */
   pricedName(model: string): UnwrappedName | null
+  /** Times at which any price comes into force, in order. */
+  changesUs(): readonly number[]
 }
 
 export type Prices = {
@@ -96,6 +98,11 @@ export function priceBook(project: PriceTable, shipped: PriceTable): PriceBook {
       return own[0] ?? others[0] ?? null
     },
     pricedName,
+    changesUs() {
+      const points = [...project.values(), ...shipped.values()].flat()
+      const times = new Set(points.map(({ effectiveUs }) => effectiveUs))
+      return [...times].filter((us) => us > 0).sort((a, b) => a - b)
+    },
   }
 }
 

@@ -66,6 +66,7 @@ export function createDerivedPurge(deps: DerivedPurgeDeps): DerivedPurge {
       const stay = hidden.filter(({ isRight }) => isRight).map(({ hour }) => hour)
       removed.set('call_counts_hourly', await removeHours('call_counts_hourly', 'hour', projectId, callsUs, stay))
       removed.set('call_counts', await removeHours('call_counts', 'minute', projectId, callsUs, stay))
+      removed.set('trace_parts', await removeHours('trace_parts', 'bucket', projectId, callsUs, stay))
     }
     if (statsUs !== undefined) {
       const hours = (await hoursOf(projectId, held, statsUs)).map(({ hour }) => hour)

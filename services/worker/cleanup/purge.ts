@@ -61,6 +61,7 @@ export const agedTables: readonly Aged[] = [
   },
   { table: 'call_counts_hourly', us: secondsOf('hour'), cutoff: calls, held: 'derived' },
   { table: 'call_counts', us: secondsOf('minute'), cutoff: calls, held: 'derived' },
+  { table: 'trace_parts', us: secondsOf('bucket'), cutoff: calls, held: 'derived' },
   { table: 'call_stats', us: secondsOf('bucket'), cutoff: ({ statsUs }) => statsUs, held: 'derived' },
   { table: 'call_patches', us: partTime, cutoff: calls, held: heldId },
   { table: 'payloads', us: microsOf('at'), cutoff: payloads, held: heldId },

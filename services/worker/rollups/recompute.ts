@@ -21,6 +21,8 @@ export type Recomputed = {
   seconds?: [count: string, merge: string]
   /** Merges minutes into hours. */
   hours?: string
+  /** What stands for `${name}` in these statements. */
+  parts?: Readonly<Record<string, string>>
 }
 
 /** Calls from which on a minute is told by its seconds. */
@@ -78,14 +80,14 @@ export type RecomputeBounds = {
 
 export async function recomputeDirty(
   store: Pick<Store, 'rows' | 'command'>,
-  { due, minutes, bits, seconds, hours }: Recomputed,
+  { due, minutes, bits, seconds, hours, parts }: Recomputed,
   range: Record<string, unknown>,
   { manyCalls = manyCallsOfMinute, mostKeys = mostKeysOfBucket }: RecomputeBounds = {},
 ): Promise<void> {
   const { revision } = range
-  const dirty = await store.rows<DirtyMinute>(statement(due, { ...range, manyCalls }), { pool: 'background' })
+  const dirty = await store.rows<DirtyMinute>(statement(due, { ...range, manyCalls }, parts), { pool: 'background' })
   const run = (file: string, params: Record<string, unknown>): Promise<void> =>
-    store.command(statement(file, { ...params, revision, manyCalls, mostKeys }), aside)
+    store.command(statement(file, { ...params, revision, manyCalls, mostKeys }, parts), aside)
 
   const whole = dirty.filter((one) => one.seconds === '0')
   for (const batch of batchesOf(whole, maxBuckets)) await run(minutes, bucketsOf(batch, 60))

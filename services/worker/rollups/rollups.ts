@@ -32,6 +32,9 @@ export type Rollup = {
 /** Name of the rollup that stands for deduplicated calls. */
 export const deduplicationRollup = 'call_sweep'
 
+/** The calls of some buckets with what they count. */
+const counted = statement('counted-calls').sql
+
 export const rollupTable: readonly Rollup[] = [
   {
     name: 'call_counts',
@@ -45,12 +48,23 @@ export const rollupTable: readonly Rollup[] = [
   {
     name: 'call_stats',
     recomputed: {
-      due: 'call-stats-due',
+      due: 'buckets-due',
       minutes: 'call-stats',
       seconds: ['call-stats', 'call-stats-merge'],
       hours: 'call-stats-merge',
+      // Two rows a bucket: of roots, and of other calls.
+      parts: { counted, table: 'call_stats', secondRows: '120' },
     },
     layout: 'call_stats_shared',
+  },
+  {
+    name: 'trace_parts',
+    recomputed: {
+      due: 'buckets-due',
+      minutes: 'trace-parts',
+      seconds: ['trace-parts', 'trace-parts-merge'],
+      parts: { counted, table: 'trace_parts', secondRows: '60' },
+    },
   },
 ]
 

@@ -240,7 +240,7 @@ export const dirtyBucketsQuery = (projectId: ProjectId, covered: Covered): Query
       : sql`SELECT count() > 0 OR ${isLowered(covered, projectId)} ${past} SETTINGS max_threads = 1`
   })
 
-type CoveredRollup = 'call_counts' | 'call_stats' | 'call_stats_shared' | 'call_stats_by_op' | 'call_stats_billed'
+type CoveredRollup = 'call_counts' | 'call_stats' | 'trace_parts' | 'call_stats_shared' | 'call_stats_by_op' | 'call_stats_billed'
 
 export const rollupCoveredQuery = (projectId: ProjectId, rollup: CoveredRollup): Query =>
   systemQuery(

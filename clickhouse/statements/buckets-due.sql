@@ -1,7 +1,7 @@
 -- Dirty minutes: those marked past the position that the rollup covers, up to `upTo`. Of a minute that is told by its
 -- seconds `seconds` are the dirty ones as bits, of others 0: all. What is marked past `upTo` is counted too: another process
 -- may have covered it under an earlier revision.
--- A minute with many calls is made of its seconds once all of these have statistics that are no older than its own.
+-- A minute with many calls is made of its seconds once all of these have rows (`secondRows` in all) that are no older than its own.
 WITH
     marked AS
     (
@@ -20,13 +20,13 @@ WITH
         SELECT
             project_id, toStartOfMinute(bucket) AS minute, sumIf(calls, seconds = 60) AS calls,
             countIf(seconds = 1) AS seconds_there, maxIf(revision, seconds = 1) = maxIf(revision, seconds = 60) AS is_made_of_them
-        FROM callhouse.call_stats FINAL
+        FROM callhouse.${table} FINAL
         WHERE seconds IN (1, 60) AND (project_id, toStartOfMinute(bucket)) IN (SELECT project_id, minute FROM marked WHERE mask > 0)
         GROUP BY project_id, minute
     )
 SELECT
     m.project_id AS project_id, toUInt32(m.minute) AS minute,
-    toString(multiIf(p.calls < {manyCalls:UInt64}, 0, p.seconds_there = 120 AND p.is_made_of_them, m.mask,
+    toString(multiIf(p.calls < {manyCalls:UInt64}, 0, p.seconds_there = ${secondRows} AND p.is_made_of_them, m.mask,
         m.mask > 0, bitShiftLeft(toUInt64(1), 60) - 1, 0)) AS seconds
 FROM marked AS m
 LEFT JOIN parts AS p ON p.project_id = m.project_id AND p.minute = m.minute

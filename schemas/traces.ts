@@ -1,0 +1,74 @@
+// Wire shapes of POST /v2/{entity}/{project}/traces/query: what whole traces come to.
+import { z } from 'zod'
+import { bounded, float, int, optional, text, withDefault } from './coerce.ts'
+import { atMost, list } from './collections.ts'
+import { callsFilter, expressionQuery } from './query.ts'
+
+/** Numbers of a trace, by the names that they have in the answer. */
+export const traceNumbers = [
+  'spans',
+  'errors',
+  'input_tokens',
+  'output_tokens',
+  'total_tokens',
+  'cost',
+  'duration_ms',
+] as const
+export type TraceNumber = (typeof traceNumbers)[number]
+
+const comparison = z
+  .strictObject({
+    gt: optional(float()),
+    gte: optional(float()),
+    lt: optional(float()),
+    lte: optional(float()),
+    eq: optional(float()),
+  })
+  .describe('all given bounds hold')
+
+const where = z
+  .strictObject({
+    ...(Object.fromEntries(traceNumbers.map((name) => [name, optional(comparison)])) as Record<
+      TraceNumber,
+      ReturnType<typeof optional<typeof comparison>>
+    >),
+    model: optional(z.strictObject({ contains: text().describe('part of the name of a model, in any case') })),
+  })
+  .describe('what the whole trace must meet; all given members hold')
+export type TraceWhere = z.output<typeof where>
+
+export const tracesQueryRequest = z.object({
+  trace_ids: optional(atMost(list(text()), 500)).describe('these traces, in this order: nothing else is looked at'),
+  filter: optional(callsFilter).describe('of roots'),
+  query: optional(expressionQuery).describe('of roots, as in /calls/stream_query'),
+  where: optional(where),
+  sort_by: withDefault(
+    atMost(list(z.object({ field: z.enum([...traceNumbers, 'started_at']), direction: z.enum(['asc', 'desc']) })), 10),
+    [{ field: 'started_at', direction: 'desc' }],
+  ),
+  limit: bounded(1, 500, 100),
+  offset: withDefault(int(), 0),
+})
+export type TracesQueryRequest = z.output<typeof tracesQueryRequest>
+
+const trace = z.object({
+  trace_id: z.string(),
+  root_ids: z.array(z.string()).describe('calls that have no parent, the earliest first, 20 at most'),
+  started_at: z.string().describe('of the first call'),
+  ended_at: z.string().nullable().describe('of the last call; null while a call runs'),
+  duration_ms: z.number().describe('from the first start to the last end, or start of a call that runs'),
+  is_running: z.boolean(),
+  spans: z.int(),
+  errors: z.int().describe('calls with an exception'),
+  input_tokens: z.number(),
+  output_tokens: z.number(),
+  total_tokens: z.number(),
+  cost: z.number().nullable().describe('null = tokens were used, and no model of them has a price'),
+  models: z.array(z.string()),
+})
+export type TraceFigures = z.output<typeof trace>
+
+export const tracesQueryResponse = z.object({
+  traces: z.array(trace),
+  has_more: z.boolean(),
+})

@@ -1,0 +1,193 @@
+// Which traces a list shows: those of matching roots that meet what is asked of the whole trace, in the order of a number of it.
+import { type TraceNumber, type TracesQueryRequest, type TraceWhere, traceNumbers } from '../../../schemas/traces.ts'
+import type { ProjectId } from '../../core/ids.ts'
+import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
+import type { Query } from '../../core/store/store.ts'
+import { projectQuery } from '../../events/project-query.ts'
+import { bucketConditions, readSplit, type Split, type StatsCache } from '../call-stats/rollup.ts'
+import { withFieldTimes } from '../calls/access/field-index.ts'
+import { allOf, indexOf, type Range, rangeOf, type Scope, scopeConditions } from '../calls/access/scope.ts'
+import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
+import { callConditions } from '../calls/conditions/conditions.ts'
+import { createRefine, type Refined } from '../calls/conditions/refine.ts'
+import { compactRows } from '../calls/header.ts'
+import type { CallReader } from '../calls/reader.ts'
+import type { PriceBook } from '../costs/prices.ts'
+import { type PartColumn, type PartsAsked, rootParts, traceKey, traceParts } from './parts.ts'
+import { priceGrid } from './price-grid.ts'
+
+type Asked = Pick<TracesQueryRequest, 'where' | 'sort_by' | 'limit' | 'offset'>
+
+/** How far from a root calls of its trace count for order and conditions; what is answered of a trace counts all of them. */
+const reachUs = 86_400_000_000
+const minuteUs = 60_000_000
+/** All times that calls have, in whole minutes. */
+const allTimes = { fromUs: 0, beforeUs: 3_999_960_000_000_000 }
+
+const counted = (name: 'input' | 'output' | 'total' | 'cost') => ({
+  reads: ['has_top', `top_${name}`, `other_${name}`] as PartColumn[],
+  sql: sql`if(max(has_top) = 1, sum(${identifier(`top_${name}`)}), sum(${identifier(`other_${name}`)}))`,
+})
+
+/** A number of a trace over its parts. */
+const numbers: Record<TraceNumber | 'started_at', { reads: PartColumn[]; sql: Sql }> = {
+  spans: { reads: ['spans'], sql: sql`sum(spans)` },
+  errors: { reads: ['errors'], sql: sql`sum(errors)` },
+  input_tokens: counted('input'),
+  output_tokens: counted('output'),
+  total_tokens: counted('total'),
+  cost: counted('cost'),
+  duration_ms: { reads: ['begun', 'ended'], sql: sql`(max(ended) - min(begun)) / 1000` },
+  started_at: { reads: ['begun'], sql: sql`min(begun)` },
+}
+
+const comparisons = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=`, eq: sql`=` } as const
+
+function conditionsOn(where: TraceWhere | undefined): Sql[] {
+  const conditions = traceNumbers.flatMap((name) =>
+    Object.entries(where?.[name] ?? {}).flatMap(([operator, value]) =>
+      value === undefined
+        ? []
+        : [sql`${numbers[name].sql} ${comparisons[operator as keyof typeof comparisons]} ${param('Float64', value)}`],
+    ),
+  )
+  const model = where?.model?.contains
+  if (model !== undefined)
+    conditions.push(sql`max(positionCaseInsensitiveUTF8(model, ${param('String', model)}) > 0 AND model != '') = 1`)
+  return conditions
+}
+
+function columnsFor({ where, sort_by: sortBy }: Asked): Set<PartColumn> {
+  const names = [...sortBy.map(({ field }) => field), ...traceNumbers.filter((name) => where?.[name] !== undefined)]
+  const reads = names.flatMap((name) => numbers[name].reads)
+  return new Set<PartColumn>(['begun', 'root', ...reads, ...(where?.model ? (['model'] as const) : [])])
+}
+
+/** Rows: trace, the time of its first matching root in us. */
+export const orderQuery = (
+  projectId: ProjectId,
+  asked: PartsAsked,
+  { where, sort_by: sortBy, limit, offset }: Asked,
+  roots: Refined | null,
+): Query =>
+  projectQuery('traces.order', projectId, (project) => {
+    const matching =
+      roots === null
+        ? []
+        : [
+            rootParts(
+              asked.needs,
+              project.from('calls', {
+                alias: 'c',
+                final: true,
+                where: allOf(callConditions(project, roots.scope, roots.conditions)),
+              }),
+            ),
+          ]
+    const parts = traceParts(project, projectId, asked, matching)
+    const having = allOf([sql`first_root > 0`, ...conditionsOn(where)])
+    const terms = sortBy.map(
+      ({ field, direction }) => sql`${numbers[field].sql} ${direction === 'asc' ? sql`ASC` : sql`DESC`}`,
+    )
+    return sql`SELECT toString(trace), toString(minIf(root, root > 0) AS first_root) FROM ${parts} GROUP BY trace HAVING ${having}
+    ORDER BY ${join([...terms, sql`min(begun) DESC`, sql`trace`], ', ')}
+    LIMIT ${param('UInt64', limit)} OFFSET ${param('UInt64', offset)}`
+  })
+
+/** Models that parts have. */
+export const modelsQuery = (projectId: ProjectId, split: Split | null, range: Range): Query =>
+  projectQuery('traces.models', projectId, (project) => {
+    const scope: Scope = { projectId, range, index: null, keys: null, ...(split && { within: split.live }) }
+    const calls = project.from('calls', { alias: 'c', final: true, where: allOf(scopeConditions(project, scope)) })
+    const parts = project.from('trace_parts', { final: true, where: bucketConditions(split?.whole ?? [], false) })
+    const all = [
+      sql`SELECT groupUniqArrayArray(c.usage_model) AS models ${calls}`,
+      ...(split ? [sql`SELECT groupUniqArrayArray(usage_model) AS models ${parts}`] : []),
+    ]
+    return sql`SELECT toString(arrayJoin(groupUniqArrayArray(models))) FROM (${join(all, ' UNION ALL ')})`
+  })
+
+/** Rows: trace as in `orderQuery`, its id. */
+export const idsQuery = (refined: Refined, keys: readonly string[]): Query =>
+  projectQuery('traces.ids', refined.scope.projectId, (project) => {
+    const { scope, conditions } = refined
+    const where = allOf([
+      ...callConditions(project, scope, conditions),
+      sql`${traceKey(sql`c.trace_id`)} IN (SELECT toUInt128(arrayJoin(${param('Array(String)', keys)})))`,
+    ])
+    return sql`SELECT DISTINCT toString(${traceKey(sql`c.trace_id`)}), c.trace_id
+    ${project.from('calls', { alias: 'c', final: true, where })}`
+  })
+
+const floorOf = (us: number): number => Math.floor(us / minuteUs) * minuteUs
+const edgeMinutes = ({ fromUs, beforeUs }: Range): number[] =>
+  [fromUs, beforeUs].flatMap((us) => (us === null || us % minuteUs === 0 ? [] : [floorOf(us) / 1e6]))
+
+/** Where parts of traces lie whose roots are within a range. */
+function reachOf({ fromUs, beforeUs }: Range): { fromUs: number; beforeUs: number } {
+  return {
+    fromUs: fromUs === null ? allTimes.fromUs : Math.max(allTimes.fromUs, floorOf(fromUs - reachUs)),
+    beforeUs: beforeUs === null ? allTimes.beforeUs : Math.min(allTimes.beforeUs, floorOf(beforeUs + reachUs)),
+  }
+}
+
+/** Ids of the traces of a page, in order. @param reader of roots */
+export async function readOrder(
+  reader: CallReader,
+  cache: Pick<StatsCache, 'covered'>,
+  book: () => Promise<PriceBook>,
+  asked: Asked,
+): Promise<string[]> {
+  const { query, projectId, store, options } = reader
+  if (query.facts.nothing) return []
+  const roots = rangeOf(query.facts)
+  const reach = reachOf(roots)
+  if (reach.fromUs >= reach.beforeUs) return []
+  const read = async <Row>(statement: Query): Promise<Row[]> =>
+    compactRows<Row>(await store.bytes(statement, 'JSONCompactEachRow', options))
+  const needs = columnsFor(asked)
+  const split = (live: readonly number[]) =>
+    readSplit(
+      { store, projectId, options, cache },
+      { startUs: reach.fromUs, endUs: reach.beforeUs },
+      { rollup: 'trace_parts', live: [...edgeMinutes(roots), ...live] },
+    )
+  let parts = await split([])
+  const grid = needs.has('top_cost')
+    ? priceGrid(
+        await book(),
+        (await read<[string]>(modelsQuery(projectId, parts, reach))).map(([model]) => model),
+        reach,
+      )
+    : null
+  if (grid !== null && grid.splitMinutes.length > 0) parts = await split(grid.splitMinutes)
+
+  // Parts know nothing of filters, but for roots and times.
+  const scope: Scope = { projectId, range: roots, index: indexOf(query.facts), keys: null }
+  const refine = createRefine(reader, false)
+  const refined = await refine(query.payload.length > 0 ? await withFieldTimes(reader, scope) : scope)
+  if (refined === null) return []
+  const isPlain = query.facts.counted === 'roots'
+  const partsAsked: PartsAsked = {
+    split: parts,
+    range: reach,
+    roots: isPlain ? roots : null,
+    needs,
+    grid,
+    query: compileCallsQuery({ projectId }),
+  }
+  const found = await read<[key: string, rootUs: string]>(
+    orderQuery(projectId, partsAsked, asked, isPlain ? null : refined),
+  )
+  if (found.length === 0) return []
+  const times = [...new Set(found.map(([, us]) => Number(us)))]
+  const named = new Map(
+    await read<[key: string, id: string]>(
+      idsQuery(
+        { ...refined, scope: { ...refined.scope, times } },
+        found.map(([key]) => key),
+      ),
+    ),
+  )
+  return found.flatMap(([key]) => named.get(key) ?? [])
+}

@@ -1,0 +1,67 @@
+// POST /v2/{entity}/{project}/traces/query: totals of whole traces, of some by their ids or of those of matching roots.
+import { tracesQueryRequest, tracesQueryResponse } from '../../../schemas/traces.ts'
+import { fault } from '../../core/http/errors.ts'
+import { type Route, route } from '../../core/http/route.ts'
+import type { Freshness } from '../../core/log/freshness.ts'
+import type { Store } from '../../core/store/store.ts'
+import { createCountCache } from '../calls/access/counts.ts'
+import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
+import { callQueryTables, joinedTables, topicsOfQuery } from '../calls/conditions/joined-tables.ts'
+import { nonNegative } from '../calls/routes.ts'
+import type { Prices } from '../costs/prices.ts'
+import { readFigures } from './figures.ts'
+import { readOrder } from './order.ts'
+
+export type TracesDeps = {
+  store: Pick<Store, 'bytes' | 'rows'>
+  freshness: Freshness
+  prices: Prices
+  feedbackPrefix: string
+  /** Whether payloads have an index of words. */
+  words?: boolean
+}
+
+export function tracesQueryRoute({ store, freshness, prices, feedbackPrefix, words }: TracesDeps): Route {
+  const cache = createCountCache()
+  const covered = { covered: new Map() }
+  return route({
+    name: 'traces.query',
+    countsAll: true,
+    method: 'POST',
+    path: '/v2/{entity}/{project}/traces/query',
+    summary: 'Errors, tokens, costs, models, spans and times of whole traces, ordered and filtered by them',
+    body: { type: 'json', schema: tracesQueryRequest, check: 'schema' },
+    response: tracesQueryResponse,
+    tables: [...callQueryTables, ...joinedTables, 'trace_parts', 'usage_shares', 'costs'],
+    async handle(context) {
+      const { input, params, signal } = context
+      const projectId = context.project(`${params.entity}/${params.project}`)
+      const { trace_ids: ids, filter, query: expression, where, sort_by, limit } = input
+      const offset = nonNegative('offset', input.offset) as number
+      if (ids !== undefined && (filter !== undefined || expression !== undefined || where !== undefined))
+        throw fault(400, 'trace_ids goes without filter, query and where')
+      const query = compileCallsQuery({
+        filter: { ...filter, trace_roots_only: true },
+        query: expression,
+        projectId,
+        feedbackPrefix,
+      })
+      const headers = await freshness.wait(context, [...topicsOfQuery(query), 'costs'])
+      const options = { signal }
+      const book = prices.of(projectId, options)
+      book.catch(() => {})
+      const source = { store, projectId, options }
+      const found =
+        ids ??
+        (await readOrder({ ...source, query, cache, words }, covered, () => book, {
+          where,
+          sort_by,
+          limit: limit + 1,
+          offset,
+        }))
+      const shown = ids === undefined ? found.slice(0, limit) : found
+      const traces = await readFigures(source, shown, await book)
+      return { json: { traces, has_more: found.length > shown.length }, headers }
+    },
+  })
+}
