@@ -357,6 +357,16 @@ describe('a trace', () => {
   it('takes kinds from what instrumentation records, and no prototype for a value', () => {
     expect(kindOf({ 'gen_ai.operation.name': 'execute_tool' }, 'x', null)).toBe('tool')
     expect(kindOf({ openinference: { span: { kind: 'RETRIEVER' } } }, 'x', null)).toBe('retrieval')
+    expect(kindOf({ operation_name: 'search_memory', kind: 'memory' }, 'x', null)).toBe('retrieval')
+    // A trace is told the first word alone.
+    for (const [word, kind] of [
+      ['plan', 'agent'],
+      ['invoke_workflow', 'agent'],
+      ['upsert_memory', 'retrieval'],
+      ['delete_memory_store', 'retrieval'],
+      ['mcp', 'other'],
+    ])
+      expect(kindOf({ operation_name: word }, 'x', null)).toBe(kind)
     expect(kindOf({ operation_name: 'constructor' }, 'x', null)).toBe('other')
     expect(kindOf({}, 'chat gpt', null)).toBe('llm')
     const hostile = JSON.parse(

@@ -1,7 +1,8 @@
 // What current conventions add to the attributes of a call, where the tables before them found nothing (OTLP, section 5.1).
-import { type Conventions, operationKinds } from './conventions.ts'
+import { methodKinds, operationKinds } from './convention-keys.ts'
+import type { Conventions } from './conventions.ts'
 import { type FoundAttribute, present, textOf } from './find.ts'
-import type { Branch } from './values.ts'
+import { type Branch, ParsedJson, treeOf } from './values.ts'
 
 type Own = Map<string, FoundAttribute>
 
@@ -11,27 +12,53 @@ const unquoted = (found: FoundAttribute): FoundAttribute => {
   return typeof value === 'string' && /^"[^"\\]*"$/.test(value) ? { key, value: value.slice(1, -1) } : found
 }
 
-function addTargets(own: Own, root: Branch, targets: Conventions['attributes']): void {
+function addTargets(own: Own, root: Branch, targets: Conventions['attributes'], zeroCounts = false): void {
   for (const { target, sources } of targets) {
-    const found = own.has(target) ? null : present(root, sources)
+    const found = own.has(target) ? null : present(root, sources, zeroCounts)
     if (found !== null) own.set(target, unquoted(found))
   }
 }
 
-/** Adds what a span is: its kind, its tool. */
-export function addDescription(own: Own, root: Branch, { added }: Conventions): void {
-  for (const source of own.has('kind') ? [] : added.operation) {
+/** What a span is by the operation that it names, else by its method of MCP. */
+function kindOf(root: Branch, { operation, method }: Conventions['added']): FoundAttribute | null {
+  for (const source of operation) {
     const found = present(root, [source])
     const kind = found === null ? undefined : operationKinds.get(textOf(found.value))
-    if (found === null || kind === undefined) continue
-    own.set('kind', { key: found.key, value: kind })
-    break
+    if (found !== null && kind !== undefined) return { key: found.key, value: kind }
   }
+  const found = present(root, operation) === null ? present(root, method) : null
+  return found && { key: found.key, value: methodKinds.get(textOf(found.value)) ?? 'mcp' }
+}
+
+/** Why each message of the output ended, where that is said in the messages alone. */
+function addFinishReasons(own: Own, root: Branch, { messages }: Conventions['added']): void {
+  const found = own.has('finish_reasons') ? null : present(root, messages)
+  if (found === null || (found.value instanceof ParsedJson && !found.value.text.includes('"finish_reason"'))) return
+  const list = treeOf(found.value)
+  const items = list instanceof Map ? [...list.values()] : Array.isArray(list) ? list : []
+  const reasons = items.flatMap((item) => {
+    const message = treeOf(item)
+    const reason = message instanceof Map ? message.get('finish_reason') : undefined
+    return typeof reason === 'string' && reason !== '' ? [reason] : []
+  })
+  if (reasons.length > 0) own.set('finish_reasons', { key: found.key, value: reasons })
+}
+
+/** Adds what a span is: its kind, its tool. */
+export function addDescription(own: Own, root: Branch, { added }: Conventions): void {
+  const kind = own.has('kind') ? null : kindOf(root, added)
+  if (kind !== null) own.set('kind', kind)
   addTargets(own, root, added.describing)
 }
 
 /** Adds whose span it is. */
 export const addPerson = (own: Own, root: Branch, { added }: Conventions): void => addTargets(own, root, added.person)
+
+/** Adds what would not make a span one of generative AI, but is told of those that are. */
+export function addDetails(own: Own, root: Branch, { added }: Conventions): void {
+  addTargets(own, root, added.details, true)
+  addFinishReasons(own, root, added)
+}
 
 /** The session that is a thread where nothing else is one. */
 export const sessionOf = (root: Branch, { added }: Conventions): string => textOf(present(root, added.session)?.value)

@@ -2,7 +2,7 @@
 import { quoted } from '../../events/declaration.ts'
 import { agentDigest, agentEventKinds, agentPlaceKeys, turnIdOf } from '../../events/gen-ai-events.ts'
 import type { LogRow, WrittenRow } from '../../events/logs.ts'
-import type { UsageField } from './conventions.ts'
+import type { UsageField } from './convention-keys.ts'
 import { textOf } from './find.ts'
 import type { CompleteCall } from './map.ts'
 import { shortOpName } from './names.ts'

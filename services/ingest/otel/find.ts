@@ -5,14 +5,27 @@ import { type Branch, isTruthy, ParsedJson, type Value } from './values.ts'
 
 export type FoundAttribute = { key: string; value: Value }
 
+const number = /^\d+$/
+
+/** What an object says beside the members that describe it; undefined when it has no numbered ones. */
+function withoutDescription(value: Value | undefined, described: readonly string[]): Value | undefined {
+  if (!(value instanceof Map)) return value
+  const names = [...value.keys()]
+  if (!names.some((name) => number.test(name))) return undefined
+  return names.some((name) => described.includes(name))
+    ? new Map([...value].filter(([name]) => !described.includes(name)))
+    : value
+}
+
 /** First source whose value is present: truthy, or with `zeroCounts` also 0. */
 export function present(root: Branch, sources: Source[], zeroCounts = false): FoundAttribute | null {
   for (let i = 0; i < sources.length; i++) {
-    const { key, paths } = sources[i] as Source
+    const { key, paths, described } = sources[i] as Source
     for (let p = 0; p < paths.length; p++) {
       const path = paths[p] as string[]
       if (!root.has(path[0] as string)) continue
-      const value = lookup(root, path)
+      const found = lookup(root, path)
+      const value = described === undefined ? found : withoutDescription(found, described)
       if (isTruthy(value) || (zeroCounts && value === 0)) return { key, value: value as Value }
     }
   }

@@ -1,6 +1,6 @@
 // Usage in Langfuse's own words: each name counts tokens that no other one counts, and whatever begins with `input` or
 // `output` is part of that side (https://langfuse.com/docs/model-usage-and-cost, read in November 2026).
-import type { UsageField } from './conventions.ts'
+import type { UsageField } from './convention-keys.ts'
 import { lookup } from './expand.ts'
 import { integerOf, type SpanUsage, sum } from './usage.ts'
 import { type Branch, ParsedJson } from './values.ts'

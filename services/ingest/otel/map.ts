@@ -5,7 +5,7 @@ import type { Masker } from '../../content/masking/masker.ts'
 import { extractRefs } from '../../content/refs.ts'
 import { references } from '../../content/span-dump.ts'
 import type { CallFragment } from '../../events/calls.ts'
-import { addDescription, addPerson, sessionOf } from './additions.ts'
+import { addDescription, addDetails, addPerson, sessionOf } from './additions.ts'
 import { createDecodeBudget } from './budget.ts'
 import type { Conventions, Source } from './conventions.ts'
 import { dumpText } from './dump.ts'
@@ -230,7 +230,11 @@ export function callOf(span: OtlpSpan, around: SpanSurroundings, clock: bigint, 
   const outputPayload = outputOf(output, sources)
   // A session or a user alone is not of generative AI: spans of browsers and servers carry them too.
   const isDescribed = own.size > 0 || usage.isPresent || inputsPayload.isDescribing || outputPayload.isDescribing
-  if (isDescribed) addPerson(own, root, conventions)
+  if (isDescribed) {
+    addPerson(own, root, conventions)
+    addDetails(own, root, conventions)
+    if (extra !== undefined) addDetails(own, extra.root, conventions)
+  }
   const all = jsonText(root, true, false, [...inputsPayload.inDump, ...(isRunning ? [] : outputPayload.inDump)])
   const displayName = textOf(present(root, vendor.displayName)?.value)
   const call: CompleteCall = {

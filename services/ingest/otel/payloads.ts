@@ -1,11 +1,21 @@
 // Inputs and output of a call: from the attributes of its span, its events, and the log records that belong to it.
 
 import { references } from '../../content/span-dump.ts'
-import { type Conventions, inputEvents, outputEvent } from './conventions.ts'
-import { type FoundAttribute, present } from './find.ts'
+import { inputEvents, outputEvent } from './convention-keys.ts'
+import type { Conventions } from './conventions.ts'
+import { type FoundAttribute, present, textOf } from './find.ts'
 import { keyOf } from './keys.ts'
 import type { OtlpSpan } from './spans.ts'
-import { type Branch, branchMembers, isObject, jsonText, ParsedJson, type Value, type WrittenTexts } from './values.ts'
+import {
+  type Branch,
+  branchMembers,
+  isObject,
+  jsonText,
+  ParsedJson,
+  treeOf,
+  type Value,
+  type WrittenTexts,
+} from './values.ts'
 
 /** What log records say of a span: it fills what the span itself leaves empty. */
 export type Extra = { root: Branch; events: { name: string; attributes: Branch }[]; exception: string }
@@ -141,8 +151,6 @@ function eventContent(
   return null
 }
 
-const treeOf = (value: Value | undefined): Value | undefined => (value instanceof ParsedJson ? value.open() : value)
-
 /** The value of one member of each item: of embeddings the texts, without their vectors. */
 function itemsOf(value: Value, path: readonly string[]): Value[] {
   const tree = treeOf(value)
@@ -159,9 +167,11 @@ function itemsOf(value: Value, path: readonly string[]): Value[] {
 
 /** What newer conventions, and those of other libraries, call the inputs or output. */
 function addedPayload(root: Branch, conventions: Conventions, side: Side): Payload | null {
-  for (const { source, item, beside, needs } of conventions.added[side.name]) {
+  for (const { source, item, beside, needs, is } of conventions.added[side.name]) {
     const found = present(root, [source])
-    if (found === null || (needs !== undefined && present(root, [needs]) === null)) continue
+    if (found === null) continue
+    const needed = needs === undefined ? undefined : present(root, [needs])
+    if (needed === null || (is !== undefined && !is.includes(textOf(needed?.value)))) continue
     const value = item === undefined ? found.value : itemsOf(found.value, item)
     if (Array.isArray(value) && value.length === 0) continue
     const other = beside === undefined ? null : present(root, [beside])

@@ -2,7 +2,8 @@
 
 import { isRawNumber } from '../../core/json/lossless.ts'
 import type { UsageEntry } from '../../events/calls.ts'
-import type { Conventions, UsageField } from './conventions.ts'
+import type { UsageField } from './convention-keys.ts'
+import type { Conventions } from './conventions.ts'
 import { present, textOf } from './find.ts'
 import type { Branch, Value } from './values.ts'
 

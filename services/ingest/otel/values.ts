@@ -167,6 +167,10 @@ export const isContainer = (value: Value): value is Branch | Value[] | ParsedJso
 export const opened = (value: Branch | Value[] | ParsedJson): Branch | Value[] =>
   value instanceof ParsedJson ? value.open() : value
 
+/** The same of any value. */
+export const treeOf = (value: Value | undefined): Value | undefined =>
+  value instanceof ParsedJson ? value.open() : value
+
 /** Non-empty string, list or object, non-zero number, true. */
 export function isTruthy(value: Value | undefined): value is Value {
   if (value === undefined || value === null) return false

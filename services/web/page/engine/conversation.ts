@@ -40,7 +40,12 @@ const histories = names('history')
 const prompts = names('prompt')
 const ended = names('ended')
 /** Calls are the model's, results the tools', when they stand alone. */
-const itemRoles: Partial<Record<string, string>> = { call: 'assistant', reasoning: 'assistant', answer: 'tool' }
+const itemRoles: Partial<Record<string, string>> = {
+  call: 'assistant',
+  reasoning: 'assistant',
+  compaction: 'assistant',
+  answer: 'tool',
+}
 
 const roleNamed = (word: unknown): string | null =>
   typeof word === 'string' && Object.hasOwn(roles, word.toLowerCase()) ? (roles[word.toLowerCase()] as string) : null

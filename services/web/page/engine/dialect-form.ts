@@ -1,8 +1,8 @@
 // What a row of the table of message dialects may say.
 
 export type PartForm = {
-  /** What is read there: `json` is shown as it is. */
-  is: 'text' | 'reasoning' | 'refusal' | 'call' | 'answer' | 'media' | 'json'
+  /** What is read there: `compaction` is what earlier messages were reduced to, `json` is shown as it is. */
+  is: 'text' | 'reasoning' | 'refusal' | 'compaction' | 'call' | 'answer' | 'media' | 'json'
   /** Words of its type; of `-`, `.` and `_` one is as good as another. */
   types?: readonly string[]
   /** Members of which one holds it, where no type says what it is. */

@@ -79,6 +79,8 @@ export function filesObject(value: unknown): MediaSource | null {
 
 const typeKeys = ['mime_type', 'mediaType', 'media_type', 'mimeType', 'image_mimetype']
 const nameKeys = ['filename', 'file_name', 'name', 'title']
+/** A file that a provider keeps is named by its id. */
+const fileIdKeys = ['file_id', 'fileId']
 const innerKeys = [
   'image_url',
   'input_audio',
@@ -128,7 +130,8 @@ export function mediaSourceOf(part: unknown, kind: string, outer: string | null 
     const found = typeof inner === 'string' ? mediaText(inner, type, name) : mediaSourceOf(inner, name, type, depth + 1)
     if (found !== null) return found
   }
-  return null
+  const id = textIn(part, fileIdKeys)
+  return id === null ? null : { from: 'address', address: id, name }
 }
 
 const maxFound = 24

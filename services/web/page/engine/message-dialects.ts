@@ -169,7 +169,8 @@ export const dialects: readonly Dialect[] = [
   },
   {
     name: 'genai-parts',
-    source: 'https://github.com/open-telemetry/semantic-conventions/blob/main/docs/gen-ai/gen-ai-input-messages.json',
+    source:
+      'https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-input-messages.json',
     asked: ['gen_ai.input.messages'],
     answered: ['gen_ai.output.messages'],
     system: ['gen_ai.system_instructions'],
@@ -177,6 +178,8 @@ export const dialects: readonly Dialect[] = [
       { is: 'call', types: ['tool_call', 'server_tool_call'] },
       { is: 'answer', types: ['tool_call_response', 'server_tool_call_response'] },
       { is: 'media', types: ['blob', 'uri'] },
+      { is: 'compaction', types: ['compaction'] },
+      { is: 'json', types: ['generic'] },
     ],
     arguments: ['server_tool_call'],
     answerId: ['id'],

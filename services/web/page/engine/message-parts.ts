@@ -8,6 +8,8 @@ export type Part =
   | { is: 'text' | 'reasoning' | 'refusal'; text: string }
   | { is: 'call'; id: string | null; name: string; arguments: string }
   | { is: 'answer'; id: string | null; name: string | null; text: string }
+  /** What earlier messages were reduced to; empty where the provider keeps that to itself. */
+  | { is: 'compaction'; text: string }
   /** An image, a sound, a file; without a source where the bytes are not known. */
   | { is: 'media'; text: string; source: MediaSource | null }
   /** What is not understood, as JSON. */
@@ -232,8 +234,10 @@ function saidOf(part: unknown, depth: number): Said {
     }
     case 'media':
       return own(mediaPart(part, textOrNull(first([part], tagKeys)) ?? form.in?.find((name) => name in part) ?? 'file'))
+    case 'compaction':
+      return own({ is: 'compaction', text: written(first([part], texts)) })
     case 'json':
-      return own({ is: 'json', text: written(first([part], form.in ?? [])) })
+      return own({ is: 'json', text: written(form.in === undefined ? part : first([part], form.in)) })
     default:
       return { role: form.role ?? null, parts: textParts(form.is, value ?? part, depth) }
   }

@@ -101,6 +101,14 @@ function Shown({ projectId, part, role, isMarkdown, isFolded, toolLink }: ShownP
       return <Verbatim text={part.text} />
     case 'reasoning':
       return <Folded title="Reasoning" text={part.text} />
+    case 'compaction':
+      return part.text === '' ? (
+        <p className="second">
+          <Icon name="text" /> Context compacted
+        </p>
+      ) : (
+        <Folded title="Context compacted" text={part.text} />
+      )
     case 'refusal':
       return (
         <div className="s-error">
