@@ -12,7 +12,7 @@ const captured = readdirSync(folder).filter((name) =>
 let otel: Otel
 beforeAll(async () => {
   // Times ahead of the clock are refused: the clock stands at the day of the captures.
-  vi.useFakeTimers({ now: new Date('2026-11-26T00:00:00Z'), toFake: ['Date'] })
+  vi.useFakeTimers({ now: new Date('2026-11-29T00:00:00Z'), toFake: ['Date'] })
   otel = await startOtel()
 })
 afterAll(async () => {

@@ -79,11 +79,13 @@ const holdsSpeech = (layer: JsonObject, depth = 0): boolean =>
       return isObject(inner) && holdsSpeech(inner, depth + 1)
     }))
 
+const isMessageParts = (value: unknown): value is unknown[] =>
+  Array.isArray(value) && value.length > 0 && value.every((one) => formOf(one) !== undefined)
+
 /** Texts of events hold lists of parts. */
 const contentIn = (value: unknown, isEvent: boolean): unknown => {
   const inner = openedText(value)
-  const isParts = Array.isArray(inner) && inner.length > 0 && inner.every((one) => formOf(one) !== undefined)
-  return isParts && (isEvent || inner.every((one) => typeof at(one, 'type') === 'string')) ? inner : value
+  return isMessageParts(inner) && (isEvent || inner.every((one) => typeof at(one, 'type') === 'string')) ? inner : value
 }
 
 /** Each change of who speaks is a message of its own, and each result of a tool. */
@@ -169,12 +171,13 @@ function messagesOf(value: unknown, fallback: string | null): Found | null {
     return { messages: messagesFrom(saidIn([value]), item, null), isSure: true }
   const own = roleOf(layers)
   const hasCalls = !isNothing(first(layers, callLists))
-  const isSaid = hasCalls || Array.isArray(at(layers[0], 'parts')) || typeof contentOf(layers)[0] === 'string'
+  const content = contentOf(layers)[0]
+  const isSaid =
+    hasCalls || Array.isArray(at(layers[0], 'parts')) || typeof content === 'string' || isMessageParts(content)
   const role = own ?? (isSaid ? fallback : null)
   if (role === null || (own !== null && explicit === null && !layers.some(isSpeech))) return null
   const name = textOrNull(first(layers, ['name', '_name', 'tool_name']))
   const messages = messagesFrom(saidBy(layers, role, name), role, name)
-  const content = contentOf(layers)[0]
   return {
     messages: lastGrounded(messages, [...(Array.isArray(content) ? content : []), ...layers]),
     isSure: own !== null || hasCalls || layers.some((layer) => ended.some((path) => path in layer)),

@@ -1,0 +1,33 @@
+// Tokens of captured requests, worked out from what the model of the capture said: it asks for a tool, then it answers.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+
+type Row = { op_name: string; summary: { usage: Record<string, Record<string, number>> } }
+const folder = join(import.meta.dirname, '../golden/otel')
+const usagesOf = (capture: string) =>
+  (JSON.parse(readFileSync(join(folder, `${capture}.expected.json`), 'utf8')) as Row[]).flatMap(
+    ({ op_name, summary }) =>
+      Object.entries(summary.usage).map(([model, { input_tokens, output_tokens, total_tokens, ...counts }]) => [
+        op_name.replace(/^.*\/op\/|:.*$/g, ''),
+        model,
+        input_tokens,
+        output_tokens,
+        total_tokens,
+        counts.cache_read_input_tokens ?? 0,
+      ]),
+  )
+
+/** Name, model, input, output, both, and what of the input was cached. The first request has 110 and 15, the second 130 and 9. */
+it.each(
+  Object.entries({
+    strands: [
+      ['chat', 'gpt-4o', 110, 15, 125, 0],
+      ['chat', 'gpt-4o', 130, 9, 139, 100],
+      // The sum of both, of which the agent counts nothing for itself.
+      ['invoke_agent_forecaster', 'gpt-4o', 240, 24, 264, 100],
+    ],
+  }),
+)('%s', (capture, expected) => {
+  expect(usagesOf(capture)).toEqual(expected)
+})
