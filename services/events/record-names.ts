@@ -13,6 +13,10 @@ export const threadNames = {
     'langfuse.session.id',
     'traceloop.association.properties.session_id',
     'ai.telemetry.metadata.sessionId',
+    // LangSmith makes threads of any of these.
+    'langsmith.metadata.thread_id',
+    'langsmith.metadata.session_id',
+    'langsmith.metadata.conversation_id',
   ],
   /** The session of an event of a coding agent, whose call has it as its thread: the first present one counts. */
   agent: ['session.id', 'conversation.id'],

@@ -215,6 +215,9 @@ describe('a session', () => {
     'langfuse.session.id',
     'traceloop.association.properties.session_id',
     'ai.telemetry.metadata.sessionId',
+    'langsmith.metadata.thread_id',
+    'langsmith.metadata.session_id',
+    'langsmith.metadata.conversation_id',
   ])('of %s is a thread', async (key) => {
     const call = await row({ ...described, [key]: 's1' })
     expect(call).toMatchObject({ thread_id: 's1', turn_id: spanId })

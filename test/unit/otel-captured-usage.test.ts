@@ -27,6 +27,10 @@ it.each(
       // The sum of both, of which the agent counts nothing for itself.
       ['invoke_agent_forecaster', 'gpt-4o', 240, 24, 264, 100],
     ],
+    langsmith: [
+      ['chatopenai', 'gpt-4o-2024-08-06', 110, 15, 125, 0],
+      ['chatopenai', 'gpt-4o-2024-08-06', 130, 9, 139, 100],
+    ],
   }),
 )('%s', (capture, expected) => {
   expect(usagesOf(capture)).toEqual(expected)

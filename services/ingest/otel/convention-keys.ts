@@ -95,6 +95,8 @@ export const furtherKeys = {
     'ai.response.providerMetadata.anthropic.cacheCreationInputTokens',
     'ai.response.providerMetadata.bedrock.usage.cacheWriteInputTokens',
     'mlflow.chat.tokenUsage.cache_creation_input_tokens',
+    // LangSmith writes the details of gen_ai.usage as Python would
+    'langsmith.metadata.usage_metadata.input_token_details.cache_creation',
   ],
   cache_read_input_tokens: [
     'gen_ai.usage.cache_read_input_tokens',
@@ -114,6 +116,7 @@ export const furtherKeys = {
     'ai.response.providerMetadata.bedrock.usage.cacheReadInputTokens',
     'ai.response.providerMetadata.openai.cachedPromptTokens',
     'mlflow.chat.tokenUsage.cache_read_input_tokens',
+    'langsmith.metadata.usage_metadata.input_token_details.cache_read',
   ],
   total_tokens: ['gen_ai.usage.total_tokens', 'ai.usage.totalTokens', 'mlflow.chat.tokenUsage.total_tokens'],
 } as const
@@ -137,6 +140,7 @@ export const countingKeys = {
     'llm.token_count.completion_details.reasoning',
     'ai.usage.outputTokenDetails.reasoningTokens',
     'ai.usage.reasoningTokens',
+    'langsmith.metadata.usage_metadata.output_token_details.reasoning',
   ],
 } as const
 
