@@ -27,6 +27,11 @@ it.each(
       // The sum of both, of which the agent counts nothing for itself.
       ['invoke_agent_forecaster', 'gpt-4o', 240, 24, 264, 100],
     ],
+    // The second time Gemini thinks 4 tokens, which it counts beside the 9, and the span among them.
+    'google-adk': [
+      ['generate_content_gemini-2.5-flash', 'gemini-2.5-flash', 110, 15, 125, 0],
+      ['generate_content_gemini-2.5-flash', 'gemini-2.5-flash', 130, 13, 143, 100],
+    ],
     langsmith: [
       ['chatopenai', 'gpt-4o-2024-08-06', 110, 15, 125, 0],
       ['chatopenai', 'gpt-4o-2024-08-06', 130, 9, 139, 100],
