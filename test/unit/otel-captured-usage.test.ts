@@ -21,6 +21,12 @@ const usagesOf = (capture: string) =>
 /** Name, model, input, output, both, and what of the input was cached. The first request has 110 and 15, the second 130 and 9. */
 it.each(
   Object.entries({
+    'pydantic-ai-1': [
+      ['chat_gpt-4o', 'gpt-4o-2024-08-06', 110, 15, 125, 0],
+      ['chat_gpt-4o', 'gpt-4o-2024-08-06', 130, 9, 139, 100],
+      // It names no model.
+      ['agent_run', 'usage', 240, 24, 264, 100],
+    ],
     strands: [
       ['chat', 'gpt-4o', 110, 15, 125, 0],
       ['chat', 'gpt-4o', 130, 9, 139, 100],
