@@ -205,6 +205,14 @@ it('a dashboard is copied, gets charts of its own, which move and change, and is
   await expectSoon(titles).toEqual(first)
   await page.getByRole('button', { name: 'Add a chart' }).click()
   const form = page.getByRole('dialog', { name: 'New chart' })
+  // What stands around the button that opened it styles neither its fields nor the icons of charts.
+  const tops = await form.getByRole('textbox').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top))
+  expect(new Set(tops).size).toBe(tops.length)
+  const icons = await page
+    .locator('.chart header svg.i')
+    .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width))
+  expect(icons.length).toBeGreaterThan(0)
+  expect(Math.max(...icons)).toBeLessThan(30)
   await form.getByRole('textbox', { name: 'Title' }).fill('Answers')
   await form.getByRole('combobox', { name: 'Shown as' }).selectOption('Number')
   await form.getByRole('textbox', { name: 'Only calls with' }).fill('(op:answer')

@@ -1,5 +1,7 @@
-// A dialog of the browser's own: it keeps the focus inside and gives it back.
+// A dialog of the browser's own: it keeps the focus inside and gives it back. It lies in the body, so that no style of what
+// opened it reaches its fields.
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
+import { createPortal } from 'react-dom'
 import { Icon } from './icon.tsx'
 
 type DialogProps = { title: string; onClose(): void; children: ReactNode; className?: string; acts?: ReactNode }
@@ -17,7 +19,7 @@ export function Dialog({ title, onClose, children, className = '', acts }: Dialo
     }
     return () => element?.close()
   }, [])
-  return (
+  return createPortal(
     <dialog ref={box} className={className} aria-labelledby={id} onClose={onClose} onCancel={onClose}>
       <header>
         <h2 id={id}>{title}</h2>
@@ -30,6 +32,7 @@ export function Dialog({ title, onClose, children, className = '', acts }: Dialo
       <div tabIndex={0} role="group" aria-labelledby={id}>
         {children}
       </div>
-    </dialog>
+    </dialog>,
+    document.body,
   )
 }
