@@ -62,6 +62,7 @@ describe('what routes touch', () => {
     { ...page, sort_by: [{ field: 'inputs.x', direction: 'asc' }], query: withinInputs },
     { project_id, filter: { trace_roots_only: true }, query: withinInputs },
   ]
+  const dear = { query: { $expr: { $gt: [{ $getField: 'summary.weave.cost' }, { $literal: 1 }] } } }
   const equal = (name: string, value: string) => ({ $eq: [{ $getField: name }, { $literal: value }] })
   /** What lies in other tables: feedback, queues, a row of a table behind a ref. */
   const elsewhere = {
@@ -279,6 +280,7 @@ describe('what routes touch', () => {
       'calls.query_stats',
       send('/calls/query_stats', { project_id }),
       send('/calls/query_stats', elsewhere),
+      send('/calls/query_stats', { project_id, ...dear }),
       ...lists.map(({ project_id, ...body }) =>
         send('/calls/query_stats', {
           project_id,
@@ -311,7 +313,11 @@ describe('what routes touch', () => {
     ['traces.tree', send('/trace/tree', { project_id, trace_id: loggedTrace })],
     ['calls.cells', send('/calls/cells', { project_id, call_ids: [one], paths: ['inputs'] })],
     ['calls.fields', send('/calls/fields', { project_id })],
-    ['calls.values', ...shown('/calls/values', { fields: ['inputs.k', 'op_name'] })],
+    [
+      'calls.values',
+      ...shown('/calls/values', { fields: ['inputs.k', 'op_name'] }),
+      send('/calls/values', { project_id, fields: ['op_name'], ...dear }),
+    ],
     ['calls.aggregate', ...shown('/calls/aggregate', { start: 1, end: 2e9, metrics: numbers })],
     ['calls.export', send('/export/calls', { project_id, format: 'jsonl' })],
     ['threads.stream_query', send('/threads/stream_query', { project_id })],

@@ -20,6 +20,13 @@ ORDER BY
     created_at DESC,
     id DESC
 
+-- models whose prices a query needs (costs.models)
+-- {"v0":"ent/proj"}
+SELECT DISTINCT arrayJoin(usage_model) AS model
+FROM callhouse.calls
+WHERE project_id = {v0:String}
+ORDER BY model ASC
+
 -- prices as they are listed (costs.query)
 -- {"v0":"ent/proj","v1":"gpt","v2":10,"v3":5}
 SELECT

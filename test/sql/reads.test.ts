@@ -4,6 +4,7 @@ import { logsQueryRequest } from '../../schemas/logs.ts'
 import { parseProjectId } from '../../services/core/ids.ts'
 import type { Query } from '../../services/core/store/store.ts'
 import { costFields } from '../../services/query/costs/fields.ts'
+import { modelsQuery } from '../../services/query/costs/model-prices.ts'
 import { pricesQuery } from '../../services/query/costs/prices.ts'
 import { costsQuery } from '../../services/query/costs/routes.ts'
 import { erasureQuery, erasuresQuery } from '../../services/query/erasures/routes.ts'
@@ -117,6 +118,7 @@ const nouns: Record<string, Record<string, Query>> = {
   },
   costs: {
     'prices for calls': pricesQuery(projectId),
+    'models whose prices a query needs': modelsQuery(projectId),
     'prices as they are listed': costsQuery(
       projectId,
       parseQuery({ $expr: { $eq: [{ $getField: 'llm_id' }, { $literal: 'gpt' }] } }, costFields, 'unknown'),

@@ -12,20 +12,17 @@ import { allOf, everything, type Index, instants, rangeConditions, timeCondition
 import { type Side, sideOf } from './conditions/conditions.ts'
 import type { Document } from './conditions/types.ts'
 import { type CallHeader, columnIndex } from './header.ts'
+import { documentSql } from './span-dump.ts'
 
 /** What is read of a payload: its documents, and what follows from them for a bill (costs/billed.ts), as texts. */
-export type PayloadColumn = Document | 'billed_usage' | 'counts_cached'
+export type PayloadColumn = Document
 
 export type CallDocuments = Partial<Record<PayloadColumn, Buffer>>
 
 /** Columns that are no documents: the side they belong to, and their text, '' where there is nothing to tell. */
 const derived: Partial<Record<PayloadColumn, { side: Side; text: Sql }>> = {
-  billed_usage: {
-    side: 'end',
-    text: sql`if(empty(billed_usage), '', toJSONString(CAST(billed_usage,
-      'Array(Tuple(String, Float64, Float64, Float64, Float64, Float64, Float64))')))`,
-  },
-  counts_cached: { side: 'start', text: sql`if(counts_cached = 1, 'true', '')` },
+  billed_usage: { side: 'end', text: documentSql('billed_usage') },
+  counts_cached: { side: 'start', text: documentSql('counts_cached') },
   // The clock tells whether both sides were read from one row.
   mask_start: { side: 'start', text: sql`concat(mask::String, ' ', mask_hits::String, ' ', clock::String)` },
   mask_end: { side: 'end', text: sql`concat(mask::String, ' ', mask_hits::String, ' ', clock::String)` },

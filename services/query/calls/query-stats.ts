@@ -4,6 +4,8 @@ import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
+import { pricesFor } from '../costs/model-prices.ts'
+import type { Prices } from '../costs/prices.ts'
 import type { CountCache } from './access/counts.ts'
 import { countCalls, sizeOfCalls } from './access/read-calls.ts'
 import { compileCallsQuery } from './conditions/compile-query.ts'
@@ -15,6 +17,7 @@ export type QueryStatsDeps = {
   /** Whether payloads have an index of words. */
   words?: boolean
   feedbackPrefix: string
+  prices: Prices
   cache: CountCache
 }
 
@@ -29,14 +32,22 @@ export function createQueryStatsRoutes(deps: QueryStatsDeps): Route[] {
       summary: 'Number of calls that match a filter and a query',
       body: { type: 'json', schema: callsQueryStatsRequest, check: 'schema' },
       response: callsQueryStatsResponse,
-      tables: [...callQueryTables, 'call_counts', ...joinedTables, ...referredTables],
+      tables: [...callQueryTables, 'call_counts', 'costs', ...joinedTables, ...referredTables],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
         const limit = input.limit === undefined ? null : Math.min(input.limit, Number.MAX_SAFE_INTEGER)
         if (limit !== null && limit < 1) throw fault(400, 'Limit must be a positive integer')
         const { filter, query: expression, expand_columns } = input
-        const query = compileCallsQuery({ filter, query: expression, expand_columns, projectId, feedbackPrefix })
+        const prices = await pricesFor(deps, projectId, context)
+        const query = compileCallsQuery({
+          filter,
+          query: expression,
+          expand_columns,
+          projectId,
+          feedbackPrefix,
+          prices,
+        })
         const headers = await freshness.wait(context, topicsOfQuery(query))
         const reader = { store, projectId, query, options: { signal }, cache, words: deps.words }
         const [count, bytes] = await Promise.all([

@@ -14,6 +14,7 @@ import type { Store } from '../../core/store/store.ts'
 import type { TopicName } from '../../events/registry.ts'
 import { billedColumns } from '../costs/billed.ts'
 import { costsOfCalls } from '../costs/call-costs.ts'
+import { pricesFor } from '../costs/model-prices.ts'
 import type { Prices } from '../costs/prices.ts'
 import { createCountCache } from './access/counts.ts'
 import { readCall, readPages } from './access/read-calls.ts'
@@ -87,6 +88,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
     const limit = nonNegative('limit', input.limit)
     const offset = nonNegative('offset', input.offset) ?? 0
     const { filter, query: expression, sort_by, expand_columns: expanded = [] } = input
+    const modelPrices = await pricesFor(deps, projectId, context)
     const query = compileCallsQuery({
       filter,
       query: expression,
@@ -94,6 +96,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
       expand_columns: expanded,
       projectId,
       feedbackPrefix,
+      prices: modelPrices,
     })
     // Costs stand in the summary and are made from it.
     const withSummary = input.include_costs && input.columns?.length ? [...input.columns, 'summary'] : input.columns

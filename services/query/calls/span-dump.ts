@@ -28,8 +28,17 @@ function splicedSql(): Sql {
   return sql`if(position(${dump}, ${param('String', referenceLead)}) = 0, ${dump}, ${text})`
 }
 
+/** What is billed beside the counts of a call, as texts; '' where there is nothing to tell. */
+export const billedTexts: Partial<Record<Document, Sql>> = {
+  billed_usage: sql`if(empty(billed_usage), '', toJSONString(CAST(billed_usage,
+      'Array(Tuple(String, Float64, Float64, Float64, Float64, Float64, Float64))')))`,
+  counts_cached: sql`if(counts_cached = 1, 'true', '')`,
+}
+
 /** A document as an expression over the columns of one row of payloads. */
 export function documentSql(document: Document): Sql {
+  const billed = billedTexts[document]
+  if (billed !== undefined) return billed
   if (document === 'mask_start' || document === 'mask_end') return sql`mask`
   return document === 'otel_dump' ? splicedSql() : identifier(document)
 }

@@ -9,6 +9,7 @@ import { parseTimestamp } from '../../core/clock/timestamps.ts'
 import { invalid } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Query } from '../../core/store/store.ts'
+import { pricesFor } from '../costs/model-prices.ts'
 import type { Column, Fields } from '../language/types.ts'
 import { fieldPath } from './access/field-index-tests.ts'
 import { compileCallsQuery } from './conditions/compile-query.ts'
@@ -172,13 +173,15 @@ export function createValueRoutes(deps: QueryStatsDeps): Route[] {
       summary: 'The commonest values of some fields of the latest calls that match',
       body: { type: 'json', schema: callsValuesRequest, check: 'schema' },
       response: callsValuesResponse,
-      tables: [...callQueryTables, ...joinedTables],
+      tables: [...callQueryTables, 'costs', ...joinedTables],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
         const places = placesOf(input.fields, callFields())
         const { filter, query: expression, prefix, limit } = input
-        const query = compileCallsQuery({ filter, query: expression, sort_by: latestFirst, projectId, feedbackPrefix })
+        const prices = await pricesFor(deps, projectId, context)
+        const asked = { filter, query: expression, sort_by: latestFirst, projectId, feedbackPrefix, prices }
+        const query = compileCallsQuery(asked)
         const headers = await freshness.wait(context, topicsOfQuery(query))
         const reader = { store, projectId, query, options: { signal }, cache, words }
         const sample = await readSample(reader)

@@ -17,7 +17,7 @@ import {
   readSplit,
   readUsageFacts,
 } from '../../call-stats/rollup.ts'
-import type { Prices } from '../../costs/prices.ts'
+import { pricesFor } from '../../costs/model-prices.ts'
 import { withFieldTimes } from '../access/field-index.ts'
 import { indexOf, rangeOf, type Scope } from '../access/scope.ts'
 import { compileCallsQuery } from '../conditions/compile-query.ts'
@@ -32,7 +32,7 @@ import { type AggregateMetrics, groupKey, metricsOf } from './metrics.ts'
 import { callGroupsQuery, costGroupsQuery, type Grouped, type KeptGroups, usageGroupsQuery } from './statements.ts'
 import { type Bucket, bucketSql, bucketsWithin } from './times.ts'
 
-export type AggregateDeps = QueryStatsDeps & { prices: Prices }
+export type AggregateDeps = QueryStatsDeps
 
 /** Groups that are looked at for the greatest ones. */
 const rankedGroups = 10_000
@@ -176,14 +176,11 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
     const keys = input.group_by.map((name) => groupKey(name, fields))
     const { filter, query: expression } = input
     const rootsOrSpans = filter?.trace_roots_only === true
-    const query = compileCallsQuery({ filter, query: expression, projectId, feedbackPrefix })
+    const modelPrices = await pricesFor(deps, projectId, context)
+    const of = { query: expression, projectId, feedbackPrefix, prices: modelPrices }
+    const query = compileCallsQuery({ filter, ...of })
     const usageQuery = rootsOrSpans
-      ? compileCallsQuery({
-          filter: { ...filter, trace_roots_only: false },
-          query: expression,
-          projectId,
-          feedbackPrefix,
-        })
+      ? compileCallsQuery({ filter: { ...filter, trace_roots_only: false }, ...of })
       : query
     const topics = topicsOfQuery(query)
     const headers = await freshness.wait(context, metrics.costs.length > 0 ? [...topics, 'costs'] : topics)

@@ -15,6 +15,7 @@ import { filterConditions } from './filter.ts'
 import { derivedFieldFactory } from './joins.ts'
 import { compileSort } from './sort.ts'
 import type { CompiledCallsQuery, CompiledCondition, Document } from './types.ts'
+import type { ModelPrices } from './usage-fields.ts'
 
 /** Columns of a call header are under the alias `c`, those of documents under `p`. */
 const usualColumnSql: ColumnSql = (column) => identifier(`${isDocument(column) ? 'p' : 'c'}.${column}`)
@@ -46,9 +47,11 @@ export function compileCallsQuery(request: {
   feedbackPrefix?: string
   /** Dotted paths at which conditions and order are read through refs. */
   expand_columns?: readonly string[] | null | undefined
+  /** Where conditions and order may read what calls cost (costs/model-prices.ts). */
+  prices?: ModelPrices | undefined
 }): CompiledCallsQuery {
   const derived = derivedFieldFactory(request.feedbackPrefix ?? 'wandb')
-  const fields = callFields({ derived, expand: expandedPaths(request.expand_columns) })
+  const fields = callFields({ derived, expand: expandedPaths(request.expand_columns), prices: request.prices })
   const conjuncts = [
     ...filterConditions(request.filter, request.projectId),
     ...conjunctsOf(parseQuery(request.query, fields)),

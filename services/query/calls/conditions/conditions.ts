@@ -16,7 +16,7 @@ import { isIndexed, mayHoldText } from './word-index.ts'
 /** Documents that come with a start, and with an end. */
 export type Side = 'start' | 'end'
 
-const endDocuments: ReadonlySet<Document> = new Set<Document>(['output', 'summary', 'mask_end'])
+const endDocuments: ReadonlySet<Document> = new Set<Document>(['output', 'summary', 'mask_end', 'billed_usage'])
 
 export const sideOf = (document: Document): Side => (endDocuments.has(document) ? 'end' : 'start')
 
@@ -200,6 +200,13 @@ function documentRows(
   return sql`(SELECT ${list} FROM (${whole}) UNION ALL SELECT ${list} FROM (${both}))`
 }
 
+/** Names of expressions over columns that are called as they are. */
+const textNames: Partial<Record<Document, string>> = {
+  otel_dump: 'raw_span',
+  billed_usage: 'billed_text',
+  counts_cached: 'cached_text',
+}
+
 /**
  * Adds the documents of one side to rows that hold a call's versions; `odd` tells whether one of them holds non-native
  * JSON. A batch that was applied again left its payload rows twice until they merge: any of them will do.
@@ -210,7 +217,7 @@ function withDocuments(
 ): Sql {
   const { side, rows, documents, names, light: calls } = add
   // A column and an expression of it cannot go by one name.
-  const called = (name: Document): Sql => identifier(name === 'otel_dump' ? 'raw_span' : name)
+  const called = (name: Document): Sql => identifier(textNames[name] ?? name)
   const texts = join(
     documents.map((name) => (isComputed(name) ? sql`${documentSql(name)} AS ${called(name)}` : identifier(name))),
     ', ',

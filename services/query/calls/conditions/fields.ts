@@ -7,6 +7,7 @@ import { neutralName } from '../../language/wire-names.ts'
 import { type Expanded, expandedPaths, listedAmong } from './expanded.ts'
 import { type DerivedFieldFactory, derivedFieldFactory, isDerived } from './joins.ts'
 import type { DerivedField, Document, HeaderColumn } from './types.ts'
+import { costColumn, costFieldName, type ModelPrices, modelList, usageColumns } from './usage-fields.ts'
 
 const text = (row: Row, column: string): string => String(row[column] ?? '')
 const isRunning = (row: Row): boolean => Number(row.end_ver ?? 0) === 0
@@ -147,7 +148,9 @@ const columns = new Map<string, Column>(
   ].map((column) => [column.name, column]),
 )
 
-const derived = new Map<string, Column>([status, latency, traceName].map((column) => [column.name, column]))
+const derived = new Map<string, Column>(
+  [status, latency, traceName, ...usageColumns].map((column) => [column.name, column]),
+)
 const lists = new Set(['input_refs', 'output_refs'])
 const documents = new Set<string>(['attributes', 'inputs', 'output', 'summary'])
 
@@ -166,7 +169,12 @@ function jsonFieldAt(document: string, segments: readonly string[], name: string
   return { document, path }
 }
 
-type Expansions = { derived: DerivedFieldFactory; expand: Expanded }
+type Expansions = {
+  derived: DerivedFieldFactory
+  expand: Expanded
+  /** Where costs may be asked for. */
+  prices?: ModelPrices | undefined
+}
 
 /** A value of a document, read through refs where the path leads over one that is to be expanded. */
 function jsonField(document: string, segments: string[], name: string, { derived, expand }: Expansions): Field {
@@ -183,6 +191,8 @@ function jsonField(document: string, segments: string[], name: string, { derived
 
 function summaryField(segments: string[], name: string, expansions: Expansions): Field {
   if (segments[0] !== 'weave' || segments.length === 1) return jsonField('summary', segments, name, expansions)
+  if (name === modelList.name) return { is: 'list', list: modelList }
+  if (name === costFieldName && expansions.prices) return { is: 'column', column: costColumn(expansions.prices) }
   const column = segments.length === 2 ? derived.get(`summary.weave.${segments[1]}`) : undefined
   if (column === undefined) throw fault(422, `Summary field '${segments.slice(1).join('.')}' is not allowed`)
   return { is: 'column', column }
@@ -209,7 +219,7 @@ export function callFields(
   }
 }
 
-const computed = new Set<string>(['otel_dump', 'mask_start', 'mask_end'])
+const computed = new Set<string>(['otel_dump', 'mask_start', 'mask_end', 'billed_usage', 'counts_cached'])
 
 /** Whether it is read by an expression over other columns, and by no name of its own in a request. */
 export const isComputed = (column: string): boolean => computed.has(column)

@@ -2,8 +2,20 @@
 import type { Sql } from '../../../core/store/sql.ts'
 import type { ColumnSql, Condition, JsonField, PathSegment, Row, Value } from '../../language/types.ts'
 
-/** What of a call lives in the payload table: JSON texts, and which rules masked those of its start and of its end. */
-export type Document = 'attributes' | 'inputs' | 'output' | 'summary' | 'otel_dump' | 'mask_start' | 'mask_end'
+/**
+ * What of a call lives in the payload table: JSON texts, which rules masked those of its start and of its end, and what is
+ * billed beside its counts (costs/billed.ts).
+ */
+export type Document =
+  | 'attributes'
+  | 'inputs'
+  | 'output'
+  | 'summary'
+  | 'otel_dump'
+  | 'mask_start'
+  | 'mask_end'
+  | 'billed_usage'
+  | 'counts_cached'
 
 /** Texts that are made for a row from elsewhere: from feedback, from queues, or from behind a ref of a document. */
 export type DerivedField = `feedback_${number}` | `ref_${number}` | 'queues'
@@ -29,6 +41,9 @@ export type HeaderColumn =
   | 'error_count'
   | 'input_refs'
   | 'output_refs'
+  | 'usage_model'
+  | 'usage_input'
+  | 'usage_output'
 
 /** A call as the JS evaluator reads it: the columns of the call header by name and the documents that the condition needs. */
 export type EvaluatedRow = Row
