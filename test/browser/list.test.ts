@@ -49,21 +49,69 @@ describe('calls', () => {
     expect(await page.getByRole('button', { name: 'Roots' }).getAttribute('aria-pressed')).toBe('true')
   })
 
+  it('are not searched for what says nothing: it is marked, with what is meant, and a press asks for that', async () => {
+    await go(`${home}?view=all`)
+    await page.locator('.row .name').first().waitFor()
+    const line = page.getByRole('combobox', { name: 'Filter calls' })
+    await line.fill('statsu:failed')
+    await page.keyboard.press('Enter')
+    await page.locator('.chip.wrong', { hasText: 'statsu:failed' }).waitFor()
+    expect(await line.getAttribute('aria-invalid')).toBe('true')
+    expect(await page.locator('.rows .row').count()).toBe(0)
+    await line.fill('status:err')
+    // What shows as taken is taken, and asked for: a value ends its condition.
+    await page.getByRole('option', { name: /^error/, selected: true }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.waitForURL((to) => to.searchParams.get('q') === 'status:error')
+    await expectSoon(rowNames).toEqual(['fetch'])
+    await go(`${home}?view=all&q=status:failed`)
+    await page.getByRole('button', { name: 'Did you mean status:error?' }).click()
+    await expectSoon(rowNames).toEqual(['fetch'])
+  })
+
+  it('that are searched for long say what is searched, show no others, and can be cancelled', async () => {
+    await go(`${home}?view=all`)
+    await page.locator('.row .name').first().waitFor()
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const isText = (body: string | null) => body?.includes('needle-nowhere') === true
+    await page.route('**/calls/stream_query', async (route) => {
+      if (isText(route.request().postData())) await held
+      await route.continue().catch(() => undefined)
+    })
+    await page.getByRole('combobox', { name: 'Filter calls' }).fill('needle-nowhere')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Searching the texts of all time…' }).waitFor()
+    expect(await page.locator('.rows .row').count()).toBe(0)
+    const givenUp = page.waitForEvent('requestfailed', (request) => isText(request.postData()))
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await givenUp
+    await page.getByRole('heading', { name: 'The search was cancelled' }).waitFor()
+    release()
+    await page.getByRole('button', { name: 'Search again' }).click()
+    await page.getByText('No calls match').waitFor()
+    await page.unroute('**/calls/stream_query')
+  })
+
   it('mark the term of a filter that the server refuses, with its reason', async () => {
-    await go(`${home}?view=all&q=${encodeURIComponent('status:error has:strange')}`)
-    await page.getByRole('heading', { name: 'Field strange is not allowed' }).waitFor()
+    await go(`${home}?view=all&q=${encodeURIComponent('status:error has:summary.weave.strange')}`)
+    await page.getByRole('heading', { name: /weave\.strange.* is not allowed/ }).waitFor()
     const wrong = page.locator('.chip.wrong')
     await expectSoon(() => wrong.allInnerTexts()).toEqual([
-      expect.stringMatching(/^has:strange\s+refused: Field strange/),
+      expect.stringMatching(/^has:summary\.weave\.strange\s+refused: .*is not allowed/),
     ])
     const line = page.getByRole('combobox', { name: 'Filter calls' })
     expect(await line.getAttribute('aria-invalid')).toBe('true')
-    expect(await page.locator(`#${await line.getAttribute('aria-describedby')}`).innerText()).toContain('Field strange')
+    expect(await page.locator(`#${await line.getAttribute('aria-describedby')}`).innerText()).toContain(
+      'is not allowed',
+    )
     expect(await everybodysFaults(page, 'a refused term')).toEqual([])
     await page.keyboard.press('f')
-    await expectSoon(() => page.evaluate('String(getSelection())')).toBe('has:strange')
+    await expectSoon(() => page.evaluate('String(getSelection())')).toBe('has:summary.weave.strange')
     await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: 'Remove has:strange' }).click()
+    await page.getByRole('button', { name: 'Remove has:summary.weave.strange' }).click()
     await expectSoon(rowNames).toEqual(['fetch'])
     expect(await wrong.count()).toBe(0)
     // The browser's own lines about an answer that is no 200.
@@ -75,7 +123,7 @@ describe('calls', () => {
     await page.locator('.row .name').first().waitFor()
     const line = page.getByRole('combobox', { name: 'Filter calls' })
     await line.fill('status:error')
-    const slow = page.getByText('reads every text of the range')
+    const slow = page.getByText('Full-text search: may be slow')
     expect(await slow.count()).toBe(0)
     await line.fill('status:error refund')
     await slow.waitFor()

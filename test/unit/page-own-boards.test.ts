@@ -77,8 +77,8 @@ it('the calls of a group are found by a filter that names each of its keys, wher
   expect(termsOf(['op_name', 'status'], [op, 'error'])).toBe('op:ask status:error')
   expect(termsOf(['inputs.city', 'user'], ['Rome OR (x', ''])).toBe('inputs.city:"Rome OR (x"')
   expect(termsOf(['thread_id'], ['7'])).toBe('thread:"7"')
-  // Neither a model nor a name with a space is a field of the line.
-  expect(termsOf(['op_name', 'model'], ['ask', 'gpt-4o'])).toBeUndefined()
+  expect(termsOf(['op_name', 'model'], ['ask', 'gpt-4o'])).toBe('op:ask model:gpt-4o')
+  // A name with a space is no field of the line.
   expect(termsOf(['inputs.a b'], ['x'])).toBeUndefined()
   expect(termsOf(['__proto__'], ['x'])).toBeUndefined()
 })

@@ -19,11 +19,12 @@ import { Chips, FilterLine, refusalOf, UnreadableFilter } from './filter-line.ts
 import { Histogram } from './histogram.tsx'
 import { MarkBar, useMarks } from './marking.tsx'
 import { Nothing } from './nothing.tsx'
-import { RangeMenu } from './range-menu.tsx'
+import { RangeMenu, rangeName } from './range-menu.tsx'
 import { rememberList } from './remembered.ts'
 import { CallRow, GhostRow, Head } from './row.tsx'
 import { type CallsSearch, callsSearch, columnsOf, hasText, listRequest, parsed } from './search.ts'
-import { loadedRows, pageRows, useCalls, useCells, usePreviews } from './use-calls.ts'
+import { searchingOf, useStoppable } from './searching.tsx'
+import { loadedRows, pageRows, useCalls, useCells, usePreviews, useVisible } from './use-calls.ts'
 import { maxNew, useLive } from './use-live.ts'
 
 const ColumnChooser = lazy(() => import('../lazy-routes.tsx').then(({ ColumnChooser }) => ({ default: ColumnChooser })))
@@ -54,12 +55,14 @@ export function Calls() {
   const [valued, setValued] = useState<Row>()
   const rows = useRef<RowsHandle>(null)
   const query = useMemo(() => parsed(search.q), [search.q])
-  const request = useMemo(
+  const whole = useMemo(
     () => (query.fault ? undefined : listRequest(projectId, search, query.expression, nowS)),
     [projectId, search, query, nowS],
   )
-  const calls = useCalls(request, hasText(query.expression), range)
-  const refusal = refusalOf(query.expression, calls.error)
+  const { request, ...stoppable } = useStoppable(whole)
+  const isText = hasText(query.expression)
+  const calls = useCalls(request, isText, range, JSON.stringify([search.q, search.view, search.range, search.sort]))
+  const refusal = refusalOf(query, calls.error)
   // The first rows are drawn in slices, so that what is tapped meanwhile is seen.
   const showsGhosts = useDeferredValue(calls.isFirst) || calls.isFirst
   const total = showsGhosts ? ghostRows : calls.count
@@ -79,19 +82,7 @@ export function Calls() {
     setRange((before) => (before.from === from && before.to === to ? before : { from, to }))
   }, [])
 
-  const seen = useDeferredValue(range)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: rows change with the request, its pages and their arrival
-  const visible = useMemo(() => {
-    // Whole blocks, so that a step of one row asks for nothing new.
-    const from = Math.floor(seen.from / 20) * 20
-    const to = Math.ceil(seen.to / 20) * 20
-    const found: Row[] = []
-    for (let index = from; index < to; index++) {
-      const row = calls.rowAt(index)
-      if (row) found.push(row)
-    }
-    return found
-  }, [seen, request, calls.isLoading, calls.count])
+  const visible = useVisible(calls, range, request)
   const columns = useMemo(() => columnsOf(search.cols), [search.cols])
   const placed = useMemo(
     () => placedColumns(columns, { left: search.left, right: search.right }, widths, scaled),
@@ -149,6 +140,7 @@ export function Calls() {
     },
   })
 
+  const searching = searchingOf(stoppable, calls.isLate, search.q, isText, rangeName(search.range, zone))
   const body = () => {
     if (query.fault) return <UnreadableFilter fault={query.fault} />
     if (calls.error && calls.count === 0) return <FaultBox error={calls.error} onRetry={calls.refetch} />
@@ -281,14 +273,15 @@ export function Calls() {
           <Icon name="refresh" />
         </button>
       </div>
-      <Chips expression={query.expression} refusal={refusal} onChange={(q) => change({ q })} />
-      {(calls.isFirst || calls.count > 0) && (
+      <Chips expression={query.shown} refusal={refusal} onChange={(q) => change({ q })} />
+      {calls.mayHaveRows && (
         <Histogram
           request={request}
           nowS={nowS}
           zone={zone}
           range={search.range}
           isOn={calls.isDrawn}
+          isOld={calls.isOld}
           onRange={(next) => change({ range: next })}
           acts={
             search.range !== undefined && (
@@ -309,7 +302,7 @@ export function Calls() {
         onFilter={(q) => change({ q })}
       />
       <Stale ms={calls.staleMs} />
-      {body()}
+      {searching ?? body()}
       {chooses && (
         <Suspense fallback={null}>
           <ColumnChooser

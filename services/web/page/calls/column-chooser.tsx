@@ -13,7 +13,16 @@ import { type Columns, columnName, type Width, type Widths, widthNames, withWidt
 import { type CallsSearch, madeColumns, usualColumns } from './search.ts'
 
 /** Columns of the call itself, beside what payloads hold. */
-const plain = ['thread_id', 'platform_user_id', 'id', 'trace_id', 'inputs', 'output', ...madeColumns]
+const plain = [
+  'thread_id',
+  'platform_user_id',
+  'attributes.end_user',
+  'id',
+  'trace_id',
+  'inputs',
+  'output',
+  ...madeColumns,
+]
 const maxListed = 200
 
 const sides = { '': 'Scrolls', left: 'Left', right: 'Right' } as const
@@ -54,7 +63,9 @@ export function ColumnChooser({ project, columns, placed, widths, onChange, onWi
   const reordered = useReorder(move)
   const fields = [
     ...plain.map((path) => ({ path, calls: null })),
-    ...(data?.fields ?? []).filter(({ path }) => !path.startsWith('feedback.') && !path.includes(',')),
+    ...(data?.fields ?? []).filter(
+      ({ path }) => !plain.includes(path) && !path.startsWith('feedback.') && !path.includes(','),
+    ),
   ]
   const low = search.trim().toLowerCase()
   const matching = fields.filter(({ path }) => `${path} ${columnName(path)}`.toLowerCase().includes(low))

@@ -7,6 +7,7 @@ const columnNames: Readonly<Record<string, string>> = {
   output: 'Output',
   thread_id: 'Thread',
   platform_user_id: 'User',
+  'attributes.end_user': 'End user',
   id: 'Id',
   trace_id: 'Trace',
   feedback: 'Feedback',

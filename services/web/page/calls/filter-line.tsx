@@ -3,6 +3,7 @@ import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 
 import { ApiFault } from '../api/send.ts'
 import { useSession } from '../api/session.ts'
 import { completed, type Written, writtenAt } from '../engine/completion.ts'
+import type { Problem } from '../engine/filter-checks.ts'
 import { count } from '../engine/format.ts'
 import { type Expression, type QueryFault, queryText, type Term, termText } from '../engine/query-text.ts'
 import { refusedTerms } from '../engine/refused-terms.ts'
@@ -22,10 +23,12 @@ function useIsSlow(text: string): boolean {
   return session?.server.has?.word_index === false && hasText(readable(text).expression)
 }
 
-/** What the server does not take of a filter, and its terms that are meant. */
-export type Refusal = { reason: string; terms: ReadonlySet<Term> }
+/** What is wrong with a filter, its terms that are meant, and what may be meant by them. */
+export type Refusal = { reason: string; terms: ReadonlySet<Term>; fixes?: Problem['fixes'] }
 
-export function refusalOf(expression: Expression, error: unknown): Refusal | undefined {
+export function refusalOf({ expression, problems }: Parsed, error: unknown): Refusal | undefined {
+  const [first] = problems
+  if (first) return { reason: first.message, terms: new Set(problems.map(({ term }) => term)), fixes: first.fixes }
   if (!(error instanceof ApiFault) || error.values.status !== 422) return undefined
   const { reason } = error.values
   return { reason, terms: refusedTerms(expression, reason) }
@@ -63,12 +66,18 @@ export function FilterLine({ project, q, parsed, refusal, onChange }: FilterProp
     setWritten(writtenAt(value, selectionStart ?? value.length))
     setAt(-1)
   }
-  const pick = (suggestion: Suggestion | undefined) => {
+  // What shows as taken is what Enter and Tab take: chosen by an arrow, or the first one that goes on with what is written.
+  const shownAt = at >= 0 ? at : offeredAt(written, suggestions)
+  const pick = (suggestion: Suggestion | undefined, isLast = false) => {
     const input = field.current
     if (suggestion === undefined || written === undefined || input === null) return
     const next = completed(text, written, suggestion.value)
     setText(next.text)
     input.focus()
+    if (isLast) {
+      close()
+      return onChange(next.text.trim())
+    }
     requestAnimationFrame(() => {
       input.setSelectionRange(next.caret, next.caret)
       look(input)
@@ -87,12 +96,13 @@ export function FilterLine({ project, q, parsed, refusal, onChange }: FilterProp
       event.preventDefault()
       if (written === undefined) look(event.currentTarget)
       else if (isOpen) setAt(stepped(at, step, suggestions.length))
-    } else if ((event.key === 'Enter' || event.key === 'Tab') && isOpen && at >= 0) {
+    } else if ((event.key === 'Enter' || event.key === 'Tab') && isOpen && shownAt >= 0 && !event.shiftKey) {
       event.preventDefault()
-      pick(suggestions[at])
+      // A value ends its condition: there is nothing left to write.
+      pick(suggestions[shownAt], event.key === 'Enter' && written?.of === 'value')
     } else if (event.key === 'Escape') {
-      // Who has gone into the suggestions comes back to the line first.
-      if (at < 0) event.currentTarget.blur()
+      // Who has suggestions comes back to the line first.
+      if (!isOpen) event.currentTarget.blur()
       close()
     }
   }
@@ -107,11 +117,11 @@ export function FilterLine({ project, q, parsed, refusal, onChange }: FilterProp
         aria-expanded={suggestions.length > 0}
         aria-controls="filter-suggestions"
         aria-autocomplete="list"
-        aria-activedescendant={suggestions[at] && `filter-suggestion-${at}`}
+        aria-activedescendant={suggestions[shownAt] && `filter-suggestion-${shownAt}`}
         aria-label="Filter calls"
         aria-invalid={fault !== undefined || refusal !== undefined}
-        aria-describedby={fault ? 'filter-fault' : refusal && refusal.terms.size > 0 ? 'filter-refused' : undefined}
-        placeholder="Filter:  status:error  latency>2s  inputs.model:gpt-4o  words…   ( / )"
+        aria-describedby={refusal && refusal.terms.size > 0 ? 'filter-refused' : fault ? 'filter-fault' : undefined}
+        placeholder="Filter:  status:error  latency>2s  model:gpt-4o  words…   ( / )"
         spellCheck={false}
         autoComplete="off"
         value={text}
@@ -125,7 +135,7 @@ export function FilterLine({ project, q, parsed, refusal, onChange }: FilterProp
       />
       {isSlow && (
         <span className="slow" role="status" title="This server has no index of words">
-          reads every text of the range
+          Full-text search: may be slow over long ranges
         </span>
       )}
       <div id="filter-suggestions" role="listbox" aria-label="Suggestions" hidden={suggestions.length === 0}>
@@ -135,7 +145,7 @@ export function FilterLine({ project, q, parsed, refusal, onChange }: FilterProp
             id={`filter-suggestion-${place}`}
             type="button"
             role="option"
-            aria-selected={place === at}
+            aria-selected={place === shownAt}
             tabIndex={-1}
             className="item"
             // The line keeps the focus.
@@ -149,6 +159,14 @@ export function FilterLine({ project, q, parsed, refusal, onChange }: FilterProp
       </div>
     </form>
   )
+}
+
+/** The suggestion that goes on with what is written; -1 where the line stands as it is. */
+function offeredAt(written: Written | undefined, suggestions: readonly Suggestion[]): number {
+  if (written === undefined || written.prefix === '') return -1
+  const low = written.prefix.toLowerCase()
+  const isWhole = suggestions.some(({ shown }) => shown === written.prefix || shown.slice(0, -1) === written.prefix)
+  return isWhole ? -1 : suggestions.findIndex(({ shown }) => shown.toLowerCase().startsWith(low))
 }
 
 type ChipsProps = { expression: Expression; refusal: Refusal | undefined; onChange(q: string): void }
@@ -165,10 +183,30 @@ function Refused({ reason }: { reason: string }) {
   )
 }
 
+/** What is wrong with the line, and a press for each of what may be meant. */
+export function Meant({ refusal, onChange }: { refusal: Refusal | undefined; onChange(q: string): void }) {
+  if (refusal?.fixes === undefined) return null
+  return (
+    <span className="meant" role="alert">
+      <span className="s-error">
+        <T text={refusal.reason} max={200} />.
+      </span>{' '}
+      {refusal.fixes.map(({ label, q }, n) => (
+        <button key={q} type="button" className="line" onClick={() => onChange(q)}>
+          {n > 0 || label.startsWith('"') ? 'Search for' : 'Did you mean'} <T text={label} max={80} />
+          {n === 0 && !label.startsWith('"') && '?'}
+        </button>
+      ))}
+    </span>
+  )
+}
+
 /** The terms, each with a way to take it out. Alternatives stand together. */
 export function Chips({ expression, refusal, onChange }: ChipsProps) {
   if (expression.length === 0) return null
-  const [firstRefused] = refusal?.terms ?? []
+  const isRefused = (term: Term): boolean =>
+    refusal?.terms.has(term) === true || (term.type === 'group' && term.any.flat().some(isRefused))
+  const firstRefused = expression.flat().find(isRefused)
   if (expression.length > 1)
     return (
       <div className="chips">
@@ -179,6 +217,7 @@ export function Chips({ expression, refusal, onChange }: ChipsProps) {
             <Icon name="close" />
           </button>
         </span>
+        <Meant refusal={refusal} onChange={onChange} />
       </div>
     )
   const terms = expression[0] ?? []
@@ -188,8 +227,8 @@ export function Chips({ expression, refusal, onChange }: ChipsProps) {
         <span
           // biome-ignore lint/suspicious/noArrayIndexKey: the same term may stand twice
           key={place}
-          className={refusal?.terms.has(term) ? 'chip wrong' : 'chip'}
-          title={refusal?.terms.has(term) ? refusal.reason : undefined}
+          className={isRefused(term) ? 'chip wrong' : 'chip'}
+          title={isRefused(term) ? refusal?.reason : undefined}
         >
           <T text={termText(term)} />
           {refusal && term === firstRefused && <Refused reason={refusal.reason} />}
@@ -202,6 +241,7 @@ export function Chips({ expression, refusal, onChange }: ChipsProps) {
           </button>
         </span>
       ))}
+      <Meant refusal={refusal} onChange={onChange} />
       {terms.length > 1 && (
         <button type="button" className="dim" onClick={() => onChange('')}>
           clear

@@ -37,12 +37,14 @@ type HistogramProps = {
   nowS: number
   zone: string
   isOn: boolean
+  /** Its numbers are of the question before: they are not shown as the answer. */
+  isOld: boolean
   onRange(range: string): void
   /** Behind what it says. */
   acts?: ReactNode
 }
 
-export function Histogram({ request, range, nowS, zone, isOn, onRange, acts }: HistogramProps) {
+export function Histogram({ request, range, nowS, zone, isOn, isOld, onRange, acts }: HistogramProps) {
   const bounds = boundsOf(range ?? '', nowS) ?? {}
   const firstS = useFirstS(request?.project_id ?? '', isOn && bounds.from === undefined)
   const startS = bounds.from ?? firstS ?? undefined
@@ -69,7 +71,7 @@ export function Histogram({ request, range, nowS, zone, isOn, onRange, acts }: H
     enabled: isKnown,
     placeholderData: keepPreviousData,
   })
-  const group = data?.groups[0]
+  const group = isOld ? undefined : data?.groups[0]
   const calls = group?.series['calls.sum'] ?? []
   const errors = group?.series['errors.sum'] ?? []
   const most = Math.max(1, ...calls.map((one) => one ?? 0))

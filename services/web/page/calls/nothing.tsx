@@ -45,6 +45,9 @@ export function Nothing({ projectId, search, onChange, onArrived }: NothingProps
   if (search.range !== undefined && search.range !== '7d')
     wider.unshift(['the last 7 days', { ...search, range: '7d' }])
   if (search.view !== 'all') wider.push(['all calls, not only roots', { ...search, view: 'all' }])
+  // Who says `user` mostly means whom a program serves, not whose key it has.
+  const ofEndUser = search.q?.replaceAll(/(^|[\s(-])user([:=~])/g, '$1end_user$2')
+  if (ofEndUser && ofEndUser !== search.q) wider.push([`with ${ofEndUser.slice(0, 80)}`, { ...search, q: ofEndUser }])
   if (search.q) wider.push(['without the filter', { ...search, q: '' }])
   return (
     <div className="center">

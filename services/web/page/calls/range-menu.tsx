@@ -15,7 +15,7 @@ const names: Record<string, string> = {
   '30d': 'last 30 days',
 }
 
-function rangeName(range: string | undefined, zone: string): string {
+export function rangeName(range: string | undefined, zone: string): string {
   if (range === undefined) return 'all time'
   const name = Object.hasOwn(names, range) ? names[range] : undefined
   if (name !== undefined) return name

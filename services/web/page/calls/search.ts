@@ -1,6 +1,8 @@
 // What the address of the calls page says, and the request that follows from it.
-import { type Bounds, type CallsRequest, requestOf } from '../engine/query-request.ts'
-import { type Expression, parseQuery, QueryFault } from '../engine/query-text.ts'
+import { type Problem, problemsOf } from '../engine/filter-checks.ts'
+import { kindOfField, pathOf } from '../engine/filter-fields.ts'
+import { type Bounds, type CallsRequest, isDocument, requestOf } from '../engine/query-request.ts'
+import { type Expression, parseQuery, QueryFault, termText } from '../engine/query-text.ts'
 
 export type CallsSearch = {
   q?: string | undefined
@@ -112,13 +114,24 @@ export function typedRange(typed: string, now: Date = new Date()): string | unde
   return Number.isNaN(end) ? undefined : `${iso(start)}~${iso(end)}`
 }
 
-export type Parsed = { expression: Expression; fault: QueryFault | undefined }
+/** @property shown the terms as they stand in the line, also where some of them say nothing. */
+export type Parsed = {
+  expression: Expression
+  fault: QueryFault | undefined
+  problems: readonly Problem[]
+  shown: Expression
+}
 
 export function parsed(q: string | undefined): Parsed {
   try {
-    return { expression: parseQuery(q ?? ''), fault: undefined }
+    const shown = parseQuery(q ?? '')
+    const problems = problemsOf(shown)
+    const [first] = problems
+    if (first === undefined) return { expression: shown, fault: undefined, problems, shown }
+    const at = Math.max(0, (q ?? '').indexOf(termText(first.term)))
+    return { expression: [], fault: new QueryFault(first.message, at), problems, shown }
   } catch (error) {
-    if (error instanceof QueryFault) return { expression: [], fault: error }
+    if (error instanceof QueryFault) return { expression: [], fault: error, problems: [], shown: [] }
     throw error
   }
 }
@@ -141,10 +154,15 @@ export function listRequest(project: string, search: CallsSearch, expression: Ex
   return { project_id: project, ...request, sort_by: [{ field: sortFields[field] ?? 'started_at', direction: order }] }
 }
 
+/** Fields of the table of filters are columns of calls, wherever they lie. */
+const isOfPayload = (name: string): boolean => kindOfField(name) === undefined && isDocument(pathOf(name))
+
 /** A text condition may go through every payload: counting stops early then. */
 export const hasText = (expression: Expression): boolean =>
   expression.some((all) =>
     all.some((one) =>
-      one.type === 'group' ? hasText(one.any) : one.type === 'word' || (one.type === 'cond' && one.operator === '~'),
+      one.type === 'group'
+        ? hasText(one.any)
+        : one.type === 'word' || (one.type === 'cond' && one.operator === '~' && isOfPayload(one.field)),
     ),
   )

@@ -1,12 +1,13 @@
 // Pages of a list of calls, as far as they are in view; cells of inputs and output for the rows that are seen.
 import { keepPreviousData, type QueryClient, useQueries, useQuery } from '@tanstack/react-query'
-import { useDeferredValue, useMemo, useRef } from 'react'
+import { useDeferredValue, useMemo } from 'react'
 import { baseUrl, json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import type { Row } from '../engine/rows.ts'
 import { ask } from '../worker/client.ts'
 import type { Preview } from '../worker/main.ts'
 import { type ListRequest, madeColumns, usualColumns } from './search.ts'
+import { useKept } from './searching.tsx'
 
 export const pageRows = 100
 /** Payloads of larger calls are not read for a row; their size is shown instead. */
@@ -33,7 +34,8 @@ export const pageQuery = (request: ListRequest | undefined, page: number) => ({
     ask('calls', [baseUrl, { ...request, limit: pageRows, offset: page * pageRows }], { signal }),
 })
 
-export function useCalls(request: ListRequest | undefined, hasText: boolean, range: Range) {
+/** @param question what of the address decides which rows there are */
+export function useCalls(request: ListRequest | undefined, hasText: boolean, range: Range, question: string) {
   const first = Math.floor(range.from / pageRows)
   const last = Math.max(first, Math.floor(Math.max(0, range.to - 1) / pageRows))
   const pages = Array.from({ length: Math.min(4, last - first + 1) }, (_, n) => first + n)
@@ -67,11 +69,10 @@ export function useCalls(request: ListRequest | undefined, hasText: boolean, ran
   const total = counted.isPlaceholderData ? undefined : counted.data?.count
   const isLoading = request !== undefined && results.some(({ data, error }) => data === undefined && error === null)
   const count = ended ?? Math.max(total ?? 0, known)
-  // What was shown stays until the first page of another question is there.
-  const before = useRef<{ project: string; rowAt(index: number): Row | undefined; count: number }>(undefined)
   const isFirst = isLoading && known === 0 && total === undefined
-  const kept = isFirst && before.current?.project === request?.project_id ? before.current : undefined
-  if (!isLoading && request !== undefined) before.current = { project: request.project_id, rowAt, count }
+  const project = request?.project_id ?? ''
+  const now = !isLoading && request !== undefined ? { project, question, rowAt, count } : undefined
+  const { kept, isLate } = useKept(now, { project, question }, isFirst)
   return {
     rowAt: kept?.rowAt ?? rowAt,
     count: kept?.count ?? count,
@@ -80,6 +81,12 @@ export function useCalls(request: ListRequest | undefined, hasText: boolean, ran
     isLoading,
     isDrawn,
     isFirst: isFirst && kept === undefined,
+    /** It has some, or nobody knows yet. */
+    mayHaveRows: (isFirst && kept === undefined) || (kept?.count ?? count) > 0,
+    /** Nothing of the answer is here yet. */
+    isOld: isFirst,
+    /** For so long that it says what it does. */
+    isLate: isFirst && kept === undefined && isLate,
     /** What shows is of the question before. */
     isKept: kept !== undefined,
     error: results.find(({ error }) => error !== null)?.error ?? null,
@@ -89,6 +96,23 @@ export function useCalls(request: ListRequest | undefined, hasText: boolean, ran
       void counted.refetch()
     },
   }
+}
+
+/** The rows in view. */
+export function useVisible(calls: ReturnType<typeof useCalls>, range: Range, request: ListRequest | undefined): Row[] {
+  const seen = useDeferredValue(range)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows change with the request, its pages and their arrival
+  return useMemo(() => {
+    // Whole blocks, so that a step of one row asks for nothing new.
+    const from = Math.floor(seen.from / 20) * 20
+    const to = Math.ceil(seen.to / 20) * 20
+    const found: Row[] = []
+    for (let index = from; index < to; index++) {
+      const row = calls.rowAt(index)
+      if (row) found.push(row)
+    }
+    return found
+  }, [seen, request, calls.isLoading, calls.count])
 }
 
 /** Previews of inputs and output of the rows in view, and the kinds that attributes name. */

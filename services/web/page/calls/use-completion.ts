@@ -2,8 +2,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useMemo } from 'react'
 import { json } from '../api/client.ts'
-import { fieldOfPath, plainFields, type Written } from '../engine/completion.ts'
-import { pathOf } from '../engine/query-request.ts'
+import { beginsSo, fieldOfPath, plainFields, sentNameOf, type Written } from '../engine/completion.ts'
+import { type FieldKind, fieldFault, kindOfField, pathsOf, statuses } from '../engine/filter-fields.ts'
 import { opNameOf } from '../engine/rows.ts'
 
 export type Suggestion = { value: string | number; shown: string; calls: number | null }
@@ -14,17 +14,25 @@ const keptMs = 30_000
 /** Prefixes of paths that the server is asked for; fields of the line that begin otherwise are looked for among all. */
 const documents = /^(?:inputs|output|attributes|summary)\b/
 
-/** A field without values of its own: numbers and times are not chosen from a list. */
-const hasValues = (field: string): boolean => !/^(?:latency|started|ended|id|parent|error|has|is|ref)$/.test(field)
+const kindsWithValues: readonly (FieldKind | undefined)[] = ['text', 'list', 'status', undefined]
+/** Numbers, times and ids are not chosen from a list. */
+const hasValues = (field: string): boolean =>
+  kindsWithValues.includes(kindOfField(field)) && !/^(?:id|parent|error|has|is|ref)$/.test(field)
 
-/** Names of ops go by their plain name, whatever their version. */
-function ofOps(values: readonly { value: string | number; calls: number }[]) {
-  const found = new Map<string, number>()
-  for (const { value, calls } of values) {
-    const name = opNameOf(String(value))
-    found.set(name, (found.get(name) ?? 0) + calls)
-  }
-  return [...found].map(([value, calls]) => ({ value, calls }))
+/** Where the server finds values: of models by the text that names all of a call. */
+const askedPaths = (field: string): string[] => (field === 'model' ? ['summary.weave.model'] : [...pathsOf(field)])
+
+type Valued = { value: string | number; calls: number }
+
+/** Values that go by other names than they are stored under, counted together. */
+function namedValues(field: string, values: readonly Valued[]): Valued[] {
+  const found = new Map<string | number, number>()
+  const add = (value: string | number, calls: number) => found.set(value, (found.get(value) ?? 0) + calls)
+  for (const { value, calls } of values)
+    if (field === 'op') add(opNameOf(String(value)), calls)
+    else if (field === 'model') for (const one of String(value).split(', ')) add(one, calls)
+    else add(value, calls)
+  return [...found].map(([value, calls]) => ({ value, calls })).sort((a, b) => b.calls - a.calls)
 }
 
 export function useCompletion(project: string, written: Written | undefined): Suggestion[] {
@@ -35,7 +43,7 @@ export function useCompletion(project: string, written: Written | undefined): Su
     queryFn: ({ signal }) =>
       json(
         'calls.fields',
-        { project_id: project, prefix: documents.test(prefix) ? prefix : '' },
+        { project_id: project, prefix: documents.test(prefix) ? prefix : '', limit: 1_000 },
         { signal, fresh: 'any' },
       ),
     enabled: asked?.of === 'field',
@@ -44,16 +52,18 @@ export function useCompletion(project: string, written: Written | undefined): Su
     placeholderData: keepPreviousData,
   })
   const field = asked?.of === 'value' ? asked.field : ''
-  const path = pathOf(field)
+  const paths = askedPaths(field)
+  // What is stored under other names cannot be looked for by how it begins.
+  const isNamed = field === 'op' || field === 'model'
   const values = useQuery({
-    queryKey: ['calls.values', project, path, field === 'op' ? '' : prefix],
+    queryKey: ['calls.values', project, paths, isNamed ? '' : prefix],
     queryFn: ({ signal }) =>
       json(
         'calls.values',
-        { project_id: project, fields: [path], limit: 50, ...(field !== 'op' && { prefix }) },
+        { project_id: project, fields: paths, limit: 50, ...(!isNamed && { prefix }) },
         { signal, fresh: 'any' },
       ),
-    enabled: asked?.of === 'value' && hasValues(field),
+    enabled: asked?.of === 'value' && hasValues(field) && fieldFault(field) === undefined,
     meta: { isAside: true },
     staleTime: keptMs,
   })
@@ -62,18 +72,28 @@ export function useCompletion(project: string, written: Written | undefined): Su
     const low = prefix.toLowerCase()
     if (asked.of === 'field') {
       const plain = plainFields.map((name) => ({ value: name, shown: name, calls: null }))
-      const known = (fields.data?.fields ?? []).flatMap(({ path: one, calls }) => {
-        const name = fieldOfPath(one)
-        return name === null ? [] : [{ value: `${name}:`, shown: name, calls }]
-      })
-      return [...plain, ...known]
-        .filter(({ shown }) => shown.toLowerCase().startsWith(low) && shown !== prefix)
-        .slice(0, maxShown)
+      const known = new Map<string, number>()
+      for (const { path, calls } of fields.data?.fields ?? []) {
+        const name = fieldOfPath(path)
+        if (name !== null) known.set(sentNameOf(name), (known.get(sentNameOf(name)) ?? 0) + calls)
+      }
+      const all = [...plain, ...[...known].map(([name, calls]) => ({ value: `${name}:`, shown: name, calls }))]
+      const matching = all.filter(({ shown }) => beginsSo(shown, low) && shown !== prefix)
+      // What begins so stands before what has a part that does.
+      const isFirst = ({ shown }: Suggestion) => shown.toLowerCase().startsWith(low)
+      return [...matching.filter(isFirst), ...matching.filter((one) => !isFirst(one))].slice(0, maxShown)
     }
-    const all = values.data?.fields[path]?.values ?? []
-    return (field === 'op' ? ofOps(all) : all)
+    const stored = namedValues(
+      field,
+      askedPaths(field).flatMap((path) => values.data?.fields[path]?.values ?? []),
+    )
+    const isStatus = kindOfField(field) === 'status'
+    const all = isStatus
+      ? statuses.map((value) => ({ value, calls: stored.find((one) => one.value === value)?.calls ?? null }))
+      : stored
+    return all
       .filter(({ value }) => String(value).toLowerCase().startsWith(low))
       .slice(0, maxShown)
       .map(({ value, calls }) => ({ value, shown: String(value), calls }))
-  }, [asked, prefix, field, path, fields.data, values.data])
+  }, [asked, prefix, field, fields.data, values.data])
 }

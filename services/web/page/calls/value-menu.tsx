@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { baseUrl, json } from '../api/client.ts'
 import { type FieldValue, fieldValues, isField, literalOfJson } from '../engine/call-values.ts'
+import { sentNameOf } from '../engine/completion.ts'
 import { type Literal, literalText } from '../engine/query-text.ts'
 import { opNameOf, type Row } from '../engine/rows.ts'
 import { Dialog } from '../parts/dialog.tsx'
@@ -29,6 +30,8 @@ function plainValues(row: Row): Value[] {
     ['Operation', 'op', opNameOf(row.opName), 'op_name', ''],
     ['Status', 'status', row.status, 'status', ''],
     ['User', 'user', row.userId, 'user', 'platform_user_id'],
+    // Of several, one value would name none of them.
+    ['Model', 'model', row.model?.includes(', ') ? null : row.model, 'model', ''],
     ['Thread', 'thread', row.threadId, 'thread_id', 'thread_id'],
     ['Trace', 'trace', row.traceId, null, 'trace_id'],
   ]
@@ -80,7 +83,7 @@ export function ValuesOfRow({ projectId, row, columns, q, onChange, onClose }: M
   const values = [
     ...plainValues(row),
     ...own.found.map(({ path, value }): Value => {
-      return { label: path, field: path, value, shown: String(value), by: path, column: path }
+      return { label: sentNameOf(path), field: sentNameOf(path), value, shown: String(value), by: path, column: path }
     }),
   ]
   const shown = columns.filter((path) => path !== '-')

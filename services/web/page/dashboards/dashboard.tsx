@@ -1,9 +1,10 @@
 // The dashboards of a project: how much, how fast, how often wrong and at what cost, over a range of time.
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useDeferredValue, useMemo, useState } from 'react'
+import { Meant, refusalOf } from '../calls/filter-line.tsx'
 import { useFirstS } from '../calls/histogram.tsx'
 import { RangeMenu } from '../calls/range-menu.tsx'
-import { boundsOf, listRequest, parsed } from '../calls/search.ts'
+import { boundsOf, listRequest, type Parsed, parsed } from '../calls/search.ts'
 import { bucketFor, rangeOfBuckets } from '../engine/time-axis.ts'
 import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
@@ -68,7 +69,9 @@ function useTime(projectId: string) {
   return { q, range, query, requestOf, isEmpty, startS, endS, refresh: () => setNowS(Math.ceil(Date.now() / 1000)) }
 }
 
-function FilterLine({ q, fault, onChange }: { q: string; fault: string | undefined; onChange(q: string): void }) {
+function FilterLine({ q, parsed: query, onChange }: { q: string; parsed: Parsed; onChange(q: string): void }) {
+  const { fault } = query
+  const refusal = refusalOf(query, undefined)
   const [written, setWritten] = useState(q)
   useKeys({ filter: () => document.getElementById('dashboard-filter')?.focus() })
   return (
@@ -89,7 +92,11 @@ function FilterLine({ q, fault, onChange }: { q: string; fault: string | undefin
         value={written}
         onChange={({ target }) => setWritten(target.value)}
       />
-      {fault !== undefined && <span className="s-error">{fault}</span>}
+      {refusal ? (
+        <Meant refusal={refusal} onChange={onChange} />
+      ) : (
+        fault !== undefined && <span className="s-error">{fault.message}</span>
+      )}
     </form>
   )
 }
@@ -222,12 +229,7 @@ export function Dashboard() {
         {board !== undefined && (
           <BoardMenu own={own} shownId={boardId} shown={board} onOpen={(id) => change({ board: id })} />
         )}
-        <FilterLine
-          key={q ?? ''}
-          q={q ?? ''}
-          fault={query.fault?.message}
-          onChange={(next) => change({ q: next || undefined })}
-        />
+        <FilterLine key={q ?? ''} q={q ?? ''} parsed={query} onChange={(next) => change({ q: next || undefined })} />
         <RangeMenu
           range={range === 'all' ? undefined : range}
           zone={zone}

@@ -3,12 +3,12 @@ import { fieldOfPath } from '../engine/completion.ts'
 import { literalText } from '../engine/query-text.ts'
 import { opNameOf } from '../engine/rows.ts'
 
-/** What groups are called, and the field of a filter that finds them; a filter knows no models. */
+/** What groups are called, and the field of a filter that finds them. */
 const groupsBy: Readonly<Record<string, { head: string; field: string | null }>> = {
   op_name: { head: 'Operation', field: 'op' },
   user: { head: 'User', field: 'user' },
   thread_id: { head: 'Thread', field: 'thread' },
-  model: { head: 'Model', field: null },
+  model: { head: 'Model', field: 'model' },
   status: { head: 'Status', field: 'status' },
   exception: { head: 'Message', field: 'error' },
 }

@@ -1,4 +1,5 @@
 // What the line of a filter could go on with: which field or value is being written at the caret, and the text it becomes.
+import { type FieldKind, filterFields, pathsOf } from './filter-fields.ts'
 import { literalText } from './query-text.ts'
 
 /** The part of the line that a suggestion replaces. */
@@ -24,7 +25,7 @@ export function writtenAt(text: string, caret: number): Written {
   const from = text[start] === '-' ? start + 1 : start
   const typed = text.slice(from, caret)
   const rest = /^[^\s(),]*/.exec(text.slice(caret))?.[0] ?? ''
-  const condition = /^((?:[a-z]+)(?:\.[^\s:=<>~()"]+)*)(>=|<=|[:=<>~])/.exec(typed)
+  const condition = /^((?:[a-z_]+)(?:\.[^\s:=<>~()"]+)*)(>=|<=|[:=<>~])/.exec(typed)
   // A list of values begins at its bracket or comma: the field stands before that.
   const list = /([a-z][^\s:=<>~()"]*)[:=]\([^()]*$/.exec(text.slice(0, start))
   if (list)
@@ -40,27 +41,31 @@ export function writtenAt(text: string, caret: number): Written {
   }
 }
 
+/** What is typed first behind a field. */
+const operators: Record<FieldKind, string> = {
+  text: ':',
+  list: ':',
+  status: ':',
+  number: '>',
+  money: '>',
+  duration: '>',
+  time: '>',
+}
+
 /** Fields that every call has, with what follows them first. */
-export const plainFields = [
-  'status:',
-  'latency>',
-  'op:',
-  'error~',
-  'name:',
-  'user:',
-  'thread:',
-  'trace:',
-  'run:',
-  'turn:',
-  'id:',
-  'parent:',
-  'started>',
-  'queue:',
-  'ref:',
+export const plainFields: readonly string[] = [
+  ...Object.entries(filterFields).map(([name, { kind }]) => `${name}${name === 'error' ? '~' : operators[kind]}`),
   'has:',
   'is:root',
   'is:running',
-] as const
+]
+
+/** Attributes of spans that go by the names that programs send. */
+const ofSpans = /^attributes\.(?:otel_span\.attributes\.)?/
+
+/** Whether a name, or a part of it behind a point, begins so. */
+export const beginsSo = (name: string, low: string): boolean =>
+  name.toLowerCase().startsWith(low) || (low !== '' && name.toLowerCase().includes(`.${low}`))
 
 /** A path of the server as a field of the line; null for what the line has no name for. */
 export function fieldOfPath(path: string): string | null {
@@ -74,6 +79,12 @@ export function fieldOfPath(path: string): string | null {
     return member === 'output' ? `scorer.${name}${rest}` : null
   }
   return /^(?:inputs|output|attributes|summary)(?:\.|$)/.test(path) ? path : null
+}
+
+/** A field of the line by the name that a program sent it under, where the line reads that as the same field. */
+export function sentNameOf(field: string): string {
+  const sent = field.replace(ofSpans, '')
+  return sent !== field && pathsOf(sent).includes(field) ? sent : field
 }
 
 /** The line with a suggestion in place of what was written, and where the caret goes. */

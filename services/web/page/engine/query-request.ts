@@ -1,4 +1,5 @@
 // A filter's tree as the request of /calls/stream_query: its `filter` object and its `query` expression.
+import { kindOfField, pathOf, pathsOf } from './filter-fields.ts'
 import type { Expression, Literal, Operator, Term } from './query-text.ts'
 
 type Operation = Record<string, unknown>
@@ -14,39 +15,13 @@ const filterLists: Record<string, string> = {
   turn: 'turn_ids',
   id: 'call_ids',
   parent: 'parent_ids',
-  user: 'platform_user_ids',
-  run: 'platform_run_ids',
+  user: 'wb_user_ids',
+  run: 'wb_run_ids',
   ref: 'input_refs',
 }
 
-const fieldNames: Record<string, string> = {
-  status: 'summary.weave.status',
-  latency: 'summary.weave.latency_ms',
-  error: 'exception',
-  name: 'display_name',
-  started: 'started_at',
-  ended: 'ended_at',
-  op: 'op_name',
-  trace: 'trace_id',
-  thread: 'thread_id',
-  turn: 'turn_id',
-  id: 'id',
-  parent: 'parent_id',
-  user: 'platform_user_id',
-  run: 'platform_run_id',
-  queue: 'annotation_queue_items.queue_id',
-}
-
-export function pathOf(name: string): string {
-  const feedback = /^feedback\.([^.]+)$/.exec(name)
-  if (feedback) return `feedback.[wandb.annotation.${feedback[1]}].payload.value`
-  const scorer = /^scorer\.([^.]+)(?:\.(.+))?$/.exec(name)
-  if (scorer) return `feedback.[wandb.runnable.${scorer[1]}].payload.output${scorer[2] ? `.${scorer[2]}` : ''}`
-  return fieldNames[name] ?? name
-}
-
 /** Values of these are numbers by nature; those of payloads are converted. */
-const isTyped = (name: string): boolean => ['latency', 'started', 'ended'].includes(name)
+const isTyped = (name: string): boolean => !['text', 'list', undefined].includes(kindOfField(name))
 
 const compare: Record<'>' | '>=' | '<' | '<=', string> = { '>': '$gt', '>=': '$gte', '<': '$lt', '<=': '$lte' }
 const contains = (name: string, text: string): Operation => ({
@@ -65,7 +40,7 @@ function spellings(text: string): string[] {
 }
 
 /** Fields that may be whole documents, or parts of them that are no texts. */
-const isDocument = (path: string): boolean => /^(?:inputs|output|attributes|summary)(?:\.|$)/.test(path)
+export const isDocument = (path: string): boolean => /^(?:inputs|output|attributes|summary)(?:\.|$)/.test(path)
 
 const anyOf = (all: Operation[]): Operation => (all.length === 1 ? (all[0] as Operation) : { $or: all })
 const allOf = (all: Operation[]): Operation => (all.length === 1 ? (all[0] as Operation) : { $and: all })
@@ -74,8 +49,17 @@ const allOf = (all: Operation[]): Operation => (all.length === 1 ? (all[0] as Op
 const opNames = (project: string, literal: Literal): string[] =>
   String(literal).startsWith('weave:///') ? [String(literal)] : [String(literal), `weave:///${project}/op/${literal}:*`]
 
-function condition(name: string, operator: Operator, values: Literal[], project: string): Operation {
-  const path = pathOf(name)
+/** Whole elements of lists, whatever their case. */
+const isIn = (path: string, literal: Literal): Operation => contains(path, String(literal))
+
+const condition = (name: string, operator: Operator, values: Literal[], project: string): Operation =>
+  anyOf(pathsOf(name).map((path) => conditionAt(path, name, operator, values, project)))
+
+function conditionAt(path: string, name: string, operator: Operator, values: Literal[], project: string): Operation {
+  const isList = kindOfField(name) === 'list'
+  if (isList && operator !== '~') return anyOf(values.map((one) => isIn(path, one)))
+  // Within the names of a call's models; refs have no such text.
+  if (name === 'model') return anyOf(values.map((one) => contains('summary.weave.model', String(one))))
   if (operator === '~')
     return anyOf(
       values.flatMap((one) =>
@@ -102,7 +86,12 @@ function operationOf(term: Term, project: string): Operation {
       case 'group':
         return anyOf(term.any.map((all) => allOf(all.map((one) => operationOf(one, project)))))
       case 'has':
-        return { $eq: [{ $convert: { input: field(pathOf(term.field)), to: 'exists' } }, value(true)] }
+        if (kindOfField(term.field) === 'list') return { $gt: [{ $size: field(pathOf(term.field)) }, value(0)] }
+        return anyOf(
+          pathsOf(term.field).map((path) => ({
+            $eq: [{ $convert: { input: field(path), to: 'exists' } }, value(true)],
+          })),
+        )
       case 'is':
         return term.what === 'root'
           ? { $eq: [field('parent_id'), value(null)] }

@@ -1,4 +1,5 @@
 // The one line that filters calls: text to tree, tree to text, and tree to the request that the server understands.
+import { type FieldKind, kindOfField } from './filter-fields.ts'
 
 export type Literal = string | number | boolean | null
 export type Operator = ':' | '=' | '>' | '>=' | '<' | '<=' | '~'
@@ -19,10 +20,14 @@ export class QueryFault extends Error {
   }
 }
 
-const fieldForm =
-  /^(?:(?:inputs|output|attributes|summary|feedback|scorer)(?:\.[^\s:=<>~()"]+)*|status|op|user|run|thread|turn|trace|id|parent|name|error|started|ended|latency|queue|ref)(?=>=|<=|[:=><~])/
+/** Whatever stands before an operator is a field: whether there is one is told later (filter-checks.ts). */
+const fieldForm = /^[\p{L}_][\p{L}\p{N}_-]*(?:\.[^\s:=<>~()"]+)*(?=>=|<=|[:=><~])/u
 const maxDepth = 20
-const units: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
+/** Units of a field's numbers, by its kind. */
+const units: Partial<Record<FieldKind, Readonly<Record<string, number>>>> = {
+  duration: { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 },
+  number: { k: 1_000, m: 1_000_000 },
+}
 
 type Reader = { text: string; at: number; depth: number }
 
@@ -59,11 +64,17 @@ function literal(reader: Reader, field: string): Literal {
   if (text === '') throw new QueryFault(`A value is missing after ${field}`, from)
   if (text === 'true' || text === 'false') return text === 'true'
   if (text === 'null') return null
-  const number = /^(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(ms|s|m|h)?$/i.exec(text)
-  if (number !== null && (number[2] === undefined || field === 'latency')) {
+  const kind = kindOfField(field)
+  const plain = kind === 'money' ? text.replace(/^\$/, '') : text
+  const number = /^(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)([a-z]+)?$/i.exec(plain)
+  if (number !== null) {
     const value = Number(number[1])
-    if (number[2] !== undefined) return value * (units[number[2].toLowerCase()] as number)
+    if (number[2] !== undefined) {
+      const unit = units[kind ?? 'text']?.[number[2].toLowerCase()]
+      return unit === undefined ? text : value * unit
+    }
     // Digits that a number does not keep stay text.
+    if (kind !== undefined && kind !== 'text') return value
     if (field !== 'id' && field !== 'trace' && String(value) === text) return value
   }
   return text
@@ -107,7 +118,7 @@ function term(reader: Reader): Term {
     const [, kind, what = ''] = special
     if (kind === 'has') return { type: 'has', not, field: what }
     if (what !== 'root' && what !== 'running')
-      throw new QueryFault('is: takes root or running', reader.at - what.length)
+      throw new QueryFault(`is: takes root or running, not ${what.slice(0, 60)}`, reader.at - what.length)
     return { type: 'is', not, what }
   }
   const field = fieldForm.exec(rest)?.[0]
@@ -156,8 +167,16 @@ export const literalText = (value: Literal): string => {
   // An equals sign at the beginning would belong to a `<` or `>` before it.
   const isPlain =
     /^[^\s(),"\\=][^\s(),"\\]*$/.test(value) &&
-    !/^(?:true|false|null|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?:ms|s|m|h)?)$/i.test(value)
+    !/^(?:true|false|null|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?:[a-z]+)?|\$-?\d.*)$/i.test(value)
   return isPlain ? value : `"${value.replace(/["\\]/g, '\\$&')}"`
+}
+
+/** Times in their greatest whole unit. */
+function valueText(field: string, value: Literal): string {
+  if (typeof value !== 'number' || kindOfField(field) !== 'duration') return literalText(value)
+  const isWhole = value !== 0 && Number.isInteger(value) && Math.abs(value) < 1e12
+  if (isWhole && value % 60_000 === 0) return `${value / 60_000}m`
+  return isWhole && value % 1_000 === 0 ? `${value / 1_000}s` : `${value}ms`
 }
 
 export function termText(one: Term): string {
@@ -179,7 +198,8 @@ export function termText(one: Term): string {
     }
     case 'cond': {
       const [first = null] = one.values
-      const list = one.values.length === 1 ? literalText(first) : `(${one.values.map(literalText).join(', ')})`
+      const texts = one.values.map((value) => valueText(one.field, value))
+      const list = one.values.length === 1 ? valueText(one.field, first) : `(${texts.join(', ')})`
       return `${sign}${one.field}${one.operator}${list}`
     }
     default:

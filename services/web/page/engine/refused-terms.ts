@@ -1,5 +1,5 @@
 // Which terms of a filter the server means when it says what it does not take.
-import { pathOf } from './query-request.ts'
+import { pathsOf } from './filter-fields.ts'
 import type { Expression, Term } from './query-text.ts'
 
 /** Whether a text names a field as a whole, not as a part of a longer one. */
@@ -17,9 +17,10 @@ function names(text: string, path: string): boolean {
 function isNamed(term: Term, reason: string): boolean {
   if (term.type === 'group') return term.any.some((all) => all.some((one) => isNamed(one, reason)))
   if (term.type !== 'cond' && term.type !== 'has') return false
-  const path = pathOf(term.field)
   // Fields of the summary are named without it.
-  return names(reason, path) || (path.startsWith('summary.') && names(reason, path.slice('summary.'.length)))
+  return pathsOf(term.field).some(
+    (path) => names(reason, path) || (path.startsWith('summary.') && names(reason, path.slice('summary.'.length))),
+  )
 }
 
 /** Terms of the conjunctions that a reason names; a group where it holds one. */

@@ -44,7 +44,7 @@ const lightColumns = [
   'ended_at',
   'exception',
   'summary',
-  'user_id',
+  'platform_user_id',
   'thread_id',
 ]
 

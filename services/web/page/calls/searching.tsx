@@ -1,0 +1,85 @@
+// A list whose answer takes long: what is searched, since when, and the way to stop it; and a list that was stopped.
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { repeat } from '../api/repeat.ts'
+import type { Row } from '../engine/rows.ts'
+import type { ListRequest } from './search.ts'
+
+/** Before that rows of the question before stay, pale: most answers come sooner. */
+const lateMs = 1_000
+
+/** Whether something goes on for long; each `of` counts anew. */
+export function useLate(isOn: boolean, of: unknown): boolean {
+  const [late, setLate] = useState<{ of: unknown }>()
+  useEffect(() => {
+    if (!isOn) return
+    const timer = setTimeout(() => setLate({ of }), lateMs)
+    return () => clearTimeout(timer)
+  }, [isOn, of])
+  return isOn && late !== undefined && late.of === of
+}
+
+type Shown = { project: string; question: string; rowAt(index: number): Row | undefined; count: number }
+
+/** What may stay while the first page of a question is awaited: rows of the same question, or for a moment others. */
+export function useKept(now: Shown | undefined, asked: { project: string; question: string }, isFirst: boolean) {
+  const isLate = useLate(isFirst, asked.question)
+  const before = useRef<Shown>(undefined)
+  const shown = before.current
+  const isOfAsked = shown?.project === asked.project && (!isLate || shown.question === asked.question)
+  if (now !== undefined) before.current = now
+  return { kept: isFirst && isOfAsked ? shown : undefined, isLate }
+}
+
+/** A request until it is stopped; the one that comes next begins anew. */
+export function useStoppable(request: ListRequest | undefined) {
+  const [stopped, setStopped] = useState<ListRequest>()
+  const isStopped = request !== undefined && stopped === request
+  return {
+    // What is asked for by nobody any more is given up, down to the statement of the server.
+    request: isStopped ? undefined : request,
+    isStopped,
+    stop: () => setStopped(request),
+    again: () => setStopped(undefined),
+  }
+}
+
+function Searching({ isText, when, onStop }: { isText: boolean; when: string; onStop(): void }) {
+  const [seconds, setSeconds] = useState(1)
+  useEffect(() => repeat(() => setSeconds((before) => before + 1), 1_000), [])
+  return (
+    <div className="center">
+      <h2 role="status">
+        Searching the {isText ? 'texts' : 'calls'} of {when}…
+      </h2>
+      <p className="second num">{seconds} s</p>
+      <div className="acts">
+        <button type="button" className="line" onClick={onStop}>
+          Cancel
+        </button>
+      </div>
+    </div>
+  )
+}
+
+const Stopped = ({ onAgain }: { onAgain(): void }) => (
+  <div className="center" role="status">
+    <h2>The search was cancelled</h2>
+    <div className="acts">
+      <button type="button" className="line" onClick={onAgain}>
+        Search again
+      </button>
+    </div>
+  </div>
+)
+
+/** What stands in place of a list that is searched for long, or was stopped. */
+export function searchingOf(
+  { isStopped, stop, again }: Omit<ReturnType<typeof useStoppable>, 'request'>,
+  isLate: boolean,
+  q: string | undefined,
+  isText: boolean,
+  when: string,
+): ReactNode | undefined {
+  if (isStopped) return <Stopped onAgain={again} />
+  return isLate && q !== undefined ? <Searching isText={isText} when={when} onStop={stop} /> : undefined
+}

@@ -1,0 +1,133 @@
+// What of a filter says nothing: fields that there are not, values and units that a field does not have; and what is meant.
+import { fieldFault, kindOfField, nearest, statuses, statusWords } from './filter-fields.ts'
+import { type Expression, type Literal, type Operator, parseQuery, queryText, type Term } from './query-text.ts'
+
+/** @property fixes lines of the filter that say what may be meant, the likeliest first. */
+export type Problem = { term: Term; message: string; fixes: readonly { label: string; q: string }[] }
+
+type Found = { message: string; terms: readonly Term[] }
+type Cond = Extract<Term, { type: 'cond' }>
+
+const listed = (words: readonly string[]): string => `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+const order: readonly Operator[] = [':', '=', '>', '>=', '<', '<=']
+const forms = {
+  text: { operators: [':', '=', '~'], example: '' },
+  list: { operators: [':', '=', '~'], example: '' },
+  status: { operators: [':', '='], example: '' },
+  number: { operators: order, example: 'a number, as in tokens>1000 or tokens>1k' },
+  money: { operators: order, example: 'dollars, as in cost>0.01' },
+  duration: { operators: order, example: 'a time with ms, s, m or h, as in latency>2s' },
+  time: { operators: ['>', '>=', '<', '<='], example: 'a time, as in started>2026-01-05T12:00' },
+} as const
+
+const unitWords: readonly (readonly [RegExp, string])[] = [
+  [/^(?:ms|msecs?|milli.*)$/, 'ms'],
+  [/^m(?:ins?|inutes?)?$/, 'm'],
+  [/^h(?:rs?|ours?)?$/, 'h'],
+]
+
+/** A value as a field writes it; undefined where it cannot be guessed. */
+function meantValue(kind: keyof typeof forms, value: Literal): Literal | undefined {
+  const text = String(value).trim()
+  if (kind === 'status') {
+    const low = text.toLowerCase().replaceAll(/[\s-]/g, '_')
+    return statusWords[low] ?? nearest(low, statuses) ?? statusWords[nearest(low, Object.keys(statusWords)) ?? '']
+  }
+  const number = /^[$€]?\s*(-?\d[\d,_]*(?:\.\d+)?)\s*(\p{L}*)/u.exec(text)
+  if (number === null) return undefined
+  const amount = Number((number[1] as string).replaceAll(/[,_]/g, ''))
+  const unit = (number[2] ?? '').toLowerCase()
+  if (kind !== 'duration') return amount
+  const written = unitWords.find(([form]) => form.test(unit))?.[1] ?? 's'
+  return amount * { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }[written as 's']
+}
+
+function isValue(kind: keyof typeof forms, value: Literal): boolean {
+  switch (kind) {
+    case 'text':
+    case 'list':
+      return true
+    case 'status':
+      return (statuses as readonly unknown[]).includes(value)
+    case 'time':
+      return typeof value === 'string' && /^\d{4}-/.test(value) && !Number.isNaN(Date.parse(value))
+    default:
+      return typeof value === 'number'
+  }
+}
+
+/** With values as another field reads them: `2s` may be a time now. */
+function reread(term: Cond): Cond {
+  const values = term.values.map((value): Literal => {
+    if (typeof value !== 'string' || !/^[\w.$-]+$/.test(value)) return value
+    const again = parseQuery(`${term.field}:${value}`)[0]?.[0]
+    return again?.type === 'cond' ? (again.values[0] ?? value) : value
+  })
+  return { ...term, values }
+}
+
+function ofCondition(term: Cond): Found | undefined {
+  const { field, operator, values } = term
+  const fault = fieldFault(field)
+  if (fault) {
+    const list = values.map(String).join(', ')
+    const text = `${field}${operator}${values.length === 1 ? list : `(${list})`}`
+    return {
+      message: `There is no field ${field}`,
+      terms: [
+        ...(fault.meant === undefined ? [] : [reread({ ...term, field: fault.meant })]),
+        { type: 'word', not: term.not, text },
+      ],
+    }
+  }
+  const kind = kindOfField(field)
+  if (kind === undefined) return undefined
+  const { operators, example } = forms[kind]
+  if (!(operators as readonly Operator[]).includes(operator))
+    return {
+      message: `${field} takes ${listed(operators)}, not ${operator}`,
+      terms: kind === 'time' ? [] : [{ ...term, operator: ':' }],
+    }
+  const wrong = values.find((value) => !isValue(kind, value))
+  if (wrong === undefined) return undefined
+  const meant = values.map((value) => (isValue(kind, value) ? value : meantValue(kind, value)))
+  return {
+    message: `${field} takes ${kind === 'status' ? listed(statuses) : example}, not ${String(wrong).slice(0, 60)}`,
+    terms: meant.includes(undefined) ? [] : [{ ...term, values: meant as Literal[] }],
+  }
+}
+
+function found(term: Term): Found | undefined {
+  if (term.type === 'cond') return ofCondition(term)
+  if (term.type !== 'has') return undefined
+  const fault = fieldFault(term.field)
+  return (
+    fault && {
+      message: `There is no field ${term.field}`,
+      terms: fault.meant === undefined ? [] : [{ ...term, field: fault.meant }],
+    }
+  )
+}
+
+const replaced = (any: Expression, old: Term, by: Term): Expression =>
+  any.map((all) =>
+    all.map((one) => (one === old ? by : one.type === 'group' ? { ...one, any: replaced(one.any, old, by) } : one)),
+  )
+
+/** All problems of an expression, in the order of its terms. */
+export function problemsOf(expression: Expression): Problem[] {
+  const walk = (any: Expression): Problem[] =>
+    any.flat().flatMap((term): Problem[] => {
+      if (term.type === 'group') return walk(term.any)
+      const one = found(term)
+      if (one === undefined) return []
+      const fixes = one.terms.map((by) => ({
+        label: queryText([[by]]),
+        q: queryText(replaced(expression, term, by)),
+      }))
+      // What would be refused as well is no offer.
+      const good = fixes.filter((_, n) => found(one.terms[n] as Term) === undefined)
+      return [{ term, message: one.message, fixes: good }]
+    })
+  return walk(expression)
+}

@@ -1,0 +1,121 @@
+// Filters that say nothing: unknown fields, values, units and operators are refused, with what is meant.
+import { describe, expect, it } from 'vitest'
+import { hasText, parsed } from '../../services/web/page/calls/search.ts'
+import { beginsSo, fieldOfPath, plainFields, sentNameOf } from '../../services/web/page/engine/completion.ts'
+import { filterFields, pathOf } from '../../services/web/page/engine/filter-fields.ts'
+import { requestOf } from '../../services/web/page/engine/query-request.ts'
+import { parseQuery } from '../../services/web/page/engine/query-text.ts'
+
+const problems = (q: string) => parsed(q).problems.map(({ message, fixes }) => [message, ...fixes.map((fix) => fix.q)])
+const request = (q: string) => requestOf(parseQuery(q), 'a/b')
+
+describe('what says nothing is refused with what is meant', () => {
+  it.each([
+    ['status:failed', ['status takes error, success, running or descendant_error, not failed', 'status:error']],
+    ['status:err', ['status takes error, success, running or descendant_error, not err', 'status:error']],
+    ['status:Error', ['status takes error, success, running or descendant_error, not Error', 'status:error']],
+    ['status:(ok, error)', [expect.any(String), 'status:(success, error)']],
+    ['foo:bar', ['There is no field foo', '"foo:bar"']],
+    ['statsu:error', ['There is no field statsu', 'status:error', '"statsu:error"']],
+    ['Model:x', ['There is no field Model', 'model:x', '"Model:x"']],
+    ['duration>2s', ['There is no field duration', 'latency>2s', '"duration>2s"']],
+    ['customer:noor', ['There is no field customer', 'end_user:noor', '"customer:noor"']],
+    ['https://example.com', ['There is no field https', '"https://example.com"']],
+    ['inptus.k:1', ['There is no field inptus.k', 'inputs.k:1', '"inptus.k:1"']],
+    ['outputs.score>0.5', ['There is no field outputs.score', 'output.score>0.5', '"outputs.score>0.5"']],
+    ['latency>2x', ['latency takes a time with ms, s, m or h, as in latency>2s, not 2x', 'latency>2s']],
+    ['latency>90min', [expect.any(String), 'latency>90m']],
+    ['tokens>many', ['tokens takes a number, as in tokens>1000 or tokens>1k, not many']],
+    ['tokens>"1,000"', [expect.any(String), 'tokens>1000']],
+    ['cost>1€', [expect.any(String), 'cost>1']],
+    ['cost~1', ['cost takes :, =, >, >=, < or <=, not ~', 'cost:1']],
+    ['op>x', ['op takes :, = or ~, not >', 'op:x']],
+    ['started:2026-01-05', ['started takes >, >=, < or <=, not :']],
+    ['started>soon', [expect.any(String)]],
+    ['has:modle', ['There is no field modle', 'has:model']],
+    [
+      'op:a (x OR -staus:error)',
+      ['There is no field staus', 'op:a (x OR -status:error)', 'op:a (x OR -"staus:error")'],
+    ],
+  ])('%s', (q, expected) => {
+    expect(problems(q)).toEqual([expected])
+    expect(parsed(q)).toMatchObject({ expression: [], fault: { at: expect.any(Number) } })
+    for (const [, ...fixes] of problems(q))
+      for (const fix of fixes) expect([fix, problems(String(fix))]).toEqual([fix, []])
+  })
+
+  it('every field of the list, names that programs send, words and quoted texts are no problem', () => {
+    const good = [
+      'status:error model:claude-sonnet-4-5 tokens>1000 tokens>=1k cost>0.001 cost<$2 latency>2s latency<100',
+      'input_tokens>1 output_tokens<5 name:answer op:answer end_user:noor user:noor user.id:noor run:abc turn:t',
+      'metadata.tenant:blue attributes.x:1 gen_ai.request.temperature>0.5 langfuse.trace.metadata.tenant:blue',
+      'inputs.k:5 output.score>0.5 inputs~text summary.usage:x feedback.quality:good scorer.judge.score<0.5',
+      'has:model has:metadata.tenant is:root started>2026-01-05T12:00:00Z trace:1 id:5 queue:x ref:y',
+      'words 12:30 "foo:bar" "https://example.com" -needle a/b c++ what? needle-3',
+    ]
+    for (const q of good) expect([q, problems(q)]).toEqual([q, []])
+    expect(parseQuery('needle-3 kitchen "foo:bar"')[0]?.map(({ type }) => type)).toEqual(['word', 'word', 'word'])
+  })
+
+  it('only words and texts of payloads are searched in texts', () => {
+    const searches = (q: string) => hasText(parsed(q).expression)
+    expect(['needle', '"foo:bar"', 'output~x', '(op:a OR needle)'].map(searches)).toEqual([true, true, true, true])
+    expect(['foo:bar', 'error~x', 'model~gpt', 'status:error'].map(searches)).toEqual([false, false, false, false])
+  })
+})
+
+describe('what a field asks of the server', () => {
+  const query = (q: string) => request(q).query?.$expr
+  const field = (name: string) => ({ $getField: name })
+
+  it('models are whole names in any case, or parts of them', () => {
+    const contains = (name: string, substr: string) => ({
+      $contains: { input: field(name), substr: { $literal: substr }, case_insensitive: true },
+    })
+    expect(query('model:gpt-4o')).toEqual(contains('summary.weave.models', 'gpt-4o'))
+    expect(query('-model:(a, b)')).toEqual({
+      $not: [{ $or: [contains('summary.weave.models', 'a'), contains('summary.weave.models', 'b')] }],
+    })
+    expect(query('model~gpt')).toEqual(contains('summary.weave.model', 'gpt'))
+    expect(query('has:model')).toEqual({ $gt: [{ $size: field('summary.weave.models') }, { $literal: 0 }] })
+  })
+
+  it('tokens, cost and name are fields of the server', () => {
+    const above = (name: string, value: unknown) => ({ $gt: [field(`summary.weave.${name}`), { $literal: value }] })
+    expect(query('tokens>1.5k')).toEqual(above('tokens', 1500))
+    expect(query('cost>$0.001')).toEqual(above('cost', 0.001))
+    expect(query('name:answer')).toEqual({ $eq: [field('summary.weave.trace_name'), { $literal: 'answer' }] })
+  })
+
+  it('names that programs send are attributes of calls and of spans; end users are no users of keys', () => {
+    const equal = (name: string) => ({ $eq: [field(name), { $literal: 'blue' }] })
+    expect(query('metadata.tenant:blue')).toEqual({
+      $or: [equal('attributes.metadata.tenant'), equal('attributes.otel_span.attributes.metadata.tenant')],
+    })
+    for (const q of ['end_user:blue', 'user.id:blue']) expect(query(q)).toEqual(equal('attributes.end_user'))
+    expect(request('user:noor run:abc').filter).toEqual({ wb_user_ids: ['noor'], wb_run_ids: ['abc'] })
+  })
+})
+
+describe('what is offered', () => {
+  it('every field, with what follows it', () => {
+    for (const name of Object.keys(filterFields)) expect(plainFields.some((one) => one.startsWith(name))).toBe(true)
+    expect(plainFields).toEqual(
+      expect.arrayContaining(['model:', 'tokens>', 'cost>', 'end_user:', 'status:', 'error~']),
+    )
+  })
+
+  it('attributes go by the names that programs send, and are found by any part of them', () => {
+    expect(sentNameOf('attributes.otel_span.attributes.metadata.tenant')).toBe('metadata.tenant')
+    expect(sentNameOf('attributes.metadata.tenant')).toBe('metadata.tenant')
+    // As bare names these would be other fields, or none.
+    expect(sentNameOf('attributes.end_user')).toBe('end_user')
+    for (const path of ['attributes.end', 'attributes.inputs.k', 'inputs.k']) expect(sentNameOf(path)).toBe(path)
+    expect(pathOf(fieldOfPath('attributes.x') ?? '')).toBe('attributes.x')
+    expect([
+      beginsSo('metadata.tenant', 'ten'),
+      beginsSo('metadata.tenant', 'meta'),
+      beginsSo('metadata.tenant', 'nant'),
+    ]).toEqual([true, true, false])
+  })
+})
