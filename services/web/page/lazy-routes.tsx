@@ -2,6 +2,7 @@
 import { createLazyRoute } from '@tanstack/react-router'
 
 export { AddToQueue } from './annotation-queues/add-to-queue.tsx'
+export { sendKept } from './annotation-queues/outbox.ts'
 export { FeedbackMarked } from './calls/feedback-marked.tsx'
 export { AddToDataset } from './datasets/add-to-dataset.tsx'
 

@@ -2,12 +2,13 @@
 import { createRootRoute, createRoute, createRouter, Outlet, redirect } from '@tanstack/react-router'
 import { useDeferredValue } from 'react'
 import { baseUrl } from './api/client.ts'
-import { loadSession } from './api/session.ts'
+import { loadSession, queries } from './api/session.ts'
 import { Calls } from './calls/calls.tsx'
 import { callsSearch } from './calls/search.ts'
 import { dashboardSearch } from './dashboards/search.ts'
 import { tableSearch } from './datasets/search.ts'
 import { differencesSearch } from './differences/search.ts'
+import { hasKept } from './engine/kept-answers.ts'
 import { compareSearch, runSearch, runsSearch } from './evaluations/search.ts'
 import { Dialogs } from './frame/dialogs.tsx'
 import { Failed } from './frame/failed.tsx'
@@ -34,6 +35,14 @@ function FirstPage() {
   return useDeferredValue(true, false) && <Outlet />
 }
 
+let sentOf: string | undefined
+/** What somebody answered in queues before the page was closed is sent by the next one, whichever it is. */
+function sendKeptOnce(userId: string): void {
+  if (sentOf === userId || !hasKept()) return
+  sentOf = userId
+  void import('./lazy-routes.tsx').then(({ sendKept }) => sendKept(queries, userId))
+}
+
 /** Pages need a session; the way back is in the address of the sign-in. */
 const signedIn = createRoute({
   getParentRoute: () => root,
@@ -43,6 +52,7 @@ const signedIn = createRoute({
     const { user_id } = await loadSession()
     if (user_id === null)
       throw redirect({ to: '/sign-in', search: location.href === '/' ? {} : { next: location.href }, replace: true })
+    sendKeptOnce(user_id)
   },
 })
 

@@ -1,8 +1,9 @@
 // Labelling: one call of a queue and the questions about it, all by keys; what was saved can be taken back for a while.
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { mayAnnotate, useSession } from '../api/session.ts'
+import { withKept } from '../engine/kept-answers.ts'
 import { opNameOf } from '../engine/rows.ts'
 import { Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
@@ -13,9 +14,9 @@ import { MediaList } from '../parts/media.tsx'
 import { T } from '../parts/text.tsx'
 import { Conversation } from '../traces/conversation.tsx'
 import { openQuery } from '../traces/trace-query.ts'
+import { faultOf, put, takeBack, useOutbox } from './outbox.ts'
 import { type AnswerDraft, Question } from './question.tsx'
 import { isOpen } from './queue.tsx'
-import { useSaving } from './saving.ts'
 import { answerOf, type Spec } from './specs.ts'
 import { useAnnotations, useItems, useQueue } from './use-queues.ts'
 import '../traces/trace.css'
@@ -33,7 +34,8 @@ export function QueueItem() {
   const queue = useQueue(projectId, queueId)
   const items = useItems(projectId, queueId)
   const annotations = useAnnotations(projectId, queueId)
-  const all = items.data ?? []
+  const outbox = useOutbox()
+  const all = useMemo(() => withKept(items.data ?? [], outbox.waiting), [items.data, outbox.waiting])
   const place = all.findIndex(({ id }) => id === itemId)
   const item = all[place]
   const specs = queue.data?.specs ?? []
@@ -41,7 +43,8 @@ export function QueueItem() {
     annotations.data?.filter(
       ({ callId, userId, by }) => callId === item?.call_id && userId === session?.user_id && by === userId,
     ) ?? []
-  const before = new Map(own.map(({ spec, value, id }) => [spec, { value, id }]))
+  const onTheirWay = outbox.waiting.filter((one) => one.itemId === itemId).flatMap(({ answers }) => answers)
+  const before = new Map([...own, ...onTheirWay].map(({ spec, value, id }) => [spec, { value, id }]))
   const others =
     annotations.data?.filter(
       ({ callId, userId, by }) => callId === item?.call_id && (userId !== session?.user_id || by !== userId),
@@ -55,7 +58,7 @@ export function QueueItem() {
   const at = draft.item === itemId ? draft.at : 0
   const set = (part: Partial<{ values: AnswerDraft; at: number }>) => setDraft({ item: itemId, values, at, ...part })
   const lastOwn = useRef<string>(undefined)
-  const saving = useSaving(projectId, queueId, session?.server.feedback_prefix ?? 'wandb')
+  const [missing, setMissing] = useState<{ item: string; spec: Spec }>()
   const reason = session !== undefined && !mayAnnotate(session) ? 'This key may only read' : undefined
   const params = { entity, project, queueId }
   const go = (to: number) => {
@@ -101,18 +104,32 @@ export function QueueItem() {
     const answers = specs.flatMap((spec) => {
       const value = values[spec.name]
       if (state === 'skipped' || value === undefined || value === before.get(spec.name)?.value) return []
-      return [{ spec, value, earlier: before.get(spec.name)?.id }]
+      return [{ id: crypto.randomUUID(), spec: spec.name, ref: spec.ref, value, earlier: before.get(spec.name)?.id }]
     })
-    if (state === 'completed' && specs.some((spec) => answer(spec) === undefined)) {
-      set({ at: specs.findIndex((spec) => answer(spec) === undefined) })
+    const open = specs.find((spec) => answer(spec) === undefined)
+    setMissing(state === 'completed' && open ? { item: itemId, spec: open } : undefined)
+    if (state === 'completed' && open) {
+      set({ at: specs.indexOf(open) })
       return
     }
     lastOwn.current = item.id
     // Who comes back begins with the first question.
     set({ at: 0 })
-    saving.save(item, answers, state)
+    put(client, {
+      userId: session?.user_id ?? '',
+      prefix: session?.server.feedback_prefix ?? 'wandb',
+      projectId,
+      queueId,
+      itemId: item.id,
+      callId: item.call_id,
+      position: item.position_in_queue ?? null,
+      state,
+      answers,
+    })
     goOn()
   }
+  const isMissing = (spec: Spec): boolean =>
+    missing?.item === itemId && missing.spec === spec && answer(spec) === undefined
   const isTruth = specs[at]?.answering.is === 'boolean'
   useKeys({
     ...Object.fromEntries(digits.map((digit) => [`choose${digit}`, () => pressChoice(digit)])),
@@ -161,7 +178,7 @@ export function QueueItem() {
               reason={reason}
               isAt={n === at}
               value={answer(spec)}
-              fault={saving.faultOf(item.id, spec.name)}
+              fault={isMissing(spec) ? 'Not answered yet' : faultOf(outbox, item.id, spec.name)}
               onFocus={() => n !== at && set({ at: n })}
               onAnswer={(value) => set({ values: { ...values, [spec.name]: value }, at: n })}
               others={
@@ -187,9 +204,14 @@ export function QueueItem() {
             </button>
           </div>
           {reason && <p className="second">{reason}</p>}
+          {missing && isMissing(missing.spec) && (
+            <p className="s-error" role="alert">
+              Answer <T text={missing.spec.label} max={80} /> first, or skip the item.
+            </p>
+          )}
           <p className="dim">
-            <kbd>↑</kbd> <kbd>↓</kbd> question · <kbd>1</kbd>–<kbd>9</kbd> choice · <kbd>y</kbd> <kbd>n</kbd> yes, no ·{' '}
-            <kbd>←</kbd> <kbd>→</kbd> item · <kbd>b</kbd> back · <kbd>t</kbd> trace
+            <kbd>↑</kbd> <kbd>↓</kbd> question · <kbd>1</kbd>–<kbd>9</kbd> choice · <kbd>y</kbd> <kbd>n</kbd> yes, no (a
+            key goes on to the next question) · <kbd>←</kbd> <kbd>→</kbd> item · <kbd>b</kbd> back · <kbd>t</kbd> trace
           </p>
         </form>
       </div>
@@ -230,11 +252,11 @@ export function QueueItem() {
         <b>{item && <T text={opNameOf(item.call_op_name)} max={80} />}</b>
         <span className="grow" />
         <span role="status" className="second">
-          {saving.waiting > 0 ? `Saving ${saving.waiting}…` : saving.undo ? 'Saved' : ''}
+          {outbox.waiting.length > 0 ? `Saving ${outbox.waiting.length}…` : outbox.stored ? 'Saved' : ''}
         </span>
-        {saving.undo && (
+        {outbox.stored?.queueId === queueId && (
           // While others are saved it would take back those before them.
-          <button type="button" className="line" disabled={saving.waiting > 0} onClick={saving.undo}>
+          <button type="button" className="line" disabled={outbox.waiting.length > 0} onClick={() => takeBack(client)}>
             Take the answers back
           </button>
         )}
@@ -249,9 +271,9 @@ export function QueueItem() {
           </Link>
         )}
       </div>
-      {saving.failed && (
+      {outbox.failed && (
         <p className="notice bad" role="alert">
-          {saving.failed}
+          {outbox.failed}
         </p>
       )}
       {body()}

@@ -5,6 +5,7 @@ import { mayWrite, useSession } from '../api/session.ts'
 import { AddToDataset } from '../datasets/add-to-dataset.tsx'
 import { type Agreement, agreementOf } from '../engine/agreement.ts'
 import { count, moment } from '../engine/format.ts'
+import { withKept } from '../engine/kept-answers.ts'
 import { opNameOf } from '../engine/rows.ts'
 import { figure } from '../evaluations/figures.tsx'
 import { Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
@@ -14,6 +15,7 @@ import { saveFile } from '../parts/save-file.ts'
 import { T } from '../parts/text.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
 import { EditQueue } from './edit-queue.tsx'
+import { useOutbox } from './outbox.ts'
 import { Progress } from './queues.tsx'
 import { type Annotation, labelsOf, ratingsOf, type Spec, scaleOf } from './specs.ts'
 import { type Item, maxAnnotations, useAnnotations, useItems, useQueue } from './use-queues.ts'
@@ -43,7 +45,8 @@ export function QueueOverview() {
   const queue = useQueue(projectId, queueId)
   const items = useItems(projectId, queueId)
   const annotations = useAnnotations(projectId, queueId)
-  const all = items.data ?? []
+  const outbox = useOutbox()
+  const all = withKept(items.data ?? [], outbox.waiting)
   const said = annotations.data ?? []
   const specs = queue.data?.specs ?? []
   const fault = queue.error ?? items.error ?? annotations.error
@@ -170,6 +173,11 @@ export function QueueOverview() {
       <h1 className="hidden">Annotation queue</h1>
       <div className="bar">
         <Progress done={done} total={all.length} />
+        {outbox.waiting.length > 0 && (
+          <span role="status" className="second">
+            Saving {outbox.waiting.length}…
+          </span>
+        )}
         <span className="second">
           <T text={queue.data?.queue.description ?? ''} />
         </span>
@@ -200,6 +208,11 @@ export function QueueOverview() {
           {next && isOpen(next) ? 'Go on' : 'Look through'}
         </button>
       </div>
+      {outbox.failed && (
+        <p className="notice bad" role="alert">
+          {outbox.failed}
+        </p>
+      )}
       {body()}
       {dialog === 'edit' && queue.data && (
         <EditQueue projectId={projectId} {...queue.data} onClose={() => setDialog(undefined)} />

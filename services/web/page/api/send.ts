@@ -9,6 +9,8 @@ export type Sending = {
   query?: Params | undefined
   signal?: AbortSignal | undefined
   fresh?: 'any' | undefined
+  /** The request goes on when the tab closes; of short bodies. */
+  keepalive?: boolean | undefined
 }
 
 export type FaultValues = {
@@ -81,6 +83,7 @@ export async function send(base: string, name: RouteName, body: unknown, options
       credentials: 'same-origin',
       ...(body !== undefined && { body: body instanceof JsonText ? body.text : JSON.stringify(body) }),
       ...(options.signal && { signal: options.signal }),
+      ...(options.keepalive && { keepalive: true }),
     })
   } catch (error) {
     if (options.signal?.aborted) throw error
