@@ -1,11 +1,13 @@
 // One chart over time: bars, lines or a stack of areas, read at one instant together with the other charts.
 import { type ReactNode, useId, useState } from 'react'
+import { type AxisUnit, type Tick, timeTicks, valueTicks } from '../engine/axis-ticks.ts'
 import { moment } from '../engine/format.ts'
 import { T } from '../parts/text.tsx'
 import { TimeBrush } from '../parts/time-brush.tsx'
 import { type Drawn, numberOr0, type Series } from './figures.ts'
-import { heatDrawn } from './heat.ts'
+import { heatDrawn, heatTicks } from './heat.ts'
 import { CsvButton, PngButton } from './panel-file.tsx'
+import './axes.css'
 
 type ChartProps = {
   title: string
@@ -16,13 +18,15 @@ type ChartProps = {
   before?: readonly Series[] | undefined
   buckets: readonly string[]
   zone: string
-  /** What buckets that are no times are called, and of what they are. */
-  axis?: { name: string; nameOf(bucket: string): string }
+  /** What buckets that are no times are called, of what they are, and which of them the axis names. */
+  axis?: { name: string; nameOf(bucket: string): string; ticks: readonly Tick[] }
   /** Of charts that show some calls only, or others than the page does. */
   note?: string | undefined
   /** Stand behind those of every chart. */
   acts?: ReactNode
   shownAs(value: number | null): string
+  /** Of the values, for the ticks of their axis. */
+  unit: AxisUnit
   at: number | undefined
   onAt(at: number | undefined): void
   onTake(from: number, to: number): void
@@ -62,8 +66,12 @@ const lineOf = (values: readonly (number | null)[], most: number): string =>
     })
     .join('')
 
-/** What is drawn, the dashed lines first. */
-function drawnOf({ kind, before }: Pick<ChartProps, 'kind' | 'before'>, shown: readonly Series[], size: number) {
+/** What is drawn, the dashed lines first, and the ticks whose last one is the top. */
+function drawnOf(
+  { kind, before, unit }: Pick<ChartProps, 'kind' | 'before' | 'unit'>,
+  shown: readonly Series[],
+  size: number,
+) {
   const bases = basesOf(shown, kind === 'stack')
   const earlier = (before ?? []).filter(({ name }) => shown.some((one) => one.name === name))
   const most = Math.max(
@@ -71,7 +79,9 @@ function drawnOf({ kind, before }: Pick<ChartProps, 'kind' | 'before'>, shown: r
     ...earlier.flatMap(({ values }) => values.slice(0, size).map(numberOr0)),
     ...shown.flatMap(({ values }, place) => values.map((value, n) => (value ?? 0) + (bases[place]?.[n] ?? 0))),
   )
-  const scale = most === 0 ? 1 : most
+  const values = valueTicks(most, unit)
+  const scale = values.at(-1)?.at ?? 1
+  const ticks = values.map(({ at, text }) => ({ at: at / scale, text }))
   const drawn: Drawn[] = [
     ...earlier.map(({ name, color, values }) => {
       return { name: `${name} before`, color, path: lineOf(values.slice(0, size), scale), as: 'dashed' as const }
@@ -82,7 +92,7 @@ function drawnOf({ kind, before }: Pick<ChartProps, 'kind' | 'before'>, shown: r
         : { name, color, path: barsOf(values, bases[n] ?? [], scale), as: 'area' as const },
     ),
   ]
-  return { most, drawn }
+  return { most, drawn, ticks }
 }
 
 export function Chart(props: ChartProps) {
@@ -92,8 +102,10 @@ export function Chart(props: ChartProps) {
   const [only, setOnly] = useState<string>()
   const [isTable, setTable] = useState(false)
   const shown = series.some(({ name }) => name === only) ? series.filter(({ name }) => name === only) : series
-  const { most, drawn } = isHeat ? heatDrawn(shown, height) : drawnOf(props, shown, buckets.length)
-  const top = isHeat ? (shown.at(-1)?.name ?? '') : shownAs(most)
+  const { most, drawn, ticks } = isHeat
+    ? { ...heatDrawn(shown, height), ticks: heatTicks(shown) }
+    : drawnOf(props, shown, buckets.length)
+  const places = axis?.ticks ?? timeTicks(buckets, zone)
   const place = at === undefined ? undefined : buckets[at]
   const some = shown.filter(({ values }) => !isHeat || values[at ?? 0])
   const values = some.map(({ name, values }) => `${name} ${shownAs(values[at ?? 0] ?? null)}`).join(', ')
@@ -120,14 +132,7 @@ export function Chart(props: ChartProps) {
             ])
           }
         />
-        <PngButton
-          title={title}
-          drawn={drawn}
-          size={buckets.length}
-          height={height}
-          most={top}
-          ends={[when(buckets[0]), when(buckets.at(-1))]}
-        />
+        <PngButton title={title} drawn={drawn} size={buckets.length} height={height} ticks={ticks} places={places} />
         {acts}
       </header>
       {isTable ? (
@@ -140,10 +145,13 @@ export function Chart(props: ChartProps) {
           series={[...series, ...earlierOf(before)]}
         />
       ) : (
-        <>
-          <p className="dim num top">{top}</p>
+        <div className="plot">
+          <Axis className="y-axis" ticks={ticks} />
           <TimeBrush at={at} onAt={onAt} onTake={onTake} told={said} label={title} size={buckets.length}>
             <svg viewBox={`0 0 ${Math.max(1, buckets.length)} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+              {ticks.slice(1).map(({ at: share }) => (
+                <line key={share} className="rule" x2={buckets.length} y1={yOf(share)} y2={yOf(share)} />
+              ))}
               {drawn.map(({ name, color, path, as, opacity }) =>
                 as === 'area' ? (
                   <path key={name} fill={`var(${color})`} fillOpacity={opacity} d={path} />
@@ -155,11 +163,11 @@ export function Chart(props: ChartProps) {
             {most === 0 && <p className="dim nothing">Nothing in this time</p>}
             {at !== undefined && <i className="instant" style={{ left: `${((at + 0.5) / buckets.length) * 100}%` }} />}
           </TimeBrush>
-          <p className="dim num ends">
-            <span>{when(buckets[0])}</span>
-            <span>{when(buckets.at(-1))}</span>
-          </p>
-        </>
+          <Axis
+            className="x-axis"
+            ticks={places.map(({ at: place, text }) => ({ at: place / buckets.length, text }))}
+          />
+        </div>
       )}
       {note !== undefined && <p className="dim">{note}</p>}
       {isHeat ? (
@@ -187,6 +195,26 @@ export function Chart(props: ChartProps) {
     </section>
   )
 }
+
+const yOf = (share: number): number => height * (1 - share)
+
+/** Ticks of times behind it have their text before them. */
+const lastShare = 0.88
+
+/** Beside what is drawn: the table and what is said of an instant have the same for those who do not see it. */
+const Axis = ({ className, ticks }: { className: 'x-axis' | 'y-axis'; ticks: readonly Tick[] }) => (
+  <div className={`${className} dim`} aria-hidden="true">
+    {ticks.map(({ at, text }) => (
+      <span
+        key={at}
+        className={at > lastShare ? 'last' : undefined}
+        style={{ [className === 'x-axis' ? 'left' : 'bottom']: `${at * 100}%` }}
+      >
+        {text}
+      </span>
+    ))}
+  </div>
+)
 
 /** As they are told beside those of now. */
 const earlierOf = (before: readonly Series[] = []): Series[] =>

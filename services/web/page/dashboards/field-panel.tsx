@@ -11,7 +11,15 @@ import { useProject } from '../frame/project-page.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Chart } from './chart.tsx'
 import { colorOf, countOf, type Series } from './figures.ts'
-import { boundsAsked, histogramAsked, histogramSeries, rangeName, rangesOf, rangeTerm } from './histogram.ts'
+import {
+  boundsAsked,
+  histogramAsked,
+  histogramSeries,
+  rangeName,
+  rangesOf,
+  rangeTerm,
+  rangeTicks,
+} from './histogram.ts'
 import { type FeedbackMeasure, feedbackMeasures } from './measures.ts'
 import type { PanelProps } from './panel-props.ts'
 import { narrowed, useAggregate } from './use-aggregate.ts'
@@ -51,7 +59,12 @@ export function HistogramPanel({ panel, field, requestOf, within, range, zone, a
           onTake={onTake}
           kind="bars"
           shownAs={countOf}
-          axis={{ name: field, nameOf: (bin) => (ranges === undefined ? '' : rangeName(ranges, Number(bin))) }}
+          unit="count"
+          axis={{
+            name: field,
+            nameOf: (bin) => (ranges === undefined ? '' : rangeName(ranges, Number(bin))),
+            ticks: ranges === undefined ? [] : rangeTicks(ranges),
+          }}
           note={isNone ? `No call in this time has a number at ${field.slice(0, 80)}` : undefined}
           buckets={ranges?.bins.map(String) ?? []}
           series={ranges && counted.data ? histogramSeries(ranges, counted.data) : []}
@@ -134,6 +147,7 @@ export function FeedbackPanel(props: PanelProps & { measure: FeedbackMeasure }) 
           kind={type === 'stack' || type === 'bars' ? type : 'lines'}
           note={notes.join(' ') || undefined}
           shownAs={feedbackMeasures[measure].shownAs}
+          unit={feedbackMeasures[measure].unit}
           onTake={(from, to) => onTake(from, to, undefined)}
         />
       )}

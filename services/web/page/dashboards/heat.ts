@@ -1,4 +1,5 @@
 // A heat map of time by latency: one series per range of latency, as `latency_range` groups calls, the least first.
+import type { Tick } from '../engine/axis-ticks.ts'
 import { duration } from '../engine/format.ts'
 import type { Aggregate, Drawn, Series } from './figures.ts'
 
@@ -6,6 +7,8 @@ export const heatAsked = { metrics: [{ field: 'calls', as: 'sum' }], group_by: [
 
 /** Where ranges begin, in milliseconds: an hour is the 46th. */
 const bounds = [0, ...new Set(Array.from({ length: 70 }, (_, n) => Math.ceil(2 ** (n / 2))))]
+
+const andMore = ' and more'
 
 /** From the least to the greatest range with any calls; those between are there, too. */
 export function heatSeries(answer: Aggregate | undefined): Series[] {
@@ -18,10 +21,18 @@ export function heatSeries(answer: Aggregate | undefined): Series[] {
   const shown = places.length === 0 ? [] : bounds.slice(places[0], (places.at(-1) ?? 0) + 1)
   const none = (answer?.buckets ?? []).map(() => 0)
   return shown.map((from) => ({
-    name: `${duration(from)} and more`,
+    name: `${duration(from)}${andMore}`,
     color: '--accent',
     values: found.get(from) ?? none,
   }))
+}
+
+/** Where some of the ranges begin, as shares of the height. */
+export function heatTicks(series: readonly Series[]): Tick[] {
+  const step = Math.max(1, Math.ceil(series.length / 5))
+  return series.flatMap(({ name }, row) =>
+    row % step === 0 ? [{ at: row / series.length, text: name.replace(andMore, '') }] : [],
+  )
 }
 
 const shades = 6

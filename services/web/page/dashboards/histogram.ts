@@ -1,4 +1,5 @@
 // A histogram of numbers of a field: its bounds are asked for first, then how many calls lie in each of some round ranges.
+import type { Tick } from '../engine/axis-ticks.ts'
 import { beginOf, binsOf, widthOf } from '../engine/value-bins.ts'
 import type { Aggregate, Series } from './figures.ts'
 
@@ -28,6 +29,12 @@ export function histogramSeries({ bins }: Ranges, answer: Aggregate): Series[] {
 
 export const rangeName = ({ width }: Ranges, bin: number): string =>
   `${beginOf(bin, width)} to ${beginOf(bin + 1, width)}`
+
+/** Where some of the ranges begin, at round numbers of them. */
+export function rangeTicks({ width, bins }: Ranges): Tick[] {
+  const step = [1, 2, 5, 10, 20].find((one) => bins.length / one <= 6) ?? bins.length
+  return bins.flatMap((bin, at) => (bin % step === 0 ? [{ at, text: String(beginOf(bin, width)) }] : []))
+}
 
 /** The filter of the calls in some ranges, first and last included. */
 export const rangeTerm = (field: string, { width, bins }: Ranges, from: number, to: number): string => {

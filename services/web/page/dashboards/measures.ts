@@ -1,4 +1,5 @@
 // What panels measure: the metrics of an aggregate that are asked for, and the values that are made of them.
+import type { AxisUnit } from '../engine/axis-ticks.ts'
 import { count, duration, money, tokens } from '../engine/format.ts'
 import {
   type Aggregate,
@@ -21,6 +22,7 @@ export type Measure = {
   /** Groups are told apart by it, and the greatest come first in a table. */
   first: Metric
   shownAs(value: number | null): string
+  unit: AxisUnit
   /** One series each of the whole. */
   lines: readonly (readonly [name: string, color: string, of: Figure])[]
   /** The value of a group, and the single figure. */
@@ -57,16 +59,25 @@ const percentiles: readonly (readonly [as: string, color: string])[] = [
   ['p99', '--danger'],
 ]
 
-const one = (label: string, first: Metric, shownAs: Measure['shownAs'], color: string, asked = [first]): Measure => {
+/** How values of a unit are written beside a chart. */
+const writtenAs = {
+  count: countOf,
+  duration,
+  money,
+  number: (value: number | null) => (value === null ? '–' : count(value)),
+} as const
+
+const one = (label: string, first: Metric, unit: keyof typeof writtenAs, color: string, asked = [first]): Measure => {
   const main = metric(`${first.field}.${first.as}`)
-  return { label, asked, first, shownAs, lines: [[label.toLowerCase(), color, main]], main }
+  const shownAs = writtenAs[unit]
+  return { label, asked, first, shownAs, unit, lines: [[label.toLowerCase(), color, main]], main }
 }
 
 export const measures = {
-  calls: one('Calls', calls, countOf, '--accent'),
-  errors: one('Errors', errors, countOf, '--danger'),
+  calls: one('Calls', calls, 'count', '--accent'),
+  errors: one('Errors', errors, 'count', '--danger'),
   calls_errors: {
-    ...one('Calls and errors', calls, countOf, '--accent', [calls, errors]),
+    ...one('Calls and errors', calls, 'count', '--accent', [calls, errors]),
     lines: [
       ['calls', '--accent', metric('calls.sum')],
       ['errors', '--danger', metric('errors.sum')],
@@ -77,27 +88,29 @@ export const measures = {
     asked: [calls, errors],
     first: errors,
     shownAs: share,
+    unit: 'share',
     main: errorRate,
     lines: [['error rate', '--danger', errorRate]],
   },
   latency: {
-    ...one('Latency p50, p95 and p99', p95, duration, '--warning'),
+    ...one('Latency p50, p95 and p99', p95, 'duration', '--warning'),
     asked: percentiles.map(([as]) => ({ field: 'latency_ms', as })),
     lines: percentiles.map(([as, color]) => [as, color, metric(`latency_ms.${as}`)] as const),
   },
-  p95: one('Latency p95', p95, duration, '--warning'),
+  p95: one('Latency p95', p95, 'duration', '--warning'),
   tokens: {
     label: 'Tokens',
     asked: costs,
     first: costs[1] as Metric,
     shownAs: tokens,
+    unit: 'tokens',
     lines: [
       ['input', '--accent', metric('input_tokens.sum')],
       ['output', '--success', metric('output_tokens.sum')],
     ],
     main: sumOf('input_tokens.sum', 'output_tokens.sum'),
   },
-  cost: one('Cost', cost, money, '--accent', costs),
+  cost: one('Cost', cost, 'money', '--accent', costs),
 } satisfies Readonly<Record<string, Measure>>
 
 export type MeasureName = keyof typeof measures
@@ -105,9 +118,9 @@ export const measureNames = Object.keys(measures) as MeasureName[]
 
 /** What is measured of feedback, by when it was given; its series are what it says. */
 export const feedbackMeasures = {
-  scores: { label: 'Scores and annotations, their means', shownAs: (value: number | null) => rounded(value) },
-  reactions: { label: 'Reactions', shownAs: countOf },
-} satisfies Readonly<Record<string, Pick<Measure, 'label' | 'shownAs'>>>
+  scores: { label: 'Scores and annotations, their means', shownAs: rounded, unit: 'number' },
+  reactions: { label: 'Reactions', shownAs: countOf, unit: 'count' },
+} satisfies Readonly<Record<string, Pick<Measure, 'label' | 'shownAs' | 'unit'>>>
 export type FeedbackMeasure = keyof typeof feedbackMeasures
 export const isOfFeedback = (name: string): name is FeedbackMeasure => Object.hasOwn(feedbackMeasures, name)
 
@@ -125,7 +138,7 @@ export function measureNamed(name: string): Measure | undefined {
   if (isOf(measureNames, name)) return measures[name]
   const [, as = '', field = ''] = /^(\S+) (\S.{0,199})$/.exec(name) ?? []
   if (!isOf(fieldAggregates, as)) return undefined
-  return one(`${field} ${as}`, { field, as }, (value) => (value === null ? '–' : count(value)), '--accent')
+  return one(`${field} ${as}`, { field, as }, 'number', '--accent')
 }
 
 /** The series of a measure: of the whole, or one per group. */

@@ -1,4 +1,5 @@
 // What a panel shows as a file: its figures as they were answered, not as they are rounded for reading, or its picture.
+import type { Tick } from '../engine/axis-ticks.ts'
 import { csvLine } from '../engine/csv.ts'
 import { saveFile } from '../parts/save-file.ts'
 import type { Drawn } from './figures.ts'
@@ -35,15 +36,16 @@ type Picture = {
   drawn: readonly Drawn[]
   size: number
   height: number
-  /** Of the scale, and of the times at both ends. */
-  most: string
-  ends: readonly string[]
+  /** Of the values, by their share of the height, and of the buckets. */
+  ticks: readonly Tick[]
+  places: readonly Tick[]
 }
 
-const [width, tall, margin, row] = [1_200, 520, 32, 28] as const
+/** Values of the axis stand in the gutter. */
+const [width, tall, margin, row, gutter] = [1_200, 520, 32, 28, 88] as const
 
 /** Draws a chart in the colours of the theme. */
-function draw(to: CanvasRenderingContext2D, { title, drawn, size, height, most, ends }: Picture): void {
+function draw(to: CanvasRenderingContext2D, { title, drawn, size, height, ticks, places }: Picture): void {
   const style = getComputedStyle(document.body)
   const colorOf = (name: string) => style.getPropertyValue(name)
   const write = (text: string, x: number, y: number, color = '--text-2', font = 16) => {
@@ -54,12 +56,23 @@ function draw(to: CanvasRenderingContext2D, { title, drawn, size, height, most, 
   to.fillStyle = colorOf('--bg')
   to.fillRect(0, 0, width, tall)
   write(title, margin, margin + 12, '--text', 22)
-  write(most, margin, margin + 2 * row)
   const top = margin + 2 * row + 12
   const bottom = tall - margin - 2 * row
-  const place = new DOMMatrix()
-    .translateSelf(margin, top)
-    .scaleSelf((width - 2 * margin) / Math.max(1, size), (bottom - top) / height)
+  const [left, right] = [margin + gutter, width - margin]
+  const unit = (right - left) / Math.max(1, size)
+  for (const { at, text } of ticks) {
+    const y = bottom - at * (bottom - top)
+    to.fillStyle = colorOf('--line')
+    to.fillRect(left, y, right - left, 1)
+    write(text, margin, y + 5)
+  }
+  for (const { at, text } of places) {
+    const x = left + at * unit
+    to.fillStyle = colorOf('--control')
+    to.fillRect(x, bottom, 1, 8)
+    write(text, Math.min(x, right - to.measureText(text).width), bottom + row)
+  }
+  const place = new DOMMatrix().translateSelf(left, top).scaleSelf(unit, (bottom - top) / height)
   for (const { color, path, as, opacity = 1 } of drawn) {
     to.globalAlpha = opacity
     const shape = new Path2D()
@@ -71,9 +84,6 @@ function draw(to: CanvasRenderingContext2D, { title, drawn, size, height, most, 
     else to.stroke(shape)
   }
   to.globalAlpha = 1
-  const [first = '', last = ''] = ends
-  write(first, margin, bottom + row)
-  write(last, width - margin - to.measureText(last).width, bottom + row)
   let x: number = margin
   for (const { name, color, opacity } of drawn) {
     // Shades are no series.

@@ -88,6 +88,7 @@ function ShownChart(props: Known) {
           acts={acts}
           buckets={data.buckets}
           shownAs={isHeat ? countOf : measure.shownAs}
+          unit={measure.unit}
           kind={type === 'table' || type === 'number' || type === 'histogram' ? 'lines' : type}
           series={isHeat ? heatSeries(data) : seriesOf(measure, data, isGrouped)}
           before={before ? seriesOf(measure, before, false) : undefined}
