@@ -1,8 +1,9 @@
 // Dashboards of a project's own, as objects: what is saved is read again, and what the page does not know stays.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { boardIdOf, boards, isOwnBoard } from '../../services/web/page/dashboards/boards.ts'
+import { boardIdOf, boards, freeTitle, isOwnBoard, templates } from '../../services/web/page/dashboards/boards.ts'
 import { byGroup } from '../../services/web/page/dashboards/figures.ts'
+import { chartOfList } from '../../services/web/page/dashboards/filters.ts'
 import { termsOf } from '../../services/web/page/dashboards/groups.ts'
 import { histogramAsked, histogramSeries, rangesOf, rangeTerm } from '../../services/web/page/dashboards/histogram.ts'
 import { measureNamed } from '../../services/web/page/dashboards/measures.ts'
@@ -12,8 +13,8 @@ import { beginOf, binsOf, widthOf } from '../../services/web/page/engine/value-b
 
 const id = 'dashboard-ours'
 
-it('every dashboard that is built in can be saved as one of a project, and reads back as it was', () => {
-  for (const { title, panels } of Object.values(boards)) {
+it('every dashboard that is built in, and every template, can be saved as one of a project, and reads back as it was', () => {
+  for (const { title, panels } of [...Object.values(boards), ...templates]) {
     const stored = JSON.parse(JSON.stringify(storedBoard({ id, title, panels, others: [] })))
     expect(stored).toMatchObject({ _class_name: 'CallhouseDashboard', label: title })
     const { panels: read, ...rest } = boardOf(id, stored)
@@ -159,4 +160,19 @@ it('feedback is counted by sign, and scores and annotations are averaged, in the
     ['judge.__proto__', [null, 1]],
     ['judge.score', [null, 0.25]],
   ])
+})
+
+it('a template is made under a name that is free', () => {
+  const taken = ['Users', 'Users 2'].map((title) => ({ title, id: boardIdOf(title) }))
+  expect(freeTitle('Users', taken)).toBe('Users 3')
+  expect(freeTitle('Cost', taken)).toBe('Cost')
+  // Another title of the same id.
+  expect(freeTitle('Our/errors', [{ title: 'Our errors', id: boardIdOf('Our errors') }])).toBe('Our/errors 2')
+})
+
+it('a list becomes a chart of the calls that it shows, in its range', () => {
+  expect(chartOfList({})).toEqual({ add: '1', range: 'all', q: 'is:root' })
+  expect(chartOfList({ view: 'all', range: '7d' })).toEqual({ add: '1', range: '7d' })
+  expect(chartOfList({ q: 'op:a OR op:b', range: '7d' })).toMatchObject({ q: '(op:a OR op:b) is:root' })
+  expect(chartOfList({ q: 'op:a', view: 'all' })).toMatchObject({ q: 'op:a' })
 })

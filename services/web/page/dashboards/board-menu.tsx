@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { T } from '../parts/text.tsx'
-import { type Board, boardIdOf, maxTitle } from './boards.ts'
+import { type Board, boardIdOf, freeTitle, maxTitle, templates } from './boards.ts'
 import type { OwnBoards } from './use-own-boards.ts'
 
 type MenuProps = {
@@ -73,6 +73,29 @@ export function BoardMenu({ own, shown, shownId, onOpen }: MenuProps) {
               })
             }}
           />
+          <p className="dim">Templates</p>
+          <ul aria-label="Templates">
+            {templates.map(({ title, panels }) => (
+              <li key={title}>
+                <button
+                  type="button"
+                  className="item"
+                  disabled={own.reason !== undefined || own.isBusy || own.boards === undefined}
+                  title={own.reason ?? 'Creates a dashboard of these charts, to be changed'}
+                  onClick={() => {
+                    const free = freeTitle(title, own.boards ?? [])
+                    const id = boardIdOf(free)
+                    own.save({ id, title: free, panels, others: [] }, () => {
+                      close()
+                      onOpen(id)
+                    })
+                  }}
+                >
+                  {title}
+                </button>
+              </li>
+            ))}
+          </ul>
           {own.fault && (
             <p className="s-error" role="alert">
               {own.fault.message.slice(0, 300)}

@@ -86,6 +86,51 @@ export const boards = {
   },
 } satisfies Readonly<Record<string, Board>>
 
+/** What SDKs send as the user of a program; `user` is the owner of the key. */
+const endUser = 'attributes.end_user'
+const figure = (title: string, measure: string): Panel => ({ title, type: 'number', measure })
+
+/** What a dashboard of a project's own may begin with. */
+export const templates: readonly Board[] = [
+  {
+    title: 'Cost and tokens',
+    panels: [
+      figure('Cost', 'cost'),
+      figure('Tokens', 'tokens'),
+      costBy('model', 'model'),
+      tokensByModel,
+      { title: 'Input and output tokens', type: 'stack', measure: 'tokens' },
+      costBy('operation', 'op_name'),
+      table('Top models by cost', 'cost', 'model'),
+      table('Top operations by cost', 'cost', 'op_name'),
+    ],
+  },
+  {
+    title: 'Errors and latency',
+    panels: [
+      figure('Error rate', 'error_rate'),
+      figure('Latency p95', 'p95'),
+      { title: 'Calls and errors', type: 'bars', measure: 'calls_errors' },
+      latency,
+      { title: 'Errors by operation', type: 'stack', measure: 'errors', by: 'op_name', ...ofErrors },
+      { title: 'Latency p95 by operation', type: 'lines', measure: 'p95', by: 'op_name' },
+      { ...table('Most frequent errors', 'errors', 'exception'), ...ofErrors },
+      table('Slowest operations', 'p95', 'op_name'),
+    ],
+  },
+  {
+    title: 'Users',
+    panels: [
+      { title: 'Calls by end user', type: 'stack', measure: 'calls', by: endUser },
+      costBy('end user', endUser),
+      table('Top end users by calls', 'calls', endUser),
+      table('Top end users by cost', 'cost', endUser),
+      table('End users with most errors', 'errors', endUser),
+      table('Slowest for end users', 'p95', endUser),
+    ],
+  },
+]
+
 export type BoardName = keyof typeof boards
 export const boardNames = Object.keys(boards) as BoardName[]
 
@@ -99,6 +144,13 @@ export const isOwnBoard = (id: string): boolean => /^dashboard-[\w.-]{1,110}$/.t
 export function boardIdOf(title: string): string {
   const words = title.replaceAll(/[^\w.-]+/g, '-').replaceAll(/^[-.]+|[-.]+$/g, '')
   return `dashboard-${words.slice(0, 100) || crypto.randomUUID().slice(0, 8)}`
+}
+
+/** The title, or with a number where there is a dashboard of that name. */
+export function freeTitle(title: string, taken: readonly { id: string; title: string }[]): string {
+  const isTaken = (one: string) => taken.some((board) => board.title === one || board.id === boardIdOf(one))
+  const names = [title, ...taken.map((_, n) => `${title} ${n + 2}`), `${title} ${taken.length + 2}`]
+  return names.find((one) => !isTaken(one)) ?? title
 }
 
 /** The class of the objects that a project's own are kept in. */

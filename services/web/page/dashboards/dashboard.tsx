@@ -1,5 +1,5 @@
 // The dashboards of a project: how much, how fast, how often wrong and at what cost, over a range of time.
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useDeferredValue, useMemo, useState } from 'react'
 import { Meant, refusalOf } from '../calls/filter-line.tsx'
 import { useFirstS } from '../calls/histogram.tsx'
@@ -13,14 +13,17 @@ import { Icon } from '../parts/icon.tsx'
 import { useReorder } from '../parts/reorder.ts'
 import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
+import { Copy } from '../settings/parts.tsx'
 import { BoardHead, movedPanel, PanelActs } from './board-acts.tsx'
 import { BoardMenu } from './board-menu.tsx'
-import { type Board, boardNamed, boardNames, boards } from './boards.ts'
+import { type Board, boardNamed, boardNames, boards, type Panel } from './boards.ts'
 import { type Group, numberOr0, tiles } from './figures.ts'
+import { narrowed } from './filters.ts'
 import { ChangeSince, ShownPanel, wholeMetrics } from './panel.tsx'
 import type { Shared } from './panel-props.ts'
+import { SaveChart } from './save-chart.tsx'
 import { type DashboardSearch, usualRange } from './search.ts'
-import { narrowed, useAggregate } from './use-aggregate.ts'
+import { useAggregate } from './use-aggregate.ts'
 import { type OwnBoards, useOwnBoards } from './use-own-boards.ts'
 import './dashboards.css'
 
@@ -101,10 +104,16 @@ function FilterLine({ q, parsed: query, onChange }: { q: string; parsed: Parsed;
   )
 }
 
-type PanelsProps = Shared & { board: Board; boardId: string; own: OwnBoards; onGone(): void }
+type PanelsProps = Shared & {
+  board: Board
+  boardId: string
+  own: OwnBoards
+  onGone(): void
+  onAdd(panel: Panel): void
+}
 
 /** Charts before tables; those of a project's own in the order that it has given them. */
-function Panels({ board, boardId, own, onGone, ...shared }: PanelsProps) {
+function Panels({ board, boardId, own, onGone, onAdd, ...shared }: PanelsProps) {
   const mine = own.boards?.find(({ id }) => id === boardId)
   const reordered = useReorder((from, to) => {
     if (mine && !own.isBusy) own.save({ ...mine, panels: movedPanel(mine.panels, from, to) }, () => undefined)
@@ -138,7 +147,23 @@ function Panels({ board, boardId, own, onGone, ...shared }: PanelsProps) {
   return [charts, tables].map((panels, place) => (
     <div key={place === 0 ? 'charts' : 'tables'} className="charts">
       {panels.map((panel) => (
-        <ShownPanel key={panel.title} {...shared} panel={panel} />
+        <ShownPanel
+          key={panel.title}
+          {...shared}
+          panel={panel}
+          hidesEmpty
+          acts={
+            <button
+              type="button"
+              className="quiet"
+              aria-label={`Save ${panel.title} as chart`}
+              title="Into a dashboard of this project's own"
+              onClick={() => onAdd(panel)}
+            >
+              Save as chart
+            </button>
+          }
+        />
       ))}
     </div>
   ))
@@ -154,6 +179,8 @@ export function Dashboard() {
   const spanS = endS - startS
   const bucket = bucketFor(spanS, 90)
   const own = useOwnBoards(projectId)
+  const [copied, setCopied] = useState<Panel>()
+  const [savedTo, setSavedTo] = useState<{ id: string; title: string }>()
   const boardId = search.board ?? 'overview'
   const board = boardNamed(boardId) ?? own.boards?.find(({ id }) => id === boardId)
   const compare = startS >= spanS ? { start: startS - spanS, end: startS } : undefined
@@ -197,7 +224,9 @@ export function Dashboard() {
         </Empty>
       )
     const shared = { requestOf, zone, bucket, whole: data, compare, range, within, at, onTake, onAt: setAt }
-    const opened = { board, boardId, own, onGone: () => change({ board: undefined }) }
+    const onAdd = (panel: Panel) =>
+      setCopied({ ...panel, filter: q === undefined ? panel.filter : within(panel.filter ?? '') })
+    const opened = { board, boardId, own, onGone: () => change({ board: undefined }), onAdd }
     return (
       <div className="scroll">
         <div className="dashboard">
@@ -247,8 +276,38 @@ export function Dashboard() {
         <button type="button" className="icon line" aria-label="Refresh" onClick={refresh}>
           <Icon name="refresh" />
         </button>
+        <Copy key={location.href} label="Copy link" text={location.href} />
       </div>
+      {savedTo && (
+        <p className="saved-to second" role="status">
+          Saved to{' '}
+          <Link
+            to="/p/$entity/$project/dashboard"
+            params={{ entity, project }}
+            search={{ board: savedTo.id, range: search.range }}
+            onClick={() => setSavedTo(undefined)}
+          >
+            <T text={savedTo.title} max={80} />
+          </Link>
+        </p>
+      )}
       {shown()}
+      {(copied ?? search.add) && (
+        <SaveChart
+          own={own}
+          panel={copied ?? { title: '', type: 'lines', measure: 'calls', filter: q }}
+          onClose={() => {
+            setCopied(undefined)
+            change({ add: undefined })
+          }}
+          onSaved={(saved) => {
+            setCopied(undefined)
+            // The chart has the filter of the list that it was made of.
+            if (search.add) change({ add: undefined, q: undefined, board: saved.id })
+            else setSavedTo(saved)
+          }}
+        />
+      )}
     </ProjectPage>
   )
 }

@@ -11,6 +11,7 @@ import { useProject } from '../frame/project-page.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Chart } from './chart.tsx'
 import { colorOf, countOf, type Series } from './figures.ts'
+import { narrowed } from './filters.ts'
 import {
   boundsAsked,
   histogramAsked,
@@ -22,7 +23,7 @@ import {
 } from './histogram.ts'
 import { type FeedbackMeasure, feedbackMeasures } from './measures.ts'
 import type { PanelProps } from './panel-props.ts'
-import { narrowed, useAggregate } from './use-aggregate.ts'
+import { useAggregate } from './use-aggregate.ts'
 
 const Waiting = ({ title }: { title: string }) => <section className="chart" aria-label={title} aria-busy="true" />
 const classOf = ({ isWide }: PanelProps['panel']): string => (isWide ? 'panel wide' : 'panel')
@@ -113,7 +114,7 @@ function useGiven({ requestOf }: Pick<PanelProps, 'requestOf'>) {
 }
 
 export function FeedbackPanel(props: PanelProps & { measure: FeedbackMeasure }) {
-  const { panel, measure, whole, within, zone, acts, at, onAt, onTake } = props
+  const { panel, measure, whole, within, zone, acts, hidesEmpty, at, onAt, onTake } = props
   const { title, type } = panel
   const { data, error, refetch } = useGiven(props)
   const series = useMemo(
@@ -123,8 +124,7 @@ export function FeedbackPanel(props: PanelProps & { measure: FeedbackMeasure }) 
       ),
     [data, whole.buckets, measure],
   )
-  // A dashboard that every project has says nothing of feedback where there is none.
-  if (data !== undefined && series.length === 0 && acts === undefined) return null
+  if (data !== undefined && series.length === 0 && hidesEmpty) return null
   const notes = [
     ...(within('') === '' ? [] : ['Of all calls, whatever the filter.']),
     ...(data && data.total > data.items.length ? [`Of the latest ${count(data.items.length)} items.`] : []),

@@ -1,5 +1,5 @@
 // What a panel of a dashboard shows: its title, what is measured, by what, and of which calls.
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, type ReactNode, useState } from 'react'
 import { parsed } from '../calls/search.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { maxTitle, type Panel, type PanelType, panelTypes } from './boards.ts'
@@ -100,12 +100,23 @@ function faultOf(draft: Draft): string | undefined {
   return parsed(draft.filter).fault?.message
 }
 
-type Props = { panel: Panel | undefined; isBusy: boolean; onSave(panel: Panel): void; onClose(): void }
+type Props = {
+  /** What the form begins with. */
+  panel: Panel | undefined
+  heading?: string
+  isBusy: boolean
+  /** Why the rest of the form cannot be saved. */
+  whyNot?: string | undefined
+  /** Before the fields of the chart. */
+  children?: ReactNode
+  onSave(panel: Panel): void
+  onClose(): void
+}
 
-export function PanelForm({ panel, isBusy, onSave, onClose }: Props) {
+export function PanelForm({ panel, heading, isBusy, whyNot, children, onSave, onClose }: Props) {
   const [draft, setDraft] = useState(() => draftOf(panel))
   const set = (next: Partial<Draft>) => setDraft({ ...draft, ...next })
-  const fault = faultOf(draft)
+  const fault = whyNot ?? faultOf(draft)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (fault === undefined) onSave(panelOfDraft(draft, panel))
@@ -124,8 +135,9 @@ export function PanelForm({ panel, isBusy, onSave, onClose }: Props) {
     </label>
   )
   return (
-    <Dialog title={panel === undefined ? 'New chart' : 'Edit the chart'} onClose={onClose}>
+    <Dialog title={heading ?? (panel === undefined ? 'New chart' : 'Edit the chart')} onClose={onClose}>
       <form className="stack" onSubmit={submit}>
+        {children}
         {written('title', 'Title', 'Answers per hour')}
         <Choice
           label="Shown as"
@@ -191,7 +203,7 @@ type ChoiceProps = {
   onChange(value: string): void
 }
 
-const Choice = ({ label, value, options, onChange }: ChoiceProps) => (
+export const Choice = ({ label, value, options, onChange }: ChoiceProps) => (
   <label className="field wide">
     <span>{label}</span>
     <select value={value} onChange={({ target }) => onChange(target.value)}>

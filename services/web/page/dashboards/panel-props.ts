@@ -21,4 +21,9 @@ export type Shared = Pick<Parameters<typeof Chart>[0], 'zone' | 'at' | 'onAt'> &
   onTake(from: number, to: number, filter: string | undefined): void
 }
 
-export type PanelProps = Shared & { panel: Panel; acts?: ReactNode }
+export type PanelProps = Shared & {
+  panel: Panel
+  acts?: ReactNode
+  /** A dashboard that every project has shows nothing where there is nothing. */
+  hidesEmpty?: boolean
+}

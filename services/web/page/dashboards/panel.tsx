@@ -7,12 +7,13 @@ import { groupsOf, rankedGroups } from './boards.ts'
 import { Chart } from './chart.tsx'
 import { FeedbackPanel, HistogramPanel } from './field-panel.tsx'
 import { countOf, type Group, latencies, maxGroups, sums } from './figures.ts'
+import { narrowed } from './filters.ts'
 import { groupBy, nameOfGroup, termsOf } from './groups.ts'
 import { heatAsked, heatSeries } from './heat.ts'
 import { fieldOf, isOfFeedback, type Measure, type Metric, measureNamed, seriesOf } from './measures.ts'
 import type { PanelProps } from './panel-props.ts'
 import { Ranking } from './ranking.tsx'
-import { narrowed, useAggregate } from './use-aggregate.ts'
+import { useAggregate } from './use-aggregate.ts'
 
 /** What is asked for the whole, of which most panels without groups are. */
 export const wholeMetrics: readonly Metric[] = [
@@ -128,12 +129,13 @@ const ranked = [
   { field: 'latency_ms', as: 'p95' },
 ]
 
-type RankingProps = Pick<Known, 'panel' | 'measure' | 'requestOf' | 'within' | 'range' | 'acts'> & {
+type RankingProps = Pick<Known, 'panel' | 'measure' | 'requestOf' | 'within' | 'range' | 'acts' | 'hidesEmpty'> & {
   by: string
   view: 'all' | undefined
 }
 
-export function ShownRanking({ panel, measure, by, requestOf, within, range, view, acts }: RankingProps) {
+export function ShownRanking(props: RankingProps) {
+  const { panel, measure, by, requestOf, within, range, view, acts, hidesEmpty } = props
   const { title, filter } = panel
   const { first } = measure
   const groups = groupsOf({ by, by2: panel.by2 })
@@ -149,6 +151,7 @@ export function ShownRanking({ panel, measure, by, requestOf, within, range, vie
       range={range}
       view={view}
       acts={acts}
+      hidesEmpty={hidesEmpty}
       first={`${first.field}.${first.as}`}
       heads={groups.map((one) => groupBy(one).head)}
       nameOf={(key, place) => nameOfGroup(groups[place] ?? '', key)}

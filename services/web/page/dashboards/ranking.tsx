@@ -26,14 +26,15 @@ type ListProps = {
   /** Which calls the links show. */
   view: 'all' | undefined
   acts?: ReactNode
+  hidesEmpty?: boolean | undefined
 }
 
-export function Ranking({ title, heads, answer, first, nameOf, query, range, view, acts }: ListProps) {
+export function Ranking({ title, heads, answer, first, nameOf, query, range, view, acts, hidesEmpty }: ListProps) {
   const { entity, project } = useProject()
   const groups = (answer?.groups ?? []).filter(
     ({ keys, is_rest, total }) => !is_rest && keys[0] && numberOr0(total[first]) > 0,
   )
-  if (groups.length === 0 && acts === undefined) return null
+  if (groups.length === 0 && hidesEmpty) return null
   const most = Math.max(...groups.map(({ total }) => numberOr0(total[first])))
   return (
     <section className="ranking" aria-label={title}>

@@ -11,11 +11,13 @@ export type DashboardSearch = {
   tz?: string | undefined
   /** Charts show the time before, too. */
   vs?: 'before' | undefined
+  /** A new chart is asked for, of the calls that the filter finds. */
+  add?: '1' | undefined
 }
 
 export const usualRange = '24h'
 
-export function dashboardSearch({ board, q, range, tz, vs }: Record<string, unknown>): DashboardSearch {
+export function dashboardSearch({ board, q, range, tz, vs, add }: Record<string, unknown>): DashboardSearch {
   const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
   const named = text(range)
   const isRange = named === 'all' || (named !== undefined && boundsOf(named, 0) !== undefined)
@@ -27,5 +29,6 @@ export function dashboardSearch({ board, q, range, tz, vs }: Record<string, unkn
     range: isRange && named !== usualRange ? named : undefined,
     tz: text(tz),
     vs: vs === 'before' ? vs : undefined,
+    add: add === '1' ? add : undefined,
   }
 }

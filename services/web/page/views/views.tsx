@@ -1,8 +1,11 @@
 // The menu of a list's saved views: opening one, saving, renaming, a link to share, the default, deleting.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
+import { callsSearch } from '../calls/search.ts'
+import { chartOfList } from '../dashboards/filters.ts'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 import { defaultView, noView, type ListSearch as Search, setDefaultView } from './default-view.ts'
@@ -45,6 +48,7 @@ function useChanges(kind: ViewKind, projectId: string, onGone: (id: string) => v
 
 export function Views({ projectId, page, search, onOpen, onClose }: ViewsProps) {
   const kind = kinds[page]
+  const [entity = '', project = ''] = projectId.split('/')
   const [opened, setOpened] = useState<string>()
   const [first, setFirst] = useState(() => defaultView(page, projectId))
   const { data, error } = useQuery(viewsQuery(kind, projectId))
@@ -117,6 +121,17 @@ export function Views({ projectId, page, search, onOpen, onClose }: ViewsProps) 
           })
         }}
       />
+      {page === 'calls' && changes.reason === undefined && (
+        <Link
+          to="/p/$entity/$project/dashboard"
+          params={{ entity, project }}
+          search={chartOfList(callsSearch(search))}
+          className="item"
+          onClick={onClose}
+        >
+          <Icon name="gauge" /> Save as chart…
+        </Link>
+      )}
       {fault && (
         <p className="s-error" role="alert">
           {fault.message.slice(0, 300)}

@@ -1,0 +1,63 @@
+// A chart of a list of calls, or of a dashboard that every project has, is put into one of the project's own.
+import { useState } from 'react'
+import { boardIdOf, maxTitle, type Panel } from './boards.ts'
+import { maxPanels } from './own-boards.ts'
+import { Choice, PanelForm } from './panel-form.tsx'
+import type { OwnBoards } from './use-own-boards.ts'
+
+type Props = {
+  own: OwnBoards
+  panel: Panel
+  /** Told of the dashboard. */
+  onSaved(board: { id: string; title: string }): void
+  onClose(): void
+}
+
+export function SaveChart({ own, panel, onSaved, onClose }: Props) {
+  const boards = own.boards ?? []
+  const [chosen, setChosen] = useState<string>()
+  const [typed, setTyped] = useState('')
+  const id = chosen ?? boards.find(({ panels }) => panels.length < maxPanels)?.id ?? ''
+  const board = boards.find((one) => one.id === id)
+  const name = typed.trim()
+  const isTaken = boards.some((one) => one.title === name || one.id === boardIdOf(name))
+  const whyNot = () => {
+    if (own.boards === undefined) return own.fault?.message.slice(0, 200) ?? 'Loading the dashboards'
+    if (own.reason !== undefined) return own.reason
+    if (board !== undefined)
+      return board.panels.length >= maxPanels ? `A dashboard has at most ${maxPanels} charts` : undefined
+    return name === '' ? 'The dashboard needs a name' : isTaken ? 'There is a dashboard of this name' : undefined
+  }
+  const save = (made: Panel) => {
+    const to = board ?? { id: boardIdOf(name), title: name, panels: [], others: [] }
+    own.save({ ...to, panels: [...to.panels, made] }, () => onSaved(to))
+  }
+  return (
+    <PanelForm
+      panel={panel}
+      heading="Save as chart"
+      isBusy={own.isBusy}
+      whyNot={whyNot()}
+      onSave={save}
+      onClose={onClose}
+    >
+      <Choice
+        label="Dashboard"
+        value={id}
+        options={[...boards.map((one) => [one.id, one.title] as const), ['', 'New dashboard']]}
+        onChange={setChosen}
+      />
+      {board === undefined && (
+        <label className="field wide">
+          <span>Name of the dashboard</span>
+          <input type="text" maxLength={maxTitle} value={typed} onChange={({ target }) => setTyped(target.value)} />
+        </label>
+      )}
+      {own.fault && own.boards !== undefined && (
+        <p className="s-error" role="alert">
+          {own.fault.message.slice(0, 300)}
+        </p>
+      )}
+    </PanelForm>
+  )
+}
