@@ -1,9 +1,9 @@
 // Traces that were new of late: only whole ones are remembered, and no more spans than were agreed.
 import { expect, it } from 'vitest'
 import { createRecentTraces } from '../../services/worker/calls/recent-traces.ts'
-import { noBill, noShare, type Span } from '../../services/worker/calls/spans.ts'
+import { type CountedSpan, noBill, noShare } from '../../services/worker/calls/spans.ts'
 
-const spanOf = (id: string): Span => {
+const spanOf = (id: string): CountedSpan => {
   const rest = { parent: '', startedUs: 0, endVer: '', numbers: [], isSpan: true }
   return { id, ...rest, billed: noBill, stored: noShare }
 }

@@ -1,8 +1,8 @@
 // The traces that were new of late, with all of their spans, so that a batch of theirs is counted without reading them back.
-import type { Span, TraceName, TraceOfRows } from './spans.ts'
+import type { CountedSpan, TraceName, TraceOfRows } from './spans.ts'
 
 type RecentTrace = TraceName & {
-  spans: Span[]
+  spans: CountedSpan[]
   /** Those from here on came with the last batch. */
   added: number
 }
@@ -25,7 +25,7 @@ const maxSpansTogether = 100_000
 const maxSpansOfTrace = 10_000
 
 /** A call that was stored, removed and sent again stands among those that are known. */
-function areApart(known: readonly Span[], added: readonly Span[]): boolean {
+function areApart(known: readonly CountedSpan[], added: readonly CountedSpan[]): boolean {
   const ids = new Set(added.map(({ id }) => id))
   return !known.some(({ id }) => ids.has(id))
 }

@@ -2,7 +2,7 @@
 import { mayBeBilled } from './billed-rows.ts'
 
 /** A call of a trace, as far as its usage is counted. */
-export type Span = {
+export type CountedSpan = {
   id: string
   /** '' = none */
   parent: string
@@ -24,7 +24,7 @@ export type TraceName = { project: string; trace: string }
 /** A trace that a batch holds calls of. */
 export type TraceOfRows = TraceName & {
   key: string
-  spans: Span[]
+  spans: CountedSpan[]
   /** Whether it has a call that is not among `spans`. */
   isPartial: boolean
 }

@@ -7,7 +7,7 @@ import type { DirtyPositions } from '../combined-batch.ts'
 import { statement } from '../statements.ts'
 import type { TimeRange } from '../time-range.ts'
 import { createRecentTraces } from './recent-traces.ts'
-import { keyOfTrace, noBill, noShare, type Span, type SpansOfRows, type TraceName } from './spans.ts'
+import { type CountedSpan, keyOfTrace, noBill, noShare, type SpansOfRows, type TraceName } from './spans.ts'
 
 export type UsageShares = {
   /** @param isNew whether nothing was stored of the spans */
@@ -28,8 +28,8 @@ const idForm = /^[0-9a-f]{16}$/
 const traceForm = /^[0-9a-f]{32}$/
 
 /** The calls of a trace; those from `added` on are of a batch that marks their minutes itself. */
-type Group = TraceName & { spans: Span[]; added: number }
-type Change = { project: string; span: Span; values: readonly number[] }
+type Group = TraceName & { spans: CountedSpan[]; added: number }
+type Change = { project: string; span: CountedSpan; values: readonly number[] }
 
 type SpanRow = TraceName & { id: string; parent: string; started_us: number; end_ver: string; numbers: number[] }
 type Known = { project: string; id: string; started_us: number; stored: number[] }
@@ -42,7 +42,7 @@ function* slicesOf<Item>(items: readonly Item[], size: number): Generator<Item[]
 }
 
 /** Places of parents within a trace. */
-function parentsOf(spans: readonly Span[]): Int32Array {
+function parentsOf(spans: readonly CountedSpan[]): Int32Array {
   const places = new Map(spans.map(({ id }, place) => [id, place]))
   return Int32Array.from(spans, ({ parent }) => (parent === '' ? -1 : (places.get(parent) ?? -1)))
 }
@@ -51,7 +51,7 @@ function parentsOf(spans: readonly Span[]): Int32Array {
 const keptOf = ([, input, output, total, cacheRead, cacheWrite, inside, , ...billed]: UsageNumbers): number[] =>
   [input, output, total, cacheRead, cacheWrite, inside, ...billed].map((value) => value ?? 0)
 
-const reports = ({ numbers }: Span): boolean => numbers.length > 0
+const reports = ({ numbers }: CountedSpan): boolean => numbers.length > 0
 
 /** By place in the trace; what is billed and not read yet counts as nothing. */
 function sharesOfGroup({ trace, spans }: Group): Map<number, number[]> {
@@ -59,11 +59,11 @@ function sharesOfGroup({ trace, spans }: Group): Map<number, number[]> {
   return sharesOf(
     parentsOf(spans),
     (place) => {
-      const span = spans[place] as Span
+      const span = spans[place] as CountedSpan
       return reports(span) ? [...span.numbers, ...(span.billed ?? noBill)] : null
     },
     (place) => {
-      const { id, isSpan, billed } = spans[place] as Span
+      const { id, isSpan, billed } = spans[place] as CountedSpan
       return isOfSpans && idForm.test(id) && (billed === null || isSpan)
     },
   )
@@ -87,11 +87,11 @@ export function createUsageShares(store: Pick<Store, 'rows' | 'command'>, ownsTa
       keyOfRow,
       put,
     }: {
-      isMissing(span: Span): boolean
+      isMissing(span: CountedSpan): boolean
       sql: 'usage-shares-bills' | 'usage-shares-known'
-      keyOfSpan(project: string, span: Span): string
+      keyOfSpan(project: string, span: CountedSpan): string
       keyOfRow(row: Row): string
-      put(span: Span, row: Row | undefined): void
+      put(span: CountedSpan, row: Row | undefined): void
     },
   ): Promise<void> => {
     const missing = groups.flatMap(({ project, spans }) =>
