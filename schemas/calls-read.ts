@@ -70,6 +70,10 @@ export const callRecord = z.looseObject({
   expire_at: timestamp.nullable(),
   storage_size_bytes: z.int().nullable(),
   total_storage_size_bytes: z.int().nullable(),
+  is_orphan: z
+    .literal(true)
+    .optional()
+    .describe('in lists of roots: the root of its trace never came, and this is one of its topmost calls'),
   attributes: z.looseObject({}),
   inputs: z.looseObject({}),
   output: z.unknown(),

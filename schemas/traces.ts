@@ -53,7 +53,10 @@ export type TracesQueryRequest = z.output<typeof tracesQueryRequest>
 
 const trace = z.object({
   trace_id: z.string(),
-  root_ids: z.array(z.string()).describe('calls that have no parent, the earliest first, 20 at most'),
+  root_ids: z
+    .array(z.string())
+    .describe('calls that have no parent, or stand for a root that never came; the earliest first, 20 at most'),
+  is_orphan: z.literal(true).optional().describe('the root never came: these are the topmost calls'),
   started_at: z.string().describe('of the first call'),
   ended_at: z.string().nullable().describe('of the last call; null while a call runs'),
   duration_ms: z.number().describe('from the first start to the last end, or start of a call that runs'),

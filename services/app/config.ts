@@ -142,6 +142,12 @@ const configSchema = z.object({
   wordIndex: truth(false, 'index the words of inputs and outputs: contains finds rare words fast'),
   pricesFile: path('price table of the operator'),
   usageOwnOnly: truth(false, 'usage rollups count what parents already carry only once'),
+  orphanSeconds: integer(
+    300,
+    'seconds without anything new after which the topmost calls of a trace stand for a root that never came',
+    10,
+    86_400,
+  ),
   ...otelSettings,
   tlsCert: path('certificate chain in PEM: all ports speak TLS; read again when it changes'),
   tlsKey: path('private key of the certificate, in PEM'),

@@ -194,6 +194,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
     ownsTables: hasEmbeddedStore(config),
     store,
     countedAgain: deps.countedAgain,
+    orphanGraceMs: config.orphanSeconds * 1_000,
     progress,
     deadLetters,
     inFlight: hasEmbeddedStore(config) ? createInFlight(dataDir, await packageVersion()) : noInFlight,

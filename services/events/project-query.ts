@@ -16,6 +16,7 @@ type ProjectTable =
   | 'call_stats'
   | 'trace_parts'
   | 'usage_shares'
+  | 'orphan_roots'
   | 'objects'
   | 'object_events'
   | 'object_labels'
@@ -54,6 +55,7 @@ const ages: Partial<Record<ProjectTable, Aged>> = {
   call_stats: { column: 'bucket', cutoff: 'statsUs', is: 'time' },
   trace_parts: { column: 'bucket', cutoff: 'callsUs', is: 'time' },
   usage_shares: { column: 'started_at', cutoff: 'callsUs', is: 'time64' },
+  orphan_roots: { column: 'started_at', cutoff: 'callsUs', is: 'time64' },
   payloads: { column: 'at', cutoff: 'payloadsUs', is: 'time64' },
   // A row holds values of one hour, and a cutoff is a whole hour.
   payload_leaves: { column: 'least', cutoff: 'valuesUs', is: 'micros' },

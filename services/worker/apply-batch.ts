@@ -31,6 +31,8 @@ export type Applier = {
   reapply(topic: string, rows: SegmentRow[]): Promise<void>
   /** Makes the counters of a range due again. */
   recount(range: TimeRange): Promise<void>
+  /** The same of some minutes of projects, in seconds. */
+  recountMinutes(minutes: readonly { project_id: string; minute: number }[]): Promise<void>
   /** Stores what spans of a range count for themselves again, and makes their counters due. */
   recountShares(range: TimeRange): Promise<void>
   /** Runs a job between two batches. */
@@ -215,6 +217,14 @@ export function createApplier(deps: ApplierDeps): Applier {
       await applyWith(materializer, batchOfRows(await next(topic), rows), rows, settle)
     },
     recount,
+    recountMinutes: (minutes) =>
+      queue.run(async () => {
+        const { partitions, positions } = await nextDirty()
+        const rows = minutes.map(({ project_id, minute }) =>
+          JSON.stringify([project_id, partitions[0], positions[0], minute, 0]),
+        )
+        await store.command(statement('dirty-buckets-of-new', {}, { rows: rows.join('\n') }))
+      }),
     async recountShares(range) {
       await queue.run(async () => shares?.settleStored(range))
       await recount(range)

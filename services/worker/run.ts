@@ -15,6 +15,7 @@ import { batchMembers, combined } from './combined-batch.ts'
 import { type CommitDeps, createCommitter } from './commit-batch.ts'
 import { createFieldIndex } from './field-index/field-index.ts'
 import type { Joiner } from './logs/joiner.ts'
+import { createOrphanRoots, type OrphanRoots } from './orphans/orphan-roots.ts'
 import { type CountedAgain, createRollups, type Rollups } from './rollups/rollups.ts'
 import { createControlInsert, type KeptRecords } from './split/control-insert.ts'
 
@@ -39,6 +40,8 @@ export type WorkerDeps = Omit<CommitDeps, 'applier' | 'signal'> & {
   logJoins?: (LogJoins & Pick<Joiner, 'arrived' | 'onApplied'>) | undefined
   /** From when on minutes of statistics may be counted again. */
   countedAgain?(): CountedAgain
+  /** How long a trace without a root gets nothing new before its topmost calls stand for the root. */
+  orphanGraceMs?: number
   /** Whether no other process writes the tables. */
   ownsTables?: boolean
   onBatch?(report: BatchReport): void
@@ -58,6 +61,8 @@ export type Worker = Omit<Applier, 'apply' | 'close'> & {
   fieldIndexRollups: Rollups
   /** Of all background work. */
   budget: Budget
+  /** Calls that stand for roots that never came. */
+  orphanRoots: OrphanRoots
   /** Finishes the batch, the recompute and the deduplication under way, and stops. */
   stop(): Promise<void>
 }
@@ -66,6 +71,7 @@ export type Worker = Omit<Applier, 'apply' | 'close'> & {
 const combinedBytes = 16 * 2 ** 20
 const sizeOf = ({ records }: Batch): number => records.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
 
+const usualOrphanGraceMs = 300_000
 /** How long after a batch more are expected. */
 const busyMs = 3_000
 
@@ -133,6 +139,15 @@ export function startWorker(deps: WorkerDeps): Worker {
     isSlow: true,
     onError: (error) => void (signal.aborted || deps.onRetry?.('calls', error, 0)),
   })
+  const recountMinutes: Applier['recountMinutes'] = (minutes) => applier.recountMinutes(minutes).then(onDirty)
+  const orphanRoots = createOrphanRoots({
+    store,
+    budget,
+    assignment: derived.assignment,
+    graceMs: deps.orphanGraceMs ?? usualOrphanGraceMs,
+    recountMinutes,
+    onError: (error) => void (signal.aborted || deps.onRetry?.('calls', error, 0)),
+  })
   const onDirty = (): void => {
     lastBatchMs = Date.now()
     rollups.onDirty()
@@ -188,6 +203,7 @@ export function startWorker(deps: WorkerDeps): Worker {
     for (const topic of log.topics) for (const position of await log.committed(topic)) progress.applied(position)
     // Dirty buckets that the last process did not recompute.
     onDirty()
+    orphanRoots.start()
   })()
   const consuming = ready.then(() =>
     Promise.all(
@@ -205,6 +221,8 @@ export function startWorker(deps: WorkerDeps): Worker {
     rollups,
     fieldIndexRollups,
     budget,
+    orphanRoots,
+    recountMinutes,
     exclusive: applier.exclusive,
     deduplicateChanged: applier.deduplicateChanged,
     deduplicateAll: applier.deduplicateAll,
@@ -227,7 +245,7 @@ export function startWorker(deps: WorkerDeps): Worker {
     async stop() {
       stopping.abort()
       fieldIndex.stop()
-      await Promise.all([rollups.stop(), fieldIndexRollups.stop(), applier.stop()])
+      await Promise.all([rollups.stop(), fieldIndexRollups.stop(), orphanRoots.stop(), applier.stop()])
       await consuming
       await applier.close()
     },

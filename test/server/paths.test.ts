@@ -17,7 +17,7 @@ const seldom: Record<string, string[]> = {
   'feedback.replace': ['feedback', 'calls', 'call_keys', 'call_patches'],
   'calls.delete': ['calls_deleted'],
   'logs.query': ['calls', 'call_keys'],
-  'erasures.create': ['calls_deleted', 'feedback_by_ref'],
+  'erasures.create': ['calls_deleted', 'feedback_by_ref', 'orphan_roots'],
   'calls.usage': ['payloads', 'usage_shares'],
   'traces.usage': ['usage_shares'],
 }
@@ -310,6 +310,16 @@ describe('what routes touch', () => {
       ...lists.map(({ project_id, ...body }) => send('/trace/usage', { project_id, ...body, include_costs: true })),
       send('/trace/usage', elsewhere),
     ],
+    [
+      'traces.query',
+      ...lists.map(({ filter, query }) =>
+        send(`${v2}/traces/query`, { filter, query, sort_by: [{ field: 'cost', direction: 'desc' }] }),
+      ),
+      send(`${v2}/traces/query`, {
+        filter: elsewhere.filter,
+        query: { $expr: { $or: elsewhere.query.$expr.$or.slice(0, 2) } },
+      }),
+    ],
     ['traces.tree', send('/trace/tree', { project_id, trace_id: loggedTrace })],
     ['calls.cells', send('/calls/cells', { project_id, call_ids: [one], paths: ['inputs'] })],
     ['calls.fields', send('/calls/fields', { project_id })],
@@ -388,7 +398,7 @@ describe('what routes touch', () => {
     const unread = (route.tables ?? []).filter(
       (table) =>
         !read.has(table) &&
-        !/^(call_(counts(_hourly)?|stats|marks)|rollups|payload_leaves)$/.test(table) &&
+        !/^(call_(counts(_hourly)?|stats|marks)|trace_parts|rollups|payload_leaves)$/.test(table) &&
         !seldom[name]?.includes(table),
     )
     expect(unread).toEqual([])

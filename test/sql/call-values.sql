@@ -777,6 +777,7 @@ FROM
                     SELECT
                         bucket,
                         point,
+                        nested,
                         bill,
                         counts_cached,
                         with_total
@@ -791,6 +792,7 @@ FROM
                                 c.bucket AS bucket,
                                 c.end_ver AS end_ver,
                                 c.id AS id,
+                                s.nested AS nested,
                                 if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points,
                                 c.has_cached OR (b.counts_cached = 1) AS counts_cached,
                                 arrayMap(point -> if(s.nested = 1, CAST(tupleConcat(tuple(toString(point.1)), s.bill), 'Tuple(model String, inside Int64, apart Int64, cache_read Int64, cache_write Int64, cache_write_1h Int64, more_output Int64)'), arrayFirst(bill -> (bill.model = (point.1)), b.billed_usage)), points) AS bills
@@ -811,7 +813,14 @@ FROM
                                     ) AS has_cached
                                 FROM callhouse.calls AS c
                                 FINAL
-                                WHERE (c.project_id = {v2:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v10:String})) AND notEmpty(c.usage_model) AND ((c.parent_id = '') OR ((c.start_ver, c.id) IN (
+                                WHERE (c.project_id = {v2:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v10:String})) AND notEmpty(c.usage_model) AND (((c.parent_id = '') OR ((c.started_at, c.id) IN (
+                                    SELECT
+                                        started_at,
+                                        id
+                                    FROM callhouse.orphan_roots
+                                    FINAL
+                                    WHERE (project_id = {v2:String}) AND (is_orphan = 1)
+                                ))) OR ((c.start_ver, c.id) IN (
                                     SELECT
                                         clock,
                                         id
@@ -982,6 +991,7 @@ FROM
                         bucket,
                         k1,
                         arrayJoin(points) AS point,
+                        nested,
                         with_total
                     FROM
                     (
@@ -995,6 +1005,7 @@ FROM
                                 c.k1 AS k1,
                                 c.end_ver AS end_ver,
                                 c.id AS id,
+                                s.nested AS nested,
                                 if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points
                             FROM
                             (
@@ -1007,7 +1018,14 @@ FROM
                                     arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS reported
                                 FROM callhouse.calls AS c
                                 FINAL
-                                WHERE (c.project_id = {v3:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v6:String})) AND notEmpty(c.usage_model) AND ((c.parent_id = '') OR ((c.start_ver, c.id) IN (
+                                WHERE (c.project_id = {v3:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v6:String})) AND notEmpty(c.usage_model) AND (((c.parent_id = '') OR ((c.started_at, c.id) IN (
+                                    SELECT
+                                        started_at,
+                                        id
+                                    FROM callhouse.orphan_roots
+                                    FINAL
+                                    WHERE (project_id = {v3:String}) AND (is_orphan = 1)
+                                ))) OR ((c.start_ver, c.id) IN (
                                     SELECT
                                         clock,
                                         id
@@ -1076,6 +1094,7 @@ FROM
                     bucket,
                     k0,
                     point,
+                    nested,
                     bill,
                     counts_cached,
                     with_total
@@ -1091,6 +1110,7 @@ FROM
                             c.k0 AS k0,
                             c.end_ver AS end_ver,
                             c.id AS id,
+                            s.nested AS nested,
                             if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points,
                             c.has_cached OR (b.counts_cached = 1) AS counts_cached,
                             arrayMap(point -> if(s.nested = 1, CAST(tupleConcat(tuple(toString(point.1)), s.bill), 'Tuple(model String, inside Int64, apart Int64, cache_read Int64, cache_write Int64, cache_write_1h Int64, more_output Int64)'), arrayFirst(bill -> (bill.model = (point.1)), b.billed_usage)), points) AS bills
@@ -1112,7 +1132,14 @@ FROM
                                 ) AS has_cached
                             FROM callhouse.calls AS c
                             FINAL
-                            WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v4:String})) AND notEmpty(c.usage_model) AND ((c.parent_id = '') OR ((c.start_ver, c.id) IN (
+                            WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v4:String})) AND notEmpty(c.usage_model) AND (((c.parent_id = '') OR ((c.started_at, c.id) IN (
+                                SELECT
+                                    started_at,
+                                    id
+                                FROM callhouse.orphan_roots
+                                FINAL
+                                WHERE (project_id = {v1:String}) AND (is_orphan = 1)
+                            ))) OR ((c.start_ver, c.id) IN (
                                 SELECT
                                     clock,
                                     id

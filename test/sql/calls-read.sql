@@ -21,7 +21,14 @@ SELECT
     ''
 FROM callhouse.calls AS c
 FINAL
-WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (c.parent_id = ''))
+WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND ((c.parent_id = '') OR ((c.started_at, c.id) IN (
+    SELECT
+        started_at,
+        id
+    FROM callhouse.orphan_roots
+    FINAL
+    WHERE (project_id = {v0:String}) AND (is_orphan = 1)
+))))
 ORDER BY
     c.started_at DESC,
     c.id DESC
@@ -51,7 +58,14 @@ SELECT
     ''
 FROM callhouse.calls AS c
 FINAL
-WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (c.parent_id = '') AND ((c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) OR ((c.started_at = fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.id < {v4:String}))))
+WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND ((c.parent_id = '') OR ((c.started_at, c.id) IN (
+    SELECT
+        started_at,
+        id
+    FROM callhouse.orphan_roots
+    FINAL
+    WHERE (project_id = {v0:String}) AND (is_orphan = 1)
+))) AND ((c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) OR ((c.started_at = fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.id < {v4:String}))))
 ORDER BY
     c.started_at DESC,
     c.id DESC
@@ -588,7 +602,14 @@ FROM
                     c.end_ver AS end_ver
                 FROM callhouse.calls AS c
                 FINAL
-                WHERE (c.project_id = {v3:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (c.parent_id = '') AND (c.start_ver = c.end_ver))
+                WHERE (c.project_id = {v3:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND ((c.parent_id = '') OR ((c.started_at, c.id) IN (
+                    SELECT
+                        started_at,
+                        id
+                    FROM callhouse.orphan_roots
+                    FINAL
+                    WHERE (project_id = {v3:String}) AND (is_orphan = 1)
+                ))) AND (c.start_ver = c.end_ver))
             ) AS c ON (p.clock = c.start_ver) AND (p.id = c.id)
         )
         UNION ALL
@@ -627,7 +648,14 @@ FROM
                     SELECT c.id
                     FROM callhouse.calls AS c
                     FINAL
-                    WHERE (c.project_id = {v3:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (c.parent_id = '') AND (c.start_ver != c.end_ver))
+                    WHERE (c.project_id = {v3:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND ((c.parent_id = '') OR ((c.started_at, c.id) IN (
+                        SELECT
+                            started_at,
+                            id
+                        FROM callhouse.orphan_roots
+                        FINAL
+                        WHERE (project_id = {v3:String}) AND (is_orphan = 1)
+                    ))) AND (c.start_ver != c.end_ver))
                 )))
             ) AS p
             ANY RIGHT JOIN
@@ -651,7 +679,14 @@ FROM
                         SELECT c.id
                         FROM callhouse.calls AS c
                         FINAL
-                        WHERE (c.project_id = {v3:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (c.parent_id = '') AND (c.start_ver != c.end_ver))
+                        WHERE (c.project_id = {v3:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND ((c.parent_id = '') OR ((c.started_at, c.id) IN (
+                            SELECT
+                                started_at,
+                                id
+                            FROM callhouse.orphan_roots
+                            FINAL
+                            WHERE (project_id = {v3:String}) AND (is_orphan = 1)
+                        ))) AND (c.start_ver != c.end_ver))
                     )))
                 ) AS p
                 ANY RIGHT JOIN
@@ -663,7 +698,14 @@ FROM
                         c.end_ver AS end_ver
                     FROM callhouse.calls AS c
                     FINAL
-                    WHERE (c.project_id = {v3:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (c.parent_id = '') AND (c.start_ver != c.end_ver))
+                    WHERE (c.project_id = {v3:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND ((c.parent_id = '') OR ((c.started_at, c.id) IN (
+                        SELECT
+                            started_at,
+                            id
+                        FROM callhouse.orphan_roots
+                        FINAL
+                        WHERE (project_id = {v3:String}) AND (is_orphan = 1)
+                    ))) AND (c.start_ver != c.end_ver))
                 ) AS c ON (p.clock = c.start_ver) AND (p.id = c.id)
             ) AS c ON (p.clock = c.end_ver) AND (p.id = c.id)
         )
@@ -890,7 +932,14 @@ FROM
             c.end_ver AS end_ver
         FROM callhouse.calls AS c
         FINAL
-        WHERE (c.project_id = {v3:String}) AND ((c.delete_ver = 0) AND (c.moved = 0) AND (c.parent_id = ''))
+        WHERE (c.project_id = {v3:String}) AND ((c.delete_ver = 0) AND (c.moved = 0) AND ((c.parent_id = '') OR ((c.started_at, c.id) IN (
+            SELECT
+                started_at,
+                id
+            FROM callhouse.orphan_roots
+            FINAL
+            WHERE (project_id = {v3:String}) AND (is_orphan = 1)
+        ))))
     ) AS c ON (p.clock = c.end_ver) AND (p.id = c.id)
 ) AS c
 ORDER BY
@@ -932,7 +981,14 @@ FROM
             c.end_ver AS end_ver
         FROM callhouse.calls AS c
         FINAL
-        WHERE (c.project_id = {v0:String}) AND ((c.delete_ver = 0) AND (c.moved = 0) AND (c.parent_id = ''))
+        WHERE (c.project_id = {v0:String}) AND ((c.delete_ver = 0) AND (c.moved = 0) AND ((c.parent_id = '') OR ((c.started_at, c.id) IN (
+            SELECT
+                started_at,
+                id
+            FROM callhouse.orphan_roots
+            FINAL
+            WHERE (project_id = {v0:String}) AND (is_orphan = 1)
+        ))))
     ) AS c ON (p.clock = c.end_ver) AND (p.id = c.id)
 ) AS c
 ORDER BY
@@ -1093,13 +1149,19 @@ FROM
             c.parent_id AS parent_id
         FROM callhouse.calls AS c
         FINAL
-        WHERE (c.project_id = {v0:String}) AND ((c.delete_ver = 0) AND (c.moved = 0) AND (c.parent_id = ''))
+        WHERE (c.project_id = {v0:String}) AND ((c.delete_ver = 0) AND (c.moved = 0) AND ((c.parent_id = '') OR ((c.started_at, c.id) IN (
+            SELECT
+                started_at,
+                id
+            FROM callhouse.orphan_roots
+            FINAL
+            WHERE (project_id = {v0:String}) AND (is_orphan = 1)
+        ))))
         ORDER BY
             c.started_at ASC,
             c.id ASC
         LIMIT {v1:UInt64}
     )
-    WHERE parent_id = ''
     GROUP BY trace_id
 ) AS roots
 INNER JOIN
@@ -1265,10 +1327,17 @@ FROM
     SELECT
         toUnixTimestamp(toStartOfHour(started_at)) AS h,
         count() AS n,
-        countIf(parent_id = '') AS r
-    FROM callhouse.calls
+        countIf(((c.parent_id = '') OR ((c.started_at, c.id) IN (
+            SELECT
+                started_at,
+                id
+            FROM callhouse.orphan_roots
+            FINAL
+            WHERE (project_id = {v0:String}) AND (is_orphan = 1)
+        )))) AS r
+    FROM callhouse.calls AS c
     FINAL
-    WHERE (project_id = {v0:String}) AND ((started_at >= toDateTime64({v1:Int64}, 6, 'UTC')) AND (started_at < toDateTime64({v2:Int64}, 6, 'UTC')) AND (toDateTime(started_at, 'UTC') IN (
+    WHERE (c.project_id = {v0:String}) AND ((started_at >= toDateTime64({v1:Int64}, 6, 'UTC')) AND (started_at < toDateTime64({v2:Int64}, 6, 'UTC')) AND (toDateTime(started_at, 'UTC') IN (
         SELECT minute + s
         FROM
         (

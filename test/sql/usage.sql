@@ -215,7 +215,14 @@ FROM
                     arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS reported
                 FROM callhouse.calls AS c
                 FINAL
-                WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model) AND ((c.parent_id = '') OR ((c.start_ver, c.id) IN (
+                WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model) AND (((c.parent_id = '') OR ((c.started_at, c.id) IN (
+                    SELECT
+                        started_at,
+                        id
+                    FROM callhouse.orphan_roots
+                    FINAL
+                    WHERE (project_id = {v1:String}) AND (is_orphan = 1)
+                ))) OR ((c.start_ver, c.id) IN (
                     SELECT
                         clock,
                         id
@@ -806,7 +813,7 @@ LIMIT {v5:UInt64}
 SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- what traces come to (traces.figures)
--- {"v1":"ent/proj","v0":20,"v2":"trace_id","v3":["a","b"]}
+-- {"v0":"ent/proj","v1":20,"v2":"trace_id","v3":["a","b"]}
 SELECT
     c.trace_id,
     count(),
@@ -814,19 +821,35 @@ SELECT
     countIf(c.end_ver = 0),
     min(toUnixTimestamp64Micro(c.started_at)),
     max(toUnixTimestamp64Micro(if(c.end_ver > 0, greatest(c.ended_at, c.started_at), c.started_at))),
-    arraySlice(arrayMap(root -> (root.2), arraySort(groupArrayIf((c.started_at, c.id), c.parent_id = ''))), 1, {v0:UInt32})
+    arraySlice(arrayMap(root -> (root.2), arraySort(groupArrayIf((c.started_at, c.id), ((c.parent_id = '') OR ((c.started_at, c.id) IN (
+        SELECT
+            started_at,
+            id
+        FROM callhouse.orphan_roots
+        FINAL
+        WHERE (project_id = {v0:String}) AND (is_orphan = 1)
+    )))))), 1, {v1:UInt32}),
+    (countIf(c.parent_id = '') = 0) AND notEmpty(groupArrayIf((c.started_at, c.id), ((c.parent_id = '') OR ((c.started_at, c.id) IN (
+        SELECT
+            started_at,
+            id
+        FROM callhouse.orphan_roots
+        FINAL
+        WHERE (project_id = {v0:String}) AND (is_orphan = 1)
+    ))))),
+    groupUniqArrayIf(toUnixTimestamp64Micro(c.started_at), notEmpty(c.usage_model))
 FROM callhouse.calls AS c
 FINAL
-WHERE (c.project_id = {v1:String}) AND ((c.started_at IN (
+WHERE (c.project_id = {v0:String}) AND ((c.started_at IN (
     SELECT started_at
     FROM callhouse.call_keys
-    WHERE (project_id = {v1:String}) AND ((kind = {v2:String}) AND (key IN ({v3:Array(String)})))
+    WHERE (project_id = {v0:String}) AND ((kind = {v2:String}) AND (key IN ({v3:Array(String)})))
 )) AND (c.delete_ver = 0) AND (c.moved = 0) AND (c.trace_id IN ({v3:Array(String)})))
 GROUP BY c.trace_id
 SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- what traces used (traces.usage)
--- {"v1":"ent/proj","v0":60000000,"v2":"trace_id","v3":["a","b"],"v4":[0,3600000000]}
+-- {"v1":"ent/proj","v0":60000000,"v2":["2000000"],"v3":[0,3600000000],"v4":["a","b"]}
 SELECT
     trace,
     is_top,
@@ -869,18 +892,23 @@ FROM
                 SELECT
                     intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v0:Int64}), 1000000) AS bucket,
                     c.trace_id AS trace,
-                    toUInt8(((c.parent_id = '') OR ((c.start_ver, c.id) IN (
+                    toUInt8((((c.parent_id = '') OR ((c.started_at, c.id) IN (
+                        SELECT
+                            started_at,
+                            id
+                        FROM callhouse.orphan_roots
+                        FINAL
+                        WHERE (project_id = {v1:String}) AND (is_orphan = 1)
+                    ))) OR ((c.start_ver, c.id) IN (
                         SELECT
                             clock,
                             id
                         FROM callhouse.payloads
                         WHERE (project_id = {v1:String}) AND ((part IN ('both', 'start')) AND (at IN (
-                            SELECT started_at
-                            FROM callhouse.call_keys
-                            WHERE (project_id = {v1:String}) AND ((kind = {v2:String}) AND (key IN ({v3:Array(String)})))
+                            SELECT fromUnixTimestamp64Micro(toInt64(arrayJoin({v2:Array(String)})), 'UTC')
                         )) AND (otel_dump != ''))
                     )))) AS is_top,
-                    roundDown(toUnixTimestamp64Micro(c.started_at), {v4:Array(Int64)}) AS priced_at,
+                    roundDown(toUnixTimestamp64Micro(c.started_at), {v3:Array(Int64)}) AS priced_at,
                     c.started_at AS begun,
                     c.end_ver AS end_ver,
                     c.id AS id,
@@ -891,18 +919,14 @@ FROM
                             id
                         FROM callhouse.payloads
                         WHERE (project_id = {v1:String}) AND ((part IN ('both', 'start')) AND (at IN (
-                            SELECT started_at
-                            FROM callhouse.call_keys
-                            WHERE (project_id = {v1:String}) AND ((kind = {v2:String}) AND (key IN ({v3:Array(String)})))
+                            SELECT fromUnixTimestamp64Micro(toInt64(arrayJoin({v2:Array(String)})), 'UTC')
                         )) AND (part = 'start') AND (counts_cached = 1))
                     ) AS has_cached
                 FROM callhouse.calls AS c
                 FINAL
                 WHERE (c.project_id = {v1:String}) AND ((c.started_at IN (
-                    SELECT started_at
-                    FROM callhouse.call_keys
-                    WHERE (project_id = {v1:String}) AND ((kind = {v2:String}) AND (key IN ({v3:Array(String)})))
-                )) AND (c.delete_ver = 0) AND (c.moved = 0) AND (c.trace_id IN ({v3:Array(String)})) AND notEmpty(c.usage_model))
+                    SELECT fromUnixTimestamp64Micro(toInt64(arrayJoin({v2:Array(String)})), 'UTC')
+                )) AND (c.delete_ver = 0) AND (c.moved = 0) AND (c.trace_id IN ({v4:Array(String)})) AND notEmpty(c.usage_model))
             ) AS c
             ANY LEFT JOIN
             (
@@ -915,9 +939,7 @@ FROM
                 FROM callhouse.usage_shares
                 FINAL
                 WHERE (project_id = {v1:String}) AND ((started_at IN (
-                    SELECT started_at
-                    FROM callhouse.call_keys
-                    WHERE (project_id = {v1:String}) AND ((kind = {v2:String}) AND (key IN ({v3:Array(String)})))
+                    SELECT fromUnixTimestamp64Micro(toInt64(arrayJoin({v2:Array(String)})), 'UTC')
                 )) AND (nested = 1))
             ) AS s ON (s.started_at = c.begun) AND (s.id = c.id)
             ANY LEFT JOIN
@@ -933,9 +955,7 @@ FROM
                     FROM callhouse.calls AS c
                     FINAL
                     WHERE (c.project_id = {v1:String}) AND ((c.started_at IN (
-                        SELECT started_at
-                        FROM callhouse.call_keys
-                        WHERE (project_id = {v1:String}) AND ((kind = {v2:String}) AND (key IN ({v3:Array(String)})))
+                        SELECT fromUnixTimestamp64Micro(toInt64(arrayJoin({v2:Array(String)})), 'UTC')
                     )) AND (c.delete_ver = 0) AND (c.moved = 0))
                 )) AND notEmpty(billed_usage))
             ) AS b ON (b.clock = c.end_ver) AND (b.id = c.id)
@@ -1056,7 +1076,14 @@ FROM
     SELECT
         reinterpretAsUInt128(sipHash128(c.trace_id)) AS trace,
         toUnixTimestamp64Micro(c.started_at) AS begun,
-        if(c.parent_id = '', if((toUnixTimestamp64Micro(c.started_at) > 0) AND (toUnixTimestamp64Micro(c.started_at) >= {v0:Int64}), toUnixTimestamp64Micro(c.started_at), 0), 0) AS root,
+        if(((c.parent_id = '') OR ((c.started_at, c.id) IN (
+            SELECT
+                started_at,
+                id
+            FROM callhouse.orphan_roots
+            FINAL
+            WHERE (project_id = {v1:String}) AND (is_orphan = 1)
+        ))), if((toUnixTimestamp64Micro(c.started_at) > 0) AND (toUnixTimestamp64Micro(c.started_at) >= {v0:Int64}), toUnixTimestamp64Micro(c.started_at), 0), 0) AS root,
         toUInt8(0) AS has_top,
         toFloat64(0) AS top_cost,
         toFloat64(0) AS other_cost,
@@ -1110,7 +1137,14 @@ FROM
                     SELECT
                         intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v0:Int64}), 1000000) AS bucket,
                         reinterpretAsUInt128(sipHash128(c.trace_id)) AS trace,
-                        toUInt8(((c.parent_id = '') OR ((c.start_ver, c.id) IN (
+                        toUInt8((((c.parent_id = '') OR ((c.started_at, c.id) IN (
+                            SELECT
+                                started_at,
+                                id
+                            FROM callhouse.orphan_roots
+                            FINAL
+                            WHERE (project_id = {v1:String}) AND (is_orphan = 1)
+                        ))) OR ((c.start_ver, c.id) IN (
                             SELECT
                                 clock,
                                 id
@@ -1185,7 +1219,14 @@ FROM
     SELECT
         reinterpretAsUInt128(sipHash128(c.trace_id)) AS trace,
         toUnixTimestamp64Micro(c.started_at) AS begun,
-        if(c.parent_id = '', toInt64(0), 0) AS root,
+        if(((c.parent_id = '') OR ((c.started_at, c.id) IN (
+            SELECT
+                started_at,
+                id
+            FROM callhouse.orphan_roots
+            FINAL
+            WHERE (project_id = {v0:String}) AND (is_orphan = 1)
+        ))), toInt64(0), 0) AS root,
         toUInt64(1) AS spans
     FROM callhouse.calls AS c
     FINAL
@@ -1198,7 +1239,14 @@ FROM
         toUInt64(0) AS spans
     FROM callhouse.calls AS c
     FINAL
-    WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (c.parent_id = '') AND (c.op_name IN ({v4:Array(String)})))
+    WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND ((c.parent_id = '') OR ((c.started_at, c.id) IN (
+        SELECT
+            started_at,
+            id
+        FROM callhouse.orphan_roots
+        FINAL
+        WHERE (project_id = {v0:String}) AND (is_orphan = 1)
+    ))) AND (c.op_name IN ({v4:Array(String)})))
 )
 GROUP BY trace
 HAVING first_root > 0
@@ -1217,6 +1265,13 @@ FROM callhouse.calls AS c
 FINAL
 WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at IN (
     SELECT fromUnixTimestamp64Micro(toInt64(arrayJoin({v2:Array(String)})), 'UTC')
-)) AND (c.delete_ver = 0) AND (c.moved = 0) AND (c.parent_id = '') AND (c.op_name IN ({v3:Array(String)})) AND (reinterpretAsUInt128(sipHash128(c.trace_id)) IN (
+)) AND (c.delete_ver = 0) AND (c.moved = 0) AND ((c.parent_id = '') OR ((c.started_at, c.id) IN (
+    SELECT
+        started_at,
+        id
+    FROM callhouse.orphan_roots
+    FINAL
+    WHERE (project_id = {v0:String}) AND (is_orphan = 1)
+))) AND (c.op_name IN ({v3:Array(String)})) AND (reinterpretAsUInt128(sipHash128(c.trace_id)) IN (
     SELECT toUInt128(arrayJoin({v4:Array(String)}))
 )))

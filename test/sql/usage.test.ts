@@ -124,7 +124,7 @@ const queries: [about: string, query: Query][] = [
     rolledUsageQuery(hours, sums, { split: splitTime(0, 7_200_000_000, []), rootsOnly: true, most: 9 }),
   ],
   ['what traces come to', figuresQuery(projectId, ['a', 'b'])],
-  ['what traces used', traceUsageQuery(projectId, ['a', 'b'], [3_600_000_000])],
+  ['what traces used', traceUsageQuery(projectId, ['a', 'b'], [2_000_000], [3_600_000_000])],
   ['models of traces', modelsQuery(projectId, tracesSplit, everything)],
   [
     'traces by their cost',

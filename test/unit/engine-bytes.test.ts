@@ -44,6 +44,7 @@ it('payloads are given back once their lines are written', async () => {
       costs: null,
       payloadsFromUs: 0,
       feedback: null,
+      areRoots: false,
     },
     totalSize: false,
     feedback: false,

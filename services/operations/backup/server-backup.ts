@@ -34,6 +34,7 @@ const order = [
   'call_stats',
   'trace_parts',
   'usage_shares',
+  'orphan_roots',
   'call_keys',
   'calls_by_id',
   'calls_by_trace',

@@ -155,7 +155,7 @@ export function createRepair(deps: RepairDeps): Repair {
           await store.command(copyOfCalls(`callhouse.${part.table}`, origin.select, range))
           return { rows: 0, missingBefore: null }
         })
-      else if (origin?.from === 'marks')
+      else if (origin?.from === 'marks' || part.table === 'orphan_roots')
         await finish([part], async () => {
           if (part.table === 'payload_leaves') await forgetIndexed(part.partition)
           await applier.recount(range)

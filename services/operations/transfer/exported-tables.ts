@@ -390,6 +390,7 @@ export const followingTables: readonly string[] = [
   'log_turns_due',
   'usage_minutes',
   'usage_shares',
+  'orphan_roots',
   'audit_events',
   'erasures',
 ]

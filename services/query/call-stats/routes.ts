@@ -175,7 +175,17 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
       summary: 'Calls and their usage over time, in buckets',
       body: { type: 'json', schema: callsStatsRequest, check: 'schema' },
       response: callsStatsResponse,
-      tables: ['calls', 'call_keys', 'payloads', 'call_marks', 'call_stats', 'usage_shares', 'rollups', 'costs'],
+      tables: [
+        'calls',
+        'call_keys',
+        'payloads',
+        'call_marks',
+        'call_stats',
+        'usage_shares',
+        'orphan_roots',
+        'rollups',
+        'costs',
+      ],
       handle: stats,
     }),
   ]

@@ -2,7 +2,7 @@
 import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
-import { allOf, indexOf, type Range, type Scope, timeConditions } from '../calls/access/scope.ts'
+import { allOf, indexOf, isRoot, type Range, type Scope, timeConditions } from '../calls/access/scope.ts'
 import { type CallConditions, callConditions, conditionsOf, payloadRows } from '../calls/conditions/conditions.ts'
 import type { CompiledCallsQuery } from '../calls/conditions/types.ts'
 import { asNumbers } from '../calls/header.ts'
@@ -121,7 +121,7 @@ const sharedBill = sql`CAST(tupleConcat(tuple(toString(point.1)), s.bill), ${bil
 /** Whether a call is a root or came as a span: those whose parents carry no usage of theirs. */
 export const isRootOrSpan = (project: ProjectScope, scope: Scope): Sql => {
   const spans = sql`${payloadRows(project, scope, 'start')} AND otel_dump != ''`
-  return sql`(c.parent_id = '' OR (c.start_ver, c.id) IN (SELECT clock, id ${project.from('payloads', { where: spans })}))`
+  return sql`(${isRoot(project)} OR (c.start_ver, c.id) IN (SELECT clock, id ${project.from('payloads', { where: spans })}))`
 }
 
 /** Calls with usage. */

@@ -24,6 +24,8 @@ export type RecordShape = {
   payloadsFromUs: number
   /** JSON arrays of feedback by call id; null = not requested. */
   feedback: ReadonlyMap<string, string> | null
+  /** Roots were asked for: one that has a parent stands for a root that never came. */
+  areRoots: boolean
 }
 
 const quoted = (text: string): string => JSON.stringify(text)
@@ -138,7 +140,8 @@ export function writeRecord(shape: RecordShape, row: CallHeader, payload: CallDo
   const summaryShown = shows('summary')
   const also = (name: string): boolean => summaryShown || shows(name)
   const username = shape.usernames && userId !== '' ? `"${prefix}_username":${quoted(userId)},` : ''
-  const total = shape.totalSizes && parentId === '' ? (shape.totalSizes.get(traceId) ?? 0) : 'null'
+  const isOrphan = shape.areRoots && parentId !== ''
+  const total = shape.totalSizes && (isOrphan || parentId === '') ? (shape.totalSizes.get(traceId) ?? 0) : 'null'
   out.push(
     `{"id":${quoted(id)},"project_id":${quoted(shape.projectId)},"op_name":${quoted(opName)},` +
       `"display_name":${also('display_name') ? orNull(displayName) : 'null'},"trace_id":${quoted(traceId)},` +
@@ -155,6 +158,7 @@ export function writeRecord(shape: RecordShape, row: CallHeader, payload: CallDo
   writeAttributes(payload.attributes, payload.otel_dump, out)
   out.push(',"inputs":', payload.inputs ?? '{}', ',"output":', payload.output ?? 'null', ',"summary":')
   writeSummary(shape, row, payload, out)
+  if (isOrphan) out.push(',"is_orphan":true')
   if (columns?.has('masking')) out.push(`,"masking":${maskingText(payload)}`)
   out.push('}')
 }

@@ -106,8 +106,12 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
     const isLong = (limit === null || limit > listRows) && indexOf(query.facts) === null
     const options = { pool: isLong ? 'export' : 'interactive', signal } as const
     const documents = [...documentsForColumns(columns), ...(input.include_costs ? billedColumns : [])]
-    const roots = input.include_total_storage_size && columns ? new Set([...columns, 'parent_id']) : columns
-    const select = headerSelect(roots, documents.length > 0 || input.include_storage_size)
+    const areRoots = query.facts.rootsOnly
+    const readsParent = columns !== null && (areRoots || input.include_total_storage_size)
+    const select = headerSelect(
+      readsParent ? new Set([...columns, 'parent_id']) : columns,
+      documents.length > 0 || input.include_storage_size,
+    )
     const pages = readPages({ store, projectId, query, options, cache, words: deps.words }, { select, limit, offset })
     const shape: RecordShape = {
       projectId,
@@ -119,6 +123,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
       costs: input.include_costs ? costsOfCalls(await prices.of(projectId, options)) : null,
       payloadsFromUs: payloadsFromUs(projectId),
       feedback: null,
+      areRoots,
     }
     const totalSize = input.include_total_storage_size
     const feedback = input.include_feedback
@@ -172,6 +177,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
           costs: book && costsOfCalls(book),
           payloadsFromUs: payloadsFromUs(projectId),
           feedback: null,
+          areRoots: false,
         }
         writeRecord(shape, row, payload, pieces)
         pieces.push('}')

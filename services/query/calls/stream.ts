@@ -95,7 +95,7 @@ export async function* recordLines(pages: AsyncIterable<Page>, lines: Lines): As
   const chunk = async (rows: readonly CallHeader[], spread: Spread): Promise<Batch> => {
     const [payloads, totalSizes, feedback] = await Promise.all([
       readPayloads(store, projectId, rows, documents, spread, options),
-      lines.totalSize ? readTraceSizes({ store, options }, projectId, rows) : null,
+      lines.totalSize ? readTraceSizes({ store, options }, projectId, rows, shape.areRoots) : null,
       lines.feedback ? readFeedbackOfCalls({ store, options }, projectId, rows.map(idOf), shape.prefix) : null,
     ])
     return { shape: { ...shape, totalSizes, feedback }, rows, payloads }

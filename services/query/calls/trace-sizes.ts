@@ -24,13 +24,14 @@ export const traceSizesQuery = (projectId: ProjectId, traceIds: string[]): Query
       FROM (${sizes(project.from('calls', { alias: 'c', final: true, where: allOf(where) }))})`
   })
 
-/** Sizes of the traces whose roots are among the rows. */
+/** Sizes of the traces whose roots are among the rows. @param areRoots whether all of them are, or stand for one */
 export async function readTraceSizes(
   source: Source,
   projectId: ProjectId,
   rows: readonly CallHeader[],
+  areRoots = false,
 ): Promise<Map<string, number>> {
-  const roots = rows.filter((row) => row[columnIndex.parentId] === '')
+  const roots = areRoots ? rows : rows.filter((row) => row[columnIndex.parentId] === '')
   if (roots.length === 0) return new Map()
   const query = traceSizesQuery(projectId, [...new Set(roots.map((row) => row[columnIndex.traceId]))])
   const answer = await source.store.bytes(query, 'JSONCompactEachRow', source.options)
@@ -43,12 +44,14 @@ export const totalSizeQuery = (scope: Scope, conditions: CallConditions, limit: 
     const where = allOf(callConditions(project, scope, conditions))
     const matching = sql`SELECT c.trace_id AS trace_id, c.parent_id AS parent_id ${project.from('calls', { alias: 'c', final: true, where })}
       ${limit === null ? sql`` : sql`ORDER BY c.started_at, c.id LIMIT ${param('UInt64', limit)}`}`
+    // Where roots are asked for, what has a parent stands for one.
+    const roots = conditions.header.some(({ isOfRoots }) => isOfRoots) ? sql`` : sql`WHERE parent_id = ''`
     const calls = project.from('calls', {
       alias: 'c',
       final: true,
       where: sql`c.delete_ver = 0 AND c.moved = 0`,
     })
     return sql`SELECT toString(sum(roots.n * sizes.bytes)) FROM
-      (SELECT trace_id, count() AS n FROM (${matching}) WHERE parent_id = '' GROUP BY trace_id) AS roots
+      (SELECT trace_id, count() AS n FROM (${matching}) ${roots} GROUP BY trace_id) AS roots
       INNER JOIN (${sizes(calls)}) AS sizes ON sizes.trace_id = roots.trace_id`
   })

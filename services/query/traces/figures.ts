@@ -7,13 +7,15 @@ import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
 import { billedMetrics } from '../call-stats/metrics.ts'
 import { isRootOrSpan, livePoints, type Series } from '../call-stats/series.ts'
-import { allOf, everything, type Scope } from '../calls/access/scope.ts'
+import { allOf, everything, isRoot, type Scope } from '../calls/access/scope.ts'
 import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
 import { callConditions, conditionsOf } from '../calls/conditions/conditions.ts'
 import { asNumbers, compactRows } from '../calls/header.ts'
 import { type Billed, nothingBilled } from '../costs/billed.ts'
 import { type PriceBook, totalsOf } from '../costs/prices.ts'
 
+/** Start times that one statement names; of more the table of keys is asked again. */
+const maxTimes = 20_000
 /** Roots of one trace that are named. */
 const maxRoots = 20
 
@@ -70,21 +72,34 @@ const ofTraces = (projectId: ProjectId, ids: readonly string[]) => ({
   query: compileCallsQuery({ projectId, filter: { trace_ids: [...ids] } }),
 })
 
-/** Rows: trace, calls, errors, calls that run, first start and last end in us, ids of roots. */
+/**
+ * Rows: trace, calls, errors, calls that run, first start and last end in us, ids of roots, whether these stand for one that
+ * never came, start times of calls with usage.
+ */
 export const figuresQuery = (projectId: ProjectId, ids: readonly string[]): Query =>
   projectQuery('traces.figures', projectId, (project) => {
     const { scope, query } = ofTraces(projectId, ids)
     const where = allOf(callConditions(project, scope, conditionsOf(query)))
-    const roots = sql`groupArrayIf((c.started_at, c.id), c.parent_id = '')`
+    const roots = sql`groupArrayIf((c.started_at, c.id), ${isRoot(project)})`
     return sql`SELECT c.trace_id, count(), countIf(c.exception != ''), countIf(c.end_ver = 0), min(${startedUs}), max(${lastUs}),
-      arraySlice(arrayMap(root -> root.2, arraySort(${roots})), 1, ${param('UInt32', maxRoots)})
+      arraySlice(arrayMap(root -> root.2, arraySort(${roots})), 1, ${param('UInt32', maxRoots)}),
+      countIf(c.parent_id = '') = 0 AND notEmpty(${roots}), groupUniqArrayIf(${startedUs}, notEmpty(c.usage_model))
     ${project.from('calls', { alias: 'c', final: true, where })} GROUP BY c.trace_id ${asNumbers}`
   })
 
-/** Rows: trace, whether of roots and spans, model, from when on its price holds, total tokens, sums that costs are made of. */
-export const usageQuery = (projectId: ProjectId, ids: readonly string[], changesUs: readonly number[]): Query =>
+/**
+ * Rows: trace, whether of roots and spans, model, from when on its price holds, total tokens, sums that costs are made of.
+ * @param times of calls with usage, null = there are too many
+ */
+export const usageQuery = (
+  projectId: ProjectId,
+  ids: readonly string[],
+  times: readonly number[] | null,
+  changesUs: readonly number[],
+): Query =>
   projectQuery('traces.usage', projectId, (project) => {
-    const { scope, query } = ofTraces(projectId, ids)
+    const { scope: ofIds, query } = ofTraces(projectId, ids)
+    const scope: Scope = times === null ? ofIds : { ...ofIds, index: null, times }
     const at = sql`roundDown(${startedUs}, ${param('Array(Int64)', [0, ...changesUs])})`
     const points = tracePoints(project, scope, { query, trace: sql`c.trace_id`, at, billed: true })
     return sql`SELECT trace, is_top, toString(point.1) AS model, priced_at, sum(${totalOfPoint}), sumForEach([${costSums.reduce((a, b) => sql`${a}, ${b}`)}])
@@ -99,6 +114,8 @@ type FigureRow = [
   begunUs: number,
   lastUs: number,
   roots: string[],
+  isOrphan: 0 | 1,
+  reportedUs: number[],
 ]
 type UsageRow = [trace: string, isTop: 0 | 1, model: string, pricedUs: number, total: number, sums: number[]]
 
@@ -128,21 +145,22 @@ export async function readFigures(
   const { store, projectId, options } = source
   const read = async <Row>(query: Query): Promise<Row[]> =>
     compactRows<Row>(await store.bytes(query, 'JSONCompactEachRow', options))
-  const [figures, usage] = await Promise.all([
-    read<FigureRow>(figuresQuery(projectId, ids)),
-    read<UsageRow>(usageQuery(projectId, ids, book.changesUs())),
-  ])
+  const figures = await read<FigureRow>(figuresQuery(projectId, ids))
+  const times = [...new Set(figures.flatMap(([, , , , , , , , reportedUs]) => reportedUs))]
+  const named = times.length > maxTimes ? null : times
+  const usage = times.length === 0 ? [] : await read<UsageRow>(usageQuery(projectId, ids, named, book.changesUs()))
   const figuresOf = new Map(figures.map((row) => [row[0], row]))
   const usageBy = Map.groupBy(usage, ([trace]) => trace)
   return [...new Set(ids)].flatMap((id): TraceFigures[] => {
     const row = figuresOf.get(id)
     if (row === undefined) return []
-    const [, spans, errors, running, begunUs, endUs, roots] = row
+    const [, spans, errors, running, begunUs, endUs, roots, isOrphan] = row
     const { models, ...tokens } = usageOf(usageBy.get(id) ?? [], book)
     return [
       {
         trace_id: id,
         root_ids: roots,
+        ...(isOrphan && { is_orphan: true as const }),
         started_at: formatTimestamp(begunUs),
         ended_at: running > 0 ? null : formatTimestamp(endUs),
         duration_ms: (endUs - begunUs) / 1000,

@@ -3,7 +3,7 @@
 import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { ProjectScope } from '../../events/project-query.ts'
 import { bucketConditions, type Split } from '../call-stats/rollup.ts'
-import { allOf, type Range, type Scope, scopeConditions } from '../calls/access/scope.ts'
+import { allOf, isRoot, type Range, type Scope, scopeConditions } from '../calls/access/scope.ts'
 import type { CompiledCallsQuery } from '../calls/conditions/types.ts'
 import { costSums, lastUs, totalOfPoint, tracePoints } from './figures.ts'
 import type { PriceGrid } from './price-grid.ts'
@@ -131,7 +131,7 @@ function liveParts(project: ProjectScope, scope: Scope, asked: PartsAsked): Sql[
     errors: sql`toUInt64(c.exception != '')`,
     begun: startedUs,
     ended: lastUs,
-    root: sql`if(c.parent_id = '', ${rootWithin(startedUs, asked)}, 0)`,
+    root: sql`if(${isRoot(project)}, ${rootWithin(startedUs, asked)}, 0)`,
   }
   const where = allOf(scopeConditions(project, scope))
   const ofCalls = rowsOf(

@@ -53,6 +53,7 @@ export const agedTables: readonly Aged[] = [
   { table: 'calls', us: startedAt, cutoff: calls, held: heldId },
   { table: 'turns', us: startedAt, cutoff: calls, held: heldId },
   { table: 'usage_shares', us: startedAt, cutoff: calls, held: heldId },
+  { table: 'orphan_roots', us: startedAt, cutoff: calls, held: heldId },
   {
     table: 'call_keys',
     us: startedAt,

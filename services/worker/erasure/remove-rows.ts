@@ -21,6 +21,7 @@ const places: readonly Place[] = [
   { table: 'call_keys', where: "kind = 'id' AND key IN {ids:Array(String)}" },
   { table: 'turns', where: byId },
   { table: 'usage_shares', where: byId },
+  { table: 'orphan_roots', where: byId },
   { table: 'feedback', where: 'weave_ref IN {refs:Array(String)}' },
   { table: 'feedback_by_ref', where: 'weave_ref IN {refs:Array(String)}' },
   { table: 'annotation_queue_items', where: 'call_id IN {ids:Array(String)}' },
@@ -50,6 +51,7 @@ const traced: readonly { table: string; id: string; where?: string }[] = [
   { table: 'call_keys', id: 'call_keys.key', where: "kind = 'id'" },
   { table: 'turns', id: 'turns.id' },
   { table: 'usage_shares', id: 'usage_shares.id' },
+  { table: 'orphan_roots', id: 'orphan_roots.id' },
   {
     table: 'feedback',
     id: `substring(weave_ref, length({project:String}) + ${'weave:////call/'.length + 1})`,

@@ -6,7 +6,7 @@ import { identifier, param, type Sql, sql, systemQuery } from '../../../core/sto
 import type { Query, QueryOptions, Store } from '../../../core/store/store.ts'
 import { projectQuery } from '../../../events/project-query.ts'
 import { compactRows, onlyRow } from '../header.ts'
-import type { Range } from './scope.ts'
+import { isRoot, type Range } from './scope.ts'
 
 export type Counter = 'calls' | 'roots'
 export type Direction = 'asc' | 'desc'
@@ -174,6 +174,7 @@ export const liveHoursQuery = (projectId: ProjectId, dirty: readonly DirtyMinute
     const from = param('Int64', minOf(minutes))
     const before = param('Int64', maxOf(minutes) + 60)
     const calls = project.from('calls', {
+      alias: 'c',
       final: true,
       // Bounds of the column's own type: against a DateTime the index leaves out what begins within the last second.
       where: sql`started_at >= toDateTime64(${from}, 6, 'UTC') AND started_at < toDateTime64(${before}, 6, 'UTC')
@@ -185,7 +186,7 @@ export const liveHoursQuery = (projectId: ProjectId, dirty: readonly DirtyMinute
     })
     return sql`SELECT toUInt32(h), toString(sum(n)), toString(sum(r)) FROM
     (
-      SELECT toUnixTimestamp(toStartOfHour(started_at)) AS h, count() AS n, countIf(parent_id = '') AS r ${calls} GROUP BY h
+      SELECT toUnixTimestamp(toStartOfHour(started_at)) AS h, count() AS n, countIf(${isRoot(project)}) AS r ${calls} GROUP BY h
       UNION ALL
       SELECT toUnixTimestamp(toStartOfHour(minute)) AS h, arraySum((x, clean) -> x * clean, n, is_clean),
         arraySum((x, clean) -> x * clean, r, is_clean) FROM ${masks} WHERE notEmpty(n)
@@ -240,7 +241,13 @@ export const dirtyBucketsQuery = (projectId: ProjectId, covered: Covered): Query
       : sql`SELECT count() > 0 OR ${isLowered(covered, projectId)} ${past} SETTINGS max_threads = 1`
   })
 
-type CoveredRollup = 'call_counts' | 'call_stats' | 'trace_parts' | 'call_stats_shared' | 'call_stats_by_op' | 'call_stats_billed'
+type CoveredRollup =
+  | 'call_counts'
+  | 'call_stats'
+  | 'trace_parts'
+  | 'call_stats_shared'
+  | 'call_stats_by_op'
+  | 'call_stats_billed'
 
 export const rollupCoveredQuery = (projectId: ProjectId, rollup: CoveredRollup): Query =>
   systemQuery(

@@ -53,7 +53,11 @@ function boundsOf(condition: Condition): { from: number; before: number } | null
   }
 }
 
-const isRoots = (condition: Condition): boolean => condition.is === 'isNull' && columnName(condition.of) === 'parent_id'
+/** How the parent is called where roots are asked for, and calls that stand for them count as such. */
+export const rootColumn = 'root_parent'
+
+export const isOfRoots = (condition: Condition): boolean =>
+  condition.is === 'isNull' && columnName(condition.of) === rootColumn
 
 /** Facts that follow from all conjuncts together. */
 export function factsOf(conjuncts: readonly Condition[]): IndexFacts {
@@ -65,7 +69,7 @@ export function factsOf(conjuncts: readonly Condition[]): IndexFacts {
     if (bounds !== null) {
       from = Math.max(from, bounds.from)
       before = Math.min(before, bounds.before)
-    } else if (isRoots(conjunct)) rootsOnly = true
+    } else if (isOfRoots(conjunct)) rootsOnly = true
     else if (conjunct.is !== 'constant' || conjunct.value !== true) others++
     if (conjunct.is === 'constant' && conjunct.value !== true) impossible = true
     const found = valuesOf(conjunct)
@@ -73,7 +77,7 @@ export function factsOf(conjuncts: readonly Condition[]): IndexFacts {
   }
   const empty = Object.values(lists).some((list) => list?.length === 0)
   return {
-    nothing: impossible || empty || from >= before || (rootsOnly && lists.parent_id !== null),
+    nothing: impossible || empty || from >= before,
     ids: lists.id,
     traceIds: lists.trace_id,
     parentIds: lists.parent_id,

@@ -55,6 +55,10 @@ export function rangeConditions(column: Sql, { fromUs, beforeUs }: Range): Sql[]
   return conditions
 }
 
+/** Calls that have no parent, or stand for a root that never came (0047_orphan_roots.sql), under the alias `c`. */
+export const isRoot = (project: ProjectScope): Sql => sql`(c.parent_id = '' OR (c.started_at, c.id) IN
+  (SELECT started_at, id ${project.from('orphan_roots', { final: true, where: sql`is_orphan = 1` })}))`
+
 /** Start times of the calls that have one of the keys, which are an array or a subquery. */
 export const timesOf = (project: ProjectScope, column: Index['column'], keys: Sql): Sql =>
   sql`SELECT started_at ${project.from('call_keys', {

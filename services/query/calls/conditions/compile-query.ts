@@ -7,7 +7,7 @@ import { parseQuery } from '../../language/parse.ts'
 import { columnsOf } from '../../language/tree.ts'
 import type { ColumnSql, Condition } from '../../language/types.ts'
 import { checkWeight } from '../../language/weight.ts'
-import { factsOf } from '../access/facts.ts'
+import { factsOf, isOfRoots } from '../access/facts.ts'
 import { conditionsOf, copiesFor, mixedReads } from './conditions.ts'
 import { expandedPaths } from './expanded.ts'
 import { callFields, isDocument, readsBySource } from './fields.ts'
@@ -24,6 +24,7 @@ function compiled(condition: Condition): CompiledCondition {
   return {
     ...readsBySource([...columnsOf(condition)]),
     tree: condition,
+    isOfRoots: isOfRoots(condition),
     sql: (of = usualColumnSql) => compileCondition(condition, of),
     evaluate: (row) => evaluateCondition(condition, row) === true,
   }

@@ -3,7 +3,7 @@
 import { identifier, join, param, type Sql, sql } from '../../../core/store/sql.ts'
 import type { ProjectScope } from '../../../events/project-query.ts'
 import type { ColumnSql } from '../../language/types.ts'
-import { allOf, rangeConditions, type Scope, scopeConditions, timeConditions } from '../access/scope.ts'
+import { allOf, isRoot, rangeConditions, type Scope, scopeConditions, timeConditions } from '../access/scope.ts'
 import { documentSql } from '../span-dump.ts'
 import { type DerivedTexts, isOfOneTable, preFilterCondition, withDerivedFields } from './derived-fields.ts'
 import { isComputed, isDocument } from './fields.ts'
@@ -78,7 +78,7 @@ const parts: Record<Side, Sql> = { start: sql`part IN ('both', 'start')`, end: s
 /** Visible calls of the scope that meet the conditions on columns, under the alias `c`. */
 const headerConditions = (project: ProjectScope, scope: Scope, conditions: CallConditions): Sql[] => [
   ...scopeConditions(project, scope),
-  ...conditions.header.map((condition) => sql`(${condition.sql(ofHeader)})`),
+  ...conditions.header.map((condition) => (condition.isOfRoots ? isRoot(project) : sql`(${condition.sql(ofHeader)})`)),
 ]
 
 /** Where the payload rows of one side lie for the calls of a scope. */

@@ -3,7 +3,11 @@ import type { CallsFilter } from '../../../../schemas/query.ts'
 import { fault } from '../../../core/http/errors.ts'
 import type { Condition, Value } from '../../language/types.ts'
 import { junction } from '../../language/typing.ts'
+import { rootColumn } from '../access/facts.ts'
 import { callColumn } from './fields.ts'
+
+/** The parent of a root. */
+const rootParent: Value = { is: 'column', column: { ...callColumn('parent_id'), name: rootColumn } }
 
 const maxListed = 1000
 const spellings = ['platform', 'wb'] as const
@@ -58,7 +62,7 @@ export function filterConditions(filter: CallsFilter | null | undefined, project
     ...among('parent_id', nonEmpty(list('parent_ids'))),
     ...among('thread_id', list('thread_ids')),
     ...among('turn_id', list('turn_ids')),
-    ...(filter.trace_roots_only ? [{ is: 'isNull', of: column('parent_id') } satisfies Condition] : []),
+    ...(filter.trace_roots_only ? [{ is: 'isNull', of: rootParent } satisfies Condition] : []),
     ...opNames(nonEmpty(list('op_names'))),
     ...refs('input_refs', nonEmpty(list('input_refs'))),
     ...refs('output_refs', nonEmpty(list('output_refs'))),

@@ -12,8 +12,14 @@ export const callQueryTables = [
   'rollups',
   'call_counts_hourly',
 ]
-/** Tables of feedback and of queues. */
-export const joinedTables = ['feedback', 'feedback_by_ref', 'annotation_queues', 'annotation_queue_items']
+/** Tables of feedback, of queues, and of calls that stand for roots. */
+export const joinedTables = [
+  'feedback',
+  'feedback_by_ref',
+  'annotation_queues',
+  'annotation_queue_items',
+  'orphan_roots',
+]
 
 /** Tables behind refs. */
 export const referredTables = ['objects', 'object_events', 'table_lists', 'table_rows']

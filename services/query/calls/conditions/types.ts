@@ -76,6 +76,8 @@ export type CompiledCondition = {
   needs: ReadonlySet<Document>
   derived: ReadonlySet<DerivedField>
   columns: ReadonlySet<HeaderColumn>
+  /** Whether it asks for roots: those that never came have calls that stand for them. */
+  isOfRoots: boolean
   /** Boolean (maybe Nullable) SQL expression. Default sources: `c.<column>` and `p.<document>`. */
   sql(of?: ColumnSql): Sql
   /** What it was compiled from. */

@@ -1,0 +1,127 @@
+// Finds the topmost calls of traces whose root never came, so that these stand in lists of roots (docs/adr/0063): of minutes
+// that were counted a while ago, so that a root that is still under way is waited for.
+import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { Budget } from '../cleanup/budget.ts'
+import { type Assignment, readCoverage, writeCoverage } from '../rollups/coverage.ts'
+import { statement } from '../statements.ts'
+
+export type OrphanRoots = {
+  /**
+   * Looks at everything that was counted until then.
+   * @returns how many calls became such a root, or are none any more
+   */
+  look(nowMs: number): Promise<number>
+  start(): void
+  stop(): Promise<void>
+}
+
+/** Name under which it is noted how far was looked: the position is a time in microseconds. */
+const coverageName = 'orphan_roots'
+const everyMs = 15_000
+/** Minutes, and traces, of one statement. */
+const minutesAtOnce = 1_000
+const tracesAtOnce = 2_000
+
+type Minute = { project_id: string; minute: number }
+type Trace = { project: string; trace: string }
+type Change = Trace & { started_us: number; id: string; is_orphan: number }
+
+function* slicesOf<Item>(items: readonly Item[], size: number): Generator<Item[]> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size)
+}
+
+export function createOrphanRoots(deps: {
+  store: Pick<Store, 'rows' | 'command'>
+  budget: Pick<Budget, 'run'>
+  assignment(): Assignment
+  /** How long a trace gets nothing new before its root is given up. */
+  graceMs: number
+  /** Makes what is counted of some minutes, in seconds, due. */
+  recountMinutes(minutes: readonly Minute[]): Promise<void>
+  onError(error: Error): void
+}): OrphanRoots {
+  const { store, budget, assignment, graceMs, recountMinutes } = deps
+  const queue = createSerialQueue()
+  let timer: NodeJS.Timeout | undefined
+  let lastVersion = 0
+  /** Up to when projects with such roots were looked at. */
+  let lookedUs = 0
+  let isStopped = false
+
+  const read = <Row>(name: string, params: Record<string, unknown>): Promise<Row[]> =>
+    budget.run(() => store.rows<Row>(statement(name, params), { pool: 'background' }))
+
+  const keep = async (changes: readonly Change[]): Promise<void> => {
+    lastVersion = Math.max(Date.now() * 1_000, lastVersion + 1)
+    const version = lastVersion
+    const lines = changes.map(({ project, started_us, id, trace, is_orphan }) =>
+      JSON.stringify([project, started_us, id, trace, is_orphan, version]),
+    )
+    await store.command(statement('orphan-roots-insert', {}, { rows: lines.join('\n') }), { background: true })
+    const minutes = changes.map(({ project, started_us }) => ({
+      project_id: project,
+      minute: Math.floor(started_us / 60e6) * 60,
+    }))
+    await recountMinutes(minutes)
+  }
+
+  const lookAt = async (minutes: readonly Minute[], quietUs: number): Promise<number> => {
+    const times = minutes.map(({ minute }) => Number(minute))
+    const traces = await read<Trace>('orphan-roots-traces', {
+      projects: minutes.map(({ project_id }) => project_id),
+      minutes: times,
+      from: Math.min(...times),
+      before: Math.max(...times) + 60,
+    })
+    let changed = 0
+    for (const some of slicesOf(traces, tracesAtOnce)) {
+      const named = { projects: some.map(({ project }) => project), traces: some.map(({ trace }) => trace) }
+      const changes = await read<Change>('orphan-roots-calls', { ...named, quiet: quietUs })
+      if (changes.length > 0) await keep(changes)
+      changed += changes.length
+    }
+    return changed
+  }
+
+  const look = async (nowMs: number): Promise<number> => {
+    const { slots } = assignment()
+    if (slots?.length === 0) return 0
+    const now = Math.round(nowMs * 1_000)
+    const until = now - graceMs * 1_000
+    const covered = await readCoverage(store, coverageName, slots)
+    const after = covered.offsets.get(0) ?? 0
+    const between = (from: number, to: number, orphaned: 0 | 1) =>
+      read<Minute>('orphan-roots-due', { after: from, until: to, orphaned, slots: slots ?? [] })
+    // A root that comes after all replaces its calls at once.
+    const late = await between(Math.max(after, lookedUs), now, 1)
+    const due = until > after ? await between(after, until, 0) : []
+    let changed = 0
+    for (const minutes of slicesOf([...late, ...due], minutesAtOnce)) {
+      if (isStopped) return changed
+      changed += await lookAt(minutes, until)
+    }
+    lookedUs = now
+    if (due.length === 0) return changed
+    const upTo = [{ topic: 'calls', partition: 0, offset: until }]
+    await writeCoverage(store, coverageName, { slots, upTo, revision: until })
+    return changed
+  }
+
+  return {
+    look: (nowMs) => queue.run(() => look(nowMs)),
+    start() {
+      timer = setInterval(() => {
+        queue
+          .run(() => look(Date.now()))
+          .catch((error: unknown) => deps.onError(error instanceof Error ? error : new Error(String(error))))
+      }, everyMs)
+      timer.unref()
+    },
+    async stop() {
+      isStopped = true
+      clearInterval(timer)
+      await queue.idle()
+    },
+  }
+}
