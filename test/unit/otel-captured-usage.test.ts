@@ -27,6 +27,10 @@ it.each(
       // It names no model.
       ['agent_run', 'usage', 240, 24, 264, 100],
     ],
+    sentry: [
+      ['chat_gpt-4o', 'gpt-4o-2024-08-06', 110, 15, 125, 0],
+      ['chat_gpt-4o', 'gpt-4o-2024-08-06', 130, 9, 139, 100],
+    ],
     strands: [
       ['chat', 'gpt-4o', 110, 15, 125, 0],
       ['chat', 'gpt-4o', 130, 9, 139, 100],

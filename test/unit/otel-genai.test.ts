@@ -260,3 +260,47 @@ describe('why a model ended', () => {
     ).toEqual(['length'])
   })
 })
+
+describe('spans of Sentry', () => {
+  it('have what was asked and answered, and what of it was cached', async () => {
+    const call = await row(
+      {
+        'gen_ai.request.model': 'm',
+        'gen_ai.request.messages': '[{"role":"user","content":"Hi"}]',
+        'gen_ai.response.text': 'Ho',
+        'gen_ai.response.tool_calls': '[{"id":"c1","type":"tool_use","name":"sky","input":{}}]',
+      },
+      [
+        integer('gen_ai.usage.input_tokens', 100),
+        integer('gen_ai.usage.input_tokens.cached', 60),
+        integer('gen_ai.usage.input_tokens.cache_write', 10),
+        integer('gen_ai.usage.output_tokens', 20),
+        integer('gen_ai.usage.output_tokens.reasoning', 5),
+        integer('gen_ai.usage.total_tokens', 120),
+      ],
+    )
+    expect(inputs(call)).toEqual({ 'gen_ai.request.messages': [{ role: 'user', content: 'Hi' }] })
+    expect(output(call)).toEqual({
+      'gen_ai.response.text': 'Ho',
+      'gen_ai.response.tool_calls': [{ id: 'c1', type: 'tool_use', name: 'sky', input: {} }],
+    })
+    expect(payload(call, 'summary')).toEqual({
+      usage: {
+        m: {
+          input_tokens: 100,
+          output_tokens: 20,
+          cache_read_input_tokens: 60,
+          cache_creation_input_tokens: 10,
+          total_tokens: 120,
+        },
+      },
+    })
+  })
+
+  it('of tools and embeddings, too', async () => {
+    const tool = await row({ ...operation('execute_tool'), 'gen_ai.tool.input': '{"a":1}', 'gen_ai.tool.output': 'x' })
+    expect([inputs(tool), output(tool)]).toEqual([{ 'gen_ai.tool.input': { a: 1 } }, { 'gen_ai.tool.output': 'x' }])
+    const embedding = await row({ ...operation('embeddings'), 'gen_ai.embeddings.input': '["a","b"]' })
+    expect(inputs(embedding)).toEqual({ 'gen_ai.embeddings.input': ['a', 'b'] })
+  })
+})

@@ -88,6 +88,8 @@ export const furtherKeys = {
     'gen_ai.usage.input_tokens_details.cache_write_tokens',
     'gen_ai.usage.input_token_details.cache_creation',
     'gen_ai.usage.cacheWriteInputTokens',
+    // Sentry
+    'gen_ai.usage.input_tokens.cache_write',
     // OpenInference
     'llm.token_count.prompt_details.cache_write',
     // Vercel AI SDK 6; before it the providers' own words
@@ -108,6 +110,7 @@ export const furtherKeys = {
     'gen_ai.usage.cached_content_token_count',
     'gen_ai.usage.prompt_cache_hit_tokens',
     'gen_ai.usage.cacheReadInputTokens',
+    'gen_ai.usage.input_tokens.cached',
     'llm.token_count.prompt_details.cache_read',
     // Vercel AI SDK 6, 5 and 4
     'ai.usage.inputTokenDetails.cacheReadTokens',
@@ -136,6 +139,7 @@ export const countingKeys = {
     'gen_ai.usage.output_token_details.reasoning',
     'gen_ai.usage.details.reasoning_tokens',
     'gen_ai.usage.details.thoughts_tokens',
+    'gen_ai.usage.output_tokens.reasoning',
     'llm.usage.reasoning_tokens',
     'llm.token_count.completion_details.reasoning',
     'ai.usage.outputTokenDetails.reasoningTokens',
@@ -157,10 +161,14 @@ export const addedInputKeys: AddedKey[] = [
     needs: 'gen_ai.operation.name',
     is: ['create_memory', 'update_memory', 'upsert_memory'],
   },
+  'gen_ai.tool.input',
+  'gen_ai.embeddings.input',
   'tool.parameters',
   'tool_arguments',
   'ai.toolCall.args',
   { key: 'llm.input_messages', beside: 'llm.tools' },
+  // Sentry, before it had the names of OpenTelemetry
+  'gen_ai.request.messages',
   'llm.prompts',
   { key: 'embedding.embeddings', item: 'embedding.text' },
   'ai.value',
@@ -179,10 +187,14 @@ export const addedOutputKeys: AddedKey[] = [
   'gen_ai.tool.call.result',
   'gen_ai.retrieval.documents',
   { key: 'gen_ai.memory.records', needs: 'gen_ai.operation.name', is: ['search_memory'] },
+  'gen_ai.tool.output',
   'tool.output',
   'tool_response',
   'ai.toolCall.result',
   'llm.output_messages',
+  // Sentry
+  { key: 'gen_ai.response.text', beside: 'gen_ai.response.tool_calls' },
+  'gen_ai.response.tool_calls',
   'llm.choices',
   'retrieval.documents',
   'reranker.output_documents',

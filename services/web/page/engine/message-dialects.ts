@@ -287,6 +287,14 @@ export const dialects: readonly Dialect[] = [
     ended: ['usage', 'chunk_count'],
   },
   {
+    name: 'sentry',
+    source: 'https://docs.sentry.io/platforms/javascript/guides/node/ai-agent-monitoring/',
+    asked: ['gen_ai.request.messages'],
+    answered: ['gen_ai.response.text'],
+    content: ['gen_ai.response.text'],
+    calls: ['gen_ai.response.tool_calls'],
+  },
+  {
     name: 'pydantic-ai',
     source: 'https://ai.pydantic.dev/api/messages/',
     roles: { request: 'user', response: 'assistant' },
