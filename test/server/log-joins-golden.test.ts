@@ -16,7 +16,7 @@ let server: LiveServer
 let restoreClock: () => void
 beforeAll(async () => {
   // Times ahead of the clock are refused, and old records go: it begins at the day of the captures.
-  restoreClock = startClockAt('2026-11-25T12:00:00Z')
+  restoreClock = startClockAt('2026-11-29T12:00:00Z')
   server = await startLiveServer()
 })
 afterAll(async () => {
@@ -31,35 +31,70 @@ async function send(project_id: string, capture: string, signal: 'traces' | 'log
 }
 
 const answer = 'It is 7 degrees in Oslo.'
+const openAi = {
+  attributes: { model: 'gpt-test-1', operation_name: 'chat', response_id: 'chatcmpl-1' },
+  usage: { 'gpt-test-1': { input_tokens: 21, output_tokens: 8 } },
+}
+const bedrock = { gen_ai: { system: 'aws.bedrock' } }
+const nova = (finish_reasons: string[], input_tokens: number, output_tokens: number) => ({
+  attributes: { model: 'amazon.nova-lite-v1:0', operation_name: 'chat', system: 'aws.bedrock', finish_reasons },
+  usage: { 'amazon.nova-lite-v1:0': { input_tokens, output_tokens } },
+})
+const asked = [
+  { event: 'gen_ai.system.message', content: [{ text: 'Answer briefly.' }], ...bedrock },
+  { event: 'gen_ai.user.message', content: [{ text: 'How warm is it in Oslo?' }], ...bedrock },
+]
+/** The calls of each, in the order of their starts. */
 const captures = {
   // The default: a record of each message.
-  'openai-v2-messages': {
-    inputs: {
-      'gen_ai.events': [
-        { event: 'gen_ai.system.message', content: 'Answer briefly.', gen_ai: { system: 'openai' } },
-        { event: 'gen_ai.user.message', content: 'How warm is it in Oslo?', gen_ai: { system: 'openai' } },
-      ],
+  'openai-v2-messages': [
+    {
+      ...openAi,
+      inputs: {
+        'gen_ai.events': [
+          { event: 'gen_ai.system.message', content: 'Answer briefly.', gen_ai: { system: 'openai' } },
+          { event: 'gen_ai.user.message', content: 'How warm is it in Oslo?', gen_ai: { system: 'openai' } },
+        ],
+      },
+      output: {
+        'gen_ai.choice': [
+          expect.objectContaining({ finish_reason: 'stop', message: { role: 'assistant', content: answer } }),
+        ],
+      },
     },
-    output: {
-      'gen_ai.choice': [
-        expect.objectContaining({ finish_reason: 'stop', message: { role: 'assistant', content: answer } }),
-      ],
-    },
-  },
+  ],
   // OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental with OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=EVENT_ONLY
-  'openai-v2-details': {
-    inputs: {
-      'gen_ai.input.messages': [
-        expect.objectContaining({ role: 'system' }),
-        { role: 'user', parts: [{ content: 'How warm is it in Oslo?', type: 'text' }] },
-      ],
+  'openai-v2-details': [
+    {
+      ...openAi,
+      inputs: {
+        'gen_ai.input.messages': [
+          expect.objectContaining({ role: 'system' }),
+          { role: 'user', parts: [{ content: 'How warm is it in Oslo?', type: 'text' }] },
+        ],
+      },
+      output: {
+        'gen_ai.output.messages': [
+          expect.objectContaining({ role: 'assistant', parts: [{ content: answer, type: 'text' }] }),
+        ],
+      },
     },
-    output: {
-      'gen_ai.output.messages': [
-        expect.objectContaining({ role: 'assistant', parts: [{ content: answer, type: 'text' }] }),
-      ],
+  ],
+  // Converse; it passes the provider's count on, which leaves out the 100 tokens that were cached, and does not tell these.
+  'botocore-messages': [
+    {
+      ...nova(['tool_use'], 110, 15),
+      inputs: { 'gen_ai.events': asked },
+      output: { 'gen_ai.choice': [expect.objectContaining({ finish_reason: 'tool_use' })] },
     },
-  },
+    {
+      ...nova(['end_turn'], 30, 9),
+      inputs: { 'gen_ai.events': expect.arrayContaining(asked) },
+      output: {
+        'gen_ai.choice': [expect.objectContaining({ finish_reason: 'end_turn' })],
+      },
+    },
+  ],
 } as const
 
 it.each(Object.entries(captures))('%s', async (capture, expected) => {
@@ -68,15 +103,17 @@ it.each(Object.entries(captures))('%s', async (capture, expected) => {
     for (const signal of order) await send(project_id, capture, signal)
     await eventually(
       async () => {
-        const [call] = await server.list<Call>('/calls/stream_query', { project_id })
-        expect(call?.inputs).toEqual(expected.inputs)
-        expect(call?.output).toEqual(expected.output)
-        expect(call?.attributes).toMatchObject({
-          model: 'gpt-test-1',
-          operation_name: 'chat',
-          response_id: 'chatcmpl-1',
+        const calls = await server.list<Call>('/calls/stream_query', {
+          project_id,
+          sort_by: [{ field: 'started_at', direction: 'asc' }],
         })
-        expect(call?.summary.usage).toMatchObject({ 'gpt-test-1': { input_tokens: 21, output_tokens: 8 } })
+        expect(calls.map(({ inputs, output }) => ({ inputs, output }))).toEqual(
+          expected.map(({ inputs, output }) => ({ inputs, output })),
+        )
+        for (const [place, { attributes, usage }] of expected.entries()) {
+          expect(calls[place]?.attributes).toMatchObject(attributes)
+          expect(calls[place]?.summary.usage).toMatchObject(usage)
+        }
       },
       { withinMs: 90_000, everyMs: 100 },
     )

@@ -276,6 +276,20 @@ function news(asked: readonly Message[], answer: Found): Message[] {
   return asked.at(-1)?.role === 'assistant' && isWithin(now, old, old.length - now.length) ? [] : answer.messages
 }
 
+/** Without results that are said again behind those they repeat: some record each as a message and within the next one. */
+function withoutRepeats(messages: readonly Message[]): Message[] {
+  const said = new Set<string>()
+  return messages.filter(({ role, parts }) => {
+    if (role !== 'tool') said.clear()
+    const answers = parts.flatMap((part) =>
+      part.is === 'answer' && part.id !== null ? [`${part.id} ${part.text}`] : [],
+    )
+    const isRepeat = parts.length > 0 && answers.length === parts.length && answers.every((one) => said.has(one))
+    for (const one of answers) said.add(one)
+    return !isRepeat
+  })
+}
+
 /** What is not understood, as one message. */
 const whole = (value: unknown, role: string): Found => ({
   messages: isNothing(value)
@@ -316,11 +330,12 @@ export function conversationOf(inputs: unknown, output: unknown, system?: unknow
   const answered = found(output, 'answered')
   const isAnswer = isConversation(answered, (role) => role === 'assistant')
   if (!isAnswer && !isConversation(asked, (role) => role !== 'tool')) return null
-  const said = (asked ?? whole(inputs, 'user')).messages
+  const said = withoutRepeats((asked ?? whole(inputs, 'user')).messages)
   const instructions = said.some(({ role }) => role === 'system') ? [] : systemOf(system)
   const before = [...instructions, ...said]
   const answer = answered ?? whole(output, 'assistant')
-  const messages = [...before, ...(isNothing(openedText(output)) ? [] : news(said, answer))]
+  const told = { ...answer, messages: withoutRepeats(answer.messages) }
+  const messages = [...before, ...(isNothing(openedText(output)) ? [] : news(said, told))]
   const all = [...messages]
   withOthers(messages, 0, inputs, all)
   withOthers(messages, -1, output, all)
