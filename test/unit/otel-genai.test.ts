@@ -169,6 +169,8 @@ describe('a named prompt', () => {
     ['messages', { 'gen_ai.input.messages': '[{"role":"user"}]' }, { 'gen_ai.input.messages': [{ role: 'user' }] }],
     ['a text', { 'gen_ai.prompt': 'Hi' }, { 'gen_ai.prompt': 'Hi' }],
     ['a list', { 'gen_ai.prompt': '[{"content":"Hi"}]' }, { 'gen_ai.prompt': [{ content: 'Hi' }] }],
+    // As LangSmith sends it.
+    ['an object', { 'gen_ai.prompt': '{"messages":[],"a":1}' }, { 'gen_ai.prompt': { messages: [], a: 1 } }],
     [
       'numbered messages',
       { 'gen_ai.prompt.0.content': 'Hi', 'gen_ai.prompt.1.content': 'Ho' },

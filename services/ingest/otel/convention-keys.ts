@@ -285,7 +285,7 @@ export const detailKeys: Record<string, string[]> = {
   rpc_status_code: ['rpc.response.status_code'],
 }
 
-/** Members below a key that describe what may be its value. */
+/** Members below a key that describe its value, and are none of it. */
 export const describedKeys: Record<string, readonly string[]> = { 'gen_ai.prompt': ['name', 'version', 'variable'] }
 
 /** Kinds of operations. One that calls a model has none: its name is the kind, and has been before there were others. */

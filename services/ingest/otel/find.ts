@@ -7,25 +7,38 @@ export type FoundAttribute = { key: string; value: Value }
 
 const number = /^\d+$/
 
-/** What an object says beside the members that describe it; undefined when it has no numbered ones. */
-function withoutDescription(value: Value | undefined, described: readonly string[]): Value | undefined {
-  if (!(value instanceof Map)) return value
+/**
+ * What an object says beside the members that describe it.
+ * @param isSent whether it was sent as a value, and not put together from keys; these must be numbered ones
+ */
+function withoutDescription(value: Branch, described: readonly string[], isSent: () => boolean): Branch | undefined {
   const names = [...value.keys()]
-  if (!names.some((name) => number.test(name))) return undefined
+  if (!names.some((name) => number.test(name)) && !isSent()) return undefined
   return names.some((name) => described.includes(name))
     ? new Map([...value].filter(([name]) => !described.includes(name)))
     : value
 }
 
-/** First source whose value is present: truthy, or with `zeroCounts` also 0. */
-export function present(root: Branch, sources: Source[], zeroCounts = false): FoundAttribute | null {
+/**
+ * First source whose value is present: truthy, or with `zeroCounts` also 0.
+ * @param sent keys of the attributes that the tree was made of
+ */
+export function present(
+  root: Branch,
+  sources: Source[],
+  zeroCounts = false,
+  sent: readonly string[] = [],
+): FoundAttribute | null {
   for (let i = 0; i < sources.length; i++) {
     const { key, paths, described } = sources[i] as Source
     for (let p = 0; p < paths.length; p++) {
       const path = paths[p] as string[]
       if (!root.has(path[0] as string)) continue
       const found = lookup(root, path)
-      const value = described === undefined ? found : withoutDescription(found, described)
+      const value =
+        described !== undefined && found instanceof Map
+          ? withoutDescription(found, described, () => sent.includes(path.join('.')))
+          : found
       if (isTruthy(value) || (zeroCounts && value === 0)) return { key, value: value as Value }
     }
   }

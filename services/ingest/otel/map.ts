@@ -213,7 +213,7 @@ export function callOf(span: OtlpSpan, around: SpanSurroundings, clock: bigint, 
   const { vendor } = conventions
   const own = new Map<string, FoundAttribute>()
   addAttributes(own, root, conventions)
-  const inputs = present(root, conventions.inputs)
+  const inputs = present(root, conventions.inputs, false, span.attributes.keys)
   const output = present(root, conventions.output)
   const ownUsage = spanUsage(root, conventions, around.scopeName)
   const isUnknown = own.size === 0 && inputs === null && output === null && !ownUsage.isPresent
