@@ -56,7 +56,14 @@ export const addPerson = (own: Own, root: Branch, { added }: Conventions): void 
 
 /** Adds what would not make a span one of generative AI, but is told of those that are. */
 export function addDetails(own: Own, root: Branch, { added }: Conventions): void {
-  addTargets(own, root, added.details, true)
+  for (const [first, named] of added.details) {
+    const branch = root.get(first)
+    if (!(branch instanceof Map)) continue
+    for (const second of branch.keys()) {
+      const targets = named.get(second)
+      if (targets !== undefined) addTargets(own, root, targets, true)
+    }
+  }
   addFinishReasons(own, root, added)
 }
 

@@ -53,7 +53,8 @@ export type Conventions = {
     /** The method of a call over MCP, which may say nothing else of what it is. */
     method: Source[]
     messages: Source[]
-    details: Target[]
+    /** By the first and the second segment of their paths: most spans have few of them. */
+    details: Map<string, Map<string, Target[]>>
     person: Target[]
     session: Source[]
   }
@@ -71,6 +72,16 @@ export type Conventions = {
   endTime: Source
   /** Of each event the value, and what stands beside it. */
   content: Record<'inputs' | 'output', { event: string; sources: Source[] }[]>
+}
+
+function bySegments(targets: Target[]): Map<string, Map<string, Target[]>> {
+  const heads = new Map<string, Map<string, Target[]>>()
+  for (const target of targets)
+    for (const [first = '', second = ''] of target.sources.flatMap(({ paths }) => paths)) {
+      const named = heads.get(first) ?? new Map<string, Target[]>()
+      heads.set(first, named.set(second, [...(named.get(second) ?? []), target]))
+    }
+  return heads
 }
 
 export type ConventionOptions = {
@@ -135,7 +146,7 @@ export function createConventions({ vendorNamespaces, wirePrefix, weaveFirst }: 
       describing: targets(describingKeys),
       method: [source('mcp.method.name')],
       messages: [source('gen_ai.output.messages')],
-      details: targets(detailKeys),
+      details: bySegments(targets(detailKeys)),
       person: targets(personKeys),
       session: threadNames.session.map(source),
     },
