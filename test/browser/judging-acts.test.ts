@@ -159,7 +159,7 @@ it('a queue changes its name and questions, and becomes a dataset with what most
   await expectSoon(() => dialog.getByLabel('Name of label: sure in the rows').inputValue()).toBe('sure')
   expect(await everybodysFaults(page, 'to dataset')).toEqual([])
   await dialog.getByRole('button', { name: 'Add', exact: true }).click()
-  await page.getByText('2 rows added').waitFor()
+  await page.getByText('2 rows added from 2 calls').waitFor()
   const { obj } = await world.server.send<{ obj: { val: { rows: string } } }>('/obj/read', {
     project_id: world.project,
     object_id: 'labelled',
@@ -172,8 +172,8 @@ it('a queue changes its name and questions, and becomes a dataset with what most
   })
   const vals = rows.map(({ val }) => val).sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)))
   expect(vals).toEqual([
-    { question: 'What is 0?', output: 'It.', sure: true },
-    { question: 'What is 1?', output: 'It.' },
+    { inputs: { question: 'What is 0?' }, output: 'It.', sure: true },
+    { inputs: { question: 'What is 1?' }, output: 'It.' },
   ])
   await page.keyboard.press('Escape')
   await button('Edit…').click()

@@ -142,3 +142,18 @@ it('counts and sums over time go by the same conditions', async () => {
   const most = Math.max(...ids.map((id) => tokensOf(lines.find((line) => line.id === id) as Line) ?? 0))
   expect(groups[0]?.total).toEqual({ 'calls.sum': ids.length, 'summary.weave.tokens.max': most })
 })
+
+it('a file of comma-separated values has them as columns', async () => {
+  const names = ['model', 'input_tokens', 'output_tokens', 'tokens', 'cost']
+  const columns = ['id', ...names.map((name) => `summary.weave.${name}`)]
+  const { url } = await server.send<{ url: string }>('/export/calls', { project_id, format: 'csv', columns })
+  const [head, ...rows] = (await (await fetch(url)).text()).trim().split('\r\n')
+  expect(head).toBe(columns.join())
+  const line = (n: number) => lines.find(({ id }) => id === idOf(n)) as Line
+  const row = (n: number) => rows.find((one) => one.startsWith(idOf(n)))
+  expect(row(0)).toBe(`${idOf(0)},dear,10,5,15,${costOf(line(0))}`)
+  expect(row(2)).toBe(`${idOf(2)},"dear, cheap",4700,3,4703,${costOf(line(2))}`)
+  expect(row(4)).toBe(`${idOf(4)},nobody-sells-it,5000,1,5001,`)
+  expect(row(8)).toBe(`${idOf(8)},,,,,`)
+  expect(rows).toHaveLength(usages.length)
+})

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { csvHead } from '../../services/query/calls/export/csv.ts'
-import { callCells, isPayload, rowName } from '../../services/web/page/engine/call-cells.ts'
+import { callCells, isWhole, rowName } from '../../services/web/page/engine/call-cells.ts'
 import { csvLine, csvRow } from '../../services/web/page/engine/csv.ts'
 import {
   itemsOfText,
@@ -229,8 +229,27 @@ describe('a call as a row', () => {
     expect(callCells(new TextEncoder().encode('{"inputs":null,"output":"y"}'), 0)).toEqual([['output', '"y"']])
   })
 
+  it('has all of what went in and came out as well, or what its models were, used and cost', () => {
+    const of = (text: string, more: 'usage' | 'wholes') => callCells(new TextEncoder().encode(text), 0, more)
+    const names = of(record, 'wholes').map(([name]) => name)
+    expect(names.filter(isWhole)).toEqual(['inputs', 'output'])
+    expect(new Map(of(record, 'wholes')).get('inputs')).toBe('{"q":"=1","k":2.50}')
+    // A failed call has no output: its row has none either.
+    expect(of('{"inputs":{"q":1},"output":null}', 'wholes').map(([name]) => name)).toEqual(['inputs', 'inputs.q'])
+    const costs = { 'gpt-4o': { prompt_tokens_total_cost: 0.5, completion_tokens_total_cost: 0.25 } }
+    const summary = { usage: { 'gpt-4o': { prompt_tokens: 3, output_tokens: 4 } }, weave: { costs } }
+    expect(of(JSON.stringify({ id: '1', summary }), 'usage').slice(1, 5)).toEqual([
+      ['summary.weave.model', '"gpt-4o"'],
+      ['summary.weave.input_tokens', '3'],
+      ['summary.weave.output_tokens', '4'],
+      ['summary.weave.cost', '0.75'],
+    ])
+    expect(of('{"id":"1","summary":{}}', 'usage').map(([name]) => name)).toEqual(['id', 'summary'])
+  })
+
   it('gives a dataset its inputs and output, by their own names', () => {
-    const names = ['id', 'inputs.q', 'output', 'output.text', 'output_x', 'summary']
-    expect(names.filter(isPayload).map(rowName)).toEqual(['q', 'output', 'output.text'])
+    const names = ['id', 'inputs', 'inputs.q', 'output', 'output.text', 'summary']
+    expect(names.filter(isWhole)).toEqual(['inputs', 'output'])
+    expect(names.map(rowName)).toEqual(['id', 'inputs', 'q', 'output', 'output.text', 'summary'])
   })
 })

@@ -4,7 +4,7 @@ import { fault } from '../../../core/http/errors.ts'
 import type { Invoke, InvokeCaller } from '../../../core/http/invoke.ts'
 import { type Reply, type Route, route } from '../../../core/http/route.ts'
 import { started } from '../stream.ts'
-import { csvColumns, csvHead, csvRow } from './csv.ts'
+import { csvColumns, csvHead, csvRow, readsCosts } from './csv.ts'
 import { createTickets, type Ticket } from './ticket.ts'
 
 type ExportDeps = {
@@ -31,6 +31,10 @@ const usualColumns = [
   'ended_at',
   'summary.weave.status',
   'summary.weave.latency_ms',
+  'summary.weave.model',
+  'summary.weave.input_tokens',
+  'summary.weave.output_tokens',
+  'summary.weave.cost',
   'exception',
   'inputs',
   'output',
@@ -64,7 +68,8 @@ export function createExportRoutes({ invoke, wirePrefix, masterKey, now }: Expor
       'Content-Disposition': `attachment; filename="calls.${format}"`,
     }
     // It ignores what only exports know.
-    const lines = invoke.lines('calls.stream_query', Buffer.from(body), as)
+    const asked = format === 'csv' && readsCosts(names) ? body.replace('{', '{"include_costs":true,') : body
+    const lines = invoke.lines('calls.stream_query', Buffer.from(asked), as)
     if (format === 'jsonl')
       return {
         lines: await started(inPieces(mapped(lines, (line) => `${line}\n`))),

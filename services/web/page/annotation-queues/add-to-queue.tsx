@@ -30,7 +30,7 @@ export function AddToQueue({ projectId, ids, onClose }: AddProps) {
         sum.added += added_count
         sum.duplicates += duplicates
       }
-      return sum
+      return { ...sum, gone: Math.max(0, ids.length - sum.added - sum.duplicates) }
     },
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: itemsKey(projectId, queue_id) })
@@ -56,8 +56,9 @@ export function AddToQueue({ projectId, ids, onClose }: AddProps) {
       {add.data ? (
         <div className="stack" role="status">
           <p>
-            {count(add.data.added)} added
-            {add.data.duplicates > 0 && `, ${count(add.data.duplicates)} were there already`}.
+            {count(add.data.added)} of {count(ids.length)} added
+            {add.data.duplicates > 0 && `, ${count(add.data.duplicates)} were there already`}
+            {add.data.gone > 0 && `, ${count(add.data.gone)} are not there any more`}.
           </p>
           <div className="acts">
             <button type="button" className="line" onClick={onClose}>

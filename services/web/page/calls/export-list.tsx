@@ -23,6 +23,10 @@ const fixedColumns = [
   'ended_at',
   'summary.weave.status',
   'summary.weave.latency_ms',
+  'summary.weave.model',
+  'summary.weave.input_tokens',
+  'summary.weave.output_tokens',
+  'summary.weave.cost',
   'exception',
 ]
 

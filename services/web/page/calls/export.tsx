@@ -35,7 +35,7 @@ async function linesOf(projectId: string, call_ids: string[], signal: AbortSigna
 
 /** The same as rows of cells, kept as JSON until all columns are known. */
 async function rowsOf(projectId: string, call_ids: string[], signal: AbortSignal): Promise<Lines> {
-  const rows = await ask('callRows', [baseUrl, projectId, call_ids], { signal })
+  const rows = await ask('callRows', [baseUrl, projectId, call_ids, 'usage'], { signal })
   return { blob: new Blob([JSON.stringify(rows)]), calls: rows.length }
 }
 

@@ -28,15 +28,18 @@ export function FeedbackMarked({ projectId, ids, onClose }: Props) {
   const give = useMutation({
     async mutationFn() {
       const step = Math.floor(batchItems / kinds.length)
+      let done = given
       // After a fault it goes on behind what was given.
       for (let from = given; from < ids.length; from += step) {
         const some = ids.slice(from, from + step)
         const batch = some.flatMap((id) =>
           kinds.map((kind) => ({ project_id: projectId, weave_ref: callRef(projectId, id), ...kind })),
         )
-        await json('feedback.batch_create', { batch })
+        const { res } = await json('feedback.batch_create', { batch })
+        done += res.length / kinds.length
         setGiven(from + some.length)
       }
+      return done
     },
     onSettled: () => client.invalidateQueries({ queryKey: ['feedback', projectId] }),
   })
@@ -49,7 +52,7 @@ export function FeedbackMarked({ projectId, ids, onClose }: Props) {
     <Dialog title={`Feedback on ${calls}`} onClose={onClose}>
       {give.isSuccess ? (
         <div className="delete-calls">
-          <p role="status">Given to {calls}.</p>
+          <p role="status">Given to {give.data === ids.length ? calls : `${count(give.data)} of ${calls}`}.</p>
           <div className="acts">
             <button type="button" className="line" onClick={onClose}>
               Done

@@ -3,13 +3,15 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { baseUrl } from '../api/client.ts'
-import { isPayload, rowName } from '../engine/call-cells.ts'
+import { isWhole, rowName } from '../engine/call-cells.ts'
 import { count } from '../engine/format.ts'
 import { type Member, plainText } from '../engine/json-texts.ts'
+import { nameFault } from '../engine/object-names.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { columnNames } from '../engine/table-edits.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { T } from '../parts/text.tsx'
+import { ObjectName } from '../settings/object-name.tsx'
 import { Field, FormDialog } from '../settings/parts.tsx'
 import { ask } from '../worker/client.ts'
 import { useDatasets } from './use-datasets.ts'
@@ -19,8 +21,8 @@ import './datasets.css'
 
 /** Calls of one request, with their payloads. */
 const batchCalls = 100
-/** Calls whose fields are offered, and that the preview shows. */
-const previewCalls = 5
+/** Calls whose fields are offered. */
+const previewCalls = batchCalls
 /** More rows are more than a table takes in one go. */
 const maxCalls = 10_000
 
@@ -40,9 +42,34 @@ const withLabels = (row: readonly Member[], labels: CallLabels | undefined): rea
   return said === undefined ? row : [...row, ...said.map(([name, text]) => [`${labelPrefix}${name}`, text] as const)]
 }
 const labelPrefix = 'label: '
-const isOffered = (column: string): boolean => isPayload(column) || column.startsWith(labelPrefix)
-const nameInRow = (column: string): string =>
-  column.startsWith(labelPrefix) ? column.slice(labelPrefix.length) : rowName(column)
+const isLabel = (column: string): boolean => column.startsWith(labelPrefix)
+/** Unless the reader chooses others. */
+const isChosen = (column: string): boolean => isWhole(column) || isLabel(column)
+const nameInRow = (column: string): string => (isLabel(column) ? column.slice(labelPrefix.length) : rowName(column))
+
+type Made = { objectId: string; version: string; rows: number; empty: number; gone: number }
+
+const emptyOf = (rows: readonly (readonly Member[])[], names: ReadonlyMap<string, string>): number =>
+  rows.filter((row) => chosenCells(row, names).length === 0).length
+
+/** Calls that become no rows, before and after. */
+function LeftOut({ of, empty, gone, willBe }: { of: number; empty: number; gone: number; willBe?: boolean }) {
+  return (
+    <>
+      {empty > 0 && (
+        <p role="status">
+          {count(empty)} of {count(of)} calls {empty === 1 ? 'has' : 'have'} none of these fields and{' '}
+          {willBe ? 'will be' : empty === 1 ? 'was' : 'were'} left out.
+        </p>
+      )}
+      {gone > 0 && (
+        <p role="status">
+          {count(gone)} of {count(of)} calls {gone === 1 ? 'is' : 'are'} not there any more.
+        </p>
+      )}
+    </>
+  )
+}
 
 type Props = { projectId: string; ids: readonly string[]; labels?: CallLabels; onClose(): void }
 
@@ -53,11 +80,11 @@ export function AddToDataset({ projectId, ids, labels, onClose }: Props) {
   const [chosen, setChosen] = useState<string>()
   const [typed, setTyped] = useState('')
   const [names, setNames] = useState<ReadonlyMap<string, string>>()
-  const [made, setMade] = useState<{ objectId: string; version: string; rows: number }>()
+  const [made, setMade] = useState<Made>()
   const [read, setRead] = useState(0)
   const first = useQuery({
-    queryKey: ['calls.rows', projectId, ids.slice(0, previewCalls)],
-    queryFn: ({ signal }) => ask('callRows', [baseUrl, projectId, ids.slice(0, previewCalls)], { signal }),
+    queryKey: ['calls.rows', 'wholes', projectId, ids.slice(0, previewCalls)],
+    queryFn: ({ signal }) => ask('callRows', [baseUrl, projectId, ids.slice(0, previewCalls), 'wholes'], { signal }),
   })
   const sample = (first.data ?? []).map((row) => withLabels(row, labels))
   const labelled = [...new Set([...(labels?.values() ?? [])].flatMap((said) => said.map(([name]) => name)))]
@@ -65,29 +92,32 @@ export function AddToDataset({ projectId, ids, labels, onClose }: Props) {
     ...sample.map((row) => row.map(([name]) => ({ name }))),
     labelled.map((name) => ({ name: `${labelPrefix}${name}` })),
   ])
-  const shown = names ?? new Map(columns.filter(isOffered).map((column) => [column, nameInRow(column)]))
-  const existing = chosen ?? datasets?.[0] ?? ''
+  const shown = names ?? new Map(columns.filter(isChosen).map((column) => [column, nameInRow(column)]))
+  const existing = chosen ?? ''
   const isNew = existing === ''
-  const objectId = isNew ? typed.trim().replaceAll(/[^\w.-]+/g, '-') : existing
+  const objectId = isNew ? typed : existing
+  const isNamed = objectId !== '' && (!isNew || nameFault(typed, datasets) === undefined)
   const targets = [...shown.values()]
   const isTwice = new Set(targets).size < targets.length
   const calls = `${count(ids.length)} ${ids.length === 1 ? 'call' : 'calls'}`
   const run = async () => {
     const rows: Member[][] = []
+    let found = 0
     for (let from = 0; from < ids.length; from += batchCalls) {
-      const some = await ask('callRows', [baseUrl, projectId, ids.slice(from, from + batchCalls)])
+      const some = await ask('callRows', [baseUrl, projectId, ids.slice(from, from + batchCalls), 'wholes'])
+      found += some.length
       rows.push(...some.map((row) => chosenCells(withLabels(row, labels), shown)).filter((row) => row.length > 0))
       setRead(Math.min(ids.length, from + batchCalls))
     }
     const version = await appendedVersion(projectId, objectId, isNew, rows)
     await client.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith('object') })
-    setMade({ objectId, version, rows: rows.length })
+    setMade({ objectId, version, rows: rows.length, empty: found - rows.length, gone: ids.length - found })
   }
   if (made)
     return (
       <Dialog title="Added to the dataset" onClose={onClose}>
         <p role="status">
-          {count(made.rows)} {made.rows === 1 ? 'row' : 'rows'} added:{' '}
+          {count(made.rows)} {made.rows === 1 ? 'row' : 'rows'} added from {calls}:{' '}
           <Link
             to="/p/$entity/$project/datasets/$objectId/$version"
             params={{ entity, project, objectId: made.objectId, version: made.version }}
@@ -96,6 +126,7 @@ export function AddToDataset({ projectId, ids, labels, onClose }: Props) {
             <T text={made.objectId} max={80} />
           </Link>
         </p>
+        <LeftOut of={ids.length} empty={made.empty} gone={made.gone} />
       </Dialog>
     )
   const isReady = first.data !== undefined && datasets !== undefined && ids.length <= maxCalls
@@ -103,7 +134,7 @@ export function AddToDataset({ projectId, ids, labels, onClose }: Props) {
     <FormDialog
       title={`Add ${calls} to a dataset`}
       act="Add"
-      isReady={isReady && /\w/.test(objectId) && targets.length > 0 && !targets.includes('') && !isTwice}
+      isReady={isReady && isNamed && targets.length > 0 && !targets.includes('') && !isTwice}
       run={run}
       onDone={() => undefined}
       onClose={onClose}
@@ -112,22 +143,18 @@ export function AddToDataset({ projectId, ids, labels, onClose }: Props) {
       <div className="set-fields">
         <Field label="Dataset">
           <select value={existing} onChange={({ target }) => setChosen(target.value)}>
+            <option value="">New dataset</option>
             {datasets?.map((name) => (
               <option key={name} value={name}>
                 {plainOf(name, 80)}
               </option>
             ))}
-            <option value="">A new one</option>
           </select>
         </Field>
-        {isNew && (
-          <Field label="Name">
-            <input type="text" maxLength={120} value={typed} onChange={({ target }) => setTyped(target.value)} />
-          </Field>
-        )}
+        {isNew && <ObjectName typed={typed} taken={datasets} onType={setTyped} />}
       </div>
       <fieldset className="set-columns">
-        <legend>Fields, and what the rows call them</legend>
+        <legend>Fields and column names</legend>
         {columns.slice(0, 200).map((column) => (
           <Column
             key={column}
@@ -143,6 +170,9 @@ export function AddToDataset({ projectId, ids, labels, onClose }: Props) {
           />
         ))}
       </fieldset>
+      {first.data !== undefined && ids.length <= previewCalls && (
+        <LeftOut of={ids.length} empty={emptyOf(sample, shown)} gone={ids.length - sample.length} willBe />
+      )}
       {isTwice && <p className="s-error">Two fields have the same name.</p>}
       <span className="second" role="status">
         {read > 0 && `${count(read)} of ${calls} read`}

@@ -2,8 +2,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { nameFault } from '../engine/object-names.ts'
 import { useProject } from '../frame/project-page.tsx'
-import { Field } from '../settings/parts.tsx'
+import { ObjectName } from '../settings/object-name.tsx'
 import { ImportRows } from './import-rows.tsx'
 import { useDatasets } from './use-datasets.ts'
 import { appendedVersion } from './versions.ts'
@@ -16,23 +17,16 @@ export function NewDataset({ onClose }: { onClose(): void }) {
   const client = useQueryClient()
   const { data: datasets } = useDatasets(projectId)
   const [typed, setTyped] = useState('')
-  const objectId = typed.trim().replaceAll(/[^\w.-]+/g, '-')
-  const isKnown = datasets?.includes(objectId) === true
+  const objectId = typed
   return (
     <ImportRows
       title="New dataset"
       names={[]}
-      isReady={/\w/.test(objectId) && datasets !== undefined && !isKnown}
+      isReady={typed !== '' && datasets !== undefined && nameFault(typed, datasets) === undefined}
       head={
         <>
-          <Field label="Name">
-            <input type="text" maxLength={120} value={typed} onChange={({ target }) => setTyped(target.value)} />
-          </Field>
-          {isKnown && (
-            <p className="s-error" role="alert">
-              There is a dataset of this name: open it to import rows into it.
-            </p>
-          )}
+          <ObjectName typed={typed} taken={datasets} onType={setTyped} />
+          {datasets?.includes(typed) && <p className="second">To add rows to it, open it and import them there.</p>}
         </>
       }
       onDone={async (rows) => {

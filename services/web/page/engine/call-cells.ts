@@ -1,5 +1,6 @@
 // A call as one row of cells: what it is, then each of its inputs and what came out, as JSON that keeps its spelling.
 import { type Member, membersIn, membersOfText } from './json-texts.ts'
+import { usageOf } from './rows.ts'
 
 /** Members of a record that say what a call is; the rest is about the project, or is opened. */
 const heads = [
@@ -22,16 +23,41 @@ const opened = (name: string, text: string | undefined): Member[] => {
   return membersOfText(text).map(([key, value]) => [`${name}.${key}`, value] as const)
 }
 
+const asJson = (value: string | number | null): string => (value === null ? 'null' : JSON.stringify(value))
+
+/** What a call reports of its models, under the names of the fields of queries. */
+function usageCells(summary: string | undefined): Member[] {
+  if (summary === undefined || !summary.startsWith('{')) return []
+  const { model, tokensIn, tokensOut, cost } = usageOf(JSON.parse(summary) as Record<string, unknown>)
+  const cells: Member[] = [
+    ['summary.weave.model', asJson(model)],
+    ['summary.weave.input_tokens', asJson(tokensIn)],
+    ['summary.weave.output_tokens', asJson(tokensOut)],
+    ['summary.weave.cost', asJson(cost)],
+  ]
+  return cells.filter(([, text]) => text !== 'null')
+}
+
+/** What else a row has: the usage of the call, or its inputs and output as they are. */
+export type CellsWith = 'usage' | 'wholes'
+
 /** @param at where the record begins */
-export function callCells(bytes: Uint8Array, at: number): Member[] {
+export function callCells(bytes: Uint8Array, at: number, more?: CellsWith): Member[] {
   const found = new Map(membersIn(bytes, at))
   const named = (names: readonly string[]): Member[] =>
     names.flatMap((name) => {
       const text = found.get(name)
       return text === undefined ? [] : [[name, text] as const]
     })
+  const wholeOf = (name: string): Member[] => {
+    const text = found.get(name)
+    return more === 'wholes' && text?.startsWith('{') ? [[name, text]] : []
+  }
   return [
     ...named(heads),
+    ...(more === 'usage' ? usageCells(found.get('summary')) : []),
+    ...wholeOf('inputs'),
+    ...wholeOf('output'),
     ...opened('inputs', found.get('inputs')),
     ...opened('output', found.get('output')),
     ...named(wholes),
@@ -41,5 +67,5 @@ export function callCells(bytes: Uint8Array, at: number): Member[] {
 /** What a row of a dataset calls a column that comes from a call. */
 export const rowName = (column: string): string => column.replace(/^inputs\./, '')
 
-/** Whether a column of calls is one that a dataset mostly wants. */
-export const isPayload = (column: string): boolean => /^(?:inputs\.|output$|output\.)/.test(column)
+/** Whether a column is all of what went in, or of what came out: what a dataset has unless others are chosen. */
+export const isWhole = (column: string): boolean => column === 'inputs' || column === 'output'

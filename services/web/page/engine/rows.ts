@@ -139,7 +139,7 @@ function kindOfName(name: string, model: string | null): SpanKind {
   return model === null ? 'other' : 'llm'
 }
 
-function usageOf(summary: Members): Pick<Row, 'model' | 'tokensIn' | 'tokensOut' | 'cost'> {
+export function usageOf(summary: Members): Pick<Row, 'model' | 'tokensIn' | 'tokensOut' | 'cost'> {
   const usage = Object.entries(asObject(own(summary, 'usage')))
   let tokensIn = 0
   let tokensOut = 0

@@ -7,6 +7,7 @@ import { useDatasets } from '../datasets/use-datasets.ts'
 import { appendedVersion, latestOf } from '../datasets/versions.ts'
 import { count } from '../engine/format.ts'
 import { type Member, plainText } from '../engine/json-texts.ts'
+import { nameFault } from '../engine/object-names.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { useProject } from '../frame/project-page.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -196,7 +197,8 @@ function Keep({ projectId, rows, results, columns }: KeepProps) {
   const client = useQueryClient()
   const [typed, setTyped] = useState('')
   const [state, setState] = useState<{ version: string; name: string } | { fault: string }>()
-  const name = typed.trim().replaceAll(/[^\w.-]+/g, '-')
+  const name = typed
+  const nameIs = nameFault(typed)
   const save = async () => {
     const made = rows.map((row, n): Member[] => [
       ...row,
@@ -237,9 +239,19 @@ function Keep({ projectId, rows, results, columns }: KeepProps) {
         value={typed}
         onChange={({ target }) => setTyped(target.value)}
       />
-      <button type="button" className="line" disabled={!/\w/.test(name)} onClick={() => void save()}>
+      <button
+        type="button"
+        className="line"
+        disabled={typed === '' || nameIs !== undefined}
+        onClick={() => void save()}
+      >
         Keep rows and answers
       </button>
+      {nameIs !== undefined && (
+        <span className="s-error" role="alert">
+          {nameIs}
+        </span>
+      )}
       {state && (
         <span className="s-error" role="alert">
           {state.fault.slice(0, 200)}

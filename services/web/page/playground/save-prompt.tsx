@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
+import { nameFault } from '../engine/object-names.ts'
 import { useProject } from '../frame/project-page.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import type { DraftMessage } from './draft.ts'
@@ -14,9 +15,7 @@ export function SavePrompt({ messages }: { messages: readonly DraftMessage[] }) 
   const [isOpen, setOpen] = useState(false)
   const [name, setName] = useState('')
   const objectId = name
-    .trim()
-    .replaceAll(/[^\w.-]+/g, '-')
-    .slice(0, 120)
+  const fault = nameFault(name)
   const reason = mayWrite(session) ? undefined : 'This key may not write'
   const save = useMutation({
     mutationFn: () =>
@@ -28,7 +27,7 @@ export function SavePrompt({ messages }: { messages: readonly DraftMessage[] }) 
             _type: 'MessagesPrompt',
             _class_name: 'MessagesPrompt',
             _bases: ['Prompt', 'Object', 'BaseModel'],
-            name: name.trim(),
+            name,
             description: null,
             messages: messages.filter(({ text }) => text !== '').map(({ role, text }) => ({ role, content: text })),
           },
@@ -72,12 +71,17 @@ export function SavePrompt({ messages }: { messages: readonly DraftMessage[] }) 
                 <span>Name of the prompt; an existing one gets a new version</span>
                 <input type="text" autoFocus value={name} onChange={({ target }) => setName(target.value)} />
               </label>
+              {fault !== undefined && (
+                <p className="s-error" role="alert">
+                  {fault}
+                </p>
+              )}
               {save.error && (
                 <p className="s-error" role="alert">
                   {save.error.message.slice(0, 300)}
                 </p>
               )}
-              <button type="submit" className="first" disabled={!/\w/.test(objectId) || save.isPending}>
+              <button type="submit" className="first" disabled={name === '' || fault !== undefined || save.isPending}>
                 Save
               </button>
             </form>
