@@ -9,7 +9,7 @@ it('a term is refused when the answer names its field, and no other one is', () 
   const q = 'status:error has:strange summary.weave.foo>1 feedback.a.b:1 has:strange.more'
   expect(refused(q, 'Field strange is not allowed in queries of calls')).toEqual(['has:strange'])
   expect(refused(q, 'Field attributes.strange.more is not allowed.')).toEqual(['has:strange.more'])
-  expect(refused(q, "Summary field 'weave.foo' is not allowed")).toEqual(['summary.weave.foo>1'])
+  expect(refused(q, "Summary field 'foo' is not allowed")).toEqual(['summary.weave.foo>1'])
   expect(refused(q, 'Field feedback.a.b is not allowed: expected feedback.[<type>].<payload>')).toEqual([
     'feedback.a.b:1',
   ])

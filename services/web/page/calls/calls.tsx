@@ -19,7 +19,7 @@ import { Chips, FilterLine, refusalOf, UnreadableFilter } from './filter-line.ts
 import { Histogram } from './histogram.tsx'
 import { MarkBar, useMarks } from './marking.tsx'
 import { Nothing } from './nothing.tsx'
-import { RangeMenu, rangeName } from './range-menu.tsx'
+import { callsOf, RangeMenu } from './range-menu.tsx'
 import { rememberList } from './remembered.ts'
 import { CallRow, GhostRow, Head } from './row.tsx'
 import { type CallsSearch, callsSearch, columnsOf, hasText, listRequest, parsed } from './search.ts'
@@ -140,9 +140,9 @@ export function Calls() {
     },
   })
 
-  const searching = searchingOf(stoppable, calls.isLate, search.q, isText, rangeName(search.range, zone))
+  const searching = searchingOf(stoppable, calls.isLate, search.q, isText, callsOf(search.range, zone))
   const body = () => {
-    if (query.fault) return <UnreadableFilter fault={query.fault} />
+    if (query.fault) return <UnreadableFilter fault={query.fault} isPlaced={refusal === undefined} />
     if (calls.error && calls.count === 0) return <FaultBox error={calls.error} onRetry={calls.refetch} />
     if (!calls.isLoading && calls.count === 0)
       return <Nothing projectId={projectId} search={search} onChange={change} onArrived={refresh} />

@@ -193,8 +193,7 @@ export function Meant({ refusal, onChange }: { refusal: Refusal | undefined; onC
       </span>{' '}
       {refusal.fixes.map(({ label, q }, n) => (
         <button key={q} type="button" className="line" onClick={() => onChange(q)}>
-          {n > 0 || label.startsWith('"') ? 'Search for' : 'Did you mean'} <T text={label} max={80} />
-          {n === 0 && !label.startsWith('"') && '?'}
+          <T text={n > 0 || label.startsWith('"') ? `Search for ${label}` : `Did you mean ${label}?`} max={100} />
         </button>
       ))}
     </span>
@@ -251,11 +250,13 @@ export function Chips({ expression, refusal, onChange }: ChipsProps) {
   )
 }
 
-export const UnreadableFilter = ({ fault }: { fault: QueryFault }) => (
+/** @property isPlaced unless a chip shows what is meant. */
+export const UnreadableFilter = ({ fault, isPlaced }: { fault: QueryFault; isPlaced: boolean }) => (
   <div className="center" role="alert" id="filter-fault">
     <h2>The filter cannot be read</h2>
     <p className="second">
-      {fault.message}, at character {fault.at + 1}
+      {fault.message}
+      {isPlaced && `, at character ${fault.at + 1}`}
     </p>
   </div>
 )

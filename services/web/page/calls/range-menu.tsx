@@ -15,13 +15,20 @@ const names: Record<string, string> = {
   '30d': 'last 30 days',
 }
 
-export function rangeName(range: string | undefined, zone: string): string {
+function rangeName(range: string | undefined, zone: string): string {
   if (range === undefined) return 'all time'
   const name = Object.hasOwn(names, range) ? names[range] : undefined
   if (name !== undefined) return name
   const { from, to } = boundsOf(range, 0) ?? {}
   const at = (s: number | undefined) => (s === undefined ? '' : moment(new Date(s * 1000).toISOString(), zone))
   return `${at(from)} – ${at(to) || 'now'}`
+}
+
+/** Whose texts are searched: of a range or of everything. */
+export function callsOf(range: string | undefined, zone: string): string {
+  if (range === undefined) return 'all calls'
+  const name = rangeName(range, zone)
+  return name.startsWith('last') ? `the ${name}` : name
 }
 
 type RangeProps = { range: string | undefined; zone: string; onChange(range: string | undefined): void }

@@ -48,9 +48,9 @@ function Searching({ isText, when, onStop }: { isText: boolean; when: string; on
   useEffect(() => repeat(() => setSeconds((before) => before + 1), 1_000), [])
   return (
     <div className="center">
-      <h2 role="status">
-        Searching the {isText ? 'texts' : 'calls'} of {when}…
-      </h2>
+      <div role="status">
+        <h2>{isText ? `Searching the texts of ${when}…` : `Searching ${when}…`}</h2>
+      </div>
       <p className="second num">{seconds} s</p>
       <div className="acts">
         <button type="button" className="line" onClick={onStop}>

@@ -18,9 +18,11 @@ function isNamed(term: Term, reason: string): boolean {
   if (term.type === 'group') return term.any.some((all) => all.some((one) => isNamed(one, reason)))
   if (term.type !== 'cond' && term.type !== 'has') return false
   // Fields of the summary are named without it.
-  return pathsOf(term.field).some(
-    (path) => names(reason, path) || (path.startsWith('summary.') && names(reason, path.slice('summary.'.length))),
-  )
+  const inSummary = /^summary\.(?:weave\.)?(.+)$/
+  return pathsOf(term.field).some((path) => {
+    const [, field] = inSummary.exec(path) ?? []
+    return names(reason, path) || (field !== undefined && names(reason, field))
+  })
 }
 
 /** Terms of the conjunctions that a reason names; a group where it holds one. */
