@@ -29,7 +29,7 @@ function splicedSql(): Sql {
 }
 
 /** What is billed beside the counts of a call, as texts; '' where there is nothing to tell. */
-export const billedTexts: Partial<Record<Document, Sql>> = {
+const billedTexts: Partial<Record<Document, Sql>> = {
   billed_usage: sql`if(empty(billed_usage), '', toJSONString(CAST(billed_usage,
       'Array(Tuple(String, Float64, Float64, Float64, Float64, Float64, Float64))')))`,
   counts_cached: sql`if(counts_cached = 1, 'true', '')`,

@@ -8,7 +8,7 @@ import type { ListRequest } from './search.ts'
 const lateMs = 1_000
 
 /** Whether something goes on for long; each `of` counts anew. */
-export function useLate(isOn: boolean, of: unknown): boolean {
+function useLate(isOn: boolean, of: unknown): boolean {
   const [late, setLate] = useState<{ of: unknown }>()
   useEffect(() => {
     if (!isOn) return

@@ -102,7 +102,7 @@ export function pathsOf(name: string): readonly [string, ...string[]] {
 export const pathOf = (name: string): string => pathsOf(name)[0]
 
 /** How many letters have to change; two that stand the wrong way round are one. */
-export function distance(a: string, b: string): number {
+function distance(a: string, b: string): number {
   let before: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, n) => n)
   for (let i = 1; i <= a.length; i++) {
