@@ -47,6 +47,10 @@ const isLabel = (column: string): boolean => column.startsWith(labelPrefix)
 const isChosen = (column: string): boolean => isWhole(column) || isLabel(column)
 const nameInRow = (column: string): string => (isLabel(column) ? column.slice(labelPrefix.length) : rowName(column))
 
+/** What is taken unless others are chosen stands first. */
+const inOrder = (columns: readonly string[]): string[] =>
+  [...columns.filter(isChosen), ...columns.filter((column) => !isChosen(column))].slice(0, 200)
+
 type Made = { objectId: string; version: string; rows: number; empty: number; gone: number }
 
 const emptyOf = (rows: readonly (readonly Member[])[], names: ReadonlyMap<string, string>): number =>
@@ -155,7 +159,7 @@ export function AddToDataset({ projectId, ids, labels, onClose }: Props) {
       </div>
       <fieldset className="set-columns">
         <legend>Fields and column names</legend>
-        {columns.slice(0, 200).map((column) => (
+        {inOrder(columns).map((column) => (
           <Column
             key={column}
             column={column}

@@ -63,9 +63,11 @@ export const plainFields: readonly string[] = [
 /** Attributes of spans that go by the names that programs send. */
 const ofSpans = /^attributes\.(?:otel_span\.attributes\.)?/
 
-/** Whether a name, or a part of it behind a point, begins so. */
-export const beginsSo = (name: string, low: string): boolean =>
-  name.toLowerCase().startsWith(low) || (low !== '' && name.toLowerCase().includes(`.${low}`))
+/** Whether a name, or a part of it behind a point or a line, begins so. */
+export function beginsSo(name: string, low: string): boolean {
+  const all = name.toLowerCase()
+  return all.startsWith(low) || (low !== '' && ['.', '_'].some((before) => all.includes(before + low)))
+}
 
 /** A path of the server as a field of the line; null for what the line has no name for. */
 export function fieldOfPath(path: string): string | null {
