@@ -100,7 +100,14 @@ it('cards of projects show the hours of their day, and on demand what the projec
   expect(await everybodysFaults(page, 'projects')).toEqual([])
 })
 
-it('a value of a call becomes a filter, for it or against it, by keys and by the other button of the mouse', async () => {
+/** By the button that a row has while the pointer is over it. */
+async function valuesOf(text: string): Promise<void> {
+  const row = here.page.locator('.rows .row', { hasText: text }).first()
+  await row.hover()
+  await row.getByRole('button', { name: 'Values of' }).click()
+}
+
+it('a value of a call becomes a filter, for it or against it, by keys and by its button', async () => {
   const { page } = here
   await list('?cols=inputs.city,inputs.k')
   await page.getByText('Rome').first().waitFor()
@@ -112,7 +119,7 @@ it('a value of a call becomes a filter, for it or against it, by keys and by the
   await expectSoon(() => page.locator('img[src=x]').count()).toBe(0)
   await dialog.getByRole('button', { name: 'Without inputs.city' }).click()
   await expectSoon(() => page.locator('.row .name').count()).toBe(2)
-  await page.getByText('Rome').first().click({ button: 'right' })
+  await valuesOf('Rome')
   await dialog.getByRole('button', { name: 'Only inputs.k' }).click()
   await expectSoon(() => page.locator('.row .name').count()).toBe(1)
   expect(new URL(page.url()).searchParams.get('q')).toBe(`-inputs.city:"${hostile}" inputs.k:2`)
@@ -127,12 +134,12 @@ it('a value of a call becomes a filter, for it or against it, by keys and by the
 it('a value of a call counts the calls by it, and its field becomes a column', async () => {
   const { page } = here
   await list('?cols=inputs.city')
-  await page.getByText('Rome').first().click({ button: 'right' })
+  await valuesOf('Rome')
   const dialog = page.getByRole('dialog', { name: 'Filter by a value of this call' })
   // Of a field that no column shows.
   await dialog.getByRole('button', { name: 'inputs.k as a column' }).click()
   await page.waitForURL((to) => to.searchParams.get('cols') === 'inputs.city,inputs.k')
-  await page.getByText('Rome').first().click({ button: 'right' })
+  await valuesOf('Rome')
   await dialog.getByRole('button', { name: 'Group by inputs.k' }).click()
   await page.waitForURL((to) => to.searchParams.get('by') === 'inputs.k')
   const groups = page.getByRole('dialog', { name: 'Calls by inputs.k' })

@@ -1,5 +1,6 @@
 // tier: deep browser
 // Values of recorded JSON: what can be done with each, and refs in them as ways to what they name.
+import type { Locator } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { expectSoon } from '../fixtures/eventually.ts'
 import { call, everybodysFaults, newId, newTrace, type Opened, picture, startWorld, type World } from './world.ts'
@@ -47,10 +48,17 @@ it('refs in previews of the list and in JSON lead to their objects', async () =>
   await page.waitForURL((to) => to.pathname === object())
 })
 
+/** By the button that a line has while the pointer is over it; the other button of the mouse is the browser's. */
+async function actsOf(tree: Locator, text: string): Promise<void> {
+  const line = tree.locator('.node', { hasText: text }).last()
+  await line.hover()
+  await line.getByRole('button', { name: 'Actions of the value' }).click()
+}
+
 it('a value becomes a condition of the list, by keys alone, also against it', async () => {
   const { page } = here
   await go('/p/acme/json/calls?q=op:(asked,other)&cols=inputs.model')
-  await page.locator('.rows .row', { hasText: 'asked' }).first().dblclick()
+  await page.locator('.rows .row', { hasText: 'asked' }).first().click()
   const input = page.getByRole('tree', { name: 'Input' })
   await input.getByText('model-x').waitFor()
   await input.focus()
@@ -64,7 +72,7 @@ it('a value becomes a condition of the list, by keys alone, also against it', as
   await page.waitForURL((to) => to.searchParams.get('q') === 'op:(asked,other) -inputs.model:model-x')
   await expectSoon(() => page.locator('.rows .row .name').allInnerTexts()).toEqual(['other'])
   await page.goBack()
-  await input.getByText('order').click({ button: 'right' })
+  await actsOf(input, 'order')
   await page.getByRole('dialog', { name: 'inputs.order' }).getByRole('button', { name: 'As a column' }).click()
   await page.waitForURL((to) => to.searchParams.get('cols') === 'inputs.model,inputs.order')
 })
@@ -74,19 +82,19 @@ it('values, their JSON and their paths are copied; what lies in a text has no pa
   const copied = () => page.evaluate<string>('navigator.clipboard.readText()')
   await go(`/p/acme/json/traces/${trace}?tab=raw`)
   const record = page.getByRole('tree', { name: 'Record' })
-  await record.getByText('a.b').click({ button: 'right' })
+  await actsOf(record, 'a.b')
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('heading', { name: 'inputs.nested.a\\.b' }).waitFor()
   await dialog.getByRole('button', { name: 'Copy path' }).click()
   await expectSoon(copied).toBe('inputs.nested.a\\.b')
   await page.keyboard.press('Escape')
   const text = record.locator('.node', { hasText: 'text' })
-  await text.click({ button: 'right' })
+  await actsOf(record, 'text')
   await dialog.getByRole('button', { name: 'Copy as JSON' }).click()
   await expectSoon(copied).toBe('"{\\"deep\\":{\\"n\\":1}}"')
   await page.keyboard.press('Escape')
   await text.getByRole('button', { name: 'Open' }).click()
-  await record.getByText('deep', { exact: true }).click({ button: 'right' })
+  await actsOf(record, 'deep')
   await dialog.getByRole('button', { name: 'Copy value' }).click()
   await expectSoon(copied).toBe('{"n":1}')
   expect(await dialog.getByRole('button', { name: /path|Only/ }).count()).toBe(0)

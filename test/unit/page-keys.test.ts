@@ -1,6 +1,8 @@
 // Keys one after the other, and what of the address and of what the browser has kept counts.
 import { describe, expect, it } from 'vitest'
 import { sequences } from '../../services/web/page/engine/key-sequences.ts'
+import { isForList, type KeyPlace } from '../../services/web/page/engine/list-keys.ts'
+import { ranked } from '../../services/web/page/engine/ranked.ts'
 import { draftOf, emptyDraft } from '../../services/web/page/playground/draft.ts'
 import { traceSearch, zoomOf, zoomText } from '../../services/web/page/traces/search.ts'
 
@@ -54,5 +56,50 @@ describe('a draft that the browser has kept', () => {
       messages: [{ role: 'system' }, { role: 'user' }],
       columns: { length: 4 },
     })
+  })
+})
+
+describe('keys of a list that nothing has given the focus', () => {
+  const taken = (place: KeyPlace, hasLetters = true) =>
+    ['j', 'k', 'ArrowDown', 'ArrowUp', 'PageDown', 'Home', 'End', 'Enter', 'ArrowRight', 'x', 'g', ' '].filter((key) =>
+      isForList(key, place, hasLetters),
+    )
+
+  it('move in it and open its row from the first moment', () => {
+    expect(taken('nothing')).toEqual([
+      ...['j', 'k', 'ArrowDown', 'ArrowUp', 'PageDown', 'Home', 'End', 'Enter', 'ArrowRight'],
+    ])
+    expect(taken('nothing', false)).not.toContain('j')
+  })
+
+  it('leave a control what it takes: letters alone are for the list', () => {
+    expect(taken('control')).toEqual(['j', 'k'])
+    expect(taken('control', false)).toEqual([])
+  })
+
+  it('are text where somebody types, and keys of what lies above or beside', () => {
+    for (const place of ['text', 'list', 'overlay'] as const) expect(taken(place), place).toEqual([])
+  })
+})
+
+describe('what "Go to" finds', () => {
+  const found = (label: string, hint: string) => ({ label, hint })
+  const labels = (text: string, ...all: ReturnType<typeof found>[]) => ranked(all, text).map(({ label }) => label)
+
+  it('begins with the page of this name, and ends with what holds the words', () => {
+    const search = found('Calls with “retention”', 'filter')
+    const others = [found('check_retention', 'operation, 2 of the latest calls'), found('Retention', 'settings')]
+    expect(labels('retention', search, ...others)).toEqual(['Retention', 'Calls with “retention”', 'check_retention'])
+    expect(labels(' RETEN', search, ...others)[0]).toBe('Retention')
+    expect(
+      labels('calls', found('Calls with “calls”', 'filter'), found('Call limits', 'settings'), found('Calls', 'page')),
+    ).toEqual(['Calls', 'Calls with “calls”', 'Call limits'])
+  })
+
+  it('finds a project by its own name, and leaves ids and refs where they are', () => {
+    expect(labels('demo', found('Calls with “demo”', 'filter'), found('acme/demo', 'project'))[0]).toBe('acme/demo')
+    const ids = [found('0123', 'call'), found('0123', 'trace')]
+    expect(ranked(ids, '0123')).toEqual(ids)
+    expect(ranked(ids, '')).toEqual(ids)
   })
 })

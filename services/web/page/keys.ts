@@ -1,6 +1,7 @@
 // Keys of the page: what the table names, while a component is there that handles it.
 import { useEffect, useRef } from 'react'
 import { sequences } from './engine/key-sequences.ts'
+import type { KeyPlace } from './engine/list-keys.ts'
 import { type KeyName, keyTable } from './key-table.ts'
 import { preference } from './preferences.ts'
 
@@ -10,6 +11,17 @@ export type Handlers = { [Name in KeyName]?: () => void }
 export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
+
+/** Parts that move by keys of their own. */
+const withKeys = '.rows, [role=tree], [role=listbox], [role=menu], [role=slider], [role=separator], [role=grid], canvas'
+
+/** Where a key is pressed, as the list of the page asks (engine/list-keys.ts). */
+export function placeOfKey(target: EventTarget | null): KeyPlace {
+  if (document.querySelector('dialog[open], :popover-open') !== null) return 'overlay'
+  if (!(target instanceof HTMLElement) || target === document.body || target.matches('.stage')) return 'nothing'
+  if (isTyping(target)) return 'text'
+  return target.closest(withKeys) === null ? 'control' : 'list'
+}
 
 function keyOf(event: KeyboardEvent): string {
   const mod = event.ctrlKey || event.metaKey ? 'Mod+' : ''

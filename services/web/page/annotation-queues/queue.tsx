@@ -1,5 +1,5 @@
 // One queue: its items, what was answered by question, how far annotators agree, and the way into labelling.
-import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { Link, useNavigate, useParams, useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { mayWrite, useSession } from '../api/session.ts'
 import { AddToDataset } from '../datasets/add-to-dataset.tsx'
@@ -51,8 +51,12 @@ export function QueueOverview() {
   const specs = queue.data?.specs ?? []
   const fault = queue.error ?? items.error ?? annotations.error
   const params = { entity, project, queueId }
-  const toItem = (item: Item) =>
-    void navigate({ to: '/p/$entity/$project/queues/$queueId/items/$itemId', params: { ...params, itemId: item.id } })
+  const router = useRouter()
+  const target = ({ id }: Item) => ({
+    to: '/p/$entity/$project/queues/$queueId/items/$itemId' as const,
+    params: { ...params, itemId: id },
+  })
+  const toItem = (item: Item) => void navigate(target(item))
   const next = all.find(isOpen) ?? all[0]
   const byCall = new Map<string, Set<string>>()
   for (const { callId, by } of said) byCall.set(callId, (byCall.get(callId) ?? new Set()).add(by))
@@ -82,13 +86,9 @@ export function QueueOverview() {
       name: 'call',
       head: 'Call',
       width: 'minmax(16rem, 1fr)',
+      isOwn: true,
       cell: (item) => (
-        <Link
-          to="/p/$entity/$project/queues/$queueId/items/$itemId"
-          params={{ ...params, itemId: item.id }}
-          tabIndex={-1}
-          className="plain"
-        >
+        <Link {...target(item)} tabIndex={-1} className="plain">
           <T text={opNameOf(item.call_op_name)} />
         </Link>
       ),
@@ -152,6 +152,7 @@ export function QueueOverview() {
             at={Math.min(at, sorted.length - 1)}
             onAt={setAt}
             onOpen={toItem}
+            hrefOf={(item) => router.buildLocation(target(item)).href}
           />
         )}
       </>

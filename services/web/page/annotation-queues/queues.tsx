@@ -1,5 +1,5 @@
 // The annotation queues of a project, with how far each is done; making a new one.
-import { Link, useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate, useRouter } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
 import { mayWrite, useSession } from '../api/session.ts'
 import { age, count } from '../engine/format.ts'
@@ -26,20 +26,19 @@ export function Queues() {
   const { data, error, refetch } = useQueues(projectId, search)
   const params = { entity, project }
   const reason = mayWrite(session) ? undefined : 'This key may not write'
-  const open = ({ id }: Queue) =>
-    void navigate({ to: '/p/$entity/$project/queues/$queueId', params: { ...params, queueId: id } })
+  const router = useRouter()
+  const target = (queueId: string) => ({
+    to: '/p/$entity/$project/queues/$queueId' as const,
+    params: { ...params, queueId },
+  })
   const columns: Column<Listed>[] = [
     {
       name: 'name',
       head: 'Queue',
       width: 'minmax(16rem, 1fr)',
+      isOwn: true,
       cell: ({ id, name }) => (
-        <Link
-          to="/p/$entity/$project/queues/$queueId"
-          params={{ ...params, queueId: id }}
-          tabIndex={-1}
-          className="plain"
-        >
+        <Link {...target(id)} tabIndex={-1} className="plain">
           <T text={name} />
         </Link>
       ),
@@ -117,7 +116,8 @@ export function Queues() {
         height={height}
         at={Math.min(at, data.length - 1)}
         onAt={setAt}
-        onOpen={open}
+        onOpen={({ id }) => void navigate(target(id))}
+        hrefOf={({ id }) => router.buildLocation(target(id)).href}
       />
     )
   }
@@ -136,7 +136,7 @@ export function Queues() {
         {make}
       </div>
       {body()}
-      {isMaking && <NewQueue onClose={() => setMaking(false)} onMade={(id) => open({ id } as Queue)} />}
+      {isMaking && <NewQueue onClose={() => setMaking(false)} onMade={(id) => void navigate(target(id))} />}
     </ProjectPage>
   )
 }

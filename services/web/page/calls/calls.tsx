@@ -155,6 +155,7 @@ export function Calls() {
         )}
         <Rows
           handle={rows}
+          isMain
           label="Calls"
           count={total}
           height={height}
@@ -171,14 +172,6 @@ export function Calls() {
             return (
               <div
                 role="presentation"
-                onDoubleClick={() => open(row)}
-                onContextMenu={(event) => {
-                  // Links keep the menu of the browser.
-                  if ((event.target as HTMLElement).closest('a, input')) return
-                  event.preventDefault()
-                  setAt(index)
-                  setValued(row)
-                }}
                 onClick={(event) => {
                   const link = (event.target as HTMLElement).closest('a')
                   if (link === null || event.metaKey || event.ctrlKey || event.shiftKey) return
@@ -199,6 +192,7 @@ export function Calls() {
                   feedbackOf={(id) => said.data?.of(id)}
                   isMarked={marks.ids.has(row.id)}
                   onMark={(isRange) => (isRange ? marks.range(index) : marks.toggle(index))}
+                  onValues={() => setValued(row)}
                   preview={previews.get(row.id)}
                   href={hrefOf(row)}
                 />

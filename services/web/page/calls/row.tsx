@@ -8,6 +8,7 @@ import { type Row, statusNames } from '../engine/rows.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { Icon } from '../parts/icon.tsx'
 import { mediaSign, RefLink, RefsInText } from '../parts/ref-link.tsx'
+import { LinkedCell } from '../parts/row-link.tsx'
 import { T } from '../parts/text.tsx'
 import { scaled } from '../text-scale.ts'
 import type { Preview } from '../worker/main.ts'
@@ -96,6 +97,7 @@ type RowProps = {
   isAt: boolean
   isMarked: boolean
   onMark(isRange: boolean): void
+  onValues(): void
   zone: string
   longestMs: number
   href: string
@@ -189,6 +191,7 @@ export function CallRow({
   isAt,
   isMarked,
   onMark,
+  onValues,
   zone,
   longestMs,
   href,
@@ -198,9 +201,16 @@ export function CallRow({
   const kind = preview?.kind ?? row.kind
   const chosen = (paths: readonly string[]) =>
     paths.map((path) => (
-      <span key={path} role="cell" className="second">
-        <Shown projectId={projectId} row={row} preview={preview} cellOf={cellOf} feedbackOf={feedbackOf} path={path} />
-      </span>
+      <LinkedCell key={path} href={href} className="second">
+        <Shown
+          projectId={projectId}
+          row={row}
+          preview={preview}
+          cellOf={cellOf}
+          feedbackOf={feedbackOf}
+          path={path}
+        />{' '}
+      </LinkedCell>
     ))
   return (
     <div
@@ -222,42 +232,56 @@ export function CallRow({
             />
           </label>
         </span>
-        <span role="cell" className={`s-${row.status}`} title={statusNames[row.status]}>
-          <Icon name={row.status} label={statusNames[row.status]} />
-        </span>
-        <span role="cell" className="name">
+        <LinkedCell href={href} className={`s-${row.status}`} title={statusNames[row.status]}>
+          <Icon name={row.status} label={statusNames[row.status]} />{' '}
+        </LinkedCell>
+        <span role="cell" className="name own">
           <Icon name={kind} label={kind} className={`k-${kind}`} />
-          <a href={href} tabIndex={-1} style={{ color: 'inherit' }}>
+          <a href={href} tabIndex={-1} className="plain">
             <T text={row.name} />
           </a>
+          <button
+            type="button"
+            tabIndex={-1}
+            className="of-row"
+            aria-label={`Values of ${plainOf(row.name, 60)}`}
+            title="Filter by a value of this call (.)"
+            onClick={onValues}
+          >
+            <Icon name="filter" />
+          </button>
         </span>
         {chosen(columns.left)}
       </Pinned>
-      <span
-        role="cell"
+      <LinkedCell
+        href={href}
         className="second num"
         style={{ textAlign: 'left' }}
         title={`${row.startedAt} · ${age(row.startedAt)}`}
       >
-        {moment(row.startedAt, zone)}
-      </span>
-      <span role="cell" className="lat" title={row.latencyMs === null ? 'still running' : `${row.latencyMs} ms`}>
+        {moment(row.startedAt, zone)}{' '}
+      </LinkedCell>
+      <LinkedCell href={href} className="lat" title={row.latencyMs === null ? 'still running' : `${row.latencyMs} ms`}>
         <i className={row.latencyMs === null ? 'open' : ''} style={{ width: `max(2px, ${share * 4.8}rem)` }} />
-        <span className="num">{row.latencyMs === null ? 'running' : duration(row.latencyMs)}</span>
-      </span>
-      <span role="cell" className="second">
-        {row.model === null ? <span className="dim">–</span> : <T text={row.model} />}
-      </span>
-      <span
-        role="cell"
+        <span className="num">{row.latencyMs === null ? 'running' : duration(row.latencyMs)}</span>{' '}
+      </LinkedCell>
+      <LinkedCell href={href} className="second">
+        {row.model === null ? <span className="dim">–</span> : <T text={row.model} />}{' '}
+      </LinkedCell>
+      <LinkedCell
+        href={href}
         className="num second"
         title={row.tokensIn === null ? '' : `${count(row.tokensIn)} in, ${count(row.tokensOut ?? 0)} out`}
       >
-        {row.tokensIn === null ? <span className="dim">–</span> : `${tokens(row.tokensIn)}→${tokens(row.tokensOut)}`}
-      </span>
-      <span role="cell" className="num second" title={row.cost === null ? '' : `$${row.cost}`}>
-        {row.cost === null ? <span className="dim">–</span> : money(row.cost)}
-      </span>
+        {row.tokensIn === null ? (
+          <span className="dim">–</span>
+        ) : (
+          `${tokens(row.tokensIn)}→${tokens(row.tokensOut)}`
+        )}{' '}
+      </LinkedCell>
+      <LinkedCell href={href} className="num second" title={row.cost === null ? '' : `$${row.cost}`}>
+        {row.cost === null ? <span className="dim">–</span> : money(row.cost)}{' '}
+      </LinkedCell>
       {chosen(columns.between)}
       <Pinned side="right" columns={columns}>
         {chosen(columns.right)}

@@ -1,6 +1,6 @@
 // One evaluation run: what its scores come to, and its rows, each with a link to its trace.
 import { useMutation } from '@tanstack/react-query'
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
@@ -52,6 +52,7 @@ export function EvaluationRun() {
   const { runId } = useParams({ from: route })
   const search = useSearch({ from: route })
   const navigate = useNavigate({ from: '/p/$entity/$project/evaluations/$runId' })
+  const router = useRouter()
   const zone = useZone(search.tz)
   const height = useRowHeight()
   const [at, setAt] = useState(0)
@@ -70,7 +71,11 @@ export function EvaluationRun() {
   const { onRange, exampleOf } = useExamples(shown)
   const again = useAgain(projectId)
   const fault = heads.error ?? rows.error
-  const traceOf = (row: RunRow) => ({ ...params, traceId: row.traceId })
+  const target = (row: RunRow) => ({
+    to: '/p/$entity/$project/traces/$traceId' as const,
+    params: { ...params, traceId: row.traceId },
+    search: { call: row.id },
+  })
   const columns: Column<RunRow>[] = [
     {
       name: 'number',
@@ -83,14 +88,9 @@ export function EvaluationRun() {
       name: 'input',
       head: 'Input',
       width: 'minmax(18rem, 2fr)',
+      isOwn: true,
       cell: (row) => (
-        <Link
-          to="/p/$entity/$project/traces/$traceId"
-          params={traceOf(row)}
-          search={{ call: row.id }}
-          tabIndex={-1}
-          className="plain"
-        >
+        <Link {...target(row)} tabIndex={-1} className="plain">
           <T text={exampleOf(row).input || row.id} />
         </Link>
       ),
@@ -214,13 +214,8 @@ export function EvaluationRun() {
             at={Math.min(at, shown.length - 1)}
             onAt={setAt}
             onRange={onRange}
-            onOpen={(row) =>
-              void navigate({
-                to: '/p/$entity/$project/traces/$traceId',
-                params: traceOf(row),
-                search: { call: row.id },
-              })
-            }
+            onOpen={(row) => void navigate(target(row))}
+            hrefOf={(row) => router.buildLocation(target(row)).href}
             rowClass={({ error }) => (error === null ? '' : 'failed')}
           />
         )}

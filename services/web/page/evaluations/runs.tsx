@@ -1,6 +1,6 @@
 // The list of evaluation runs: by evaluation, with the mean of each score and its change since the run before.
 import { useQueries } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
@@ -59,6 +59,7 @@ export function EvaluationRuns() {
   const { entity, project, projectId } = useProject()
   const search = useSearch({ from: route })
   const navigate = useNavigate({ from: '/p/$entity/$project/evaluations' })
+  const router = useRouter()
   const zone = useZone(search.tz)
   const height = useRowHeight()
   const [at, setAt] = useState(0)
@@ -81,21 +82,31 @@ export function EvaluationRuns() {
   const toggle = (id: string) =>
     setMarked((before) => (before.includes(id) ? before.filter((one) => one !== id) : [...before, id].slice(-maxRuns)))
   const params = { entity, project }
-  const open = ({ id }: RunHead) =>
-    void navigate({ to: '/p/$entity/$project/evaluations/$runId', params: { ...params, runId: id } })
+  const target = ({ id }: RunHead) => ({
+    to: '/p/$entity/$project/evaluations/$runId' as const,
+    params: { ...params, runId: id },
+    search: {},
+  })
   const runs = heads.filter(({ id }) => marked.includes(id)).map(({ id }) => id)
   // The oldest of the marked runs is what the others are compared with.
   const compared = runs.toReversed().join(',')
   const compareNow = () =>
     runs.length > 1 &&
     void navigate({ to: '/p/$entity/$project/evaluations/compare', params, search: { runs: compared } })
-  useKeys({ compare: compareNow })
+  useKeys({
+    compare: compareNow,
+    mark() {
+      const head = heads[Math.min(at, heads.length - 1)]
+      if (head) toggle(head.id)
+    },
+  })
 
   const columns: Column<RunHead>[] = [
     {
       name: 'mark',
       head: <span className="hidden">Mark</span>,
       width: '2.4rem',
+      isOwn: true,
       cell: ({ id, name }) => (
         <span className="mark-cell">
           <label>
@@ -124,14 +135,10 @@ export function EvaluationRuns() {
       name: 'run',
       head: 'Run',
       width: 'minmax(17rem, 1.2fr)',
-      cell: ({ id, name }) => (
-        <Link
-          to="/p/$entity/$project/evaluations/$runId"
-          params={{ ...params, runId: id }}
-          tabIndex={-1}
-          className="plain"
-        >
-          <T text={name === 'Evaluation.evaluate' ? `Run ${id.slice(-6)}` : name} />
+      isOwn: true,
+      cell: (head) => (
+        <Link {...target(head)} tabIndex={-1} className="plain">
+          <T text={head.name === 'Evaluation.evaluate' ? `Run ${head.id.slice(-6)}` : head.name} />
         </Link>
       ),
     },
@@ -223,14 +230,9 @@ await evaluation.evaluate(model)`}</pre>
         height={height}
         at={Math.min(at, heads.length - 1)}
         onAt={setAt}
-        onOpen={open}
+        onOpen={(head) => void navigate(target(head))}
+        hrefOf={(head) => router.buildLocation(target(head)).href}
         onRange={(from, to) => setRange((old) => (old.from === from && old.to === to ? old : { from, to }))}
-        onKey={({ key }) => {
-          const head = heads[Math.min(at, heads.length - 1)]
-          if (key !== 'x' || head === undefined) return false
-          toggle(head.id)
-          return true
-        }}
         rowClass={({ status }) => (status === 'error' ? 'failed' : '')}
       />
     )

@@ -41,6 +41,9 @@ export function Choice({ name }: { name: Preference }) {
 const textOf = (node: ReactNode): string =>
   typeof node === 'string' ? node : Array.isArray(node) ? node.map(textOf).join('') : ''
 
+/** Past the rail and the bars: to what the page lists, else to where it begins. */
+const toContent = () => document.querySelector<HTMLElement>('.rows.main, .stage')?.focus()
+
 type FrameProps = {
   crumbs: ReactNode
   title: string
@@ -74,6 +77,9 @@ export function Frame({ crumbs, title, acts, of, children }: FrameProps) {
   }
   return (
     <div className="frame">
+      <button type="button" className="skip first" onClick={toContent}>
+        Skip to content
+      </button>
       <nav className="rail" aria-label="Pages">
         <Link to="/" className="home" aria-label="Projects" title="Projects" search={{ all: '1' }}>
           <img src={icon} alt="" />
@@ -132,7 +138,7 @@ export function Frame({ crumbs, title, acts, of, children }: FrameProps) {
           <Icon name="search" /> <span className="second">Go to</span> <kbd>Ctrl K</kbd>
         </button>
       </header>
-      <main className="stage" aria-label={textOf(title)}>
+      <main className="stage" tabIndex={-1} aria-label={textOf(title)}>
         {children}
       </main>
       {hasEnded && <SignInAgain />}

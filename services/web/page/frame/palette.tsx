@@ -7,6 +7,7 @@ import { useSession } from '../api/session.ts'
 import { callsSearch } from '../calls/search.ts'
 import { count } from '../engine/format.ts'
 import { literalText } from '../engine/query-text.ts'
+import { ranked } from '../engine/ranked.ts'
 import { parsedRef } from '../engine/refs.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
@@ -69,18 +70,18 @@ export function Palette({ here, onClose }: PaletteProps) {
   const views = useSavedViews(here, search)
   const boards = useBoards(here, search)
   const threads = useThreads(here, search)
-  const targets = targetsOfRef(search, navigate)
+  const found = targetsOfRef(search, navigate)
   // A ref says by itself what it is of.
-  const isRef = targets.length > 0
+  const isRef = found.length > 0
   if (!isRef && here && idForm.test(search)) {
-    targets.push({
+    found.push({
       key: `call ${search}`,
       label: search,
       hint: 'call',
       icon: 'calls',
       go: () => void navigate({ to: '/p/$entity/$project/calls/$id', params: { ...here, id: search } }),
     })
-    targets.push({
+    found.push({
       key: 'trace',
       label: search,
       hint: 'trace',
@@ -89,7 +90,7 @@ export function Palette({ here, onClose }: PaletteProps) {
         void navigate({ to: '/p/$entity/$project/traces/$traceId', params: { ...here, traceId: search }, search: {} }),
     })
   } else if (!isRef && here && search !== '')
-    targets.push({
+    found.push({
       key: 'search',
       label: `Calls with “${search}”`,
       hint: 'filter',
@@ -99,7 +100,7 @@ export function Palette({ here, onClose }: PaletteProps) {
   const words = search.toLowerCase()
   for (const { to, label, icon, search: shown = {} } of here && words !== '' ? pages : [])
     if (label.toLowerCase().includes(words))
-      targets.push({
+      found.push({
         key: `page ${label}`,
         label,
         hint: 'page',
@@ -107,7 +108,7 @@ export function Palette({ here, onClose }: PaletteProps) {
         go: () => here && void navigate({ to, params: here, search: shown }),
       })
   for (const { name, calls } of operations)
-    targets.push({
+    found.push({
       key: `op ${name}`,
       label: name,
       hint: `operation, ${count(calls)} of the latest calls`,
@@ -121,7 +122,7 @@ export function Palette({ here, onClose }: PaletteProps) {
         }),
     })
   for (const { page, view } of views)
-    targets.push({
+    found.push({
       key: `view ${view.id}`,
       label: view.label,
       hint: `saved view of ${page}`,
@@ -135,7 +136,7 @@ export function Palette({ here, onClose }: PaletteProps) {
       },
     })
   for (const { id, title } of boards)
-    targets.push({
+    found.push({
       key: `board ${id}`,
       label: title,
       hint: 'dashboard',
@@ -143,7 +144,7 @@ export function Palette({ here, onClose }: PaletteProps) {
       go: () => here && void navigate({ to: '/p/$entity/$project/dashboard', params: here, search: { board: id } }),
     })
   for (const id of threads)
-    targets.push({
+    found.push({
       key: `thread ${id}`,
       label: id,
       hint: 'thread',
@@ -154,7 +155,7 @@ export function Palette({ here, onClose }: PaletteProps) {
     })
   for (const { id, label, icon, isFor } of words === '' ? [] : sections)
     if (isFor(session) && `settings ${label}`.toLowerCase().includes(words))
-      targets.push({
+      found.push({
         key: `settings ${id}`,
         label,
         hint: 'settings',
@@ -164,7 +165,7 @@ export function Palette({ here, onClose }: PaletteProps) {
   for (const { project_id } of data?.projects ?? []) {
     const [first = '', second = ''] = project_id.split('/')
     const params = { entity: first, project: second }
-    targets.push({
+    found.push({
       key: project_id,
       label: project_id,
       hint: 'project',
@@ -172,6 +173,7 @@ export function Palette({ here, onClose }: PaletteProps) {
       go: () => void navigate({ to: '/p/$entity/$project/calls', params, search: {} }),
     })
   }
+  const targets = ranked(found, search)
   const chosen = Math.min(at, targets.length - 1)
   const pick = (target: Target | undefined) => {
     if (target === undefined) return

@@ -1,6 +1,6 @@
 // The objects or ops of a project by their latest version, or all versions of one of them.
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
@@ -91,6 +91,7 @@ export function Objects() {
   const { objectId } = useParams({ strict: false }) as { objectId?: string }
   const search = useSearch({ strict: false }) as { op?: '1'; class?: ObjectKind; page?: string; tz?: string }
   const navigate = useNavigate()
+  const router = useRouter()
   const zone = useZone(search.tz)
   const height = useRowHeight()
   const [at, setAt] = useState(0)
@@ -124,6 +125,7 @@ export function Objects() {
     head: objectId === undefined ? 'Versions' : 'Version',
     width: '8.8rem',
     isNumber: true,
+    isOwn: objectId === undefined,
     cell: (version) =>
       objectId === undefined ? (
         <Link
@@ -143,6 +145,7 @@ export function Objects() {
       name: 'name',
       head: objectId === undefined ? 'Name' : 'Digest',
       width: 'minmax(18rem, 2fr)',
+      isOwn: true,
       cell: (version) => (
         <Link {...versionOf(version)} tabIndex={-1} className="plain">
           <T text={objectId === undefined ? version.object_id : version.digest} max={120} />
@@ -210,6 +213,7 @@ export function Objects() {
         at={Math.min(at, versions.length - 1)}
         onAt={setAt}
         onOpen={(version) => void navigate(versionOf(version))}
+        hrefOf={(version) => router.buildLocation(versionOf(version)).href}
       />
     )
   }

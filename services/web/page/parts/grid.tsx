@@ -1,6 +1,7 @@
 // A windowed table of items by columns: one height, the row at hand, Enter and double click open.
-import type { KeyboardEvent, ReactNode, Ref } from 'react'
+import type { KeyboardEvent, MouseEvent, ReactNode, Ref } from 'react'
 import { scaled } from '../text-scale.ts'
+import { isOfRowLink, LinkedCell } from './row-link.tsx'
 import { Rows, type RowsHandle } from './rows.tsx'
 
 export type Column<Item> = {
@@ -11,6 +12,8 @@ export type Column<Item> = {
   isNumber?: boolean
   /** Of columns that can be sorted by. */
   sorted?: 'descending' | 'none'
+  /** Its cells have links or controls of their own. */
+  isOwn?: boolean
   cell(item: Item, index: number): ReactNode
 }
 
@@ -24,6 +27,8 @@ type GridProps<Item> = {
   at: number
   onAt(index: number): void
   onOpen?(item: Item, index: number): void
+  /** Where items have an address: the whole row is a link to it. */
+  hrefOf?(item: Item): string
   onRange?(from: number, to: number): void
   onKey?(event: KeyboardEvent): boolean
   rowClass?(item: Item): string
@@ -32,7 +37,7 @@ type GridProps<Item> = {
 }
 
 export function Grid<Item>(props: GridProps<Item>) {
-  const { label, columns, items, height, at, onAt, onOpen, rowClass } = props
+  const { label, columns, items, height, at, onAt, onOpen, hrefOf, rowClass } = props
   const [minWidth, headHeight] = [scaled(props.minWidth), scaled(props.headHeight ?? 28)]
   const gridTemplateColumns = columns.map(({ width }) => width).join(' ')
   const open = (index: number) => {
@@ -41,6 +46,7 @@ export function Grid<Item>(props: GridProps<Item>) {
   }
   return (
     <Rows
+      isMain
       label={label}
       count={items.length}
       height={height}
@@ -75,6 +81,7 @@ export function Grid<Item>(props: GridProps<Item>) {
       }
       render={(index, isAt) => {
         const item = items[index] as Item
+        const href = hrefOf?.(item)
         return (
           <div
             role="row"
@@ -82,13 +89,24 @@ export function Grid<Item>(props: GridProps<Item>) {
             aria-selected={isAt}
             className={`row line-of-cells${isAt ? ' at' : ''} ${rowClass?.(item) ?? ''}`}
             style={{ gridTemplateColumns, height, minWidth, width: '100%' }}
-            onDoubleClick={() => open(index)}
+            {...(href === undefined
+              ? { onDoubleClick: () => open(index) }
+              : { onClick: (event: MouseEvent) => isOfRowLink(event) && open(index) })}
           >
-            {columns.map(({ name, cell, isNumber }) => (
-              <span key={name} role="cell" className={isNumber ? 'num' : ''}>
-                {cell(item, index)}
-              </span>
-            ))}
+            {columns.map(({ name, cell, isNumber, isOwn }) => {
+              const className = isNumber ? 'num' : ''
+              if (href !== undefined && !isOwn)
+                return (
+                  <LinkedCell key={name} href={href} className={className}>
+                    {cell(item, index)}
+                  </LinkedCell>
+                )
+              return (
+                <span key={name} role="cell" className={isOwn ? `own ${className}` : className}>
+                  {cell(item, index)}
+                </span>
+              )
+            })}
           </div>
         )
       }}

@@ -45,12 +45,6 @@ export function JsonNode({ row, path, isOpen, isAt, isHit, onToggle, onRead, onM
       aria-level={path.length}
       aria-expanded={opens ? isOpen : undefined}
       style={style}
-      onContextMenu={(event) => {
-        // Links keep the menu of the browser.
-        if ((event.target as HTMLElement).closest('a')) return
-        event.preventDefault()
-        onMenu()
-      }}
     >
       {opens ? (
         <button
@@ -79,11 +73,9 @@ export function JsonNode({ row, path, isOpen, isAt, isHit, onToggle, onRead, onM
           {row.holdsJson ? 'JSON as text' : `${bytes(row.bytes)} read`}
         </button>
       )}
-      {isAt && (
-        <button type="button" tabIndex={-1} className="more" aria-label="Actions of the value (.)" onClick={onMenu}>
-          ⋯
-        </button>
-      )}
+      <button type="button" tabIndex={-1} className="more acts" aria-label="Actions of the value (.)" onClick={onMenu}>
+        ⋯
+      </button>
     </div>
   )
 }

@@ -3,6 +3,7 @@ import {
   type KeyboardEvent,
   type ReactNode,
   type Ref,
+  type RefObject,
   useDeferredValue,
   useEffect,
   useImperativeHandle,
@@ -10,6 +11,9 @@ import {
   useRef,
   useState,
 } from 'react'
+import { isForList } from '../engine/list-keys.ts'
+import { placeOfKey } from '../keys.ts'
+import { preference } from '../preferences.ts'
 
 /** Browsers clamp elements somewhere above 16 million pixels: from here on scroll positions are scaled. */
 const maxPixels = 8_000_000
@@ -36,7 +40,28 @@ type RowsProps = {
   /** Grows to its lines and no further. */
   fits?: boolean
   handle?: Ref<RowsHandle>
+  /** What the page lists: it takes keys wherever nothing else does. */
+  isMain?: boolean
   children?: ReactNode
+}
+
+/** Keys of the page are for its list, also before anything has the focus. */
+function useMainKeys(box: RefObject<HTMLDivElement | null>, isMain: boolean): void {
+  useEffect(() => {
+    if (!isMain) return
+    const pass = (event: globalThis.KeyboardEvent) => {
+      const element = box.current
+      const isTaken = event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey
+      if (isTaken || element !== document.querySelector('.rows.main')) return
+      if (!isForList(event.key, placeOfKey(event.target), preference('letterKeys') === 'on')) return
+      element?.focus({ preventScroll: true })
+      const { key, code, shiftKey } = event
+      const passed = new KeyboardEvent('keydown', { key, code, shiftKey, bubbles: true, cancelable: true })
+      if (element?.dispatchEvent(passed) === false) event.preventDefault()
+    }
+    document.addEventListener('keydown', pass)
+    return () => document.removeEventListener('keydown', pass)
+  }, [box, isMain])
 }
 
 export function Rows(props: RowsProps) {
@@ -69,6 +94,7 @@ export function Rows(props: RowsProps) {
   // What is in view is drawn first.
   const [from, to] = within(useDeferredValue(overscan, 0))
 
+  useMainKeys(box, props.isMain === true)
   const look = () => {
     const element = box.current
     if (element) setView({ top: element.scrollTop, size: element.clientHeight })
@@ -120,7 +146,7 @@ export function Rows(props: RowsProps) {
   return (
     <div
       ref={box}
-      className={`rows ${className}`}
+      className={`rows${props.isMain ? ' main' : ''} ${className}`}
       role={role}
       aria-label={label}
       aria-rowcount={role === 'table' || role === 'treegrid' ? count + (head ? 1 : 0) : undefined}

@@ -1,6 +1,6 @@
 // The threads of a project: conversations by their last turn, with how long turns take and how each began.
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { RangeMenu } from '../calls/range-menu.tsx'
 import { count, duration, moment } from '../engine/format.ts'
@@ -22,6 +22,7 @@ export function Threads() {
   const { entity, project, projectId } = useProject()
   const search = useSearch({ from: route })
   const navigate = useNavigate({ from: '/p/$entity/$project/threads' })
+  const router = useRouter()
   const zone = useZone(search.tz)
   const height = useRowHeight()
   const page = Number(search.page ?? 1) - 1
@@ -68,6 +69,7 @@ export function Threads() {
       name: 'thread',
       head: 'Thread',
       width: 'minmax(16rem, 1fr)',
+      isOwn: true,
       cell: (thread) => (
         <Link {...target(thread)} tabIndex={-1} className="plain">
           <T text={thread.thread_id} max={120} />
@@ -120,6 +122,7 @@ export function Threads() {
         at={Math.min(at, threads.length - 1)}
         onAt={setAt}
         onOpen={(thread) => void navigate(target(thread))}
+        hrefOf={(thread) => router.buildLocation(target(thread)).href}
       />
     )
   }

@@ -168,6 +168,7 @@ export function TreeView({ tree, nowUs, view, window, line, onLine, handle }: Tr
     <div ref={box} className={isBare ? 'spans bare' : 'spans'}>
       <Rows
         handle={rows}
+        isMain
         role="treegrid"
         label="Spans"
         count={lines.length}
