@@ -2,8 +2,9 @@
 import { MutationCache, type Query, QueryCache, QueryClient, timeoutManager, useQuery } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { stopWorker } from '../worker/client.ts'
-import { json } from './client.ts'
-import { repetitions } from './repeat.ts'
+import { baseUrl, json } from './client.ts'
+import { watchedConnection } from './connection.ts'
+import { repeat, repetitions } from './repeat.ts'
 import type { Shapes } from './routes.gen.ts'
 import { ApiFault } from './send.ts'
 
@@ -58,19 +59,58 @@ class Queries extends QueryClient {
   }
 }
 
+/** What may be because nobody answers. Only `/health` can tell. */
+const isDoubtful = (error: unknown): boolean =>
+  !(error instanceof ApiFault) || [0, 502, 503, 504].includes(error.values.status)
+
+function onFault(error: unknown): void {
+  if (isRefused(error)) setEnded(true)
+  if (isDoubtful(error)) void connection.look()
+}
+
 export const queries = new Queries({
   queryCache: new QueryCache({
-    onError: (error, { meta }) => meta?.isAside !== true && isRefused(error) && setEnded(true),
+    onError: (error, { meta }) => meta?.isAside !== true && onFault(error),
   }),
-  mutationCache: new MutationCache({ onError: (error) => isRefused(error) && setEnded(true) }),
+  mutationCache: new MutationCache({ onError: onFault }),
   defaultOptions: {
+    // A browser that believes itself offline asks all the same, and says what came of it.
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
       staleTime: 10_000,
       gcTime: 300_000,
       refetchOnWindowFocus: false,
       retry: (failures, error) => failures < 1 && error instanceof ApiFault && [0, 502].includes(error.values.status),
     },
   },
+})
+
+export type Health = Shapes['service.health']['out']
+
+/** Longer is no answer. */
+const healthMs = 5_000
+
+/** How the server is. @throws when it does not answer, or a proxy does in its place */
+export async function askHealth(): Promise<Health['status']> {
+  // Unavailable servers answer 503 with the same body.
+  const answer = await fetch(new URL('health', baseUrl), { signal: AbortSignal.timeout(healthMs), cache: 'no-store' })
+  const { status } = (await answer.json()) as Health
+  if (typeof status !== 'string') throw new Error('No answer of the server')
+  return status
+}
+
+export const connection = watchedConnection({
+  async reach() {
+    try {
+      queries.setQueryData(['health'], await askHealth())
+      return true
+    } catch {
+      return false
+    }
+  },
+  repeat,
+  onBack: () => void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' }),
 })
 
 export const useHasEnded = (): boolean =>

@@ -1,8 +1,11 @@
 // A page that could not be drawn: its code failed, or its file went when the server was upgraded.
-import type { ErrorComponentProps } from '@tanstack/react-router'
+import { CatchBoundary, type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import { baseUrl } from '../api/client.ts'
+import { ApiFault } from '../api/send.ts'
+import { connection } from '../api/session.ts'
 import { FaultBox } from '../parts/fault.tsx'
+import { useConnection } from './connection-bar.tsx'
+import { Frame } from './frame.tsx'
 
 const storedAs = 'callhouse.loadedAgain'
 const pauseMs = 60_000
@@ -25,19 +28,42 @@ function mayLoadAgain(): boolean {
   }
 }
 
-const missing = new Error('A file of this page did not come. The server may have been upgraded.')
+const missing = new Error('A file of this page could not be loaded. The server may have been upgraded.')
+const away = new Error('This page could not be loaded. It opens by itself when the server can be reached again.')
 
 export function Failed({ error }: ErrorComponentProps) {
   const isMissing = isMissingFile(error)
+  const isUnreached = isMissing || (error instanceof ApiFault && error.values.status === 0)
+  const { isAway } = useConnection()
+  const { history } = useRouter()
+  // Without a server the browser has no page to put in the place of this one.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: looked at again when it is back
   useEffect(() => {
-    if (isMissing && mayLoadAgain()) location.reload()
-  }, [isMissing])
-  return (
-    <main>
+    if (isUnreached) void connection.look().then((isThere) => isThere && mayLoadAgain() && location.reload())
+  }, [isUnreached, isAway])
+  const body = (
+    <>
       <h1 className="hidden">This page could not be shown</h1>
-      <FaultBox error={isMissing ? missing : error} onRetry={() => location.reload()}>
-        <a href={baseUrl}>All projects</a>
+      <FaultBox error={isUnreached && isAway ? away : isMissing ? missing : error} onRetry={() => void reload()}>
+        <button type="button" className="line" onClick={() => history.back()}>
+          Back
+        </button>
+        <Link to="/" search={{ all: '1' }} className="line">
+          All projects
+        </Link>
       </FaultBox>
-    </main>
+    </>
   )
+  return (
+    // What failed may be the frame.
+    <CatchBoundary getResetKey={() => ''} errorComponent={() => <main>{body}</main>}>
+      <Frame title="Page not shown" crumbs={<span className="at">Page not shown</span>}>
+        {body}
+      </Frame>
+    </CatchBoundary>
+  )
+}
+
+async function reload(): Promise<void> {
+  if (await connection.look()) location.reload()
 }

@@ -8,6 +8,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { choices, localZone, type Preference, preference, setPreference, usePreference } from '../preferences.ts'
 import { SignInAgain } from '../sign-in/sign-in.tsx'
+import { ConnectionBar } from './connection-bar.tsx'
 import { openKeySheet, openPalette } from './dialogs.tsx'
 import { HealthSign } from './health.tsx'
 import { PageLinks, usePageKeys } from './rail.tsx'
@@ -139,6 +140,7 @@ export function Frame({ crumbs, title, acts, of, children }: FrameProps) {
         </button>
       </header>
       <main className="stage" tabIndex={-1} aria-label={textOf(title)}>
+        <ConnectionBar />
         {children}
       </main>
       {hasEnded && <SignInAgain />}

@@ -1,13 +1,10 @@
-// How the server is, in a sign: asked once the page stands still, and again when somebody comes back to it.
+// How the server is, in a sign: asked once the page stands still, again when somebody comes back to it, and while a list is live.
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Link, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { baseUrl } from '../api/client.ts'
-import type { Shapes } from '../api/routes.gen.ts'
-import { mayAdminister, useSession } from '../api/session.ts'
+import { askHealth, type Health, mayAdminister, useSession } from '../api/session.ts'
 import { Icon } from '../parts/icon.tsx'
-
-type Health = Shapes['service.health']['out']
+import { useConnection } from './connection-bar.tsx'
 
 const words: Record<Health['status'], string> = {
   ok: 'The server is well',
@@ -17,6 +14,9 @@ const words: Record<Health['status'], string> = {
 
 /** Questions that take longer do not keep the sign away. */
 const longestMs = 2_000
+
+/** While a list is live. */
+const liveMs = 15_000
 
 /** What the page shows comes before it. */
 function useIsIdle(): boolean {
@@ -42,21 +42,20 @@ function useIsIdle(): boolean {
 export function HealthSign() {
   const { data: session } = useSession()
   const isIdle = useIsIdle()
-  const { data, isError } = useQuery({
+  const { live } = useSearch({ strict: false }) as { live?: string }
+  const { isAway } = useConnection()
+  const { data } = useQuery({
     queryKey: ['health'],
-    async queryFn({ signal }): Promise<Health['status']> {
-      // Unavailable servers answer 503 with the same body.
-      const answer = await fetch(new URL('health', baseUrl), { signal })
-      return ((await answer.json()) as Health).status
-    },
+    queryFn: askHealth,
+    refetchInterval: live === '1' && liveMs,
     enabled: isIdle,
     staleTime: 60_000,
     refetchOnWindowFocus: true,
     retry: false,
   })
-  const status = isError ? 'unavailable' : data
+  const status = isAway ? 'unavailable' : data
   if (status === undefined) return null
-  const label = isError ? 'The server does not answer' : words[status]
+  const label = isAway ? 'The server does not answer' : words[status]
   const sign = (
     <span className={status === 'ok' ? 's-success' : 's-error'}>
       <Icon name={status === 'ok' ? 'success' : 'error'} />

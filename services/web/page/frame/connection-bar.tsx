@@ -1,0 +1,28 @@
+// Says on every page that the server is away, and since it is asked again by itself, when.
+import { useSyncExternalStore } from 'react'
+import { connection } from '../api/session.ts'
+
+export const useConnection = () => useSyncExternalStore(connection.subscribe, connection.state)
+
+export function ConnectionBar() {
+  const { isAway, leftS } = useConnection()
+  return (
+    <div role="status">
+      {isAway && (
+        <div className="notice bad">
+          <span>
+            The server cannot be reached. <span className="second">What shows may be out of date.</span>
+          </span>
+          <span className="grow" />
+          {/* Not read out each second. */}
+          <span className="num" aria-hidden="true">
+            {leftS > 0 ? `Trying again in ${leftS} s` : 'Trying again…'}
+          </span>
+          <button type="button" className="line" disabled={leftS === 0} onClick={() => void connection.look()}>
+            Retry
+          </button>
+        </div>
+      )}
+    </div>
+  )
+}
