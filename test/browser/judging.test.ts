@@ -235,47 +235,6 @@ describe('annotation queues', () => {
     await page.waitForURL((to) => to.pathname.includes('/traces/'))
   })
 
-  it('lose no answer when the tab closes, and show no item again while its answer is on its way', async () => {
-    const own = 'acme/judging-kept'
-    await fillQueue(own)
-    const { page: tab, faults } = await world.open()
-    const tabTitle = (name: string) => tab.getByText(name, { exact: true }).waitFor()
-    await tab.goto(`${world.url}/p/${own}/queues`)
-    await tab.getByRole('table', { name: 'Annotation queues' }).locator('.row').first().getByRole('link').click()
-    await tab.getByRole('button', { name: 'Go on' }).click()
-    await tabTitle('Item 9 of 16')
-    await tab.locator('.asked.at', { hasText: 'helpful' }).waitFor()
-    await tab.route('**/feedback/create', (route) => route.abort())
-    for (const key of ['y', '2', '4', 'Enter']) await tab.keyboard.press(key)
-    await tabTitle('Item 10 of 16')
-    await tab.getByText('Saving 1…').waitFor()
-    // From the item before, on to the next open one: not to the one whose answer is on its way.
-    await tab.keyboard.press('ArrowLeft')
-    await tabTitle('Item 9 of 16')
-    await tab.keyboard.press('ArrowLeft')
-    await tabTitle('Item 8 of 16')
-    await tab.keyboard.press('u')
-    await tabTitle('Item 10 of 16')
-    tab.removeAllListeners('dialog')
-    const asked = tab.waitForEvent('dialog')
-    const closed = tab.close({ runBeforeUnload: true })
-    const dialog = await asked
-    expect(dialog.type()).toBe('beforeunload')
-    await dialog.accept()
-    await closed
-    faults.length = 0
-    expect(await annotationsOf(own, 'tester')).toEqual({})
-    // Whichever page is opened next sends what was kept.
-    const context = tab.context()
-    const next = await context.newPage()
-    await next.goto(`${world.url}/`)
-    await expectSoon(() => annotationsOf(own, 'tester')).toEqual({ helpful: true, tone: 'plain', stars: 4 })
-    await expectSoon(() =>
-      next.evaluate(() => Object.keys(localStorage).filter((key) => key.includes('answers'))),
-    ).toEqual([])
-    await context.close()
-  })
-
   it('say at its question why an answer was refused, and keep the item open', async () => {
     await fillQueue('acme/judging-refused')
     await page.goto(`${world.url}/p/acme/judging-refused/queues`)

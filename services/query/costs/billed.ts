@@ -1,5 +1,5 @@
 // What of a call's usage is billed: the tokens that its counts report, and what is known of the cached ones among them.
-import type { CallDocuments, PayloadColumn } from '../calls/payloads.ts'
+import type { Document } from '../calls/conditions/types.ts'
 
 /**
  * Of one model, beside the reported counts (clickhouse/migrations/0022_billed_usage.sql). `inside`: cached tokens that the
@@ -24,7 +24,7 @@ export const nothingBilled: Billed = {
 }
 
 /** What has to be read of a call for `billedOf`. */
-export const billedColumns = ['billed_usage', 'counts_cached'] as const satisfies readonly PayloadColumn[]
+export const billedColumns = ['billed_usage', 'counts_cached'] as const satisfies readonly Document[]
 
 type Entry = [model: string, ...counts: [number, number, number, number, number, number]]
 
@@ -32,7 +32,7 @@ type Entry = [model: string, ...counts: [number, number, number, number, number,
 export function billedOf({
   billed_usage: text,
   counts_cached: countsCached,
-}: CallDocuments): ReadonlyMap<string, Billed> {
+}: Partial<Record<Document, Buffer>>): ReadonlyMap<string, Billed> {
   if (text === undefined) return none
   const entries = JSON.parse(text.toString('utf8')) as Entry[]
   return new Map(

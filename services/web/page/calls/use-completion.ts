@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useMemo } from 'react'
 import { json } from '../api/client.ts'
 import { beginsSo, fieldOfPath, plainFields, sentNameOf, type Written } from '../engine/completion.ts'
-import { type FieldKind, fieldFault, kindOfField, pathsOf, statuses } from '../engine/filter-fields.ts'
+import { type FieldKind, fieldFault, kindOfField, pathsOf, statusValues } from '../engine/filter-fields.ts'
 import { opNameOf } from '../engine/rows.ts'
 
 export type Suggestion = { value: string | number; shown: string; calls: number | null }
@@ -89,7 +89,7 @@ export function useCompletion(project: string, written: Written | undefined): Su
     )
     const isStatus = kindOfField(field) === 'status'
     const all = isStatus
-      ? statuses.map((value) => ({ value, calls: stored.find((one) => one.value === value)?.calls ?? null }))
+      ? statusValues.map((value) => ({ value, calls: stored.find((one) => one.value === value)?.calls ?? null }))
       : stored
     return all
       .filter(({ value }) => String(value).toLowerCase().startsWith(low))

@@ -1,5 +1,5 @@
 // What of a filter says nothing: fields that there are not, values and units that a field does not have; and what is meant.
-import { fieldFault, kindOfField, nearest, statuses, statusWords } from './filter-fields.ts'
+import { fieldFault, kindOfField, nearest, statusValues, statusWords } from './filter-fields.ts'
 import { type Expression, type Literal, type Operator, parseQuery, queryText, type Term } from './query-text.ts'
 
 /** @property fixes lines of the filter that say what may be meant, the likeliest first. */
@@ -31,7 +31,7 @@ function meantValue(kind: keyof typeof forms, value: Literal): Literal | undefin
   const text = String(value).trim()
   if (kind === 'status') {
     const low = text.toLowerCase().replaceAll(/[\s-]/g, '_')
-    return statusWords[low] ?? nearest(low, statuses) ?? statusWords[nearest(low, Object.keys(statusWords)) ?? '']
+    return statusWords[low] ?? nearest(low, statusValues) ?? statusWords[nearest(low, Object.keys(statusWords)) ?? '']
   }
   const number = /^[$€]?\s*(-?\d[\d,_]*(?:\.\d+)?)\s*(\p{L}*)/u.exec(text)
   if (number === null) return undefined
@@ -48,7 +48,7 @@ function isValue(kind: keyof typeof forms, value: Literal): boolean {
     case 'list':
       return true
     case 'status':
-      return (statuses as readonly unknown[]).includes(value)
+      return (statusValues as readonly unknown[]).includes(value)
     case 'time':
       return typeof value === 'string' && /^\d{4}-/.test(value) && !Number.isNaN(Date.parse(value))
     default:
@@ -92,7 +92,7 @@ function ofCondition(term: Cond): Found | undefined {
   if (wrong === undefined) return undefined
   const meant = values.map((value) => (isValue(kind, value) ? value : meantValue(kind, value)))
   return {
-    message: `${field} takes ${kind === 'status' ? listed(statuses) : example}, not ${String(wrong).slice(0, 60)}`,
+    message: `${field} takes ${kind === 'status' ? listed(statusValues) : example}, not ${String(wrong).slice(0, 60)}`,
     terms: meant.includes(undefined) ? [] : [{ ...term, values: meant as Literal[] }],
   }
 }

@@ -37,9 +37,9 @@ export const filterFields: Readonly<Record<string, FilterField>> = {
   ref: { path: 'input_refs', kind: 'list', also: ['refs', 'input_refs'] },
 }
 
-export const statuses = ['error', 'success', 'running', 'descendant_error'] as const
+export const statusValues = ['error', 'success', 'running', 'descendant_error'] as const
 /** Words for a status that other products have. */
-export const statusWords: Readonly<Record<string, (typeof statuses)[number]>> = {
+export const statusWords: Readonly<Record<string, (typeof statusValues)[number]>> = {
   failed: 'error',
   failure: 'error',
   fail: 'error',
