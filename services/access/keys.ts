@@ -13,7 +13,15 @@ import {
 } from '../../schemas/access.ts'
 import { type KeyLimits, keyLimits } from '../../schemas/project-settings.ts'
 import { itemKey, type KeyValue, maxItemBytes } from '../core/directory/items.ts'
-import { type Access, allowsOn, isWithin, type Scope } from '../core/directory/roles.ts'
+import {
+  type Access,
+  type Action,
+  actionsOn,
+  allowsOn,
+  intersect,
+  isWithin,
+  type Scope,
+} from '../core/directory/roles.ts'
 import { type DirectoryState, limitsOfKey } from '../core/directory/state.ts'
 import { fault, invalid } from '../core/http/errors.ts'
 import {
@@ -21,6 +29,7 @@ import {
   bucketsGivenBy,
   createKey,
   expiryOf,
+  grantedTo,
   isRangeWithin,
   rotateKey,
   throwIfManyRevoked,
@@ -107,6 +116,22 @@ function throwUnlessSpeaksFor(state: DirectoryState, userId: string, caller: Cal
   if (userId !== caller.userId) throwUnlessOver(state, userId, caller, now)
 }
 
+/**
+ * A key does what its own actions and the roles of its user allow: what the roles lack would count for nothing.
+ * @throws Fault 409 for a key with an action that no role of its user holds
+ */
+function throwUnlessInRoles(state: DirectoryState, userId: string, wanted: Access, now: number): void {
+  const both = intersect(wanted, grantedTo(state, userId, now))
+  for (const [scope, all] of Object.entries(wanted)) {
+    const isLacking = (one: Action) => !actionsOn(both, scope).includes(one)
+    const lacking = all.filter(isLacking)
+    if (lacking.length === 0) continue
+    const nothing = lacking.length === all.length ? ', so this key could do nothing there' : ''
+    const roles = `The roles of ${userId} do not include ${lacking.join(', ')} on ${scope}${nothing}`
+    throw fault(409, `${roles}. Grant a role that does (PUT /grants), or leave it out of the key`)
+  }
+}
+
 /** Users of CALLHOUSE_KEYS are not in the directory: nothing that is there could end their keys. */
 const onlyConfigured = (userId: string): string =>
   `${userId} is named by CALLHOUSE_KEYS alone and has no keys besides: make a user (POST /users), and a key of it (POST /keys)`
@@ -162,6 +187,7 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
     const { name, actions, scopes } = asked
     const { id, text } = await change(caller, (before) => {
       throwUnlessSpeaksFor(before, userId, caller, now())
+      throwUnlessInRoles(before, userId, accessOn(scopes, actions), now())
       if (userId === caller.userId) throwIfManyRevoked(before, userId, now())
       const limits = limitsGivenBy(before, caller, asked.limits)
       const addresses = addressesGivenBy(before, caller, asked.addresses)
@@ -208,7 +234,7 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
       name: 'keys.create',
       method: 'POST',
       path: '/keys',
-      summary: 'Makes a key of a user and tells its text, once; it does what the grants of the user allow as well',
+      summary: 'Makes a key of a user, whose roles hold all of its actions, and tells its text, once',
       body: { type: 'json', schema: newKeyRequest, check: 'schema', maxBytes: maxItemBytes },
       response: madeKeyResponse,
       async handle({ input, caller }) {

@@ -173,6 +173,9 @@ describe('sessions', () => {
 
   it('begin with a key where the key counts, and tell nobody else whose it is', async () => {
     await server.send('/users', { id: 'net' })
+    const grant = { user_id: 'net', scope: 'acme', role: 'reader' }
+    const headers = { authorization: `Bearer test-key`, 'content-type': 'application/json' }
+    await fetch(`${origin}/grants`, { method: 'PUT', headers, body: JSON.stringify(grant) })
     const made = { user_id: 'net', actions: ['read'], scopes: ['acme'], addresses: ['192.0.2.0/24'] }
     const { key } = await server.send<{ key: string }>('/keys', made)
     const whose = (from: string) => {
