@@ -1,7 +1,7 @@
 // What the page says of rights, beside the table of the server.
 import { expect, it } from 'vitest'
 import { actionsOf, roles as roleNames } from '../../services/core/directory/roles.ts'
-import { actionsOfRole, contains, roleOf, roles } from '../../services/web/page/settings/rights.ts'
+import { actionsOfRole, contains, fitting, lackingOf, roleOf, roles } from '../../services/web/page/settings/rights.ts'
 
 it('the page names the roles of the server with the same actions', () => {
   expect(roles).toEqual(roleNames)
@@ -24,4 +24,34 @@ it('a scope lies in itself, in its entity and in everything, and not in what mer
     true,
   ])
   expect([contains('acm', 'acme/app'), contains('acme/app', 'acme')]).toEqual([false, false])
+})
+
+it('a key of a user begins with what the roles of the user hold on its scopes, else with the scope that they are on', () => {
+  const grants = [
+    { scope: 'acme/demo', role: 'reader' },
+    { scope: 'beta', role: 'writer' },
+  ] as const
+  const rolesOf = (...scopes: string[]) => {
+    const found = fitting(grants, scopes)
+    return [roleOf(found.held), ...found.scopes]
+  }
+  expect(rolesOf('acme/demo')).toEqual(['reader', 'acme/demo'])
+  expect(rolesOf('beta/app')).toEqual(['writer', 'beta/app'])
+  expect(rolesOf('acme/demo', 'beta/app')).toEqual(['reader', 'acme/demo', 'beta/app'])
+  expect([rolesOf('acme'), rolesOf()]).toEqual([
+    ['reader', 'acme/demo'],
+    ['reader', 'acme/demo'],
+  ])
+  expect(fitting([], ['acme'])).toEqual({ held: [], scopes: ['acme'] })
+})
+
+it('what a key would not do is told with the roles that do not hold it', () => {
+  const grants = [{ scope: 'acme/demo', role: 'reader' }] as const
+  expect(lackingOf(grants, ['read'], ['acme/demo'])).toBeUndefined()
+  expect(lackingOf(grants, ['read', 'ingest'], ['acme/demo'])).toEqual({
+    scope: 'acme/demo',
+    lacking: ['ingest'],
+    roles: ['reader'],
+  })
+  expect(lackingOf(grants, ['read'], ['acme/demo', 'acme'])).toEqual({ scope: 'acme', lacking: ['read'], roles: [] })
 })

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, Navigate, useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useDeferredValue, useState } from 'react'
 import { json } from '../api/client.ts'
-import { mayRead, useSession } from '../api/session.ts'
+import { mayRead, mayWrite, type Session, useSession } from '../api/session.ts'
 import { age, count } from '../engine/format.ts'
 import { Frame } from '../frame/frame.tsx'
 import { FaultBox } from '../parts/fault.tsx'
@@ -73,14 +73,7 @@ export function Projects() {
                 No project by this name
               </p>
             )}
-            {isEmpty && mayRead(session) && (
-              <>
-                <p className="second" style={{ margin: '8px 0 16px' }}>
-                  A project exists as soon as something is sent to it.
-                </p>
-                <QuickStart project={`${session?.entity ?? 'acme'}/demo`} />
-              </>
-            )}
+            {isEmpty && session && mayRead(session) && <NoProject session={session} />}
             <OpenProject />
           </div>
         </div>
@@ -128,6 +121,41 @@ function Card({
       </Link>
       <Storage projectId={project_id} />
     </li>
+  )
+}
+
+/** Who may send makes the first project; whoever may not is told whom to ask. */
+function NoProject({ session }: { session: Session }) {
+  const { user_id, grants, entity, role } = session
+  const scopes = Array.isArray(grants) ? grants : undefined
+  if (scopes?.length === 0)
+    return (
+      <div role="status" className="second" style={{ margin: '8px 0 16px' }}>
+        <h2>This key opens no project</h2>
+        <p>
+          You are signed in as {user_id}. Ask whoever administers Callhouse for you to give {user_id} a role on a
+          project (Settings, Users), then reload this page.
+        </p>
+      </div>
+    )
+  if (!mayWrite(session))
+    return (
+      <div role="status" className="second" style={{ margin: '8px 0 16px' }}>
+        <h2>Nothing to read yet</h2>
+        <p>
+          Your role is {role} on {scopes?.join(', ') ?? 'everything'}, where no calls have been sent yet. If you
+          expected some, ask an admin for a role on the project that has them. Sending calls needs a key with the role
+          ingest or writer.
+        </p>
+      </div>
+    )
+  return (
+    <>
+      <p className="second" style={{ margin: '8px 0 16px' }}>
+        Projects are created automatically when you send the first call.
+      </p>
+      <QuickStart project={`${entity ?? 'acme'}/demo`} />
+    </>
   )
 }
 

@@ -8,7 +8,17 @@ import { QuickStart } from '../projects/quick-start.tsx'
 import { LimitFields, numbersOf } from './key-limits.tsx'
 import { type User, useUsers } from './lists.ts'
 import { Copy, Field, FormDialog, SelectField } from './parts.tsx'
-import { type Action, actions, actionsOfRole, contains, type Role, roleHelp, roleOf, roles } from './rights.ts'
+import {
+  type Action,
+  actions,
+  actionsOfRole,
+  fitting,
+  lackingOf,
+  type Role,
+  roleHelp,
+  roleOf,
+  roles,
+} from './rights.ts'
 
 export type Made = { id: string; key: string; expires_at?: string | undefined }
 
@@ -45,7 +55,7 @@ const scopesOf = (text: string): string[] => [
   ),
 ]
 
-const days = {
+export const days = {
   '': 'Never',
   '1': 'In a day',
   '7': 'In 7 days',
@@ -65,15 +75,6 @@ type Draft = {
   addresses: string
   limits: Record<string, string>
 }
-
-/** Scopes on which no role of the user holds what the key shall do. */
-const lacking = (user: User | undefined, held: readonly Action[], scopes: readonly string[]): string[] =>
-  user === undefined
-    ? []
-    : scopes.filter((scope) => {
-        const granted = user.grants.filter((one) => contains(one.scope, scope))
-        return held.some((action) => !granted.some(({ role }) => actionsOfRole[role].includes(action)))
-      })
 
 async function make(draft: Draft, isAdmin: boolean, users: readonly User[]): Promise<Made> {
   const scopes = scopesOf(draft.scopes)
@@ -136,19 +137,27 @@ function May({ held, onHeld }: { held: readonly Action[]; onHeld(held: readonly 
   )
 }
 
+/** What no role of the chosen user holds; a new user is granted a role that does. */
+const lackingIn = (draft: Draft, users: readonly User[]) => {
+  const user = users.find(({ id }) => id === draft.user)
+  return user && lackingOf(user.grants, draft.held, scopesOf(draft.scopes))
+}
+
 type ForProps = { draft: Draft; change(part: Partial<Draft>): void; users: readonly User[] }
 
 function For({ draft, change, users }: ForProps) {
   const role = roleOf(draft.held)
-  const without = lacking(
-    users.find(({ id }) => id === draft.user),
-    draft.held,
-    scopesOf(draft.scopes),
-  )
+  const without = lackingIn(draft, users)
+  const choose = (user: string) => {
+    const grants = users.find(({ id }) => id === user)?.grants
+    if (grants === undefined) return change({ user })
+    const { held, scopes } = fitting(grants, scopesOf(draft.scopes))
+    change({ user, held, scopes: scopes.join(', ') })
+  }
   return (
     <>
       <Field label="User" hint="Keys of a user follow what the user may do.">
-        <select value={draft.user} onChange={({ target }) => change({ user: target.value })}>
+        <select value={draft.user} onChange={({ target }) => choose(target.value)}>
           <option value={newUser}>A new user for a program…</option>
           {users.map(({ id }) => (
             <option key={id} value={id}>
@@ -162,10 +171,12 @@ function For({ draft, change, users }: ForProps) {
           <input type="text" value={draft.newId} onChange={({ target }) => change({ newId: target.value })} />
         </Field>
       )}
-      {without.length > 0 && (
-        <p className="told-hint">
-          <Icon name="descendant_error" /> {draft.user} has no role that holds all of this on {without.join(', ')}: the
-          key does only what both allow.
+      {without !== undefined && (
+        <p className="told-hint" role="status">
+          <Icon name="descendant_error" /> {draft.user}’s {without.roles.length === 1 ? 'role' : 'roles'}{' '}
+          {without.roles.length === 0 ? 'give nothing' : `(${without.roles.join(', ')})`} on {without.scope}
+          {without.roles.length > 0 && `: ${without.lacking.join(', ')} is not included`}. Give a role under Users, or
+          leave it out.
         </p>
       )}
     </>
@@ -196,7 +207,10 @@ export function NewKey({ isAdmin, projectId, onClose }: { isAdmin: boolean; proj
   const scopes = scopesOf(draft.scopes)
   if (made) return <KeyMade made={made} scopes={scopes} onClose={onClose} />
   const isReady =
-    draft.held.length > 0 && scopes.length > 0 && (draft.user !== newUser || draft.newId.trim() !== '' || !isAdmin)
+    draft.held.length > 0 &&
+    scopes.length > 0 &&
+    lackingIn(draft, users) === undefined &&
+    (draft.user !== newUser || draft.newId.trim() !== '' || !isAdmin)
   const run = async () => setMade(await make(draft, isAdmin, users))
   return (
     <FormDialog

@@ -50,3 +50,28 @@ export function roleOf(held: readonly Action[]): Role | undefined {
 /** Whether a scope is another or lies in it. */
 export const contains = (wide: string, narrow: string): boolean =>
   wide === '*' || wide === narrow || narrow.startsWith(`${wide}/`)
+
+type Grants = readonly { scope: string; role: Role }[]
+
+const granted = (grants: Grants, scope: string) => grants.filter((one) => contains(one.scope, scope))
+
+/** Of some actions those that no role holds, on the first scope where any is lacking; undefined where all are held. */
+export function lackingOf(grants: Grants, held: readonly Action[], scopes: readonly string[]) {
+  for (const scope of scopes) {
+    const found = granted(grants, scope)
+    const lacking = held.filter((action) => !found.some(({ role }) => actionsOfRole[role].includes(action)))
+    if (lacking.length > 0) return { scope, lacking, roles: found.map(({ role }) => role) }
+  }
+  return undefined
+}
+
+/** What a key of somebody may do: all that the roles hold on the scopes; where they hold nothing there, on their own. */
+export function fitting(grants: Grants, scopes: readonly string[]): { held: readonly Action[]; scopes: string[] } {
+  const all = Object.keys(actions) as Action[]
+  const held = all.filter((action) => lackingOf(grants, [action], scopes) === undefined)
+  if (scopes.length > 0 && held.length > 0) return { held, scopes: [...scopes] }
+  const [first] = grants
+  return first === undefined
+    ? { held: [], scopes: [...scopes] }
+    : { held: actionsOfRole[first.role], scopes: [first.scope] }
+}

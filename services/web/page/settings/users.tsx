@@ -5,9 +5,10 @@ import { useSession } from '../api/session.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
+import { GrantFields, Invite } from './invite.tsx'
 import { type User, useUsers } from './lists.ts'
-import { Confirm, Field, FormDialog, RowMenu, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
-import { type Role, roleHelp, roles } from './rights.ts'
+import { Confirm, FormDialog, RowMenu, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
+import type { Role } from './rights.ts'
 
 type Grant = User['grants'][number]
 type Asked =
@@ -110,28 +111,6 @@ function columnsOf(own: string | null | undefined, ask: (asked: Asked) => void):
   ]
 }
 
-type GrantFieldsProps = { role: Role | ''; scope: string; onRole(role: Role | ''): void; onScope(scope: string): void }
-
-function GrantFields({ role, scope, onRole, onScope, isFree }: GrantFieldsProps & { isFree: boolean }) {
-  return (
-    <>
-      <Field label="Role" hint={role === '' ? 'May do nothing until a role is given.' : `${roleHelp[role]}.`}>
-        <select value={role} onChange={({ target }) => onRole(target.value as Role | '')}>
-          {isFree && <option value="">none yet</option>}
-          {roles.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </select>
-      </Field>
-      {role !== '' && (
-        <Field label="On" hint="A project, an entity, or * for everything.">
-          <input type="text" value={scope} onChange={({ target }) => onScope(target.value)} />
-        </Field>
-      )}
-    </>
-  )
-}
-
 function GiveRole({ user, projectId, onClose }: { user: User; projectId: string; onClose(): void }) {
   const [role, setRole] = useState<Role | ''>('reader')
   const [scope, setScope] = useState(projectId)
@@ -158,45 +137,9 @@ function GiveRole({ user, projectId, onClose }: { user: User; projectId: string;
   )
 }
 
-function NewUser({ projectId, onClose }: { projectId: string; onClose(): void }) {
-  const [id, setId] = useState('')
-  const [kind, setKind] = useState<User['kind']>('person')
-  const [name, setName] = useState('')
-  const [role, setRole] = useState<Role | ''>('reader')
-  const [scope, setScope] = useState(projectId)
-  const [isMade, setMade] = useState(false)
-  const make = async () => {
-    const user_id = id.trim()
-    if (!isMade) await json('users.create', { id: user_id, kind, ...(name.trim() !== '' && { name: name.trim() }) })
-    setMade(true)
-    if (role !== '') await json('grants.set', { user_id, scope: scope.trim(), role })
-  }
-  const isReady = id.trim() !== '' && (role === '' || scope.trim() !== '')
-  return (
-    <FormDialog title="New user" act="Make the user" run={make} isReady={isReady} onClose={onClose}>
-      <div className="set-fields">
-        <Field label="Id" hint="Stands in records, and stays.">
-          <input type="text" value={id} disabled={isMade} onChange={({ target }) => setId(target.value)} />
-        </Field>
-        <Field label="Name">
-          <input type="text" value={name} disabled={isMade} onChange={({ target }) => setName(target.value)} />
-        </Field>
-        <Field label="Kind">
-          <select value={kind} disabled={isMade} onChange={({ target }) => setKind(target.value as User['kind'])}>
-            <option value="person">A person</option>
-            <option value="service">A program</option>
-          </select>
-        </Field>
-        <GrantFields role={role} scope={scope} onRole={setRole} onScope={setScope} isFree />
-      </div>
-      {isMade && <p className="second">The user is there; the role is not given yet.</p>}
-    </FormDialog>
-  )
-}
-
 /** The questions before a change of a user. */
 function Ask({ asked, projectId, onClose }: { asked: Asked; projectId: string; onClose(): void }) {
-  if (asked.what === 'new') return <NewUser projectId={projectId} onClose={onClose} />
+  if (asked.what === 'new') return <Invite projectId={projectId} onClose={onClose} />
   const { user } = asked
   const params = { id: user.id }
   if (asked.what === 'grant') return <GiveRole user={user} projectId={projectId} onClose={onClose} />
@@ -256,7 +199,7 @@ export function Users({ projectId }: { projectId: string }) {
         title="Users"
         acts={
           <button type="button" className="first" onClick={() => setAsked({ what: 'new' })}>
-            New user
+            Invite
           </button>
         }
       >
