@@ -15,11 +15,12 @@ WITH
         ARRAY JOIN points AS point, bills AS bill
         GROUP BY project_id, bucket, trace_id, model, is_top
     ),
-    tokens AS
+    used AS
     (
         SELECT
             project_id, bucket, trace_id, max(is_top) AS has_top,
-            sumForEachIf(sums, is_top = 1) AS tops, sumForEachIf(sums, is_top = 0) AS others
+            sumForEachIf(sums, is_top = 1) AS tops, sumForEachIf(sums, is_top = 0) AS others,
+            groupArray((model, is_top, sums)) AS entries
         FROM by_model
         GROUP BY project_id, bucket, trace_id
     ),
@@ -37,26 +38,27 @@ WITH
 SELECT
     d.project_id, {unit:UInt16}, d.bucket, {revision:UInt64}, arraySum(t.spans), t.trace, t.spans, t.errors, t.running, t.begun,
     t.ended, t.root_at, t.has_top, t.tops[1], t.tops[2], t.tops[3], t.others[1], t.others[2], t.others[3],
-    u.trace, u.models, u.tops, u.sums[1], u.sums[2], u.sums[4], u.sums[5], u.sums[6], u.sums[7], u.sums[8], u.sums[9]
+    t.used_traces, t.entries.1, t.entries.2, arrayMap(e -> e.3[1], t.entries), arrayMap(e -> e.3[2], t.entries),
+    arrayMap(e -> e.3[4], t.entries), arrayMap(e -> e.3[5], t.entries), arrayMap(e -> e.3[6], t.entries),
+    arrayMap(e -> e.3[7], t.entries), arrayMap(e -> e.3[8], t.entries), arrayMap(e -> e.3[9], t.entries)
 FROM due AS d
 LEFT JOIN
 (
     SELECT
-        b.project_id AS project_id, b.bucket AS bucket, groupArray(reinterpretAsUInt128(sipHash128(b.trace_id))) AS trace,
-        groupArray(b.spans) AS spans, groupArray(b.errors) AS errors, groupArray(b.running) AS running,
-        groupArray(b.begun) AS begun, groupArray(b.ended) AS ended, groupArray(b.root_at) AS root_at,
-        groupArray(k.has_top) AS has_top, groupArrayForEach(arrayResize(k.tops, 3)) AS tops,
-        groupArrayForEach(arrayResize(k.others, 3)) AS others
-    FROM by_trace AS b
-    LEFT JOIN tokens AS k ON k.project_id = b.project_id AND k.bucket = b.bucket AND k.trace_id = b.trace_id
+        project_id, bucket, groupArray(key) AS trace, groupArray(of.spans) AS spans, groupArray(of.errors) AS errors,
+        groupArray(of.running) AS running, groupArray(of.begun) AS begun, groupArray(of.ended) AS ended, groupArray(of.root_at) AS root_at,
+        groupArray(of.has_top) AS has_top, groupArrayForEach(arrayResize(of.tops, 3)) AS tops,
+        groupArrayForEach(arrayResize(of.others, 3)) AS others, groupArrayArray(arrayMap(e -> key, of.entries)) AS used_traces,
+        groupArrayArray(of.entries) AS entries
+    FROM
+    (
+        SELECT
+            b.project_id AS project_id, b.bucket AS bucket, reinterpretAsUInt128(sipHash128(b.trace_id)) AS key, b.spans AS spans,
+            b.errors AS errors, b.running AS running, b.begun AS begun, b.ended AS ended, b.root_at AS root_at,
+            k.has_top AS has_top, k.tops AS tops, k.others AS others, k.entries AS entries
+        FROM by_trace AS b
+        LEFT JOIN used AS k ON k.project_id = b.project_id AND k.bucket = b.bucket AND k.trace_id = b.trace_id
+    ) AS of
     GROUP BY project_id, bucket
 ) AS t ON t.project_id = d.project_id AND t.bucket = d.bucket
-LEFT JOIN
-(
-    SELECT
-        project_id, bucket, groupArray(reinterpretAsUInt128(sipHash128(trace_id))) AS trace, groupArray(model) AS models,
-        groupArray(is_top) AS tops, groupArrayForEach(by_model.sums) AS sums
-    FROM by_model
-    GROUP BY project_id, bucket
-) AS u ON u.project_id = d.project_id AND u.bucket = d.bucket
 SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -164,7 +164,9 @@ export const examples: Record<string, Example> = {
   'calls.usage': body(({ calls }) => ({ call_ids: [calls.root], include_costs: true })),
   'calls.score': body(({ calls }) => ({ call_ids: [calls.root], scorer_refs: [] })),
   'traces.usage': body(() => ({ include_costs: true })),
-  'traces.query': ({ trace }, n) => ({ body: n % 2 === 0 ? { trace_ids: [trace] } : { sort_by: [{ field: 'cost', direction: 'desc' }] } }),
+  'traces.query': ({ trace }, n) => ({
+    body: n % 2 === 0 ? { trace_ids: [trace] } : { sort_by: [{ field: 'cost', direction: 'desc' }] },
+  }),
   'traces.tree': body(({ trace }) => ({ trace_id: trace })),
   'calls.cells': body(({ calls }) => ({ call_ids: [calls.root], paths: ['inputs', 'op_name'] })),
   'calls.fields': project,

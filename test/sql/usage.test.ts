@@ -18,7 +18,7 @@ import { callSeriesQuery, seriesOf, usageSeriesQuery } from '../../services/quer
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
 import { conditionsOf } from '../../services/query/calls/conditions/conditions.ts'
 import { priceBook, priceTable } from '../../services/query/costs/prices.ts'
-import { figuresQuery, usageQuery as traceUsageQuery } from '../../services/query/traces/figures.ts'
+import { figuresQuery, tracesUsageQuery } from '../../services/query/traces/figures.ts'
 import { idsQuery, modelsQuery, orderQuery } from '../../services/query/traces/order.ts'
 import { priceGrid } from '../../services/query/traces/price-grid.ts'
 import { usageQuery } from '../../services/query/usage/by-key.ts'
@@ -124,7 +124,7 @@ const queries: [about: string, query: Query][] = [
     rolledUsageQuery(hours, sums, { split: splitTime(0, 7_200_000_000, []), rootsOnly: true, most: 9 }),
   ],
   ['what traces come to', figuresQuery(projectId, ['a', 'b'])],
-  ['what traces used', traceUsageQuery(projectId, ['a', 'b'], [2_000_000], [3_600_000_000])],
+  ['what traces used', tracesUsageQuery(projectId, ['a', 'b'], [2_000_000], [3_600_000_000])],
   ['models of traces', modelsQuery(projectId, tracesSplit, everything)],
   [
     'traces by their cost',

@@ -91,7 +91,7 @@ export const figuresQuery = (projectId: ProjectId, ids: readonly string[]): Quer
  * Rows: trace, whether of roots and spans, model, from when on its price holds, total tokens, sums that costs are made of.
  * @param times of calls with usage, null = there are too many
  */
-export const usageQuery = (
+export const tracesUsageQuery = (
   projectId: ProjectId,
   ids: readonly string[],
   times: readonly number[] | null,
@@ -148,7 +148,8 @@ export async function readFigures(
   const figures = await read<FigureRow>(figuresQuery(projectId, ids))
   const times = [...new Set(figures.flatMap(([, , , , , , , , reportedUs]) => reportedUs))]
   const named = times.length > maxTimes ? null : times
-  const usage = times.length === 0 ? [] : await read<UsageRow>(usageQuery(projectId, ids, named, book.changesUs()))
+  const usage =
+    times.length === 0 ? [] : await read<UsageRow>(tracesUsageQuery(projectId, ids, named, book.changesUs()))
   const figuresOf = new Map(figures.map((row) => [row[0], row]))
   const usageBy = Map.groupBy(usage, ([trace]) => trace)
   return [...new Set(ids)].flatMap((id): TraceFigures[] => {
