@@ -34,6 +34,7 @@ import type * as session from '../../../../schemas/session.ts'
 import type * as tables from '../../../../schemas/tables.ts'
 import type * as threads from '../../../../schemas/threads.ts'
 import type * as traceTree from '../../../../schemas/trace-tree.ts'
+import type * as traces from '../../../../schemas/traces.ts'
 import type * as trainingJobs from '../../../../schemas/training-jobs.ts'
 import type * as usage from '../../../../schemas/usage.ts'
 
@@ -190,6 +191,7 @@ export type Shapes = {
   'tables.query_stats_batch': { in: z.input<typeof tables.tableStatsBatchRequest>; out: z.output<typeof tables.tableStatsBatchResponse>; line: never }
   'tables.update': { in: z.input<typeof tables.tableUpdateRequest>; out: z.output<typeof tables.tableUpdateResponse>; line: never }
   'threads.stream_query': { in: z.input<typeof threads.threadsQueryRequest>; out: null; line: never }
+  'traces.query': { in: z.input<typeof traces.tracesQueryRequest>; out: z.output<typeof traces.tracesQueryResponse>; line: never }
   'traces.tree': { in: z.input<typeof traceTree.traceTreeRequest>; out: z.output<typeof traceTree.traceTreeResponse>; line: never }
   'traces.usage': { in: z.input<typeof usage.traceUsageRequest>; out: z.output<typeof usage.usageResponse>; line: never }
   'training_jobs.create_sft': { in: z.input<typeof trainingJobs.sftTrainingJobRequest>; out: z.output<typeof trainingJobs.sftTrainingJobResponse>; line: never }
@@ -354,6 +356,7 @@ export const routes = {
   'tables.query_stats_batch': ['POST', '/table/query_stats_batch'],
   'tables.update': ['POST', '/table/update'],
   'threads.stream_query': ['POST', '/threads/stream_query'],
+  'traces.query': ['POST', '/v2/{entity}/{project}/traces/query'],
   'traces.tree': ['POST', '/trace/tree'],
   'traces.usage': ['POST', '/trace/usage'],
   'training_jobs.create_sft': ['POST', '/v1/preview/sft-training-jobs'],
