@@ -1,5 +1,6 @@
 // A call record of the wire, reduced to what a row shows. Runs in the worker: long payloads never reach the page.
 import { lastSaid } from './conversation.ts'
+import { lineOfThrown } from './thrown.ts'
 
 export type Status = 'success' | 'error' | 'running' | 'descendant_error'
 
@@ -182,6 +183,15 @@ export function microsOf(iso: string): number {
   return iso.charAt(19) === '.' ? secondUs + Number(iso.slice(20, -1).slice(0, 6).padEnd(6, '0')) : secondUs
 }
 
+const maxException = 2_000
+
+/** What was thrown comes first: texts of SDKs begin with frames, or are JSON. */
+function exceptionOf(text: string | null): string | null {
+  if (text === null) return null
+  const line = lineOfThrown(text)
+  return (text.startsWith(line) ? text : `${line}\n${text}`).slice(0, maxException)
+}
+
 /** What every shape of a call's row has. */
 export function rowBasicsOf(
   record: Members,
@@ -197,7 +207,7 @@ export function rowBasicsOf(
     startedUs,
     endedUs,
     latencyMs: endedUs === null ? null : Math.max(0, endedUs - startedUs) / 1000,
-    exception: asText(own(record, 'exception'))?.slice(0, 2_000) ?? null,
+    exception: exceptionOf(asText(own(record, 'exception'))),
   }
 }
 

@@ -15,6 +15,7 @@ import {
   textOf,
   wholeNumbers,
 } from './span-columns.ts'
+import { lineOfThrown } from './thrown.ts'
 import { type Counts, countedOf, totalsOf } from './tree-totals.ts'
 
 type TreeAnswer = Shapes['traces.tree']['out']
@@ -77,7 +78,7 @@ export function spansOf(tree: TreeAnswer): Spans {
     parent: Int32Array.from(tree.parent),
     names: textColumn(tree.names, tree.name),
     models: textColumn(tree.models, tree.model),
-    errors: textColumn(tree.errors, tree.error),
+    errors: textColumn(tree.errors.map(lineOfThrown), tree.error),
     start: wholeNumbers(tree.start_us),
     duration: wholeNumbers(tree.duration_us),
     kind: Uint8Array.from(kindsOf(tree)),

@@ -24,6 +24,7 @@ import { Cost } from './cost.tsx'
 import { Feedback } from './feedback.tsx'
 import { FieldActs } from './field-acts.tsx'
 import { type Tab, type TraceSearch, tabNames, traceSearch } from './search.ts'
+import { ThrownList } from './thrown.tsx'
 import { openQuery } from './trace-query.ts'
 
 const labels: Record<Tab, string> = {
@@ -103,11 +104,7 @@ export function Reader(props: ReaderProps) {
           {acts}
         </h2>
         {data && <Facts row={data.row} tree={tree} line={line} zone={zone} size={data.bytes} />}
-        {data?.row.exception && (
-          <div className="thrown" tabIndex={0} role="group" aria-label="Exception">
-            <T text={data.row.exception} max={20_000} />
-          </div>
-        )}
+        {data && <ThrownList all={data.thrown} hasFailed={data.row.exception !== null} />}
       </header>
       <div className="tabs" role="tablist" aria-label="Parts of the span">
         {tabs.map((name) => (

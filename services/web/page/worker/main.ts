@@ -9,6 +9,7 @@ import { type FoundMedia, mediaIn } from '../engine/media.ts'
 import type { Message } from '../engine/message-parts.ts'
 import { parsedAsSpelled } from '../engine/message-parts.ts'
 import { cellOf, kindOf, opNameOf, type Row, rowOf, type SpanKind } from '../engine/rows.ts'
+import { type Thrown, thrownOf } from '../engine/thrown.ts'
 import { type Spans, spansOf } from '../engine/tree.ts'
 import { callRows } from './call-rows.ts'
 import { differences, traceDifferences } from './differences.ts'
@@ -25,6 +26,7 @@ export type Opened = {
   bytes: number
   conversation: Message[] | null
   media: FoundMedia[]
+  thrown: Thrown[]
   /** Its summary reports what models used. */
   hasUsage: boolean
 } | null
@@ -149,6 +151,7 @@ const methods = {
       sections,
       row: rowOf(light),
       bytes: bytes.length,
+      thrown: thrownOf(light),
       hasUsage: hasUsage(light.summary),
       ...contentsOf(sections, light.attributes),
     }
