@@ -23,6 +23,7 @@ import { Conversation } from './conversation.tsx'
 import { Cost } from './cost.tsx'
 import { Feedback } from './feedback.tsx'
 import { FieldActs } from './field-acts.tsx'
+import { isSpan, Logs } from './logs.tsx'
 import { type Tab, type TraceSearch, tabNames, traceSearch } from './search.ts'
 import { ThrownList } from './thrown.tsx'
 import { openQuery } from './trace-query.ts'
@@ -34,6 +35,7 @@ const labels: Record<Tab, string> = {
   feedback: 'Feedback',
   cost: 'Cost',
   code: 'Code',
+  logs: 'Logs',
   raw: 'Raw',
 }
 
@@ -78,6 +80,7 @@ export function Reader(props: ReaderProps) {
     conversation: messages !== null,
     cost: data?.hasUsage === true,
     code: op !== undefined,
+    logs: data ? isSpan(id) : false,
   }
   const shown: Tab = tab === undefined || has[tab] === false ? first : tab
   const tabs = tabNames.filter((name) => has[name] !== false)
@@ -138,6 +141,7 @@ export function Reader(props: ReaderProps) {
         )}
         {shown === 'cost' && <Cost key={id} projectId={projectId} id={id} />}
         {op && shown === 'code' && <Code projectId={projectId} op={op} withLink />}
+        {data && shown === 'logs' && <Logs key={id} projectId={projectId} row={data.row} zone={zone} />}
         {shown === 'feedback' && <Feedback key={id} projectId={projectId} id={id} zone={zone} />}
         {data && shown === 'io' && (
           <>

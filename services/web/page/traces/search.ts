@@ -2,7 +2,7 @@
 import { type SpanKind, type Status, spanKinds } from '../engine/rows.ts'
 import { statuses, type TraceMode } from '../engine/tree.ts'
 
-export const tabNames = ['conversation', 'io', 'attributes', 'feedback', 'cost', 'code', 'raw'] as const
+export const tabNames = ['conversation', 'io', 'attributes', 'feedback', 'cost', 'code', 'logs', 'raw'] as const
 export type Tab = (typeof tabNames)[number]
 
 /** How the spans stand, in the order of the key that goes on. */
