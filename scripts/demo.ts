@@ -2,20 +2,20 @@
 import { sendEvaluations } from './demo/evaluations.ts'
 import { giveFeedback } from './demo/feedback.ts'
 import { sendQueue } from './demo/queue.ts'
-import { askServer, checkServer, type DemoTarget } from './demo/server.ts'
+import { askServer, checkServer, type DemoTarget, runningServer } from './demo/server.ts'
 import { sendSpans } from './demo/spans.ts'
 import { traceWithSdk } from './demo/weave.ts'
 
 const usage = `usage: npm run demo <key> [<url> [<entity>/<project>]]
 
   key      or CALLHOUSE_DEMO_KEY; the server prints its first key once, 'callhouse keys create' makes more
-  url      or CALLHOUSE_DEMO_URL; default http://127.0.0.1:6400
+  url      or CALLHOUSE_DEMO_URL; default the server of the data folder (CALLHOUSE_DATA_DIR), else of CALLHOUSE_PORT
   project  default acme/demo
 `
 
 class DemoError extends Error {}
 
-function target(): DemoTarget {
+async function target(): Promise<DemoTarget> {
   const [key, url, project] = process.argv.slice(2)
   if (key === '--help' || key === '-h') throw new DemoError(usage)
   const { CALLHOUSE_DEMO_KEY, CALLHOUSE_DEMO_URL } = process.env
@@ -23,7 +23,7 @@ function target(): DemoTarget {
   if (!given) throw new DemoError(`The demo needs a key.\n\n${usage}`)
   return {
     key: given,
-    url: (url || CALLHOUSE_DEMO_URL || 'http://127.0.0.1:6400').replace(/\/+$/, ''),
+    url: (url || CALLHOUSE_DEMO_URL || (await runningServer(process.env))).replace(/\/+$/, ''),
     project: project || 'acme/demo',
   }
 }
@@ -31,7 +31,7 @@ function target(): DemoTarget {
 type Counted = { trace_id: string; exception: string | null; op_name: string }
 
 async function run(): Promise<void> {
-  const server = target()
+  const server = await target()
   const refused = await checkServer(server)
   if (refused !== undefined) throw new DemoError(refused)
   const before = await askServer<{ count: number }>(server, '/calls/query_stats', { project_id: server.project })

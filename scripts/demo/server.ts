@@ -1,14 +1,29 @@
-// The server that the demo talks to: whether it is there and takes the key, and questions in JSON Lines.
+// The server that the demo talks to: where it runs, whether it takes the key, and questions in JSON Lines.
+import { loadConfig } from '../../services/app/config.ts'
+import { askOverSocket } from '../../services/core/process/control-socket.ts'
 
 export type DemoTarget = { url: string; key: string; project: string }
 
 export const authorization = ({ key }: DemoTarget): string => `Basic ${Buffer.from(`api:${key}`).toString('base64')}`
 
+/** A server that listens everywhere is reached from here by the machine itself. */
+const reachable = (url: string): string => url.replace(/^(https?:\/\/)(?:0\.0\.0\.0|\[?::\]?)(?=:\d+$)/, '$1127.0.0.1')
+
+/** The server that holds the data folder of these settings, else the one that they would start. */
+export async function runningServer(env: NodeJS.ProcessEnv): Promise<string> {
+  const loaded = loadConfig({ env, argv: [] })
+  // What starts no server tells what is wrong with its settings; the demo goes by the others.
+  const { dataDir, host, port } = loaded.ok ? loaded.config : { dataDir: '.callhouse', host: '127.0.0.1', port: 6400 }
+  const reply = await askOverSocket(dataDir, { command: 'address', args: [] }).catch(() => undefined)
+  return reachable(reply?.ok && typeof reply.result === 'string' ? reply.result : `http://${host}:${port}`)
+}
+
 /** Why the demo cannot begin, in words for a reader; undefined when it can. */
 export async function checkServer(target: DemoTarget): Promise<string | undefined> {
   const ask = (path: string, init: RequestInit = {}) => fetch(target.url + path, init).catch(() => undefined)
   const health = await ask('/health')
-  if (!health) return `No server answers at ${target.url}. Start one with: npm start`
+  if (!health)
+    return `No server answers at ${target.url}. Start one with npm start, or give its address: npm run demo <key> <url>`
   if (health.status === 404) return `What answers at ${target.url} is not Callhouse.`
   const body = JSON.stringify({ project_id: target.project })
   const headers = { authorization: authorization(target), 'content-type': 'application/json' }

@@ -71,6 +71,11 @@ const configSchema = z.object({
     'fatal',
     'silent',
   ]),
+  logFormat: choice(
+    'auto',
+    'form of log lines; auto = text on a terminal (warnings, faults, slow requests), else json',
+    ['auto', 'json', 'text'],
+  ),
   wirePrefix: choice('platform', 'first word of user and run fields on the wire', ['platform', 'wb']),
   wireAliases: truth(
     true,

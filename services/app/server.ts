@@ -192,6 +192,7 @@ export async function startCallhouse(
     const maskings = maskingsOf(masks, config, masterKey, logger, counters.onMasked)
     let jobs: EvaluationJobs | undefined
     let invoke: Invoke | undefined
+    let url: string | undefined
     const applying = does(role, 'apply')
       ? await startApplying({
           config,
@@ -215,6 +216,7 @@ export async function startCallhouse(
             logsBeforeUs: (projectId) => logsRemovedBeforeUs(retention, projectId),
           },
           invoke: () => invoke,
+          address: () => url,
           onApplied: (topic) => topic === 'evaluation_jobs' && jobs?.touch(),
         })
       : undefined
@@ -373,24 +375,22 @@ export async function startCallhouse(
     applied.failed.catch(fail)
     const port = await http.listen()
     if (does(role, 'ingest')) {
-      const methods = createOtelGrpcMethods({ routes, isShuttingDown })
-      const { maxBodyBytes, requestTimeoutMs } = config
       otlp = await openOtlpPorts({
         config,
         main: http.server,
         logger,
         log: logger,
-        methods,
+        methods: createOtelGrpcMethods({ routes, isShuttingDown }),
         isShuttingDown,
         metrics: metrics.grpc,
         ...http.shared,
         refusals,
-        maxBodyBytes,
-        requestTimeoutMs,
+        maxBodyBytes: config.maxBodyBytes,
+        requestTimeoutMs: config.requestTimeoutMs,
         tls,
       })
     }
-    const url = `http${tls ? 's' : ''}://${config.host}:${port}`
+    url = `http${tls ? 's' : ''}://${config.host}:${port}`
     return { url, firstKey: first.text, log, store, worker, http, invoke, otlp, shutdown }
   } catch (error) {
     unshown()

@@ -88,6 +88,8 @@ type ApplyingDeps = RemovalRules & {
   applied: AppliedWatch
   /** By which commands ask routes; undefined while the server starts. */
   invoke(): Pick<Invoke, 'json'> | undefined
+  /** Where this process listens; undefined while it starts. */
+  address(): string | undefined
   /** Rows of a topic are in the tables. */
   onApplied?(topic: string): void
 }
@@ -262,6 +264,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   const move = moving(deps, worker, rebuilds, deadLetters)
   const socket = await listenForCommands(dataDir, async (message) => {
     if (message.command === 'ping') return 'here'
+    if (message.command === 'address') return deps.address()
     if (message.command === 'doctor') return examineStore(config, store)
     if (/^(rebuild|replay)\./.test(message.command)) return rebuild(message)
     if (message.command.startsWith('move.')) return move(message)

@@ -8,7 +8,7 @@ import { packageVersion } from '../core/process/version.ts'
 import { print } from './command.ts'
 
 export async function serve(config: Config, role: ServerRole): Promise<void> {
-  const output = createLogger({ level: config.logLevel })
+  const output = createLogger({ level: config.logLevel, format: config.logFormat })
   const callhouse = await startCallhouse(config, output, role)
   callhouse.shutdown.onSignals()
   print(`callhouse ${role === 'serve' ? '' : `${role} `}${await packageVersion()} listens on ${callhouse.url}`)
@@ -20,8 +20,9 @@ export async function serve(config: Config, role: ServerRole): Promise<void> {
     const { host: main, protocol } = new URL(callhouse.url)
     print(exporterText({ ...callhouse.otlp, main }, protocol === 'https:'))
   }
-  if (callhouse.firstKey) print(`first API key (shown once, keep it): ${callhouse.firstKey}`)
-  if (callhouse.firstKey && config.page) print(`the web page: ${callhouse.url}/sign-in#key=${callhouse.firstKey}`)
+  // Last and alone: nothing else of a start is needed again.
+  if (callhouse.firstKey) print(`\nfirst API key (shown once, keep it): ${callhouse.firstKey}`)
+  if (callhouse.firstKey && config.page) print(`the web page: ${callhouse.url}/sign-in#key=${callhouse.firstKey}\n`)
   // Whoever started this process may build the page now, without holding anything up.
   process.send?.({ listens: callhouse.url })
 }

@@ -187,7 +187,7 @@ it('cells of a spreadsheet are pasted over rows and behind them, and taken back 
   await dialog.getByLabel('From column').selectOption('score')
   await dialog.getByText('2 columns were copied, and there are 1 from here on.').waitFor()
   await dialog.getByLabel('From column').selectOption('question')
-  await dialog.getByText('1 rows change, 1 are added.').waitFor()
+  await dialog.getByText('1 row changes, 1 added.').waitFor()
   expect(await everybodysFaults(page, 'paste')).toEqual([])
   await dialog.getByRole('button', { name: 'Paste 2 × 2 cells' }).click()
   await page.getByText('2 changes not saved').waitFor()

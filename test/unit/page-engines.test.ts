@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { completed, fieldOfPath, writtenAt } from '../../services/web/page/engine/completion.ts'
-import { columnMoney, count, duration, money } from '../../services/web/page/engine/format.ts'
+import { columnMoney, count, duration, money, plural } from '../../services/web/page/engine/format.ts'
 import {
   findBytes,
   kindAt,
@@ -238,6 +238,13 @@ describe('text', () => {
   it('parts the thousands of numbers, and spells small ones as the browser does', () => {
     for (const value of [0, 7, 999, -999, 1_000, -1_000, 1_234_567, 0.5, 12.3456, Number.NaN, Number.POSITIVE_INFINITY])
       expect(count(value)).toBe(value.toLocaleString('en-US'))
+  })
+
+  it('name one thing or more of them', () => {
+    expect([0, 1, 2, 1_000].map((value) => plural(value, 'error'))).toEqual([
+      ...['0 errors', '1 error', '2 errors', '1,000 errors'],
+    ])
+    expect([plural(1, 'query', 'queries'), plural(2, 'query', 'queries')]).toEqual(['1 query', '2 queries'])
   })
 })
 

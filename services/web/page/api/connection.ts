@@ -1,5 +1,4 @@
 // Whether the server can be reached: asked once a request was not answered, every few seconds while it is away.
-import type { repeat } from './repeat.ts'
 
 /** @param leftS seconds until it is asked again while it is away; 0 = it is being asked */
 export type ConnectionState = { isAway: boolean; leftS: number }
@@ -10,7 +9,8 @@ const here: ConnectionState = { isAway: false, leftS: 0 }
 type Parts = {
   /** Whether it answers anything. Never rejects. */
   reach(): Promise<boolean>
-  repeat: typeof repeat
+  /** As `repeat` of this folder. */
+  repeat(work: () => void, everyMs: number): () => void
   /** What shows may be older than what the server has. */
   onBack(): void
 }

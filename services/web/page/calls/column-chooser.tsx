@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
-import { count } from '../engine/format.ts'
+import { count, plural } from '../engine/format.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -171,7 +171,7 @@ export function ColumnChooser({ project, columns, placed, widths, onChange, onWi
       </ul>
       <p className="dim">
         {matching.length > maxListed && `The first ${maxListed} of ${count(matching.length)} fields. `}
-        {data && `Of the latest ${count(data.sampled_calls)} calls.`}
+        {data && `Of the latest ${plural(data.sampled_calls, 'call')}.`}
       </p>
     </Dialog>
   )

@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { json } from '../api/client.ts'
-import { count } from '../engine/format.ts'
+import { count, plural } from '../engine/format.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import type { ListRequest } from './search.ts'
 
@@ -34,7 +34,7 @@ async function countOf({ projectId, ids, matches }: DeleteProps, signal: AbortSi
 }
 
 function Counted({ found, marked, matches }: { found: number; marked: number; matches: boolean }) {
-  const what = `The server counts ${count(found)} ${found === 1 ? 'call' : 'calls'}${matches ? ' that match the filter' : ''}. `
+  const what = `The server counts ${plural(found, 'call')}${matches ? ' that match the filter' : ''}. `
   const differ = found > marked ? `Only the ${count(marked)} marked ones go. ` : ''
   return (
     <p>
@@ -77,7 +77,7 @@ export function DeleteDialog(props: DeleteProps) {
         now.deleted += num_deleted
       } catch (error) {
         if (control.signal.aborted) break
-        now.faults.push(`${count(call_ids.length)} calls: ${error instanceof Error ? error.message : 'failed'}`)
+        now.faults.push(`${plural(call_ids.length, 'call')}: ${error instanceof Error ? error.message : 'failed'}`)
       }
       now.asked = from + call_ids.length
       setProgress({ ...now })
@@ -86,7 +86,7 @@ export function DeleteDialog(props: DeleteProps) {
     await client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
   }
   return (
-    <Dialog title={`Delete ${count(ids.length)} ${ids.length === 1 ? 'call' : 'calls'}`} onClose={close}>
+    <Dialog title={`Delete ${plural(ids.length, 'call')}`} onClose={close}>
       {progress === undefined ? (
         <form onSubmit={(event) => void run(event)} className="delete-calls">
           {counted.data !== undefined && (

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { json } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
-import { count } from '../engine/format.ts'
+import { count, plural } from '../engine/format.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { signs } from '../traces/reactions.tsx'
@@ -47,7 +47,7 @@ export function FeedbackMarked({ projectId, ids, onClose }: Props) {
     event.preventDefault()
     give.mutate()
   }
-  const calls = `${count(ids.length)} ${ids.length === 1 ? 'call' : 'calls'}`
+  const calls = `${plural(ids.length, 'call')}`
   return (
     <Dialog title={`Feedback on ${calls}`} onClose={onClose}>
       {give.isSuccess ? (

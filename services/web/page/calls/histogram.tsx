@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { json } from '../api/client.ts'
-import { count, moment } from '../engine/format.ts'
+import { moment, plural } from '../engine/format.ts'
 import { bucketFor, rangeOfBuckets } from '../engine/time-axis.ts'
 import { TimeBrush } from '../parts/time-brush.tsx'
 import { boundsOf, type ListRequest } from './search.ts'
@@ -77,11 +77,11 @@ export function Histogram({ request, range, nowS, zone, isOn, isOld, onRange, ac
   const most = Math.max(1, ...calls.map((one) => one ?? 0))
   const buckets = data?.buckets ?? []
   const place = at === undefined ? undefined : buckets[at]
-  const sums = `${count(group?.total['calls.sum'] ?? 0)} calls · ${count(group?.total['errors.sum'] ?? 0)} errors`
+  const sums = `${plural(group?.total['calls.sum'] ?? 0, 'call')} · ${plural(group?.total['errors.sum'] ?? 0, 'error')}`
   const atPlace =
     place === undefined
       ? undefined
-      : `${moment(place, zone)}: ${count(calls[at as number] ?? 0)} calls, ${count(errors[at as number] ?? 0)} errors`
+      : `${moment(place, zone)}: ${plural(calls[at as number] ?? 0, 'call')}, ${plural(errors[at as number] ?? 0, 'error')}`
   return (
     <div className="histogram">
       <TimeBrush

@@ -1,7 +1,7 @@
 // One row of the list of calls, and the head above it.
 import { lazy, type ReactNode, Suspense } from 'react'
 import { type FeedbackItem, summaryOf } from '../engine/feedback.ts'
-import { age, bytes, count, duration, moment, money, tokens } from '../engine/format.ts'
+import { age, bytes, count, duration, moment, money, plural, tokens } from '../engine/format.ts'
 import { isContentRef, type MediaSource } from '../engine/media.ts'
 import { parsedRef } from '../engine/refs.ts'
 import { type Row, statusNames } from '../engine/rows.ts'
@@ -153,7 +153,7 @@ function FeedbackText({ items }: { items: readonly FeedbackItem[] | undefined })
   const { reactions, values, notes } = summaryOf(items ?? [])
   const parts = [
     ...reactions.map(([sign, times]) => `${sign} ${count(times)}`),
-    ...(notes > 0 ? [`${count(notes)} ${notes === 1 ? 'note' : 'notes'}`] : []),
+    ...(notes > 0 ? [`${plural(notes, 'note')}`] : []),
     ...values.map(([name, text]) => `${name}: ${text.slice(0, 60)}`),
   ]
   return parts.length === 0 ? <span className="dim">{items && '–'}</span> : <T text={parts.join(' · ')} />

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { json } from '../api/client.ts'
 import { fieldOfPath } from '../engine/completion.ts'
 import { pathOf } from '../engine/filter-fields.ts'
-import { count } from '../engine/format.ts'
+import { count, plural } from '../engine/format.ts'
 import type { CallsRequest } from '../engine/query-request.ts'
 import { literalText } from '../engine/query-text.ts'
 import { opNameOf } from '../engine/rows.ts'
@@ -129,7 +129,7 @@ export function WhatDiffers({ projectId, search, ids, nowS, onFilter, onClose }:
               ? 'There are no other calls to compare them with.'
               : data.found.length === 0
                 ? 'No value is more, or less, common here than elsewhere.'
-                : `Shares of the latest ${count(data.here.sampled)} calls ${what}, and of the latest ${count(data.elsewhere.sampled)} others.`}
+                : `Shares of the latest ${plural(data.here.sampled, 'call')} ${what}, and of the latest ${count(data.elsewhere.sampled)} others.`}
           </p>
           <ul className="values differ">
             {data.found.map((one) => (

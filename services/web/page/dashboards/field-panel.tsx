@@ -6,7 +6,7 @@ import { json } from '../api/client.ts'
 import { parsed } from '../calls/search.ts'
 import { fieldOfPath } from '../engine/completion.ts'
 import { feedbackSeries, type Given } from '../engine/feedback-series.ts'
-import { count } from '../engine/format.ts'
+import { plural } from '../engine/format.ts'
 import { useProject } from '../frame/project-page.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Chart } from './chart.tsx'
@@ -127,7 +127,7 @@ export function FeedbackPanel(props: PanelProps & { measure: FeedbackMeasure }) 
   if (data !== undefined && series.length === 0 && hidesEmpty) return null
   const notes = [
     ...(within('') === '' ? [] : ['Of all calls, whatever the filter.']),
-    ...(data && data.total > data.items.length ? [`Of the latest ${count(data.items.length)} items.`] : []),
+    ...(data && data.total > data.items.length ? [`Of the latest ${plural(data.items.length, 'item')}.`] : []),
   ]
   return (
     <div className={classOf(panel)}>

@@ -1,6 +1,8 @@
 // One panel of a dashboard: a chart over time, a table of the greatest groups, or a single number.
+
 import { useId } from 'react'
 import { parsed } from '../calls/search.ts'
+import { count } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
 import { groupsOf, rankedGroups } from './boards.ts'
@@ -21,12 +23,19 @@ export const wholeMetrics: readonly Metric[] = [
   ...latencies,
 ]
 
+/** From here on it is told how many times as much it is. */
+const manyTimes = 10
+
+const changeText = (change: number): string =>
+  change >= manyTimes
+    ? `× ${count(Math.round(change + 1))}`
+    : `${change > 0 ? '+' : change < 0 ? '−' : '±'}${Math.abs(change * 100).toFixed(Math.abs(change) < 0.1 ? 1 : 0)} %`
+
 /** How a value has changed against the time before, as a share of it. */
 export function ChangeSince({ now, before }: { now: number | null; before: number | null }) {
   if (now === null || before === null || before === 0) return <span className="dim">no earlier figure</span>
   const change = now / before - 1
-  const text = `${change > 0 ? '+' : change < 0 ? '−' : '±'}${Math.abs(change * 100).toFixed(Math.abs(change) < 0.1 ? 1 : 0)} %`
-  return <span className="second num">{text} vs the time before</span>
+  return <span className="second num">{changeText(change)} vs the time before</span>
 }
 
 type Known = PanelProps & { measure: Measure }

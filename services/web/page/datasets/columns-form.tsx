@@ -1,6 +1,6 @@
 // Renames, removes and adds columns of a table: in all of its rows at one time.
 import { useState } from 'react'
-import { count } from '../engine/format.ts'
+import { plural } from '../engine/format.ts'
 import { jsonFault } from '../engine/json-texts.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import type { ColumnChange } from '../engine/table-columns.ts'
@@ -54,7 +54,7 @@ export function ColumnsForm({ names, stored, onDone, onClose }: Props) {
       run={async () => onDone(changes)}
       onClose={onClose}
     >
-      {isMuch && <p className="s-error">Columns are changed in tables of at most {count(maxRows)} rows.</p>}
+      {isMuch && <p className="s-error">Columns are changed in tables of at most {plural(maxRows, 'row')}.</p>}
       <fieldset className="set-columns">
         <legend>Columns, and their names from now on</legend>
         {columns.map(({ name, to, isRemoved }, place) => {

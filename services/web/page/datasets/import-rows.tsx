@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useMemo, useState } from 'react'
 import { fileText } from '../engine/file-text.ts'
-import { bytes, count } from '../engine/format.ts'
+import { bytes, count, plural } from '../engine/format.ts'
 import {
   formatOf,
   type Imported,
@@ -136,7 +136,7 @@ export function ImportRows({ title = 'Import rows', head, names, isReady = true,
             imported.faults.length > 0 ? `; ${count(imported.faults.length)} that cannot be read are left out` : ''
           }`}
       </p>
-      {isMany && <p className="s-error">At most {count(maxRows)} rows at a time.</p>}
+      {isMany && <p className="s-error">At most {plural(maxRows, 'row')} at a time.</p>}
       <Faults faults={imported.faults} />
       {imported.columns.length > 0 && (
         <fieldset className="set-columns">

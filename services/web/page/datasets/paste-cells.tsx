@@ -1,7 +1,7 @@
 // Cells of a spreadsheet over rows of the table: from which row and column on, with how it will be.
 import { useState } from 'react'
 import { baseUrl } from '../api/client.ts'
-import { count } from '../engine/format.ts'
+import { count, plural } from '../engine/format.ts'
 import { pastedRows, rectangleOf } from '../engine/pasted-cells.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { membersWithColumns } from '../engine/table-columns.ts'
@@ -53,9 +53,9 @@ export function PasteCells(props: Props) {
   const added = rectangle.length - changed
   const fault =
     rectangle.length > maxRows
-      ? `At most ${count(maxRows)} rows at a time.`
+      ? `At most ${plural(maxRows, 'row')} at a time.`
       : width > columns.length
-        ? `${count(width)} columns were copied, and there are ${count(columns.length)} from here on.`
+        ? `${plural(width, 'column')} were copied, and there are ${count(columns.length)} from here on.`
         : from === undefined || from > total
           ? `A row from 1 to ${count(total + 1)}.`
           : undefined
@@ -98,7 +98,7 @@ export function PasteCells(props: Props) {
       </div>
       {rectangle.length > 0 && (
         <p className={fault === undefined ? 'second' : 's-error'} role="status">
-          {fault ?? `${count(changed)} rows change, ${count(added)} are added.`}
+          {fault ?? `${plural(changed, 'row')} ${changed === 1 ? 'changes' : 'change'}, ${count(added)} added.`}
         </p>
       )}
       {rectangle.length > 0 && width <= columns.length && (

@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { baseUrl } from '../api/client.ts'
-import { count } from '../engine/format.ts'
+import { count, plural } from '../engine/format.ts'
 import { namesWithColumns } from '../engine/table-columns.ts'
 import { columnNames } from '../engine/table-edits.ts'
 import { Empty, Loading } from '../frame/project-page.tsx'
@@ -171,8 +171,8 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, refsOf,
     <>
       <div className="bar" role="group" aria-label="Table">
         <span className="num">
-          {count(stored)} {stored === 1 ? 'row' : 'rows'}
-          {seen.length > maxColumns && `, ${count(seen.length)} columns, the first ${maxColumns} of them`}
+          {plural(stored, 'row')}
+          {seen.length > maxColumns && `, ${plural(seen.length, 'column')}, the first ${maxColumns} of them`}
         </span>
         <span className="grow" />
         {editing && (
@@ -267,7 +267,7 @@ function EditActs({ editing, hasColumns, onAdd, onDialog }: EditActsProps) {
     <>
       {changes > 0 && (
         <span className="num" role="status">
-          {count(changes)} {changes === 1 ? 'change' : 'changes'} not saved
+          {plural(changes, 'change')} not saved
         </span>
       )}
       <button type="button" className="line" disabled={whyNot !== undefined} title={whyNot} onClick={onAdd}>

@@ -4,7 +4,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useRef } from 'react'
 import { baseUrl } from '../api/client.ts'
 import type { Difference } from '../engine/differences.ts'
-import { count, duration, moment, money } from '../engine/format.ts'
+import { count, duration, moment, money, plural } from '../engine/format.ts'
 import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
 import { FaultBox } from '../parts/fault.tsx'
@@ -217,7 +217,7 @@ export function DifferencesPage() {
             <p className="second" role="status">
               {differences.isCut
                 ? `Too different to be compared whole: the first ${count(differences.found.length)}.`
-                : `${count(differences.found.length)} ${differences.found.length === 1 ? 'difference' : 'differences'}, ${count(differences.equal)} equal`}
+                : `${plural(differences.found.length, 'difference')}, ${count(differences.equal)} equal`}
             </p>
             <table aria-label={`Differences of ${titles[name]?.toLowerCase()}`}>
               <Columns />

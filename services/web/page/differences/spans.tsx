@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { baseUrl } from '../api/client.ts'
-import { count, duration } from '../engine/format.ts'
+import { count, duration, plural } from '../engine/format.ts'
 import { changeOfPair, type SpanPair, type SpanSide } from '../engine/trace-differences.ts'
 import { useProject } from '../frame/project-page.tsx'
 import { FaultBox } from '../parts/fault.tsx'
@@ -26,7 +26,7 @@ function Side({ side, changes }: { side: SpanSide | undefined; changes: readonly
   if (side === undefined) return <td className="dim">–</td>
   const facts = [
     side.ms === null ? 'running' : duration(side.ms),
-    ...(side.tokens === null ? [] : [`${count(side.tokens)} tokens`]),
+    ...(side.tokens === null ? [] : [`${plural(side.tokens, 'token')}`]),
   ]
   return (
     <td>

@@ -36,6 +36,10 @@ export const columnMoney = (amount: number): string => (amount > 0 && amount < 0
 export const count = (value: number): string =>
   Number.isInteger(value) && Math.abs(value) < 1_000 ? String(value) : value.toLocaleString('en-US')
 
+/** `1 call`, `2 calls`. */
+export const plural = (value: number, one: string, more = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : more}`
+
 export function bytes(size: number): string {
   if (size < 1024) return `${size} B`
   const units = ['KiB', 'MiB', 'GiB']

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { sideText } from '../differences/search.ts'
 import type { Comparison } from '../engine/comparison.ts'
 import { objectRefOf, type RunHead, refLabel } from '../engine/evaluation-rows.ts'
-import { count, duration, money, tokens } from '../engine/format.ts'
+import { count, duration, money, plural, tokens } from '../engine/format.ts'
 import { useProject } from '../frame/project-page.tsx'
 import { T } from '../parts/text.tsx'
 import { Change, figure, Scatter } from './figures.tsx'
@@ -87,7 +87,7 @@ export function Heads({ data, ids, runs, lower, chosen, onChange }: HeadsProps) 
                         />
                       </>
                     ) : (
-                      <span className="dim">{count(rows)} rows</span>
+                      <span className="dim">{plural(rows, 'row')}</span>
                     )}
                   </td>
                 ))}

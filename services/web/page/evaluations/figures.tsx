@@ -1,6 +1,8 @@
 // Small figures of evaluations: scores, their changes, distributions, trends and scatters. Each is told in words, too.
+
 import { scatterSide } from '../engine/comparison.ts'
 import type { Distribution } from '../engine/evaluation-rows.ts'
+import { plural } from '../engine/format.ts'
 import { T } from '../parts/text.tsx'
 
 /** A score in three digits. */
@@ -41,7 +43,7 @@ export function Trend({ values, label }: { values: readonly number[]; label: str
       className="trend"
       viewBox={`0 0 ${width} ${height}`}
       role="img"
-      aria-label={`${label.slice(0, 60)} over ${values.length} runs: from ${figure(values[0] as number)} to ${figure(last)}`}
+      aria-label={`${label.slice(0, 60)} over ${plural(values.length, 'run')}: from ${figure(values[0] as number)} to ${figure(last)}`}
     >
       <path d={values.map((value, place) => `${place === 0 ? 'M' : 'L'}${x(place)} ${y(value)}`).join('')} />
       <circle cx={x(values.length - 1)} cy={y(last)} r="2.5" />
@@ -73,8 +75,8 @@ export function Bins({ of, chosen, onChoose }: BinsProps) {
             key={bin}
             type="button"
             aria-pressed={bin === chosen}
-            aria-label={`${binLabel(of, bin)}: ${rows} rows`}
-            title={`${binLabel(of, bin)}: ${rows} rows`}
+            aria-label={`${binLabel(of, bin)}: ${plural(rows, 'row')}`}
+            title={`${binLabel(of, bin)}: ${plural(rows, 'row')}`}
             onClick={() => onChoose(bin === chosen ? undefined : bin)}
           >
             <i style={{ height: `${rows === 0 ? 0 : Math.max(2, (rows / most) * 40)}px` }} />
@@ -84,7 +86,7 @@ export function Bins({ of, chosen, onChoose }: BinsProps) {
       <p className="dim">
         {of.isTruth
           ? `${of.bins[1]} of ${of.count + of.failed} true`
-          : `quartiles ${of.quartiles.map(figure).join(' · ')}, ${of.count} rows`}
+          : `quartiles ${of.quartiles.map(figure).join(' · ')}, ${plural(of.count, 'row')}`}
         {of.failed > 0 && `, ${of.failed} failed`}
       </p>
     </figure>

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
 import { objectRefOf, type RunHead, refLabel } from '../engine/evaluation-rows.ts'
-import { age, count, duration, moment } from '../engine/format.ts'
+import { age, count, duration, moment, plural } from '../engine/format.ts'
 import { statusNames } from '../engine/rows.ts'
 import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
@@ -301,7 +301,7 @@ await evaluation.evaluate(model)`}</pre>
       {body()}
       {isMaking && <NewRun projectId={projectId} onClose={() => setMaking(false)} />}
       <footer className="foot" role="status">
-        <span className="num">{data && `${count(heads.length)} runs`}</span>
+        <span className="num">{data && `${plural(heads.length, 'run')}`}</span>
         {all.length === 500 && <span className="dim">the latest 500</span>}
         <span className="grow" />
         <span className="dim">

@@ -1,9 +1,11 @@
 // Saved comparisons: objects of the class `ComparisonView`, as the Weave SDK knows them.
+
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
+import { plural } from '../engine/format.ts'
 import { useProject } from '../frame/project-page.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Menu } from '../parts/menu.tsx'
@@ -47,7 +49,7 @@ export function SavedComparisons({ projectId }: { projectId: string }) {
               void navigate({ to: '/p/$entity/$project/evaluations/compare', params: { entity, project }, search })
             }}
           >
-            <T text={name} max={60} /> <span className="dim">{runs.length} runs</span>
+            <T text={name} max={60} /> <span className="dim">{plural(runs.length, 'run')}</span>
           </button>
         ))
       }

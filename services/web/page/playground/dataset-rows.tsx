@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'react'
 import { baseUrl } from '../api/client.ts'
 import { useDatasets } from '../datasets/use-datasets.ts'
 import { appendedVersion, latestOf } from '../datasets/versions.ts'
-import { count } from '../engine/format.ts'
+import { count, plural } from '../engine/format.ts'
 import { type Member, plainText } from '../engine/json-texts.ts'
 import { nameFault } from '../engine/object-names.ts'
 import { plainOf } from '../engine/safe-text.ts'
@@ -120,13 +120,13 @@ export function DatasetRows({ projectId, draft, whyNot, onUse, onClose }: Props)
             title={whyNot}
             onClick={() => void run()}
           >
-            Run {rows.length === 1 ? '1 row' : `${count(rows.length)} rows`}
+            Run {plural(rows.length, 'row')}
           </button>
           <button type="button" className="line" disabled={!isRunning} onClick={stop}>
             Stop
           </button>
           <span className="second" role="status">
-            {results.size > 0 && `${count(results.size)} of ${count(rows.length * columns.length)} answers`}
+            {results.size > 0 && `${count(results.size)} of ${plural(rows.length * columns.length, 'answer')}`}
           </span>
         </div>
         {isDone && <Keep projectId={projectId} rows={rows} results={results} columns={columns} />}

@@ -34,9 +34,11 @@ await answer('Is anybody there?')`,
     OpenTelemetry: `export OTEL_EXPORTER_OTLP_ENDPOINT=${host}
 export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf
 export OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20${key},project_id=${project}"`,
-    curl: `curl -X POST ${host}/call/start -H 'authorization: Bearer ${key}' -d '{"start":{
-  "project_id": "${project}", "op_name": "hello", "started_at": "'$(date -u +%FT%TZ)'",
-  "attributes": {}, "inputs": {"question": "Is anybody there?"}}}'`,
+    curl: `ID=$(openssl rand -hex 8) NOW=$(date -u +%FT%TZ)
+curl -X POST ${host}/v2/${project}/calls/complete -H 'authorization: Bearer ${key}' -d '{"batch":[{
+  "project_id": "${project}", "id": "'$ID'", "trace_id": "'$ID$ID'", "op_name": "hello",
+  "started_at": "'$NOW'", "ended_at": "'$NOW'", "attributes": {}, "summary": {},
+  "inputs": {"question": "Is anybody there?"}, "output": "Yes"}]}'`,
     'OpenAI client': `from openai import OpenAI
 client = OpenAI(base_url="${host}/inference/v1", api_key="${key}", project="${project}")
 client.chat.completions.create(model="gpt-4o", messages=[{"role": "user", "content": "Hello"}])`,

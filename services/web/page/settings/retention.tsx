@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
-import { count, moment } from '../engine/format.ts'
+import { moment, plural } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { useZone } from '../preferences.ts'
 import { Erasures } from './erasures.tsx'
@@ -98,7 +98,7 @@ function Facts({ now, zone }: { now: Now; zone: string }) {
       </div>
       <div>
         <dt>Hidden, not removed yet</dt>
-        <dd>{count(now.hidden_calls)} calls</dd>
+        <dd>{plural(now.hidden_calls, 'call')}</dd>
       </div>
       <div>
         <dt>Gone from tables, from files</dt>

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
-import { bytes, count, moment } from '../engine/format.ts'
+import { bytes, count, moment, plural } from '../engine/format.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Pager } from '../parts/pager.tsx'
@@ -137,7 +137,7 @@ export function DeadLetterList() {
       />
       {data !== undefined && data.total > pageLetters && (
         <>
-          <p className="second">{count(data.total)} rows, the latest first.</p>
+          <p className="second">{plural(data.total, 'row')}, the latest first.</p>
           <Pager
             page={page}
             size={pageLetters}

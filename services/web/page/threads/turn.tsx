@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { type FeedbackItem, summaryOf } from '../engine/feedback.ts'
-import { count, duration, moment, money, tokens } from '../engine/format.ts'
+import { count, duration, moment, money, plural, tokens } from '../engine/format.ts'
 import type { Message } from '../engine/message-parts.ts'
 import type { Row } from '../engine/rows.ts'
 import { statusNames } from '../engine/rows.ts'
@@ -92,11 +92,7 @@ function Said({ id, items, giving, onMore }: Pick<TurnProps, 'giving'> & Said) {
             <T text={name} max={40} /> <T text={text} max={40} />
           </span>
         ))}
-      {notes > 0 && (
-        <span className="second num">
-          {count(notes)} {notes === 1 ? 'note' : 'notes'}
-        </span>
-      )}
+      {notes > 0 && <span className="second num">{plural(notes, 'note')}</span>}
       <button type="button" onClick={onMore}>
         Feedback {items.length > 0 && <span className="num">{count(items.length)}</span>}
       </button>

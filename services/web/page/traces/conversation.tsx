@@ -1,5 +1,7 @@
 // The messages of a model call: who said what, tools by name with their arguments and answers, text as it was sent.
+
 import { type ReactNode, type RefObject, useRef } from 'react'
+import { plural } from '../engine/format.ts'
 import { withPictures } from '../engine/media.ts'
 import type { Message, Part } from '../engine/message-parts.ts'
 import { useKeys } from '../keys.ts'
@@ -46,7 +48,7 @@ function Verbatim({ text }: { text: string }) {
 const Folded = ({ title, text }: { title: string; text: string }) => (
   <details>
     <summary>
-      {title} <span className="dim">{text.split('\n').length} lines</span>
+      {title} <span className="dim">{plural(text.split('\n').length, 'line')}</span>
     </summary>
     <Verbatim text={text} />
   </details>

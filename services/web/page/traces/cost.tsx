@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
-import { count, money } from '../engine/format.ts'
+import { count, money, plural } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
 
@@ -29,7 +29,7 @@ function PriceLine({ price }: { price: Price }) {
     <p className="second">
       Price of {sources[price.source]}, provider <T text={price.provider_id} max={60} />, from{' '}
       {day(price.effective_date)} on{price.in_force ? '' : ', which is after the call began: there is no other'}.
-      {price.read !== null && ` Read on ${price.read}, ${count(price.read_days_ago ?? 0)} days ago`}
+      {price.read !== null && ` Read on ${price.read}, ${plural(price.read_days_ago ?? 0, 'day')} ago`}
       {price.read !== null && price.page !== null && (
         <>
           {' '}
@@ -90,7 +90,9 @@ function ModelBill({ model, priced_as, usage, price, other_prices, rule, buckets
             </p>
           )}
           {reasoning_tokens > 0 && (
-            <p className="second">{count(reasoning_tokens)} tokens of the output are reasoning.</p>
+            <p className="second">
+              {plural(reasoning_tokens, 'token')} of the output {reasoning_tokens === 1 ? 'is' : 'are'} reasoning.
+            </p>
           )}
           <p className="second">Cached tokens: {rule}.</p>
           <PriceLine price={price} />

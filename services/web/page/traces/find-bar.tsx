@@ -1,6 +1,6 @@
 // The bar above the tree: text to find, and which spans are shown.
 import type { RefObject } from 'react'
-import { count } from '../engine/format.ts'
+import { count, plural } from '../engine/format.ts'
 import { spanKinds, statusNames } from '../engine/rows.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { statuses, type Tree } from '../engine/tree.ts'
@@ -81,7 +81,7 @@ export function FindBar({ finder, tree, search, onChange, onEnter, payloads }: F
         type="search"
         style={{ flex: '1 1 140px', minWidth: 0 }}
         aria-label="Find in this trace"
-        placeholder={tree ? `Find in ${count(tree.order.length)} spans   ( / )` : 'Find'}
+        placeholder={tree ? `Find in ${plural(tree.order.length, 'span')}   ( / )` : 'Find'}
         value={search.find ?? ''}
         onChange={(event) => onChange({ find: event.target.value })}
         onKeyDown={(event) => {

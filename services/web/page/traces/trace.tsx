@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type ComponentProps, type RefObject, useDeferredValue, useEffect, useMemo, useRef } from 'react'
 import { listHref, neighbours } from '../calls/remembered.ts'
-import { count, duration, moment, money, tokens } from '../engine/format.ts'
+import { count, duration, moment, money, plural, tokens } from '../engine/format.ts'
 import { idAt, numberAt, textOf } from '../engine/span-columns.ts'
 import { lastChange, lineOf, matchesOf, type Tree, type View } from '../engine/tree.ts'
 import { tokensOfSpan } from '../engine/tree-totals.ts'
@@ -326,25 +326,17 @@ function Sums({ tree, runs, nowUs, zone, watch }: SumsProps) {
   }, [tree, spans])
   return (
     <footer className="foot num">
-      <span>
-        {count(spans.count)} {spans.count === 1 ? 'span' : 'spans'}
-      </span>
+      <span>{plural(spans.count, 'span')}</span>
       <span>{duration(tree.endUs / 1000)}</span>
-      {sums.errors > 0 && (
-        <span className="s-error">
-          {count(sums.errors)} {sums.errors === 1 ? 'error' : 'errors'}
-        </span>
-      )}
+      {sums.errors > 0 && <span className="s-error">{plural(sums.errors, 'error')}</span>}
       {sums.tokens > 0 && <span>{tokens(sums.tokens)} tokens</span>}
       {sums.cost > 0 && <span>{money(sums.cost)}</span>}
       {sums.unpriced > 0 && (
-        <span title="Their models are in Settings, Prices">
-          {count(sums.unpriced)} {sums.unpriced === 1 ? 'span' : 'spans'} without a price
-        </span>
+        <span title="Their models are in Settings, Prices">{plural(sums.unpriced, 'span')} without a price</span>
       )}
       {tree.orphans > 0 && <span className="s-descendant_error">{count(tree.orphans)} without their parent here</span>}
       <span className="grow" />
-      {spans.isCut && <span role="status">the first {count(spans.count)} spans; it has more</span>}
+      {spans.isCut && <span role="status">the first {plural(spans.count, 'span')}; it has more</span>}
       {runs && <Running tree={tree} nowUs={nowUs} zone={zone} watch={watch} />}
     </footer>
   )
