@@ -1,8 +1,9 @@
 // The calls of a list counted by a field: its values that most calls have, each a way to those calls.
+
+import { narrowed } from '../dashboards/filters.ts'
 import { groupBy } from '../dashboards/groups.ts'
 import { measures } from '../dashboards/measures.ts'
 import { ShownRanking } from '../dashboards/panel.tsx'
-import { narrowed } from '../dashboards/use-aggregate.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { useFirstS } from './histogram.tsx'
 import { boundsOf, type CallsSearch, type ListRequest, parsed } from './search.ts'
