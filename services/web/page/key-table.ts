@@ -14,6 +14,7 @@ export const keyTable = {
   goObjects: { keys: ['g o'], help: 'Objects', scope: 'Everywhere' },
   goDatasets: { keys: ['g s'], help: 'Datasets', scope: 'Everywhere' },
   goQueues: { keys: ['g q'], help: 'Annotation queues', scope: 'Everywhere' },
+  goPrompts: { keys: ['g r'], help: 'Prompts', scope: 'Everywhere' },
   goPlayground: { keys: ['g p'], help: 'Playground', scope: 'Everywhere' },
   run: { keys: ['Mod+enter'], help: 'Run the playground', scope: 'Everywhere' },
   down: { keys: ['j', 'ArrowDown'], help: 'Next row', scope: 'Lists and trees' },

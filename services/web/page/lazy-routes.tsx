@@ -18,6 +18,8 @@ import { EvaluationRuns } from './evaluations/runs.tsx'
 import { ObjectVersion } from './objects/object-version.tsx'
 import { Objects } from './objects/objects.tsx'
 import { Playground } from './playground/playground.tsx'
+import { PromptVersion } from './prompts/prompt-version.tsx'
+import { Prompts } from './prompts/prompts.tsx'
 import { Settings } from './settings/settings.tsx'
 import { Thread } from './threads/thread.tsx'
 import { Threads } from './threads/threads.tsx'
@@ -51,6 +53,10 @@ export const queueItemRoute = createLazyRoute('/signed-in/p/$entity/$project/que
   component: QueueItem,
 })
 export const playgroundRoute = createLazyRoute('/signed-in/p/$entity/$project/playground')({ component: Playground })
+export const promptsRoute = createLazyRoute('/signed-in/p/$entity/$project/prompts')({ component: Prompts })
+export const promptRoute = createLazyRoute('/signed-in/p/$entity/$project/prompts/$objectId/$version')({
+  component: PromptVersion,
+})
 export const threadsRoute = createLazyRoute('/signed-in/p/$entity/$project/threads')({ component: Threads })
 export const threadRoute = createLazyRoute('/signed-in/p/$entity/$project/threads/$threadId')({ component: Thread })
 export const datasetRoute = createLazyRoute('/signed-in/p/$entity/$project/datasets/$objectId/$version')({

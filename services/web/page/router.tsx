@@ -181,6 +181,9 @@ const thread = createRoute({
   validateSearch: only(threadSearch),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.threadRoute))
 
+/** `against` is the version that the messages are compared with. */
+type PromptSearch = { against?: string | undefined; tz?: string | undefined }
+
 type ObjectsSearch = {
   op?: '1' | undefined
   class?: ObjectKind | undefined
@@ -203,6 +206,35 @@ const versions = createRoute({
   path: '/p/$entity/$project/objects/$objectId',
   validateSearch: only(objectsSearch),
 }).lazy(() => import('./lazy-routes.tsx').then((module) => module.versionsRoute))
+
+const prompts = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/p/$entity/$project/prompts',
+  validateSearch: only(
+    ({ page, tz }: Record<string, unknown>): { page?: string | undefined; tz?: string | undefined } => ({
+      page: pageOf(page),
+      tz: text(tz),
+    }),
+  ),
+}).lazy(() => import('./lazy-routes.tsx').then((module) => module.promptsRoute))
+const latestPrompt = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/p/$entity/$project/prompts/$objectId',
+  beforeLoad({ params }) {
+    const to = '/p/$entity/$project/prompts/$objectId/$version'
+    throw redirect({ to, params: { ...params, version: 'latest' }, search: {}, replace: true })
+  },
+})
+const prompt = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/p/$entity/$project/prompts/$objectId/$version',
+  validateSearch: only(
+    ({ against, tz }: Record<string, unknown>): PromptSearch => ({
+      against: text(against),
+      tz: text(tz),
+    }),
+  ),
+}).lazy(() => import('./lazy-routes.tsx').then((module) => module.promptRoute))
 
 const dataset = createRoute({
   getParentRoute: () => signedIn,
@@ -253,6 +285,9 @@ const routeTree = root.addChildren([
     object,
     objects,
     versions,
+    prompts,
+    latestPrompt,
+    prompt,
     dataset,
     table,
     differences,

@@ -48,6 +48,43 @@ const maxEdits = 2_000
 /** Why a comparison ends before all was compared. */
 class Cut extends Error {}
 
+/** Places in two lists that go together; one of them is undefined where something was added or removed. */
+export type Pair = { before: number | undefined; now: number | undefined; isEqual: boolean }
+
+/**
+ * How the elements of two lists go together: equal ones by an order that keeps most of them, and what was taken out and
+ * put in at one place as one element that changed.
+ * @param limitMs after which, and beyond many edits, elements go together by their places
+ */
+export function pairsOf(before: readonly string[], now: readonly string[], limitMs: number): Pair[] {
+  const pairs: Pair[] = []
+  let [inBefore, inNow] = [0, 0]
+  let removed = 0
+  const settle = (added: number): void => {
+    const both = Math.min(removed, added)
+    for (let n = 0; n < both; n++) pairs.push({ before: inBefore + n, now: inNow + n, isEqual: false })
+    for (let n = both; n < removed; n++) pairs.push({ before: inBefore + n, now: undefined, isEqual: false })
+    for (let n = both; n < added; n++) pairs.push({ before: undefined, now: inNow + n, isEqual: false })
+    inBefore += removed
+    inNow += added
+    removed = 0
+  }
+  const runs = diffArrays([...before], [...now], { maxEditLength: maxEdits, timeout: limitMs }) ?? [
+    { count: before.length, removed: true, added: false },
+    { count: now.length, removed: false, added: true },
+  ]
+  for (const { count = 0, ...run } of runs) {
+    if (run.removed) removed = count
+    else if (run.added) settle(count)
+    else {
+      if (removed > 0) settle(0)
+      for (let n = 0; n < count; n++) pairs.push({ before: inBefore++, now: inNow++, isEqual: true })
+    }
+  }
+  if (removed > 0) settle(0)
+  return pairs
+}
+
 /**
  * @param bounds.most differences
  * @throws SyntaxError when a text is no JSON
@@ -69,33 +106,12 @@ export function differencesOf(before: string, now: string, { most = 500, limitMs
   }
   const compareLists = (path: string, a: readonly unknown[], b: readonly unknown[]): void => {
     const left = Math.max(0, untilMs - performance.now())
-    const runs = diffArrays(a.map(canonical), b.map(canonical), { maxEditLength: maxEdits, timeout: left })
-    let [inA, inB] = [0, 0]
-    let removed = 0
-    const settle = (added: number): void => {
-      // What was taken out and put in at one place is one element that changed.
-      const both = Math.min(removed, added)
-      for (let n = 0; n < both; n++) compare(`${path}[${inB + n}]`, a[inA + n], b[inB + n])
-      for (let n = both; n < removed; n++) add(`${path}[${inA + n}]`, 'removed', a[inA + n], undefined)
-      for (let n = both; n < added; n++) add(`${path}[${inB + n}]`, 'added', undefined, b[inB + n])
-      inA += removed
-      inB += added
-      removed = 0
+    for (const { before, now, isEqual } of pairsOf(a.map(canonical), b.map(canonical), left)) {
+      if (isEqual) equal++
+      else if (now === undefined) add(`${path}[${before}]`, 'removed', a[before as number], undefined)
+      else if (before === undefined) add(`${path}[${now}]`, 'added', undefined, b[now])
+      else compare(`${path}[${now}]`, a[before], b[now])
     }
-    for (const { count = 0, ...run } of runs ?? [
-      { count: a.length, removed: true, added: false },
-      { count: b.length, removed: false, added: true },
-    ]) {
-      if (run.removed) removed = count
-      else if (run.added) settle(count)
-      else {
-        if (removed > 0) settle(0)
-        equal += count
-        inA += count
-        inB += count
-      }
-    }
-    if (removed > 0) settle(0)
   }
   const compare = (path: string, a: unknown, b: unknown): void => {
     if (isObject(a) && isObject(b)) {

@@ -5,7 +5,7 @@ import { type Handlers, shownKey, useKeys } from '../keys.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 
 type Page = {
-  to: `/p/$entity/$project/${'calls' | 'dashboard' | 'threads' | 'evaluations' | 'objects' | 'queues' | 'playground'}`
+  to: `/p/$entity/$project/${'calls' | 'dashboard' | 'threads' | 'evaluations' | 'prompts' | 'objects' | 'queues' | 'playground'}`
   label: string
   icon: IconName
   key: KeyName
@@ -27,6 +27,7 @@ export const pages: readonly Page[] = [
   },
   { to: '/p/$entity/$project/objects', label: 'Objects', icon: 'other', key: 'goObjects' },
   { to: '/p/$entity/$project/queues', label: 'Queues', icon: 'queue', key: 'goQueues' },
+  { to: '/p/$entity/$project/prompts', label: 'Prompts', icon: 'prompt', key: 'goPrompts' },
   { to: '/p/$entity/$project/playground', label: 'Playground', icon: 'play', key: 'goPlayground' },
 ]
 

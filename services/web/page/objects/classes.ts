@@ -14,6 +14,9 @@ export type ObjectKind = keyof typeof names
 export const objectKinds = Object.keys(names) as ObjectKind[]
 export const kindLabel = (kind: ObjectKind): string => names[kind][0]
 
+export const isOfKind = (kind: ObjectKind, name: string | null): boolean =>
+  (names[kind][1] as readonly string[]).includes(name ?? '')
+
 export const objectKind = (value: unknown): ObjectKind | undefined => objectKinds.find((kind) => kind === value)
 
 /** What the query of objects asks for. */

@@ -11,6 +11,7 @@ import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
 import { Code } from '../traces/code.tsx'
 import { ask } from '../worker/client.ts'
+import { isOfKind } from './classes.ts'
 import { Labels } from './labels.tsx'
 import { VersionActs } from './version-acts.tsx'
 import { Versions } from './versions.tsx'
@@ -22,8 +23,6 @@ const route = '/signed-in/p/$entity/$project/objects/$objectId/$version'
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 const listOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])
-
-const isPrompt = (name: unknown): boolean => ['Prompt', 'MessagesPrompt', 'StringPrompt'].includes(textOf(name))
 
 export function ObjectVersion() {
   const { entity, project, objectId, version } = useParams({ from: route })
@@ -118,13 +117,13 @@ export function ObjectVersion() {
                   isLatest={data.head.is_latest === 1}
                 />
               )}
-              {isPrompt(data?.head.base_object_class) && (
+              {isOfKind('prompts', textOf(data?.head.base_object_class)) && (
                 <Link
-                  to="/p/$entity/$project/playground"
-                  params={{ entity, project }}
-                  search={{ prompt: `${objectId}/${textOf(data?.head.digest)}` }}
+                  to="/p/$entity/$project/prompts/$objectId/$version"
+                  params={{ entity, project, objectId, version: textOf(data?.head.digest) }}
+                  search={search.tz ? { tz: search.tz } : {}}
                 >
-                  Try this prompt
+                  Messages of this prompt
                 </Link>
               )}
               {data?.head.base_object_class === 'Dataset' && (

@@ -12,7 +12,7 @@ import { type Column, Grid } from '../parts/grid.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { T } from '../parts/text.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
-import { classFilter, kindLabel, type ObjectKind, objectKinds } from './classes.ts'
+import { classFilter, isOfKind, kindLabel, type ObjectKind, objectKinds } from './classes.ts'
 
 const pageObjects = 100
 
@@ -114,6 +114,8 @@ export function Objects() {
     const params = { entity, project, objectId: object_id, version: digest }
     if (base_object_class === 'Dataset')
       return { to: '/p/$entity/$project/datasets/$objectId/$version' as const, params, search: { tz: search.tz } }
+    if (isOfKind('prompts', base_object_class))
+      return { to: '/p/$entity/$project/prompts/$objectId/$version' as const, params, search: { tz: search.tz } }
     return { to: '/p/$entity/$project/objects/$objectId/$version' as const, params, search: kept }
   }
   const to = (next: number) => {

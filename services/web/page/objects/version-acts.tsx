@@ -13,6 +13,8 @@ import { ask } from '../worker/client.ts'
 import { callsText, UsedBy, useGivenTo } from './used-by.tsx'
 
 type Props = {
+  /** The page that a new version is opened on, and the list that is left to after deleting one. */
+  page?: 'objects' | 'prompts'
   projectId: string
   objectId: string
   digest: string
@@ -36,7 +38,7 @@ const useReadAgain = () => {
   return () => client.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith('object') })
 }
 
-function NewVersion({ projectId, objectId, digest, isLatest, onClose }: Props & { onClose(): void }) {
+function NewVersion({ page = 'objects', projectId, objectId, digest, isLatest, onClose }: Props & { onClose(): void }) {
   const [entity = '', project = ''] = projectId.split('/')
   const navigate = useNavigate()
   const readAgain = useReadAgain()
@@ -58,7 +60,7 @@ function NewVersion({ projectId, objectId, digest, isLatest, onClose }: Props & 
         const version = await createVersion(projectId, objectId, text)
         await readAgain()
         void navigate({
-          to: '/p/$entity/$project/objects/$objectId/$version',
+          to: `/p/$entity/$project/${page}/$objectId/$version`,
           params: { entity, project, objectId, version },
           search: {},
         })
@@ -86,6 +88,7 @@ function NewVersion({ projectId, objectId, digest, isLatest, onClose }: Props & 
 }
 
 function Deletion({
+  page = 'objects',
   projectId,
   objectId,
   digest,
@@ -102,7 +105,7 @@ function Deletion({
       run={async () => {
         await json('objects.delete', { project_id: projectId, object_id: objectId, digests: [digest] })
         await readAgain()
-        void navigate({ to: '/p/$entity/$project/objects', params: { entity, project }, search: {} })
+        void navigate({ to: `/p/$entity/$project/${page}`, params: { entity, project }, search: {} })
       }}
       onClose={onClose}
     >

@@ -9,7 +9,14 @@ import { useZone } from '../preferences.ts'
 
 const shownVersions = 100
 
+/** Pages that show one version beside the others. */
+export type VersionPath = `/p/$entity/$project/${'objects' | 'prompts'}/$objectId/$version`
+
 type Props = {
+  /** The page that versions are opened on. */
+  to?: VersionPath
+  /** The search of a comparison with this version, where that page compares itself. */
+  compareWith?(digest: string): { against: string; tz?: string | undefined }
   projectId: string
   objectId: string
   /** Digest or alias of the address. */
@@ -17,7 +24,9 @@ type Props = {
   search: { op?: '1' | undefined; tz?: string | undefined }
 }
 
-export function Versions({ projectId, objectId, version, search }: Props) {
+const objectPath = '/p/$entity/$project/objects/$objectId/$version'
+
+export function Versions({ to = objectPath, compareWith, projectId, objectId, version, search }: Props) {
   const zone = useZone(search.tz)
   const [entity = '', project = ''] = projectId.split('/')
   const { data } = useQuery({
@@ -45,11 +54,7 @@ export function Versions({ projectId, objectId, version, search }: Props) {
       <ol>
         {versions.map((one) => (
           <li key={one.digest} aria-current={isShown(one) ? 'page' : undefined}>
-            <Link
-              to="/p/$entity/$project/objects/$objectId/$version"
-              params={{ entity, project, objectId, version: one.digest }}
-              search={search}
-            >
+            <Link to={to} params={{ entity, project, objectId, version: one.digest }} search={search}>
               <b className="num">v{one.version_index}</b>{' '}
               <span className="second" title={one.created_at}>
                 {moment(one.created_at, zone)}
@@ -58,7 +63,18 @@ export function Versions({ projectId, objectId, version, search }: Props) {
                 <T text={[...(one.tags ?? []), ...(one.aliases ?? [])].join(', ')} max={60} />
               </span>
             </Link>
-            {at !== undefined && at.digest !== one.digest && (
+            {at !== undefined && at.digest !== one.digest && compareWith && (
+              <Link
+                to={to}
+                params={{ entity, project, objectId, version: at.digest }}
+                search={compareWith(one.digest)}
+                aria-label={`Compare v${one.version_index} with v${at.version_index}`}
+                className="second"
+              >
+                Compare
+              </Link>
+            )}
+            {at !== undefined && at.digest !== one.digest && !compareWith && (
               <Link
                 to="/p/$entity/$project/diff"
                 params={{ entity, project }}

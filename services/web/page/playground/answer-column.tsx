@@ -13,8 +13,19 @@ import { Menu } from '../parts/menu.tsx'
 import { T } from '../parts/text.tsx'
 import { Words } from '../parts/words.tsx'
 import type { AnswerDifferences } from './differences.ts'
-import { completionRequestOf, type Draft, type DraftMessage, emptyMessage, type ModelColumn } from './draft.ts'
-import { type Run, useRun } from './use-run.ts'
+import {
+  completionRequestOf,
+  type Draft,
+  type DraftMessage,
+  emptyMessage,
+  type ModelColumn,
+  type ParameterName,
+  parameterNames,
+  parameters,
+} from './draft.ts'
+import { MissingSecret } from './missing.tsx'
+import type { Run } from './run.ts'
+import { useRun } from './use-run.ts'
 
 const maxShown = 65_536
 
@@ -64,35 +75,26 @@ export function AnswerColumn(props: ColumnProps) {
   return (
     <section className="answer-column" aria-label={`Answer of ${name}`}>
       <div className="model-head">
-        <input
-          type="text"
-          list="models"
-          aria-label={`Name of ${name}`}
-          placeholder="Model"
-          value={column.model}
-          onChange={({ target }) => onChange({ model: target.value })}
-        />
+        <label className="labelled">
+          <span>Model</span>
+          <input
+            type="text"
+            list="models"
+            aria-label={`Name of ${name}`}
+            value={column.model}
+            onChange={({ target }) => onChange({ model: target.value })}
+          />
+        </label>
         {canGo && (
           <button type="button" className="icon" aria-label={`Remove ${name}`} onClick={onRemove}>
             <Icon name="close" />
           </button>
         )}
-        <input
-          type="text"
-          inputMode="decimal"
-          aria-label={`Temperature of ${name}`}
-          placeholder="Temperature"
-          value={column.temperature}
-          onChange={({ target }) => onChange({ temperature: target.value })}
-        />
-        <input
-          type="text"
-          inputMode="numeric"
-          aria-label={`Most tokens of ${name}`}
-          placeholder="Most tokens"
-          value={column.maxTokens}
-          onChange={({ target }) => onChange({ maxTokens: target.value })}
-        />
+      </div>
+      <div className="parameters">
+        {parameterNames.map((one) => (
+          <Parameter key={one} of={one} name={name} column={column} onChange={onChange} />
+        ))}
       </div>
       <CopyCode draft={draft} column={column} projectId={projectId} name={name} />
       {run && (
@@ -101,11 +103,34 @@ export function AnswerColumn(props: ColumnProps) {
           projectId={projectId}
           before={props.before}
           onTools={props.onTools}
-          schema={draft.schema.trim()}
+          schema={draft.format === 'json_schema' ? draft.schema.trim() : ''}
           isKept={draft.keeps}
         />
       )}
     </section>
+  )
+}
+
+type ParameterProps = Pick<ColumnProps, 'column' | 'onChange'> & { of: ParameterName; name: string }
+
+function Parameter({ of, name, column, onChange }: ParameterProps) {
+  const { label, hint } = parameters[of]
+  const field = {
+    'aria-label': `${label} of ${name}`,
+    placeholder: hint,
+    value: column[of],
+    onChange: ({ target }: { target: { value: string } }) => onChange({ [of]: target.value }),
+  }
+  return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the control is one of two
+    <label className="labelled">
+      <span>{label}</span>
+      {of === 'stop' ? (
+        <textarea rows={Math.max(1, column.stop.split('\n').length)} {...field} />
+      ) : (
+        <input type="text" inputMode="decimal" {...field} />
+      )}
+    </label>
   )
 }
 
@@ -200,25 +225,29 @@ type ShownProps = { run: Run; projectId: string; schema: string; isKept: boolean
 
 function Shown({ run, projectId, onTools, schema, isKept, before }: ShownProps) {
   const { entity, project } = useProject()
-  const { answer, isRunning, fault, callId, firstMs, totalMs } = run
+  const { answer, isRunning, fault, secret, callId, firstMs, totalMs } = run
   const writingMs = totalMs === null || firstMs === null ? null : totalMs - firstMs
   const cost = useCost(projectId, isKept && !isRunning && fault === null ? callId : null)
   const perSecond =
     answer.tokensOut === null || writingMs === null || writingMs < 1 ? null : (answer.tokensOut / writingMs) * 1000
   const facts: [string, string | null][] = [
-    ['First', firstMs === null ? null : duration(Math.round(firstMs))],
-    ['Took', totalMs === null ? null : duration(Math.round(totalMs))],
+    ['Time to first token', firstMs === null ? null : duration(Math.round(firstMs))],
+    ['Duration', totalMs === null ? null : duration(Math.round(totalMs))],
     ['Tokens', answer.tokensIn === null ? null : `${count(answer.tokensIn)} → ${count(answer.tokensOut ?? 0)}`],
     ['Speed', perSecond === null ? null : `${perSecond.toPrecision(3)} tokens/s`],
     ['Cost', cost === undefined ? null : money(cost)],
-    ['Ended by', answer.finish],
+    ['Finish reason', answer.finish],
   ]
   return (
     <div className="answered" tabIndex={0} role="group" aria-label="Answer" aria-busy={isRunning}>
-      {fault && (
-        <p className="s-error" role="alert">
-          <T text={fault} max={2_000} />
-        </p>
+      {secret !== null ? (
+        <MissingSecret name={secret} />
+      ) : (
+        fault && (
+          <p className="s-error" role="alert">
+            <T text={fault} max={2_000} />
+          </p>
+        )
       )}
       {answer.reasoning !== '' && (
         <details>
@@ -266,7 +295,7 @@ function Shown({ run, projectId, onTools, schema, isKept, before }: ShownProps) 
       )}
       {!isRunning && schema !== '' && answer.text !== '' && <SchemaCheck text={answer.text} schema={schema} />}
       <p className="hidden" role="status">
-        {isRunning ? 'The model answers' : 'The answer is complete'}
+        {isRunning ? 'The model answers' : fault === null && 'The answer is complete'}
       </p>
       <dl className="facts">
         {facts
@@ -282,7 +311,7 @@ function Shown({ run, projectId, onTools, schema, isKept, before }: ShownProps) 
             <dt className="hidden">Call</dt>
             <dd>
               <Link to="/p/$entity/$project/calls/$id" params={{ entity, project, id: callId }}>
-                The call
+                View call
               </Link>
             </dd>
           </div>

@@ -1,5 +1,5 @@
 // Images and PDFs of a message: from files or pasted, small enough to be part of a request.
-import { useState } from 'react'
+import { useRef } from 'react'
 import { bytes } from '../engine/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
@@ -56,16 +56,18 @@ export async function withFiles(
   }
 }
 
-type Props = { label: string; attached: Attachments; onChange(attached: Attachments): void }
+type Props = {
+  label: string
+  attached: Attachments
+  /** Why some of the files were not taken. */
+  fault: string | undefined
+  onFiles(files: Iterable<File>): void
+  onChange(attached: Attachments): void
+}
 
-export function Attach({ label, attached, onChange }: Props) {
-  const [fault, setFault] = useState<string>()
+export function Attach({ label, attached, fault, onFiles, onChange }: Props) {
+  const input = useRef<HTMLInputElement>(null)
   const { images, documents } = attached
-  const take = async (files: Iterable<File>) => {
-    const { fault, ...next } = await withFiles(attached, files)
-    setFault(fault)
-    onChange(next)
-  }
   const isFull = images.length >= maxImages && documents.length >= maxDocuments
   return (
     <div className="message-images">
@@ -98,19 +100,24 @@ export function Attach({ label, attached, onChange }: Props) {
         </span>
       ))}
       {!isFull && (
-        <label className="field">
-          <span className="dim">Images, PDFs</span>
+        <>
+          <button type="button" className="line" onClick={() => input.current?.click()}>
+            <Icon name="image" /> Attach files
+          </button>
+          <span className="dim">or drop images and PDFs here</span>
           <input
+            ref={input}
             type="file"
+            hidden
             multiple
             accept={[...imageTypes, documentType].join()}
             aria-label={`Images and PDFs of ${label}`}
             onChange={({ target }) => {
-              void take([...(target.files ?? [])])
+              onFiles([...(target.files ?? [])])
               target.value = ''
             }}
           />
-        </label>
+        </>
       )}
       {fault && (
         <span className="s-error" role="alert">

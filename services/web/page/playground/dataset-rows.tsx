@@ -17,7 +17,11 @@ import { T } from '../parts/text.tsx'
 import { Field } from '../settings/parts.tsx'
 import { ask } from '../worker/client.ts'
 import { type Draft, type ModelColumn, variablesOf } from './draft.ts'
-import { type Run, runOnce } from './use-run.ts'
+import { MissingSecret } from './missing.tsx'
+import { type Costs, figuresOf, totalsOf } from './row-figures.ts'
+import type { Run } from './run.ts'
+import { useCosts } from './use-costs.ts'
+import { runOnce } from './use-run.ts'
 import '../settings/settings.css'
 
 const pageRows = 100
@@ -91,8 +95,11 @@ export function DatasetRows({ projectId, draft, whyNot, onUse, onClose }: Props)
   const fits = shownNames.some((one) => names.includes(one))
   const fault = error ?? found.error
   const isDone = !isRunning && results.size > 0
+  const secret = [...results.values()].find((run) => run.secret !== null)?.secret
+  const ids = isDone ? [...results.values()].flatMap(({ callId, fault }) => (fault === null ? (callId ?? []) : [])) : []
+  const costs = useCosts(projectId, draft.keeps ? ids : [])
   return (
-    <Dialog title="Rows of a dataset" onClose={onClose} className="wide">
+    <Dialog title="Run on dataset" onClose={onClose} className="wide">
       <div className="set-form">
         {fault && <FaultBox error={fault} onRetry={() => void Promise.all([refetch(), found.refetch()])} />}
         {datasets?.length === 0 && <p className="second">This project holds no dataset yet.</p>}
@@ -129,6 +136,24 @@ export function DatasetRows({ projectId, draft, whyNot, onUse, onClose }: Props)
             {results.size > 0 && `${count(results.size)} of ${plural(rows.length * columns.length, 'answer')}`}
           </span>
         </div>
+        {secret !== undefined && secret !== null && <MissingSecret name={secret} />}
+        {results.size > 0 && (
+          <ul className="totals" aria-label="Totals by model">
+            {columns.map((column) => (
+              <li key={column.key}>
+                <b>
+                  <T text={column.model} max={60} />
+                </b>{' '}
+                <span className="second num">
+                  {totalsOf(
+                    rows.flatMap((_, n) => results.get(keyOf(n, column)) ?? []),
+                    costs,
+                  )}
+                </span>
+              </li>
+            ))}
+          </ul>
+        )}
         {isDone && <Keep projectId={projectId} rows={rows} results={results} columns={columns} />}
         {rows.length > 0 && (
           <ShortTable
@@ -155,7 +180,9 @@ export function DatasetRows({ projectId, draft, whyNot, onUse, onClose }: Props)
               const cells = new Map(row)
               return [
                 ...shownNames.map((one) => <ShortText key={one} json={cells.get(one)} max={160} />),
-                ...columns.map((column) => <Result key={column.key} run={results.get(keyOf(n, column))} />),
+                ...columns.map((column) => (
+                  <Result key={column.key} run={results.get(keyOf(n, column))} costs={costs} />
+                )),
               ]
             })}
           />
@@ -165,7 +192,7 @@ export function DatasetRows({ projectId, draft, whyNot, onUse, onClose }: Props)
   )
 }
 
-function Result({ run }: { run: Run | undefined }) {
+function Result({ run, costs }: { run: Run | undefined; costs: Costs }) {
   const { entity, project } = useProject()
   if (run === undefined) return null
   const { fault, answer, callId } = run
@@ -178,10 +205,11 @@ function Result({ run }: { run: Run | undefined }) {
           <T text={fault} max={200} />
         </span>
       )}
+      <p className="second num">{figuresOf(run, costs)}</p>
       {callId && (
         <p>
           <Link to="/p/$entity/$project/calls/$id" params={{ entity, project, id: callId }}>
-            The call
+            View call
           </Link>
         </p>
       )}
@@ -219,7 +247,7 @@ function Keep({ projectId, rows, results, columns }: KeepProps) {
   if (state && 'version' in state)
     return (
       <p role="status">
-        Kept as{' '}
+        Saved as{' '}
         <Link
           to="/p/$entity/$project/datasets/$objectId/$version"
           params={{ entity, project, objectId: state.name, version: state.version }}
@@ -231,21 +259,17 @@ function Keep({ projectId, rows, results, columns }: KeepProps) {
     )
   return (
     <div className="acts">
-      <input
-        type="text"
-        aria-label="Name of the dataset"
-        placeholder="Name of a dataset"
-        maxLength={120}
-        value={typed}
-        onChange={({ target }) => setTyped(target.value)}
-      />
+      <label className="labelled">
+        <span>Name of the dataset</span>
+        <input type="text" maxLength={120} value={typed} onChange={({ target }) => setTyped(target.value)} />
+      </label>
       <button
         type="button"
         className="line"
         disabled={typed === '' || nameIs !== undefined}
         onClick={() => void save()}
       >
-        Keep rows and answers
+        Save rows and answers
       </button>
       {nameIs !== undefined && (
         <span className="s-error" role="alert">

@@ -1,6 +1,7 @@
 // What stands in the playground: messages, variables, tools, and one column per model; kept for the tab.
 import { conversationOf } from '../engine/conversation.ts'
 import type { Message } from '../engine/message-parts.ts'
+import { variableNames } from '../engine/variables.ts'
 
 export type DraftMessage = {
   key: number
@@ -14,13 +15,31 @@ export type DraftMessage = {
 }
 /** A PDF, its `data` an address. */
 export type Attached = { name: string; data: string }
-export type ModelColumn = { key: number; model: string; temperature: string; maxTokens: string }
+
+/** Parameters of a model, each a text that is empty where it is not sent. */
+export const parameters = {
+  temperature: { label: 'Temperature', wire: ['temperature'], hint: '0 to 2' },
+  maxTokens: { label: 'Max tokens', wire: ['max_tokens', 'max_completion_tokens'], hint: '' },
+  topP: { label: 'Top P', wire: ['top_p'], hint: '0 to 1' },
+  stop: { label: 'Stop sequences', wire: ['stop'], hint: 'One per line' },
+} as const satisfies Readonly<Record<string, { label: string; wire: readonly [string, ...string[]]; hint: string }>>
+export type ParameterName = keyof typeof parameters
+export const parameterNames = Object.keys(parameters) as ParameterName[]
+const noParameters: Record<ParameterName, string> = { temperature: '', maxTokens: '', topP: '', stop: '' }
+
+export const formats = { text: 'Text', json_object: 'JSON', json_schema: 'JSON Schema' } as const
+export type Format = keyof typeof formats
+
+export type ModelColumn = { key: number; model: string } & Record<ParameterName, string>
 export type Draft = {
   messages: DraftMessage[]
   variables: Record<string, string>
   /** JSON texts; empty = none. */
   tools: string
   schema: string
+  format: Format
+  /** The version that the messages began as, `<object id>/<digest>`. */
+  prompt: string | undefined
   columns: ModelColumn[]
   keeps: boolean
   /** How likely each part of an answer was is asked for. */
@@ -47,7 +66,7 @@ export const roleNames = roles
 let last = 0
 const newKey = (): number => ++last + Date.now()
 
-export const emptyColumn = (model = ''): ModelColumn => ({ key: newKey(), model, temperature: '', maxTokens: '' })
+export const emptyColumn = (model = ''): ModelColumn => ({ key: newKey(), model, ...noParameters })
 export const emptyMessage = (role: DraftMessage['role'] = 'user', text = ''): DraftMessage => ({
   key: newKey(),
   role,
@@ -59,6 +78,8 @@ export const emptyDraft = (): Draft => ({
   variables: Object.create(null) as Record<string, string>,
   tools: '',
   schema: '',
+  format: 'text',
+  prompt: undefined,
   columns: [emptyColumn()],
   keeps: true,
   likely: false,
@@ -69,6 +90,15 @@ const membersOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 const listOf = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value.map(membersOf) : [])
 const orEmpty = (value: unknown): string => (isText(value) ? value : '')
+
+const formatOf = (value: unknown): Format | undefined =>
+  isText(value) && Object.hasOwn(formats, value) ? (value as Format) : undefined
+
+/** What an address names as a prompt; undefined for what is none. */
+export function promptOf(address: string | undefined): { objectId: string; digest: string } | undefined {
+  const [, objectId, digest] = /^(.+)\/([^/]+)$/.exec(address ?? '') ?? []
+  return objectId === undefined || digest === undefined ? undefined : { objectId, digest }
+}
 
 /** A draft of what was kept; undefined when it is none, as another version may have written it. */
 export function draftOf(value: unknown): Draft | undefined {
@@ -90,9 +120,12 @@ export function draftOf(value: unknown): Draft | undefined {
       ]
     },
   )
-  const columns = listOf(kept.columns).flatMap(({ model, temperature, maxTokens }): ModelColumn[] =>
-    isText(model) ? [{ ...emptyColumn(model), temperature: orEmpty(temperature), maxTokens: orEmpty(maxTokens) }] : [],
-  )
+  const columns = listOf(kept.columns).flatMap(({ model, ...more }): ModelColumn[] => {
+    if (!isText(model)) return []
+    const column = emptyColumn(model)
+    for (const name of parameterNames) column[name] = orEmpty(more[name])
+    return [column]
+  })
   if (messages.length === 0 || columns.length === 0) return undefined
   const variables = Object.create(null) as Record<string, string>
   for (const [name, text] of Object.entries(membersOf(kept.variables))) if (isText(text)) variables[name] = text
@@ -104,6 +137,8 @@ export function draftOf(value: unknown): Draft | undefined {
     likely: kept.likely === true,
     tools: orEmpty(kept.tools),
     schema: orEmpty(kept.schema),
+    format: formatOf(kept.format) ?? (orEmpty(kept.schema) === '' ? 'text' : 'json_schema'),
+    prompt: promptOf(orEmpty(kept.prompt)) && orEmpty(kept.prompt),
   }
 }
 
@@ -129,14 +164,13 @@ export function keepDraft(projectId: string, draft: Draft): void {
   }
 }
 
-const variableForm = /(?<!\{)\{([A-Za-z_]\w*)\}(?!\})/g
-/** Names in single braces, of all messages but the assistant's, as the server fills them. */
-export function variablesOf(messages: readonly DraftMessage[]): string[] {
-  const names = new Set<string>()
-  for (const { role, text } of messages)
-    if (role !== 'assistant') for (const [, name = ''] of text.matchAll(variableForm)) names.add(name)
-  return [...names].slice(0, 50)
-}
+/** Of all messages but the assistant's, as the server fills them. */
+export const variablesOf = (messages: readonly Pick<DraftMessage, 'role' | 'text'>[]): string[] =>
+  variableNames(messages.flatMap(({ role, text }) => (role === 'assistant' ? [] : text)))
+
+/** Variables that would be sent as empty texts. */
+export const emptyVariables = ({ messages, variables }: Draft): string[] =>
+  variablesOf(messages).filter((name) => (variables[name] ?? '') === '')
 
 const sentAsText: readonly string[] = ['text', 'answer', 'json']
 
@@ -165,20 +199,28 @@ export function messagesOf(recorded: readonly Message[]): DraftMessage[] {
   return asked.map(draftMessage)
 }
 
+/** A message of a prompt: as it is stored, as it is read, and as it is shown. */
+export type StoredMessage = { stored: unknown; said: readonly Message[]; drafts: readonly DraftMessage[] }
+
 /** The value of a prompt as messages, those of `MessagesPrompt` or the text of `StringPrompt`; null when it is neither. */
-export function messagesOfPrompt(value: unknown): DraftMessage[] | null {
-  const { messages, content } = (value ?? {}) as Record<string, unknown>
-  if (typeof content === 'string') return [emptyMessage('user', content)]
-  if (!Array.isArray(messages) || messages.length === 0) return null
-  return messages.flatMap((one) => conversationOf([one], null)?.map(draftMessage) ?? [emptyMessage()])
+export function readPrompt(value: unknown): StoredMessage[] | null {
+  const { messages, content } = membersOf(value)
+  const all = isText(content) ? [{ role: 'user', content }] : messages
+  if (!Array.isArray(all) || all.length === 0) return null
+  return all.map((stored) => {
+    const said = conversationOf([stored], null)
+    return { stored, said: said ?? [], drafts: said?.map(draftMessage) ?? [emptyMessage()] }
+  })
 }
+export const messagesOfPrompt = (value: unknown): DraftMessage[] | null =>
+  readPrompt(value)?.flatMap(({ drafts }) => drafts) ?? null
 
 /** @throws Error with what is wrong, in words for a reader */
 function jsonOf(text: string, what: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new Error(`${what} is no JSON: ${error instanceof Error ? error.message : ''}`)
+    throw new Error(`${what} must be JSON: ${error instanceof Error ? error.message : ''}`)
   }
 }
 
@@ -198,7 +240,8 @@ const contentOf = (message: DraftMessage): unknown => {
       : text
 }
 
-const wireMessage = (message: DraftMessage) => ({
+/** As it is sent, and saved. */
+export const wireMessage = (message: DraftMessage) => ({
   role: message.role,
   content: contentOf(message),
   ...wireParts(message),
@@ -212,17 +255,47 @@ const wireParts = ({ role, toolCallId, toolCalls }: DraftMessage) => ({
 export const isSaid = (message: DraftMessage): boolean =>
   message.text !== '' || message.toolCalls !== undefined || hasFiles(message)
 
-/** The body of `/inference/v1/chat/completions`. @throws Error for JSON that is none, and numbers that are none */
-export function completionRequestOf(
-  draft: Draft,
-  { model, temperature, maxTokens }: ModelColumn,
-): Record<string, unknown> {
-  const names = variablesOf(draft.messages)
-  const number = (text: string, what: string) => {
-    const value = Number(text)
-    if (!Number.isFinite(value)) throw new Error(`${what} is no number`)
-    return value
+/** The parameters of a recorded request. */
+export function columnOf(model: string, inputs: Record<string, unknown>): ModelColumn {
+  const column = emptyColumn(model)
+  for (const name of parameterNames) {
+    const given = parameters[name].wire.map((one) => inputs[one]).find((one) => one !== undefined && one !== null)
+    if (typeof given === 'number') column[name] = String(given)
+    else if (name === 'stop')
+      column.stop = (Array.isArray(given) ? given : [given])
+        .filter(isText)
+        .filter((one) => one !== '')
+        .join('\n')
   }
+  return column
+}
+
+/** How a recorded request asked for its answer. */
+export function formatOfRequest({ response_format }: Record<string, unknown>): Pick<Draft, 'format' | 'schema'> {
+  const { type, json_schema } = membersOf(response_format)
+  const { schema } = membersOf(json_schema)
+  const format = formatOf(type) ?? 'text'
+  return { format, schema: format === 'json_schema' && schema ? JSON.stringify(schema, null, 2) : '' }
+}
+
+/** @throws Error for a number that is none */
+function parameterValue(name: ParameterName, text: string): unknown {
+  if (name === 'stop') return text.split('\n').filter((line) => line !== '')
+  const value = Number(text)
+  if (!Number.isFinite(value)) throw new Error(`${parameters[name].label} must be a number`)
+  return value
+}
+
+const responseFormat = ({ format, schema }: Draft): unknown =>
+  format === 'json_schema'
+    ? { type: format, json_schema: { name: 'answer', schema: jsonOf(schema, 'The JSON Schema') } }
+    : { type: format }
+
+/** The body of `/inference/v1/chat/completions`. @throws Error for JSON that is none, and numbers that are none */
+export function completionRequestOf(draft: Draft, column: ModelColumn): Record<string, unknown> {
+  const { model } = column
+  const names = variablesOf(draft.messages)
+  const given = parameterNames.filter((name) => column[name].trim() !== '')
   const isTemplate = names.length > 0
   return {
     model: model.trim(),
@@ -230,15 +303,9 @@ export function completionRequestOf(
     stream: true,
     stream_options: { include_usage: true },
     ...(isTemplate && { template_vars: Object.fromEntries(names.map((name) => [name, draft.variables[name] ?? ''])) }),
-    ...(temperature.trim() !== '' && { temperature: number(temperature, 'Temperature') }),
-    ...(maxTokens.trim() !== '' && { max_tokens: number(maxTokens, 'Most tokens') }),
-    ...(draft.tools.trim() !== '' && { tools: jsonOf(draft.tools, 'The list of tools') }),
-    ...(draft.schema.trim() !== '' && {
-      response_format: {
-        type: 'json_schema',
-        json_schema: { name: 'answer', schema: jsonOf(draft.schema, 'The schema') },
-      },
-    }),
+    ...Object.fromEntries(given.map((name) => [parameters[name].wire[0], parameterValue(name, column[name])])),
+    ...(draft.tools.trim() !== '' && { tools: jsonOf(draft.tools, 'Tools') }),
+    ...(draft.format !== 'text' && { response_format: responseFormat(draft) }),
     ...(draft.likely && { logprobs: true }),
     ...(!draft.keeps && { track_llm_call: false }),
   }

@@ -1,111 +1,45 @@
-// The playground: messages with variables, sent to one to four models side by side; from a recorded call or a prompt, or
-// saved as a prompt.
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+// The playground: messages with variables, sent to one to four models side by side; from a recorded call or a version of a
+// prompt, and saved as its next one.
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useCallback, useEffect, useState } from 'react'
-import { baseUrl, json } from '../api/client.ts'
+import { useCallback, useEffect, useMemo, useState } from 'react'
+import { baseUrl } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
 import { count } from '../engine/format.ts'
-import { ProjectPage, useProject } from '../frame/project-page.tsx'
+import { Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
 import { FaultBox } from '../parts/fault.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
-import { openQuery } from '../traces/trace-query.ts'
-import { ask } from '../worker/client.ts'
 import { AnswerColumn } from './answer-column.tsx'
-import { Attach, attachmentsOf, withFiles } from './attach.tsx'
 import { DatasetRows } from './dataset-rows.tsx'
 import { useDifferences } from './differences.ts'
 import {
   type Draft,
-  type DraftMessage,
   emptyColumn,
   emptyDraft,
-  emptyMessage,
-  hasFiles,
+  emptyVariables,
   isSaid,
   keepDraft,
   type ModelColumn,
   maxColumns,
-  messagesOf,
-  messagesOfPrompt,
   readDraft,
-  roleNames,
-  variablesOf,
 } from './draft.ts'
-import { withRecordedFiles } from './recorded-files.ts'
-import { SavePrompt } from './save-prompt.tsx'
+import { PromptBar } from './edited-prompt.tsx'
+import { Messages } from './messages.tsx'
+import { NoModels } from './missing.tsx'
+import { refusalOf } from './refusal.ts'
+import { draftWith, type EditedPrompt, type Started, usePrompt, useRecorded } from './use-start.ts'
+import '../settings/settings.css'
 import './playground.css'
 
 const route = '/signed-in/p/$entity/$project/playground'
-/** Inputs beyond this are no request to a model. */
-const maxInputs = 2 ** 21
-
-/** Parameters of a recorded request; what is missing stays empty. */
-async function parametersOf(node: { doc: number; start: number; end: number } | undefined) {
-  if (node === undefined || node.end - node.start > maxInputs) return {}
-  const inputs = JSON.parse(await ask('copy', [node.doc, node.start, node.end])) as Record<string, unknown> | null
-  return inputs !== null && typeof inputs === 'object' ? inputs : {}
-}
-
-/** What the page starts with; of `left` files of the call there are no copies in it. */
-type Started = { draft: Draft; left: number }
 
 function noticeOf(started: Started | null | undefined, what: 'call' | 'prompt'): string | undefined {
   if (started === null) return `This ${what} is not here, or holds no messages to a model.`
   if (started === undefined || started.left === 0) return undefined
-  const files = started.left === 1 ? '1 file of this call is' : `${count(started.left)} files of this call are`
+  const files = started.left === 1 ? `1 file of this ${what} is` : `${count(started.left)} files of this ${what} are`
   return `${files} not among the messages: images (PNG, JPEG, GIF, WebP) and PDFs go along, up to 4 MiB each and four of each in a message.`
 }
-
-/** A recorded call as a draft; null when it holds no conversation. */
-function useRecorded(projectId: string, id: string | undefined) {
-  const client = useQueryClient()
-  return useQuery({
-    queryKey: ['playground call', projectId, id],
-    enabled: id !== undefined,
-    staleTime: Number.POSITIVE_INFINITY,
-    async queryFn({ signal }): Promise<Started | null> {
-      const opened = await client.fetchQuery(openQuery(projectId, id as string))
-      if (!opened?.conversation) return null
-      const { model, temperature, max_tokens, tools } = await parametersOf(opened.sections.inputs)
-      const named = typeof model === 'string' ? model : (opened.row.model ?? '')
-      const column = { ...emptyColumn(named.split(', ')[0]) }
-      if (typeof temperature === 'number') column.temperature = String(temperature)
-      if (typeof max_tokens === 'number') column.maxTokens = String(max_tokens)
-      const said = messagesOf(opened.conversation)
-      const { messages, left } = await withRecordedFiles(projectId, opened.conversation, said, signal)
-      const draft = {
-        ...emptyDraft(),
-        messages,
-        columns: [column],
-        ...(Array.isArray(tools) && { tools: JSON.stringify(tools, null, 2) }),
-      }
-      return { draft, left }
-    },
-  })
-}
-
-/** A version of a prompt, `<object id>/<digest>`, as a draft; null when it holds no messages. */
-const usePrompt = (project_id: string, prompt: string | undefined) =>
-  useQuery({
-    queryKey: ['playground prompt', project_id, prompt],
-    enabled: prompt !== undefined,
-    staleTime: Number.POSITIVE_INFINITY,
-    async queryFn({ signal }): Promise<Started | null> {
-      const [, object_id = '', digest = ''] = /^(.*)\/([^/]*)$/.exec(prompt as string) ?? []
-      const { obj } = await json('objects.read', { project_id, object_id, digest }, { signal })
-      const messages = messagesOfPrompt(obj.val)
-      return messages && { draft: { ...emptyDraft(), messages }, left: 0 }
-    },
-  })
-
-/** What was being written, for one model. */
-const draftWith = (projectId: string, model: string): Draft => ({
-  ...readDraft(projectId),
-  columns: [emptyColumn(model)],
-})
 
 /** Names of the models that the project may use; typed ones are taken all the same. */
 const useModels = (projectId: string) =>
@@ -114,7 +48,7 @@ const useModels = (projectId: string) =>
     async queryFn({ signal }) {
       const headers = { 'X-Callhouse-Page': '1', 'OpenAI-Project': projectId }
       const response = await fetch(new URL('inference/v1/models', baseUrl), { headers, signal })
-      if (!response.ok) return []
+      if (!response.ok) throw new Error(refusalOf(await response.text()).message)
       const { data } = (await response.json()) as { data?: { id?: unknown }[] }
       return (data ?? []).flatMap(({ id }) => (typeof id === 'string' ? id : [])).slice(0, 1_000)
     },
@@ -125,40 +59,63 @@ const useModels = (projectId: string) =>
 export function Playground() {
   const { projectId } = useProject()
   const { call, prompt, model } = useSearch({ from: route })
+  // What was being written goes on where the address asks for nothing else, or for the prompt that it changes.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: read again with each address
+  const kept = useMemo(() => readDraft(projectId), [projectId, call, prompt, model])
   const ofCall = useRecorded(projectId, call)
-  const ofPrompt = usePrompt(projectId, prompt)
-  const [asked, recorded] = call === undefined ? [prompt, ofPrompt] : [call, ofCall]
-  if (asked !== undefined && recorded.error)
+  const asked = call === undefined ? (prompt ?? kept.prompt) : undefined
+  const ofPrompt = usePrompt(projectId, asked)
+  const isKept = prompt === undefined || prompt === kept.prompt
+  const started = call === undefined ? ofPrompt : ofCall
+  const addressOf = (prompt: string | undefined, more = '') => `${projectId} ${prompt ?? ''} ${more}`
+  const address = addressOf(asked, `${call ?? ''} ${model ?? ''}`.trim())
+  // What was saved has an address of its own, and goes on as it is.
+  const [own, setOwn] = useState<{ address: string; key: string }>()
+  const key = own?.address === address ? own.key : address
+  const isAsked = call !== undefined || asked !== undefined
+  // A draft is not lost because its prompt is.
+  if (isAsked && started.error && (call !== undefined || !isKept))
     return (
       <ProjectPage title="Playground">
-        <FaultBox error={recorded.error} onRetry={() => void recorded.refetch()} />
+        <FaultBox error={started.error} onRetry={() => void started.refetch()} />
       </ProjectPage>
     )
-  if (asked !== undefined && recorded.data === undefined)
+  if (isAsked && started.data === undefined && !started.error)
     return (
       <ProjectPage title="Playground">
-        <div className="center">
-          <span className="hidden" role="status">
-            Loading the messages
-          </span>
-        </div>
+        <Loading what="the messages" />
       </ProjectPage>
     )
+  const first = () => {
+    if (call !== undefined) return started.data?.draft ?? kept
+    if (model !== undefined) return draftWith(projectId, model)
+    return isKept ? kept : (started.data?.draft ?? kept)
+  }
   return (
     <Bench
-      key={`${projectId} ${asked ?? ''} ${model ?? ''}`}
-      first={recorded.data?.draft ?? (model === undefined ? undefined : draftWith(projectId, model))}
-      notice={noticeOf(recorded.data, call === undefined ? 'prompt' : 'call')}
+      key={key}
+      first={first}
+      onPrompt={(prompt) => setOwn({ address: addressOf(prompt), key })}
+      edited={call === undefined ? (started.data?.edited ?? undefined) : undefined}
+      notice={isAsked ? noticeOf(started.data, call === undefined ? 'prompt' : 'call') : undefined}
     />
   )
 }
 
-function Bench({ first, notice }: { first: Draft | undefined; notice: string | undefined }) {
+type BenchProps = {
+  first(): Draft
+  edited: EditedPrompt | undefined
+  notice: string | undefined
+  /** Told of a version that was saved, before the address names it. */
+  onPrompt(prompt: string): void
+}
+
+function Bench({ first, edited, notice, onPrompt }: BenchProps) {
   const { projectId } = useProject()
-  const navigate = useNavigate()
+  const navigate = useNavigate({ from: '/p/$entity/$project/playground' })
   const { data: session } = useSession()
-  const { data: models } = useModels(projectId)
-  const [draft, setDraft] = useState<Draft>(() => first ?? readDraft(projectId))
+  const models = useModels(projectId)
+  const [draft, setDraft] = useState<Draft>(first)
   const [serial, setSerial] = useState(0)
   const [stops, setStops] = useState(0)
   const [running, setRunning] = useState<ReadonlySet<ModelColumn['key']>>(new Set())
@@ -169,15 +126,20 @@ function Bench({ first, notice }: { first: Draft | undefined; notice: string | u
   )
   const [isRows, setRows] = useState(false)
   const differences = useDifferences(draft.columns)
-  const names = variablesOf(draft.messages)
-  const reason = mayWrite(session) ? undefined : 'This key may not ask models'
+  const empty = emptyVariables(draft)
+  const reason = mayWrite(session) ? undefined : "You don't have permission to run models"
   useEffect(() => keepDraft(projectId, draft), [projectId, draft])
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
-  const setMessage = (key: number, part: Partial<DraftMessage>) =>
-    change({ messages: draft.messages.map((one) => (one.key === key ? { ...one, ...part } : one)) })
   const isReady = draft.columns.some(({ model }) => model.trim() !== '') && draft.messages.some(isSaid)
   const run = () => reason === undefined && isReady && setSerial((n) => n + 1)
   useKeys({ run })
+  const onSaved = (prompt: string) => {
+    const next = { ...draft, prompt }
+    setDraft(next)
+    keepDraft(projectId, next)
+    onPrompt(prompt)
+    void navigate({ search: { prompt }, replace: true })
+  }
   return (
     <ProjectPage title="Playground">
       <h1 className="hidden">Playground</h1>
@@ -204,14 +166,14 @@ function Bench({ first, notice }: { first: Draft | undefined; notice: string | u
         </button>
         <label className="field">
           <input type="checkbox" checked={draft.keeps} onChange={() => change({ keeps: !draft.keeps })} />
-          Keep these calls
+          Record calls
         </label>
         <label className="field" title="How likely the model found each part of its answer, where its provider tells">
-          <input type="checkbox" checked={draft.likely} onChange={() => change({ likely: !draft.likely })} />{' '}
-          Probabilities
+          <input type="checkbox" checked={draft.likely} onChange={() => change({ likely: !draft.likely })} /> Log
+          probabilities
         </label>
         <button type="button" className="line" onClick={() => setRows(true)}>
-          Rows of a dataset…
+          Run on dataset…
         </button>
         {differences.isOffered && (
           <button
@@ -225,136 +187,52 @@ function Bench({ first, notice }: { first: Draft | undefined; notice: string | u
           </button>
         )}
         <span className="grow" />
-        <SavePrompt messages={draft.messages} />
         <button
           type="button"
           className="line"
           onClick={() => {
             setDraft(emptyDraft())
-            void navigate({ to: '.', search: {} })
+            keepDraft(projectId, emptyDraft())
+            void navigate({ search: {} })
           }}
         >
           Clear
         </button>
       </div>
+      <PromptBar
+        edited={edited}
+        messages={draft.messages}
+        onSaved={onSaved}
+        onReset={() => edited && change({ messages: [...edited.messages] })}
+      />
       {notice && (
         <p className="notice" role="status">
           {notice}
+        </p>
+      )}
+      {(models.error !== null || models.data?.length === 0) && <NoModels error={models.error} />}
+      {serial > 0 && empty.length > 0 && (
+        <p className="notice" role="status">
+          {empty.length === 1 ? 'A variable was empty' : 'Variables were empty'} and sent as no text:{' '}
+          <T text={empty.join(', ')} max={200} />
         </p>
       )}
       {isRows && (
         <DatasetRows
           projectId={projectId}
           draft={draft}
-          whyNot={isReady ? reason : 'Name a model and write a message first'}
+          whyNot={isReady ? reason : 'Choose a model and write a message first'}
           onUse={(variables) => change({ variables: { ...draft.variables, ...variables } })}
           onClose={() => setRows(false)}
         />
       )}
       <datalist id="models">
-        {models?.map((name) => (
+        {models.data?.map((name) => (
           <option key={name} value={name} />
         ))}
       </datalist>
       <div className="playground">
-        <section className="prompt" aria-label="Messages" tabIndex={0}>
-          {draft.messages.map((message, place) => (
-            <div key={message.key} className={`message by-${message.role}`}>
-              <div className="message-head">
-                <select
-                  aria-label={`Role of message ${place + 1}`}
-                  value={message.role}
-                  onChange={({ target }) => setMessage(message.key, { role: target.value as DraftMessage['role'] })}
-                >
-                  {roleNames.map((role) => (
-                    <option key={role} value={role}>
-                      {role}
-                    </option>
-                  ))}
-                </select>
-                {message.role === 'tool' && (
-                  <input
-                    type="text"
-                    aria-label={`Tool call that message ${place + 1} answers`}
-                    placeholder="id of the tool call"
-                    value={message.toolCallId}
-                    onChange={({ target }) => setMessage(message.key, { toolCallId: target.value })}
-                  />
-                )}
-                {message.toolCalls !== undefined && <span className="dim">with tool calls</span>}
-                <span className="grow" />
-                <button
-                  type="button"
-                  className="icon"
-                  aria-label={`Remove message ${place + 1}`}
-                  onClick={() => change({ messages: draft.messages.filter(({ key }) => key !== message.key) })}
-                >
-                  <Icon name="close" />
-                </button>
-              </div>
-              <textarea
-                aria-label={`Message ${place + 1}`}
-                dir="auto"
-                rows={Math.min(14, Math.max(2, message.text.split('\n').length))}
-                value={message.text}
-                onChange={({ target }) => setMessage(message.key, { text: target.value })}
-                onPaste={(event) => {
-                  const files = [...event.clipboardData.files]
-                  if (files.length === 0 || message.role !== 'user') return
-                  event.preventDefault()
-                  void withFiles(attachmentsOf(message), files).then(({ images, documents }) =>
-                    setMessage(message.key, { images, documents }),
-                  )
-                }}
-              />
-              {(message.role === 'user' || hasFiles(message)) && (
-                <Attach
-                  label={`message ${place + 1}`}
-                  attached={attachmentsOf(message)}
-                  onChange={(attached) => setMessage(message.key, attached)}
-                />
-              )}
-            </div>
-          ))}
-          <div className="acts">
-            <button
-              type="button"
-              className="line"
-              onClick={() => change({ messages: [...draft.messages, emptyMessage()] })}
-            >
-              Add a message
-            </button>
-          </div>
-          {names.length > 0 && (
-            <fieldset className="variables">
-              <legend>Variables</legend>
-              {names.map((name) => (
-                <label key={name} className="field wide">
-                  <span>
-                    <T text={name} max={60} />
-                  </span>
-                  <textarea
-                    rows={1}
-                    value={draft.variables[name] ?? ''}
-                    onChange={({ target }) => change({ variables: { ...draft.variables, [name]: target.value } })}
-                  />
-                </label>
-              ))}
-            </fieldset>
-          )}
-          <Json
-            label="Tools"
-            help="a list as OpenAI takes it"
-            value={draft.tools}
-            onChange={(tools) => change({ tools })}
-          />
-          <Json
-            label="Schema of the answer"
-            help="a JSON Schema"
-            value={draft.schema}
-            onChange={(schema) => change({ schema })}
-          />
-        </section>
+        <Messages draft={draft} change={change} />
         {draft.columns.map((column, place) => (
           <AnswerColumn
             key={column.key}
@@ -379,21 +257,3 @@ function Bench({ first, notice }: { first: Draft | undefined; notice: string | u
     </ProjectPage>
   )
 }
-
-type JsonProps = { label: string; help: string; value: string; onChange(text: string): void }
-
-const Json = ({ label, help, value, onChange }: JsonProps) => (
-  <details open={value !== ''}>
-    <summary>
-      {label} <span className="dim">{help}</span>
-    </summary>
-    <textarea
-      className="mono"
-      aria-label={label}
-      rows={6}
-      spellCheck={false}
-      value={value}
-      onChange={({ target }) => onChange(target.value)}
-    />
-  </details>
-)

@@ -3,27 +3,18 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { baseUrl } from '../api/client.ts'
 import { type Answer, createEventReader, emptyAnswer, withChunk } from '../engine/completion-stream.ts'
 import { completionRequestOf, type Draft, type ModelColumn } from './draft.ts'
+import { type Refusal, refusalOf } from './refusal.ts'
+import type { Run } from './run.ts'
 
-export type Run = {
-  answer: Answer
-  isRunning: boolean
-  /** What was refused or broke, as the server or the provider said it. */
-  fault: string | null
-  callId: string | null
-  firstMs: number | null
-  totalMs: number | null
-}
-
-const reasonOf = (text: string): string => {
-  try {
-    const { error, reason, detail } = JSON.parse(text) as Record<string, unknown>
-    const message = (error as { message?: unknown } | undefined)?.message
-    const first = Array.isArray(detail) ? (detail[0] as { msg?: unknown } | undefined)?.msg : detail
-    return String(message ?? reason ?? first ?? text)
-  } catch {
-    return text
+class Refused extends Error {
+  secret: string | null
+  constructor({ message, secret }: Refusal) {
+    super(message)
+    this.secret = secret
   }
 }
+
+const unknown = { secret: null, callId: null, firstMs: null, totalMs: null }
 
 /** The answer after each piece of the stream. */
 async function eachAnswer(body: ReadableStream<Uint8Array>, use: (answer: Answer) => void): Promise<void> {
@@ -49,7 +40,7 @@ export async function runOnce(
   onChange: (run: Run) => void = () => undefined,
 ): Promise<Run> {
   const began = performance.now()
-  let state: Run = { answer: emptyAnswer(), isRunning: true, fault: null, callId: null, firstMs: null, totalMs: null }
+  let state: Run = { answer: emptyAnswer(), isRunning: true, fault: null, ...unknown }
   const show = (part: Partial<Run>) => {
     state = { ...state, ...part }
     onChange(state)
@@ -65,7 +56,7 @@ export async function runOnce(
       headers: { 'Content-Type': 'application/json', 'X-Callhouse-Page': '1', 'OpenAI-Project': projectId },
     })
     show({ callId: response.headers.get('x-call-id') })
-    if (!response.ok || response.body === null) throw new Error(reasonOf(await response.text()))
+    if (!response.ok || response.body === null) throw new Refused(refusalOf(await response.text()))
     await eachAnswer(response.body, (answer) => {
       const hasSaid = answer.text !== '' || answer.reasoning !== '' || answer.toolCalls.length > 0
       show({ answer, firstMs: state.firstMs ?? (hasSaid ? performance.now() - began : null) })
@@ -73,7 +64,10 @@ export async function runOnce(
     show({ fault: state.answer.error })
   } catch (error) {
     if (signal.aborted) show({ fault: 'Stopped' })
-    else show({ fault: error instanceof Error ? error.message.slice(0, 2_000) : 'It failed' })
+    else {
+      const secret = error instanceof Refused ? error.secret : null
+      show({ fault: error instanceof Error ? error.message.slice(0, 2_000) : 'The request failed', secret })
+    }
   }
   show({ isRunning: false, totalMs: performance.now() - began })
   return state

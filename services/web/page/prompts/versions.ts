@@ -1,0 +1,46 @@
+// Messages of a prompt as its page shows them, and those of two versions side by side.
+import { pairsOf } from '../engine/differences.ts'
+import { variableNames } from '../engine/variables.ts'
+import { readPrompt } from '../playground/draft.ts'
+
+export type ShownMessage = {
+  role: string
+  text: string
+  /** What is in it besides its text. */
+  notes: string[]
+}
+
+/** Null for a value that holds no messages. */
+export function shownMessages(value: unknown): ShownMessage[] | null {
+  const read = readPrompt(value)
+  if (read === null) return null
+  return read.flatMap(({ said, drafts }) =>
+    drafts.map(({ role, text }, n): ShownMessage => {
+      const parts = said[n]?.parts ?? []
+      return {
+        role,
+        text,
+        notes: parts.flatMap((part) =>
+          part.is === 'call' ? `calls ${part.name}` : part.is === 'media' ? part.text : [],
+        ),
+      }
+    }),
+  )
+}
+
+/** As the server fills them: not in answers of an assistant. */
+export const variablesOfPrompt = (messages: readonly ShownMessage[]): string[] =>
+  variableNames(messages.flatMap(({ role, text }) => (role === 'assistant' ? [] : text)))
+
+export type MessagePair = { before: ShownMessage | undefined; now: ShownMessage | undefined; isEqual: boolean }
+
+const maxMs = 500
+
+export function versionPairs(before: readonly ShownMessage[], now: readonly ShownMessage[]): MessagePair[] {
+  const texts = (messages: readonly ShownMessage[]) => messages.map((message) => JSON.stringify(message))
+  return pairsOf(texts(before), texts(now), maxMs).map((pair) => ({
+    before: pair.before === undefined ? undefined : before[pair.before],
+    now: pair.now === undefined ? undefined : now[pair.now],
+    isEqual: pair.isEqual,
+  }))
+}
