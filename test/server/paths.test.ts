@@ -7,20 +7,10 @@ import { basicAuth, post, uploadText } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { noteTouched, type Touched } from '../fixtures/touched.ts'
 import { at, loggedTrace, logsOfTrace, logsToDelete, logsToErase, logsToSend } from './paths-of-logs.ts'
+import { seldom } from './paths-seldom.ts'
 
 const routes = declaredRoutes()
 const routeOf = (name: string) => routes.find((route) => route.name === name) ?? expect.fail(`no route ${name}`)
-
-/** Deletes of more calls than were asked for, costs of calls whose header does not tell their usage, spans below others with usage, looks at what is held. */
-const seldom: Record<string, string[]> = {
-  'feedback.purge': ['calls', 'call_keys', 'call_patches'],
-  'feedback.replace': ['feedback', 'calls', 'call_keys', 'call_patches'],
-  'calls.delete': ['calls_deleted'],
-  'logs.query': ['calls', 'call_keys'],
-  'erasures.create': ['calls_deleted', 'feedback_by_ref', 'orphan_roots'],
-  'calls.usage': ['payloads', 'usage_shares'],
-  'traces.usage': ['usage_shares'],
-}
 
 describe('what routes touch', () => {
   let server: LiveServer

@@ -19,7 +19,7 @@ import { compileCallsQuery } from '../../services/query/calls/conditions/compile
 import { conditionsOf } from '../../services/query/calls/conditions/conditions.ts'
 import { priceBook, priceTable } from '../../services/query/costs/prices.ts'
 import { figuresQuery, tracesUsageQuery } from '../../services/query/traces/figures.ts'
-import { idsQuery, modelsQuery, orderQuery } from '../../services/query/traces/order.ts'
+import { idsQuery, orderQuery, traceModelsQuery } from '../../services/query/traces/order.ts'
 import { priceGrid } from '../../services/query/traces/price-grid.ts'
 import { usageQuery } from '../../services/query/usage/by-key.ts'
 import { nestedQuery, tracesOfQuery } from '../../services/query/usage/load.ts'
@@ -125,7 +125,7 @@ const queries: [about: string, query: Query][] = [
   ],
   ['what traces come to', figuresQuery(projectId, ['a', 'b'])],
   ['what traces used', tracesUsageQuery(projectId, ['a', 'b'], [2_000_000], [3_600_000_000])],
-  ['models of traces', modelsQuery(projectId, tracesSplit, everything)],
+  ['models of traces', traceModelsQuery(projectId, tracesSplit, everything)],
   [
     'traces by their cost',
     orderQuery(

@@ -6,7 +6,7 @@ import { createCallWriter } from '../../services/events/calls-writer.ts'
 import { mayBeBilled } from '../../services/worker/calls/billed-rows.ts'
 import { keyOfTexts, rowsByCall } from '../../services/worker/calls/call-rows.ts'
 import { createFingerprints, fingerprintOf } from '../../services/worker/calls/fingerprints.ts'
-import { keyOfTrace, textOf } from '../../services/worker/calls/spans.ts'
+import { keyOfTrace, textOfBytes } from '../../services/worker/calls/spans.ts'
 import { complete, end, rename, start } from '../fixtures/call-world.ts'
 
 const rowsOf = (...texts: string[]) =>
@@ -18,7 +18,7 @@ const written = (...parts: CallFragment[]) => {
   return rowsOf(...(record as { rows: Buffer }).rows.toString().trimEnd().split('\n'))
 }
 const idsOf = async (rows: ReturnType<typeof rowsOf>) =>
-  [...(await rowsByCall(rows)).calls.values()].flatMap((one) => (one ? [textOf(one.id)] : []))
+  [...(await rowsByCall(rows)).calls.values()].flatMap((one) => (one ? [textOfBytes(one.id)] : []))
 
 describe('rows by call', () => {
   it('finds rows that begin a call of which the batch has no other', async () => {

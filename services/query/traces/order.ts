@@ -95,7 +95,7 @@ export const orderQuery = (
   })
 
 /** Models that parts have. */
-export const modelsQuery = (projectId: ProjectId, split: Split | null, range: Range): Query =>
+export const traceModelsQuery = (projectId: ProjectId, split: Split | null, range: Range): Query =>
   projectQuery('traces.models', projectId, (project) => {
     const scope: Scope = { projectId, range, index: null, keys: null, ...(split && { within: split.live }) }
     const calls = project.from('calls', { alias: 'c', final: true, where: allOf(scopeConditions(project, scope)) })
@@ -156,7 +156,7 @@ export async function readOrder(
   const grid = needs.has('top_cost')
     ? priceGrid(
         await book(),
-        (await read<[string]>(modelsQuery(projectId, parts, reach))).map(([model]) => model),
+        (await read<[string]>(traceModelsQuery(projectId, parts, reach))).map(([model]) => model),
         reach,
       )
     : null

@@ -13,7 +13,7 @@ import { statement } from '../statements.ts'
 import { type CallRow, keyOfTexts, type RowsByCall, rowsByCall } from './call-rows.ts'
 import type { KnownCalls } from './known-calls.ts'
 import { lookupRows } from './merge-fragments.ts'
-import { type SpansOfRows, textOf } from './spans.ts'
+import { type SpansOfRows, textOfBytes } from './spans.ts'
 
 export type NewCallsInsert = {
   /**
@@ -53,8 +53,8 @@ export function createNewCallsInsert(
     if (suspects.length === 0) return true
     if (suspects.length > lookupRows) return false
     const params = {
-      projects: suspects.map(({ project }) => textOf(project)),
-      ids: suspects.map(({ id }) => textOf(id)),
+      projects: suspects.map(({ project }) => textOfBytes(project)),
+      ids: suspects.map(({ id }) => textOfBytes(id)),
     }
     const stored = await store.rows<{ project_id: string; id: string }>(statement('calls-known', params), {
       pool: 'background',
@@ -88,9 +88,10 @@ export function createNewCallsInsert(
     const needing = joined()
     if (needing === null) return undefined
     const projects = new Set(needing)
-    const needy = projects.size > 0 ? found.filter(({ project }) => projects.has(textOf(project))) : []
+    const needy = projects.size > 0 ? found.filter(({ project }) => projects.has(textOfBytes(project))) : []
     if (needy.length === 0) return found
-    if (needy.every(({ project, id, clock }) => isJoined(textOf(project), textOf(id), clock))) joinedBatches.add(batch)
+    if (needy.every(({ project, id, clock }) => isJoined(textOfBytes(project), textOfBytes(id), clock)))
+      joinedBatches.add(batch)
     return undefined
   }
 
@@ -176,7 +177,7 @@ async function markDirty(batch: Batch, calls: readonly CallRow[], { isBySecond }
     const key = `${partition} ${minute} ${project}`
     let marked = minutes.get(key)
     if (marked === undefined) {
-      const lead = JSON.stringify([textOf(project), partition, positions.get(partition), minute]).slice(0, -1)
+      const lead = JSON.stringify([textOfBytes(project), partition, positions.get(partition), minute]).slice(0, -1)
       marked = { lead, halves: [0, 0] }
       minutes.set(key, marked)
     }

@@ -74,7 +74,7 @@ export const keyOfTrace = ({ project, trace }: TraceName): string =>
   keyOf(Buffer.from(project, 'utf8').toString('latin1'), trace)
 
 /** The text that bytes in a string are. */
-export const textOf = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8')
+export const textOfBytes = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8')
 
 /** A row without its payloads. */
 export const headOf = (text: Buffer): Buffer => {
@@ -115,7 +115,7 @@ export function addToSpans(spans: SpansOfRows, text: Buffer, row: RowBeginning):
     if (found !== null) spans.mixed.add(keyOf(row.project, found[1] as string))
     return
   }
-  const project = textOf(row.project)
+  const project = textOfBytes(row.project)
   const reports = head.includes(usageLead)
   if (reports) spans.reporting.add(project)
   if (found === null) {

@@ -3,7 +3,7 @@
 import { forEachYielding } from '../../core/concurrency/yielding.ts'
 import type { Batch } from '../../core/log/log.ts'
 import type { CallRow } from '../calls/call-rows.ts'
-import { textOf } from '../calls/spans.ts'
+import { textOfBytes } from '../calls/spans.ts'
 import { batchMembers } from '../combined-batch.ts'
 import { createFieldValueGroups, type FieldValueGroups } from './groups.ts'
 import { addRowValues } from './row-values.ts'
@@ -79,7 +79,7 @@ export function createGatheredFieldValues(isSoleDeriver: () => boolean): Gathere
         if (!isWhole) return
         if (call.project !== project) {
           project = call.project
-          projectId = textOf(project)
+          projectId = textOfBytes(project)
         }
         values.addRow({ projectId, part: isFinished ? 'both' : 'start', us: startedUs, clock })
         isWhole = addRowValues(values, text, isFinished)
