@@ -114,7 +114,7 @@ it('a key gets a successor that shows once, and what the server refuses stands i
   // The role of the user comes along; more than it holds makes no key.
   await expectSoon(() => dialog.getByLabel('Role').inputValue()).toBe('reader')
   await dialog.getByLabel('Role').selectOption('ingest')
-  await dialog.getByText('ingest is not included').waitFor()
+  await dialog.getByText('does not include ingest').waitFor()
   expect(await dialog.getByRole('button', { name: 'Make the key' }).isDisabled()).toBe(true)
   await dialog.getByRole('combobox', { name: 'User' }).selectOption('A new user for a program…')
   await dialog.getByLabel('Id of the new user').fill('sets-other')

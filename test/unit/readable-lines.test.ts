@@ -19,6 +19,7 @@ it('requests and batches that went well are not told, refused and slow ones are'
   const told = written((log) => {
     log.info(request, 'request')
     log.info({ topic: 'calls', rows: 3 }, 'batch')
+    log.info({ ...request, status: 499 }, 'request')
     log.info({ ...request, status: 404, user: 'ann' }, 'request')
     log.info({ ...request, ms: 2_400 }, 'request')
   })

@@ -11,9 +11,13 @@ const maxValue = 200
 /** Members that a line shows by itself. */
 const shown = new Set(['level', 'time', 'msg'])
 
+/** Whoever asked went away: pages give up what they no longer show. */
+const clientGone = 499
+
 /** What happens all the time and went well. */
 const isOrdinary = ({ level, msg, status, ms }: Line): boolean =>
-  level <= 30 && (msg === 'batch' || (msg === 'request' && Number(status) < 400 && Number(ms) < slowMs))
+  level <= 30 &&
+  (msg === 'batch' || (msg === 'request' && (status === clientGone || (Number(status) < 400 && Number(ms) < slowMs))))
 
 /** `12:05:47`, as the clock on the wall has it. */
 const clockTime = (iso: string): string => {

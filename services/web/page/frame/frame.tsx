@@ -43,7 +43,8 @@ const textOf = (node: ReactNode): string =>
   typeof node === 'string' ? node : Array.isArray(node) ? node.map(textOf).join('') : ''
 
 /** Past the rail and the bars: to what the page lists, else to where it begins. */
-const toContent = () => document.querySelector<HTMLElement>('.rows.main, .stage')?.focus()
+const toContent = () =>
+  (document.querySelector<HTMLElement>('.rows.main') ?? document.querySelector<HTMLElement>('.stage'))?.focus()
 
 type FrameProps = {
   crumbs: ReactNode

@@ -143,6 +143,11 @@ const lackingIn = (draft: Draft, users: readonly User[]) => {
   return user && lackingOf(user.grants, draft.held, scopesOf(draft.scopes))
 }
 
+const lackText = (user: string, { roles, lacking, scope }: NonNullable<ReturnType<typeof lackingOf>>): string =>
+  roles.length === 0
+    ? `${user} has no role on ${scope}, so this key could do nothing there.`
+    : `${user}’s ${roles.length === 1 ? 'role' : 'roles'} (${roles.join(', ')}) on ${scope} ${roles.length === 1 ? 'does' : 'do'} not include ${lacking.join(', ')}.`
+
 type ForProps = { draft: Draft; change(part: Partial<Draft>): void; users: readonly User[] }
 
 function For({ draft, change, users }: ForProps) {
@@ -173,10 +178,7 @@ function For({ draft, change, users }: ForProps) {
       )}
       {without !== undefined && (
         <p className="told-hint" role="status">
-          <Icon name="descendant_error" /> {draft.user}’s {without.roles.length === 1 ? 'role' : 'roles'}{' '}
-          {without.roles.length === 0 ? 'give nothing' : `(${without.roles.join(', ')})`} on {without.scope}
-          {without.roles.length > 0 && `: ${without.lacking.join(', ')} is not included`}. Give a role under Users, or
-          leave it out.
+          <Icon name="descendant_error" /> {lackText(draft.user, without)} Give a role under Users, or leave it out.
         </p>
       )}
     </>
