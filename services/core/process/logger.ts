@@ -11,7 +11,7 @@ export type LogOutput = {
   flush(): void
 }
 
-export type LogFormat = 'auto' | 'json' | 'text'
+type LogFormat = 'auto' | 'json' | 'text'
 
 type LoggerOptions = { level: string; format?: LogFormat; out?: DestinationStream }
 

@@ -86,16 +86,17 @@ export const queries = new Queries({
   },
 })
 
-export type Health = Shapes['service.health']['out']
+type ServerHealth = Shapes['service.health']['out']
+export type HealthStatus = ServerHealth['status']
 
 /** Longer is no answer. */
 const healthMs = 5_000
 
 /** How the server is. @throws when it does not answer, or a proxy does in its place */
-export async function askHealth(): Promise<Health['status']> {
+export async function askHealth(): Promise<HealthStatus> {
   // Unavailable servers answer 503 with the same body.
   const answer = await fetch(new URL('health', baseUrl), { signal: AbortSignal.timeout(healthMs), cache: 'no-store' })
-  const { status } = (await answer.json()) as Health
+  const { status } = (await answer.json()) as ServerHealth
   if (typeof status !== 'string') throw new Error('No answer of the server')
   return status
 }

@@ -205,7 +205,7 @@ function isTold(thrown: Thrown, by: Thrown): boolean {
 }
 
 /** What one text of a call says was thrown. */
-export const thrownOfText = (text: string): Thrown | undefined => ofValue(text)[0]
+const thrownOfText = (text: string): Thrown | undefined => ofValue(text)[0]
 
 /** @param record of a call: its exception, and what its attributes hold */
 export function thrownOf({ exception, attributes }: { exception?: unknown; attributes?: unknown }): Thrown[] {

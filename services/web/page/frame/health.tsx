@@ -2,11 +2,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { askHealth, type Health, mayAdminister, useSession } from '../api/session.ts'
+import { askHealth, type HealthStatus, mayAdminister, useSession } from '../api/session.ts'
 import { Icon } from '../parts/icon.tsx'
 import { useConnection } from './connection-bar.tsx'
 
-const words: Record<Health['status'], string> = {
+const words: Record<HealthStatus, string> = {
   ok: 'The server is well',
   degraded: 'A part of the server is not well',
   unavailable: 'The server does not work',
