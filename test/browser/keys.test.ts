@@ -386,6 +386,17 @@ describe('keys', () => {
         here.faults.splice(0)
       },
     ])
+    tries.push([
+      ['goPrompts'],
+      async () => {
+        await page.getByRole('heading', { name: 'Playground' }).click()
+        await press('Escape')
+        await page.locator('body').click({ position: { x: 400, y: 2 } })
+        await press('g')
+        await press('r')
+        await page.getByRole('heading', { name: 'No prompts yet' }).waitFor()
+      },
+    ])
     for (const [names, attempt] of tries) {
       await attempt().catch((error: Error) => {
         throw new Error(`${names.join(', ')}: ${error.message}`)

@@ -20,6 +20,14 @@ async function answer(route: Route): Promise<void> {
   if (body.model === 'silent') return
   if (body.model === 'missing')
     return route.fulfill({ status: 400, json: { error: { message: 'The secret CALLHOUSE_SECRET_X is missing' } } })
+  if (body.model === 'no-key')
+    return route.fulfill({
+      status: 400,
+      json: {
+        error: { message: 'Missing secret: OPENAI_API_KEY', code: 'missing_secret' },
+        api_key: 'OPENAI_API_KEY',
+      },
+    })
   const tool = { index: 0, id: 'c1', function: { name: 'find', arguments: '{"q":1}' } }
   const lines = [
     { choices: [{ delta: body.tools ? { tool_calls: [tool] } : { content: `I am ${body.model}` } }] },
@@ -76,7 +84,7 @@ it('the playground sends messages with variables to several models, by keys alon
   const second = page.getByRole('region', { name: 'Answer of model 2' })
   await second.getByText('I am model-b').waitFor()
   await second.getByText('7 → 3').waitFor()
-  await second.getByRole('link', { name: 'The call' }).waitFor()
+  await second.getByRole('link', { name: 'View call' }).waitFor()
   const messages = [
     { role: 'system', content: 'Be {tone}' },
     { role: 'user', content: 'Why?' },
@@ -140,14 +148,43 @@ it('the playground answers calls of tools, and saves messages as a prompt', asyn
     },
     { role: 'tool', content: 'found', tool_call_id: 'c1' },
   ])
-  await page.getByRole('button', { name: 'Save as prompt' }).click()
-  await page.getByLabel(/^Name of the prompt/).fill('kind')
+  await page.getByRole('button', { name: 'Save as prompt…' }).click()
+  await page.getByRole('textbox', { name: 'Name' }).fill('kind')
   await page.keyboard.press('Enter')
-  await page.getByRole('dialog').getByRole('link', { name: 'kind' }).click()
-  await page.getByText('MessagesPrompt').first().waitFor()
-  // The call without a text is no message of the prompt.
-  await page.getByRole('link', { name: 'Try this prompt' }).click()
-  await expectSoon(() => page.getByLabel('Message 3', { exact: true }).inputValue()).toBe('found')
-  await page.getByLabel('Message 3', { exact: true }).fill('Say {what}')
-  await page.getByRole('group', { name: 'Variables' }).getByLabel('what').fill('hello')
+  // The answers stay, and no dialog stands before them.
+  await page.getByRole('status').getByRole('link', { name: 'kind v0' }).waitFor()
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  // What was saved is edited from now on, also after a reload, and gets its next version without its name.
+  await page.getByLabel('Message 2', { exact: true }).fill('Where is {what}?')
+  await page.getByText('what is empty').waitFor()
+  await page.reload()
+  await expectSoon(() => page.getByLabel('Message 2', { exact: true }).inputValue()).toBe('Where is {what}?')
+  await page.getByRole('button', { name: 'Save new version…' }).click()
+  await page.getByRole('textbox', { name: 'Description' }).fill('Asks for anything')
+  await page.keyboard.press('Enter')
+  await page.getByRole('status').getByRole('link', { name: 'kind v1' }).click()
+  const messages = page.getByRole('list', { name: 'Messages' })
+  await expectSoon(() => messages.getByRole('listitem').count()).toBe(4)
+  await messages.getByText('{what}').waitFor()
+  await page.getByText('Asks for anything').waitFor()
+  await page.getByRole('link', { name: 'Compare v0 with v1' }).click()
+  const differences = page.getByRole('list', { name: 'Differences of the messages' })
+  await expectSoon(() => differences.locator('ins').innerText()).toContain('{what}')
+  expect(await differences.locator('del').innerText()).toContain('it')
+  expect(await everybodysFaults(page, 'prompt')).toEqual([])
+  await page.getByRole('link', { name: 'Prompts', exact: true }).first().click()
+  const rows = page.getByRole('table', { name: 'Prompts' }).locator('.row')
+  await expectSoon(() => rows.allInnerTexts()).toEqual([expect.stringMatching(/kind[\s\S]*v1/)])
+  expect(await everybodysFaults(page, 'prompts')).toEqual([])
+})
+
+it('the playground says which key is missing, and where it is added', async () => {
+  await go('?model=no-key')
+  await page.getByLabel('Message 2', { exact: true }).fill('Why?')
+  await page.keyboard.press('Control+Enter')
+  const alert = page.getByRole('alert')
+  await alert.getByText('the secret OPENAI_API_KEY is missing').waitFor()
+  expect(await page.getByText('The answer is complete').count()).toBe(0)
+  await alert.getByRole('link', { name: 'Settings, Secrets' }).click()
+  await page.waitForURL(/settings\/secrets\?project=acme/)
 })

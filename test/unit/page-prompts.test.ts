@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { pairsOf } from '../../services/web/page/engine/differences.ts'
 import { variableNames, variablePieces } from '../../services/web/page/engine/variables.ts'
-import { shownMessages, versionPairs } from '../../services/web/page/prompts/versions.ts'
+import { labelsOf, shownMessages, versionPairs } from '../../services/web/page/prompts/versions.ts'
 
 it('variables are marked within a text, which stays whole', () => {
   expect(variablePieces('Be {tone} to {{who}}, {q}')).toEqual([
@@ -67,4 +67,20 @@ it('two versions of a prompt are shown message by message', () => {
   expect(two?.[2]).toMatchObject({ role: 'assistant', text: '', notes: ['calls find'] })
   expect(shownMessages({ content: 'Say {what}' })).toMatchObject([{ role: 'user', text: 'Say {what}' }])
   expect(shownMessages({ rows: [] })).toBeNull()
+})
+
+it('labels of a prompt are those of all its versions, but for what the server names itself', () => {
+  const of = (object_id: string, version_index: number, aliases: string[] | null, tags: string[] | null = null) => ({
+    object_id,
+    version_index,
+    aliases,
+    tags,
+  })
+  const versions = [
+    of('a', 2, ['latest']),
+    of('a', 1, ['v1', 'staging'], ['reviewed']),
+    of('a', 0, ['production']),
+    of('b', 0, null),
+  ]
+  expect([...labelsOf(versions)]).toEqual([['a', ['staging (v1)', 'reviewed (v1)', 'production (v0)']]])
 })

@@ -81,7 +81,7 @@ function drawnOf(
   )
   const values = valueTicks(most, unit)
   const scale = values.at(-1)?.at ?? 1
-  const ticks = values.map(({ at, text }) => ({ at: at / scale, text }))
+  const ticks = values.slice(0, most === 0 ? 1 : undefined).map(({ at, text }) => ({ at: at / scale, text }))
   const drawn: Drawn[] = [
     ...earlier.map(({ name, color, values }) => {
       return { name: `${name} before`, color, path: lineOf(values.slice(0, size), scale), as: 'dashed' as const }

@@ -13,10 +13,10 @@ import { Icon } from '../parts/icon.tsx'
 import { useReorder } from '../parts/reorder.ts'
 import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
-import { Copy } from '../settings/parts.tsx'
 import { BoardHead, movedPanel, PanelActs } from './board-acts.tsx'
 import { BoardMenu } from './board-menu.tsx'
 import { type Board, boardNamed, boardNames, boards, type Panel } from './boards.ts'
+import { CopyLink } from './copy-link.tsx'
 import { type Group, numberOr0, tiles } from './figures.ts'
 import { narrowed } from './filters.ts'
 import { ChangeSince, ShownPanel, wholeMetrics } from './panel.tsx'
@@ -157,10 +157,10 @@ function Panels({ board, boardId, own, onGone, onAdd, ...shared }: PanelsProps) 
               type="button"
               className="quiet"
               aria-label={`Save ${panel.title} as chart`}
-              title="Into a dashboard of this project's own"
+              title="Save as chart, in a dashboard of this project"
               onClick={() => onAdd(panel)}
             >
-              Save as chart
+              Save
             </button>
           }
         />
@@ -276,7 +276,7 @@ export function Dashboard() {
         <button type="button" className="icon line" aria-label="Refresh" onClick={refresh}>
           <Icon name="refresh" />
         </button>
-        <Copy key={location.href} label="Copy link" text={location.href} />
+        <CopyLink key={location.href} />
       </div>
       {savedTo && (
         <p className="saved-to second" role="status">

@@ -213,8 +213,10 @@ function Bench({ first, edited, notice, onPrompt }: BenchProps) {
       {(models.error !== null || models.data?.length === 0) && <NoModels error={models.error} />}
       {serial > 0 && empty.length > 0 && (
         <p className="notice" role="status">
-          {empty.length === 1 ? 'A variable was empty' : 'Variables were empty'} and sent as no text:{' '}
-          <T text={empty.join(', ')} max={200} />
+          <span>
+            {empty.length === 1 ? 'A variable is empty and was sent' : 'Variables are empty and were sent'} without a
+            value: <T text={empty.join(', ')} max={200} />
+          </span>
         </p>
       )}
       {isRows && (

@@ -121,7 +121,7 @@ export function PromptVersion() {
           />
         </header>
         {variables.length > 0 && (
-          <section aria-label="Variables">
+          <section aria-label="Variables" className="prompt-section">
             <h3>Variables</h3>
             <p className="mono">
               <T text={variables.join(', ')} max={2_000} />
@@ -174,7 +174,7 @@ function MessagesSection({ objectId, digest, messages, against }: SectionProps) 
   const other = useVersion(projectId, objectId, against)
   const { data: indexes } = useIndexes(projectId, objectId)
   return (
-    <section aria-label="Messages">
+    <section aria-label="Messages" className="prompt-section">
       <div className="prompt-acts">
         <h3>Messages</h3>
         {indexes !== undefined && indexes.length > 1 && (

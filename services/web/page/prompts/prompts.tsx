@@ -13,6 +13,7 @@ import { Pager } from '../parts/pager.tsx'
 import { T } from '../parts/text.tsx'
 import { emptyDraft, keepDraft } from '../playground/draft.ts'
 import { useRowHeight, useZone } from '../preferences.ts'
+import { labelsOf } from './versions.ts'
 
 const pagePrompts = 100
 
@@ -32,6 +33,22 @@ const usePrompts = (project_id: string, page: number) =>
       const cut = { limit: pagePrompts + 1, offset: page * pagePrompts }
       const asked = { project_id, filter, sort_by, ...cut, metadata_only: true, include_tags_and_aliases: true }
       return (await json('objects.query', asked, { signal })).objs
+    },
+  })
+
+/** Versions that labels are looked for in, of all prompts of a page. */
+const maxVersions = 2_000
+
+/** A label may stand at any version: that of the latest alone is not enough. */
+const useLabels = (project_id: string, object_ids: readonly string[]) =>
+  useQuery({
+    queryKey: ['objects', project_id, 'prompt labels', object_ids],
+    enabled: object_ids.length > 0,
+    async queryFn({ signal }) {
+      const filter = { object_ids: [...object_ids], is_op: false }
+      const sort_by = [{ field: 'created_at', direction: 'desc' as const }]
+      const more = { limit: maxVersions, metadata_only: true, include_tags_and_aliases: true }
+      return labelsOf((await json('objects.query', { project_id, filter, sort_by, ...more }, { signal })).objs)
     },
   })
 
@@ -63,6 +80,10 @@ export function Prompts() {
   const page = Number(search.page ?? 1) - 1
   const { data, error, refetch } = usePrompts(projectId, page)
   const prompts = (data ?? []).slice(0, pagePrompts)
+  const { data: labels } = useLabels(
+    projectId,
+    prompts.map(({ object_id }) => object_id),
+  )
   const versionOf = ({ object_id, digest }: Version) => ({
     to: '/p/$entity/$project/prompts/$objectId/$version' as const,
     params: { entity, project, objectId: object_id, version: digest },
@@ -90,7 +111,7 @@ export function Prompts() {
       name: 'labels',
       head: 'Tags and aliases',
       width: 'minmax(14rem, 1fr)',
-      cell: ({ tags, aliases }) => <T text={[...(tags ?? []), ...(aliases ?? [])].join(', ')} max={120} />,
+      cell: ({ object_id }) => <T text={labels?.get(object_id)?.join(', ') ?? ''} max={120} />,
     },
     {
       name: 'user',

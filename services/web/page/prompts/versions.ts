@@ -44,3 +44,19 @@ export function versionPairs(before: readonly ShownMessage[], now: readonly Show
     isEqual: pair.isEqual,
   }))
 }
+
+type LabelledVersion = { object_id: string; version_index: number; tags: string[] | null; aliases: string[] | null }
+
+/** Aliases that the server keeps itself. */
+const ownAlias = /^(?:latest|v\d+)$/
+
+/** Tags and aliases of all versions, each with the version that it names. @returns texts by the id of the prompt */
+export function labelsOf(versions: readonly LabelledVersion[]): Map<string, string[]> {
+  const found = new Map<string, string[]>()
+  for (const { object_id, version_index, tags, aliases } of versions) {
+    const own = [...(aliases ?? []).filter((one) => !ownAlias.test(one)), ...(tags ?? [])]
+    const texts = own.map((label) => `${label} (v${version_index})`)
+    if (texts.length > 0) found.set(object_id, [...(found.get(object_id) ?? []), ...texts])
+  }
+  return found
+}

@@ -126,7 +126,7 @@ export function Views({ projectId, page, search, onOpen, onClose }: ViewsProps) 
           to="/p/$entity/$project/dashboard"
           params={{ entity, project }}
           search={chartOfList(callsSearch(search))}
-          className="item"
+          className="line"
           onClick={onClose}
         >
           <Icon name="gauge" /> Save as chart…
