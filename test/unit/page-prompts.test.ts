@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { pairsOf } from '../../services/web/page/engine/differences.ts'
 import { variableNames, variablePieces } from '../../services/web/page/engine/variables.ts'
-import { labelsOf, shownMessages, versionPairs } from '../../services/web/page/prompts/versions.ts'
+import { shownMessages, versionLabels, versionPairs } from '../../services/web/page/prompts/versions.ts'
 
 it('variables are marked within a text, which stays whole', () => {
   expect(variablePieces('Be {tone} to {{who}}, {q}')).toEqual([
@@ -82,5 +82,5 @@ it('labels of a prompt are those of all its versions, but for what the server na
     of('a', 0, ['production']),
     of('b', 0, null),
   ]
-  expect([...labelsOf(versions)]).toEqual([['a', ['staging (v1)', 'reviewed (v1)', 'production (v0)']]])
+  expect([...versionLabels(versions)]).toEqual([['a', ['staging (v1)', 'reviewed (v1)', 'production (v0)']]])
 })

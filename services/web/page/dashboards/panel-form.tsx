@@ -139,14 +139,14 @@ export function PanelForm({ panel, heading, isBusy, whyNot, children, onSave, on
       <form className="stack" onSubmit={submit}>
         {children}
         {written('title', 'Title', 'Answers per hour')}
-        <Choice
+        <LabelledChoice
           label="Shown as"
           value={draft.type}
           options={Object.entries(panelTypes)}
           onChange={(type) => set({ type: type as PanelType })}
         />
         {draft.type !== 'heat' && draft.type !== 'histogram' && (
-          <Choice
+          <LabelledChoice
             label="What is measured"
             value={draft.measure}
             options={[
@@ -159,7 +159,7 @@ export function PanelForm({ panel, heading, isBusy, whyNot, children, onSave, on
         )}
         {isOfField(draft) && written('field', 'Field', 'output.score')}
         {isOfField(draft) && draft.type !== 'histogram' && (
-          <Choice
+          <LabelledChoice
             label="Put together as"
             value={draft.as}
             options={fieldAggregates.map((as) => [as, as] as const)}
@@ -167,11 +167,11 @@ export function PanelForm({ panel, heading, isBusy, whyNot, children, onSave, on
           />
         )}
         {isGrouped(draft) && (
-          <Choice label="Groups by" value={draft.by} options={groups} onChange={(by) => set({ by })} />
+          <LabelledChoice label="Groups by" value={draft.by} options={groups} onChange={(by) => set({ by })} />
         )}
         {isGrouped(draft) && draft.by === 'field' && written('byField', 'Field of the groups', 'inputs.language')}
         {isGrouped(draft) && draft.by !== '' && (
-          <Choice
+          <LabelledChoice
             label="And within them by"
             value={draft.by2}
             options={[
@@ -203,7 +203,7 @@ type ChoiceProps = {
   onChange(value: string): void
 }
 
-export const Choice = ({ label, value, options, onChange }: ChoiceProps) => (
+export const LabelledChoice = ({ label, value, options, onChange }: ChoiceProps) => (
   <label className="field wide">
     <span>{label}</span>
     <select value={value} onChange={({ target }) => onChange(target.value)}>

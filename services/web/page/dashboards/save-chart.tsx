@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { boardIdOf, maxTitle, type Panel } from './boards.ts'
 import { maxPanels } from './own-boards.ts'
-import { Choice, PanelForm } from './panel-form.tsx'
+import { LabelledChoice, PanelForm } from './panel-form.tsx'
 import type { OwnBoards } from './use-own-boards.ts'
 
 type Props = {
@@ -41,7 +41,7 @@ export function SaveChart({ own, panel, onSaved, onClose }: Props) {
       onSave={save}
       onClose={onClose}
     >
-      <Choice
+      <LabelledChoice
         label="Dashboard"
         value={id}
         options={[...boards.map((one) => [one.id, one.title] as const), ['', 'New dashboard']]}

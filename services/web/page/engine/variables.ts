@@ -10,11 +10,11 @@ export function variableNames(texts: Iterable<string>): string[] {
   return [...names].slice(0, most)
 }
 
-export type Piece = { text: string; isVariable: boolean }
+export type VariablePiece = { text: string; isVariable: boolean }
 
 /** A text cut before and behind its variables, which keep their braces. */
-export function variablePieces(text: string): Piece[] {
-  const pieces: Piece[] = []
+export function variablePieces(text: string): VariablePiece[] {
+  const pieces: VariablePiece[] = []
   let from = 0
   for (const { 0: found, index } of text.matchAll(form)) {
     if (index > from) pieces.push({ text: text.slice(from, index), isVariable: false })

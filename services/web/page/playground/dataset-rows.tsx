@@ -18,7 +18,7 @@ import { Field } from '../settings/parts.tsx'
 import { ask } from '../worker/client.ts'
 import { type Draft, type ModelColumn, variablesOf } from './draft.ts'
 import { MissingSecret } from './missing.tsx'
-import { type Costs, figuresOf, totalsOf } from './row-figures.ts'
+import { type Costs, figuresOf, rowTotals } from './row-figures.ts'
 import type { Run } from './run.ts'
 import { useCosts } from './use-costs.ts'
 import { runOnce } from './use-run.ts'
@@ -145,7 +145,7 @@ export function DatasetRows({ projectId, draft, whyNot, onUse, onClose }: Props)
                   <T text={column.model} max={60} />
                 </b>{' '}
                 <span className="second num">
-                  {totalsOf(
+                  {rowTotals(
                     rows.flatMap((_, n) => results.get(keyOf(n, column)) ?? []),
                     costs,
                   )}

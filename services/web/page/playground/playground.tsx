@@ -27,7 +27,7 @@ import {
 import { PromptBar } from './edited-prompt.tsx'
 import { Messages } from './messages.tsx'
 import { NoModels } from './missing.tsx'
-import { refusalOf } from './refusal.ts'
+import { runRefusalOf } from './refusal.ts'
 import { draftWith, type EditedPrompt, type Started, usePrompt, useRecorded } from './use-start.ts'
 import '../settings/settings.css'
 import './playground.css'
@@ -48,7 +48,7 @@ const useModels = (projectId: string) =>
     async queryFn({ signal }) {
       const headers = { 'X-Callhouse-Page': '1', 'OpenAI-Project': projectId }
       const response = await fetch(new URL('inference/v1/models', baseUrl), { headers, signal })
-      if (!response.ok) throw new Error(refusalOf(await response.text()).message)
+      if (!response.ok) throw new Error(runRefusalOf(await response.text()).message)
       const { data } = (await response.json()) as { data?: { id?: unknown }[] }
       return (data ?? []).flatMap(({ id }) => (typeof id === 'string' ? id : [])).slice(0, 1_000)
     },

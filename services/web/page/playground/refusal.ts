@@ -1,6 +1,6 @@
 // What the server or a provider says when it refuses a request to a model.
 
-export type Refusal = {
+export type RunRefusal = {
   message: string
   /** The name of an API key that the server does not have. */
   secret: string | null
@@ -10,7 +10,7 @@ const membersOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 
 /** @param text of the answer, JSON or not */
-export function refusalOf(text: string): Refusal {
+export function runRefusalOf(text: string): RunRefusal {
   try {
     const { error, reason, detail, api_key } = membersOf(JSON.parse(text))
     const { message, code } = membersOf(error)

@@ -33,7 +33,7 @@ export function figuresOf({ totalMs, answer, callId }: Run, costs: Costs): strin
 }
 
 /** The mean duration, and sums of the rest, of the answers that did not fail. */
-export function totalsOf(runs: readonly Run[], costs: Costs): string {
+export function rowTotals(runs: readonly Run[], costs: Costs): string {
   const done = runs.filter(({ fault }) => fault === null)
   const sum = (values: readonly (number | null | undefined)[]) =>
     values.reduce<number>((all, value) => all + (value ?? 0), 0)

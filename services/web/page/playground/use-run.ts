@@ -3,12 +3,12 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { baseUrl } from '../api/client.ts'
 import { type Answer, createEventReader, emptyAnswer, withChunk } from '../engine/completion-stream.ts'
 import { completionRequestOf, type Draft, type ModelColumn } from './draft.ts'
-import { type Refusal, refusalOf } from './refusal.ts'
+import { type RunRefusal, runRefusalOf } from './refusal.ts'
 import type { Run } from './run.ts'
 
 class Refused extends Error {
   secret: string | null
-  constructor({ message, secret }: Refusal) {
+  constructor({ message, secret }: RunRefusal) {
     super(message)
     this.secret = secret
   }
@@ -56,7 +56,7 @@ export async function runOnce(
       headers: { 'Content-Type': 'application/json', 'X-Callhouse-Page': '1', 'OpenAI-Project': projectId },
     })
     show({ callId: response.headers.get('x-call-id') })
-    if (!response.ok || response.body === null) throw new Refused(refusalOf(await response.text()))
+    if (!response.ok || response.body === null) throw new Refused(runRefusalOf(await response.text()))
     await eachAnswer(response.body, (answer) => {
       const hasSaid = answer.text !== '' || answer.reasoning !== '' || answer.toolCalls.length > 0
       show({ answer, firstMs: state.firstMs ?? (hasSaid ? performance.now() - began : null) })

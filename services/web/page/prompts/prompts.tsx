@@ -13,7 +13,7 @@ import { Pager } from '../parts/pager.tsx'
 import { T } from '../parts/text.tsx'
 import { emptyDraft, keepDraft } from '../playground/draft.ts'
 import { useRowHeight, useZone } from '../preferences.ts'
-import { labelsOf } from './versions.ts'
+import { versionLabels } from './versions.ts'
 
 const pagePrompts = 100
 
@@ -48,7 +48,7 @@ const useLabels = (project_id: string, object_ids: readonly string[]) =>
       const filter = { object_ids: [...object_ids], is_op: false }
       const sort_by = [{ field: 'created_at', direction: 'desc' as const }]
       const more = { limit: maxVersions, metadata_only: true, include_tags_and_aliases: true }
-      return labelsOf((await json('objects.query', { project_id, filter, sort_by, ...more }, { signal })).objs)
+      return versionLabels((await json('objects.query', { project_id, filter, sort_by, ...more }, { signal })).objs)
     },
   })
 

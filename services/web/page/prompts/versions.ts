@@ -51,7 +51,7 @@ type LabelledVersion = { object_id: string; version_index: number; tags: string[
 const ownAlias = /^(?:latest|v\d+)$/
 
 /** Tags and aliases of all versions, each with the version that it names. @returns texts by the id of the prompt */
-export function labelsOf(versions: readonly LabelledVersion[]): Map<string, string[]> {
+export function versionLabels(versions: readonly LabelledVersion[]): Map<string, string[]> {
   const found = new Map<string, string[]>()
   for (const { object_id, version_index, tags, aliases } of versions) {
     const own = [...(aliases ?? []).filter((one) => !ownAlias.test(one)), ...(tags ?? [])]
