@@ -5,6 +5,7 @@ import { baseUrl } from '../api/client.ts'
 import { ApiFault } from '../api/send.ts'
 import { bytes, moment } from '../engine/format.ts'
 import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
+import { useProject } from '../frame/project-page.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { T } from '../parts/text.tsx'
@@ -117,33 +118,12 @@ export function ObjectVersion() {
                   isLatest={data.head.is_latest === 1}
                 />
               )}
-              {isOfKind('prompts', textOf(data?.head.base_object_class)) && (
-                <Link
-                  to="/p/$entity/$project/prompts/$objectId/$version"
-                  params={{ entity, project, objectId, version: textOf(data?.head.digest) }}
-                  search={search.tz ? { tz: search.tz } : {}}
-                >
-                  Messages of this prompt
-                </Link>
-              )}
-              {data?.head.base_object_class === 'Dataset' && (
-                <Link
-                  to="/p/$entity/$project/datasets/$objectId/$version"
-                  params={{ entity, project, objectId, version: textOf(data.head.digest) }}
-                  search={search.tz ? { tz: search.tz } : {}}
-                >
-                  Rows of this dataset
-                </Link>
-              )}
-              {search.op && (
-                <Link
-                  to="/p/$entity/$project/calls"
-                  params={{ entity, project }}
-                  search={{ view: 'all', q: `op:${JSON.stringify(objectId)}` }}
-                >
-                  Calls of this op
-                </Link>
-              )}
+              <LinksOf
+                objectId={objectId}
+                digest={textOf(data?.head.digest)}
+                kind={textOf(data?.head.base_object_class)}
+                search={search}
+              />
             </header>
             {data?.head.kind === 'op' && (
               <section aria-label="Code">
@@ -166,5 +146,49 @@ export function ObjectVersion() {
         </div>
       )}
     </Frame>
+  )
+}
+
+type LinksProps = {
+  objectId: string
+  digest: string
+  /** Its class. */
+  kind: string
+  search: { op?: '1' | undefined; tz?: string | undefined }
+}
+
+/** To the pages that show what the version holds in a form of their own. */
+function LinksOf({ objectId, digest, kind, search }: LinksProps) {
+  const { entity, project } = useProject()
+  return (
+    <>
+      {isOfKind('prompts', kind) && (
+        <Link
+          to="/p/$entity/$project/prompts/$objectId/$version"
+          params={{ entity, project, objectId, version: digest }}
+          search={search.tz ? { tz: search.tz } : {}}
+        >
+          Messages of this prompt
+        </Link>
+      )}
+      {kind === 'Dataset' && (
+        <Link
+          to="/p/$entity/$project/datasets/$objectId/$version"
+          params={{ entity, project, objectId, version: digest }}
+          search={search.tz ? { tz: search.tz } : {}}
+        >
+          Rows of this dataset
+        </Link>
+      )}
+      {search.op && (
+        <Link
+          to="/p/$entity/$project/calls"
+          params={{ entity, project }}
+          search={{ view: 'all', q: `op:${JSON.stringify(objectId)}` }}
+        >
+          Calls of this op
+        </Link>
+      )}
+    </>
   )
 }

@@ -10,7 +10,7 @@ import { useZone } from '../preferences.ts'
 const shownVersions = 100
 
 /** Pages that show one version beside the others. */
-export type VersionPath = `/p/$entity/$project/${'objects' | 'prompts'}/$objectId/$version`
+type VersionPath = `/p/$entity/$project/${'objects' | 'prompts'}/$objectId/$version`
 
 type Props = {
   /** The page that versions are opened on. */
