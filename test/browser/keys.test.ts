@@ -1,6 +1,6 @@
 // tier: deep browser
 // Each key of the table does what the sheet of keys says.
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sendEvaluations } from '../../scripts/demo/evaluations.ts'
 import { type KeyName, keyTable } from '../../services/web/page/key-table.ts'
@@ -358,22 +358,18 @@ describe('keys', () => {
         await changed.waitFor({ state: 'detached' })
       },
     ])
-    tries.push([
-      ['goDashboard'],
-      async () => {
+    const goes: [KeyName, string, () => Locator][] = [
+      ['goDashboard', 'd', () => page.getByLabel('Filter the dashboard')],
+      ['goThreads', 't', () => page.getByRole('heading', { name: 'No threads yet' })],
+    ]
+    for (const [name, key, found] of goes) {
+      const go = async () => {
         await press('g')
-        await press('d')
-        await page.getByLabel('Filter the dashboard').waitFor()
-      },
-    ])
-    tries.push([
-      ['goThreads'],
-      async () => {
-        await press('g')
-        await press('t')
-        await page.getByRole('heading', { name: 'No threads yet' }).waitFor()
-      },
-    ])
+        await press(key)
+        await found().waitFor()
+      }
+      tries.push([[name], go])
+    }
     tries.push([
       ['goPlayground', 'run'],
       async () => {
