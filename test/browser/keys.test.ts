@@ -45,12 +45,7 @@ describe('keys', () => {
     tries.push([
       ['down', 'up'],
       async () => {
-        for (const [key, row] of [
-          ['j', 3],
-          ['ArrowDown', 4],
-          ['k', 3],
-          ['ArrowUp', 2],
-        ] as const) {
+        for (const [key, row] of Object.entries({ j: 3, ArrowDown: 4, k: 3, ArrowUp: 2 })) {
           await press(key)
           await expectSoon(rowAt).toBe(row)
         }
@@ -363,12 +358,13 @@ describe('keys', () => {
       ['goThreads', 't', () => page.getByRole('heading', { name: 'No threads yet' })],
     ]
     for (const [name, key, found] of goes) {
-      const go = async () => {
-        await press('g')
-        await press(key)
-        await found().waitFor()
-      }
-      tries.push([[name], go])
+      tries.push([
+        [name],
+        async () => {
+          for (const one of ['g', key]) await press(one)
+          await found().waitFor()
+        },
+      ])
     }
     tries.push([
       ['goPlayground', 'run'],
