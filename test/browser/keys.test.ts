@@ -369,8 +369,7 @@ describe('keys', () => {
     tries.push([
       ['goPlayground', 'run'],
       async () => {
-        await press('g')
-        await press('p')
+        for (const one of ['g', 'p']) await press(one)
         await page.getByLabel('Message 2', { exact: true }).fill('Hello')
         await page.getByLabel('Name of model 1').fill('no such model')
         await press(`${mod}Enter`)
@@ -384,8 +383,7 @@ describe('keys', () => {
         await page.getByRole('heading', { name: 'Playground' }).click()
         await press('Escape')
         await page.locator('body').click({ position: { x: 400, y: 2 } })
-        await press('g')
-        await press('r')
+        for (const one of ['g', 'r']) await press(one)
         await page.getByRole('heading', { name: 'No prompts yet' }).waitFor()
       },
     ])
