@@ -27,6 +27,12 @@ describe('a prompt', () => {
       ['user', '7'],
       ['user', ''],
     ])
+    // An answer of a tool that stands in it, and what is no message.
+    const more = [{ role: 'tool', content: 'found', tool_call_id: 'c1' }, { weight: 1 }]
+    expect(messagesOfPrompt({ messages: more })).toMatchObject([
+      { role: 'tool', text: 'found', toolCallId: 'c1' },
+      { role: 'user', text: '{\n  "weight": 1\n}' },
+    ])
     expect(shown({ content: 'Say {what}' })).toEqual([['user', 'Say {what}']])
     for (const value of [null, 'text', [], {}, { messages: {} }, { messages: [] }]) expect(shown(value)).toBeUndefined()
   })

@@ -316,6 +316,12 @@ const withOthers = (messages: Message[], place: number, value: unknown, all: rea
     }
 }
 
+/** A message that stands by itself, whoever says it; several where it holds results of several tools. */
+export function readMessage(value: unknown): Message[] | null {
+  const read = found([value], 'asked')
+  return read?.isSure ? read.messages : null
+}
+
 /** Spans of tools carry what a tool was asked and answered as messages: that is no conversation. */
 const isConversation = (side: Found | null, isBy: (role: string) => boolean): boolean =>
   side?.isSure === true && side.messages.some(({ role }) => isBy(role))

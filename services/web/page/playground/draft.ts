@@ -1,6 +1,6 @@
 // What stands in the playground: messages, variables, tools, and one column per model; kept for the tab.
-import { conversationOf } from '../engine/conversation.ts'
-import type { Message } from '../engine/message-parts.ts'
+import { readMessage } from '../engine/conversation.ts'
+import { isNothing, type Message, written } from '../engine/message-parts.ts'
 import { variableNames } from '../engine/variables.ts'
 
 export type DraftMessage = {
@@ -208,8 +208,10 @@ export function readPrompt(value: unknown): StoredMessage[] | null {
   const all = isText(content) ? [{ role: 'user', content }] : messages
   if (!Array.isArray(all) || all.length === 0) return null
   return all.map((stored) => {
-    const said = conversationOf([stored], null)
-    return { stored, said: said ?? [], drafts: said?.map(draftMessage) ?? [emptyMessage()] }
+    const said = readMessage(stored)
+    // What is not understood is shown as it is stored.
+    const unread = isNothing(stored) ? '' : written(stored)
+    return { stored, said: said ?? [], drafts: said?.map(draftMessage) ?? [emptyMessage('user', unread)] }
   })
 }
 export const messagesOfPrompt = (value: unknown): DraftMessage[] | null =>
