@@ -252,7 +252,9 @@ it('a dashboard is copied, gets charts of its own, which move and change, and is
   await expectSoon(titles).toEqual([...first.slice(0, 2), 'Answers', first[3]])
   expect(await everybodysFaults(page, 'own dashboard')).toEqual([])
   await menu()
-  await expectSoon(() => page.locator('.menu .item').allInnerTexts()).toEqual(['Our <b>errors</b>'])
+  await expectSoon(() => page.locator('.menu ul:not([aria-label]) .item').allInnerTexts()).toEqual([
+    'Our <b>errors</b>',
+  ])
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
@@ -260,6 +262,27 @@ it('a dashboard is copied, gets charts of its own, which move and change, and is
   expect(new URL(page.url()).search).toBe('')
   await page.goto(`${world.url}${path}?board=dashboard-gone`)
   await page.getByRole('heading', { name: 'There is no such dashboard' }).waitFor()
+})
+
+it('a list of calls becomes a chart, and a template a dashboard', async () => {
+  await page.goto(`${world.url}/p/${project}/calls?view=all&q=op:answer`)
+  await page.getByRole('button', { name: 'Saved views' }).click()
+  await page.getByRole('link', { name: 'Save as chart…' }).click()
+  const form = page.getByRole('dialog', { name: 'Save as chart' })
+  await expectSoon(() => form.getByRole('textbox', { name: 'Only calls with' }).inputValue()).toBe('op:answer')
+  await form.getByRole('combobox', { name: 'Dashboard' }).selectOption('New dashboard')
+  await form.getByRole('textbox', { name: 'Name of the dashboard' }).fill('From lists')
+  await form.getByRole('textbox', { name: 'Title' }).fill('Answers')
+  await form.getByRole('combobox', { name: 'Shown as' }).selectOption('Number')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('heading', { name: 'From lists', exact: true }).waitFor()
+  // Of all time, as the list was.
+  await expectSoon(() => chart('Answers').locator('.figure').innerText()).toBe('100')
+  await page.getByRole('button', { name: 'Own dashboards' }).click()
+  await page.getByRole('list', { name: 'Templates' }).getByRole('button', { name: 'Cost and tokens' }).click()
+  await page.getByRole('heading', { name: 'Cost and tokens', exact: true }).waitFor()
+  await chart('Tokens by model').locator('.y-axis span').first().waitFor()
+  expect(await everybodysFaults(page, 'template')).toEqual([])
 })
 
 it('a dashboard says that there are no calls in all time of a project without any', async () => {

@@ -356,6 +356,7 @@ describe('keys', () => {
     const goes: [KeyName, string, () => Locator][] = [
       ['goDashboard', 'd', () => page.getByLabel('Filter the dashboard')],
       ['goThreads', 't', () => page.getByRole('heading', { name: 'No threads yet' })],
+      ['goPrompts', 'r', () => page.getByRole('heading', { name: 'No prompts yet' })],
     ]
     for (const [name, key, found] of goes) {
       tries.push([
@@ -375,16 +376,6 @@ describe('keys', () => {
         await press(`${mod}Enter`)
         await page.getByRole('alert').waitFor()
         here.faults.splice(0)
-      },
-    ])
-    tries.push([
-      ['goPrompts'],
-      async () => {
-        await page.getByRole('heading', { name: 'Playground' }).click()
-        await press('Escape')
-        await page.locator('body').click({ position: { x: 400, y: 2 } })
-        for (const one of ['g', 'r']) await press(one)
-        await page.getByRole('heading', { name: 'No prompts yet' }).waitFor()
       },
     ])
     for (const [names, attempt] of tries) {
