@@ -23,16 +23,18 @@ const start = (committed: () => Position[] = () => [{ topic: 'calls', partition:
 }
 const lags = () => rollups.lag().map(({ name, lagMs }) => `${name} ${lagMs}`)
 
+const allAt = (lagMs: number) => ['call_counts', 'call_stats', 'trace_parts'].map((name) => `${name} ${lagMs}`)
+
 it('the lag of a rollup grows from the first change, and ends with a recompute', async () => {
   start()
-  expect(lags()).toEqual(['call_counts 0', 'call_stats 0'])
+  expect(lags()).toEqual(allAt(0))
   rollups.onDirty()
   await vi.advanceTimersByTimeAsync(1_000)
   rollups.onDirty()
   await vi.advanceTimersByTimeAsync(500)
-  expect(lags()).toEqual(['call_counts 1500', 'call_stats 1500'])
+  expect(lags()).toEqual(allAt(1500))
   await rollups.refresh()
-  expect(lags()).toEqual(['call_counts 0', 'call_stats 0'])
+  expect(lags()).toEqual(allAt(0))
   await rollups.stop()
 })
 
@@ -59,13 +61,13 @@ it('the lag goes on growing while recomputing fails, and is 0 where another work
   rollups.onDirty()
   await vi.advanceTimersByTimeAsync(1_000)
   await expect(rollups.refresh()).rejects.toThrow('outage')
-  expect(lags()).toEqual(['call_counts 1000', 'call_stats 1000'])
+  expect(lags()).toEqual(allAt(1000))
   await rollups.stop()
 
   start(() => [])
   rollups.onDirty()
   await vi.advanceTimersByTimeAsync(1_000)
   await rollups.refresh()
-  expect(lags()).toEqual(['call_counts 0', 'call_stats 0'])
+  expect(lags()).toEqual(allAt(0))
   await rollups.stop()
 })

@@ -85,7 +85,7 @@ export function createProvider(settings: ProviderSettings, now: () => number): S
         nonce: client.randomNonce(),
         verifier: client.randomPKCECodeVerifier(),
         returnTo,
-        atMs: Date.now(),
+        atMs: now(),
       }
       const url = client.buildAuthorizationUrl(config, {
         redirect_uri: redirectUri,
