@@ -95,6 +95,18 @@ it('objects: their list, and each of their versions', async () => {
   }
 })
 
+it('prompts: their list, and the messages of each', async () => {
+  await go(`/p/${project}/prompts`)
+  await page.getByText('hostile-0', { exact: true }).waitFor()
+  expect(await faultsOf('prompts')).toEqual([])
+  for (const n of everyText.keys()) {
+    if (!classes[n % classes.length]?.endsWith('Prompt')) continue
+    await go(`/p/${project}/prompts/hostile-${n}/latest?against=latest`)
+    await page.getByText('The messages are the same.').waitFor()
+    expect(await faultsOf(`prompt ${n}`)).toEqual([])
+  }
+})
+
 it('saved views: the menu that names them', async () => {
   await go(`/p/${project}/calls`)
   await page.locator('.row .name').first().waitFor()

@@ -49,6 +49,8 @@ const changing = () =>
 
 it.each([
   ['objects', '/objects/prompt/latest', 'Delete…'],
+  ['a prompt', '/prompts/prompt/latest', 'Delete…'],
+  ['charts', '/dashboard?range=all', 'Save Latency as chart'],
   ['a trace', `/traces/${trace}`, 'Add to dataset…'],
   ['the thread', '/threads/talk', 'Good'],
 ])('%s: what changes it is off, with the reason', async (_, path, name) => {

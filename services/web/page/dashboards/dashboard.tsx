@@ -157,7 +157,8 @@ function Panels({ board, boardId, own, onGone, onAdd, ...shared }: PanelsProps) 
               type="button"
               className="quiet"
               aria-label={`Save ${panel.title} as chart`}
-              title="Save as chart, in a dashboard of this project"
+              disabled={own.reason !== undefined}
+              title={own.reason ?? 'Save as chart, in a dashboard of this project'}
               onClick={() => onAdd(panel)}
             >
               Save
