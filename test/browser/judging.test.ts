@@ -75,7 +75,7 @@ describe('evaluations', () => {
     await expectSoon(() => page.getByText('✓ true').count()).toBe(0)
     await page.reload()
     await expectSoon(() => all.count()).toBe(count)
-    const question = await all.first().locator('a').innerText()
+    const question = await all.first().getByRole('link').innerText()
     await page.getByRole('table', { name: 'Rows of the run' }).focus()
     await page.keyboard.press('Enter')
     await page.waitForURL((to) => to.pathname.includes('/traces/') && to.search.includes('call='))
