@@ -176,7 +176,9 @@ describe('calls', () => {
     await go('/p/acme/fresh/calls')
     await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor()
     await page.getByRole('tab', { name: 'curl' }).click()
-    await expectSoon(() => page.getByRole('tabpanel').innerText()).toContain(`${world.url}/v2/acme/fresh/calls/complete`)
+    await expectSoon(() => page.getByRole('tabpanel').innerText()).toContain(
+      `${world.url}/v2/acme/fresh/calls/complete`,
+    )
     await world.server.send('/v2/acme/fresh/calls/complete', { batch: [call('acme/fresh', { name: 'first' })] })
     await page.locator('.row .name', { hasText: 'first' }).waitFor()
   })
