@@ -16,6 +16,10 @@ export const traceNumbers = [
 ] as const
 export type TraceNumber = (typeof traceNumbers)[number]
 
+/** What traces are ordered by; of models the first by name. */
+const traceOrders = [...traceNumbers, 'model', 'started_at'] as const
+export type TraceOrder = (typeof traceOrders)[number]
+
 const comparison = z
   .strictObject({
     gt: optional(float()),
@@ -32,7 +36,13 @@ const where = z
       TraceNumber,
       ReturnType<typeof optional<typeof comparison>>
     >),
-    model: optional(z.strictObject({ contains: text().describe('part of the name of a model, in any case') })),
+    model: optional(
+      z.strictObject({
+        contains: optional(text()).describe('part of the name of a model'),
+        is: optional(list(text())).describe('one of these is the name of a model'),
+        is_not: optional(list(text())).describe('none of these is the name of a model'),
+      }),
+    ).describe('of the models that count, in any case'),
   })
   .describe('what the whole trace must meet; all given members hold')
 export type TraceWhere = z.output<typeof where>
@@ -42,12 +52,14 @@ export const tracesQueryRequest = z.object({
   filter: optional(callsFilter).describe('of roots'),
   query: optional(expressionQuery).describe('of roots, as in /calls/stream_query'),
   where: optional(where),
-  sort_by: withDefault(
-    atMost(list(z.object({ field: z.enum([...traceNumbers, 'started_at']), direction: z.enum(['asc', 'desc']) })), 10),
-    [{ field: 'started_at', direction: 'desc' }],
-  ),
+  sort_by: withDefault(atMost(list(z.object({ field: z.enum(traceOrders), direction: z.enum(['asc', 'desc']) })), 10), [
+    { field: 'started_at', direction: 'desc' },
+  ]),
   limit: bounded(1, 500, 100),
   offset: withDefault(int(), 0),
+  include_counts: optional(z.boolean()).describe(
+    'of a list: how many traces there are in all, and how many have errors',
+  ),
 })
 export type TracesQueryRequest = z.output<typeof tracesQueryRequest>
 
@@ -74,4 +86,5 @@ export type TraceFigures = z.output<typeof trace>
 export const tracesQueryResponse = z.object({
   traces: z.array(trace),
   has_more: z.boolean(),
+  counts: z.object({ traces: z.int(), with_errors: z.int() }).optional().describe('as asked for by include_counts'),
 })

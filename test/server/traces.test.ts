@@ -14,7 +14,11 @@ afterAll(() => server?.remove())
 
 type Asked = { [Name in keyof TracesQueryRequest]?: unknown }
 const query = (project: string, asked: Asked) =>
-  server.send<{ traces: TraceFigures[]; has_more: boolean }>(`/v2/${project}/traces/query`, asked)
+  server.send<{
+    traces: TraceFigures[]
+    has_more: boolean
+    counts?: { traces: number; with_errors: number }
+  }>(`/v2/${project}/traces/query`, asked)
 const idsOf = async (project: string, asked: Asked) =>
   (await query(project, asked)).traces.map(({ trace_id }) => trace_id)
 const count = () => server.now().worker?.rollups.refresh()
@@ -173,6 +177,29 @@ describe('a list of traces', () => {
         all.filter((one) => one.errors > 0 && one.models.includes('gpt-4o-mini')).map(({ trace_id }) => trace_id),
       ),
     )
+    const idsWith = (asked: (one: TraceFigures) => boolean) =>
+      new Set(all.filter(asked).map(({ trace_id }) => trace_id))
+    const ofModel = async (model: object) => new Set(await idsOf(project, { where: { model } }))
+    // Part of a name is not the name.
+    expect(await ofModel({ is: ['GPT-4o'] })).toEqual(idsWith(({ models }) => models.includes('gpt-4o')))
+    expect(await ofModel({ is: ['gpt-4o', 'own'] })).toEqual(
+      idsWith(({ models }) => models.includes('gpt-4o') || models.includes('own')),
+    )
+    expect(await ofModel({ is_not: ['gpt-4o', 'own'] })).toEqual(
+      idsWith(({ models }) => !models.includes('gpt-4o') && !models.includes('own')),
+    )
+    const byModel = await query(project, { sort_by: [{ field: 'model', direction: 'asc' }] })
+    const firsts = byModel.traces.map(({ models }) => models[0] ?? 'without one')
+    expect(firsts).toEqual(firsts.toSorted())
+    expect((await query(project, {})).counts).toBeUndefined()
+    const counted = await query(project, { limit: 1, include_counts: true })
+    expect(counted.counts).toEqual({ traces: all.length, with_errors: idsWith(({ errors }) => errors > 0).size })
+    const few = { where: { spans: { gt: 3 } }, filter: { op_names: ['agent'] }, limit: 500, include_counts: true }
+    const agents = await query(project, few)
+    expect(agents.counts).toEqual({
+      traces: agents.traces.length,
+      with_errors: agents.traces.filter(({ errors }) => errors > 0).length,
+    })
     const pages = [0, 25, 50].map((offset) => query(project, { limit: 25, offset }))
     const found = await Promise.all(pages)
     expect(found.map(({ has_more }) => has_more)).toEqual([true, true, false])

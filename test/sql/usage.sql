@@ -1256,6 +1256,166 @@ ORDER BY
     trace ASC
 LIMIT {v6:UInt64}, {v5:UInt64}
 
+-- how many traces there are, and how many of them have errors (traces.counts)
+-- {"v1":"ent/proj","v0":60000000,"v2":60,"v3":0,"v4":3660,"v5":3720,"v6":7200,"v7":7200000000,"v8":3660000000,"v9":3720000000,"v10":3,"v11":["m"],"v12":["n"]}
+SELECT
+    count(),
+    countIf(failed > 0)
+FROM
+(
+    SELECT
+        minIf(root, root > 0) AS first_root,
+        sum(errors) AS failed
+    FROM
+    (
+        SELECT
+            p_trace AS trace,
+            (toInt64(toUnixTimestamp(bucket)) * 1000000) + p_begun AS begun,
+            if((if(p_root_at = 0, toInt64(0), ((toInt64(toUnixTimestamp(bucket)) * 1000000) + p_root_at) - 1) > 0) AND (if(p_root_at = 0, toInt64(0), ((toInt64(toUnixTimestamp(bucket)) * 1000000) + p_root_at) - 1) >= {v0:Int64}), if(p_root_at = 0, toInt64(0), ((toInt64(toUnixTimestamp(bucket)) * 1000000) + p_root_at) - 1), 0) AS root,
+            toUInt64(p_errors) AS errors,
+            toUInt64(p_spans) AS spans,
+            '' AS model
+        FROM
+        (
+            SELECT
+                bucket,
+                p_trace,
+                p_begun,
+                p_root_at,
+                p_spans,
+                p_errors
+            FROM
+            (
+                SELECT *
+                FROM callhouse.trace_parts
+                FINAL
+                WHERE (project_id = {v1:String}) AND (((seconds = {v2:UInt32}) AND (bucket >= toDateTime({v3:Int64}, 'UTC')) AND (bucket < toDateTime({v4:Int64}, 'UTC'))) OR ((seconds = {v2:UInt32}) AND (bucket >= toDateTime({v5:Int64}, 'UTC')) AND (bucket < toDateTime({v6:Int64}, 'UTC'))))
+            )
+            ARRAY JOIN
+                trace AS p_trace,
+                begun AS p_begun,
+                root_at AS p_root_at,
+                spans AS p_spans,
+                errors AS p_errors
+        )
+        UNION ALL
+        SELECT
+            u_trace AS trace,
+            toInt64(9000000000000000) AS begun,
+            toInt64(0) AS root,
+            toUInt64(0) AS errors,
+            toUInt64(0) AS spans,
+            toString(u_model) AS model
+        FROM
+        (
+            SELECT
+                bucket,
+                u_trace,
+                u_model,
+                u_top
+            FROM
+            (
+                SELECT *
+                FROM callhouse.trace_parts
+                FINAL
+                WHERE (project_id = {v1:String}) AND (((seconds = {v2:UInt32}) AND (bucket >= toDateTime({v3:Int64}, 'UTC')) AND (bucket < toDateTime({v4:Int64}, 'UTC'))) OR ((seconds = {v2:UInt32}) AND (bucket >= toDateTime({v5:Int64}, 'UTC')) AND (bucket < toDateTime({v6:Int64}, 'UTC'))))
+            )
+            ARRAY JOIN
+                usage_trace AS u_trace,
+                usage_model AS u_model,
+                usage_top AS u_top
+        )
+        UNION ALL
+        SELECT
+            reinterpretAsUInt128(sipHash128(c.trace_id)) AS trace,
+            toUnixTimestamp64Micro(c.started_at) AS begun,
+            if(c.parent_id = '', if((toUnixTimestamp64Micro(c.started_at) > 0) AND (toUnixTimestamp64Micro(c.started_at) >= {v0:Int64}), toUnixTimestamp64Micro(c.started_at), 0), 0) AS root,
+            toUInt64(c.exception != '') AS errors,
+            toUInt64(1) AS spans,
+            '' AS model
+        FROM callhouse.calls AS c
+        FINAL
+        WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0))
+        UNION ALL
+        SELECT
+            trace AS trace,
+            toInt64(9000000000000000) AS begun,
+            toInt64(0) AS root,
+            toUInt64(0) AS errors,
+            toUInt64(0) AS spans,
+            toString(point.1) AS model
+        FROM
+        (
+            SELECT
+                bucket,
+                trace,
+                is_top,
+                priced_at,
+                arrayJoin(points) AS point,
+                nested,
+                with_total
+            FROM
+            (
+                SELECT
+                    *,
+                    emptyArrayString() AS with_total
+                FROM
+                (
+                    SELECT
+                        c.bucket AS bucket,
+                        c.trace AS trace,
+                        c.is_top AS is_top,
+                        c.priced_at AS priced_at,
+                        c.end_ver AS end_ver,
+                        c.id AS id,
+                        s.nested AS nested,
+                        if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points
+                    FROM
+                    (
+                        SELECT
+                            intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v0:Int64}), 1000000) AS bucket,
+                            reinterpretAsUInt128(sipHash128(c.trace_id)) AS trace,
+                            toUInt8(((c.parent_id = '') OR ((c.start_ver, c.id) IN (
+                                SELECT
+                                    clock,
+                                    id
+                                FROM callhouse.payloads
+                                WHERE (project_id = {v1:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND ((at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (otel_dump != ''))
+                            )))) AS is_top,
+                            toUnixTimestamp64Micro(c.started_at) AS priced_at,
+                            c.started_at AS begun,
+                            c.end_ver AS end_ver,
+                            c.id AS id,
+                            arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS reported
+                        FROM callhouse.calls AS c
+                        FINAL
+                        WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model))
+                    ) AS c
+                    ANY LEFT JOIN
+                    (
+                        SELECT
+                            started_at,
+                            id,
+                            nested,
+                            (input, output, total, cache_read, cache_write) AS counted,
+                            (inside, toInt64(0), billed_read, billed_write, billed_write_1h, more_output) AS bill
+                        FROM callhouse.usage_shares
+                        FINAL
+                        WHERE (project_id = {v1:String}) AND ((started_at >= fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND ((started_at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (nested = 1))
+                    ) AS s ON (s.started_at = c.begun) AND (s.id = c.id)
+                )
+            )
+        )
+    )
+    GROUP BY trace
+    HAVING (first_root > 0) AND (sum(spans) > {v10:Float64}) AND (max((model != '') AND (lowerUTF8(model) IN (
+        SELECT lowerUTF8(arrayJoin({v11:Array(String)}))
+    ))) = 1) AND (max((model != '') AND (lowerUTF8(model) IN (
+        SELECT lowerUTF8(arrayJoin({v12:Array(String)}))
+    ))) = 0)
+)
+SETTINGS output_format_json_quote_64bit_integers = 0
+
 -- ids of traces (traces.ids)
 -- {"v0":"ent/proj","v1":1000000,"v2":["2000000"],"v3":["op"],"v4":["17"]}
 SELECT DISTINCT

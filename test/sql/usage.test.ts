@@ -19,7 +19,7 @@ import { compileCallsQuery } from '../../services/query/calls/conditions/compile
 import { conditionsOf } from '../../services/query/calls/conditions/conditions.ts'
 import { priceBook, priceTable } from '../../services/query/costs/prices.ts'
 import { figuresQuery, tracesUsageQuery } from '../../services/query/traces/figures.ts'
-import { idsQuery, orderQuery, traceModelsQuery } from '../../services/query/traces/order.ts'
+import { countsQuery, idsQuery, orderQuery, traceModelsQuery } from '../../services/query/traces/order.ts'
 import { priceGrid } from '../../services/query/traces/price-grid.ts'
 import { usageQuery } from '../../services/query/usage/by-key.ts'
 import { nestedQuery, tracesOfQuery } from '../../services/query/usage/load.ts'
@@ -153,6 +153,19 @@ const queries: [about: string, query: Query][] = [
       },
       bySpans,
       refinedRoots,
+    ),
+  ],
+  [
+    'how many traces there are, and how many of them have errors',
+    countsQuery(
+      projectId,
+      {
+        ...parts,
+        needs: new Set(['begun', 'root', 'errors', 'spans', 'model']),
+        query: compileCallsQuery({ projectId }),
+      },
+      { spans: { gt: 3 }, model: { is: ['m'], is_not: ['n'] } },
+      null,
     ),
   ],
   ['ids of traces', idsQuery({ ...refinedRoots, scope: { ...refinedRoots.scope, times: [2_000_000] } }, ['17'])],

@@ -1,22 +1,23 @@
 // Which traces a list shows: those of matching roots that meet what is asked of the whole trace, in the order of a number of it.
-import { type TraceNumber, type TracesQueryRequest, type TraceWhere, traceNumbers } from '../../../schemas/traces.ts'
+import { type TraceOrder, type TracesQueryRequest, type TraceWhere, traceNumbers } from '../../../schemas/traces.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
-import { projectQuery } from '../../events/project-query.ts'
+import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import { bucketConditions, readSplit, type Split, type StatsCache } from '../call-stats/rollup.ts'
 import { withFieldTimes } from '../calls/access/field-index.ts'
 import { allOf, indexOf, type Range, rangeOf, type Scope, scopeConditions } from '../calls/access/scope.ts'
 import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
 import { callConditions } from '../calls/conditions/conditions.ts'
 import { createRefine, type Refined } from '../calls/conditions/refine.ts'
-import { compactRows } from '../calls/header.ts'
+import { asNumbers, compactRows } from '../calls/header.ts'
 import type { CallReader } from '../calls/reader.ts'
 import type { PriceBook } from '../costs/prices.ts'
 import { type PartColumn, type PartsAsked, rootParts, traceKey, traceParts } from './parts.ts'
 import { priceGrid } from './price-grid.ts'
 
-type Asked = Pick<TracesQueryRequest, 'where' | 'sort_by' | 'limit' | 'offset'>
+type Asked = Pick<TracesQueryRequest, 'where' | 'sort_by' | 'limit' | 'offset' | 'include_counts'>
+type Found = { ids: string[]; counts: { traces: number; with_errors: number } | undefined }
 
 /** How far from a root calls of its trace count for order and conditions; what is answered of a trace counts all of them. */
 const reachUs = 86_400_000_000
@@ -30,7 +31,7 @@ const counted = (name: 'input' | 'output' | 'total' | 'cost') => ({
 })
 
 /** A number of a trace over its parts. */
-const numbers: Record<TraceNumber | 'started_at', { reads: PartColumn[]; sql: Sql }> = {
+const numbers: Record<TraceOrder, { reads: PartColumn[]; sql: Sql }> = {
   spans: { reads: ['spans'], sql: sql`sum(spans)` },
   errors: { reads: ['errors'], sql: sql`sum(errors)` },
   input_tokens: counted('input'),
@@ -38,6 +39,7 @@ const numbers: Record<TraceNumber | 'started_at', { reads: PartColumn[]; sql: Sq
   total_tokens: counted('total'),
   cost: counted('cost'),
   duration_ms: { reads: ['begun', 'ended'], sql: sql`(max(ended) - min(begun)) / 1000` },
+  model: { reads: ['model'], sql: sql`nullIf(minIf(model, model != ''), '')` },
   started_at: { reads: ['begun'], sql: sql`min(begun)` },
 }
 
@@ -51,17 +53,48 @@ function conditionsOn(where: TraceWhere | undefined): Sql[] {
         : [sql`${numbers[name].sql} ${comparisons[operator as keyof typeof comparisons]} ${param('Float64', value)}`],
     ),
   )
-  const model = where?.model?.contains
-  if (model !== undefined)
-    conditions.push(sql`max(positionCaseInsensitiveUTF8(model, ${param('String', model)}) > 0 AND model != '') = 1`)
+  const { contains, is, is_not: isNot } = where?.model ?? {}
+  const isOneOf = (names: readonly string[]) =>
+    sql`max(model != '' AND lowerUTF8(model) IN (SELECT lowerUTF8(arrayJoin(${param('Array(String)', names)}))))`
+  if (contains !== undefined)
+    conditions.push(sql`max(positionCaseInsensitiveUTF8(model, ${param('String', contains)}) > 0 AND model != '') = 1`)
+  if (is !== undefined) conditions.push(sql`${isOneOf(is)} = 1`)
+  if (isNot !== undefined) conditions.push(sql`${isOneOf(isNot)} = 0`)
   return conditions
 }
 
-function columnsFor({ where, sort_by: sortBy }: Asked): Set<PartColumn> {
+function columnsFor({ where, sort_by: sortBy, include_counts: counts }: Asked): Set<PartColumn> {
   const names = [...sortBy.map(({ field }) => field), ...traceNumbers.filter((name) => where?.[name] !== undefined)]
   const reads = names.flatMap((name) => numbers[name].reads)
-  return new Set<PartColumn>(['begun', 'root', ...reads, ...(where?.model ? (['model'] as const) : [])])
+  return new Set<PartColumn>([
+    'begun',
+    'root',
+    ...reads,
+    ...(counts ? (['errors'] as const) : []),
+    ...(where?.model ? (['model'] as const) : []),
+  ])
 }
+
+/** Traces with a matching root that meet what is asked. @param select of each trace; `first_root` is among it */
+function matchingTraces(
+  project: ProjectScope,
+  projectId: ProjectId,
+  { asked, where, roots }: { asked: PartsAsked; where: TraceWhere | undefined; roots: Refined | null },
+  select: Sql,
+): Sql {
+  const calls =
+    roots &&
+    project.from('calls', {
+      alias: 'c',
+      final: true,
+      where: allOf(callConditions(project, roots.scope, roots.conditions)),
+    })
+  const parts = traceParts(project, projectId, asked, calls ? [rootParts(asked.needs, calls)] : [])
+  const having = allOf([sql`first_root > 0`, ...conditionsOn(where)])
+  return sql`SELECT ${select} FROM ${parts} GROUP BY trace HAVING ${having}`
+}
+
+const firstRoot = sql`minIf(root, root > 0) AS first_root`
 
 /** Rows: trace, the time of its first matching root in us. */
 export const orderQuery = (
@@ -71,27 +104,24 @@ export const orderQuery = (
   roots: Refined | null,
 ): Query =>
   projectQuery('traces.order', projectId, (project) => {
-    const matching =
-      roots === null
-        ? []
-        : [
-            rootParts(
-              asked.needs,
-              project.from('calls', {
-                alias: 'c',
-                final: true,
-                where: allOf(callConditions(project, roots.scope, roots.conditions)),
-              }),
-            ),
-          ]
-    const parts = traceParts(project, projectId, asked, matching)
-    const having = allOf([sql`first_root > 0`, ...conditionsOn(where)])
     const terms = sortBy.map(
       ({ field, direction }) => sql`${numbers[field].sql} ${direction === 'asc' ? sql`ASC` : sql`DESC`}`,
     )
-    return sql`SELECT toString(trace), toString(minIf(root, root > 0) AS first_root) FROM ${parts} GROUP BY trace HAVING ${having}
+    return sql`${matchingTraces(project, projectId, { asked, where, roots }, sql`toString(trace), toString(${firstRoot})`)}
     ORDER BY ${join([...terms, sql`min(begun) DESC`, sql`trace`], ', ')}
     LIMIT ${param('UInt64', limit)} OFFSET ${param('UInt64', offset)}`
+  })
+
+/** One row: traces, those with errors. */
+export const countsQuery = (
+  projectId: ProjectId,
+  asked: PartsAsked,
+  where: TraceWhere | undefined,
+  roots: Refined | null,
+): Query =>
+  projectQuery('traces.counts', projectId, (project) => {
+    const select = sql`${firstRoot}, ${numbers.errors.sql} AS failed`
+    return sql`SELECT count(), countIf(failed > 0) FROM (${matchingTraces(project, projectId, { asked, where, roots }, select)}) ${asNumbers}`
   })
 
 /** Models that parts have. */
@@ -131,18 +161,23 @@ function reachOf({ fromUs, beforeUs }: Range): { fromUs: number; beforeUs: numbe
   }
 }
 
-/** Ids of the traces of a page, in order. @param reader of roots */
+const nothing = ({ include_counts: counts }: Asked): Found => ({
+  ids: [],
+  counts: counts ? { traces: 0, with_errors: 0 } : undefined,
+})
+
+/** Ids of the traces of a page, in order; counts of all of them, where they are asked for. @param reader of roots */
 export async function readOrder(
   reader: CallReader,
   cache: Pick<StatsCache, 'covered'>,
   book: () => Promise<PriceBook>,
   asked: Asked,
-): Promise<string[]> {
+): Promise<Found> {
   const { query, projectId, store, options } = reader
-  if (query.facts.nothing) return []
+  if (query.facts.nothing) return nothing(asked)
   const roots = rangeOf(query.facts)
   const reach = reachOf(roots)
-  if (reach.fromUs >= reach.beforeUs) return []
+  if (reach.fromUs >= reach.beforeUs) return nothing(asked)
   const read = async <Row>(statement: Query): Promise<Row[]> =>
     compactRows<Row>(await store.bytes(statement, 'JSONCompactEachRow', options))
   const needs = columnsFor(asked)
@@ -166,7 +201,7 @@ export async function readOrder(
   const scope: Scope = { projectId, range: roots, index: indexOf(query.facts), keys: null }
   const refine = createRefine(reader, false)
   const refined = await refine(query.payload.length > 0 ? await withFieldTimes(reader, scope) : scope)
-  if (refined === null) return []
+  if (refined === null) return nothing(asked)
   const isPlain = query.facts.counted === 'roots'
   const partsAsked: PartsAsked = {
     split: parts,
@@ -176,10 +211,15 @@ export async function readOrder(
     grid,
     query: compileCallsQuery({ projectId }),
   }
-  const found = await read<[key: string, rootUs: string]>(
-    orderQuery(projectId, partsAsked, asked, isPlain ? null : refined),
-  )
-  if (found.length === 0) return []
+  const from = isPlain ? null : refined
+  const [found, [counted]] = await Promise.all([
+    read<[key: string, rootUs: string]>(orderQuery(projectId, partsAsked, asked, from)),
+    asked.include_counts
+      ? read<[traces: number, failed: number]>(countsQuery(projectId, partsAsked, asked.where, from))
+      : [],
+  ])
+  const counts = counted && { traces: counted[0], with_errors: counted[1] }
+  if (found.length === 0) return { ids: [], counts }
   const times = [...new Set(found.map(([, us]) => Number(us)))]
   const named = new Map(
     await read<[key: string, id: string]>(
@@ -189,5 +229,5 @@ export async function readOrder(
       ),
     ),
   )
-  return found.flatMap(([key]) => named.get(key) ?? [])
+  return { ids: found.flatMap(([key]) => named.get(key) ?? []), counts }
 }

@@ -36,7 +36,7 @@ export function tracesQueryRoute({ store, freshness, prices, feedbackPrefix, wor
     async handle(context) {
       const { input, params, signal } = context
       const projectId = context.project(`${params.entity}/${params.project}`)
-      const { trace_ids: ids, filter, query: expression, where, sort_by, limit } = input
+      const { trace_ids: ids, filter, query: expression, where, sort_by, limit, include_counts } = input
       const offset = nonNegative('offset', input.offset) as number
       if (ids !== undefined && (filter !== undefined || expression !== undefined || where !== undefined))
         throw fault(400, 'trace_ids goes without filter, query and where')
@@ -51,17 +51,19 @@ export function tracesQueryRoute({ store, freshness, prices, feedbackPrefix, wor
       const book = prices.of(projectId, options)
       book.catch(() => {})
       const source = { store, projectId, options }
-      const found =
-        ids ??
-        (await readOrder({ ...source, query, cache, words }, covered, () => book, {
-          where,
-          sort_by,
-          limit: limit + 1,
-          offset,
-        }))
+      const { ids: found, counts } =
+        ids !== undefined
+          ? { ids, counts: undefined }
+          : await readOrder({ ...source, query, cache, words }, covered, () => book, {
+              where,
+              sort_by,
+              limit: limit + 1,
+              offset,
+              include_counts,
+            })
       const shown = ids === undefined ? found.slice(0, limit) : found
       const traces = await readFigures(source, shown, await book)
-      return { json: { traces, has_more: found.length > shown.length }, headers }
+      return { json: { traces, has_more: found.length > shown.length, ...(counts && { counts }) }, headers }
     },
   })
 }
