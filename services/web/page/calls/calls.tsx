@@ -22,10 +22,11 @@ import { Nothing } from './nothing.tsx'
 import { callsOf, RangeMenu } from './range-menu.tsx'
 import { rememberList } from './remembered.ts'
 import { CallRow, GhostRow, Head } from './row.tsx'
-import { type CallsSearch, callsSearch, columnsOf, hasText, listRequest, parsed } from './search.ts'
+import { type CallsSearch, callsSearch, columnsOf, hasText, isOfTraces, listRequest, parsed } from './search.ts'
 import { searchingOf, useStoppable } from './searching.tsx'
 import { loadedRows, pageRows, useCalls, useCells, usePreviews, useVisible } from './use-calls.ts'
 import { maxNew, useLive } from './use-live.ts'
+import { useTotals } from './use-totals.ts'
 
 const ColumnChooser = lazy(() => import('../lazy-routes.tsx').then(({ ColumnChooser }) => ({ default: ColumnChooser })))
 const ExportList = lazy(() => import('../lazy-routes.tsx').then(({ ExportList }) => ({ default: ExportList })))
@@ -84,12 +85,22 @@ export function Calls() {
 
   const visible = useVisible(calls, range, request)
   const columns = useMemo(() => columnsOf(search.cols), [search.cols])
+  const ofTraces = isOfTraces(request)
   const placed = useMemo(
-    () => placedColumns(columns, { left: search.left, right: search.right }, widths, scaled),
-    [columns, search.left, search.right, widths],
+    () => placedColumns(columns, { left: search.left, right: search.right }, widths, scaled, ofTraces),
+    [columns, search.left, search.right, widths, ofTraces],
   )
-  const previews = usePreviews(projectId, visible, calls.isDrawn && !calls.isLoading)
-  const cellOf = useCells(projectId, visible, columns, calls.isDrawn && !calls.isLoading)
+  const isShown = calls.isDrawn && !calls.isLoading
+  const previews = usePreviews(projectId, visible, isShown)
+  const cellOf = useCells(projectId, visible, columns, isShown)
+  const totalsOf = useTotals({
+    projectId,
+    rows: visible,
+    ofTraces,
+    isOn: isShown,
+    isLive: search.live === '1',
+    looks,
+  })
   const said = useFeedback(projectId, columns.includes('feedback') ? visible.map(({ id }) => id) : [])
   const longestMs = useMemo(() => {
     const known = visible.flatMap(({ latencyMs }) => (latencyMs === null ? [] : [latencyMs])).sort((a, b) => a - b)
@@ -190,6 +201,7 @@ export function Calls() {
                   cellOf={cellOf}
                   columns={placed}
                   feedbackOf={(id) => said.data?.of(id)}
+                  totals={totalsOf(row.traceId)}
                   isMarked={marks.ids.has(row.id)}
                   onMark={(isRange) => (isRange ? marks.range(index) : marks.toggle(index))}
                   onValues={() => setValued(row)}

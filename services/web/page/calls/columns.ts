@@ -28,6 +28,8 @@ export type Columns = {
   left: readonly string[]
   between: readonly string[]
   right: readonly string[]
+  /** Rows stand for whole traces: errors and spans are columns as well. */
+  ofTraces: boolean
   /** Tracks and width of a row. */
   style: { gridTemplateColumns: string; minWidth: string }
 }
@@ -37,16 +39,21 @@ export const headColumns = 3
 const headTracks = '2.4rem 1.8rem minmax(18rem, 1.3fr)'
 const usualTracks = '11.2rem 13.2rem minmax(8rem, 14rem) 10.4rem 7.2rem'
 const usualPixels = 896
+/** Errors and spans, where a row stands for its whole trace. */
+const traceTracks = '6.4rem 6.4rem'
+const tracePixels = 152
 
 /**
  * @param pinned names of the address, parted by commas
  * @param scaled pixels as large as the reader's text
+ * @param ofTraces whether rows stand for whole traces
  */
 export function placedColumns(
   columns: readonly string[],
   pinned: { left?: string | undefined; right?: string | undefined },
   widths: Widths,
   scaled: (pixels: number) => number,
+  ofTraces = false,
 ): Columns {
   const all = columns.filter((path) => path !== '-')
   const named = (names = '') => all.filter((path) => names.split(',').includes(path))
@@ -55,13 +62,15 @@ export function placedColumns(
   const widthOf = (path: string): Width => widths.get(path) ?? 'usual'
   const tracks = (paths: readonly string[]) => paths.map((path) => trackOf(widthOf(path)))
   const own = all.reduce((sum, path) => sum + rems[widthOf(path)] * 10, 0)
+  const usual = ofTraces ? `${usualTracks} ${traceTracks}` : usualTracks
   return {
     left,
     between,
     right,
+    ofTraces,
     style: {
-      gridTemplateColumns: [headTracks, ...tracks(left), usualTracks, ...tracks(between), ...tracks(right)].join(' '),
-      minWidth: `max(100%, ${scaled(usualPixels + own)}px)`,
+      gridTemplateColumns: [headTracks, ...tracks(left), usual, ...tracks(between), ...tracks(right)].join(' '),
+      minWidth: `max(100%, ${scaled(usualPixels + (ofTraces ? tracePixels : 0) + own)}px)`,
     },
   }
 }

@@ -1,11 +1,12 @@
 // One row of the list of calls, and the head above it.
 import { lazy, type ReactNode, Suspense } from 'react'
 import { type FeedbackItem, summaryOf } from '../engine/feedback.ts'
-import { age, bytes, count, duration, moment, money, plural, tokens } from '../engine/format.ts'
+import { age, bytes, count, duration, moment, plural } from '../engine/format.ts'
 import { isContentRef, type MediaSource } from '../engine/media.ts'
 import { parsedRef } from '../engine/refs.ts'
-import { type Row, statusNames } from '../engine/rows.ts'
+import type { Row } from '../engine/rows.ts'
 import { plainOf } from '../engine/safe-text.ts'
+import { isLonger, outcomeOf, type TotalsOfRow } from '../engine/trace-totals.ts'
 import { Icon } from '../parts/icon.tsx'
 import { mediaSign, RefLink, RefsInText } from '../parts/ref-link.tsx'
 import { LinkedCell } from '../parts/row-link.tsx'
@@ -14,6 +15,7 @@ import { scaled } from '../text-scale.ts'
 import type { Preview } from '../worker/main.ts'
 import { type Columns, columnName, headColumns } from './columns.ts'
 import type { Cell } from './use-calls.ts'
+import { UsedCells } from './used-cells.tsx'
 
 const SmallMedia = lazy(() => import('../lazy-routes.tsx').then(({ SmallMedia }) => ({ default: SmallMedia })))
 
@@ -76,6 +78,12 @@ export function Head({ sort, columns, onSort }: HeadProps) {
         <span role="columnheader" className="num">
           Cost
         </span>
+        {columns.ofTraces &&
+          ['Errors', 'Spans'].map((name) => (
+            <span key={name} role="columnheader" className="num">
+              {name}
+            </span>
+          ))}
         {chosen(columns.between)}
         <Pinned side="right" columns={columns}>
           {chosen(columns.right)}
@@ -93,6 +101,8 @@ type RowProps = {
   cellOf(id: string, path: string): Cell | null
   /** Undefined while it is on its way. */
   feedbackOf(id: string): FeedbackItem[] | undefined
+  /** Of the whole trace, where the row stands for it. */
+  totals?: TotalsOfRow
   index: number
   isAt: boolean
   isMarked: boolean
@@ -187,6 +197,7 @@ export function CallRow({
   columns,
   cellOf,
   feedbackOf,
+  totals,
   index,
   isAt,
   isMarked,
@@ -199,6 +210,7 @@ export function CallRow({
 }: RowProps) {
   const share = row.latencyMs === null ? 1 : Math.min(1, row.latencyMs / longestMs)
   const kind = preview?.kind ?? row.kind
+  const outcome = outcomeOf(row, totals)
   const chosen = (paths: readonly string[]) =>
     paths.map((path) => (
       <LinkedCell key={path} href={href} className="second">
@@ -232,8 +244,8 @@ export function CallRow({
             />
           </label>
         </span>
-        <LinkedCell href={href} className={`s-${row.status}`} title={statusNames[row.status]}>
-          <Icon name={row.status} label={statusNames[row.status]} />{' '}
+        <LinkedCell href={href} className={`s-${outcome.status}`} title={outcome.label}>
+          <Icon name={outcome.status} label={outcome.label} />{' '}
         </LinkedCell>
         <span role="cell" className="name own">
           <Icon name={kind} label={kind} className={`k-${kind}`} />
@@ -261,27 +273,22 @@ export function CallRow({
       >
         {moment(row.startedAt, zone)}{' '}
       </LinkedCell>
-      <LinkedCell href={href} className="lat" title={row.latencyMs === null ? 'still running' : `${row.latencyMs} ms`}>
-        <i className={row.latencyMs === null ? 'open' : ''} style={{ width: `max(2px, ${share * 4.8}rem)` }} />
-        <span className="num">{row.latencyMs === null ? 'running' : duration(row.latencyMs)}</span>{' '}
-      </LinkedCell>
-      <LinkedCell href={href} className="second">
-        {row.model === null ? <span className="dim">–</span> : <T text={row.model} />}{' '}
-      </LinkedCell>
       <LinkedCell
         href={href}
-        className="num second"
-        title={row.tokensIn === null ? '' : `${count(row.tokensIn)} in, ${count(row.tokensOut ?? 0)} out`}
+        className="lat"
+        title={
+          row.latencyMs === null
+            ? 'still running'
+            : `${row.latencyMs} ms${isLonger(row, totals) ? `, the whole trace ${totals.duration_ms} ms` : ''}`
+        }
       >
-        {row.tokensIn === null ? (
-          <span className="dim">–</span>
-        ) : (
-          `${tokens(row.tokensIn)}→${tokens(row.tokensOut)}`
-        )}{' '}
+        <i className={row.latencyMs === null ? 'open' : ''} style={{ width: `max(2px, ${share * 4.8}rem)` }} />
+        <span className="num">
+          {row.latencyMs === null ? 'running' : duration(row.latencyMs)}
+          {isLonger(row, totals) && <span className="dim"> of {duration(totals.duration_ms)}</span>}
+        </span>{' '}
       </LinkedCell>
-      <LinkedCell href={href} className="num second" title={row.cost === null ? '' : `$${row.cost}`}>
-        {row.cost === null ? <span className="dim">–</span> : money(row.cost)}{' '}
-      </LinkedCell>
+      <UsedCells ofTraces={columns.ofTraces} row={row} totals={totals} href={href} />
       {chosen(columns.between)}
       <Pinned side="right" columns={columns}>
         {chosen(columns.right)}
@@ -307,7 +314,7 @@ export function GhostRow({ height, index, columns }: GhostProps) {
         <span role="cell" />
         {ghosts([70, ...columns.left.map(() => 85)])}
       </Pinned>
-      {ghosts([80, 60, 40, 50, 40, ...columns.between.map(() => 85)])}
+      {ghosts([80, 60, 40, 50, 40, ...(columns.ofTraces ? [40, 40] : []), ...columns.between.map(() => 85)])}
       <Pinned side="right" columns={columns}>
         {ghosts(columns.right.map(() => 85))}
       </Pinned>

@@ -154,6 +154,9 @@ export function listRequest(project: string, search: CallsSearch, expression: Ex
   return { project_id: project, ...request, sort_by: [{ field: sortFields[field] ?? 'started_at', direction: order }] }
 }
 
+/** Whether rows of a list stand for whole traces. */
+export const isOfTraces = (request: ListRequest | undefined): boolean => request?.filter.trace_roots_only === true
+
 /** Fields of the table of filters are columns of calls, wherever they lie. */
 const isOfPayload = (name: string): boolean => kindOfField(name) === undefined && isDocument(pathOf(name))
 

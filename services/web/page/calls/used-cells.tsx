@@ -1,0 +1,86 @@
+// Cells of a row that say what was used: by the call itself, or by the whole trace that the row stands for.
+import type { ReactNode } from 'react'
+import { count, money, tokens } from '../engine/format.ts'
+import type { Row } from '../engine/rows.ts'
+import { counted, type Totals, type TotalsOfRow } from '../engine/trace-totals.ts'
+import { LinkedCell } from '../parts/row-link.tsx'
+import { T } from '../parts/text.tsx'
+
+type UsedProps = { row: Row; totals: TotalsOfRow; href: string }
+
+const None = ({ why }: { why?: string }) => (
+  <span className="dim" title={why}>
+    –
+  </span>
+)
+
+const ModelText = ({ model, href }: { model: string | null; href: string }) => (
+  <LinkedCell href={href} className="second">
+    {model === null ? <None /> : <T text={model} />}{' '}
+  </LinkedCell>
+)
+const TokensText = ({ tokensIn, tokensOut, href }: Pick<Row, 'tokensIn' | 'tokensOut'> & { href: string }) => (
+  <LinkedCell
+    href={href}
+    className="num second"
+    title={tokensIn === null ? '' : `${count(tokensIn)} in, ${count(tokensOut ?? 0)} out`}
+  >
+    {tokensIn === null ? <None /> : `${tokens(tokensIn)}→${tokens(tokensOut)}`}{' '}
+  </LinkedCell>
+)
+const CostText = ({ cost, why = '', href }: { cost: number | null; why?: string; href: string }) => (
+  <LinkedCell href={href} className="num second" title={cost === null ? why : `$${cost}`}>
+    {cost === null ? <None /> : money(cost)}{' '}
+  </LinkedCell>
+)
+
+/** What a call used by itself. */
+const callCells: readonly ((props: UsedProps) => ReactNode)[] = [
+  ({ row, href }) => <ModelText model={row.model} href={href} />,
+  ({ row, href }) => <TokensText tokensIn={row.tokensIn} tokensOut={row.tokensOut} href={href} />,
+  ({ row, href }) => <CostText cost={row.cost} href={href} />,
+]
+
+/** A cell that says something of the whole trace: quiet until that is known, a dash where it cannot be. */
+const ofTrace =
+  (Shown: (props: { totals: Totals; href: string }) => ReactNode) =>
+  ({ totals, href }: UsedProps) =>
+    typeof totals === 'object' ? (
+      <Shown totals={totals} href={href} />
+    ) : (
+      <LinkedCell href={href} className="num second">
+        {totals === undefined ? <span className="ghost" /> : <None why={totals} />}{' '}
+      </LinkedCell>
+    )
+
+const traceCells: readonly ((props: UsedProps) => ReactNode)[] = [
+  ofTrace(({ totals: { models }, href }) => (
+    <ModelText model={models.length === 0 ? null : models.join(', ')} href={href} />
+  )),
+  ofTrace(({ totals: { models, input_tokens, output_tokens }, href }) => (
+    <TokensText tokensIn={models.length === 0 ? null : input_tokens} tokensOut={output_tokens} href={href} />
+  )),
+  ofTrace(({ totals: { models, cost }, href }) => (
+    <CostText
+      cost={models.length === 0 ? null : cost}
+      why={models.length === 0 ? '' : 'No model of it has a price'}
+      href={href}
+    />
+  )),
+  ofTrace(({ totals: { errors }, href }) => (
+    <LinkedCell href={href} className={errors > 0 ? 'num s-error' : 'num dim'} title={counted(errors, 'error')}>
+      {count(errors)}{' '}
+    </LinkedCell>
+  )),
+  ofTrace(({ totals: { spans }, href }) => (
+    <LinkedCell href={href} className="num second" title={counted(spans, 'span')}>
+      {count(spans)}{' '}
+    </LinkedCell>
+  )),
+]
+
+export const UsedCells = ({ ofTraces, ...props }: UsedProps & { ofTraces: boolean }) =>
+  (ofTraces ? traceCells : callCells).map((Cell, place) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: columns of one table
+    <Cell key={place} {...props} />
+  ))
