@@ -1,6 +1,6 @@
 // The SQL of usage and statistics of calls as checked-in text, so that a review shows every change of it.
 import { it } from 'vitest'
-import { tracesQueryRequest } from '../../schemas/traces.ts'
+import { type TraceWhere, tracesQueryRequest } from '../../schemas/traces.ts'
 import type { ProjectId } from '../../services/core/ids.ts'
 import type { Query } from '../../services/core/store/store.ts'
 import { aggregatesOf } from '../../services/query/call-stats/aggregates.ts'
@@ -164,7 +164,7 @@ const queries: [about: string, query: Query][] = [
         needs: new Set(['begun', 'root', 'errors', 'spans', 'model']),
         query: compileCallsQuery({ projectId }),
       },
-      { spans: { gt: 3 }, model: { is: ['m'], is_not: ['n'] } },
+      { spans: { gt: 3 }, model: { is: ['m'], is_not: ['n'] } } as TraceWhere,
       null,
     ),
   ],

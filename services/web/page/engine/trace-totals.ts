@@ -21,7 +21,7 @@ export const counted = (number: number, one: string, many = `${one}s`): string =
   `${count(number)} ${plurals.select(number) === 'one' ? one : many}`
 
 /** Errors of a trace but for that of the root. */
-export const errorsBelow = (row: Pick<Row, 'exception'>, totals: TotalsOfRow): number =>
+const errorsBelow = (row: Pick<Row, 'exception'>, totals: TotalsOfRow): number =>
   typeof totals === 'object' ? Math.max(0, totals.errors - (row.exception === null ? 0 : 1)) : 0
 
 /** The mark of a row: a root that failed keeps its own, one with failures below it is none that went well. */
