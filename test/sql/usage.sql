@@ -1329,7 +1329,14 @@ FROM
         SELECT
             reinterpretAsUInt128(sipHash128(c.trace_id)) AS trace,
             toUnixTimestamp64Micro(c.started_at) AS begun,
-            if(c.parent_id = '', if((toUnixTimestamp64Micro(c.started_at) > 0) AND (toUnixTimestamp64Micro(c.started_at) >= {v0:Int64}), toUnixTimestamp64Micro(c.started_at), 0), 0) AS root,
+            if(((c.parent_id = '') OR ((c.started_at, c.id) IN (
+                SELECT
+                    started_at,
+                    id
+                FROM callhouse.orphan_roots
+                FINAL
+                WHERE (project_id = {v1:String}) AND (is_orphan = 1)
+            ))), if((toUnixTimestamp64Micro(c.started_at) > 0) AND (toUnixTimestamp64Micro(c.started_at) >= {v0:Int64}), toUnixTimestamp64Micro(c.started_at), 0), 0) AS root,
             toUInt64(c.exception != '') AS errors,
             toUInt64(1) AS spans,
             '' AS model
@@ -1375,7 +1382,14 @@ FROM
                         SELECT
                             intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v0:Int64}), 1000000) AS bucket,
                             reinterpretAsUInt128(sipHash128(c.trace_id)) AS trace,
-                            toUInt8(((c.parent_id = '') OR ((c.start_ver, c.id) IN (
+                            toUInt8((((c.parent_id = '') OR ((c.started_at, c.id) IN (
+                                SELECT
+                                    started_at,
+                                    id
+                                FROM callhouse.orphan_roots
+                                FINAL
+                                WHERE (project_id = {v1:String}) AND (is_orphan = 1)
+                            ))) OR ((c.start_ver, c.id) IN (
                                 SELECT
                                     clock,
                                     id
