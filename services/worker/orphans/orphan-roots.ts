@@ -86,7 +86,7 @@ export function createOrphanRoots(deps: {
 
   const look = async (nowMs: number): Promise<number> => {
     const { slots } = assignment()
-    if (slots?.length === 0) return 0
+    if (isStopped || slots?.length === 0) return 0
     const now = Math.round(nowMs * 1_000)
     const until = now - graceMs * 1_000
     const covered = await readCoverage(store, coverageName, slots)
@@ -111,10 +111,17 @@ export function createOrphanRoots(deps: {
   return {
     look: (nowMs) => queue.run(() => look(nowMs)),
     start() {
+      let isLooking = false
       timer = setInterval(() => {
+        // On a busy machine a look may take longer than until the next one.
+        if (isLooking) return
+        isLooking = true
         queue
           .run(() => look(Date.now()))
           .catch((error: unknown) => deps.onError(error instanceof Error ? error : new Error(String(error))))
+          .finally(() => {
+            isLooking = false
+          })
       }, everyMs)
       timer.unref()
     },
