@@ -71,7 +71,7 @@ export type Worker = Omit<Applier, 'apply' | 'close'> & {
 const combinedBytes = 16 * 2 ** 20
 const sizeOf = ({ records }: Batch): number => records.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
 
-const usualOrphanGraceMs = 300_000
+const usualOrphanGraceMs = 60_000
 /** How long after a batch more are expected. */
 const busyMs = 3_000
 

@@ -34,6 +34,7 @@ beforeAll(async () => {
   models = await startWeatherModels()
 })
 afterAll(async () => {
+  await server?.remove()
   await models?.close()
   rmSync(home, { recursive: true, force: true })
 })
