@@ -6,6 +6,7 @@ import { ApiFault } from '../api/send.ts'
 import { bytes, moment } from '../engine/format.ts'
 import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
 import { useProject } from '../frame/project-page.tsx'
+import { Facts } from '../parts/facts.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { T } from '../parts/text.tsx'
@@ -86,18 +87,7 @@ export function ObjectVersion() {
               <h1 className="name">
                 <T text={objectId} />
               </h1>
-              <dl className="facts">
-                {facts
-                  .filter(([, value]) => value !== '')
-                  .map(([name, value]) => (
-                    <div key={name}>
-                      <dt>{name}</dt>
-                      <dd>
-                        <T text={value} max={200} />
-                      </dd>
-                    </div>
-                  ))}
-              </dl>
+              <Facts facts={facts} />
               {data && (
                 <Labels
                   projectId={projectId}

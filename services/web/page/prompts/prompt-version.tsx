@@ -9,6 +9,7 @@ import { Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
 import { Labels } from '../objects/labels.tsx'
 import { VersionActs } from '../objects/version-acts.tsx'
 import { Versions } from '../objects/versions.tsx'
+import { Facts } from '../parts/facts.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
 import { descriptionOf } from '../playground/prompt-value.ts'
@@ -84,7 +85,7 @@ export function PromptVersion() {
               <T text={data.description} max={2_000} />
             </p>
           )}
-          <Facts head={data.head} tz={tz} />
+          <VersionFacts head={data.head} tz={tz} />
           <Labels
             projectId={projectId}
             objectId={objectId}
@@ -225,7 +226,7 @@ function MessagesSection({ objectId, digest, messages, against }: SectionProps) 
   )
 }
 
-function Facts({ head, tz }: { head: Record<string, unknown>; tz: string | undefined }) {
+function VersionFacts({ head, tz }: { head: Record<string, unknown>; tz: string | undefined }) {
   const zone = useZone(tz)
   const facts: [name: string, value: string][] = [
     ['Version', `v${String(head.version_index ?? '?')}${head.is_latest === 1 ? ', the latest' : ''}`],
@@ -233,18 +234,5 @@ function Facts({ head, tz }: { head: Record<string, unknown>; tz: string | undef
     ['By', userOf(head)],
     ['Digest', textOf(head.digest)],
   ]
-  return (
-    <dl className="facts">
-      {facts
-        .filter(([, value]) => value !== '')
-        .map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <T text={value} max={200} />
-            </dd>
-          </div>
-        ))}
-    </dl>
-  )
+  return <Facts facts={facts} />
 }
