@@ -23,7 +23,12 @@ LEFT JOIN
     (
         SELECT
             project_id, toStartOfMinute(started_at) AS minute, toSecond(started_at) AS second,
-            toUInt32(count()) AS calls, toUInt32(countIf(parent_id = '' OR (project_id, started_at, id) IN (SELECT project_id, started_at, id FROM callhouse.orphan_roots FINAL WHERE is_orphan = 1))) AS roots
+            toUInt32(count()) AS calls, toUInt32(countIf(parent_id = '' OR (project_id, started_at, id) IN
+            (
+                SELECT project_id, started_at, id FROM callhouse.orphan_roots FINAL
+                WHERE is_orphan = 1 AND project_id IN (SELECT project_id FROM due)
+                    AND started_at >= toDateTime64({from:Int64}, 6, 'UTC') AND started_at < toDateTime64({before:Int64}, 6, 'UTC')
+            ))) AS roots
         FROM callhouse.calls FINAL
         WHERE delete_ver = 0 AND moved = 0
             AND started_at >= toDateTime64({from:Int64}, 6, 'UTC') AND started_at < toDateTime64({before:Int64}, 6, 'UTC')

@@ -39,7 +39,12 @@
         SELECT
             project_id, id, trace_id, started_at, ended_at, end_ver,
             if({unit:UInt16} = 60, toStartOfMinute(started_at), toDateTime(started_at, 'UTC')) AS bucket,
-            toUInt8(parent_id = '' OR (project_id, started_at, id) IN (SELECT project_id, started_at, id FROM callhouse.orphan_roots FINAL WHERE is_orphan = 1)) AS root, exception != '' AS failed,
+            toUInt8(parent_id = '' OR (project_id, started_at, id) IN
+            (
+                SELECT project_id, started_at, id FROM callhouse.orphan_roots FINAL
+                WHERE is_orphan = 1 AND project_id IN (SELECT project_id FROM due)
+                    AND started_at >= toDateTime64({from:Int64}, 6, 'UTC') AND started_at < toDateTime64({before:Int64}, 6, 'UTC')
+            )) AS root, exception != '' AS failed,
             end_ver > 0 AND ended_at >= started_at AS has_latency,
             if(has_latency, toUInt64(intDiv(toUnixTimestamp64Micro(ended_at) - toUnixTimestamp64Micro(started_at), 1000)), 0) AS latency,
             -- only calls with usage are looked up
