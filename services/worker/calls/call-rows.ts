@@ -4,7 +4,7 @@ import { forEachYielding } from '../../core/concurrency/yielding.ts'
 import type { CallFragment } from '../../events/calls.ts'
 import type { SegmentRow } from '../split/segment-rows.ts'
 import { mayBeBilled } from './billed-rows.ts'
-import { addToSpans, headOf, type SpansOfRows } from './spans.ts'
+import { addToSpans, headOf, type SpansOfRows, spanIdLength } from './spans.ts'
 
 /** A finished call, or the start of one, by what its row begins with. */
 export type CallRow = {
@@ -84,8 +84,10 @@ export async function rowsByCall(rows: Iterable<SegmentRow>): Promise<RowsByCall
     const isFinished = kind === 'complete'
     hasPayloads ||= !withoutPayloads.has(kind as CallFragment['kind'])
     const begins = us !== undefined && (isFinished || kind === 'start') && !isNamed(row.text)
-    addToSpans(spans, row.text, { project, id, clock, startedUs: Number(us), begins })
-    isBilled ||= isFinished && mayBeBilled(row.text)
+    // Of other calls it is enough to know one that is billed.
+    const isRowBilled = isFinished && (!isBilled || id.length === spanIdLength) && mayBeBilled(row.text)
+    isBilled ||= isRowBilled
+    addToSpans(spans, row.text, { project, id, clock, startedUs: Number(us), begins, mayBeBilled: isRowBilled })
     const { partition, text } = row
     const call = () => ({ partition, key, project, id, clock, startedUs: Number(us), isFinished, text })
     calls.set(key, begins && !calls.has(key) ? call() : null)

@@ -1,5 +1,4 @@
 // Reads what rows of calls tell of their traces: the spans of a batch, as the rule of usage shares needs them.
-import { mayBeBilled } from './billed-rows.ts'
 
 /** A call of a trace, as far as its usage is counted. */
 export type CountedSpan = {
@@ -51,8 +50,9 @@ export const noBill: readonly number[] = Array(billNumbers).fill(0)
 export const noShare: readonly number[] = Array(shareNumbers).fill(0)
 const noNumbers: readonly number[] = []
 
-const spanIdLength = 16
-const spanIdForm = /^[0-9a-f]{16}$/
+/** Characters of the id of a span. */
+export const spanIdLength = 16
+export const spanIdForm = /^[0-9a-f]{16}$/
 const traceLead = ',"trace_id":"'
 const parentLead = ',"parent_id":"'
 const traceIdLength = 32
@@ -99,7 +99,15 @@ function numbersOf(head: Buffer): readonly number[] {
 }
 
 /** What a row begins with, texts as bytes of UTF-8, one per character. */
-export type RowBeginning = { project: string; id: string; clock: string; startedUs: number; begins: boolean }
+export type RowBeginning = {
+  project: string
+  id: string
+  clock: string
+  startedUs: number
+  begins: boolean
+  /** Whether more than its tokens may be billed of it. */
+  mayBeBilled: boolean
+}
 
 const copied = (text: string): string => Buffer.from(text, 'latin1').toString('latin1')
 
@@ -136,15 +144,14 @@ export function addToSpans(spans: SpansOfRows, text: Buffer, row: RowBeginning):
     known.isPartial = true
     return
   }
-  const isBilled = reports && mayBeBilled(text)
   known.spans.push({
     id: copied(id),
     parent: copied(found[2] ?? ''),
     startedUs: row.startedUs,
     endVer: reports ? copied(row.clock) : '',
     numbers: reports ? numbersOf(head) : noNumbers,
-    billed: isBilled ? null : noBill,
-    isSpan: reports && !isBilled && text.includes(dumpLead),
+    billed: reports && row.mayBeBilled ? null : noBill,
+    isSpan: reports && !row.mayBeBilled && text.includes(dumpLead),
     stored: noShare,
   })
 }

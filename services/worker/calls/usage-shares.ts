@@ -7,7 +7,7 @@ import type { DirtyPositions } from '../combined-batch.ts'
 import { statement } from '../statements.ts'
 import type { TimeRange } from '../time-range.ts'
 import { createRecentTraces } from './recent-traces.ts'
-import { type CountedSpan, keyOfTrace, noBill, noShare, type SpansOfRows, type TraceName } from './spans.ts'
+import { type CountedSpan, keyOfTrace, noBill, noShare, type SpansOfRows, spanIdForm, type TraceName } from './spans.ts'
 
 export type UsageShares = {
   /** @param isNew whether nothing was stored of the spans */
@@ -24,7 +24,6 @@ export type UsageShares = {
 const tracesAtOnce = 2_000
 /** Larger traces are counted as they are reported: each batch of theirs would read all of them again. */
 const maxSpans = 200_000
-const idForm = /^[0-9a-f]{16}$/
 const traceForm = /^[0-9a-f]{32}$/
 
 /** The calls of a trace; those from `added` on are of a batch that marks their minutes itself. */
@@ -64,7 +63,7 @@ function sharesOfGroup({ trace, spans }: Group): Map<number, number[]> {
     },
     (place) => {
       const { id, isSpan, billed } = spans[place] as CountedSpan
-      return isOfSpans && idForm.test(id) && (billed === null || isSpan)
+      return isOfSpans && spanIdForm.test(id) && (billed === null || isSpan)
     },
   )
 }
@@ -259,7 +258,9 @@ export function createUsageShares(store: Pick<Store, 'rows' | 'command'>, ownsTa
       )
     },
     async settleCalls(calls, marked) {
-      const spans = calls.filter(({ id }) => idForm.test(id)).map(({ project_id: project, id }) => ({ project, id }))
+      const spans = calls
+        .filter(({ id }) => spanIdForm.test(id))
+        .map(({ project_id: project, id }) => ({ project, id }))
       await settleSpans(spans, marked)
     },
     forget: recent.clear,
