@@ -64,7 +64,6 @@ export async function deriveFieldIndex(store: Store): Promise<number> {
       throw error
     },
     table: [fieldIndex.rollup],
-    isSlow: true,
   })
   const before = process.cpuUsage()
   await rollups.refresh()

@@ -136,7 +136,6 @@ export function startWorker(deps: WorkerDeps): Worker {
   const fieldIndexRollups = createRollups({
     ...derived,
     table: [fieldIndex.rollup],
-    isSlow: true,
     onError: (error) => void (signal.aborted || deps.onRetry?.('calls', error, 0)),
   })
   const recountMinutes: Applier['recountMinutes'] = (minutes) => applier.recountMinutes(minutes).then(onDirty)

@@ -146,7 +146,6 @@ describe.each([
       store: unsteady,
       committed: async () => committed.map((position) => ({ ...position })),
       table: [index.rollup],
-      isSlow: true,
       onError() {},
     })
     const applier = createApplier({

@@ -10,14 +10,20 @@ afterEach(() => void vi.useRealTimers())
 let rollups: Rollups
 let offset = 0
 let during = async (): Promise<void> => {}
+/** Statements that were run. */
+let ran: string[] = []
 const start = (committed: () => Position[] = () => [{ topic: 'calls', partition: 0, offset: ++offset }]): void => {
   during = async () => {}
+  ran = []
   const store: Partial<Store> = {
     // What is covered, or the minutes that are dirty.
     rows: async <T>({ params: { name } }: { params: Record<string, unknown> }) => [
       (name ? { name, partition: 0, position: 0, revision: 0 } : { project_id: 'a/b', minute: 60, seconds: '0' }) as T,
     ],
-    command: () => during(),
+    command: (statement: { name: string }) => {
+      ran.push(statement.name)
+      return during()
+    },
   }
   rollups = createRollups({ store: store as Store, committed: async () => committed(), onError: () => {} })
 }
@@ -68,6 +74,24 @@ it('the lag goes on growing while recomputing fails, and is 0 where another work
   rollups.onDirty()
   await vi.advanceTimersByTimeAsync(1_000)
   await rollups.refresh()
+  expect(lags()).toEqual(allAt(0))
+  await rollups.stop()
+})
+
+it('a slow rollup waits for more changes, while the others are recomputed every two seconds', async () => {
+  let end = 1
+  start(() => [{ topic: 'calls', partition: 0, offset: end }])
+  const counts = (name: string) => ran.filter((one) => one === name).length
+  for (let second = 0; second < 14; second++) {
+    end++
+    rollups.onDirty()
+    await vi.advanceTimersByTimeAsync(1_000)
+  }
+  expect(counts('call-stats')).toBeGreaterThan(4)
+  expect(counts('trace-parts')).toBe(0)
+  // Nothing comes any more.
+  await vi.advanceTimersByTimeAsync(4_000)
+  expect(counts('trace-parts')).toBe(1)
   expect(lags()).toEqual(allAt(0))
   await rollups.stop()
 })

@@ -57,6 +57,7 @@ export function createDeduplication(deps: {
 
   const rollup: Rollup = {
     name: deduplicationRollup,
+    isSlow: true,
     markAllStatement: null,
     async derive(range) {
       // Nothing is covered yet in an installation without these dirty buckets.
@@ -71,7 +72,7 @@ export function createDeduplication(deps: {
     refresh,
     exclusive: alone,
     stop,
-  } = createRollups({ store, committed: deps.committed, table: [rollup], isSlow: true, onError() {} })
+  } = createRollups({ store, committed: deps.committed, table: [rollup], onError() {} })
   const counted = async (work: () => Promise<void>): Promise<number> => {
     const before = merged
     // Rejects once the applier takes no more batches.

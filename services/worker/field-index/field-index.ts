@@ -160,6 +160,7 @@ export function createFieldIndex(deps: {
       markAllStatement: 'dirty-buckets-of-payloads',
       derive,
       forget: gathered.forget,
+      isSlow: true,
       isMuchDue: () => gathered.bytes() >= soonBytes,
     },
     gathered,

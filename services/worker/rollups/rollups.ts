@@ -25,6 +25,8 @@ export type Rollup = {
   derive?(range: Record<string, unknown>): Promise<void>
   /** Before other work on its tables: what it holds in memory is not of these tables any more. */
   forget?(): void
+  /** Waits longer for more changes before it is recomputed, and may be further behind. */
+  isSlow?: boolean
   /** Whether a slow rollup should not wait for its time. */
   isMuchDue?(): boolean
 }
@@ -59,6 +61,8 @@ export const rollupTable: readonly Rollup[] = [
   },
   {
     name: 'trace_parts',
+    // A row holds every trace of its minute: to write it costs as much as all that came in that minute.
+    isSlow: true,
     recomputed: {
       due: 'buckets-due',
       minutes: 'trace-parts',
@@ -130,13 +134,11 @@ export function createRollups(deps: {
   verify?: (() => Promise<void>) | undefined
   onError(error: Error): void
   table?: readonly Rollup[]
-  /** For slow rollups: they wait longer, and leave dropping of dirty buckets to the others. */
-  isSlow?: boolean
   bounds?: RecomputeBounds
   /** Limits scheduled recomputes, not `refresh`; readers compute minutes that are still dirty themselves. */
   budget?: Budget
 }): Rollups {
-  const { store, table = rollupTable, isSlow = false, budget = unlimited, assignment = () => wholeAssignment } = deps
+  const { store, table = rollupTable, budget = unlimited, assignment = () => wholeAssignment } = deps
   const states = new Map<string, State>()
   let dropped = 0
   let timer: NodeJS.Timeout | undefined
@@ -149,13 +151,18 @@ export function createRollups(deps: {
   let isFirstCount = false
   let isLeader = true
 
+  const lagOf = ({ name }: Rollup): number => Date.now() - (lacking.get(name) ?? Date.now())
   const lag = () =>
-    table.map(({ name }) => ({
-      name,
-      lagMs: Date.now() - (lacking.get(name) ?? Date.now()),
-      isBuilding: states.get(name)?.isBegun === false,
+    table.map((rollup) => ({
+      name: rollup.name,
+      lagMs: lagOf(rollup),
+      isBuilding: states.get(rollup.name)?.isBegun === false,
     }))
-  const lateness = () => Math.max(...lag().map(({ lagMs }) => lagMs)) / (isSlow ? allowedSlowMs : allowedMs)
+  const latenessOf = (rollup: Rollup): number => lagOf(rollup) / (rollup.isSlow ? allowedSlowMs : allowedMs)
+  const lateness = () => Math.max(...table.map(latenessOf))
+  /** Whether a slow rollup waits for more that is due. */
+  const mayWait = (rollup: Rollup): boolean =>
+    rollup.isSlow === true && !states.get(rollup.name)?.first && lagOf(rollup) < slowMs && !rollup.isMuchDue?.()
 
   /** Runs the statements of a rollup over dirty buckets of the partitions, `covered < position <= upTo`. */
   const count = async (
@@ -180,7 +187,7 @@ export function createRollups(deps: {
       range.revision = Math.max(Date.now() * 1_000, state.revision + 1)
       if (recomputed) await recomputeDirty(store, recomputed, range, deps.bounds)
     }
-    if (recomputed) await within.run(recompute, { isUrgent: !isSlow, lateness })
+    if (recomputed) await within.run(recompute, { isUrgent: !rollup.isSlow, lateness: () => latenessOf(rollup) })
     else range.revision = Math.max(Date.now() * 1_000, state.revision + 1)
     await rollup.derive?.(range)
     state.revision = range.revision
@@ -215,7 +222,10 @@ export function createRollups(deps: {
     if (window) {
       const partition = ownPartition - windows.length
       const { fromUs: from, beforeExclusiveUs: before } = window
-      await within.run(async () => deps.beforeFirstCount?.(window), { isUrgent: false, lateness })
+      await within.run(async () => deps.beforeFirstCount?.(window), {
+        isUrgent: false,
+        lateness: () => latenessOf(rollup),
+      })
       await store.command(statement('dirty-buckets-of-range', { partition, position: 0, from, before }), aside)
       await count(rollup, state, [{ partition, covered: -1, offset: 0 }], null, within)
       windows.shift()
@@ -273,6 +283,9 @@ export function createRollups(deps: {
     return isDue || first !== null
   }
 
+  /** Slow ones alone leave that to others. */
+  const dropsBuckets = table.some(({ isSlow }) => !isSlow)
+
   /** Drops dirty buckets that every rollup covers, whoever derives it. */
   const dropCoveredBuckets = async (committed: Position[]): Promise<void> => {
     const minOf = (all: (Coverage | undefined)[]) =>
@@ -287,8 +300,8 @@ export function createRollups(deps: {
     dropped = before
   }
 
-  /** Returns whether anything was due. */
-  const recomputeAll = async (within: Budget): Promise<boolean> => {
+  /** Recomputes some of them. Returns whether anything was due. */
+  const recomputeAll = async (some: readonly Rollup[], within: Budget): Promise<boolean> => {
     const assigned = assignment()
     const committed = assigned.slots?.length === 0 ? [] : await deps.committed()
     // Only the leader looks for what nobody has begun.
@@ -300,39 +313,30 @@ export function createRollups(deps: {
       return false
     }
     let isDone = false
-    for (const rollup of table) {
+    for (const rollup of some) {
       const beganMs = Date.now()
       isDone = (await recompute(rollup, committed, assigned, within)) || isDone
       if (dirtiedMs > beganMs) lacking.set(rollup.name, beganMs)
       else if (states.get(rollup.name)?.isBegun) lacking.delete(rollup.name)
     }
-    if (isDone && !isSlow && assigned.isLeader) await dropCoveredBuckets(committed)
+    if (isDone && dropsBuckets && assigned.isLeader) await dropCoveredBuckets(committed)
     return isDone
   }
 
-  const refresh = (within: Budget): Promise<boolean> => queue.run(() => recomputeAll(within))
-
-  /** Whether a slow rollup waits for more that is due. */
-  const mayWait = (): boolean =>
-    isSlow &&
-    !stopped &&
-    Math.max(...lag().map(({ lagMs }) => lagMs)) < slowMs &&
-    !table.some(({ isMuchDue }) => isMuchDue?.())
+  const refresh = (some: readonly Rollup[], within: Budget): Promise<boolean> =>
+    queue.run(() => recomputeAll(some, within))
 
   const schedule = (afterMs: number): void => {
     if (timer || stopped) return
     timer = setTimeout(async () => {
-      if (mayWait()) {
-        timer = undefined
-        schedule(quietMs)
-        return
-      }
-      const isDone = await refresh(budget).catch((error: unknown) => {
+      const due = table.filter((rollup) => !mayWait(rollup))
+      const refreshed = due.length > 0 && refresh(due, budget)
+      const isDone = await Promise.resolve(refreshed).catch((error: unknown) => {
         deps.onError(error instanceof Error ? error : new Error(String(error)))
         return true
       })
       timer = undefined
-      if (isDone) schedule(quietMs)
+      if (isDone || table.some((rollup) => lacking.has(rollup.name) && mayWait(rollup))) schedule(quietMs)
     }, afterMs)
     timer.unref()
   }
@@ -349,7 +353,7 @@ export function createRollups(deps: {
       // Once more after the first count: it covers what was committed when it began.
       do {
         isFirstCount = false
-        await refresh(unlimited)
+        await refresh(table, unlimited)
       } while (isFirstCount)
     },
     exclusive: (job) =>
