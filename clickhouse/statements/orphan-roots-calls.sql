@@ -1,10 +1,13 @@
--- What changes of some traces: topmost calls of those that have no root, and got nothing new since a time or have such calls
--- already; and calls that stand for a root and are none of these.
+-- What changes of some traces: topmost calls of those that have no root, and got nothing new since a time (`quiet`), were over
+-- before a time (`ended`, 0 = whenever they were) or have such calls already; and calls that stand for a root and are none of
+-- these.
 WITH
     named AS (SELECT arrayJoin(arrayZip({projects:Array(String)}, {traces:Array(String)})) AS pair, pair.1 AS project_id, pair.2 AS trace_id),
     visible AS
     (
-        SELECT project_id, trace_id, started_at, id, parent_id, greatest(start_ver, end_ver) AS newest
+        SELECT
+            project_id, trace_id, started_at, id, parent_id, greatest(start_ver, end_ver) AS newest,
+            toUnixTimestamp64Micro(if(end_ver > 0, greatest(ended_at, started_at), started_at)) AS last
         FROM callhouse.calls FINAL
         WHERE (project_id, started_at) IN
             (
@@ -26,7 +29,7 @@ WITH
         GROUP BY project_id, trace_id
         -- an accept timestamp has microseconds in its upper bits
         HAVING countIf(parent_id = '') = 0
-            AND (bitShiftRight(max(newest), 10) <= {quiet:UInt64} OR (project_id, trace_id) IN (SELECT project_id, trace_id FROM stored))
+            AND (bitShiftRight(max(newest), 10) <= {quiet:UInt64} OR max(last) <= {ended:Int64} OR (project_id, trace_id) IN (SELECT project_id, trace_id FROM stored))
     ),
     found AS
     (

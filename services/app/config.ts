@@ -148,7 +148,7 @@ const configSchema = z.object({
   pricesFile: path('price table of the operator'),
   usageOwnOnly: truth(false, 'usage rollups count what parents already carry only once'),
   orphanSeconds: integer(
-    60,
+    30,
     'seconds without anything new after which the topmost calls of a trace stand for a root that never came',
     10,
     86_400,

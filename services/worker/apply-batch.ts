@@ -61,6 +61,8 @@ export type ApplierDeps = {
   newCalls?: NewCallsDeps
   /** Keeps what spans count for themselves, of the rows that `newCalls` looks at. */
   shares?: UsageShares
+  /** Called with the spans of a batch that is in the tables. */
+  onSpans?(spans: SpansOfRows): void
 }
 
 /** A batch of rows that are at hand, under the position of the last of them. */
@@ -161,7 +163,9 @@ export function createApplier(deps: ApplierDeps): Applier {
     isNew: boolean,
     marked: () => Promise<DirtyPositions>,
   ): Promise<void> => {
-    if (shares === undefined || spans === undefined) return
+    if (spans === undefined) return
+    deps.onSpans?.(spans)
+    if (shares === undefined) return
     if (spans.traces.size + spans.mixed.size + spans.others.size === 0) return
     await shares.settle(spans, await marked(), isNew)
   }

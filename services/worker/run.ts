@@ -71,9 +71,21 @@ export type Worker = Omit<Applier, 'apply' | 'close'> & {
 const combinedBytes = 16 * 2 ** 20
 const sizeOf = ({ records }: Batch): number => records.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
 
-const usualOrphanGraceMs = 60_000
+const usualOrphanGraceMs = 30_000
 /** How long after a batch more are expected. */
 const busyMs = 3_000
+
+/** @throws Error when a record is of another version than this build and the one before it write */
+function refuseUnknownVersions({ topic, records }: Batch): void {
+  const { version } = topicNamed(topic)
+  const unknown = records.find((record) => record.version > version || record.version < version - 1)
+  if (unknown)
+    throw new Error(
+      `Record ${topic}=${unknown.offset} has row version ${unknown.version}; this build knows ${version} and the one before it. ${
+        unknown.version > version ? 'Upgrade before starting.' : 'Start the version between them first.'
+      }`,
+    )
+}
 
 /** Starts one loop per topic; their batches are applied one after the other. */
 export function startWorker(deps: WorkerDeps): Worker {
@@ -95,6 +107,7 @@ export function startWorker(deps: WorkerDeps): Worker {
     store,
     log,
     shares,
+    onSpans: (spans) => orphanRoots.arrived(spans, Date.now()),
     deadLetters: deps.deadLetters,
     committedCalls,
     budget,
@@ -153,6 +166,16 @@ export function startWorker(deps: WorkerDeps): Worker {
     fieldIndexRollups.onDirty()
   }
 
+  /** Whether nothing waits behind the batch, in its partitions. */
+  const isLast = async (batch: Batch): Promise<boolean> => {
+    const ends = new Map((await log.end(batch.topic)).map(({ partition, offset }) => [partition, offset]))
+    return batchMembers(batch).every(({ partition, lastOffset }) => lastOffset >= (ends.get(partition) ?? 0))
+  }
+  /** Before the batch is readable: a list of roots that is read next has them. */
+  const lookForOrphans = async (): Promise<void> => {
+    await orphanRoots.lookAtArrived(Date.now()).catch((error: Error) => deps.onRetry?.('calls', error, 0))
+  }
+
   /** Reads of the log fail as files do: what passes is waited for. */
   const consume = async (topic: string): Promise<void> => {
     for (let retryMs = 50; ; retryMs = Math.min(2 * retryMs, 5_000))
@@ -168,21 +191,15 @@ export function startWorker(deps: WorkerDeps): Worker {
   }
 
   const consumeUntilFault = async (topic: string): Promise<void> => {
-    const { version } = topicNamed(topic)
     for await (const first of log.consume(topic, signal)) {
       const batch = combined(first, log.takeMore(topic, combinedBytes - sizeOf(first)))
-      const unknown = batch.records.find((record) => record.version > version || record.version < version - 1)
-      if (unknown)
-        throw new Error(
-          `Record ${topic}=${unknown.offset} has row version ${unknown.version}; this build knows ${version} and the one before it. ${
-            unknown.version > version ? 'Upgrade before starting.' : 'Start the version between them first.'
-          }`,
-        )
+      refuseUnknownVersions(batch)
       const beganMs = Date.now()
       const isJoined = topic === 'logs' ? await deps.logJoins?.arrived(batch) : undefined
       const deadLetters = await commitBatch(batch)
       if (deadLetters === undefined) return
       fieldIndex.gathered.committed(batch)
+      if (topic === 'calls' && orphanRoots.isDue() && (await isLast(batch))) await lookForOrphans()
       for (const { partition, lastOffset: offset } of batchMembers(batch))
         progress.applied({ topic, partition, offset })
       if (topic === 'calls') onDirty()

@@ -1,7 +1,9 @@
 // Finds the topmost calls of traces whose root never came, so that these stand in lists of roots (docs/adr/0063): of minutes
-// that were counted a while ago, so that a root that is still under way is waited for.
+// that were counted a while ago, so that a root that is still under way is waited for; and of traces that were over long before
+// they came, at once.
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Store } from '../../core/store/store.ts'
+import type { SpansOfRows } from '../calls/spans.ts'
 import type { Budget } from '../cleanup/budget.ts'
 import { type Assignment, readCoverage, writeCoverage } from '../rollups/coverage.ts'
 import { statement } from '../statements.ts'
@@ -12,6 +14,12 @@ export type OrphanRoots = {
    * @returns how many calls became such a root, or are none any more
    */
   look(nowMs: number): Promise<number>
+  /** Takes the spans of a batch that was applied. */
+  arrived(spans: SpansOfRows, nowMs: number): void
+  /** Whether traces arrived that may have lost or found a root. */
+  isDue(): boolean
+  /** Looks at these traces. @returns as `look` does */
+  lookAtArrived(nowMs: number): Promise<number>
   start(): void
   stop(): Promise<void>
 }
@@ -22,6 +30,8 @@ const everyMs = 15_000
 /** Minutes, and traces, of one statement. */
 const minutesAtOnce = 1_000
 const tracesAtOnce = 2_000
+/** Traces that are remembered, of each kind: the others are found with their minutes. */
+const maxArrived = 10_000
 
 type Minute = { project_id: string; minute: number }
 type Trace = { project: string; trace: string }
@@ -48,13 +58,20 @@ export function createOrphanRoots(deps: {
   /** Up to when projects with such roots were looked at. */
   let lookedUs = 0
   let isStopped = false
+  /** Traces without a root that were over before they came, and those of late that have calls that stand for one. */
+  const arrived = new Map<string, Trace>()
+  const orphaned = new Set<string>()
 
   const read = <Row>(name: string, params: Record<string, unknown>): Promise<Row[]> =>
     budget.run(() => store.rows<Row>(statement(name, params), { pool: 'background' }))
 
-  const keep = async (changes: readonly Change[]): Promise<void> => {
+  /** Of two looks at a trace the one that began to read later wins. */
+  const nextVersion = (): number => {
     lastVersion = Math.max(Date.now() * 1_000, lastVersion + 1)
-    const version = lastVersion
+    return lastVersion
+  }
+
+  const keep = async (changes: readonly Change[], version: number): Promise<void> => {
     const lines = changes.map(({ project, started_us, id, trace, is_orphan }) =>
       JSON.stringify([project, started_us, id, trace, is_orphan, version]),
     )
@@ -66,6 +83,22 @@ export function createOrphanRoots(deps: {
     await recountMinutes(minutes)
   }
 
+  const lookAtTraces = async (
+    traces: readonly Trace[],
+    times: { quiet: number; ended: number },
+    readChanges: typeof read = read,
+  ): Promise<number> => {
+    let changed = 0
+    for (const some of slicesOf(traces, tracesAtOnce)) {
+      const named = { projects: some.map(({ project }) => project), traces: some.map(({ trace }) => trace) }
+      const version = nextVersion()
+      const changes = await readChanges<Change>('orphan-roots-calls', { ...named, ...times })
+      if (changes.length > 0) await keep(changes, version)
+      changed += changes.length
+    }
+    return changed
+  }
+
   const lookAt = async (minutes: readonly Minute[], quietUs: number): Promise<number> => {
     const times = minutes.map(({ minute }) => Number(minute))
     const traces = await read<Trace>('orphan-roots-traces', {
@@ -74,14 +107,27 @@ export function createOrphanRoots(deps: {
       from: Math.min(...times),
       before: Math.max(...times) + 60,
     })
-    let changed = 0
-    for (const some of slicesOf(traces, tracesAtOnce)) {
-      const named = { projects: some.map(({ project }) => project), traces: some.map(({ trace }) => trace) }
-      const changes = await read<Change>('orphan-roots-calls', { ...named, quiet: quietUs })
-      if (changes.length > 0) await keep(changes)
-      changed += changes.length
+    return lookAtTraces(traces, { quiet: quietUs, ended: 0 })
+  }
+
+  /** Of one that got a root the calls that stood for it go. */
+  const lookAtArrived = async (nowMs: number): Promise<number> => {
+    const traces = [...arrived.values()]
+    const keys = [...arrived.keys()]
+    arrived.clear()
+    if (isStopped) return 0
+    for (const key of keys) {
+      orphaned.delete(key)
+      orphaned.add(key)
     }
-    return changed
+    for (const key of orphaned) {
+      if (orphaned.size <= maxArrived) break
+      orphaned.delete(key)
+    }
+    const ended = Math.round((nowMs - graceMs) * 1_000)
+    return lookAtTraces(traces, { quiet: 0, ended }, (name, params) =>
+      store.rows(statement(name, params), { pool: 'background' }),
+    )
   }
 
   const look = async (nowMs: number): Promise<number> => {
@@ -110,6 +156,16 @@ export function createOrphanRoots(deps: {
 
   return {
     look: (nowMs) => queue.run(() => look(nowMs)),
+    arrived({ traces }, nowMs) {
+      const overUs = (nowMs - graceMs) * 1_000
+      for (const [key, { project, trace, spans }] of traces) {
+        const isOver = spans.length > 0 && spans.every(({ parent, startedUs }) => parent !== '' && startedUs <= overUs)
+        if (orphaned.has(key) || (isOver && arrived.size < maxArrived)) arrived.set(key, { project, trace })
+        else arrived.delete(key)
+      }
+    },
+    isDue: () => arrived.size > 0,
+    lookAtArrived,
     start() {
       let isLooking = false
       timer = setInterval(() => {
