@@ -2,7 +2,7 @@
 import { methodKinds, operationKinds } from './convention-keys.ts'
 import type { Conventions } from './conventions.ts'
 import { type FoundAttribute, present, textOf } from './find.ts'
-import { type Branch, ParsedJson, treeOf } from './values.ts'
+import { type Branch, ParsedJson, treeOf, type Value } from './values.ts'
 
 type Own = Map<string, FoundAttribute>
 
@@ -30,17 +30,27 @@ function kindOf(root: Branch, { operation, method }: Conventions['added']): Foun
   return found && { key: found.key, value: methodKinds.get(textOf(found.value)) ?? 'mcp' }
 }
 
+const reasonsInTree = (list: Value): (Value | undefined)[] => {
+  const items = list instanceof Map ? [...list.values()] : Array.isArray(list) ? list : []
+  return items.map((item) => {
+    const message = treeOf(item)
+    return message instanceof Map ? message.get('finish_reason') : undefined
+  })
+}
+
+/** The text is not opened as a tree: that takes several times as long. */
+const reasonsInText = (text: string): unknown[] =>
+  text.includes('"finish_reason"')
+    ? Object.values(JSON.parse(text) as object).map((message) => message?.finish_reason)
+    : []
+
 /** Why each message of the output ended, where that is said in the messages alone. */
 function addFinishReasons(own: Own, root: Branch, { messages }: Conventions['added']): void {
   const found = own.has('finish_reasons') ? null : present(root, messages)
-  if (found === null || (found.value instanceof ParsedJson && !found.value.text.includes('"finish_reason"'))) return
-  const list = treeOf(found.value)
-  const items = list instanceof Map ? [...list.values()] : Array.isArray(list) ? list : []
-  const reasons = items.flatMap((item) => {
-    const message = treeOf(item)
-    const reason = message instanceof Map ? message.get('finish_reason') : undefined
-    return typeof reason === 'string' && reason !== '' ? [reason] : []
-  })
+  if (found === null) return
+  const reasons = (
+    found.value instanceof ParsedJson ? reasonsInText(found.value.text) : reasonsInTree(found.value)
+  ).filter((reason) => typeof reason === 'string' && reason !== '') as string[]
   if (reasons.length > 0) own.set('finish_reasons', { key: found.key, value: reasons })
 }
 

@@ -16,6 +16,7 @@ import { keyOf } from './keys.ts'
 import { langfuseUsage } from './langfuse-usage.ts'
 import { opObjectId, shortDisplayName, shortOpName } from './names.ts'
 import { type Extra, inputsOf, minReferenced, outputOf } from './payloads.ts'
+import { conventionsFor } from './span-conventions.ts'
 import type { Attributes, Nanos, OtlpSpan } from './spans.ts'
 import { overrideUs, type SpanTimes, spanTimes } from './times.ts'
 import { type SpanUsage, spanUsage, summaryText, usageEntry } from './usage.ts'
@@ -177,6 +178,10 @@ function usageOf(
   return added.isPresent || extra === undefined ? added : spanUsage(extra.root, conventions, scopeName)
 }
 
+/** What log records say has other keys than the span. */
+const conventionsOf = ({ attributes }: OtlpSpan, { conventions }: SpanSurroundings, extra: Extra | undefined) =>
+  extra === undefined ? conventionsFor(conventions, attributes.keys) : conventions
+
 /** The call of a span; of one that runs it holds no more than its start is to keep. */
 export type MappedSpan = { call: CompleteCall; isRunning: boolean }
 
@@ -209,7 +214,7 @@ export function callOf(span: OtlpSpan, around: SpanSurroundings, clock: bigint, 
   const { startedUs, endedUs, isRunning, fault } = timesOf(span, root, around)
   span.faults = fault === '' ? found.faults : withFault(found.faults, 'time', fault)
 
-  const { conventions } = around
+  const conventions = conventionsOf(span, around, extra)
   const { vendor } = conventions
   const own = new Map<string, FoundAttribute>()
   addAttributes(own, root, conventions)
@@ -218,7 +223,7 @@ export function callOf(span: OtlpSpan, around: SpanSurroundings, clock: bigint, 
   const ownUsage = spanUsage(root, conventions, around.scopeName)
   const isUnknown = own.size === 0 && inputs === null && output === null && !ownUsage.isPresent
   if (extra !== undefined) addAttributes(own, extra.root, conventions)
-  const usage = usageOf(ownUsage, root, around, extra)
+  const usage = usageOf(ownUsage, root, { ...around, conventions }, extra)
   addDescription(own, root, conventions)
   if (extra !== undefined) addDescription(own, extra.root, conventions)
   const named = usage.isPresent ? modelOf(own.get('model'), own.get('model_parameters')) : ''

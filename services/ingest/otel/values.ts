@@ -148,9 +148,12 @@ const keepToken = (_key: string, value: unknown, context?: { source?: string }):
     ? rawNumber(context.source)
     : value
 
+/** What a double may print otherwise, and what looks like it in texts: fractions, exponents, -0, more than 15 digits. */
+const hasInexact = /(?:^|[:,[])\s*(?:-0|-?\d+[.eE]|-?\d{16})/
+
 /** JSON.parse whose numbers are exact: a `RawNumber` stands for every token that a double would change. */
 export const parseExact = (text: string): unknown =>
-  JSON.parse(text, keepToken as (key: string, value: unknown) => unknown)
+  hasInexact.test(text) ? JSON.parse(text, keepToken as (key: string, value: unknown) => unknown) : JSON.parse(text)
 
 export function toValue(value: unknown): Value {
   if (typeof value !== 'object' || value === null || isRawNumber(value)) return value as Value
