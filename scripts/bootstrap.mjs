@@ -30,6 +30,7 @@ const commands = {
   screenshots: ['scripts/screenshots.ts'],
   paths: ['scripts/paths.ts'],
   events: ['scripts/events-page.ts'],
+  tables: ['scripts/tables-page.ts'],
   wasm: ['scripts/wasm.ts'],
   otlp: ['scripts/otlp-messages.ts'],
   page: ['scripts/build-page.ts', '--watch'],
@@ -42,7 +43,7 @@ if (!command) {
   process.exit(2)
 }
 /** All others need tests and tools too. */
-const forRunning = ['start', 'callhouse', 'paths', 'events', 'page:build']
+const forRunning = ['start', 'callhouse', 'paths', 'events', 'tables', 'page:build']
 
 const packagesOf = (path) => JSON.parse(readFileSync(path, 'utf8')).packages
 const noted = join(modules, '.package-lock.json')

@@ -3,7 +3,7 @@ import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { eventsPageFaults } from './events-page.ts'
+import { eventsPage } from './events-page.ts'
 import { exportedNameFaults, exportingSources } from './exported-names.ts'
 import { declaringFiles, glossaryFaults, glossaryWords, namedThings, oldWordFaults } from './glossary.ts'
 import { importCycles, repositoryImports, roomFaults } from './imports.ts'
@@ -11,6 +11,7 @@ import { migrationFaults } from './migration-numbers.ts'
 import { distFolder, pageInstall } from './page-stamp.mjs'
 import { missingFiles, readmeFaults, repositoryPages } from './readmes.ts'
 import { servicesSources, sqlPlaceFaults } from './sql-places.ts'
+import { tablesPage } from './tables-page.ts'
 import { ruleFaults, testSources } from './tests/rules.ts'
 import { readTestFiles, tierFaults } from './tests/tiers.ts'
 
@@ -149,7 +150,7 @@ const outcomes = [
   migrations(),
   pageSizes(),
   glossary(),
-  outcome('page of events', eventsPageFaults()),
+  outcome('pages of events and tables', [...eventsPage.faults(), ...tablesPage.faults()]),
   imports(),
   outcome('exported names', exportedNameFaults(exportingSources(root))),
   outcome('places of SQL', sqlPlaceFaults(servicesSources(root))),

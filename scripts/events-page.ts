@@ -1,11 +1,9 @@
 // `npm run events`: writes docs/events.md from the declarations of services/events; `npm run check` refuses a stale one.
-import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { ColumnKind, DeclaredTopic, TopicColumn } from '../services/events/declaration.ts'
 import { topics } from '../services/events/registry.ts'
 import { declaredViews } from '../services/worker/views.ts'
-
-const page = fileURLToPath(new URL('../docs/events.md', import.meta.url))
+import { generatedPage } from './generated-page.ts'
 
 const introduction = `# Events
 
@@ -37,14 +35,10 @@ ${topic.about} Version ${topic.version}, landing table \`${topic.landing}\`; vie
 ${Object.entries(topic.columns).map(rowOf).join('\n')}
 `
 
-export function eventsPage(): string {
+export const eventsPage = generatedPage('docs/events.md', 'services/events', 'events', () => {
   const views = declaredViews()
   const sections = Object.values(topics).map((topic) => sectionOf(topic, views.get(topic.name) ?? []))
   return introduction + sections.join('')
-}
+})
 
-/** A line for `npm run check` when the page is not what the declarations say. */
-export const eventsPageFaults = (): string[] =>
-  readFileSync(page, 'utf8') === eventsPage() ? [] : ['docs/events.md is behind services/events: npm run events']
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(page, eventsPage())
+if (process.argv[1] === fileURLToPath(import.meta.url)) eventsPage.write()

@@ -17,7 +17,7 @@ type Room = {
 const core = ['schemas', 'services/core']
 /** What takes requests. The mechanisms below throw errors of their own, of which only core/http makes statuses. */
 const without = ['services/core/http', 'services/core/grpc', 'services/core/threads']
-const shared = [...core, 'services/events', 'services/content']
+const shared = [...core, 'services/tables', 'services/events', 'services/content']
 const everything = ['schemas', 'services']
 
 /** The first room whose folder a file lies in is its room. */
@@ -35,6 +35,7 @@ export const rooms: readonly Room[] = [
     packages: ['@aws-sdk/client-s3', 'fs-native-extensions', 'pino', 'prom-client', 'zod'],
     without,
   },
+  { folder: 'services/tables', rooms: [], packages: [] },
   { folder: 'services/events', rooms: shared, packages: [] },
   { folder: 'services/content', rooms: shared, packages: ['re2js'] },
   {

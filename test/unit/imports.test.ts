@@ -42,6 +42,8 @@ it.each([
   ['services/query/language/parse.ts', 'services/query/calls/page.ts', false],
   ['services/operations/repair/repair.ts', 'services/worker/run.ts', true],
   ['services/worker/run.ts', 'services/operations/repair/repair.ts', false],
+  ['services/events/project-query.ts', 'services/tables/registry.ts', true],
+  ['services/tables/calls.ts', 'services/events/calls.ts', false],
   ['schemas/calls.ts', 'zod', true],
   ['schemas/calls.ts', 'services/core/ids.ts', false],
   ['services/main.ts', 'services/cli/run.ts', true],

@@ -1,0 +1,64 @@
+// All tables of an installation but the landing tables, which services/events declares; docs/tables.md is written from it.
+import { annotationQueuesTables } from './annotation-queues.ts'
+import { appliedTables } from './applied.ts'
+import { auditTables } from './audit.ts'
+import { callCountTables } from './call-counts.ts'
+import { callsTables } from './calls.ts'
+import { costsTables } from './costs.ts'
+import type { TableDeclaration } from './declaration.ts'
+import { erasuresTables } from './erasures.ts'
+import { evaluationJobsTables } from './evaluation-jobs.ts'
+import { feedbackTables } from './feedback.ts'
+import { fieldIndexTables } from './field-index.ts'
+import { filesTables } from './files.ts'
+import { logsTables } from './logs.ts'
+import { objectLabelsTables } from './object-labels.ts'
+import { objectsTables } from './objects.ts'
+import { datasetTables } from './tables.ts'
+import { trainingJobsTables } from './training-jobs.ts'
+import { usageTables } from './usage.ts'
+
+/**
+ * Tables of one kind stand in the order in which they are held fast for a backup, what follows from others before them, and
+ * those with lines in exports in the order in which an import should see them, what others refer to first.
+ */
+const declared = {
+  ...appliedTables,
+  ...filesTables,
+  ...objectsTables,
+  ...objectLabelsTables,
+  ...datasetTables,
+  ...costsTables,
+  ...fieldIndexTables,
+  ...callCountTables,
+  ...callsTables,
+  ...feedbackTables,
+  ...annotationQueuesTables,
+  ...trainingJobsTables,
+  ...evaluationJobsTables,
+  ...logsTables,
+  ...usageTables,
+  ...auditTables,
+  ...erasuresTables,
+}
+
+export type DeclaredTable = TableDeclaration & { name: string }
+
+export const tables: readonly DeclaredTable[] = Object.entries<TableDeclaration>(declared).map(([name, table]) => ({
+  name,
+  ...table,
+}))
+
+/** Name, type, and default if it has one, of each column. */
+export const tableColumns = ({ columns }: Pick<TableDeclaration, 'columns'>): [name: string, type: string][] =>
+  columns.split(/,\s*(?![^()]*\))/).map((column) => {
+    const [name = '', ...type] = column.trim().split(/\s+/)
+    return [name, type.join(' ')]
+  })
+
+export type TableView = { name: string; source: string; target: string }
+
+/** Views that fill tables: from a landing table, or from calls. */
+export const tableViews: readonly TableView[] = tables.flatMap(({ name: target, views = [] }) =>
+  views.map((name) => ({ name, source: /^(?:\w+?_in|calls)(?=_to_)/.exec(name)?.[0] ?? '', target })),
+)

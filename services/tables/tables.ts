@@ -1,0 +1,20 @@
+// Dataset tables: rows by content, and lists of their digests.
+import type { TableDeclarations } from './declaration.ts'
+
+export const datasetTables = {
+  table_rows: {
+    about: 'Rows of dataset tables by digest; the first spelling stays.',
+    columns: 'project_id String, digest String, age UInt64, size_bytes UInt64, val String',
+    engine: 'ReplacingMergeTree(age) ORDER BY (project_id, digest)',
+    views: ['tables_in_to_rows'],
+    exported: true,
+  },
+  table_lists: {
+    about: 'Digests of the rows of a dataset table, in chunks of 1,000.',
+    columns: `project_id String, digest String, chunk_index UInt32, age UInt64, row_count UInt64,
+      row_digests Array(String)`,
+    engine: 'ReplacingMergeTree(age) ORDER BY (project_id, digest, chunk_index)',
+    views: ['tables_in_to_lists'],
+    exported: true,
+  },
+} as const satisfies TableDeclarations
