@@ -42,6 +42,13 @@ const declared = {
   ...erasuresTables,
 }
 
+type Declared = typeof declared
+
+/** Tables whose rows belong to projects: their keys begin with these. */
+export type ProjectTable = {
+  [Name in keyof Declared]: Declared[Name]['engine'] extends `${string}ORDER BY (project_id${string}` ? Name : never
+}[keyof Declared]
+
 export type DeclaredTable = TableDeclaration & { name: string }
 
 export const tables: readonly DeclaredTable[] = Object.entries<TableDeclaration>(declared).map(([name, table]) => ({
@@ -55,6 +62,14 @@ export const tableColumns = ({ columns }: Pick<TableDeclaration, 'columns'>): [n
     const [name = '', ...type] = column.trim().split(/\s+/)
     return [name, type.join(' ')]
   })
+
+/** How a column holds a time: as microseconds since 1970, or as one of the two types of the engine. */
+export type TimeKind = 'micros' | 'time64' | 'time'
+
+export function timeKindOf(table: DeclaredTable, column: string): TimeKind {
+  const type = tableColumns(table).find(([name]) => name === column)?.[1] ?? ''
+  return type.startsWith('DateTime64') ? 'time64' : type.startsWith('DateTime') ? 'time' : 'micros'
+}
 
 export type TableView = { name: string; source: string; target: string }
 
