@@ -9,7 +9,16 @@ export const annotationQueuesTables = {
       user_id String, text String, refs Array(String)`,
     engine: 'ReplacingMergeTree(clock) ORDER BY (project_id, queue_id, part)',
     views: ['annotation_queues_in_to_queues'],
-    exported: true,
+    exported: {
+      bytes: 'length(text) + 1000',
+      cells: {
+        event: "multiIf(part = 'created', 'created', part = 'deleted', 'deleted', 'updated')",
+        parts: '[toString(part)]',
+        name: "if(part = 'name', text, '')",
+        description: "if(part = 'description', text, '')",
+        scorer_refs: "if(part = 'scorer_refs', refs, [])",
+      },
+    },
   },
   annotation_queue_items: {
     about: 'Calls in a queue; the first addition counts.',
@@ -18,7 +27,16 @@ export const annotationQueuesTables = {
       call_trace_id String, display_fields Array(String)`,
     engine: 'ReplacingMergeTree(version) ORDER BY (project_id, queue_id, call_id)',
     views: ['annotation_queues_in_to_items'],
-    exported: true,
+    exported: {
+      bytes: '1000',
+      cells: {
+        event: "'item_added'",
+        user_id: 'added_by',
+        item_id: 'id',
+        call_started_us: 'toUnixTimestamp64Micro(call_started_at)',
+        call_ended_us: 'toUnixTimestamp64Micro(call_ended_at)',
+      },
+    },
     erased: { call: 'call_id', isLater: true },
   },
   annotation_queue_progress: {
@@ -27,7 +45,7 @@ export const annotationQueuesTables = {
       state Enum8('in_progress' = 1, 'completed' = 2, 'skipped' = 3)`,
     engine: 'ReplacingMergeTree(version) ORDER BY (project_id, queue_id, call_id, annotator)',
     views: ['annotation_queues_in_to_progress'],
-    exported: true,
+    exported: { bytes: '400', cells: { event: "'progressed'", user_id: 'annotator' } },
     erased: { call: 'call_id', isLater: true },
   },
 } as const satisfies TableDeclarations

@@ -57,7 +57,7 @@ export const callsTables = {
       'ReplacingMergeTree(clock) PRIMARY KEY (project_id, id, kind) ORDER BY (project_id, id, kind, identity_scope)',
     kind: 'call',
     views: [...viewsTo('patches', 'calls_in', ...begun), 'calls_in_to_names'],
-    exported: true,
+    exported: 'joined',
     purged: { by: 'started_at', of: 'calls' },
     // Deletes stay: a part that comes again belongs to a deleted call.
     erased: { call: 'id', where: "kind != 'delete'" },
@@ -68,7 +68,7 @@ export const callsTables = {
     engine: 'ReplacingMergeTree(version) PARTITION BY toYYYYMM(started_at) ORDER BY (project_id, started_at, id)',
     kind: 'call',
     views: viewsTo('calls', 'calls_in', ...finished, ...begun),
-    exported: true,
+    exported: 'joined',
     ...aged('started_at', 'calls'),
     erased: { call: 'id' },
   },

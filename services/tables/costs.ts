@@ -10,6 +10,14 @@ export const costsTables = {
       prompt_token_cost_unit ${word}, completion_token_cost_unit ${word}`,
     engine: 'ReplacingMergeTree(version) ORDER BY (project_id, id)',
     views: ['costs_in_to_costs'],
-    exported: true,
+    exported: {
+      bytes: '600',
+      cells: {
+        clock: 'bitAnd(version, 9223372036854775807)',
+        event: "if(purged = 1, 'purged', 'created')",
+        user_id: 'created_by',
+        effective_us: 'toUnixTimestamp64Micro(effective_date)',
+      },
+    },
   },
 } as const satisfies TableDeclarations

@@ -36,6 +36,16 @@ export type Erasable =
   /** Files that nothing else names, and what was made of texts of calls. */
   | 'unnamed'
 
+/** How rows become lines of their topic in an export. */
+export type ExportedLine = {
+  /** About the size of a line. */
+  bytes: string
+  /** Expressions of what is no column of the same name. */
+  cells?: Readonly<Record<string, string>>
+  /** Rows that have lines. */
+  only?: string
+}
+
 export type TableDeclaration = {
   /** One sentence for docs/tables.md. */
   about: string
@@ -59,8 +69,11 @@ export type TableDeclaration = {
   | {
       /** Views that fill the table, `<source>_to_<anything>`. */
       views: readonly string[]
-      /** Whether an export has lines for its rows. The others follow from these, or are an installation's own. */
-      exported: boolean
+      /**
+       * Lines of an export; `joined` = other tables have a part in them (services/operations/transfer). The rows of the others
+       * follow from these, or are an installation's own.
+       */
+      exported: ExportedLine | 'joined' | false
     }
   | { views?: never; exported?: never }
 )

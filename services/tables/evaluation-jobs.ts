@@ -8,6 +8,6 @@ export const evaluationJobsTables = {
       job_type Enum8('evaluate_model' = 1), user_id String, evaluation_ref String, model_ref String`,
     engine: 'ReplacingMergeTree(version) ORDER BY (project_id, call_id)',
     views: ['evaluation_jobs_in_to_jobs'],
-    exported: true,
+    exported: { bytes: '1000', cells: { event: 'state' } },
   },
 } as const satisfies TableDeclarations

@@ -23,7 +23,10 @@ export const feedbackTables = {
       payload String, readable_payload String`,
     engine: 'ReplacingMergeTree(clock) ORDER BY (project_id, id)',
     views: ['feedback_in_to_feedback'],
-    exported: true,
+    exported: {
+      bytes: 'length(payload) + length(readable_payload) + 2000',
+      cells: { event: "if(purged = 1, 'purged', 'created')" },
+    },
     purged: 'aside',
     erased: { ref: 'weave_ref', isLater: true },
   },

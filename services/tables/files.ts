@@ -8,7 +8,11 @@ export const filesTables = {
       blob String, content String, clock UInt64`,
     engine: 'ReplacingMergeTree(clock) ORDER BY (project_id, digest, chunk_index)',
     views: ['files_in_to_files'],
-    exported: true,
+    exported: {
+      bytes: 'length(content) * 4 / 3 + 300',
+      only: "blob = ''",
+      cells: { content: 'base64Encode(content)' },
+    },
     purged: 'aside',
     erased: 'unnamed',
   },

@@ -65,7 +65,10 @@ export const logsTables = {
       scope Map(${word}, String)`,
     engine: 'ReplacingMergeTree(clock) PARTITION BY toYYYYMM(at) ORDER BY (project_id, at, id)',
     views: ['logs_in_to_logs'],
-    exported: true,
+    exported: {
+      bytes: 'length(body) + length(toString(attributes)) + 2000',
+      cells: { at_ns: 'toUnixTimestamp64Nano(at)', observed_ns: 'toUnixTimestamp64Nano(observed_at)', deleted: '0' },
+    },
     ...aged('at', 'logs'),
     dropped: 'logs',
     erased: { record: 'id', byTime: true, isCall: true },
@@ -75,6 +78,9 @@ export const logsTables = {
     columns: `project_id String, id String, at ${nanos}, delete_ver UInt64`,
     engine: 'ReplacingMergeTree(delete_ver) PARTITION BY toYYYYMM(at) ORDER BY (project_id, id, at)',
     views: ['logs_in_to_deleted'],
-    exported: true,
+    exported: {
+      bytes: '300',
+      cells: { clock: 'delete_ver', at_ns: 'toUnixTimestamp64Nano(at)', deleted: '1' },
+    },
   },
 } as const satisfies TableDeclarations

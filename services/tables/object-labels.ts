@@ -8,6 +8,6 @@ export const objectLabelsTables = {
       digest String, clock UInt64, is_set UInt8`,
     engine: 'ReplacingMergeTree(clock) ORDER BY (project_id, object_id, label_kind, scope, label)',
     views: ['object_labels_in_to_labels'],
-    exported: true,
+    exported: { bytes: '400' },
   },
 } as const satisfies TableDeclarations

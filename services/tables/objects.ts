@@ -10,7 +10,7 @@ export const objectsTables = {
       leaf_object_class ${word}, refs Array(String), size_bytes UInt64, val String`,
     engine: 'ReplacingMergeTree(clock) ORDER BY (project_id, object_id, kind, digest)',
     views: ['objects_in_to_objects'],
-    exported: true,
+    exported: 'joined',
     purged: 'aside',
     erased: 'unnamed',
   },

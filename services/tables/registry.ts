@@ -56,6 +56,14 @@ export const tables: readonly DeclaredTable[] = Object.entries<TableDeclaration>
   ...table,
 }))
 
+export function tableNamed(name: keyof Declared): DeclaredTable {
+  return { name, ...declared[name] }
+}
+
+/** Columns of the table's index. */
+export const indexColumns = ({ engine }: Pick<TableDeclaration, 'engine'>): string[] =>
+  /(?:PRIMARY KEY|ORDER BY) \((.+?)\)/.exec(engine)?.[1]?.split(', ') ?? []
+
 /** Name, type, and default if it has one, of each column. */
 export const tableColumns = ({ columns }: Pick<TableDeclaration, 'columns'>): [name: string, type: string][] =>
   columns.split(/,\s*(?![^()]*\))/).map((column) => {

@@ -7,7 +7,7 @@ export const datasetTables = {
     columns: 'project_id String, digest String, age UInt64, size_bytes UInt64, val String',
     engine: 'ReplacingMergeTree(age) ORDER BY (project_id, digest)',
     views: ['tables_in_to_rows'],
-    exported: true,
+    exported: { bytes: 'length(val) + 300', cells: { kind: "'row'", clock: 'bitNot(age)' } },
   },
   table_lists: {
     about: 'Digests of the rows of a dataset table, in chunks of 1,000.',
@@ -15,6 +15,6 @@ export const datasetTables = {
       row_digests Array(String)`,
     engine: 'ReplacingMergeTree(age) ORDER BY (project_id, digest, chunk_index)',
     views: ['tables_in_to_lists'],
-    exported: true,
+    exported: { bytes: 'length(row_digests) * 50 + 300', cells: { kind: "'list'", clock: 'bitNot(age)' } },
   },
 } as const satisfies TableDeclarations

@@ -9,6 +9,9 @@ export const trainingJobsTables = {
       experimental_config String`,
     engine: 'ReplacingMergeTree(age) ORDER BY (project_id, id)',
     views: ['training_jobs_in_to_jobs'],
-    exported: true,
+    exported: {
+      bytes: 'length(config) + length(experimental_config) + 1000',
+      cells: { clock: 'bitNot(age)', event: "'training.job.created'", user_id: 'created_by' },
+    },
   },
 } as const satisfies TableDeclarations

@@ -10,12 +10,13 @@ import { closeToOthers } from '../../core/process/private-folder.ts'
 import { packageVersion } from '../../core/process/version.ts'
 import type { Store } from '../../core/store/store.ts'
 import { topicNames, topics } from '../../events/registry.ts'
+import { tables } from '../../tables/registry.ts'
 import type { DeadLetters } from '../../worker/dead-letters/dead-letters.ts'
 import { readLineage } from '../rebuild/lineage.ts'
 import type { Task } from '../tasks.ts'
 import { type ArchiveFile, createArchiveWriter, writeExport } from './archive.ts'
 import { exportDeadLetters } from './dead-letter-files.ts'
-import { blobFiles, type ExportedTable, followingTables, sources } from './exported-tables.ts'
+import { blobFiles, type ExportedTable, sources } from './exported-tables.ts'
 import { type Chunk, createPages } from './pages.ts'
 
 export type ExportDeps = {
@@ -48,13 +49,11 @@ async function caughtUp(log: ExportDeps['log'], signal: AbortSignal): Promise<vo
   }
 }
 
-/** @throws Error when a table of the installation is filled from the log and no source knows it */
+/** @throws Error when a view of the installation fills a table from the log that this version does not know */
 async function checkSources(store: ExportDeps['store']): Promise<void> {
-  const known = new Set([...sources.map(({ table }) => table), ...followingTables])
   const { views, of } = await readLineage(store)
-  const unknown = views.find(
-    ({ target }) => of(target)?.from === 'log' && !known.has(target) && !/^(landed|calls_batch)$/.test(target),
-  )
+  const known = new Set(['landed', ...tables.map(({ name }) => name)])
+  const unknown = views.find(({ target }) => of(target)?.from === 'log' && !known.has(target))
   if (unknown) throw new Error(`the table ${unknown.target} is filled from the log, and an export does not know it`)
 }
 

@@ -1,5 +1,14 @@
 // Where the lines of an export come from: per table the keys to page by, and the SELECT that turns a range of rows into lines.
-import { type TopicName, topics } from '../../events/registry.ts'
+import { type TopicName, topicNames, topics } from '../../events/registry.ts'
+import type { ExportedLine } from '../../tables/declaration.ts'
+import {
+  type DeclaredTable,
+  indexColumns,
+  tableColumns,
+  tableNamed,
+  tables,
+  tableViews,
+} from '../../tables/registry.ts'
 import { rowSql } from './row-sql.ts'
 
 /** A column of the key: how it is read as text, and how such a text is compared with it. */
@@ -22,29 +31,39 @@ export type ExportedTable = {
   lines(range: string, scope: string): string
 }
 
-const text = (column: string): KeyColumn => ({ column, read: column, type: 'String' })
-const number = (column: string): KeyColumn => ({ column, read: `toString(${column})`, type: 'UInt64' })
-const choice = (column: string): KeyColumn => ({
-  column: `CAST(${column}, 'Int8')`,
-  read: `toString(CAST(${column}, 'Int8'))`,
-  type: 'Int8',
-})
-const instant = (column: string): KeyColumn => ({
-  column,
-  read: `toString(toUnixTimestamp64Micro(${column}))`,
-  type: 'Int64',
-  bound: (parameter) => `fromUnixTimestamp64Micro(${parameter}, 'UTC')`,
-})
+/** Lines of rows that other tables have a part of. */
+type JoinedLines = Pick<ExportedTable, 'bytes' | 'only' | 'lines'>
 
-const instantNano = (column: string): KeyColumn => ({
-  column,
-  read: `toString(toUnixTimestamp64Nano(${column}))`,
-  type: 'Int64',
-  bound: (parameter) => `fromUnixTimestamp64Nano(${parameter}, 'UTC')`,
-})
+const instant =
+  (unit: 'Micro' | 'Nano') =>
+  (column: string): KeyColumn => ({
+    column,
+    read: `toString(toUnixTimestamp64${unit}(${column}))`,
+    type: 'Int64',
+    bound: (parameter) => `fromUnixTimestamp64${unit}(${parameter}, 'UTC')`,
+  })
 
-const same = (...columns: string[]): Record<string, string> => Object.fromEntries(columns.map((name) => [name, name]))
-const word = (value: string): string => `'${value}'`
+/** Keys by the beginning of their types; those of all others are texts. */
+const keyKinds: Readonly<Record<string, (column: string) => KeyColumn>> = {
+  UInt: (column) => ({ column, read: `toString(${column})`, type: 'UInt64' }),
+  Enum8: (column) => {
+    const number = `CAST(${column}, 'Int8')`
+    return { column: number, read: `toString(${number})`, type: 'Int8' }
+  },
+  'DateTime64(6': instant('Micro'),
+  'DateTime64(9': instant('Nano'),
+}
+
+/** After the project. */
+function keysOf(table: DeclaredTable): KeyColumn[] {
+  const types = new Map(tableColumns(table))
+  return indexColumns(table)
+    .slice(1)
+    .map((column) => {
+      const kind = Object.keys(keyKinds).find((begin) => types.get(column)?.startsWith(begin)) ?? ''
+      return keyKinds[kind]?.(column) ?? { column, read: column, type: 'String' }
+    })
+}
 
 const startColumns = [
   'trace_id',
@@ -78,7 +97,7 @@ const of = (alias: string, columns: readonly string[]): Record<string, string> =
   Object.fromEntries(columns.map((name) => [name, `${alias}.${name}`]))
 
 const callLine = (kind: string, cells: Record<string, string>): string =>
-  rowSql(topics.calls, { kind: word(kind), ...of('c', ['project_id', 'id']), ...cells })
+  rowSql(topics.calls, { kind: `'${kind}'`, ...of('c', ['project_id', 'id']), ...cells })
 
 /** The row of payloads that `side` was read from, whole: its raw span may stand on its other texts. */
 const completeLine = (side: string, clock: string, startedAt: string): string =>
@@ -99,10 +118,7 @@ const payloads = (parts: string, range: string): string =>
 const isOf = (alias: string, time: string, clock: string): string =>
   `${alias}.project_id = c.project_id AND ${alias}.at = c.${time} AND ${alias}.id = c.id AND ${alias}.clock = c.${clock}`
 
-const calls: ExportedTable = {
-  topic: 'calls',
-  table: 'calls',
-  keys: [instant('started_at'), text('id')],
+const calls: JoinedLines = {
   bytes: 'start_bytes + end_bytes + 1000',
   only: 'moved = 0',
   lines: (range, scope) => {
@@ -135,10 +151,7 @@ const calls: ExportedTable = {
 }
 
 /** Names and deletes of all calls, and ends that no call shows: they came before their starts, or lost to newer ones. */
-const patches: ExportedTable = {
-  topic: 'calls',
-  table: 'call_patches',
-  keys: [text('id'), choice('kind')],
+const patches: JoinedLines = {
   bytes: `if(kind = 'end', end_bytes, 0) + 500`,
   only: `kind != 'start'`,
   lines: (range, scope) => {
@@ -167,10 +180,7 @@ const patches: ExportedTable = {
 }
 
 /** Events by version; the newest creation carries the content, which is stored once. */
-const objects: ExportedTable = {
-  topic: 'objects',
-  table: 'objects',
-  keys: [text('object_id'), choice('kind'), text('digest')],
+const objects: JoinedLines = {
   bytes: 'length(val) + 1000',
   lines: (range, scope) => `SELECT ${rowSql(topics.objects, {
     ...of('o', ['project_id', 'object_id', 'kind', 'digest']),
@@ -195,202 +205,34 @@ const objects: ExportedTable = {
     ARRAY JOIN h.events AS event`,
 }
 
-/** A table whose rows are the rows of its topic but for some names. */
-const plain = (source: Omit<ExportedTable, 'lines'> & { cells: Record<string, string> }): ExportedTable => ({
-  ...source,
-  lines: (range) => `SELECT ${rowSql(topics[source.topic], source.cells)} AS line
-    FROM (SELECT * FROM callhouse.${source.table} FINAL WHERE ${range})${source.only ? ` WHERE ${source.only}` : ''}`,
-})
+/** Lines of rows that are those of the topic but for some names. */
+const linesOf =
+  (table: DeclaredTable, topic: TopicName, { cells, only }: ExportedLine): ExportedTable['lines'] =>
+  (range) => {
+    const same = tableColumns(table).filter(([name]) => name in topics[topic].columns)
+    return `SELECT ${rowSql(topics[topic], { ...Object.fromEntries(same.map(([name]) => [name, name])), ...cells })} AS line
+    FROM (SELECT * FROM callhouse.${table.name} FINAL WHERE ${range})${only ? ` WHERE ${only}` : ''}`
+  }
 
-const clockBits = '9223372036854775807'
+const joined: Readonly<Record<string, JoinedLines>> = { call_patches: patches, calls, objects }
 
-/** Files whose content lies in the rows; the others follow with their contents (archive.ts). */
-const files = plain({
-  topic: 'files',
-  table: 'files',
-  keys: [text('digest'), number('chunk_index')],
-  bytes: 'length(content) * 4 / 3 + 300',
-  only: `blob = ''`,
-  cells: {
-    ...same('project_id', 'digest', 'clock', 'chunk_index', 'n_chunks', 'name', 'size_bytes'),
-    content: 'base64Encode(content)',
-  },
-})
+function exportedTable(table: DeclaredTable, line: ExportedLine | JoinedLines | undefined): ExportedTable {
+  const landing = tableViews.find(({ target }) => target === table.name)?.source
+  const topic = topicNames.find((name) => topics[name].landing === landing)
+  if (topic === undefined || line === undefined) throw new Error(`it is not known how ${table.name} is exported`)
+  const { bytes, only } = line
+  const lines = 'lines' in line ? line.lines : linesOf(table, topic, line)
+  return { topic, table: table.name, keys: keysOf(table), bytes, ...(only && { only }), lines }
+}
 
-export const blobFiles = plain({
-  topic: 'files',
-  table: 'files',
-  keys: [text('digest'), number('chunk_index')],
+/** In the order in which an import should see them: what others refer to first. Of files those whose rows hold the content. */
+export const sources: readonly ExportedTable[] = tables
+  .filter(({ exported }) => exported)
+  .map((table) => exportedTable(table, table.exported === 'joined' ? joined[table.name] : table.exported || undefined))
+
+/** The other files, which follow with their contents (archive.ts). */
+export const blobFiles = exportedTable(tableNamed('files'), {
   bytes: '500',
   only: `blob != ''`,
-  cells: same('project_id', 'digest', 'clock', 'chunk_index', 'n_chunks', 'name', 'size_bytes', 'blob'),
+  cells: { content: "''" },
 })
-
-const tables: ExportedTable[] = [
-  plain({
-    topic: 'tables',
-    table: 'table_rows',
-    keys: [text('digest')],
-    bytes: 'length(val) + 300',
-    cells: { ...same('project_id', 'digest', 'size_bytes', 'val'), kind: word('row'), clock: 'bitNot(age)' },
-  }),
-  plain({
-    topic: 'tables',
-    table: 'table_lists',
-    keys: [text('digest'), number('chunk_index')],
-    bytes: 'length(row_digests) * 50 + 300',
-    cells: {
-      ...same('project_id', 'digest', 'chunk_index', 'row_count', 'row_digests'),
-      kind: word('list'),
-      clock: 'bitNot(age)',
-    },
-  }),
-]
-
-const feedback = plain({
-  topic: 'feedback',
-  table: 'feedback',
-  keys: [text('id')],
-  bytes: 'length(payload) + length(readable_payload) + 2000',
-  cells: { ...same(...Object.keys(topics.feedback.columns)), event: `if(purged = 1, 'purged', 'created')` },
-})
-
-const costs = plain({
-  topic: 'costs',
-  table: 'costs',
-  keys: [text('id')],
-  bytes: '600',
-  cells: {
-    ...same(...Object.keys(topics.costs.columns)),
-    clock: `bitAnd(version, ${clockBits})`,
-    event: `if(purged = 1, 'purged', 'created')`,
-    user_id: 'created_by',
-    effective_us: us('effective_date'),
-  },
-})
-
-const queues: ExportedTable[] = [
-  plain({
-    topic: 'annotation_queues',
-    table: 'annotation_queues',
-    keys: [text('queue_id'), choice('part')],
-    bytes: 'length(text) + 1000',
-    cells: {
-      ...same('project_id', 'queue_id', 'clock', 'user_id'),
-      event: `multiIf(part = 'created', 'created', part = 'deleted', 'deleted', 'updated')`,
-      parts: '[toString(part)]',
-      name: `if(part = 'name', text, '')`,
-      description: `if(part = 'description', text, '')`,
-      scorer_refs: `if(part = 'scorer_refs', refs, [])`,
-    },
-  }),
-  plain({
-    topic: 'annotation_queues',
-    table: 'annotation_queue_items',
-    keys: [text('queue_id'), text('call_id')],
-    bytes: '1000',
-    cells: {
-      ...same('project_id', 'queue_id', 'call_id', 'clock', 'call_op_name', 'call_trace_id', 'display_fields'),
-      event: word('item_added'),
-      user_id: 'added_by',
-      item_id: 'id',
-      call_started_us: us('call_started_at'),
-      call_ended_us: us('call_ended_at'),
-    },
-  }),
-  plain({
-    topic: 'annotation_queues',
-    table: 'annotation_queue_progress',
-    keys: [text('queue_id'), text('call_id'), text('annotator')],
-    bytes: '400',
-    cells: {
-      ...same('project_id', 'queue_id', 'call_id', 'clock', 'state'),
-      event: word('progressed'),
-      user_id: 'annotator',
-    },
-  }),
-]
-
-const labels = plain({
-  topic: 'object_labels',
-  table: 'object_labels',
-  keys: [text('object_id'), choice('label_kind'), text('scope'), text('label')],
-  bytes: '400',
-  cells: same(...Object.keys(topics.object_labels.columns)),
-})
-
-const trainingJobs = plain({
-  topic: 'training_jobs',
-  table: 'training_jobs',
-  keys: [text('id')],
-  bytes: 'length(config) + length(experimental_config) + 1000',
-  cells: {
-    ...same(...Object.keys(topics.training_jobs.columns)),
-    clock: 'bitNot(age)',
-    event: word('training.job.created'),
-    user_id: 'created_by',
-  },
-})
-
-const evaluationJobs = plain({
-  topic: 'evaluation_jobs',
-  table: 'evaluation_jobs',
-  keys: [text('call_id')],
-  bytes: '1000',
-  cells: { ...same(...Object.keys(topics.evaluation_jobs.columns)), event: 'state' },
-})
-
-const logs = plain({
-  topic: 'logs',
-  table: 'logs',
-  keys: [instantNano('at'), text('id')],
-  bytes: 'length(body) + length(toString(attributes)) + 2000',
-  cells: {
-    ...same(...Object.keys(topics.logs.columns)),
-    at_ns: 'toUnixTimestamp64Nano(at)',
-    observed_ns: 'toUnixTimestamp64Nano(observed_at)',
-    deleted: '0',
-  },
-})
-
-const deletedLogs = plain({
-  topic: 'logs',
-  table: 'logs_deleted',
-  keys: [text('id'), instantNano('at')],
-  bytes: '300',
-  cells: { ...same('project_id', 'id'), clock: 'delete_ver', at_ns: 'toUnixTimestamp64Nano(at)', deleted: '1' },
-})
-
-/** In the order in which an import should see them: what others refer to first. */
-export const sources: readonly ExportedTable[] = [
-  files,
-  objects,
-  labels,
-  ...tables,
-  costs,
-  patches,
-  calls,
-  feedback,
-  ...queues,
-  trainingJobs,
-  evaluationJobs,
-  logs,
-  deletedLogs,
-]
-
-/** Tables that follow from the others when their rows are applied again, and usage and audit, which are those of an installation. */
-export const followingTables: readonly string[] = [
-  'payloads',
-  'object_events',
-  'feedback_by_ref',
-  'logs_by_span',
-  'log_joins',
-  'log_evaluations',
-  'log_turns',
-  'log_turns_due',
-  'usage_minutes',
-  'usage_shares',
-  'orphan_roots',
-  'audit_events',
-  'erasures',
-]
