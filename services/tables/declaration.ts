@@ -1,7 +1,7 @@
 // How a table is declared: its columns and keys as the migrations make them, and everything else that holds of its rows.
 
 /** What the rows of a table are to the others. Those of most tables are what a topic says: they have no kind. */
-type TableKind =
+export type TableKind =
   /** What was applied to the tables. */
   | 'applied'
   /** Dirty buckets. */

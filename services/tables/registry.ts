@@ -5,7 +5,7 @@ import { auditTables } from './audit.ts'
 import { callCountTables } from './call-counts.ts'
 import { callsTables } from './calls.ts'
 import { costsTables } from './costs.ts'
-import type { TableDeclaration } from './declaration.ts'
+import type { TableDeclaration, TableKind } from './declaration.ts'
 import { erasuresTables } from './erasures.ts'
 import { evaluationJobsTables } from './evaluation-jobs.ts'
 import { feedbackTables } from './feedback.ts'
@@ -58,6 +58,17 @@ export const tables: readonly DeclaredTable[] = Object.entries<TableDeclaration>
 
 export function tableNamed(name: keyof Declared): DeclaredTable {
   return { name, ...declared[name] }
+}
+
+/** In the order of the kinds. */
+export const tablesOfKind = (...kinds: readonly TableKind[]): string[] =>
+  kinds.flatMap((kind) => tables.filter((table) => table.kind === kind).map(({ name }) => name))
+
+/** Tables of some kinds in the order of these, then the others as they are. */
+export function sortedByKind<Table extends { name: string }>(found: Table[], kinds: readonly TableKind[]): Table[] {
+  const first = tablesOfKind(...kinds)
+  const placeOf = ({ name }: Table): number => (first.includes(name) ? first.indexOf(name) : first.length)
+  return found.toSorted((a, b) => placeOf(a) - placeOf(b))
 }
 
 /** Columns of the table's index. */

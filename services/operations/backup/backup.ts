@@ -10,6 +10,7 @@ import { listSegments, type SegmentFile } from '../../core/log/segments/segment.
 import { topicIdName } from '../../core/log/segments/topic-id.ts'
 import { packageVersion } from '../../core/process/version.ts'
 import type { Store } from '../../core/store/store.ts'
+import { sortedByKind } from '../../tables/registry.ts'
 import type { Worker } from '../../worker/run.ts'
 import type { Task } from '../tasks.ts'
 import { makeEmptyFolder } from '../transfer/export.ts'
@@ -45,18 +46,7 @@ const notCopied =
  * What is derived comes first, and before all what tells how far it was derived: then a table never claims to cover
  * what another, frozen later, does not hold. What is missing in it follows from the log and the dirty buckets.
  */
-const firstTables = [
-  'applied_positions',
-  'missing_records',
-  'rollups',
-  'payload_chunks',
-  'payload_leaves',
-  'call_counts_hourly',
-  'call_counts',
-  'call_stats',
-  'trace_parts',
-]
-const placeOf = (table: string): number => (firstTables.indexOf(table) + 1 || firstTables.length + 1) - 1
+const firstKinds = ['applied', 'cover', 'rollup'] as const
 
 const frozenOf = (dataDir: string): string => join(dataDir, 'clickhouse/shadow', frozenName)
 
@@ -88,7 +78,7 @@ async function backupTo(deps: BackupDeps, folder: string, task: Task): Promise<v
         WHERE database = 'callhouse' AND endsWith(engine, 'MergeTree') ORDER BY name`,
       params: {},
     })
-    return found.sort((a, b) => placeOf(a.name) - placeOf(b.name))
+    return sortedByKind(found, firstKinds)
   }
   const pathOf = (uuid: string): string => `clickhouse/store/${uuid.slice(0, 3)}/${uuid}`
 

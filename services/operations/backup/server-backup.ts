@@ -2,6 +2,7 @@
 import type { KafkaGroup } from '../../core/log/kafka/group.ts'
 import type { TopicSurvey } from '../../core/log/kafka/survey.ts'
 import { packageVersion } from '../../core/process/version.ts'
+import { sortedByKind } from '../../tables/registry.ts'
 import { shadowDatabaseOf } from '../rebuild/shadow-tables.ts'
 import { makeEmptyFolder } from '../transfer/export.ts'
 import { parseDestination } from './destination.ts'
@@ -21,31 +22,7 @@ const aside = { background: true }
  * copies before the calls, and these before their payloads: then none claims to cover what another does not hold, and
  * what is missing in one is applied again.
  */
-const order = [
-  'applied_positions',
-  'missing_records',
-  'call_marks',
-  'call_unswept',
-  'rollups',
-  'payload_chunks',
-  'payload_leaves',
-  'call_counts_hourly',
-  'call_counts',
-  'call_stats',
-  'trace_parts',
-  'usage_shares',
-  'orphan_roots',
-  'call_keys',
-  'calls_by_id',
-  'calls_by_trace',
-  'calls_by_parent',
-  'calls_deleted',
-  'turns',
-  'call_patches',
-  'calls',
-  'payloads',
-]
-const placeOf = (name: string): number => (order.indexOf(name) + 1 || order.length + 1) - 1
+const order = ['applied', 'dirty', 'cover', 'rollup', 'finding', 'copy', 'call', 'payload'] as const
 
 type Table = { name: string; uuid: string; engine: string }
 
@@ -57,7 +34,7 @@ export async function tablesOf({ store }: Pick<ServerWork, 'store'>, database: s
       WHERE database = {database:String} AND position(name, '_w_') = 0 ORDER BY name`,
     params: { database },
   })
-  return found.sort((a, b) => placeOf(a.name) - placeOf(b.name))
+  return sortedByKind(found, order)
 }
 
 /** Rows as they lie on the disk, by table. */
