@@ -13,6 +13,7 @@ import { landingsOf } from '../services/core/log/topic.ts'
 import { splitStatements } from '../services/core/store/sql-text.ts'
 import { type TopicName, topics } from '../services/events/registry.ts'
 import { openGeoRanges } from '../services/query/service/geolocate.ts'
+import { tableViews } from '../services/tables/registry.ts'
 import type { Assets } from '../services/web/assets.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -68,34 +69,20 @@ export function declaredRoutes(role: ServerRole = 'serve'): Route[] {
   return routesOf(role, deps).served
 }
 
-const sqlFiles = (folder: string): string[] =>
-  readdirSync(join(root, folder))
+const statementFiles = (): string[] =>
+  readdirSync(join(root, 'clickhouse/statements'))
     .filter((file) => file.endsWith('.sql'))
     .sort()
-    .map((file) => join(folder, file))
+    .map((file) => join('clickhouse/statements', file))
 
 const sqlText = (file: string): string[] => splitStatements(readFileSync(join(root, file), 'utf8'))
 const sources = (sql: string): string[] => [
   ...new Set([...sql.matchAll(/(?:FROM|JOIN)\s+callhouse\.(\w+)/g)].map((match) => match[1] as string)),
 ]
 
-/** Tables that the migrations make, without landing tables. */
-export function declaredTables(): string[] {
-  const made = sqlFiles('clickhouse/migrations')
-    .flatMap(sqlText)
-    .flatMap((sql) => /^CREATE TABLE IF NOT EXISTS callhouse\.(\w+)/.exec(sql)?.[1] ?? [])
-  const landing = new Set(Object.values(topics).flatMap(landingsOf))
-  return made.filter((table) => !landing.has(table))
-}
-
 export function flows(): Flow[] {
-  const views = sqlFiles('clickhouse/migrations')
-    .flatMap(sqlText)
-    .flatMap((sql): Flow[] => {
-      const match = /^CREATE MATERIALIZED VIEW IF NOT EXISTS callhouse\.(\w+) TO callhouse\.(\w+)/.exec(sql)
-      return match ? [{ name: `view ${match[1]}`, from: sources(sql), to: match[2] as string }] : []
-    })
-  const statements = sqlFiles('clickhouse/statements').flatMap((file) =>
+  const views = tableViews.map(({ name, source, target }) => ({ name: `view ${name}`, from: [source], to: target }))
+  const statements = statementFiles().flatMap((file) =>
     sqlText(file).flatMap((sql): Flow[] => {
       const match = /INSERT INTO callhouse\.(\w+)/.exec(sql)
       return match ? [{ name: file, from: sources(sql), to: match[1] as string }] : []

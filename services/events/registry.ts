@@ -38,6 +38,3 @@ export const topicNamed = (name: string): Topic => topicIn(topics, name)
 export type TopicName = keyof typeof topics
 
 export const topicNames = Object.keys(topics) as TopicName[]
-
-/** Of the topic calls, made by the migrations: tables and views that each worker of a server has of its own. */
-export const scratchTables: readonly string[] = ['calls_touched', 'calls_batch', 'calls_folded', 'calls_in_to_batch']

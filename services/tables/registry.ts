@@ -96,3 +96,9 @@ export type TableView = { name: string; source: string; target: string }
 export const tableViews: readonly TableView[] = tables.flatMap(({ name: target, views = [] }) =>
   views.map((name) => ({ name, source: /^(?:\w+?_in|calls)(?=_to_)/.exec(name)?.[0] ?? '', target })),
 )
+
+/** Tables that each worker of a server has of its own, and the views that fill them. */
+export const scratchTables: readonly string[] = [
+  ...tablesOfKind('scratch'),
+  ...tableViews.filter(({ target }) => tablesOfKind('scratch').includes(target)).map(({ name }) => name),
+]

@@ -1,38 +1,20 @@
 // Checks that the views that fill the tables exist. Without one, rows of its topic would count as applied although they
 // are not in every table.
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { landingsOf } from '../core/log/topic.ts'
-import { splitStatements } from '../core/store/sql-text.ts'
 import type { Store } from '../core/store/store.ts'
-import { scratchTables, topics } from '../events/registry.ts'
+import { topics } from '../events/registry.ts'
+import { scratchTables, tableViews } from '../tables/registry.ts'
 import { Held } from './held.ts'
 import { statement } from './statements.ts'
 
-const migrations = fileURLToPath(new URL('../../clickhouse/migrations', import.meta.url))
-const creation =
-  /^CREATE MATERIALIZED VIEW IF NOT EXISTS callhouse\.(\w+)\s+TO callhouse\.(\w+)[\s\S]*?\bFROM callhouse\.(\w+)/
-const removal = /^DROP (?:TABLE|VIEW) IF EXISTS callhouse\.(\w+)/
-
 /**
- * Names of the views that the migrations create, by the topic whose rows reach them, directly or through another table.
- * Leaves out views on a worker's own scratch tables, which its store creates on demand.
+ * Names of the views by the topic whose rows reach them, directly or through another table. Leaves out views on a worker's
+ * own scratch tables, which its store creates on demand.
  */
 export function declaredViews(): Map<string, string[]> {
-  const found = new Map<string, { target: string; source: string }>()
-  for (const file of readdirSync(migrations)
-    .filter((name) => name.endsWith('.sql'))
-    .sort())
-    for (const sql of splitStatements(readFileSync(join(migrations, file), 'utf8'))) {
-      const [, name, target, source] = creation.exec(sql) ?? []
-      if (name && target && source && !scratchTables.includes(name)) found.set(name, { target, source })
-      const [, removed] = removal.exec(sql) ?? []
-      if (removed) found.delete(removed)
-    }
-  const views = [...found]
+  const views = tableViews.filter(({ name }) => !scratchTables.includes(name))
   const fedBy = (table: string): string[] =>
-    views.filter(([, { source }]) => source === table).flatMap(([name, { target }]) => [name, ...fedBy(target)])
+    views.filter(({ source }) => source === table).flatMap(({ name, target }) => [name, ...fedBy(target)])
   return new Map(Object.values(topics).map((topic) => [topic.name, [...new Set(landingsOf(topic).flatMap(fedBy))]]))
 }
 

@@ -85,7 +85,7 @@ const told = (text: string) => eventually(() => expect(server.lines.join('')).to
 
 it.each([
   ['calls', ['calls', 'call_patches']],
-  ['copies', ['payloads', 'call_keys', 'turns', 'call_counts', 'objects', 'object_events']],
+  ['copies', ['payloads', 'call_keys', 'turns', 'call_counts', 'trace_parts', 'objects', 'object_events']],
 ])('%s', async (_name, tables) => {
   const before = await everything()
   const folders = await Promise.all(tables.map(breakTable))

@@ -2,7 +2,8 @@
 // The store contract on the server driver: over the bridge, and on a real server where Docker runs one.
 import { afterAll, beforeAll, describe } from 'vitest'
 import { createServerStore } from '../../services/core/store/server/server-store.ts'
-import { scratchTables, topics } from '../../services/events/registry.ts'
+import { topics } from '../../services/events/registry.ts'
+import { scratchTables } from '../../services/tables/registry.ts'
 import { startBridge } from '../fixtures/bridge.ts'
 import { startClickHouseContainer } from '../fixtures/clickhouse-container.ts'
 import { hasContainers } from '../fixtures/containers.ts'

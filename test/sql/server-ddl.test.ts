@@ -5,7 +5,8 @@ import { scratchStatements, serverStatements, spreadTables } from '../../service
 import { createServerNames, ownerSuffix, suffixOf } from '../../services/core/store/server/names.ts'
 import { splitStatements } from '../../services/core/store/sql-text.ts'
 import type { Store } from '../../services/core/store/store.ts'
-import { scratchTables, topics } from '../../services/events/registry.ts'
+import { topics } from '../../services/events/registry.ts'
+import { scratchTables } from '../../services/tables/registry.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
 const folder = new URL('../../clickhouse/migrations/', import.meta.url)

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Position } from '../../core/log/log.ts'
 import { topicNamed } from '../../events/registry.ts'
+import { tablesOfKind } from '../../tables/registry.ts'
 import { batchOfRows, createApplier } from '../../worker/apply-batch.ts'
 import type { KindDeps, RebuildKind, RebuildTask } from './kind.ts'
 import { replayBatches } from './replay-reader.ts'
@@ -10,8 +11,8 @@ import { createShadowTables, type ShadowPlan, shadowDatabaseOf } from './shadow-
 const topicPlans: Partial<Record<string, Omit<ShadowPlan, 'tables' | 'topic'>>> = {
   calls: {
     helpers: ['call_keys'],
-    scratch: ['calls_batch', 'calls_touched', 'calls_folded'],
-    sinks: ['turns', 'call_marks', 'call_unswept'],
+    scratch: tablesOfKind('scratch'),
+    sinks: ['turns', ...tablesOfKind('dirty')],
   },
 }
 

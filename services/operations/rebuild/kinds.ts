@@ -1,6 +1,7 @@
 // The three kinds of rebuild: from the log, from the calls, and by recomputing dirty buckets.
 import type { Position } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
+import { tables } from '../../tables/registry.ts'
 import { createCallMaterializer } from '../../worker/calls/merge-fragments.ts'
 import { createFieldIndex } from '../../worker/field-index/field-index.ts'
 import { readHourRanges } from '../../worker/rollups/hours.ts'
@@ -58,13 +59,13 @@ function fromCalls({ store, server }: KindDeps, table: string, select: string): 
   }
 }
 
-const fieldIndexTables = ['payload_leaves', 'payload_chunks']
-const rollupTables: Record<string, string[]> = {
-  call_counts: ['call_counts', 'call_counts_hourly'],
-  call_stats: ['call_stats'],
-  trace_parts: ['trace_parts'],
-  payload_leaves: fieldIndexTables,
-}
+/** Tables that a rollup writes, the one of its name first. */
+const tablesOfRollup = (name: string): string[] =>
+  tables
+    .filter(({ rollup }) => rollup === name)
+    .map((table) => table.name)
+    .toSorted((a, b) => Number(b === name) - Number(a === name))
+const rollupOf = (table: string): string | undefined => tables.find(({ name }) => name === table)?.rollup
 
 /** Copies field values that another process wrote before the exchange and noted as indexed after it. */
 const straddlingFieldValues = (shadowDatabase: string, sinceUs: number) => ({
@@ -78,7 +79,7 @@ const straddlingFieldValues = (shadowDatabase: string, sinceUs: number) => ({
 const straddlingUs = 600_000_000
 
 function fromDirtyBuckets({ store, log, worker, server }: KindDeps, name: string): RebuildKind {
-  const plan = { tables: rollupTables[name] as string[], helpers: ['call_marks'] }
+  const plan = { tables: tablesOfRollup(name), helpers: ['call_marks'] }
   const shadow = createShadowTables(store, plan, server)
   const isFieldIndex = name === 'payload_leaves'
   const rollups = isFieldIndex ? worker.fieldIndexRollups : worker.rollups
@@ -159,10 +160,10 @@ function fromDirtyBuckets({ store, log, worker, server }: KindDeps, name: string
 export function rebuildKindOf(deps: KindDeps, table: string, origin: Lineage): RebuildKind {
   if (origin?.from === 'log') return fromLog(deps, table, origin.topic)
   if (origin?.from === 'calls') return fromCalls(deps, table, origin.select)
-  const group = Object.entries(rollupTables).find(([, tables]) => tables.includes(table))
-  if (group) return fromDirtyBuckets(deps, group[0])
+  const rollup = rollupOf(table)
+  if (rollup) return fromDirtyBuckets(deps, rollup)
   throw new Error(`${table} cannot be rebuilt: nothing else holds its rows`)
 }
 
 export const isRebuildable = (table: string, origin: Lineage): boolean =>
-  origin?.from === 'log' || origin?.from === 'calls' || Object.values(rollupTables).flat().includes(table)
+  origin?.from === 'log' || origin?.from === 'calls' || rollupOf(table) !== undefined

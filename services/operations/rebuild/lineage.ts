@@ -2,6 +2,7 @@
 
 import type { Query, Store } from '../../core/store/store.ts'
 import { topics } from '../../events/registry.ts'
+import { tablesOfKind } from '../../tables/registry.ts'
 import type { TimeRange } from '../../worker/time-range.ts'
 
 export type Lineage = { from: 'log'; topic: string } | { from: 'calls'; select: string } | { from: 'marks' } | null
@@ -37,7 +38,7 @@ export async function readLineage(
       }
       const [first] = mine
       if (first?.source === 'calls') return { from: 'calls', select: first.select }
-      return table === 'rollups' || /^(call|payload)_/.test(table) ? { from: 'marks' } : null
+      return tablesOfKind('dirty', 'cover', 'rollup').includes(table) ? { from: 'marks' } : null
     },
   }
 }

@@ -1,6 +1,7 @@
 // Adopts tables for another log: rollups cover nothing any more, as positions now mean other records.
 import type { Log } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
+import { tablesOfKind } from '../../tables/registry.ts'
 import { statement } from '../statements.ts'
 import { otherLog } from './compare.ts'
 import {
@@ -34,8 +35,7 @@ export async function register(store: Pick<Store, 'rows' | 'command'>, rows: rea
 
 /** Marks every stored minute as dirty, so that counts, statistics and the field index are rebuilt. Repeatable. */
 export async function recountAll(store: Pick<Store, 'command'>): Promise<void> {
-  for (const table of ['rollups', 'call_marks', 'call_unswept'])
-    await store.command(statement('truncate', {}, { table }))
+  for (const table of tablesOfKind('cover', 'dirty')) await store.command(statement('truncate', {}, { table }))
   for (const name of ['dirty-buckets-of-calls', 'dirty-buckets-of-payloads'])
     await store.command(statement(name, firstPosition))
 }

@@ -1,6 +1,7 @@
 // Matches the log with the tables at the start, or refuses it with the choices that an operator has.
 import type { Log, Position } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
+import { tablesOfKind } from '../../tables/registry.ts'
 import { statement } from '../statements.ts'
 import { adopt, lowerCover, recountAll, register } from './adopt.ts'
 import { type ComparedState, compare, LogMismatch } from './compare.ts'
@@ -21,7 +22,7 @@ type MatchDeps = {
 }
 
 /** Tables that hold rows before anything was accepted, or that follow from others. */
-const notFilled = ['migrations', 'applied_positions', 'missing_records', 'rollups', 'call_marks', 'call_unswept']
+const notFilled = tablesOfKind('applied', 'cover', 'dirty')
 
 async function tablesOf({ store, database }: Pick<MatchDeps, 'store' | 'database'>): Promise<ComparedState['tables']> {
   const filled = await store.rows(statement('applied.filled', { database, others: notFilled }))

@@ -1,5 +1,6 @@
 // Removes log records and usage by age: a month at a time, once all of it is too old.
 import type { Store } from '../../core/store/store.ts'
+import { tables } from '../../tables/registry.ts'
 import { statement } from '../statements.ts'
 
 const dayMs = 86_400_000
@@ -23,17 +24,14 @@ export async function dropOldLogs(
   days: { own: number; derived: number },
   nowMs = Date.now(),
 ): Promise<string[]> {
-  const month = Number.isFinite(days.own) ? monthOf(nowMs - days.own * dayMs) : ''
+  const keptDays = { logs: days.own, joins: days.derived, usage: usageDays, due: dueDays }
   /** The first partition of each table that stays. */
-  const kept: Record<string, string> = {
-    logs: month,
-    logs_by_span: month,
-    log_evaluations: month,
-    log_turns: month,
-    log_joined: monthOf(nowMs - days.derived * dayMs),
-    usage_minutes: monthOf(nowMs - usageDays * dayMs),
-    log_joins: dayOf(nowMs - dueDays * dayMs),
-    log_turns_due: dayOf(nowMs - dueDays * dayMs),
+  const kept: Record<string, string> = {}
+  for (const { name, engine, dropped } of tables) {
+    if (!dropped) continue
+    const sinceMs = nowMs - keptDays[dropped] * dayMs
+    const partitionOf = engine.includes('toYYYYMMDD') ? dayOf : monthOf
+    kept[name] = Number.isFinite(sinceMs) ? partitionOf(sinceMs) : ''
   }
   const found = await store.rows<{ table: string; id: string }>(
     statement('partitions', { tables: Object.keys(kept) }),

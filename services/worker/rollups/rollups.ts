@@ -3,6 +3,7 @@ import { fieldIndexRollup } from '../../content/field-paths.ts'
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Position } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
+import { tablesOfKind } from '../../tables/registry.ts'
 import { type Budget, unlimited } from '../cleanup/budget.ts'
 import { statement } from '../statements.ts'
 import type { TimeRange } from '../time-range.ts'
@@ -294,7 +295,7 @@ export function createRollups(deps: {
     const names = [...table.map(({ name }) => name), fieldIndexRollup, deduplicationRollup]
     const min = minOf(await Promise.all(names.map((name) => readCoverage(store, name, null))))
     const before = Math.floor(min / positionsPerPartition)
-    for (const table of ['call_marks', 'call_unswept'])
+    for (const table of tablesOfKind('dirty'))
       for (const { n } of await store.rows<{ n: number }>(coveredPartitions(table, before), { pool: 'background' }))
         await store.command(statement('rollups.drop-marks', {}, { table, n: String(n) }), aside)
     dropped = before
