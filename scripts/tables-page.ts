@@ -10,10 +10,10 @@ Written by \`npm run tables\` from \`services/tables\`; \`npm run check\` refuse
 `
 
 const code = (text: string): string => `\`${text}\``
-const agedBy = ({ by, of }: Aged): string => `${code(by)} is older than the retention of ${of}`
+const agedBy = ({ by, of }: Aged<string>): string => `${code(by)} is older than the retention of ${of}`
 
 function erasedWith(erased: Erasable): string {
-  if (erased === 'unnamed') return 'rows that nothing else names any more'
+  if ('unnamed' in erased) return 'rows that nothing else names any more'
   if ('values' in erased)
     return `entries of ${['at', ...erased.values].map(code).join(', ')} at the times of erased payloads`
   const until = 'isLater' in erased ? ', unless they came after its delete' : ''

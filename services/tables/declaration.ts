@@ -20,8 +20,11 @@ export type TableKind =
   /** A worker's own, in memory. */
   | 'scratch'
 
-/** Rows that are older than what their project keeps: by which column, and by which of its retentions. */
-export type Aged = { by: string; of: 'calls' | 'payloads' | 'values' | 'stats' | 'logs' }
+/** What a project keeps for a time of its own. */
+export type Retained = 'calls' | 'payloads' | 'stats' | 'logs'
+
+/** Rows that are older than their project keeps them: by which column, and by which of its retentions. */
+export type Aged<Of extends string = Retained> = { by: string; of: Of }
 
 /** Which rows go when something is erased. */
 export type Erasable =
@@ -34,7 +37,7 @@ export type Erasable =
   /** The values of rows at the times of erased payloads, of `at` and of the lists that have an entry for each of its own. */
   | { values: readonly string[] }
   /** Files that nothing else names, and what was made of texts of calls. */
-  | 'unnamed'
+  | { unnamed: true }
 
 /** How rows become lines of their topic in an export. */
 export type ExportedLine = {
@@ -57,7 +60,7 @@ export type TableDeclaration = {
   /** Name of the rollup that writes the table, another table of which may have that name. */
   rollup?: string
   /** Rows that readers do not see. What is looked up by rows that were seen is not hidden, nor what is not about calls. */
-  hidden?: Aged
+  hidden?: Aged<Retained | 'values'>
   /** Rows that the daily purge removes; `aside` = a part of it that looks at more than their age. */
   purged?: Aged | 'aside'
   /** By which setting whole partitions are dropped. */
@@ -81,7 +84,7 @@ export type TableDeclaration = {
 export type TableDeclarations = Readonly<Record<string, TableDeclaration>>
 
 /** Rows are hidden, and then purged, by one column. */
-export const aged = <const By extends string, const Of extends Aged['of']>(by: By, of: Of) => ({
+export const aged = <const By extends string, const Of extends Retained>(by: By, of: Of) => ({
   hidden: { by, of },
   purged: { by, of },
 })

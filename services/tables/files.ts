@@ -14,6 +14,6 @@ export const filesTables = {
       cells: { content: 'base64Encode(content)' },
     },
     purged: 'aside',
-    erased: 'unnamed',
+    erased: { unnamed: true },
   },
 } as const satisfies TableDeclarations

@@ -12,7 +12,7 @@ export const objectsTables = {
     views: ['objects_in_to_objects'],
     exported: 'joined',
     purged: 'aside',
-    erased: 'unnamed',
+    erased: { unnamed: true },
   },
   object_events: {
     about: 'Versions of objects and ops: each creation and each delete.',
@@ -22,6 +22,6 @@ export const objectsTables = {
     views: ['objects_in_to_events'],
     exported: false,
     purged: 'aside',
-    erased: 'unnamed',
+    erased: { unnamed: true },
   },
 } as const satisfies TableDeclarations

@@ -2,6 +2,7 @@
 // row says of calls that went is gone with it, and hours with calls that stay are derived anew of these.
 import type { Cutoffs } from '../../core/process/running-handler.ts'
 import type { Query, Store } from '../../core/store/store.ts'
+import { tables } from '../../tables/registry.ts'
 import type { RowRemoval } from '../erasure/remove-rows.ts'
 import { statement } from '../statements.ts'
 import { rangesOfHours, type TimeRange } from '../time-range.ts'
@@ -23,6 +24,12 @@ type DerivedPurgeDeps = {
   /** Makes the counters and indexed values of a range of time due. */
   recount(range: TimeRange): Promise<void>
 }
+
+/** Counters and statistics, with the column that is a time in an hour. */
+const countersOf = (of: 'calls' | 'stats'): { table: string; hour: string }[] =>
+  tables.flatMap(({ name, kind, purged }) =>
+    kind === 'rollup' && typeof purged === 'object' && purged.of === of ? [{ table: name, hour: purged.by }] : [],
+  )
 
 const chunksAtOnce = 5_000
 const background = { pool: 'background', timeoutMs: 600_000 } as const
@@ -64,16 +71,16 @@ export function createDerivedPurge(deps: DerivedPurgeDeps): DerivedPurge {
     const wrong = hidden.filter(({ isRight }) => !isRight).map(({ hour }) => hour)
     if (callsUs !== undefined) {
       const stay = hidden.filter(({ isRight }) => isRight).map(({ hour }) => hour)
-      removed.set('call_counts_hourly', await removeHours('call_counts_hourly', 'hour', projectId, callsUs, stay))
-      removed.set('call_counts', await removeHours('call_counts', 'minute', projectId, callsUs, stay))
-      removed.set('trace_parts', await removeHours('trace_parts', 'bucket', projectId, callsUs, stay))
+      for (const { table, hour } of countersOf('calls'))
+        removed.set(table, await removeHours(table, hour, projectId, callsUs, stay))
     }
     if (statsUs !== undefined) {
       const hours = (await hoursOf(projectId, held, statsUs)).map(({ hour }) => hour)
       // Those that go further than calls are not counted again: they stay as they are.
       const isLonger = callsUs !== undefined && statsUs < callsUs
       const stay = isLonger ? hours : hours.filter((hour) => !wrong.includes(hour))
-      removed.set('call_stats', await removeHours('call_stats', 'bucket', projectId, statsUs, stay))
+      for (const { table, hour } of countersOf('stats'))
+        removed.set(table, await removeHours(table, hour, projectId, statsUs, stay))
     }
     // Last: until they are counted such hours lack their row, by which they are found again.
     await recountHours(wrong)

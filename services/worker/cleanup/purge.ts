@@ -4,6 +4,8 @@
 import type { AuditEvent } from '../../core/audit/chain.ts'
 import type { Cutoffs } from '../../core/process/running-handler.ts'
 import type { Query, Store } from '../../core/store/store.ts'
+import type { Retained } from '../../tables/declaration.ts'
+import { type DeclaredTable, type TimeKind, tables, timeKindOf } from '../../tables/registry.ts'
 import { type HeldCalls, type HeldRows, heldRecord } from '../held-calls.ts'
 import { statement } from '../statements.ts'
 import { type Budget, unlimited } from './budget.ts'
@@ -22,60 +24,53 @@ export type PurgeRules = {
   logsBeforeUs?(projectId: string): number | undefined
 }
 
-type Aged = {
+type AgedTable = {
   table: string
   /** Time of a row in microseconds. */
   us: string
-  /** 'logs' = log records and what says where they are. */
-  cutoff: 'logs' | ((cutoffs: Cutoffs) => number | undefined)
+  of: Retained
   /** Which rows are of held calls; 'derived' = a row is of many calls. */
   held: string
 }
 
-const microsOf = (column: string) => `toUnixTimestamp64Micro(${column})`
-const secondsOf = (column: string) => `toInt64(toUnixTimestamp(${column})) * 1000000`
-const calls = ({ callsUs }: Cutoffs) => callsUs
-const payloads = ({ payloadsUs, callsUs }: Cutoffs) => payloadsUs ?? callsUs
+const microsOf: Record<TimeKind, (column: string) => string> = {
+  micros: (column) => column,
+  time64: (column) => `toUnixTimestamp64Micro(${column})`,
+  time: (column) => `toInt64(toUnixTimestamp(${column})) * 1000000`,
+}
 
 /** Days after which a part of a call whose start is not known is as old as a call that was accepted with it. */
 const loneDays = 30
 /** Of a part of a call: when it starts, or when it was accepted. Deletes stay: a part that comes again is of a deleted call. */
-const partTime = `multiIf(kind = 'delete', toInt64(9223372036854775807), kind = 'start', ${microsOf('started_at')},
+const partTime = `multiIf(kind = 'delete', toInt64(9223372036854775807), kind = 'start', ${microsOf.time64('started_at')},
   toInt64(bitShiftRight(clock, 10)) + ${loneDays * 86_400_000_000})`
 
-const heldId = 'id IN {ids:Array(String)}'
-/** Log records that are still there belong to held calls. */
-const heldLog = (id: string): string => statement('purge.held-logs', {}, { id, heldRecord }).sql
-const startedAt = microsOf('started_at')
+function heldRowsOf({ name, kind, erased }: DeclaredTable, us: string): string {
+  if (kind === 'rollup' || erased === undefined) return 'derived'
+  if (name === 'call_keys') return `(key IN {keys:Array(String)} AND ${us} IN {times:Array(Int64)})`
+  if (name === 'logs') return heldRecord
+  // Log records that are still there belong to held calls.
+  if ('record' in erased) return statement('purge.held-logs', {}, { id: erased.record, heldRecord }).sql
+  return 'id IN {ids:Array(String)}'
+}
 
-/** Calls first: a call whose payload is gone could not be read. Partitions are months of the same time, or one of all. */
-export const agedTables: readonly Aged[] = [
-  { table: 'calls', us: startedAt, cutoff: calls, held: heldId },
-  { table: 'turns', us: startedAt, cutoff: calls, held: heldId },
-  { table: 'usage_shares', us: startedAt, cutoff: calls, held: heldId },
-  { table: 'orphan_roots', us: startedAt, cutoff: calls, held: heldId },
-  {
-    table: 'call_keys',
-    us: startedAt,
-    cutoff: calls,
-    held: `(key IN {keys:Array(String)} AND ${startedAt} IN {times:Array(Int64)})`,
-  },
-  { table: 'call_counts_hourly', us: secondsOf('hour'), cutoff: calls, held: 'derived' },
-  { table: 'call_counts', us: secondsOf('minute'), cutoff: calls, held: 'derived' },
-  { table: 'trace_parts', us: secondsOf('bucket'), cutoff: calls, held: 'derived' },
-  { table: 'call_stats', us: secondsOf('bucket'), cutoff: ({ statsUs }) => statsUs, held: 'derived' },
-  { table: 'call_patches', us: partTime, cutoff: calls, held: heldId },
-  { table: 'payloads', us: microsOf('at'), cutoff: payloads, held: heldId },
-  { table: 'payload_leaves', us: 'most', cutoff: payloads, held: 'derived' },
-  { table: 'payload_chunks', us: 'most', cutoff: payloads, held: 'derived' },
-  { table: 'log_evaluations', us: microsOf('at'), cutoff: 'logs', held: heldLog('log_id') },
-  { table: 'log_turns', us: microsOf('at'), cutoff: 'logs', held: heldLog('id') },
-  { table: 'logs', us: microsOf('at'), cutoff: 'logs', held: heldRecord },
-  { table: 'logs_by_span', us: microsOf('at'), cutoff: 'logs', held: heldLog('id') },
-]
+const turnOf = ({ name, kind }: DeclaredTable): number => (name === 'calls' ? 0 : kind === 'rollup' ? 2 : 1)
+
+/**
+ * Calls first: a call whose payload is gone could not be read; what is derived last. Partitions are months of the same time,
+ * or one of all.
+ */
+export const agedTables: readonly AgedTable[] = tables
+  .toSorted((a, b) => turnOf(a) - turnOf(b))
+  .flatMap((table): AgedTable[] => {
+    const { name, purged } = table
+    if (purged === undefined || purged === 'aside') return []
+    const us = name === 'call_patches' ? partTime : microsOf[timeKindOf(table, purged.by)](purged.by)
+    return [{ table: name, us, of: purged.of, held: heldRowsOf(table, us) }]
+  })
 
 /** Files lie in rows of their own, and leave only when nothing names them; feedback leaves with its call. */
-const otherTables = ['files', 'objects', 'object_events', 'feedback', 'feedback_by_ref']
+const otherTables = tables.filter(({ purged }) => purged === 'aside').map(({ name }) => name)
 
 const dayMs = 86_400_000
 /** Days from one look at a project's files to the next. */
@@ -158,10 +153,10 @@ export function createPurge(deps: {
   const read = <Row>(query: Query): Promise<Row[]> => budget.run(() => store.rows<Row>(query, background))
   const change = (query: Query): Promise<void> => budget.run(() => store.command(query, aside))
 
-  const cutoffOf = ({ cutoff }: Aged, projectId: string): number | undefined => {
-    if (cutoff === 'logs') return rules.logsBeforeUs?.(projectId)
-    const cutoffs = rules.cutoffsOf(projectId)
-    return cutoffs && cutoff(cutoffs)
+  const cutoffOf = ({ of }: AgedTable, projectId: string): number | undefined => {
+    if (of === 'logs') return rules.logsBeforeUs?.(projectId)
+    const { callsUs, payloadsUs = callsUs, statsUs } = rules.cutoffsOf(projectId) ?? {}
+    return { calls: callsUs, payloads: payloadsUs, stats: statsUs }[of]
   }
 
   const monthsOf = async (table: string): Promise<string[]> => {
@@ -181,7 +176,7 @@ export function createPurge(deps: {
   }
 
   const removeRows = async (
-    { table, us, held: ofHeld }: Aged,
+    { table, us, held: ofHeld }: AgedTable,
     month: string,
     projects: string[],
     beforeUs: number,
@@ -204,7 +199,7 @@ export function createPurge(deps: {
 
   /** The same of a project of which something is held: what is counted of many calls has its turn later. */
   const removeAround = async (
-    aged: Aged,
+    aged: AgedTable,
     month: string,
     projectId: string,
     beforeUs: number,
@@ -238,7 +233,7 @@ export function createPurge(deps: {
   }
 
   /** @param kept is added to: projects of which something is held */
-  const purgeMonth = async (aged: Aged, month: string, removed: Removed, kept: Set<string>): Promise<number> => {
+  const purgeMonth = async (aged: AgedTable, month: string, removed: Removed, kept: Set<string>): Promise<number> => {
     const { table } = aged
     const found = await read<{ project_id: string }>(statement('purge.projects', { month }, { table }))
     const due = found

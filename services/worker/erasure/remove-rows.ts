@@ -1,10 +1,13 @@
 // Takes calls out of the tables for good: rows of some calls by key, then the bytes of removed rows out of the files.
 import type { Query, Store } from '../../core/store/store.ts'
 import type { LogKey } from '../../events/logs.ts'
+import type { Erasable, TableKind } from '../../tables/declaration.ts'
+import { tables } from '../../tables/registry.ts'
 import type { Budget } from '../cleanup/budget.ts'
 import { promptsOf } from '../held-calls.ts'
 import { statement } from '../statements.ts'
-import { createValueRemoval, type DerivedRows, indexedTables, type ValueRemoval } from './remove-values.ts'
+import { parted } from './due.ts'
+import { createValueRemoval, type DerivedRows, type ValueRemoval } from './remove-values.ts'
 import { spanKey } from './rewrite-log.ts'
 
 /** Calls of one project whose rows one statement names. */
@@ -14,65 +17,59 @@ export const callsAtOnce = 5_000
 type Named = Record<string, readonly (string | number)[] | string>
 type Place = { table: string; where: string }
 
-const byId = 'id IN {ids:Array(String)}'
-const byTime = `at >= fromUnixTimestamp64Nano({least:Int64}, 'UTC') AND at <= fromUnixTimestamp64Nano({most:Int64}, 'UTC') AND ${byId}`
-const places: readonly Place[] = [
-  { table: 'payloads', where: byId },
-  { table: 'call_keys', where: "kind = 'id' AND key IN {ids:Array(String)}" },
-  { table: 'turns', where: byId },
-  { table: 'usage_shares', where: byId },
-  { table: 'orphan_roots', where: byId },
-  { table: 'feedback', where: 'weave_ref IN {refs:Array(String)}' },
-  { table: 'feedback_by_ref', where: 'weave_ref IN {refs:Array(String)}' },
-  { table: 'annotation_queue_items', where: 'call_id IN {ids:Array(String)}' },
-  { table: 'annotation_queue_progress', where: 'call_id IN {ids:Array(String)}' },
-  { table: 'logs', where: 'id IN {records:Array(String)}' },
-  { table: 'log_turns', where: 'id IN {records:Array(String)}' },
-]
-/** By the first two deleted records are found: they go last. */
-const ofRecords: readonly Place[] = [
-  { table: 'log_turns', where: byId },
-  { table: 'log_evaluations', where: 'log_id IN {ids:Array(String)}' },
-  { table: 'logs_by_span', where: byTime },
-  { table: 'logs', where: byTime },
-]
+const idIn = (column: string): string => `${column} IN {ids:Array(String)}`
+const byId = idIn('id')
+const timeIn = (column: string): string =>
+  `${column} >= fromUnixTimestamp64Nano({least:Int64}, 'UTC') AND ${column} <= fromUnixTimestamp64Nano({most:Int64}, 'UTC')`
+
+const erasable = tables.flatMap(({ name, kind, erased }) => (erased ? [{ table: name, kind, erased }] : []))
+
+/** Which rows of a table belong to erased calls. */
+function ofCalls(erased: Erasable): string | undefined {
+  if ('call' in erased) return idIn(erased.call) + (erased.where ? ` AND ${erased.where}` : '')
+  if ('ref' in erased) return `${erased.ref} IN {refs:Array(String)}`
+  return 'record' in erased && erased.isCall ? `${erased.record} IN {records:Array(String)}` : undefined
+}
+
+/** Which rows of a table belong to erased log records. */
+function ofRecords(erased: Erasable): string | undefined {
+  if (!('record' in erased)) return undefined
+  return `${erased.byTime ? `${timeIn('at')} AND ` : ''}${idIn(erased.record)}`
+}
+
+const placesBy = (of: (erased: Erasable) => string | undefined): (Place & { kind: TableKind | undefined })[] =>
+  erasable.flatMap(({ table, kind, erased }) => {
+    const where = of(erased)
+    return where === undefined ? [] : [{ table, kind, where }]
+  })
+
 /**
- * By these rows deleted calls are found: an end that came again may be all there is of one. Deletes stay: a part that comes
- * again belongs to a deleted call.
+ * By the rows of some tables deleted calls are found: an end that came again may be all there is of one. Deletes stay: a part
+ * that comes again belongs to a deleted call.
  */
-const findable: readonly Place[] = [
-  { table: 'call_patches', where: `${byId} AND kind != 'delete'` },
-  { table: 'calls', where: byId },
-]
+const [findable, places] = parted(placesBy(ofCalls), ({ kind }) => kind === 'call')
+/** By the last two deleted records are found. */
+const recordPlaces = placesBy(ofRecords)
 
 /** By which column a row of a table belongs to a call, removed rows included: where it tells of no other. */
-const traced: readonly { table: string; id: string; where?: string }[] = [
-  { table: 'payloads', id: 'payloads.id' },
-  { table: 'call_keys', id: 'call_keys.key', where: "kind = 'id'" },
-  { table: 'turns', id: 'turns.id' },
-  { table: 'usage_shares', id: 'usage_shares.id' },
-  { table: 'orphan_roots', id: 'orphan_roots.id' },
-  {
-    table: 'feedback',
-    id: `substring(weave_ref, length({project:String}) + ${'weave:////call/'.length + 1})`,
-    where: `startsWith(weave_ref, concat('weave:///', {project:String}, '/call/')) AND clock <= {until:UInt64}`,
-  },
-  { table: 'annotation_queue_items', id: 'annotation_queue_items.call_id', where: 'clock <= {until:UInt64}' },
-  { table: 'annotation_queue_progress', id: 'annotation_queue_progress.call_id', where: 'clock <= {until:UInt64}' },
-  { table: 'calls', id: 'calls.id' },
-  { table: 'call_patches', id: 'call_patches.id', where: "kind != 'delete'" },
-]
-
-/** Files that calls name, and objects that were made of their texts. */
-const fileTables = ['files', 'objects', 'object_events']
+const traced = erasable.flatMap(({ table, erased }) => {
+  const until = 'clock <= {until:UInt64}'
+  if ('call' in erased) {
+    const { call, where, isLater } = erased
+    return [{ table, id: `${table}.${call}`, where: [where, isLater && until].filter(Boolean).join(' AND ') || '1' }]
+  }
+  if (!('ref' in erased && erased.isLater)) return []
+  const id = `substring(${erased.ref}, length({project:String}) + ${'weave:////call/'.length + 1})`
+  return [
+    { table, id, where: `startsWith(${erased.ref}, concat('weave:///', {project:String}, '/call/')) AND ${until}` },
+  ]
+})
 
 /** Tables whose files may hold what was removed. */
-export const erasedTables = [
-  ...new Set([...[...places, ...ofRecords, ...findable].map(({ table }) => table), ...indexedTables, ...fileTables]),
-]
+export const erasedTables = erasable.map(({ table }) => table)
 
 /** What is told of projects, not by them: it outlasts them. */
-const keptTables = ['erasures', 'usage_minutes']
+const keptTables = tables.filter(({ outlastsProject }) => outlastsProject).map(({ name }) => name)
 
 const refOf = (projectId: string, id: string): string => `weave:///${projectId}/call/${id}`
 
@@ -201,7 +198,7 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
         const some = keys.slice(i, i + callsAtOnce)
         const [least, most] = [some[0]?.at ?? '0', some.at(-1)?.at ?? '0']
         const ids = some.map(({ id }) => id)
-        for (const place of ofRecords) await remove(place, projectId, { ids, least, most })
+        for (const place of recordPlaces) await remove(place, projectId, { ids, least, most })
       }
     },
     async removePurged(projectId, purged) {
@@ -227,7 +224,7 @@ export function createRowRemoval({ store, budget, betweenDerivations, recount }:
       const tables: string[] = []
       const ids = new Set<string>()
       const params = { project: projectId, until: String(untilVer), limit: callsAtOnce }
-      for (const { table, id, where = '1' } of traced) {
+      for (const { table, id, where } of traced) {
         const rows = await read<{ id: string }>(statement('erasure.strays', params, { table, id, where }))
         if (rows.length > 0) tables.push(table)
         for (const row of rows) ids.add(row.id)

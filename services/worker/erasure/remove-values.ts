@@ -1,30 +1,26 @@
 // Takes what the field index has of erased payloads out of its files: their values alone, as those of many calls lie in one
 // row and deriving them anew costs many times as much as writing them again.
 import type { Query } from '../../core/store/store.ts'
+import { tables } from '../../tables/registry.ts'
 import { statement } from '../statements.ts'
 import { rangesOfHours, type TimeRange } from '../time-range.ts'
 
 /** Times that one statement names. */
 const timesAtOnce = 50_000
 
-/** Lists of a row that have an entry for each of its times, or none. What says that a payload is indexed goes before its values. */
-const listsOf: Readonly<Record<string, readonly string[]>> = {
-  payload_chunks: ['clock'],
-  payload_leaves: ['num', 'str'],
-}
-
-/** Tables of the field index. */
-export const indexedTables = Object.keys(listsOf)
+/** Tables of the field index: what says that a payload is indexed goes before its values. */
+const indexed = tables.flatMap(({ name, erased }) =>
+  erased && 'values' in erased ? [{ table: name, lists: erased.values }] : [],
+)
 
 const ofProjects = 'project_id IN {projects:Array(String)} AND most >= {least:Int64} AND least <= {most:Int64}'
 const stays = 'us NOT IN {times:Array(Int64)}'
 
-const assignmentsOf = (table: string): string =>
+/** @param lists of a row that have an entry for each of its times, or none */
+const assignmentsOf = (lists: readonly string[]): string =>
   [
     `at = arrayFilter(us -> ${stays}, at)`,
-    ...(listsOf[table] ?? []).map(
-      (name) => `${name} = arrayFilter((one, us) -> ${stays}, ${name}, arrayResize(at, length(${name})))`,
-    ),
+    ...lists.map((name) => `${name} = arrayFilter((one, us) -> ${stays}, ${name}, arrayResize(at, length(${name})))`),
   ].join(', ')
 
 /** @param erased times of erased payloads, in microseconds, by project */
@@ -53,11 +49,11 @@ export function createValueRemoval({ read, change, betweenDerivations, recount }
     }
     // Before: a try that breaks off leaves nothing unindexed that no reader looks for.
     await derive()
-    for (const table of indexedTables) {
+    for (const { table, lists } of indexed) {
       const months = await read<{ month: string }>(statement('erasure.months-of-values', params, { table }))
       for (const { month } of months)
         await change(
-          statement('erasure.values', params, { table, month, ofProjects, assignments: assignmentsOf(table) }),
+          statement('erasure.values', params, { table, month, ofProjects, assignments: assignmentsOf(lists) }),
         )
     }
     // After: another process may have looked meanwhile, and found it indexed.
