@@ -3,6 +3,8 @@ import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { settings } from '../services/app/config.ts'
+import { commands } from '../services/cli/commands.ts'
 import { eventsPage } from './events-page.ts'
 import { exportedNameFaults, exportingSources } from './exported-names.ts'
 import { declaringFiles, glossaryFaults, glossaryWords, namedThings, oldWordFaults } from './glossary.ts'
@@ -101,13 +103,29 @@ function imports(): Outcome {
   return outcome('imports', [...roomFaults(all), ...importCycles(all)])
 }
 
-/** Of metrics that are named in one piece; a test looks at all that a server has. */
+/** Settings, commands, and metrics that are named in one piece; a test compares all metrics that a server has. */
 function manual(): Outcome {
-  const text = readFileSync(join(root, 'docs/operate.md'), 'utf8')
-  const faults = namedThings(root)
-    .filter(({ kind, name }) => kind === 'metric' && name.includes('_') && !text.includes(`\`callhouse_${name}\``))
-    .map(({ name, where }) => `docs/operate.md does not explain the metric callhouse_${name} (${where})`)
-  return outcome('manual', faults)
+  const lacks = (page: string, names: readonly string[]): string[] => {
+    const text = readFileSync(join(root, 'docs/operate', page), 'utf8')
+    return names
+      .filter((name) => !new RegExp(`\`${name}[\` ]`).test(text))
+      .map((name) => `docs/operate/${page} lacks ${name}`)
+  }
+  const metrics = namedThings(root).filter(({ kind, name }) => kind === 'metric' && name.includes('_'))
+  return outcome('manual', [
+    ...lacks(
+      'metrics.md',
+      metrics.map(({ name }) => `callhouse_${name}`),
+    ),
+    ...lacks(
+      'settings.md',
+      settings.map(({ env }) => env),
+    ),
+    ...lacks(
+      'commands.md',
+      commands.map(({ name }) => `callhouse ${name}`),
+    ),
+  ])
 }
 
 /** What a reader downloads before the list of calls shows, and the limits of docs/web-page.md, in bytes (brotli). */

@@ -27,7 +27,7 @@ const hourMs = 3_600_000
 
 /**
  * Records of a shared log that are larger than a message: in a place of their own, so that they can be removed by age.
- * A bucket removes them by a rule of its own (docs/operate.md).
+ * A bucket removes them by a rule of its own (docs/operate/storage.md).
  */
 export async function openLargeRecords(config: Config, logger: Logger): Promise<LargeRecords> {
   const { minFreeBytes } = config

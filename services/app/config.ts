@@ -164,10 +164,7 @@ const configSchema = z.object({
     'more is accepted than is applied while a read waits, and counts and sums that lack it are answered, not 503',
   ),
   maxUnappliedBytes: integer(512 * mebibyte, 'accepted bytes not yet in the tables; more is answered 429', mebibyte),
-  adoptLog: truth(
-    false,
-    'take tables of another log over, for one start; see docs/operate.md: when log or tables are lost',
-  ),
+  adoptLog: truth(false, 'take tables of another log over, for one start; see docs/operate/lost-log-or-tables.md'),
   ...keptSettings,
   minFreeBytes: integer(
     gibibyte,

@@ -299,7 +299,10 @@ async function views(store: Pick<Store, 'rows'>, tables: readonly unknown[]): Pr
   const gone = await missingViews(store, declared)
   return gone.length === 0
     ? ok('views', `${declared.length}, all there`)
-    : fail('views', `missing: ${gone.join(', ')}; rows wait until they are made again (docs/operate.md)`)
+    : fail(
+        'views',
+        `missing: ${gone.join(', ')}; rows wait until they are made again (docs/operate/troubleshooting.md)`,
+      )
 }
 
 /** Findings about the store, inside a process that has it open. */

@@ -25,7 +25,7 @@ async function withGroup(
 ): Promise<void> {
   // Each node of a cluster has parts of its own, and definitions with paths that a restore would meet again.
   if (config.clickhouseCluster !== '')
-    throw new Error('backup and restore of a cluster are done by hand: docs/operate.md says how')
+    throw new Error('backup and restore of a cluster are done by hand: docs/operate/backup.md says how')
   const { log: logger } = createLogger({ level: 'error' })
   const stopping = new AbortController()
   const stop = () => stopping.abort()

@@ -37,7 +37,7 @@ export type Views = {
 }
 
 const text = (names: readonly string[]): string =>
-  `the database lacks the view ${names.join(', ')}: rows wait until it is made again (docs/operate.md)`
+  `the database lacks the view ${names.join(', ')}: rows wait until it is made again (docs/operate/troubleshooting.md)`
 
 /** @param trustMs how long a successful check stays valid */
 export function createViews(store: Pick<Store, 'rows'>, trustMs: number): Views {

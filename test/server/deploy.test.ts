@@ -1,5 +1,5 @@
 // What docker compose starts: its gateway sends each route to a role that serves it, its settings, metrics and files exist.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { declaredRoutes } from '../../scripts/paths.ts'
 import { loadConfig, settings } from '../../services/app/config.ts'
@@ -10,6 +10,10 @@ import { startLiveServer } from '../fixtures/live-server.ts'
 
 const root = new URL('../../', import.meta.url)
 const text = (path: string) => readFileSync(new URL(path, root), 'utf8')
+const operatorPages = () =>
+  readdirSync(new URL('docs/operate', root))
+    .map((page) => text(`docs/operate/${page}`))
+    .join('\n')
 
 it('the gateway sends every route to a role that serves it', () => {
   expect(gatewayRules.length).toBeGreaterThan(5)
@@ -84,7 +88,7 @@ it('the settings of the ClickHouse server are read as XML', () => {
 })
 
 it('the operator manual names settings that exist, with a line for every alert', () => {
-  const manual = text('docs/operate.md')
+  const manual = operatorPages()
   // Read by docker compose, not by a process.
   const known = new Set([...settings.map(({ env }) => env), 'CALLHOUSE_METRICS_KEY'])
   const named = [...new Set(manual.match(/\bCALLHOUSE_[A-Z_]+\b/g))]
@@ -156,7 +160,7 @@ describe('metrics that are looked at', () => {
   })
 
   it('are named in the manual as they are', () => {
-    const named = [...new Set(text('docs/operate.md').match(/\bcallhouse_[a-z]+_[a-z_]+\b/g))]
+    const named = [...new Set(operatorPages().match(/\bcallhouse_[a-z]+_[a-z_]+\b/g))]
     const tables = /^callhouse_rebuild/
     // Exposed only where several machines share a database.
     const shared = text('services/core/clock/follow.ts')
@@ -166,8 +170,7 @@ describe('metrics that are looked at', () => {
   })
 
   it('are explained in the manual, each of them', () => {
-    const rows = text('docs/operate.md').split('### Metrics')[1]?.split('\n## ')[0] ?? ''
-    const explained = new Set(rows.match(/(?<=`)callhouse_[a-z_]+(?=`)/g))
+    const explained = new Set(text('docs/operate/metrics.md').match(/(?<=`)callhouse_[a-z_]+(?=`)/g))
     const series = /_(bucket|sum|count)$/
     const own = [...served.names].filter((name) => name.startsWith('callhouse_') && !series.test(name))
     expect(own.length).toBeGreaterThan(30)

@@ -62,7 +62,7 @@ const running = (
 
 it('tells what the server refused', async () => {
   await expect(running(new StoreError('query', 497, grant), [])).rejects.toThrow(
-    `the user of the ClickHouse server lacks a right (docs/operate.md lists them): ${grant}`,
+    `the user of the ClickHouse server lacks a right (docs/operate/backup.md lists them): ${grant}`,
   )
   const later = (error: string) =>
     running(undefined, [

@@ -48,7 +48,7 @@ export const moveCommands =
     if (command === 'move.backup') {
       if (!backup)
         throw new Error(
-          'callhouse backup copies the data folder of one machine; back up Kafka and the ClickHouse server with their own tools (docs/operate.md)',
+          'callhouse backup copies the data folder of one machine; back up Kafka and the ClickHouse server with their own tools (docs/operate/backup.md)',
         )
       return begin('backup', (task) => backup(folder, task))
     }

@@ -43,7 +43,9 @@ export function operatorError(error: unknown, { shown }: Destination): Error {
   const text = error instanceof Error ? error.message : String(error)
   const code = error instanceof StoreError && error.code ? error.code : Number(/Code: (\d+)/.exec(text)?.[1] ?? 0)
   if (code === accessDenied)
-    return new Error(`the user of the ClickHouse server lacks a right (docs/operate.md lists them): ${plain(text)}`)
+    return new Error(
+      `the user of the ClickHouse server lacks a right (docs/operate/backup.md lists them): ${plain(text)}`,
+    )
   if (ofDestination.has(code)) return new Error(`the ClickHouse server refuses ${shown}: ${plain(text)}`)
   if (ofFiles.has(code)) return new Error(`the ClickHouse server cannot read ${shown}: ${plain(text)}`)
   return new Error(`the ClickHouse server: ${plain(text)}`)

@@ -7,7 +7,7 @@ import type { Applied, AppliedRow, MissingRange } from './table.ts'
 export class LogMismatch extends Error {}
 
 const choices =
-  'use the log that belongs to them, or choose (docs/operate.md): callhouse serve --adopt-log (or worker) keeps what the tables hold, applies what this log holds and counts everything anew; callhouse replay --from 1 --adopt-log does it and ends; callhouse rebuild <table> --adopt-log makes a table anew after it'
+  'use the log that belongs to them, or choose (docs/operate/lost-log-or-tables.md): callhouse serve --adopt-log (or worker) keeps what the tables hold, applies what this log holds and counts everything anew; callhouse replay --from 1 --adopt-log does it and ends; callhouse rebuild <table> --adopt-log makes a table anew after it'
 
 export const otherLog = (topic: string, known: readonly string[], found: string): LogMismatch =>
   new LogMismatch(

@@ -60,7 +60,7 @@ export async function recoverTopic(
   if (begin < position.offset()) await position.goBack(begin)
   if (position.offset() > lastOffset && !mayEndEarly)
     throw new Error(
-      `${folder}: position ${position.offset()} is applied, but the log ends at ${lastOffset}; records are missing; --adopt-log goes on with those that are there (docs/operate.md)`,
+      `${folder}: position ${position.offset()} is applied, but the log ends at ${lastOffset}; records are missing; --adopt-log goes on with those that are there (docs/operate/lost-log-or-tables.md)`,
     )
   const committed = Math.min(position.offset(), lastOffset)
   const lost = lostAfter(lastOffset, position, folder, logger)
