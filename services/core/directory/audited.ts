@@ -9,7 +9,7 @@ import { type DirectoryState, keyEndOf } from './state.ts'
 
 type Changed<Of extends Kind> = {
   state: DirectoryState
-  /** Who changes it. */
+  /** The user who makes the change. */
   by: string
   id: string
   rest: string
@@ -33,7 +33,7 @@ const scopeOf = (entity: string, project: string): Scope => (project === '' ? en
 const verbOf = <T>(before: T | null, after: T | null): string =>
   after === null ? 'removed' : before === null ? 'created' : 'changed'
 
-/** Of a key, as far as it is no secret. */
+/** The parts of a key that are no secret. */
 const ofKey = ({ user, name, actions, scopes, expires_at, addresses, limits }: KeyValue) => ({
   user,
   name,
@@ -72,7 +72,7 @@ function withoutSalt(value: Value<'mask'> | null): unknown {
 /** Emails and names are not kept: they could not be erased. */
 const ofUser = (value: UserValue | null) => value && { kind: value.kind, entity: value.entity }
 
-/** What is recorded of a change, by the kind of its item. */
+/** Audit events of a change, by the kind of its item. */
 const described: { [Of in Kind]: (changed: Changed<Of>) => AuditEvent[] } = {
   user: ({ id, before, after }) => [
     {
@@ -177,7 +177,7 @@ export function expiredKeyEvents(state: DirectoryState, fromMs: number, toMs: nu
   })
 }
 
-/** What is recorded of changes; those of the same append know of one another. */
+/** Audit events of changes; those of the same append know of one another. */
 export function auditEventsOf(state: DirectoryState, changes: readonly Change[], by: string): AuditEvent[] {
   const made: Pick<DirectoryState, 'keys' | 'users'> = { keys: new Map(state.keys), users: new Map(state.users) }
   const later = { ...state, ...made }

@@ -4,7 +4,7 @@ import { type Item, type Kind, maxItemBytes, parseItem, wordsOf } from './items.
 import { roomFor } from './room.ts'
 import type { DirectoryState } from './state.ts'
 
-/** What changes it; who and when is added, unless it is told: of what comes from another directory. */
+/** A change; its author and time are added, unless it comes from another directory and names them. */
 export type Change = { key: string; value: unknown; at?: string; by?: string }
 
 export type Directory = {
@@ -19,14 +19,14 @@ export type Directory = {
    * @throws Fault 503 when the log does not take them
    */
   append(changes: readonly Change[], by: string): Promise<void>
-  /** Why what is known here may be old, undefined when it is not. */
+  /** The reason why the state here may be old, undefined when it is not. */
   problem(): string | undefined
   /** It is too old to let anybody in by it. */
   isStale(): boolean
   close(): Promise<void>
 }
 
-/** What ends something is taken in a full directory, too: nobody may keep others from revoking by making keys. */
+/** A full directory still takes items that end something: nobody may keep others from revoking by making keys. */
 const ends: ReadonlySet<string | undefined> = new Set<Kind>([
   'key-revoked',
   'user-off',
@@ -37,7 +37,7 @@ const ends: ReadonlySet<string | undefined> = new Set<Kind>([
 export const isEnding = ({ key }: Pick<Item, 'key'>): boolean => ends.has(wordsOf(key)?.kind)
 
 /**
- * What is written for the changes.
+ * The items to write for the changes.
  * @throws Error with a line for whoever asked, when one is too long or not of its kind, or there would be too many
  */
 export function itemsOf(state: DirectoryState, changes: readonly Change[], by: string, now: number): Item[] {

@@ -25,7 +25,7 @@ export const directoryFile = 'directory.jsonl'
 
 export type FileOptions = {
   dataDir: string
-  /** Told once for each change of the file that cannot be used, with a line that quotes no value. */
+  /** Called once for each change of the file that cannot be used, with a line that quotes no value. */
   onBroken?(reason: string): void
   onMended?(): void
   now?: () => number
@@ -41,10 +41,10 @@ export type FileDirectory = Directory & {
   appendNow(changes: readonly Change[], by: string): void
 }
 
-/** How often the file is looked at while requests come. */
+/** Interval between looks at the file while requests come. */
 const lookMs = 500
 const dayMs = 86_400_000
-/** What stands before the new lines must be what was read: else the file is another one. */
+/** Bytes before the new lines that must be as they were read: otherwise the file is another one. */
 const seamBytes = 64
 
 const lineOf = (item: Item): string => `${JSON.stringify(item)}\n`
@@ -89,7 +89,7 @@ function syncFolder(folder: string): void {
   }
 }
 
-/** What was read of the file, and up to where. */
+/** The contents that were read of the file, and their end. */
 type Read = { state: DirectoryState; ino: number; bytes: number; lines: number; seam: Buffer }
 
 const nothing = (): Read => ({ state: emptyState(), ino: 0, bytes: 0, lines: 0, seam: Buffer.alloc(0) })
@@ -110,7 +110,7 @@ function readMore(path: string, before: Read): Read {
       ino === before.ino &&
       size >= before.bytes &&
       readFrom(handle, before.bytes - before.seam.length, before.bytes).equals(before.seam)
-    // Who takes older items out makes a new file.
+    // A process that drops older items writes a new file.
     if (ino === before.ino && !isGrown)
       throw new Error('it was changed in place; put it back, or start anew to take it as it is')
     const from = isGrown ? before : nothing()
@@ -198,7 +198,7 @@ export function openFileDirectory(options: FileOptions): FileDirectory {
     const isNew = !existsSync(path)
     const handle = openSync(path, isNew ? 'wx+' : 'r+', 0o600)
     try {
-      // What a process wrote that died before its end of line.
+      // The line of a process that died before its end of line is cut off.
       if (fstatSync(handle).size > read.bytes) ftruncateSync(handle, read.bytes)
       writeSync(handle, items.map(lineOf).join(''), read.bytes)
       fdatasyncSync(handle)

@@ -1,13 +1,13 @@
-// What is held of a project: whatever removes data passes it over.
+// Holds of a project: everything that removes data skips them.
 import { storedId } from '../ids.ts'
 import type { Value } from './items.ts'
 
 export type Hold = Value<'hold'>
 
-/** Of all projects, by their ids. */
+/** Holds of all projects, by their ids. */
 type Holds = { holds: ReadonlyMap<string, Hold> }
 
-/** Of one project, or of everything that its scope contains. */
+/** Whether a hold is of the project, or of a scope that contains it. */
 const isOver = (scope: string, projectId: string): boolean =>
   scope === '*' || scope === projectId || projectId.startsWith(`${scope}/`)
 
@@ -17,7 +17,7 @@ export const holdsOver = ({ holds }: Holds, projectId: string, nowMs: number): [
     ([, { scope, until }]) => isOver(scope, projectId) && (until === undefined || Date.parse(until) > nowMs),
   )
 
-/** Held calls that are left out one by one; of a project with more of them everything stays. */
+/** Number of held calls that are left out one by one; a project with more of them keeps everything. */
 export const mostHeldCalls = 10_000
 
 /** Everything that is held of a project, by all holds over it that have not ended. */
@@ -29,7 +29,7 @@ export type HeldKeys = {
   threadIds: ReadonlySet<string>
 }
 
-/** What whatever removes data asks for, each time that it removes some. */
+/** The holds of a project. Everything that removes data asks for them each time. */
 export function heldOf(state: Holds, projectId: string, nowMs: number): HeldKeys {
   const counting = holdsOver(state, projectId, nowMs).map(([, hold]) => hold)
   const idsOf = (name: 'call_ids' | 'trace_ids' | 'thread_ids') =>

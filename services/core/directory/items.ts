@@ -1,4 +1,5 @@
-// What a directory holds, each an item under a key of its own: users, grants, keys and what ends them, settings, rules, secrets.
+// The contents of a directory, each an item under its own key: users, grants, keys and their ends, settings, rules,
+// secrets.
 import { z } from 'zod'
 import { maskRules } from '../../../schemas/mask-rules.ts'
 import { entityLimits, keyLimits, projectLimits, retentionSettings } from '../../../schemas/project-settings.ts'
@@ -21,7 +22,7 @@ const values = {
     share_of: z.string().optional(),
     name: z.string().max(200).optional(),
     email: z.string().max(320).optional(),
-    /** Who it is at the provider that signs it in. */
+    /** The identity at the provider that signs the user in. */
     identity: z.object({ iss: z.string(), sub: z.string() }).optional(),
   }),
   /** `user-off/<id>`: no key of the user counts. */
@@ -44,7 +45,7 @@ const values = {
     expires_at: time.optional(),
     /** Default entity where it is not the user's. */
     entity: z.string().optional(),
-    /** Made by the server on its first start and not by the operator. */
+    /** True when the server made the key on its first start, and not the operator. */
     is_first: z.boolean().optional(),
     /** Addresses from which it counts, as CIDR ranges; absent = all. */
     addresses: z.array(z.string()).max(100).optional(),
@@ -100,7 +101,7 @@ export type Value<Of extends Kind> = z.output<(typeof values)[Of]>
 export type KeyValue = Value<'key'>
 export type UserValue = Value<'user'>
 
-/** What is kept of a key, itself first. */
+/** Kinds of items about a key, the key itself first. */
 export const keyKinds = ['key', 'key-end', 'key-revoked', 'key-limits', 'key-used'] as const satisfies Kind[]
 
 /** With the defaults of what it lacks. */
@@ -115,7 +116,7 @@ export const maxItemBytes = 64 * 1024
 export const itemKey = (kind: Kind, ...words: string[]): string =>
   [kind, ...words.map((word, index) => (index === 0 ? encodeURIComponent(word) : word))].join('/')
 
-/** Of what belongs to a scope: `mask/acme/app`, `secret/acme/OPENAI_KEY`. */
+/** The key of an item that belongs to a scope: `mask/acme/app`, `secret/acme/OPENAI_KEY`. */
 export const scopedKey = (
   kind: 'entity' | 'project' | 'project-removed' | 'mask' | 'secret',
   scope: string,
@@ -126,7 +127,7 @@ export const scopedKey = (
   return itemKey(kind, entity, ...project, ...words)
 }
 
-/** What the key of an item is made of. */
+/** The parts of an item's key. */
 export type Words = { kind: Kind; id: string; rest: string }
 
 /** The kind of an item of this version, and the words behind it; undefined for those of later ones. */

@@ -1,4 +1,4 @@
-// What a project that is removed takes along of the directory: it stays closed, so that nothing that comes late revives it.
+// Items that go with a removed project: it stays closed, so that late data does not revive it.
 import type { ProjectId } from '../ids.ts'
 import type { Change } from './directory.ts'
 import { scopedKey } from './items.ts'

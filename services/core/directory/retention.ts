@@ -1,10 +1,10 @@
-// How long the calls of projects are seen: what is set for a project, or the server's default.
+// Retention of calls: the setting of a project, or the server's default.
 import type { Cutoffs, CutoffsOf } from '../process/running-handler.ts'
 import type { Value } from './items.ts'
 
 export type RetentionDays = NonNullable<Value<'project'>['retention']>
 
-/** What is set, by project; a project that is not there has the default. */
+/** The settings by project; a project without one has the default. */
 export type RetentionSource = {
   of(projectId: string): RetentionDays | undefined
   /** Projects that have set any. */
@@ -77,7 +77,10 @@ export function createCutoffsOf(source: RetentionSource): CutoffsOf {
   }
 }
 
-/** By which hour, in seconds, calls of a project are not seen; 0 = all are. @returns of some projects, and of all others */
+/**
+ * The hour, in seconds, before which calls of a project are hidden; 0 = none are. @returns of some projects, and of all
+ * others
+ */
 export function callCutoffs(source: RetentionSource, nowMs = Date.now()) {
   const seconds = (days: number | null) => (cutoffUs(days, nowMs) ?? 0) / 1e6
   const projects = [...source.projectIds()].filter((id) => source.of(id) !== undefined)
@@ -89,8 +92,8 @@ export function callCutoffs(source: RetentionSource, nowMs = Date.now()) {
 }
 
 /**
- * From which second on minutes of a project may be counted again: before it calls may be removed whose statistics are
- * still seen. @returns as parameters of a statement; of projects that are not there all minutes may be
+ * The second from which on minutes of a project may be counted again: calls may be removed earlier than their
+ * statistics are hidden. @returns as parameters of a statement; of projects that are not there all minutes may be
  */
 export function countedAgain(
   source: Days & Pick<RetentionSource, 'projectIds'>,

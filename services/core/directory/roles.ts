@@ -1,7 +1,7 @@
 // Actions, the six roles that hold them, and scopes: what keys and grants are made of.
 import type { ProjectId } from '../ids.ts'
 
-/** What a grant or a key allows. `metrics` counts on the scope `*` only. */
+/** Actions that a grant or a key allows. `metrics` counts on the scope `*` only. */
 export const actions = [
   ...(['read', 'ingest', 'annotate', 'write', 'delete', 'infer', 'admin', 'owner', 'metrics'] as const),
 ] as const
@@ -40,18 +40,18 @@ export const isScope = (text: string): boolean => scopeForm.test(text)
 const contains = (wide: Scope, narrow: Scope): boolean =>
   wide === '*' || wide === narrow || narrow.startsWith(`${wide}/`)
 
-/** What a role allows on a scope. */
+/** Actions that a role allows on a scope. */
 export const actionsOf = (role: Role, scope: Scope): readonly Action[] =>
   (actionsOfRole[role] as readonly Action[]).filter((action) => action !== 'metrics' || scope === '*')
 
 /** Actions by scope: those of wider scopes count on narrower ones as well. */
 export type Access = Readonly<Record<Scope, readonly Action[]>>
 
-/** What an access says of exactly this scope; any text may be one, `__proto__` too. */
+/** Actions that an access allows on exactly this scope; any text may be one, `__proto__` too. */
 export const actionsOn = (access: Access, scope: Scope): readonly Action[] =>
   Object.hasOwn(access, scope) ? (access[scope] ?? []) : []
 
-/** What both allow: the actions in both, on the narrower of each two scopes. */
+/** The access that both allow: the actions in both, on the narrower of each two scopes. */
 export function intersect(a: Access, b: Access): Access {
   const both = new Map<Scope, Action[]>()
   for (const [scopeA, actionsA] of Object.entries(a))
@@ -76,8 +76,8 @@ export const allowsOn = (access: Access, action: Action, scope: Scope): boolean 
   Object.entries(access).some(([wide, held]) => held.includes(action) && contains(wide, scope))
 
 /**
- * What a route asks of its caller: `none` = no key at all, `any` = a key or session of whatever role, an action, any of
- * a list, or all of one.
+ * The right that a route needs: `none` = no key at all, `any` = a key or session of whatever role, an action, any of a
+ * list, or all of one.
  */
 export type Right = 'none' | 'any' | Action
 export type NeededRight = Right | readonly Right[] | { readonly all: readonly Right[] }

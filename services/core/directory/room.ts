@@ -1,17 +1,17 @@
-// How much of the directory's room each entity takes, of whatever there is a bound for.
+// Counts how much of the directory's room each entity takes, for each kind that has a limit.
 import type { Item, KeyValue, Kind, UserValue, Value, Words } from './items.ts'
 import type { Scope } from './roles.ts'
 
-/** What one installation holds at most. */
+/** Limits of one installation. */
 export const roomFor = { user: 10_000, key: 100_000, grant: 50_000, hold: 5_000, item: 200_000 } as const
 export type Bounded = keyof typeof roomFor
 
-/** By entity; `*` = what belongs to none. */
+/** Counts by entity; `*` = items that belong to none. */
 export type Room = Map<string, Record<Bounded, number>>
 
 export const entityIn = (scope: Scope): string => scope.split('/')[0] as string
 
-/** Whose an item is. Kinds that are not here belong to a user or a key, of which each has a few at most. */
+/** The entity of an item. Kinds that are not here belong to a user or a key, of which each has a few at most. */
 const entities: Partial<Record<Kind, (words: Words, value: never) => string>> = {
   user: (_, { share_of, entity }: UserValue) => share_of ?? entity,
   key: (_, { scopes }: KeyValue) => entityIn(scopes[0] ?? '*'),
@@ -24,7 +24,7 @@ const entities: Partial<Record<Kind, (words: Words, value: never) => string>> = 
   secret: ({ id }) => id,
 }
 
-/** Whose an item is and what it counts as; undefined for those that are not counted. */
+/** The entity of an item and the kinds that it counts as; undefined for items that are not counted. */
 export function countedAs(words: Words, value: unknown): { entity: string; kinds: Bounded[] } | undefined {
   const entity = entities[words.kind]?.(words, value as never)
   if (entity === undefined) return undefined
@@ -41,5 +41,5 @@ export function countIn(room: Room, words: Words, { value }: Pick<Item, 'value'>
   else room.set(place.entity, taken)
 }
 
-/** What of a kind an entity takes. */
+/** Number of items of a kind that an entity has. */
 export const takenBy = (room: Room, entity: string, kind: Bounded): number => room.get(entity)?.[kind] ?? 0

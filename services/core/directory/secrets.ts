@@ -21,7 +21,7 @@ export const secretKeysOf = (master: Buffer | undefined, old: readonly string[])
 const sealOf = (master: Buffer, scope: Scope, name: string, version: number) =>
   sealWith(master, `secret/${scope}/${name}/${version}`, JSON.stringify([scope, name, version]))
 
-/** Who reads the end of a shorter one would know much of it. */
+/** Shorter secrets show nothing: their end would give away too much. */
 const minShownLength = 20
 
 /** @throws Error without a master key: nothing is kept unsealed */

@@ -12,7 +12,9 @@ export type ItemRecord = { key: string; text: string | null }
 export type ItemLog = {
   /** Resolves once the records are durable, with the position of the last one. */
   append(records: readonly ItemRecord[]): Promise<number>
-  /** What stands at the position or behind it: at once when there is any, else after a moment. `next` is behind it. */
+  /**
+   * Reads the records at the position or after it: at once when there is any, else after a moment. `next` is behind it.
+   */
   read(from: number): Promise<{ records: ItemRecord[]; next: number }>
   /** The first position that is kept, and the one that the next record will have. */
   ends(): Promise<{ first: number; next: number }>
@@ -25,7 +27,7 @@ export type SharedOptions = {
   staleMs: number
   /** Steady milliseconds. */
   now?: () => number
-  /** Told of records that cannot be used, and once when the log cannot be read. */
+  /** Called for records that cannot be used, and once when the log cannot be read. */
   onBroken?(reason: string): void
   onMended?(): void
   pauseMs?: number
@@ -62,7 +64,7 @@ export async function openSharedDirectory(options: SharedOptions): Promise<Share
       applyItem(state, parseItem({ ...rest, key }))
       version++
     } catch (error) {
-      // Of a later version, or of somebody else: those that can be read count all the same.
+      // A record of a later version, or of somebody else: the others count all the same.
       options.onBroken?.(`an item of the directory cannot be used: ${(error as Error).message}`)
     }
   }

@@ -26,13 +26,13 @@ export type DirectoryState = {
   sessionEnds: Map<string, Value<'session-end'>>
   sessionsEnds: Map<string, Value<'sessions-end'>>
   entities: Map<string, Value<'entity'>>
-  /** By `<entity>/<project>`. */
+  /** Projects by `<entity>/<project>`. */
   projects: Map<string, Value<'project'>>
   /** With when that was. */
   removedProjects: Map<string, Value<'project-removed'>>
-  /** By scope. */
+  /** Masking rules by scope. */
   masks: Map<Scope, Value<'mask'>>
-  /** By scope, then by name. */
+  /** Secrets by scope, then by name. */
   secrets: Map<Scope, Map<string, Value<'secret'>>>
   holds: Map<string, Value<'hold'>>
 }
@@ -136,7 +136,7 @@ export const limitsOfKey = ({ keys, keyLimits }: DirectoryState, id: string): Va
 
 type BucketLimits = readonly [bucket: string, limits: Value<'key-limits'>]
 
-/** What bounds the rates of a key: its bucket and those of its makers, each with its limits as they are now. */
+/** The buckets that limit the rates of a key: its own and those of its makers, each with its current limits. */
 export function bucketsOfKey(state: DirectoryState, id: string): BucketLimits[] {
   const key = state.keys.get(id)
   const makers = key?.maker_buckets ?? []

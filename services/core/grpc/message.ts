@@ -12,7 +12,7 @@ import { GrpcError, grpcStatus } from './status.ts'
 export const acceptedEncodings = 'identity,gzip,zstd'
 
 const frameBytes = 5
-/** How long a call waits for room in the budget of bodies, its bytes held back by flow control. */
+/** Longest wait of a call for room in the budget of bodies; flow control holds its bytes back. */
 const roomMs = 2_000
 const recheckMs = 20
 /** A sender whose message does not come on for so long is given up. */
@@ -30,12 +30,12 @@ export function frameOf(message: Buffer): Buffer {
 const invalid = (what: string): GrpcError => new GrpcError(grpcStatus.invalidArgument, what)
 const tooLarge = (): GrpcError => new GrpcError(grpcStatus.resourceExhausted, 'Message too large')
 
-/** What a sender may send of a call before it is read. */
+/** Bytes of a call that a sender may send before they are read. */
 export const streamWindowBytes = 2 ** 20
 
 /**
- * What calls that wait for room may hold of memory, by connection; beyond its bound calls are refused at once. The window
- * of a connection does not bound it: Node opens that again for whatever has come, read or not.
+ * Memory of calls that wait for room, by connection; beyond its limit calls are refused at once. The window of a
+ * connection does not bound it: Node opens that again for whatever has come, read or not.
  */
 type WaitingRoom = Pick<Shares<object>, 'refusal' | 'take' | 'give'>
 
@@ -78,7 +78,7 @@ async function collect(stream: ServerHttp2Stream, options: Omit<ReadOptions, 'en
   let total = 0
   let expected = Number.POSITIVE_INFINITY
   stream.setTimeout(idleMs, () => stream.destroy(new GrpcError(grpcStatus.deadlineExceeded, 'The sender stopped')))
-  // Left early it stays open: the refusal goes out on it.
+  // The stream stays open when the loop ends early: the refusal goes out on it.
   for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     onReceived(chunk.length)
     total += chunk.length

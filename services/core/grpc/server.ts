@@ -31,7 +31,7 @@ import type { GrpcMetrics } from '../process/metrics.ts'
 import { acceptedEncodings, frameOf, readMessage, streamWindowBytes } from './message.ts'
 import { codeName, GrpcError, grpcStatus, toGrpcError, trailersOf } from './status.ts'
 
-/** What a call is answered; trailers beside the status. */
+/** The answer to a call; trailers beside the status. */
 type GrpcAnswer = { message: Buffer; trailers?: Record<string, string> }
 
 export type GrpcMethod =
@@ -41,7 +41,7 @@ export type GrpcMethod =
   | { name: string; route: Route; contentType: string; answerOf(reply: Reply): GrpcAnswer }
 
 export type GrpcServerDeps = {
-  /** By path, `/package.Service/Method`. */
+  /** Methods by path, `/package.Service/Method`. */
   methods: Readonly<Record<string, GrpcMethod>>
   authenticate: Authenticate
   connections: Connections
@@ -49,20 +49,20 @@ export type GrpcServerDeps = {
   budget: ByteBudget
   /** Buffers of messages. */
   pool: BufferPool
-  /** How routes are run. */
+  /** Dependencies of routes. */
   serving: HandlerDeps
-  /** Told of answers that are faults. */
+  /** Called for answers that are faults. */
   refusals?: Pick<Refusals, 'onFault'> | undefined
   maxBodyBytes: number
   /** A call takes so long at most once its message is there. */
   requestTimeoutMs: number
   log: Logger
   metrics: GrpcMetrics
-  /** What somebody is told who speaks HTTP/1.1 here. */
+  /** The text for clients that speak HTTP/1.1 here. */
   hint(): string
   /** After so long without a frame a connection is closed: five minutes. */
   idleMs?: number
-  /** Of deadlines, and of calls that wait for room. */
+  /** The clock of deadlines, and of calls that wait for room. */
   clock?: CallClock
   isShuttingDown(): boolean
   /** With it the port speaks TLS only. */
@@ -298,7 +298,7 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
     return server
   }
 
-  /** What a connection speaks shows in its first bytes; HTTP/1.1 is answered in its own words. */
+  /** Finds the protocol of a connection in its first bytes; HTTP/1.1 gets an answer in HTTP/1.1. */
   function welcome(socket: Socket): void {
     const patience = setTimeout(() => socket.destroy(), prefaceMs)
     socket.on('error', () => undefined).once('close', () => clearTimeout(patience))
@@ -313,7 +313,7 @@ export function createGrpcServer(deps: GrpcServerDeps): GrpcServer {
       clearTimeout(patience)
       if (isPreface) h2.emit('connection', socket)
       else if (/^[A-Z]{3,7} /.test(chunk.toString('latin1', 0, 8))) {
-        // What it sent stays unread otherwise, and the connection open.
+        // Otherwise its bytes stay unread, and the connection open.
         socket.resume().end(rawAnswer('400 Bad Request', 'text/plain', deps.hint(), false))
       } else socket.destroy()
     }

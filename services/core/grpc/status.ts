@@ -1,4 +1,4 @@
-// How a call over gRPC ends: the status codes, and the trailers that carry one (grpc.github.io, PROTOCOL-HTTP2).
+// Ends of gRPC calls: the status codes, and the trailers that carry one (grpc.github.io, PROTOCOL-HTTP2).
 import type { OutgoingHttpHeaders } from 'node:http2'
 import { asFault, type FaultStatus } from '../http/errors.ts'
 import { bytesField, integerField, textField } from '../protobuf.ts'
@@ -60,7 +60,7 @@ const maxRetrySeconds = 30
 const withJitter = (seconds: number): number =>
   Math.min(maxRetrySeconds, Math.max(minRetrySeconds, seconds) * (1 + Math.random() / 5))
 
-/** What a handler threw, as the status of its call; undefined for what no one expected. */
+/** The error of a handler as the status of its call; undefined for an unexpected one. */
 export function toGrpcError(error: unknown): GrpcError | undefined {
   if (error instanceof GrpcError) return error
   const fault = asFault(error)

@@ -56,14 +56,14 @@ export type AppDeps = {
   threads?: ServeDeps['threads']
   accounts?: ServeDeps['accounts']
   readAudit?: ServeDeps['readAudit']
-  /** Told of answers that are faults. */
+  /** Called for answers that are faults. */
   refusals?: Pick<Refusals, 'onFault'>
   cutoffsOf?: ServeDeps['cutoffsOf']
   /** With it the port speaks TLS only. */
   tls?: Tls | undefined
   /** Cookies of the page that count beside keys. */
   sessions?: Pick<Sessions, 'holder'>
-  /** What a browser sees that goes to an unknown path; undefined for everyone else. */
+  /** The page that a browser sees at an unknown path; undefined for everyone else. */
   notFoundPage?(request: IncomingMessage, via: () => Via): Reply | undefined
 }
 
@@ -71,7 +71,7 @@ export type HttpServer = {
   server: Server
   /** Every route that is served, the server's own ones included. */
   routes: readonly Route[]
-  /** What other ports of the same server share with it. */
+  /** Parts that other ports of the same server share with it. */
   shared: Pick<ServeDeps, 'authenticate' | 'budget' | 'pool' | 'connections'> & {
     checkHost: HostCheck
     serving: HandlerDeps
@@ -82,7 +82,7 @@ export type HttpServer = {
   close(limitMs: number): Promise<boolean>
 }
 
-/** How long the rest of a refused body is read, so that its sender gets to see the refusal. */
+/** Time for reading the rest of a refused body, so that its sender gets to see the refusal. */
 const discardMs = 30_000
 
 /** Routes that say that the server is shutting down themselves. */

@@ -1,4 +1,4 @@
-// Who is calling: the key in the request's headers.
+// Authenticates the caller: the key in the request's headers.
 import type { IncomingHttpHeaders } from 'node:http'
 import { Fault } from './errors.ts'
 import { createGuesses } from './guesses.ts'
@@ -47,7 +47,7 @@ function keysIn(headers: IncomingHttpHeaders, names: readonly string[], takesBar
   return texts.flatMap((text) => (typeof text === 'string' && text.trim() !== '' ? [text.trim()] : []))
 }
 
-/** What decides whether a cookie counts: without it none does. */
+/** The parts of a request that decide whether a cookie counts: without them none does. */
 type CameBy = { method: string; via: (() => Via) | undefined; address(): string }
 
 /** @throws Fault 403 for a key that counts from elsewhere only */

@@ -15,7 +15,7 @@ export type ReadLimits = {
   idleMs: number
   /** Whether zstd is taken beside gzip, deflate and br. */
   takesZstd?: boolean
-  /** Told the size of each piece as it came. */
+  /** Called with the size of each piece as it came. */
   onReceived(bytes: number): void
 }
 

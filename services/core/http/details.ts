@@ -114,7 +114,7 @@ function detailsOf(issues: readonly Issue[], input: unknown): Detail[] {
 }
 
 /**
- * What a schema makes of a body.
+ * Parses a body with a schema.
  * @throws Fault 422 when it does not fit, with its first faults
  */
 export function checkedBody<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {

@@ -63,7 +63,7 @@ export const invalid = (detail: Detail | readonly Detail[]): Fault =>
 export const retryLater = (status: 429 | 503, reason: string, retryAfterSeconds = 1): Fault =>
   new Fault(status, { reason }, { 'Retry-After': String(retryAfterSeconds) })
 
-/** What the mechanisms refuse, as the interface answers it. */
+/** Status codes of the refusals of core. */
 const statuses: Readonly<Record<RefusalKind, FaultStatus>> = {
   malformed: 400,
   too_large: 413,

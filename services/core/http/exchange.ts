@@ -74,7 +74,7 @@ export function beginExchange(
       return ended instanceof ClientGone
     },
     get signal() {
-      // Made on demand: most handlers of the hot routes never look at it.
+      // The controller is made on demand: most handlers of the hot routes never use it.
       if (controller === undefined) {
         controller = new AbortController()
         if (ended !== undefined) controller.abort(ended)

@@ -16,9 +16,9 @@ export type HolderEntry = {
 /** A caller, and whether its key grants a right on any project at all. */
 export type KeyHolder = Caller & {
   holds(needed: NeededRight): boolean
-  /** From which its key counts; absent: from everywhere. */
+  /** Addresses from which the key counts; absent: all. */
   addresses?: BlockList
-  /** What makes a holder in another thread; none = a caller without a key. */
+  /** The data from which another thread makes a holder; none = a caller without a key. */
   entry?: HolderEntry
 }
 

@@ -48,7 +48,9 @@ export type Invoke = {
 }
 
 export type InvokeDeps = {
-  /** Looked at when a route is called, so that the list may hold routes that use this port themselves. */
+  /**
+   * The routes. They are read when a route is called, so that the list may hold routes that use this port themselves.
+   */
   routes(): readonly Route[]
   config: { maxBodyBytes: number; maxJsonDepth: number }
   /** Where long bodies are handled; without it they are handled here. */

@@ -1,4 +1,4 @@
-// What makes, rotates and ends keys: changes of a directory, worked out from its state.
+// Creates, rotates and ends keys: changes of a directory, computed from its state.
 import { BlockList, isIP } from 'node:net'
 import type { KeyLimits } from '../../../schemas/project-settings.ts'
 import type { Change } from '../directory/directory.ts'
@@ -33,7 +33,7 @@ export type NewKey = {
   entity?: string
   expiresAt?: string
   limits?: KeyLimits
-  /** Whose buckets of rates it shares. */
+  /** The buckets of rates that the key shares. */
   makerBuckets?: readonly string[]
   isFirst?: boolean
   /** Ranges of addresses from which it counts. */
@@ -44,7 +44,7 @@ type RoleOn = { userId: string; role: Role; scopes: readonly Scope[]; entity?: s
 
 export type Made = { id: string; text: string; changes: Change[] }
 
-/** What a list of actions is on each of some scopes. */
+/** The access of a list of actions on each of some scopes. */
 export const accessOn = (scopes: readonly Scope[], actions: readonly Action[]): Access =>
   Object.fromEntries(scopes.map((scope) => [scope, actions.filter((one) => one !== 'metrics' || scope === '*')]))
 
@@ -58,7 +58,7 @@ export function grantsOf({ grants, signedIn }: DirectoryState, userId: string, n
   return [...manual, ...last.grants.map((one) => ({ ...one, source: 'oidc' as const }))]
 }
 
-/** What all grants of a user allow together. */
+/** The access of all grants of a user together. */
 export function grantedTo(state: DirectoryState, userId: string, now: number): Access {
   const access = new Map<Scope, readonly Action[]>()
   for (const { scope, role } of grantsOf(state, userId, now)) {
@@ -108,7 +108,7 @@ function keysOf(state: DirectoryState, userId: string, now: number) {
 export const liveKeysOf = (state: DirectoryState, userId: string, now: number): [string, KeyValue][] =>
   keysOf(state, userId, now).live
 
-/** Of keys that have ended so many of a user are remembered: one user shall not fill the directory. */
+/** Number of ended keys of a user that are remembered: one user must not fill the directory. */
 const maxEndedKeys = { expired: 1_000, revoked: 5_000 }
 /** That go with one new key, where more had ended before there was a bound. */
 const forgottenAtOnce = 100
@@ -131,7 +131,7 @@ export function throwIfManyRevoked(state: DirectoryState, userId: string, now: n
 const forgotten = (state: DirectoryState, userId: string, now: number): Change[] => {
   const { expired } = keysOf(state, userId, now)
   if (expired.length <= maxEndedKeys.expired) return []
-  // Whose limits others share is remembered for as long as they are.
+  // A key is remembered as long as others share its limits.
   const shared = new Set([...state.keys.values()].flatMap((key) => key.maker_buckets ?? []))
   return expired
     .filter((id) => !shared.has(state.keys.get(id)?.bucket ?? id))
@@ -233,7 +233,7 @@ export function createKey(state: DirectoryState, key: NewKey, by: string, now: n
 
 export const maxOverlapHours = 168
 
-/** How long a new key lasts at most. */
+/** Longest life of a new key. */
 export type LifeBounds = {
   /** CALLHOUSE_KEY_MAX_DAYS, 0 = for ever. */
   maxDays: number
@@ -246,7 +246,7 @@ type Rotation = LifeBounds & {
   hours: number
   by: string
   now: number
-  /** Of the key that asks. */
+  /** The buckets of the key that asks. */
   makerBuckets?: readonly string[]
 }
 
@@ -275,7 +275,7 @@ export function rotateKey(state: DirectoryState, rotation: Rotation): Made & { e
   const expiresAt = expiryOf(again, rotation, now)
   const limits = limitsOfKey(state, id)
   const bucket = before.bucket ?? id
-  // Who has its text, may take what he may take.
+  // The caller gets its text, so the successor counts for the buckets of the caller too.
   const makers = new Set([...(before.maker_buckets ?? []), ...(rotation.makerBuckets ?? [])])
   makers.delete(bucket)
   throwIfManyMakers(makers.size)

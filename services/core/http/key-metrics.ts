@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client'
 import { metricsIn } from '../process/metrics-in.ts'
 import type { Keys } from './keys.ts'
 
-/** How long before its end a key is told of, in answers and in the metric. */
+/** Time before the end of a key from which on answers and the metric mention it. */
 export const endsSoonMs = 14 * 86_400_000
 
 export function observeKeys(registry: Registry, keys: Pick<Keys, 'ending'>): void {

@@ -16,7 +16,7 @@ const crcTable = Int32Array.from({ length: 256 }, (_, byte) => {
   for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
   return crc
 })
-/** By character code; -1 = no digit in base 62. */
+/** Values of digits by character code; -1 = no digit in base 62. */
 const valueOfCode = Int8Array.from({ length: 128 }, (_, code) => alphabet.indexOf(String.fromCharCode(code)))
 
 /** CRC-32 of the beginning of a text of ASCII: here and not from zlib, whose call takes longer than so few characters. */

@@ -56,7 +56,7 @@ export function takenOver(state: DirectoryState, entries: readonly KeyEntry[]): 
   return entries.flatMap((entry) => {
     if (grown.keys.has(entry.id)) return []
     const scopes = entry.grants === '*' ? ['*'] : entry.grants
-    // Who was admin of everything held everything.
+    // An admin of everything held every right.
     const role = entry.role === 'admin' && entry.grants === '*' ? 'owner' : roleNamed(entry.role)
     const held = [...new Set(scopes.flatMap((scope) => actionsOf(role, scope)))]
     const value: KeyValue = {

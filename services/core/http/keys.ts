@@ -57,7 +57,7 @@ type UserInfo = {
 export type Keys = {
   /** The holder of a key's text, compared in constant time; undefined when there is none that counts. */
   find(keyText: string): KeyHolder | undefined
-  /** Why `find` finds none; that it is known is told only to who has the whole text. */
+  /** The reason why `find` finds no key; only a caller with the whole text learns that a key is known. */
   refusal(keyText: string): KeyRefusal
   /**
    * The holder of a key that was found before, or of a user, by `user:<id>`; undefined once it does not count.
@@ -75,7 +75,7 @@ export type Keys = {
   /** False when there is no such key. */
   revoke(id: string): Promise<boolean>
   /**
-   * To be called before listening. Makes the first key when there is no key at all, and refuses to listen beyond
+   * Must be called before listening. Makes the first key when there is no key at all, and refuses to listen beyond
    * loopback until the operator has set or created one.
    */
   firstKey(host: string): Promise<{ ok: true; id?: string; text?: string } | { ok: false; line: string }>
@@ -87,7 +87,7 @@ export type Keys = {
   uses: Pick<KeyUses, 'lastMs' | 'flush'>
   /** Keys that end within the time. */
   ending(withinMs: number): number
-  /** Why what is known of keys may be old, undefined when it is not. */
+  /** The reason why the known keys may be old, undefined when they are not. */
   problem(): string | undefined
 }
 
@@ -103,7 +103,7 @@ export type KeysOptions = {
   arrives?: SharedDirectory['arrives']
 }
 
-/** How long a key that is not known is waited for. */
+/** Longest wait for a key that is not known yet. */
 const arrivalMs = 2_000
 const maxCached = 4_096
 const dummy = '0'.repeat(64)
@@ -114,7 +114,7 @@ const isSameList = (one: readonly string[], other: readonly string[]): boolean =
 /** With the version of the directory that it was made or confirmed by. */
 type HeldKey = { holder: KeyHolder; endsMs: number; untilMs: number; version: number; usedMs: number }
 
-/** What keys of one user are that have these actions and scopes. */
+/** The parts that keys of one user with the same actions and scopes share. */
 type Shared = Pick<KeyValue, 'entity' | 'actions' | 'scopes'> & { made: HolderEntry }
 
 /** Before the id of a user, in place of the id of a key: sessions without a key. */
@@ -128,9 +128,9 @@ export function createKeys(
   const fixedById = new Map([...fixed.values()].map((holder) => [holder.keyId, holder]))
   const closed = new Set(denied)
   const byText = createLatest<HeldKey>(maxCached)
-  /** By user. */
+  /** Shared parts by user. */
   const entries = new Map<string, Shared[]>()
-  /** By id; those that a change does not touch stay the same objects, by which shares are counted. */
+  /** Holders by key id; a change leaves the others the same objects, by which shares are counted. */
   const holders = new Map<string, HeldKey>()
   const uses = createKeyUses(directory, holders)
   let seen = -1
@@ -145,7 +145,7 @@ export function createKeys(
     return state
   }
 
-  /** What was worked out holds until the grants of the user's last sign-in lapse. */
+  /** The computed access holds until the grants of the user's last sign-in lapse. */
   const lapseOf = (state: DirectoryState, userId: string): number => {
     const last = state.signedIn.get(userId)
     const at = last === undefined ? 0 : Date.parse(last.ends_at)
@@ -167,7 +167,7 @@ export function createKeys(
     return made
   }
 
-  /** Who signed in without a key may do all that is granted to him. */
+  /** A user who signed in without a key may do everything that is granted to him. */
   function heldUser(state: DirectoryState, id: string, before: HeldKey | undefined): HeldKey | undefined {
     const userId = id.slice(userPrefix.length)
     const user = state.users.get(userId)
@@ -178,7 +178,7 @@ export function createKeys(
     return held
   }
 
-  /** What keys of one user with the same actions and scopes are; a lapse is a change of its own. */
+  /** The shared entry of keys of one user with the same actions and scopes; a lapse makes a new one. */
   function entryOf(state: DirectoryState, { user, actions, scopes, entity }: KeyValue): HolderEntry {
     const known = entries.get(user)
     const same = known?.find(

@@ -1,4 +1,4 @@
-// Which piece of a list a request asks for.
+// The page of a list that a request asks for.
 import { invalid } from './errors.ts'
 
 const maxLimit = 1_000

@@ -1,4 +1,4 @@
-// Which requests are run in a thread of their own: those whose body alone keeps the event loop too long.
+// Chooses the requests that run in a thread: those whose body alone keeps the event loop too long.
 import { seemsFull } from '../memory/heap-room.ts'
 import type { LongRequest } from '../threads/requests.ts'
 import type { Requested } from './handler.ts'

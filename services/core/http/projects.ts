@@ -39,7 +39,7 @@ function replyIn(handler: RunningHandler, reply: Reply): Reply {
 }
 
 type RequestProjects = {
-  /** What the handler gets. */
+  /** The context of the handler. */
   context: Pick<RouteContext, 'project' | 'projectOrNull' | 'projects'>
   /** Runs the handler: its reads, those of a streamed answer included, are held to the projects that it opens. */
   run(handle: () => Promise<Reply>): Promise<Reply>
@@ -78,7 +78,7 @@ export function projectsOf(
       // Whatever a handler makes of it: the answer was too long, and the work begins anew.
       throw own?.moved ?? asFault(error) ?? error
     }
-    // What an answer reads ahead may have been too long before anybody waited for it.
+    // An answer may have read ahead too long before anybody waited for it.
     if (own?.moved !== undefined) {
       await leave(reply)
       throw own.moved

@@ -1,4 +1,5 @@
-// Which addresses a project may name for the server to call: public ones only, unless private networks are allowed.
+// Checks the addresses that a project may name for the server to call: public ones only, unless private networks are
+// allowed.
 import { BlockList, isIP } from 'node:net'
 
 type Net = readonly [net: string, bits: number]
@@ -16,8 +17,8 @@ const unicast6 = listOf([['2000::', 3]])
 const azureHost: Net = ['168.63.129.16', 32]
 
 /**
- * What of IPv4 and of `unicast6` is not reachable from everywhere, or is answered by the local network.
- * Source: IANA special-purpose address registries, IPv4 and IPv6 (RFC 6890 and its updates).
+ * Ranges of IPv4 and of `unicast6` that are not reachable from everywhere, or that the local network answers. Source:
+ * IANA special-purpose address registries, IPv4 and IPv6 (RFC 6890 and its updates).
  */
 const closed = listOf([
   ['0.0.0.0', 8],
@@ -73,8 +74,8 @@ const metadataNames = /(?:^|\.)(?:metadata\.google\.internal|metadata\.goog|meta
 const localNames = /^localhost|\.localhost$|^ip6-/
 
 /**
- * Why a base address is refused, null when it is fine. Names are not resolved here: whoever connects checks the address
- * that the name resolves to. Source: inference and training specification, URL guard.
+ * The reason why a base address is refused, null when it is fine. Names are not resolved here: whoever connects checks
+ * the address that the name resolves to. Source: inference and training specification, URL guard.
  */
 export function baseUrlFault(text: string, options: { allowPrivate: boolean }): string | null {
   const url = URL.parse(text)

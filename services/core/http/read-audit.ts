@@ -1,11 +1,11 @@
-// What requests that read leave in the audit log: long streams as exports, and each of them where that is asked for.
+// Audit events of requests that read: long streams as exports, and every read where the settings say so.
 import type { Audit } from '../audit/audit.ts'
 import { idsOf } from '../audit/audited.ts'
 import type { AuditEvent } from '../audit/chain.ts'
 import type { ProjectId } from '../ids.ts'
 import type { Reply, Route } from './route.ts'
 
-/** From so many lines on a stream is an export. */
+/** Number of lines from which on a stream is an export. */
 const exportLines = 10_000
 
 type ReadRequest = {
@@ -30,7 +30,7 @@ const idLists = (values: Record<string, unknown>, lead = '') =>
       : [],
   )
 
-/** What a request reads, by ids alone. */
+/** The objects that a request reads, by ids alone. */
 function namedIn({ route, params, input }: ReadRequest) {
   const values = membersOf(input)
   const target = [params.object_id, params.id, values.object_id, values.id].find((id) => typeof id === 'string')

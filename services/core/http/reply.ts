@@ -134,7 +134,7 @@ export async function writeReply(exchange: Exchange, reply: Reply): Promise<void
   return writeStream(exchange, reply.status ?? 200, all, reply.bytes)
 }
 
-/** What the engine answers when too many statements wait for it. */
+/** The engine's error code when too many statements wait for it. */
 const tooManyWaiting = 202
 
 /** The fault that an error is answered with; undefined for what nobody expected. Nothing of a statement is in it. */
@@ -170,7 +170,7 @@ const isForOperators = (error: unknown): boolean =>
 /** The message without what it quotes: a statement's literals are what callers sent. */
 const withoutQuotes = (message: string): string => message.replace(/'(?:[^'\\]|\\.)*'?/gs, "'…'").slice(0, 300)
 
-/** What the log may tell of an unexpected error: a syntax error's message quotes the text that it is about. */
+/** The parts of an unexpected error that may be logged: the message of a syntax error quotes its text. */
 function traitsOf(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: typeof error }
   const frames = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at '))
@@ -187,7 +187,7 @@ function traitsOf(error: unknown): Record<string, unknown> {
 
 export type FailDeps = { log: Logger; refused(policy: Policy): void; discardBytes: number; discardMs: number }
 
-/** Who sends long bodies again at once gets its refusals later: reading them leaves time for others. */
+/** Delay of refusals of long bodies for callers that retry at once: reading them leaves time for others. */
 const heldMs = 500
 const longBytes = 64 * 1024
 const heldPolicies: ReadonlySet<Policy | undefined> = new Set<Policy>(['log', 'log_share', 'bodies', 'bodies_share'])

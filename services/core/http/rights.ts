@@ -1,4 +1,4 @@
-// Which right every route asks for, in one table: what is open to whom is read here, and nowhere else.
+// The right that every route needs, in one table: no other place decides it.
 import type { NeededRight } from '../directory/roles.ts'
 
 const only = <const Name extends string, const Right extends NeededRight>(
@@ -6,7 +6,10 @@ const only = <const Name extends string, const Right extends NeededRight>(
   ...names: Name[]
 ): Record<Name, Right> => Object.fromEntries(names.map((name) => [name, right])) as Record<Name, Right>
 
-/** By the name of the route. A list = any of them. What a route reads or writes on its way needs the right of that, too. */
+/**
+ * Rights by the name of the route. A list = any of them. What a route reads or writes on its way needs the right of
+ * that, too.
+ */
 const rightOfRoute = {
   ...only(
     'none',
@@ -212,7 +215,7 @@ const rightOfRoute = {
   ),
   ...only('owner', 'holds.delete', 'projects.delete'),
   ...only('metrics', 'service.metrics'),
-  // Of the server itself, with rows of every project: for owners of everything.
+  // Routes of the server itself, with rows of every project: for owners of everything.
   ...only({ all: ['metrics', 'owner'] }, 'server.settings', 'server.dead_letters', 'server.dead_letter'),
   ...only({ all: ['metrics', 'owner'] }, 'server.dead_letter_replay', 'server.status'),
 } as const satisfies Record<string, NeededRight>

@@ -10,7 +10,7 @@ import type { Caller } from './route.ts'
 
 type Who = Pick<Caller, 'userId' | 'access'>
 
-/** Who types commands: bound by what the installation holds, and by no share of it. */
+/** The operator who types commands: limited by the installation, and by no share of it. */
 export const operator: Who = { userId: 'command', access: { '*': actions } }
 
 const isOperator = ({ access = {} }: Who): boolean => allowsOn(access, 'admin', '*')
@@ -25,7 +25,7 @@ const named: Readonly<Record<Bounded, string>> = {
 
 const sum = (counts: Iterable<number>): number => [...counts].reduce((all, one) => all + one, 0)
 
-/** What changes add, by kind and by entity. */
+/** The items that changes add, by kind and by entity. */
 function addedBy(state: DirectoryState, changes: readonly Change[]): Map<Bounded, Map<string, number>> {
   const added = new Map<Bounded, Map<string, number>>()
   for (const { key, value } of changes) {
@@ -41,7 +41,7 @@ function addedBy(state: DirectoryState, changes: readonly Change[]): Map<Bounded
   return added
 }
 
-/** Which entities take most of it, of those that the caller administers: how much another one has is not his business. */
+/** The entities that take most of it, among those that the caller administers: others are not shown. */
 function fillers({ room }: DirectoryState, kind: Bounded, { access = {} }: Who): string {
   const most = [...room]
     .map(([entity, taken]) => [entity, taken[kind]] as const)

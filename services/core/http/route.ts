@@ -1,4 +1,4 @@
-// What a declared endpoint is: everything that the server, the OpenAPI document and `npm run paths` need to know.
+// The declaration of an endpoint: everything that the server, the OpenAPI document and `npm run paths` need to know.
 import type { Readable } from 'node:stream'
 import { z } from 'zod'
 import type { Access, NeededRight } from '../directory/roles.ts'
@@ -16,7 +16,7 @@ export type Caller = {
   onlyProject?: ProjectId
   /** Actions by scope; absent: a caller without a key. */
   access?: Access
-  /** Of the key, by which sessions that were made with it name it. */
+  /** Id of the key, which its sessions name. */
   keyId?: string
   /** When the key ends; absent: it does not. */
   endsMs?: number
@@ -36,7 +36,7 @@ export type RouteContext<Input = unknown> = {
   caller: Caller
   /** Header by lower-case name, first value. */
   header(name: string): string | undefined
-  /** How the request came to the server: only where the server itself was asked, and not by `invoke`. */
+  /** The way of the request to the server: only where a client asked the server, and not for `invoke`. */
   via?: () => Via
   /** Address of the peer, or of the first untrusted hop when the peer is a trusted proxy. */
   clientIp(): string
@@ -67,7 +67,7 @@ export type RouteContext<Input = unknown> = {
   projects(): readonly ProjectId[]
 }
 
-/** What a handler answers. */
+/** The answer of a handler. */
 export type Reply =
   | { status?: number; json: unknown; headers?: Record<string, string> }
   /** JSON text that is already serialized. */
@@ -107,7 +107,7 @@ export type Route<Schema extends z.ZodType = z.ZodType> = {
   path: string
   /** Other paths with identical behaviour. */
   aliases?: string[]
-  /** Of the table in `rights.ts`. */
+  /** The right, from the table in `rights.ts`. */
   right: NeededRight
   summary: string
   /** Documents the query string; handlers read `context.query` themselves. */
@@ -118,7 +118,7 @@ export type Route<Schema extends z.ZodType = z.ZodType> = {
   responseType?: string
   /** Shape of one line of JSON Lines. */
   line?: z.ZodType
-  /** What the route appends to or reads from, for `npm run paths`. */
+  /** The topics that the route appends to and the tables that it reads, for `npm run paths`. */
   topics?: string[]
   tables?: string[]
   /** Id of the key that asks, where the address alone tells it: no credentials are looked at. @throws Fault */

@@ -29,11 +29,11 @@ export type ServeDeps = {
   connections: Connections
   /** Limits of keys and projects; without it nothing is limited or counted. */
   accounts?: Accounts | undefined
-  /** Told of reads; without it they leave nothing. */
+  /** Called for reads; without it they leave nothing. */
   readAudit?: ReadAudit | undefined
-  /** What is hidden of a project; absent: nothing. */
+  /** The cut-offs of a project's hidden data; absent: nothing is hidden. */
   cutoffsOf?: CutoffsOf | undefined
-  /** By the id of a key, or the user of a session. */
+  /** Finds a holder by the id of a key, or the user of a session. */
   findKey(id: string): KeyHolder | undefined
   /** Whether a key still does all that it did. */
   isHeld(holder: KeyHolder): boolean
@@ -65,13 +65,13 @@ const isNotJson = (contentType: string) => contentType.startsWith('multipart/') 
 
 const wrongType = (expected: string[]) => fault(415, `Unsupported Content-Type; expected ${expected.join(' or ')}`)
 
-/** What handlers of these keep of a body is a copy. */
+/** Handlers of these routes keep copies of their body. */
 const reusesBody = ({ body }: Route): boolean => body.type === 'raw' || (body.type === 'json' && body.check === 'bytes')
 
 type Body = RouteContext['body']
 
 /**
- * What the handler of a JSON route gets for these bytes.
+ * Parses the bytes for the handler of a JSON route.
  * @throws Fault 422 when there are none or they do not fit the schema, 413 when they are nested too deep
  */
 export function jsonInput(body: Route['body'] & { type: 'json' }, bytes: Buffer, maxDepth: number): unknown {
@@ -178,7 +178,7 @@ function reportEnd({ endsMs }: KeyHolder, { response }: Exchange): void {
   response.setHeader('X-Callhouse-Key-Expires', new Date(endsMs).toISOString())
 }
 
-/** Who has little left is told before it is refused. */
+/** Callers with little left see it in headers before they are refused. */
 function reportLimits(account: RequestAccount | undefined, { response }: Exchange): void {
   const headers = account?.headers()
   if (headers === undefined || response.headersSent) return

@@ -31,7 +31,7 @@ export type Sessions = {
   holder(headers: IncomingHttpHeaders, method: string, via: Via): KeyHolder | undefined
   /** The same with its times. */
   find(headers: IncomingHttpHeaders, method: string, via: Via): Session | undefined
-  /** Why no session is made for such a request; undefined when one is. */
+  /** The reason why such a request gets no session; undefined when it gets one. */
   refusal(via: Via): string | undefined
   /** `Set-Cookie` of a new session. @throws Error without a master key */
   begin(holder: KeyHolder, via: Via, untilMs?: number): { cookie: string; session: Session }
@@ -49,7 +49,7 @@ export type SessionDeps = {
   now?: () => number
 }
 
-/** Taken out at one time. */
+/** Number of outdated sessions that are removed at a time. */
 const maxOutdated = 100
 /** Sessions that a user ended one by one and that are remembered: one user shall not fill the directory. */
 const maxEnds = 1_000

@@ -6,7 +6,7 @@ import { createSecureContext, type SecureContextOptions, type TlsOptions, type S
 type TlsFiles = { certFile: string; keyFile: string; clientCaFile?: string | undefined }
 
 export type Tls = {
-  /** What a server is made with. */
+  /** The options of a server. */
   options(): SecureContextOptions & Pick<TlsOptions, 'requestCert' | 'rejectUnauthorized'>
   /** Gives a server each certificate that comes later. */
   renews(server: Pick<TlsServer, 'setSecureContext'>): void
@@ -17,7 +17,7 @@ type TlsDeps = TlsFiles & {
   /** New files cannot be used: those before stay. */
   onBroken(reason: string): void
   onRenewed(): void
-  /** How often the files are looked at. */
+  /** Interval between looks at the files. */
   pollMs?: number
 }
 
@@ -49,7 +49,7 @@ export function openTls({ certFile, keyFile, clientCaFile, onBroken, onRenewed, 
       for (const server of servers) server.setSecureContext(options)
       onRenewed()
     } catch (error) {
-      // Of two files that are replaced one comes first.
+      // Two files that are replaced come one after the other.
       onBroken((error as Error).message)
     }
   }

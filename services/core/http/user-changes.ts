@@ -1,4 +1,4 @@
-// What changes users and their grants: changes of a directory, worked out from its state.
+// Changes users and their grants: changes of a directory, computed from its state.
 import type { Change } from '../directory/directory.ts'
 import { itemKey, type UserValue } from '../directory/items.ts'
 import type { Role, Scope } from '../directory/roles.ts'
@@ -70,7 +70,7 @@ export function createUser(state: DirectoryState, userId: string, value: UserVal
 
 type Leaving = { state: DirectoryState; userId: string; hasConfigured: boolean; now: number }
 
-/** What ends everything that a user holds: keys, sessions and grants. @throws RefusedChange for the last owner */
+/** Ends everything that a user holds: keys, sessions and grants. @throws RefusedChange for the last owner */
 function ended({ state, userId, hasConfigured, now }: Leaving): Change[] {
   throwUnlessUser(state, userId)
   throwIfLastOwner(state, userId, hasConfigured)

@@ -1,4 +1,4 @@
-// How a request came to this server: over TLS or not, from this machine or not, below which path.
+// The way of a request to this server: over TLS or not, from this machine or not, below which path.
 import type { Express, Request } from 'express'
 import { isLoopbackName } from './host.ts'
 

@@ -10,9 +10,9 @@ import type { Counts, Meter } from './meter.ts'
 import { quotaFault, rateFault, rateHeaders, type Standing } from './policies.ts'
 import type { Quotas } from './quotas.ts'
 
-/** What operators have set; undefined = nothing. Asked with every request. */
+/** The limits that operators have set; undefined = nothing. Asked with every request. */
 export type LimitSettings = {
-  /** By bucket: keys that were made by others share theirs. */
+  /** Limits by bucket: keys that were made by others share theirs. */
   ofKey(keyId: string): readonly (readonly [bucket: string, limits: KeyLimits])[]
   ofProject(projectId: string): ProjectLimits | undefined
 }
@@ -21,7 +21,7 @@ type Outcome = { isRefused: boolean; bytesIn: number; bytesOut: number; ms: numb
 
 /** The account of a request that came over the network. */
 export type RequestAccount = Account & {
-  /** Of the limits of which less than a quarter is left. */
+  /** Headers of the limits of which less than a quarter is left. */
   headers(): Record<string, string> | undefined
   /** The request is over, its answer sent: gives its places back. Once. */
   end(outcome: Outcome): void
@@ -40,7 +40,7 @@ export type AccountDeps = {
   meter: Meter
   /** Processes that take requests: each has its share of a limit. */
   edges?: number
-  /** Of quotas that last. */
+  /** Status of refusals by quotas that last. */
   quotaStatus?: 403 | 429
   now?: () => number
   random?: () => number
@@ -50,10 +50,10 @@ const ownWork = ''
 
 type Charge = { policy: RatePolicy; name: string; perMinute: number; amount: number }
 
-/** Who sets limits is not kept out by them. */
+/** Routes that set limits are not limited. */
 const isFree = ({ right }: Pick<Route, 'right'>): boolean => right === 'admin' || right === 'owner'
 const isRead = ({ right }: Pick<Route, 'right'>): boolean => right === 'read'
-/** What was spent at a provider is recorded: its rows are charged, and never refused. */
+/** Money spent at a provider is always recorded: its rows are charged, and never refused. */
 const isInference = ({ right }: Pick<Route, 'right'>): boolean =>
   right === 'infer' || (typeof right === 'object' && 'all' in right && right.all.includes('infer'))
 
@@ -83,7 +83,7 @@ export function createAccounts(deps: AccountDeps): Accounts {
       if (buckets.isLow(one.name, one.perMinute)) setLow(low, one)
     }
   }
-  /** Of several buckets that a key shares the one that ends first is told of. */
+  /** Of several buckets that a key shares, the headers describe the one that ends first. */
   function setLow(low: Map<RatePolicy, Charge>, one: Charge): void {
     const other = low.get(one.policy)
     if (other === undefined || other.name === one.name || standingOf(one).left < standingOf(other).left)
@@ -198,7 +198,7 @@ export function createAccounts(deps: AccountDeps): Accounts {
           try {
             charge(requestCharge('project', projectId, ofProject.requests_per_minute), low)
           } catch (error) {
-            // Asked again, it is refused again.
+            // A repeated request is refused again.
             opened.delete(projectId)
             meter.of(projectId, keyId).refused++
             throw error

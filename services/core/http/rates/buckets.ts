@@ -10,7 +10,7 @@ export type Buckets = {
   give(name: string, amount: number): void
   /** Whether less than a quarter was left when something was taken last. */
   isLow(name: string, perMinute: number): boolean
-  /** What is left, and the milliseconds until the bucket is full. */
+  /** The amount that is left, and the milliseconds until the bucket is full. */
   left(name: string, perMinute: number): { amount: number; fullMs: number }
 }
 

@@ -1,4 +1,4 @@
-// What projects and keys take, minute by minute: counted here, written elsewhere.
+// Usage of projects and keys, minute by minute: counted here, written elsewhere.
 
 export type Counts = {
   requests: number
@@ -15,7 +15,7 @@ export type Counts = {
 
 export type UsageMinute = Counts & {
   projectId: string
-  /** Of the key; '' = the server's own work. */
+  /** Id of the key; '' = the server's own work. */
   keyId: string
   /** Milliseconds since 1970 at which the minute began. */
   minuteMs: number

@@ -2,7 +2,7 @@
 import type { RatePolicy } from '../../errors.ts'
 import { Fault } from '../errors.ts'
 
-/** How a limit stands: what is left of it, and the seconds until all of it is there again. */
+/** State of a limit: the amount left, and the seconds until all of it is there again. */
 export type Standing = {
   policy: RatePolicy
   quota: number

@@ -30,7 +30,7 @@ export type QuotaDeps = {
 
 const minute = 60_000
 const dayMs = 86_400_000
-/** What this process accepted in the last minutes may not be in the tables yet. */
+/** Minutes of own writes that may not be in the tables yet. */
 const ownMinutes = 3
 const nearPart = 0.8
 /** Sums over everything stored take at most this part of the time. */
