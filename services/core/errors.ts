@@ -1,4 +1,5 @@
-// What the mechanisms refuse on purpose: the log, the store's ports, blobs, clocks, memory. Only core/http knows statuses.
+// Refusals that mechanisms make on purpose: the log, the store's ports, blobs, clocks, memory. Only core/http knows
+// statuses.
 
 /** Limits that an operator sets for a key, a project or an entity. */
 export type RatePolicy =
@@ -6,7 +7,10 @@ export type RatePolicy =
   | ('project' | 'project-calls' | 'project-bytes' | 'project-day' | 'project-stored')
   | ('project-reads' | 'project-exports' | 'entity-day' | 'entity-stored')
 
-/** What a refusal kept: a bound of the whole process, or the share of one key or project, which the others do not feel. */
+/**
+ * The limit behind a refusal: one of the whole process, or the share of one key or project, which the others do not
+ * feel.
+ */
 export type Policy =
   | ('bodies' | 'bodies_share' | 'log' | 'log_share' | 'reads_share' | 'inference_concurrency')
   | RatePolicy

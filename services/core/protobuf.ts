@@ -41,7 +41,7 @@ function fieldBytes(wireType: number, varint: () => number): number {
 }
 
 /**
- * How many messages lie at the end of a way of fields through a message.
+ * Counts the messages at the end of a path of fields through a message.
  * @param fields at each step the numbers of the fields that are followed
  * @throws Error when the bytes are no message
  */

@@ -27,10 +27,10 @@ export type ProcessAudit = Audit & {
 
 export type AuditOptions = {
   sink: AuditSink
-  /** What does something when no request runs. */
+  /** The kind of program that acts when no request runs. */
   kind: 'command' | 'server'
   now?: () => number
-  /** Told of an end that could not be recorded: its event stays `begun`. */
+  /** Called for an end that could not be recorded: its event stays `begun`. */
   onLost?(error: Error): void
 }
 
@@ -41,7 +41,7 @@ type Pending = {
 }
 
 const maxDetails = 2_048
-/** Of what names heads of chains. */
+/** Heads of chains that are remembered. */
 const maxHeads = 64 * 1024
 const maxText = 500
 /** Events that are made durable together. */

@@ -2,15 +2,15 @@
 import { createHash } from 'node:crypto'
 import type { AuditedRequest } from '../process/running-handler.ts'
 
-/** What is recorded; the process and the request that runs say the rest. */
+/** An event to record; the process and the running request add the rest. */
 export type AuditEvent = {
   /** `key.created` */
   action: string
-  /** What it is about: `*`, an entity, or a project. */
+  /** The scope of the event: `*`, an entity, or a project. */
   scope: string
   /** Id of the thing. */
   target?: string
-  /** Who did it, when it is not the user of the request. */
+  /** The user who did it, when it is not the user of the request. */
   actor?: string
   /** The request, when it is not the one that runs. */
   by?: AuditedRequest

@@ -1,4 +1,5 @@
-// Which audit events may be gone: those that went by their age, as an event says that a checkpoint vouches for.
+// Finds the audit events that may be missing: those that went by their age, as an event says that a checkpoint vouches
+// for.
 import { z } from 'zod'
 import { type Head, hashOf, type SealedEvent } from './chain.ts'
 
@@ -33,7 +34,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** What events name, in the order of their times. One that was changed says nothing; it is found with all others. */
+/** The names in events, in the order of their times. One that was changed says nothing; it is found with all others. */
 export function namingsOf(events: readonly SealedEvent[]): Naming[] {
   const namings = events.flatMap((event): Naming[] => {
     const { success, data } = detailsSchema.safeParse(jsonOf(event.details))
@@ -86,8 +87,8 @@ function vouchedFor(namings: readonly Naming[], anchor: string | undefined): Map
 }
 
 /**
- * Of each chain the last event that may be gone. An event that says so counts when a checkpoint names it or one behind
- * it in its chain, with the same retention, and nothing shows that what went was younger.
+ * The last event of each chain that may be missing. An event that says so counts when a checkpoint names it or one
+ * behind it in its chain, with the same retention, and nothing shows that what went was younger.
  * @param anchor hash of the checkpoint that vouches, itself and by what is before it; absent = every checkpoint does
  */
 export function excusesOf(namings: readonly Naming[], anchor?: string): Map<string, Excuse> {

@@ -17,7 +17,7 @@ type Gone = { events: number; days: number[] }
 
 export type Verified = { events: number; chains: number; gone: Gone; faults: AuditFault[]; faultCount: number }
 
-/** Of more faults only the number is told. */
+/** Number of faults that are listed; of more only the count is shown. */
 const maxFaults = 1_000
 
 const keyOf = (chain: string, seq: number): string => `${chain} ${seq}`

@@ -34,7 +34,7 @@ export type BucketBlobsOptions = {
   local: FolderBlobs
   /** True: a content that the bucket does not take stays in the local folder; false: the upload is refused. */
   mayStayLocal: boolean
-  /** Told when the bucket did not take a content. */
+  /** Called when the bucket did not take a content. */
   onRefused(error: Error): void
   maxAttempts?: number
 }

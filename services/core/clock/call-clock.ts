@@ -1,4 +1,4 @@
-// How time passes for calls: their deadlines, and how long they wait for room.
+// The clock of calls: their deadlines, and their waits for room.
 
 export type CallClock = {
   /** Milliseconds. */

@@ -22,7 +22,7 @@ export type Clock = {
   tell(): void
   /** @throws Refusal unless another thread gave this value under the number that this edge has now */
   check(value: bigint): void
-  /** What another thread of this process joins it by. */
+  /** The state by which another thread of this process joins the clock. */
   readonly shared: SharedClock
 }
 

@@ -1,4 +1,4 @@
-// Who goes next: a bounded number of slots, and those that wait for one take turns by key, whoever came first.
+// A fair queue: a bounded number of slots, and those that wait for one take turns by key, whoever came first.
 
 type Begin = (leave: () => void) => void
 
@@ -17,16 +17,16 @@ export type FairQueue<Key> = {
 }
 
 type Options = {
-  /** How many go at one time. */
+  /** Number of slots. */
   slots: number
-  /** How many requests of one key may wait; default: any number. */
+  /** Limit of waiting requests of one key; default: any number. */
   maxWaitingPerKey?: number
-  /** How many parts may wait of all keys that do, an equal share for each, at least one; default: any number. */
+  /** Limit of waiting parts of all keys, an equal share for each, at least one; default: any number. */
   maxWaiting?: number
   refused?(): Error
 }
 
-/** What is known of a key while it has a place or waits for one. */
+/** State of a key while it has a place or waits for one. */
 type KeyQueue = {
   running: number
   waiting: number
@@ -130,7 +130,7 @@ export function createFairQueue<Key>(options: Options): FairQueue<Key> {
         enterCircle(line)
       }
       one.begin()
-      // What began may have left already, or asked for more: the next one is looked for from the start.
+      // The begun work may have left already, or asked for more: the search starts over.
       line = circle
     }
   }

@@ -26,7 +26,7 @@ export function createLoopTurns(): InTurn {
         begin()
       } finally {
         if (performance.now() - beganMs < maxRoundMs) leave()
-        // What setImmediate calls belongs to the same round: what is set from there comes in the next one.
+        // Callbacks of setImmediate belong to the same round: those that they set come in the next one.
         else setImmediate(() => setImmediate(leave))
       }
     })

@@ -2,7 +2,8 @@
 
 export type Shares<Key> = {
   /**
-   * Why so many bytes more cannot be had: `all` = everybody's together would be too many, `share` = a key's would.
+   * The reason why so many bytes more cannot be had: `all` = everybody's together would be too many, `share` = a key's
+   * would.
    * @param of what each key would have of them; the rest belongs to nobody
    * @param total what everybody holds; default: what was taken here
    */
@@ -11,16 +12,16 @@ export type Shares<Key> = {
   /** Takes back what was taken. */
   give(bytes: number, of: Iterable<readonly [Key, number]>): void
   totalBytes(): number
-  /** What a key holds. */
+  /** Bytes that a key holds. */
   bytesOf(key: Key): number
 }
 
 type Options = {
-  /** Asked at each look: it may change with what is known. */
+  /** The total limit. It is read each time, because it may change. */
   bound(): number
-  /** What a key may have however many there are, as long as the bound allows it. */
+  /** Bytes that a key may have with any number of keys, as long as the bound allows it. */
   minBytes: number
-  /** What a key may have at most when another one has something too, or had lately. Default: an equal share of the bound. */
+  /** Most bytes of a key when another one has something too, or had lately. Default: an equal share of the bound. */
   maxBytes?(): number
   /** How long another key counts after it took something. Default: as long as it holds something. */
   recentMs?: number
@@ -38,7 +39,7 @@ export function createShares<Key>(options: Options): Shares<Key> {
   const { isAlwaysShared = () => false } = options
   const held = new Map<Key, number>()
   let total = 0
-  /** Who took last, and who was the last other one: enough to know when any other key did. */
+  /** The key that took last, and the last other one: enough to know when any other key did. */
   let latest: { key: Key; atMs: number } | undefined
   let before: { key: Key; atMs: number } | undefined
 
@@ -59,7 +60,7 @@ export function createShares<Key>(options: Options): Shares<Key> {
   function isOverShare(key: Key, bytes: number, after: number): boolean {
     const has = held.get(key) ?? 0
     const mine = has + bytes
-    // What is larger than a share could never be taken otherwise.
+    // A piece that is larger than a share could never be taken otherwise.
     if (mine <= minBytes || has === 0) return false
     const others = othersOf(key)
     const boundBytes = bound()
@@ -70,7 +71,7 @@ export function createShares<Key>(options: Options): Shares<Key> {
 
   return {
     refusal(bytes, of, all = total) {
-      // What is larger than the bound is taken when there is nothing else: it could never be taken otherwise.
+      // A piece that is larger than the bound is taken when there is nothing else: it could never be taken otherwise.
       if (all === 0) return null
       if (all + bytes > bound()) return 'all'
       for (const [key, part] of of) if (isOverShare(key, part, all + bytes)) return 'share'

@@ -1,4 +1,4 @@
-// How many pieces of work of a project run at one time; shared by all threads of a process.
+// Limits the pieces of work of a project that run at one time; shared by all threads of a process.
 import { createFairQueue, type FairQueue, slotIn } from './fair-queue.ts'
 
 export type Slots = {

@@ -1,7 +1,7 @@
 // Long work on the event loop that yields, so that requests are answered in between.
 import { setImmediate } from 'node:timers/promises'
 
-/** How long work holds the event loop before it yields. */
+/** Longest time that work holds the event loop before it yields. */
 const maxHoldMs = 4
 
 /** @returns called after each step of work: a promise to wait for when the last one is long enough ago */

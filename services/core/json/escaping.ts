@@ -7,7 +7,7 @@ import { loadModule } from '../process/wasm.ts'
 export const maxEscapedLength = 16_384
 const maxBytes = maxEscapedLength * 3
 export const maxEscapedBytes = maxBytes
-/** What the module reads and writes before and behind a text. */
+/** Bytes that the module reads and writes before and after a text. */
 const guardBytes = 64
 const inputAt = guardBytes
 const outputAt = inputAt + maxBytes + guardBytes
@@ -20,7 +20,7 @@ const pages = Math.ceil((seenAt + 8 + maxNames * 4) / 65_536)
 /** The function behind `write`, without its checks. */
 type Bytes = Buffer & { utf8Write(text: string, at: number): number }
 
-/** What a text in UTF-8 holds. */
+/** Properties of a text in UTF-8. */
 export type Seen = {
   /** Its bytes are `from` to `end` of this memory, until the next text. */
   memory: Uint8Array
@@ -42,9 +42,9 @@ export type Escaping = {
   memory: Uint8Array
   start: number
   escape(text: string): number
-  /** Of at most `maxEscapedBytes` bytes. */
+  /** Escapes at most `maxEscapedBytes` bytes. */
   escapeBytes(source: Buffer, start: number, end: number): number
-  /** What the last bytes hold. */
+  /** Properties of the last bytes. */
   seen(): Seen
 }
 

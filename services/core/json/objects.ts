@@ -1,6 +1,6 @@
 // JSON objects: values that are one, and the text of one whose members are texts.
 
-/** What `JSON.parse` makes of `{…}`. */
+/** Whether a value is what `JSON.parse` makes of `{…}`. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

@@ -9,5 +9,5 @@ export const ownValueKey = '(value)'
 /** Whether objects of a document may have values of their own. */
 export const holdsOwnValues = (document: string): boolean => document === 'attributes'
 
-/** How the text of such an object begins. */
+/** First bytes of the text of such an object. */
 export const ownValueLead = `{"${ownValueKey}":`

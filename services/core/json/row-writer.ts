@@ -26,9 +26,9 @@ export type JsonBuffer = {
   sizeBytes(): number
   /** Writes a text of ASCII over what stands at a position. */
   over(position: number, text: string): void
-  /** What was written between two positions, until more is written. */
+  /** The bytes that were written between two positions, valid until more is written. */
   between(start: number, end: number): Uint8Array
-  /** What was written. It is never written again as long as nothing more is added. */
+  /** The bytes that were written. It is never written again as long as nothing more is added. */
   done(): Buffer
 }
 
@@ -68,7 +68,7 @@ export function createJsonBuffer(sizeHint: number, pool: BufferPool = freshBuffe
     quote(module, module.escape(value))
   }
 
-  /** What was escaped, between quotes. */
+  /** Writes the escaped text between quotes. */
   function quote({ memory, start }: Escaping, end: number): void {
     const bytes = end - start
     reserve(bytes + 2)

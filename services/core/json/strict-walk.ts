@@ -3,7 +3,7 @@
 import { tooLarge } from '../errors.ts'
 import { closingQuote, type Scan, skipScalar, skipSpace, Unreadable } from './tokens.ts'
 
-/** Told of what lies between the quotes of keys and of other strings, with the interest of the walk. */
+/** Called for the bytes between the quotes of keys and of other strings, with the interest of the walk. */
 export type Notes = {
   key(s: Scan, start: number, end: number, colon: number, interest: number): void
   text(s: Scan, start: number, end: number, interest: number): void

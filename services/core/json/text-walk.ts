@@ -54,6 +54,6 @@ export function valueEnd(text: string, at: number): number {
   throw unexpectedAt(text, text.length)
 }
 
-/** What the string between two quotes says. @param raw with its quotes */
+/** The value of the string between two quotes. @param raw with its quotes */
 export const textOfString = (raw: string): string =>
   raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1)

@@ -12,7 +12,7 @@ export class Unreadable extends Error {
   }
 }
 
-/** What was found in a value. */
+/** Findings about a value. */
 export const found = {
   /** A line break between tokens. */
   lines: 1,

@@ -6,7 +6,7 @@ import type { Log, Position } from './log.ts'
 import { parsePositions, positionHeader } from './positions.ts'
 import type { Progress } from './progress.ts'
 
-/** What of a request says how fresh its answer has to be. */
+/** The parts of a request that say how fresh its answer has to be. */
 type FreshnessWish = {
   /** Header by lower-case name. */
   header(name: string): string | undefined
@@ -65,7 +65,10 @@ export function createFreshness(deps: {
   log: Log
   progress: Progress
   boundMs: number
-  /** Told of each wait: `current` = nothing was missing, `waited` = it came in time, `stale` = the answer may lack it. */
+  /**
+   * Called after each wait: `current` = nothing was missing, `waited` = it came in time, `stale` = the answer may lack
+   * it.
+   */
   onWait?(outcome: 'current' | 'waited' | 'stale', ms: number): void
 }): Freshness {
   const { log, progress, boundMs } = deps

@@ -3,15 +3,15 @@
 import type { Refusal } from '../errors.ts'
 
 /**
- * How far a topic has got: number of the last record, counted from 1 per topic and partition. 0 = nothing.
- * The embedded log has one partition, 0.
+ * A point in a topic: number of the last record, counted from 1 per topic and partition. 0 = nothing. The embedded log
+ * has one partition, 0.
  */
 export type Position = { topic: string; partition: number; offset: number }
 
-/** How the log wants the rows of one append to be split into records. */
+/** Limits for splitting the rows of one append into records. */
 export type RecordSplit = { partitions?: number; maxRecordBytes?: number }
 
-/** What the edge appends: one request's rows of one topic, already serialized. */
+/** An append of the edge: one request's rows of one topic, already serialized. */
 export type RecordInput = {
   /**
    * Rows as JSON Lines: each row `{"project_id":…}` ended by \n; the first byte of each is `{`. The bytes may change
@@ -19,7 +19,7 @@ export type RecordInput = {
    */
   rows: Buffer
   rowCount: number
-  /** How many of the rows are patches (topic calls only). */
+  /** Number of rows that are patches (topic calls only). */
   patchCount: number
   /** Greatest accept timestamp among the rows. */
   clock: bigint
@@ -63,7 +63,7 @@ export type Batch = {
 export type LogHealth = {
   status: 'ok' | 'degraded' | 'down'
   reason?: string
-  /** What was durable and is gone, found when the log was opened; names no paths. */
+  /** Records that were durable and are gone, found when the log was opened; names no paths. */
   lost?: string
   /** Bytes that are appended and not applied. */
   unappliedBytes: number
@@ -71,7 +71,7 @@ export type LogHealth = {
   lagMs: number
 }
 
-/** What is appended to a partition and not applied; by estimate where other processes append and apply too. */
+/** Records that are appended to a partition and not applied; an estimate where other processes append and apply too. */
 export type Lag = {
   topic: string
   partition: number
@@ -86,7 +86,7 @@ export type Lag = {
 /** Records of a partition that the log holds; `first` is `end + 1` when there are none. */
 export type KeptRange = { partition: number; first: number; end: number }
 
-/** What tells a topic from every other one, of this log or of another, and what it holds. */
+/** The identity of a topic among all topics of all logs, and its contents. */
 export type TopicIdentity = {
   topic: string
   /** Random, made with the topic; empty when the topic is gone. */
@@ -107,8 +107,8 @@ export type Log = {
   topics: readonly string[]
   append(topic: string, records: RecordInput[]): Promise<Position>
   /**
-   * Why an append of so many bytes by project would be refused at this moment; null when it may be taken. For an edge that
-   * knows the project before it makes the rows: what is refused then costs it little.
+   * The reason why an append of so many bytes by project would be refused at this moment; null when it may be taken.
+   * For an edge that knows the project before it makes the rows: what is refused then costs it little.
    */
   refusal(projects: ReadonlyMap<string, number>): Refusal | null
   /** Position of the last durable record of each topic, at this moment. */
@@ -124,15 +124,16 @@ export type Log = {
    */
   consume(topic: string, signal: AbortSignal): AsyncIterable<Batch>
   /**
-   * What waits in other partitions of the topic, to be applied together with the batch that `consume` delivered last:
-   * about `bytes` of it at most, one batch of each partition that has none under way. Each is committed on its own.
+   * Takes batches that wait in other partitions of the topic, to be applied together with the batch that `consume`
+   * delivered last: about `bytes` of it at most, one batch of each partition that has none under way. Each is committed
+   * on its own.
    */
   takeMore(topic: string, bytes: number): Batch[]
   /** Makes the position durable: everything up to it is applied and will not be delivered again. */
   commit(position: Position): Promise<void>
   /** Last committed position of each partition. */
   committed(topic: string): Promise<Position[]>
-  /** Of every topic, at this moment. */
+  /** Identities of all topics at this moment. */
   identity(): Promise<TopicIdentity[]>
   /** Gives every topic a new id, where the log makes them itself: whatever knew the old ones has no part in it any more. */
   renew(): Promise<void>

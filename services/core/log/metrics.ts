@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client'
 import { metricsIn } from '../process/metrics-in.ts'
 import type { Lag, Log } from './log.ts'
 
-/** Of topics with more partitions a process shows only those that it applies: every process would show them all. */
+/** With more partitions a process shows only those that it applies: otherwise every process would show them all. */
 const maxForeignPartitions = 64
 
 /** @param limitBytes where appends are refused */

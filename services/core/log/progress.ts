@@ -1,4 +1,4 @@
-// How far each topic is applied in this process, and whoever waits for it.
+// Tracks how far each topic is applied in this process, and wakes the waiters.
 import type { Log, Position } from './log.ts'
 
 export type Progress = {
@@ -9,8 +9,8 @@ export type Progress = {
   /** Resolves true once every position is applied, false after `boundMs` or when the signal aborts. */
   reach(positions: Position[], boundMs: number, signal?: AbortSignal): Promise<boolean>
   /**
-   * Of these partitions no more can be read than the tables are known to hold (`remembered`), whatever is reported as
-   * applied, until they hold everything up to these positions.
+   * Limits reads of these partitions to the positions that the tables are known to hold (`remembered`), whatever is
+   * reported as applied, until they hold everything up to these positions.
    */
   holdBack(until: readonly Position[]): void
   remembered(positions: readonly Position[]): void

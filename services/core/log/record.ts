@@ -8,7 +8,7 @@ export type StoredHeader = RecordHeader & {
   highClock: bigint
   /** Milliseconds since 1970 at which the record was appended. */
   appendedMs: number
-  /** How many records of the same write precede it; `offset - groupIndex` was durable before this write began. */
+  /** Number of records of the same write that precede it; `offset - groupIndex` was durable before this write began. */
   groupIndex: number
 }
 

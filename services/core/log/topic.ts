@@ -1,4 +1,5 @@
-// What the log and the store know of a topic. Which topics there are is told to them where they are opened.
+// The facts about a topic that the log and the store need. Which topics there are is told to them where they are
+// opened.
 
 export type Topic = {
   name: string

@@ -2,9 +2,9 @@
 import { Buffer } from 'node:buffer'
 
 /**
- * What pools gave out and did not get back. Nothing else is ever kept: the buffers of others may be parts of the memory
- * that Node cuts small buffers from, which has the size of one that is kept; and one that is given back twice would have
- * two owners.
+ * Buffers that pools gave out and did not get back. Nothing else is ever kept: the buffers of others may be parts of
+ * the memory that Node cuts small buffers from, which has the size of one that is kept; and one that is given back
+ * twice would have two owners.
  */
 const lent = new WeakSet<ArrayBufferLike>()
 
@@ -66,10 +66,10 @@ export function createBufferPool({
 /** New buffers every time. */
 export const freshBuffers: BufferPool = { take: (sizeHint) => fresh(Math.max(1024, sizeHint)), give() {} }
 
-/** What streamed answers are written from: given back once the socket has taken them. */
+/** Buffers for streamed responses, returned to the pool after the socket has flushed them. */
 export const lineBuffers = createBufferPool()
 
-/** What rows of the log are written into: given back once they are durable. */
+/** Buffers for rows of the log, returned to the pool once the rows are durable. */
 export const rowBuffers = createBufferPool({ isShared: true })
 
 export type Piece = string | Buffer

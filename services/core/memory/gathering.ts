@@ -2,12 +2,12 @@
 import { type BufferPool, freshBuffers } from './buffer-pool.ts'
 
 export type Gathering = {
-  /** How many bytes there will be, as the sender says. */
+  /** Announces the number of bytes, as the sender says. */
   expect(bytes: number): void
   add(piece: Buffer): void
   /** Everything that was added, in order. */
   whole(): Buffer
-  /** What is held in memory for it. */
+  /** Bytes that are held in memory for it. */
   heldBytes(): number
 }
 

@@ -14,7 +14,7 @@ export const heapPerJsonByte = 80
 const heapPerRowByte = 8
 /** Smaller needs always find room: all of them together stay within what is spared. */
 const smallBytes = 4 * 2 ** 20
-/** Left free: new objects (V8 counts 192 MiB of the limit for them), and small needs. */
+/** Bytes that are left free: for new objects (V8 counts 192 MiB of the limit for them), and small needs. */
 const sparedBytes = 256 * 2 ** 20
 
 /** Limit in MiB of the heap of a thread whose largest body has so many bytes. */

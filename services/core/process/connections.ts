@@ -1,6 +1,6 @@
-// Which connections the ports of the server keep. All ports have one bound together, so that whoever holds connections
-// open leaves files for log and engine; a connection without a request is closed after seconds; and one that comes when
-// there is no room takes the place of the one that has been quiet longest, of strangers first.
+// Chooses the connections that the ports of the server keep. All ports have one bound together, so that whoever holds
+// connections open leaves files for log and engine; a connection without a request is closed after seconds; and one
+// that comes when there is no room takes the place of the one that has been quiet longest, of strangers first.
 import type { Server, Socket } from 'node:net'
 import { type CallClock, callClock } from '../clock/call-clock.ts'
 
@@ -29,7 +29,7 @@ type Entry = Connection & { socket: Socket; leave(): void }
 export function createConnections(options: {
   most: number
   clock?: CallClock
-  /** Told at most once a minute. */
+  /** Called at most once a minute. */
   onFull?(): void
 }): Connections {
   const { most, clock = callClock, onFull } = options

@@ -1,4 +1,4 @@
-// How many files the process may have open, and what of that is for connections.
+// The limit of open files of the process, and the share of it for connections.
 import { readFileSync } from 'node:fs'
 
 /** Node raises the soft limit to the hard one when it starts; null where the system does not say. */

@@ -25,11 +25,11 @@ export type FolderLock = {
   release(): Promise<void>
 }
 
-/** How the time of a lock passes. */
+/** The clock of a lock. */
 export type LockTime = {
-  /** Of a clock that is never set, and stands still while the machine sleeps. */
+  /** Time of a clock that is never set, and stands still while the machine sleeps. */
   steadyMs(): number
-  /** Of a clock that can be set. */
+  /** Time of a clock that can be set. */
   wallMs(): number
   wait(ms: number): Promise<unknown>
   /** Runs something again and again, until what it gives is called; does not keep the process alive. */
@@ -37,7 +37,7 @@ export type LockTime = {
 }
 
 type LockOptions = {
-  /** How long to wait for a holder that is about to end. */
+  /** Longest wait for a holder that is about to end. */
   waitMs?: number
   /** The holder writes its lock and looks whether it still has it. */
   beatMs?: number
@@ -49,7 +49,7 @@ type LockOptions = {
   settleMs?: number
   lock?: KernelLock
   time?: LockTime
-  /** Told once, when it is not over at once. */
+  /** Called once, when it takes more than a moment. */
   onWait?(line: string): void
   /** The folder is another process's. Does not return: nothing of this process may write any more. */
   onLost?(line: string): void
@@ -166,10 +166,10 @@ function isSameFile(path: string, { dev, ino }: { dev: number; ino: number }): b
   return found?.ino === ino && found.dev === dev
 }
 
-/** How long nothing was heard of a holder. One that can be seen is silent for ever when it has ended, else never. */
+/** Time since the last sign of a holder. One that can be seen is silent for ever when it has ended, else never. */
 async function silenceOf(holder: Holder, own: Holder, path: string, silenceMs: number): Promise<number> {
   if (isSameNamespace(holder, own)) return (await hasEnded(holder)) ? silenceMs : 0
-  // By the clock of the file system, which may be another machine's: now is when a file is written now.
+  // The clock is that of the file system, which may be another machine's: the time of a file that is written now.
   const probe = `${path}-${own.id}.tmp`
   const file = await open(probe, 'wx', 0o600)
   try {

@@ -1,4 +1,4 @@
-// How much of a disk stays free: a share of it, up to what the server can ever need.
+// The part of a disk that stays free: a share of it, up to the most that the server can ever need.
 
 const gib = 2 ** 30
 

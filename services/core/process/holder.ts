@@ -1,4 +1,4 @@
-// Who holds a folder, as its lock file says, and whether that process has ended.
+// Reads the holder of a folder from its lock file, and finds out whether that process has ended.
 import { randomUUID } from 'node:crypto'
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
@@ -10,14 +10,14 @@ export type Holder = {
   host: string
   /** When the process started, in clock ticks since boot; '' where that cannot be known. */
   startTicks: string
-  /** Of the kernel; another one is another machine, or this one before it was started again. */
+  /** Id of the kernel's boot; another one is another machine, or this one before it was started again. */
   bootId: string
   /** Process numbers mean something within it only. */
   pidNamespace: string
   since: string
 }
 
-/** Of one length, so that one write replaces another one wholly. */
+/** All records have one length, so that one write replaces another one wholly. */
 const recordBytes = 512
 
 const text = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '')
@@ -52,7 +52,10 @@ export const isSameKernel = (a: Holder, b: Holder): boolean => a.bootId === b.bo
 export const isSameNamespace = (a: Holder, b: Holder): boolean =>
   isSameKernel(a, b) && a.pidNamespace === b.pidNamespace
 
-/** Of a holder in the same PID namespace. A process whose parent has not asked for its end yet counts as ended. */
+/**
+ * Whether a holder in the same PID namespace has ended. A process whose parent has not asked for its end yet counts as
+ * ended.
+ */
 export async function hasEnded({ pid, startTicks }: Holder): Promise<boolean> {
   try {
     process.kill(pid, 0)

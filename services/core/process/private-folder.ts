@@ -7,7 +7,7 @@ export type Reach = 'user' | 'group'
 /** Rights that nobody else may have. */
 const foreignRights: Record<Reach, number> = { user: 0o077, group: 0o007 }
 
-/** What new files and folders are made with. */
+/** The umask of new files and folders. */
 export const umaskOf = (reach: Reach): number => (reach === 'user' ? 0o077 : 0o027)
 
 const sticky = 0o1000
@@ -24,7 +24,7 @@ async function modesIn(folder: string): Promise<{ path: string; mode: number }[]
   return entries.flat()
 }
 
-/** What others can enter: the folder, and then what lies in it. Nothing while the folder is closed. */
+/** The paths that others can enter: the folder, and then its contents. Nothing while the folder is closed. */
 export async function openToOthers(folder: string, reach: Reach): Promise<string[]> {
   const rights = foreignRights[reach]
   const { mode } = await stat(folder)

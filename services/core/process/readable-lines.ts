@@ -14,7 +14,7 @@ const shown = new Set(['level', 'time', 'msg'])
 /** Whoever asked went away: pages give up what they no longer show. */
 const clientGone = 499
 
-/** What happens all the time and went well. */
+/** Lines of frequent events that went well. */
 const isOrdinary = ({ level, msg, status, ms }: Line): boolean =>
   level <= 30 &&
   (msg === 'batch' || (msg === 'request' && (status === clientGone || (Number(status) < 400 && Number(ms) < slowMs))))

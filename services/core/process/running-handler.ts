@@ -1,4 +1,4 @@
-// What the handler that runs may read of the store, and whether its work may still move to a thread.
+// The context of the running handler: what it may read of the store, and whether its work may still move to a thread.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type LongAnswer, TooLongHere } from '../errors.ts'
 import type { ProjectId } from '../ids.ts'
@@ -9,9 +9,9 @@ export type Work = { mayMove: boolean; moved: TooLongHere | undefined }
 /** Rows that are appended about a project: their bytes, and the calls that they begin. */
 export type Amount = { bytes: number; calls: number }
 
-/** What a request is charged for: the limits of its key and projects, and what is counted of it. */
+/** The account of a request: the limits of its key and projects, and its counters. */
 export type Account = {
-  /** By which the thread that holds the engines knows it in another one. */
+  /** The number by which the thread that holds the engines knows it in another one. */
   number?: number
   /** @throws Fault 429 when the project has had its requests of a minute */
   open(projectId: ProjectId): void
@@ -27,7 +27,7 @@ export type Account = {
   read(projectId: ProjectId, pool: 'interactive' | 'export' | 'background'): void
 }
 
-/** Who asks for what runs: as audit events name it. */
+/** The caller of the running request, as audit events name it. */
 export type AuditedRequest = {
   requestId: string
   userId: string
@@ -42,21 +42,21 @@ export type Cutoffs = {
   callsUs?: number | undefined
   /** Only where payloads are kept for less time than their calls. */
   payloadsUs?: number | undefined
-  /** Of indexed values of payloads. */
+  /** Cut-off of indexed values of payloads. */
   valuesUs?: number | undefined
   statsUs?: number | undefined
   logsUs?: number | undefined
 }
 
-/** What is hidden of a project now; undefined = nothing. */
+/** The cut-offs of a project now; undefined = nothing is hidden. */
 export type CutoffsOf = (projectId: ProjectId) => Cutoffs | undefined
 
-/** What a handler runs for; handlers that it invokes run for the same. */
+/** The context that a handler runs in; handlers that it invokes share it. */
 export type RunningFor = {
   account?: Account | undefined
   request?: AuditedRequest | undefined
   cutoffsOf?: CutoffsOf | undefined
-  /** What its waits for earlier writes came to: milliseconds, 0 = nothing is missing. */
+  /** Result of its waits for earlier writes: milliseconds, 0 = nothing is missing. */
   staleness?: { ms: number } | undefined
 }
 
@@ -64,7 +64,9 @@ export type RunningHandler = RunningFor & {
   route: string
   withoutProject: boolean
   projects: ReadonlySet<string>
-  /** Of the projects with any, as it was when they were opened: one answer has one cutoff. */
+  /**
+   * Cut-offs of the projects that have some, as they were when the projects were opened: one answer has one cut-off.
+   */
   cutoffs?: ReadonlyMap<string, Cutoffs>
   work: Work | undefined
 }
@@ -77,12 +79,12 @@ export const runAs = <T>(handler: RunningHandler, work: () => T): T => running.r
 /** Work of the request that runs; handlers that another one invokes share it. */
 export const runningWork = (): Work | undefined => running.getStore()?.work
 
-/** Of the request that runs; undefined for work of the server's own. */
+/** The account of the running request; undefined for the server's own work. */
 export const runningAccount = (): Account | undefined => running.getStore()?.account
 
 /** The request that runs; undefined for work of the server's own and in other threads. */
 export const runningRequest = (): AuditedRequest | undefined => running.getStore()?.request
-/** What the request that runs may not see of a project that it opened. */
+/** The cut-offs of the running request in a project that it opened. */
 export const runningCutoffs = (projectId: ProjectId): Cutoffs | undefined => running.getStore()?.cutoffs?.get(projectId)
 
 /** A wait for earlier writes ended before they were readable: the answer of the request that runs may lack them. */

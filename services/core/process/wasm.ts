@@ -1,6 +1,6 @@
 // Loads the WebAssembly modules that are checked in (`npm run wasm` builds them).
 
-/** What node has of the WebAssembly interface and is used here; its types come with those of browsers only. */
+/** The part of Node's WebAssembly interface that is used here; its types come only with those of browsers. */
 type Wasm = {
   validate(code: Uint8Array): boolean
   Module: new (code: Uint8Array) => object

@@ -3,9 +3,9 @@ import { readFileSync, statSync } from 'node:fs'
 import type { z } from 'zod'
 
 export type WatchedFile<T> = {
-  /** What the file says, or said when it could be read last. Looks whether it has changed. */
+  /** The contents of the file, or the last ones that could be read. Looks whether it has changed. */
   current(): T
-  /** Why what it says now does not count, undefined when it does. Looks whether it has changed. */
+  /** The reason why its contents do not count, undefined when they do. Looks whether it has changed. */
   problem(): string | undefined
 }
 
@@ -61,7 +61,7 @@ export function watchFile<Content, T>(options: WatchedFileOptions<Content, T>): 
       return String((error as NodeJS.ErrnoException).code)
     }
   }
-  // Taken before the file is read: what changes meanwhile is seen the next time.
+  // The stamp is taken before the file is read: a change meanwhile is seen the next time.
   let stamp = stampOf()
   let current = reading(options)
   let problem: string | undefined

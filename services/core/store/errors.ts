@@ -29,7 +29,7 @@ const badStatements = new Set([
 const tooManyRows = 158
 const units: Record<string, number> = { thousand: 1e3, million: 1e6, billion: 1e9, trillion: 1e12 }
 
-/** Which limit was met by how many rows; the engine tells them as texts such as `20.00 million`. */
+/** The exceeded limit and its number of rows, from engine texts such as `20.00 million`. */
 function rowsMessageOf(message: string): string {
   const [most, found] = ['max', 'current'].map((which) => {
     const [, number, unit = ''] = new RegExp(`${which} rows: ([\\d.]+)(?: (\\w+))?`).exec(message) ?? []

@@ -31,7 +31,7 @@ const waitsFor = /^-- A day after (\w+\.sql)/
 const daySeconds = 86_400
 
 const hourUs = 3_600_000_000
-/** What stands in place of the checksum while such a statement is not through: from which time on. */
+/** Text in place of the checksum while such a statement is not through: the time from which on it may run. */
 const untilText = 'until '
 
 /** A migration is known by its name: its number says the order, and may change. */

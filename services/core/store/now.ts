@@ -1,4 +1,4 @@
-// What time it is for the database.
+// Reads the clock of the database.
 import type { Store } from './store.ts'
 
 /** @returns milliseconds since 1970, undefined when it does not say */

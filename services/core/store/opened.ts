@@ -5,13 +5,13 @@ import { keepWork, moveWork, throwUnlessOpened } from '../process/running-handle
 import { parseRows } from './rows.ts'
 import type { Query, QueryOptions, Store } from './store.ts'
 
-/** What handlers may do with the store. */
+/** The store as handlers see it. */
 export type OpenedStore = Pick<Store, 'rows' | 'bytes'>
 
 /** Answers of JSON that become values within some 25 ms, with what is done with them. */
 const maxAnswerBytes = 1024 * 1024
 
-/** By which a thread that begins anew knows the answer to its query. */
+/** The key by which a restarted thread finds the answer to its query. */
 export const answerKey = ({ sql, params }: Query, format: string): string =>
   JSON.stringify([sql, params, format], (_, value) => (typeof value === 'bigint' ? `${value}n` : value))
 
@@ -23,7 +23,7 @@ export function openedOnly(store: Pick<Store, 'bytes'>): OpenedStore {
   async function bytes(query: Query, format: string, options?: QueryOptions): Promise<Buffer> {
     throwUnlessOpened(query)
     const answer = await store.bytes(query, format, options)
-    // What comes in other formats never becomes values.
+    // Answers in other formats never become values.
     if (answer.length > maxAnswerBytes && format.startsWith('JSON'))
       moveWork({ key: answerKey(query, format), bytes: answer })
     return answer

@@ -1,4 +1,4 @@
-// What every driver of the store is told, and the bounds of its statements.
+// Options of every driver of the store, and the limits of its statements.
 import { fileURLToPath } from 'node:url'
 import type { StoreLogger, StoreMetrics } from './store.ts'
 

@@ -6,7 +6,7 @@ import type { ReadTimes } from './read-times.ts'
 import type { Query, QueryOptions, Store } from './store.ts'
 
 /**
- * How a read finds its rows:
+ * The way in which a read finds its rows:
  * - `rollup`: counters and statistics of minutes and hours, with what those do not cover
  * - `text`: a text index over documents
  * - `side columns`: values that were taken out of documents
@@ -18,7 +18,7 @@ import type { Query, QueryOptions, Store } from './store.ts'
  */
 type ReadPath = 'rollup' | 'text' | 'side columns' | 'index' | 'keys' | 'window' | 'scan' | 'table'
 
-/** From the program's own text, in which values are parameters. The first that fits. */
+/** Patterns of the program's own SQL, in which values are parameters. The first that fits. */
 const paths: readonly (readonly [path: ReadPath, fits: RegExp])[] = [
   ['rollup', /\bcallhouse\.call_(stats|counts)/],
   ['text', /\bhas(All|Any)Tokens\(/],
@@ -77,7 +77,7 @@ export function withReadLog(
     const { ms, ...sizes } = fields
     const isSlow = ms >= slowMs
     if (!isSlow && !logger.isLevelEnabled('debug')) return
-    // Of many slow reads at one time one is looked at: the others are slow for the same reason.
+    // Of many slow reads at one time one is estimated: the others are slow for the same reason.
     const isEstimated = (isSlow && estimates === 0) || logger.isLevelEnabled('trace')
     const rowsRead = isEstimated ? await estimate(query, options) : undefined
     const { pool = 'interactive' } = options

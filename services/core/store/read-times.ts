@@ -1,4 +1,4 @@
-// What the reads of a process took, by name and by how they find their rows: their number, and times of the latest ones.
+// Statistics of the reads of a process by name and path: their number, and times of the latest ones.
 
 type ReadTime = { name: string; path: string; count: number; p50Ms: number; p95Ms: number }
 

@@ -92,7 +92,7 @@ export type ScopeOf<Table extends string> = {
   from(table: Table, options?: From): Sql
 }
 
-/** What of a table may be seen, as a condition on a column that is named for it; undefined = all of it. */
+/** The visible part of a table, as a condition on a column that is named for it; undefined = all of it. */
 export type Visible<Table extends string> = (table: Table, column: (name: string) => Sql) => Sql | undefined
 
 /** A query on project tables. Each table comes from the scope, which puts the project first, and then what may be seen. */

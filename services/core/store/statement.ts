@@ -1,4 +1,4 @@
-// What every statement carries: its limits and the settings on which the meaning of our queries depends.
+// The settings of every statement: its limits, and the settings on which the meaning of our queries depends.
 import { bindParams, quote } from './chdb/literals.ts'
 import { type Query, StoreError } from './store.ts'
 
@@ -45,7 +45,7 @@ export const writeSettings = (limits: Limits): Settings => ({
   max_partitions_per_insert_block: 0,
 })
 
-/** Of counters and exports: below requests and batches. */
+/** Priority of counters and exports: below requests and batches. */
 export const lowPriority = priority(10)
 
 export const settingsText = (settings: Settings): string =>

@@ -4,16 +4,19 @@ import type { Topic } from '../log/topic.ts'
 
 /** SQL text with `{name:Type}` parameters. Values never enter the text. */
 export type Query = {
-  /** Shown in the query log and in metrics, e.g. `calls.page`. */
+  /** Name in the query log and in metrics, e.g. `calls.page`. */
   name: string
   sql: string
   params: Record<string, unknown>
-  /** Whose rows it reads; absent = what belongs to no project, or to all of them. Reads take turns by it. */
+  /** The project whose rows it reads; absent = rows of no project, or of all of them. Reads take turns by it. */
   projectId?: ProjectId
 }
 
 export type QueryOptions = {
-  /** Which connections serve it: lists and single reads, long exports and scans, or what no one waits for. Default interactive. */
+  /**
+   * The connections that serve it: lists and single reads, long exports and scans, or work that no one waits for.
+   * Default interactive.
+   */
   pool?: 'interactive' | 'export' | 'background'
   timeoutMs?: number
   memoryBytes?: number
@@ -27,7 +30,7 @@ export type QueryOptions = {
 }
 
 /**
- * Why the store refused: `data` = the rows can never be inserted, `outage` = the same statement may succeed later,
+ * A refusal of the store: `data` = the rows can never be inserted, `outage` = the same statement may succeed later,
  * `busy` = too many of its project wait, `rows` = it would go through more rows than a read may.
  */
 export class StoreError extends Error {

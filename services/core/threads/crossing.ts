@@ -1,4 +1,4 @@
-// What crosses from one thread to another: buffers without copies where that is possible, and errors of known classes.
+// Moves values from one thread to another: buffers without copies where that is possible, and errors of known classes.
 import { Refusal } from '../errors.ts'
 import { ClientGone } from '../http/body.ts'
 import { Fault } from '../http/errors.ts'

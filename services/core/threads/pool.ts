@@ -52,7 +52,7 @@ type Thread = {
   worker: Worker
   /** Settles once its modules have run, or it has ended. */
   begun: Promise<void>
-  /** Of the requests that run in it, by number. */
+  /** Abort signals of the requests that run in it, by number. */
   signals: Map<number, AbortSignal>
   accounts: Map<number, Account>
   /** Set until the handler that began last lets go of the thread. */
@@ -128,11 +128,11 @@ export function createRequestThreads(deps: ThreadsDeps): RequestThreads {
     }
     worker.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') return end(error)
-      // Of several it is not known which one took the memory.
+      // With several requests it is not known which one took the memory.
       end(signals.size === 1 ? tooLarge() : unavailable('Long requests need too much memory at one time'))
     })
     worker.on('exit', () => end(closed.signal.aborted ? closing() : new Error('a request thread ended')))
-    // What waits for it keeps the process alive by itself: a connection, or a shutdown.
+    // Its waiters keep the process alive by themselves: a connection, or a shutdown.
     worker.unref()
     threads.add(thread)
     return thread

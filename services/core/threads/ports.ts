@@ -17,7 +17,7 @@ import type { ChunkSources } from './chunks.ts'
 
 export type Ports = {
   log: Pick<Log, 'append' | 'flush'>
-  /** Of this process: a thread's values must have been given under the number that its edge still has. */
+  /** The clock of this process: a thread's values must have been given under the number that its edge still has. */
   clock: Pick<Clock, 'check'>
   store: Pick<Store, 'bytes'>
   blobs: Blobs
@@ -47,7 +47,7 @@ export type SharedRules = {
   changedSince(version: number): Promise<{ version: number; rules: unknown } | undefined>
 }
 
-/** What is asked for, by name; rows and contents travel as buffers beside it. */
+/** Requests to ports, by name; rows and contents travel as buffers beside them. */
 export type PortRequests = {
   /** `request`: number of the request that it is a part of. */
   append: { topic: string; records: Omit<RecordInput, 'rows'>[]; request: number | undefined }
@@ -132,7 +132,7 @@ export function servePorts(
   const uploads = createHeld<BlobUpload>()
   const begun = createHeld<AuditEnd>()
   let isReleased = false
-  /** Why requests are refused whose handlers go on in the thread: their next question is answered by it. */
+  /** Reasons to refuse requests whose handlers go on in the thread: their next question is answered by it. */
   const refusals = new WeakMap<Account, unknown>()
 
   /** Does it for the request's account. @throws what its limits refused before */

@@ -11,10 +11,10 @@ import type { Parcel } from './crossing.ts'
 /** All of a request but its body, which travels beside it. */
 export type LongRequest = {
   number: number
-  /** Of the answer of the store that comes along. */
+  /** Key of the answer of the store that comes along. */
   answerKey: string | undefined
   route: string
-  /** Of its values; absent: as much as any may take. */
+  /** Heap that its values take per byte; absent: as much as any may take. */
   heapPerByte: number | undefined
   /** Most nested containers of its body. */
   maxJsonDepth: number
@@ -29,7 +29,7 @@ export type LongRequest = {
   keyId?: string | undefined
 }
 
-/** What a thread needs to make the routes. */
+/** The data that a thread needs to make the routes. */
 export type ThreadData<Config, Role> = { config: Config; role: Role; split: RecordSplit; clock: SharedClock }
 
 type ReplyHead = { status?: number; headers: Record<string, string>; contentType?: string; source?: number } & {

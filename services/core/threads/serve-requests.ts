@@ -10,7 +10,7 @@ import { type LongRequest, parcelOf } from './requests.ts'
 
 type Handle = (request: LongRequest, body: Buffer, signal: AbortSignal) => Promise<Reply>
 
-/** How long a request waits for those that run in its thread to give their memory back. */
+/** Longest wait of a request for those in its thread to give their memory back. */
 const roomMs = 10_000
 const recheckMs = 250
 

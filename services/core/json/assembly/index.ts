@@ -89,7 +89,7 @@ export function escapeAndLook(from: usize, end: usize, to: usize, seen: usize): 
   names = 0
   let high = i8x16.splat(0)
   let spaced = i8x16.splat(0)
-  // What stands around the bytes is seen as letters.
+  // The bytes around the text are treated as letters.
   store<u8>(from - 1, 97)
   v128.store(end, i8x16.splat(97))
   while (p < end) {

@@ -5,7 +5,7 @@ import type { LogLogger } from '../segments/writer.ts'
 import type { PartitionBuffer } from './buffers.ts'
 
 export type Beginnings = {
-  /** From now on each partition waits for what `applied` tells. */
+  /** Makes each partition wait for the positions of `applied`. */
   ask(applied: () => Promise<Position[]>): void
   /** Partitions that came just now. */
   add(buffers: readonly PartitionBuffer[]): void

@@ -1,4 +1,4 @@
-// What the consumer of Kafka holds in memory of each partition, and which batch of it is to be delivered when.
+// The records of each partition in memory of the Kafka consumer, and the batches to deliver.
 
 import type { Batch, RecordHeader } from '../log.ts'
 import { decodeHeaders } from './message.ts'
@@ -50,7 +50,7 @@ export function createPartitionBuffer(
   let bytes = 0
   /** Number of the next record, once known. */
   let next: number | null = null
-  /** How many records at the front are delivered and not committed. */
+  /** Number of records at the front that are delivered and not committed. */
   let delivered = 0
   let deliveredBytes = 0
   let sinceMs = 0

@@ -9,7 +9,7 @@ import { mayPassForNewTopic } from './new-topics.ts'
 export type KafkaLogOptions = {
   brokers: string[]
   topics: Topics
-  /** What this process does with the log; a process that only reads positions does neither. */
+  /** The work of this process on the log; a process that only reads positions does neither. */
   roles: { produce: boolean; consume: boolean }
   /** First part of the topics' names; `callhouse.calls` with `callhouse.` */
   topicPrefix: string
@@ -23,7 +23,7 @@ export type KafkaLogOptions = {
   /** Partitions and replicas of topics that are created; existing ones stay as they are. */
   partitions: number
   replication: number
-  /** How long records are kept. */
+  /** Retention of records. */
   retentionMs: number
   compression: 'none' | 'gzip'
   tls?: boolean
@@ -86,7 +86,7 @@ export function createKafkaClient(options: KafkaLogOptions): KafkaClient {
       () =>
       ({ namespace, level, log: { message, error } }) => {
         const fields = { namespace, ...(error === undefined ? {} : { error: String(error) }) }
-        // What kafkajs calls an error it mostly tries again by itself.
+        // kafkajs mostly retries what it calls an error.
         if (level === logLevel.ERROR) logger?.warn(fields, message)
         else logger?.info(fields, message)
       },
@@ -166,7 +166,7 @@ async function createTopics(
   })
 }
 
-/** What the topics allow; the setting that we create them with where reading it is not permitted. */
+/** The size that the topics allow; where it may not be read, the size that they are created with. */
 async function smallestMessageBytes(admin: Admin, { topics, named }: KafkaClient): Promise<number> {
   const resources = topics.map((topic) => ({
     type: kafkajs.ConfigResourceTypes.TOPIC,

@@ -284,7 +284,7 @@ export function createKafkaConsumer(options: {
         const batch = await nextBatch(topic, delivery, signal)
         if (batch === null) continue
         yield batch
-        // What is still waiting in other partitions was there when the reader asked.
+        // Records that are still waiting in other partitions were there when the reader asked.
         if (!hasWaiting(topic)) delivery.isFlushing = false
       }
     } finally {

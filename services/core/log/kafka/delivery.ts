@@ -1,4 +1,4 @@
-// What the consumer of one topic waits for: records, time, or its end.
+// Waits of the consumer of one topic: for records, time, or its end.
 
 export type KafkaDelivery = {
   isConsuming: boolean

@@ -3,7 +3,7 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { unavailable } from '../../errors.ts'
 import type { LogLogger } from '../segments/writer.ts'
 
-/** What an edge says of itself; its newest claim counts, the number 0 gives up what it had. */
+/** Claim of an edge; its newest one counts, and the number 0 gives up the one it had. */
 export type Claim = { owner: string; number: number; isFixed: boolean }
 
 /** An append-only list of claims in one order for all edges, with times of one clock. */
@@ -18,7 +18,7 @@ export type ClaimLog = {
 export type EdgeLease = {
   /** The number that is this edge's at the moment. @throws Refusal while that is not certain */
   number(): number
-  /** Why there is none at the moment, null when there is. */
+  /** The reason why there is none at the moment, null when there is one. */
   problem(): string | null
   /** Renews the lease now; the timer does so by itself. @throws when it cannot be done */
   renew(): Promise<void>
@@ -32,9 +32,9 @@ export type EdgeLeaseOptions = {
   fixed: number
   /** Numbers are leased from 1 to this one. */
   maxNumber: number
-  /** How long a lease lasts without being renewed; others wait twice as long, for clocks that differ. Default 30 s. */
+  /** Life of a lease that is not renewed; others wait twice as long, for clocks that differ. Default 30 s. */
   termMs?: number
-  /** Of this machine. One that stops while it sleeps, and one that is set, check each other. */
+  /** Clocks of this machine. One that stops while it sleeps, and one that is set, check each other. */
   clocks?: readonly (() => number)[]
   logger: LogLogger | undefined
 }

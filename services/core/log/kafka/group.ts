@@ -11,7 +11,7 @@ export type KeptPartition = { topic: string; partition: number; first: number; e
 export type KafkaGroup = {
   /** Workers that are in the group, or may come back to their place in it. */
   members(): Promise<number>
-  /** Of every partition of the topics that exist. */
+  /** Positions of every partition of the topics that exist. */
   kept(): Promise<KeptPartition[]>
   /** Ids of all topics. */
   identity(): Promise<TopicIdentity[]>
@@ -124,7 +124,7 @@ export async function openKafkaGroup(options: KafkaLogOptions): Promise<KafkaGro
               // Position n is the offset of the record after it.
               .map(({ partition, offset }) => ({ partition, offset: String(offset) })),
           }))
-          // Of no member: the coordinator takes it only while the group is empty.
+          // The offsets belong to no member: the coordinator takes them only while the group is empty.
           await coordinator.offsetCommit({ groupId, groupGenerationId: -1, memberId: '', topics })
         }),
       close,

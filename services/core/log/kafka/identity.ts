@@ -6,7 +6,10 @@ import { createRawConnection } from './internals.ts'
 import { fetchTopicIds } from './topic-ids.ts'
 
 export type KafkaIdentity = {
-  /** What the topics hold is told while they are those of the first call. @throws when the brokers do not answer */
+  /**
+   * The ids and contents of the topics, while they are the topics of the first call. @throws when the brokers do not
+   * answer
+   */
   identity(): Promise<TopicIdentity[]>
   close(): Promise<void>
 }

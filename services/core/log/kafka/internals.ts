@@ -1,4 +1,4 @@
-// What kafkajs 2.2.4 can do but does not offer: static membership, cheap look-ups of offsets, and repairs.
+// Features of kafkajs 2.2.4 that it does not expose: static membership, cheap look-ups of offsets, and repairs.
 import { createRequire } from 'node:module'
 import type { Kafka, KafkaConfig } from 'kafkajs'
 import { encodeProduce, type ProduceFields } from './encode.ts'
@@ -31,7 +31,7 @@ export type RawMessage = {
 
 /** A node of the cluster; throws KafkaJSProtocolError when a partition has an error. */
 export type RawBroker = {
-  /** What it understands, by key of the request. */
+  /** The versions that the broker understands, by key of the request. */
   versions?: Record<number, { maxVersion: number }>
   metadata(topics: string[]): Promise<unknown>
   offsetFetch(request: { groupId: string; topics: Partitions<{ partition: number }> }): Promise<{

@@ -17,7 +17,7 @@ async function createTopic(client: ReturnType<typeof createKafkaClient>, topic: 
     if ((await admin.listTopics()).includes(topic)) return
     const configEntries = [
       { name: 'cleanup.policy', value: 'compact' },
-      // What was replaced is gone after two days: a name or an address of somebody can be erased.
+      // Replaced items are gone after two days: a person's name or address can be erased.
       { name: 'max.compaction.lag.ms', value: String(dayMs) },
       { name: 'segment.ms', value: String(dayMs) },
       { name: 'delete.retention.ms', value: String(dayMs) },

@@ -11,13 +11,13 @@ import { createKafkaPositions, type Offsets } from './positions.ts'
 import { createKafkaProducer } from './producer.ts'
 
 export type KafkaLog = Log & {
-  /** Of this process since its start. */
+  /** Counters of this process since its start. */
   counters(): { requests: number; records: number }
   /** Bytes of records that the consumer holds. */
   bufferedBytes(): number
 }
 
-/** How often positions are looked at when nobody asks. */
+/** Interval between look-ups of positions when nobody asks. */
 const pollMs = 1_000
 
 /** The broker does not answer: the worker tries again. */
@@ -36,7 +36,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
     if (found === undefined) throw new Error(`Topic ${topic} has no partition ${partition}`)
     return found
   }
-  // Who applies how much is not known here, so a share counts only when much waits; and each edge has one of its own.
+  // This process does not know how much others apply, so a share counts only when much waits; each edge has its own.
   const shares = createUnapplied({ maxBytes: maxUnappliedBytes, isApplying: () => false })
   const own = new Map<string, OwnAppends[]>(
     client.topics.map((topic) => [
@@ -66,7 +66,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
       if (offsets.size === client.topics.length) polledAt = performance.now()
       each(offsets, (one) => {
         const lag = of(one)
-        // What was asked before a position went back is not true any more.
+        // An answer to a look-up that began before the position went back is stale.
         if ((wentBackAt.get(lag) ?? 0) > sinceMs) return
         lag.committed(one.offset)
         ownOf(one).committed(one.offset)
@@ -186,7 +186,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<KafkaLog
     },
     async committed(topic) {
       const found = inOrder((await positions.committed([topic])).get(topic) as number[], topic)
-      // What this process has committed may be newer than the look-up.
+      // Positions that this process has committed may be newer than the look-up.
       return found.map((one) => ({ ...one, offset: Math.max(one.offset, of(one).position()) }))
     },
     identity: identity.identity,

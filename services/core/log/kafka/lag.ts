@@ -6,7 +6,7 @@ export type PartitionLag = {
   observed(end: number, atMs: number): void
   /** The position was seen; it does not go back by that. */
   committed(offset: number): void
-  /** What lies after the position is applied again. */
+  /** Records after the position are applied again. */
   wentBack(offset: number, atMs: number): void
   position(): number
   end(): number

@@ -15,8 +15,8 @@ export type LargeRecords = {
 }
 
 /**
- * How much longer than records they stay: the newest segment of a topic without a rule of its own ends up to a week after
- * its first record, and clocks may differ by a day.
+ * Time that they are kept longer than records: the newest segment of a topic without a rule of its own ends up to a
+ * week after its first record, and clocks may differ by a day.
  */
 export const largeRecordsLongerMs = 8 * 86_400_000
 

@@ -40,7 +40,7 @@ export function decodeHeaders(headers: Record<string, unknown> | undefined): Sto
   }
 }
 
-/** What Kafka and the batch add to a message, rounded up. */
+/** Bytes that Kafka and the batch add to a message, rounded up. */
 export const overheadBytes = 256
 
 /** FNV-1a of the key; a key that is a partition's number, as the writer of calls makes it, is that partition. */
@@ -51,7 +51,7 @@ export function partitionOf(key: string, partitions: number): number {
   return (hash >>> 0) % partitions
 }
 
-/** How the writer of calls begins a row that is no patch. */
+/** First bytes of a row of calls that is no patch. */
 const wholeCall = Buffer.from('{"kind":"complete"')
 
 /** Parts of a record that fit into `limitBytes` each, but for single rows that are larger; the whole when its rows cannot be told apart. */

@@ -1,4 +1,4 @@
-// What brokers answer while a topic is new: it takes them a moment until they know it, and longer until it has a leader.
+// Errors of brokers while a topic is new: it takes them a moment until they know it, and longer until it has a leader.
 
 const types = new Set<unknown>(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'])
 

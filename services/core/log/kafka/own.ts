@@ -1,4 +1,4 @@
-// What this process appended to a partition and nobody has applied yet, by project.
+// Counts the bytes that this process appended to a partition and nobody has applied yet, by project.
 import type { ProjectBytes } from '../segments/unapplied.ts'
 
 export type OwnAppends = {

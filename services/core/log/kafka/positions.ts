@@ -15,11 +15,11 @@ export type KafkaPositions = {
   ends(topics?: readonly string[]): Promise<Offsets>
   /** Committed positions of the group at this moment, of the topics and maybe of others. */
   committed(topics?: readonly string[]): Promise<Offsets>
-  /** What each topic holds, at this moment. */
+  /** The records that each topic holds at this moment. */
   kept(): Promise<(topic: string) => KeptRange[]>
   /** Greatest accept timestamp that the last records of all partitions tell. */
   lastClock(): Promise<bigint>
-  /** Why the last look-up failed, null when it did not. */
+  /** The reason why the last look-up failed, null when it did not. */
   problem(): string | null
   close(): Promise<void>
 }

@@ -15,7 +15,7 @@ export type KafkaProducer = {
   inflightBytes(): number
   /** Produce requests that were acknowledged, and the records in them. */
   counters(): { requests: number; records: number }
-  /** Why appends fail or are refused, null when they are accepted. */
+  /** The reason why appends fail or are refused, null when they are accepted. */
   problem(): string | null
   /** Sends what waits, then disconnects. */
   close(): Promise<void>
@@ -156,7 +156,7 @@ export async function createKafkaProducer(options: {
       total += fill(part, queue, Math.min(recordBytes, requestBytes - total))
       parts.push(part)
     }
-    // Who was served comes last in the next request.
+    // Partitions that were served come last in the next request.
     for (const { topic, partition } of parts) {
       const key = `${topic}/${partition}`
       const queue = queues.get(key) as Pending[]

@@ -45,7 +45,7 @@ function reader(bytes: Buffer) {
       if (byte < 128) return value
     }
   }
-  /** Of a text or a list; -1 = null. */
+  /** Length of a text or a list; -1 = null. */
   const length = (): number => varint() - 1
   return {
     skip: (count: number) => void take(count),

@@ -9,7 +9,7 @@ import { createUnapplied, mib, type ProjectBytes } from './unapplied.ts'
 export type Admission = {
   /** Counts the bytes in. @throws Refusal when too much is unapplied, of all projects or of one, or the disk was low a moment ago */
   enter(bytes: number, projects: ProjectBytes): void
-  /** What `enter` would throw. */
+  /** The refusal that `enter` would throw. */
   refusal(bytes: number, projects: ProjectBytes): Refusal | null
   /** Counts in what was unapplied when the log was opened. */
   restore(bytes: number): void
@@ -22,7 +22,7 @@ export type Admission = {
   /** The next check looks at the disk (after a write found it full). */
   recheckDisk(): void
   unappliedBytes(): number
-  /** Why it refused lately, null when it accepts. */
+  /** The reason why it refused lately, null when it accepts. */
   reason(): string | null
 }
 
@@ -39,7 +39,10 @@ export function createAdmission(options: {
   dir: string
   maxUnappliedBytes: number
   minFreeBytes: number
-  /** How long a read waits for what is not applied yet. Default: it is not known, and nothing is bounded by it. */
+  /**
+   * Longest wait of a read for records that are not applied yet. Default: it is not known, and nothing is bounded by
+   * it.
+   */
   readersWaitMs?: number | undefined
 }): Admission {
   const { fs, dir, maxUnappliedBytes, minFreeBytes, readersWaitMs } = options

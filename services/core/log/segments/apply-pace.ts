@@ -1,4 +1,4 @@
-// How long bytes of the log take to be applied, known from batches that follow on one another.
+// Measures how long bytes of the log take to be applied, from batches that follow on one another.
 
 export type ApplyPace = {
   /** @param isMore whether more was waiting when they were applied, so that the next batch began at once */
@@ -7,9 +7,9 @@ export type ApplyPace = {
   bytesIn(ms: number): number | undefined
 }
 
-/** What is reported within the first is one, and what takes longer than the second waited for something else. */
+/** Reports within the first are counted as one batch; a batch of more than the second waited for something else. */
 const [minMs, maxMs] = [5, 20_000]
-/** Of smaller batches most of the time is spent on what every batch costs. */
+/** Smaller batches spend most of their time on fixed costs. */
 const minBytes = 2 ** 20
 /** Weight of the newest batch. */
 const newest = 0.3

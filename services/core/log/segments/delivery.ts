@@ -184,7 +184,7 @@ export function createSegmentDelivery(options: {
     },
     committed: () => position.offset(),
     flush() {
-      // What a batch under way or a waiting segment holds needs no flush.
+      // Records of a batch under way or of a waiting segment need no flush.
       if (writer.growing()?.sizeBytes === 0) return
       if (writer.growing() === null) return
       isFlushing = true

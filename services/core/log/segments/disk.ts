@@ -89,7 +89,7 @@ export function guardedFs(fs: LogFs, check: () => void): LogFs {
       return {
         writev: guarded(file.writev),
         truncate: guarded(file.truncate),
-        // What is durable is acknowledged next.
+        // The caller acknowledges durable records next.
         datasync: async () => {
           await file.datasync()
           check()

@@ -16,7 +16,7 @@ const writtenMs = (path: string): Promise<number> =>
     () => 0,
   )
 
-/** Who may still have it: it was not given back (process 0), and was written a short while ago. */
+/** The process that may still hold it: the lock was not given back (process 0), and was written a short while ago. */
 async function holderOf(path: string): Promise<Holder | undefined> {
   const holder = decodeHolder(await readFile(path, 'utf8').catch(() => ''))
   const isRecent = Math.abs(Date.now() - (await writtenMs(path))) < silenceMs

@@ -1,4 +1,4 @@
-// Which of the appends that wait share the next write, so that nobody waits for all that others have sent.
+// Chooses which waiting appends share the next write, so that nobody waits for everything that others have sent.
 import type { ProjectBytes } from './unapplied.ts'
 
 export type Waiting = { sizeBytes: number; projects: ProjectBytes }
@@ -33,7 +33,7 @@ export function inFairOrder<A extends Waiting>(appends: A[]): A[] {
     if (projects.length > 0 && projects.every((project) => quiet.has(project))) first.push(append)
     else {
       later.push(append)
-      // What comes behind it in one of its projects stays there.
+      // Later appends of one of its projects stay behind it.
       for (const project of projects) quiet.delete(project)
     }
   }

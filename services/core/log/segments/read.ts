@@ -50,7 +50,7 @@ export async function* readSegments(options: {
     yield* storedRecords(bytes, records, next, toOffset)
     if (end > toOffset) return
     hasBegun ||= end > next
-    // What retention removed is skipped at the beginning; a gap later on is a fault.
+    // Records that retention removed are skipped at the beginning; a gap later on is a fault.
     next = end > next || isLast ? Math.max(end, next) : (files[index + 1] as SegmentFile).first
     if (isLast) {
       files = (await listSegments(fs, folder)).files

@@ -135,7 +135,7 @@ export function createRetention(options: {
     for (const file of plain.slice(0, -1)) {
       if (file.first !== end || !fits(file.sizeBytes)) break
       const bytes = await readStored(fs, { path: file.path, first: file.first, last: null }, fileBuffers)
-      // Of a segment that was there at the start the size is not known before.
+      // The size of a segment that was there at the start is not known before.
       if (!fits(bytes.length)) {
         fileBuffers.give(bytes)
         break

@@ -87,7 +87,7 @@ export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<Em
     commits: 0,
   }
   const opened = new Map<string, OpenTopic>()
-  /** What the tables are known to hold; nothing is removed before that is told. */
+  /** Positions that the tables are known to hold; nothing is removed before they are reported. */
   const remembered = new Map<string, number>()
   let lastClock = 0n
   let lastActiveMs = 0

@@ -134,7 +134,7 @@ export const publicHeader = ({
   sizeBytes,
 })
 
-/** What the driver keeps in memory about a checked segment. */
+/** The facts about a checked segment that the driver keeps in memory. */
 export function summarize(file: SegmentFile, records: StoredHeader[], sizeBytes: number): Segment {
   let rowCount = 0
   let patchCount = 0

@@ -15,11 +15,14 @@ export type Unapplied = {
   take(bytes: number, projects: ProjectBytes): void
   give(bytes: number, projects: ProjectBytes): void
   totalBytes(): number
-  /** Why it refused what was not one project's fault, until something is taken or given back; null when it did not. */
+  /**
+   * The reason of the last refusal that was not one project's fault, until something is taken or given back; null when
+   * there is none.
+   */
   reason(): string | null
 }
 
-/** What a project may always have, as long as the bound allows it. */
+/** Bytes that a project may always have, as long as the total allows it. */
 const minBytes = 16 * 2 ** 20
 /** A project that has no more than this waiting is not refused for what others have, up to the bound of bytes. */
 const littleBytes = 4 * 2 ** 20

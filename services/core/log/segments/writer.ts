@@ -110,7 +110,7 @@ export function createWriter(options: {
     return segment
   }
 
-  /** Of a segment whose end could not be set when it was sealed. */
+  /** Sets the end of a segment again that could not be set when it was sealed. */
   async function endAgain({ file: path, sizeBytes }: Segment): Promise<void> {
     const file = await fs.open(path, 'r+')
     await file.truncate(sizeBytes).finally(() => file.close())

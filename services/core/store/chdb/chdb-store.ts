@@ -234,7 +234,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
       } catch (error) {
         return { status: 'down', reason: toStoreError(error, 'read').message }
       }
-      // What was repaired is told at once.
+      // A repaired part shows at once.
       if (watch.health().status !== 'ok') await watch.check().catch(() => undefined)
       return watch.health()
     },

@@ -6,7 +6,7 @@ import { quote } from './literals.ts'
 /** `file()` expands wildcards, archives and schemes in other paths and may then read nothing and say nothing. */
 export const isPlainPath = (path: string): boolean => /^\/[A-Za-z0-9_./-]+$/.test(path)
 
-/** How the rows are read: exactly as the edge wrote them, or not at all. */
+/** Settings for reading rows: exactly as the edge wrote them, or not at all. */
 export const readingSettings: Settings = {
   input_format_skip_unknown_fields: 0,
   input_format_import_nested_json: 0,

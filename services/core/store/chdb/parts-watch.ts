@@ -6,7 +6,7 @@ type Detached = { table: string; name: string; reason: string }
 export type PartsWatch = {
   /** Looks now. */
   check(): Promise<void>
-  /** What the last look found. */
+  /** The result of the last look. */
   health(): StoreHealth
   stop(): void
 }

@@ -8,7 +8,7 @@ export type EngineResult = { bytes(): Uint8Array; rowsRead: number }
 type Job = {
   sql: string
   format: string
-  /** Whose turn it takes. */
+  /** The project whose turn the statement takes. */
   projectId?: string | undefined
   /** Gives up after this time, waiting for a connection included. Absent: the statement's own limit decides. */
   timeoutMs?: number
@@ -50,7 +50,7 @@ export function createPool(options: { name: string; size: number; open: () => Se
 
   function give(session: Session, isClean: boolean): void {
     if (isClean) idle.push(session)
-    // What a failed statement had already put out would come before the next one's result.
+    // Otherwise the output of a failed statement would come before the next result.
     else session.close()
   }
 

@@ -21,7 +21,7 @@ export function createSegmentPaths(dir: string): SegmentPaths {
 
   const prepare = async (): Promise<string> => {
     if (isPlainPath(dir)) {
-      // Left by a process that was killed.
+      // The folder of a process that was killed.
       await rm(dir, { recursive: true, force: true })
       await mkdir(dir, { recursive: true, mode: 0o700 })
       return dir

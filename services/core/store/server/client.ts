@@ -22,7 +22,7 @@ export type Job = {
   /** Gives up after this time, waiting for a connection included. */
   timeoutMs: number
   signal?: AbortSignal
-  /** Whose turn it takes. */
+  /** The project whose turn the statement takes. */
   projectId?: string | undefined
 }
 
@@ -42,7 +42,7 @@ const controlTimeoutMs = 5_000
 /** Sockets are given up before the server's own limit, 3 s in old versions: one that it has just closed is not used. */
 const idleSocketMs = 2_500
 
-/** How a server ends an answer that it cannot finish: with a marker around the error, or in old versions with the error. */
+/** The end of an answer that a server cannot finish: a marker around the error, or in old versions the error. */
 const markedError = /\r\n__exception__\r\n[^\r\n]*\r\n([\s\S]*?)\r?\n?[^\r\n]*\r\n__exception__\r\n$/
 const bareError = /(?:^|\n)(Code: \d+\. DB::Exception: [^\n]*)\n?$/
 const tailBytes = 2 ** 16

@@ -37,7 +37,7 @@ const isForScratch = (sql: string, scratch: readonly string[]): boolean => {
 }
 
 type Rule = {
-  /** Which statements it is for; the first rule that fits is used. */
+  /** Whether the rule is for the statement; the first rule that fits is used. */
   fits(sql: string): boolean
   /** Statements in place of it, still in the program's names. */
   to(sql: string, cluster: string): string[]
@@ -109,7 +109,10 @@ function columnActions(sql: string): string[] {
     .map((action) => action.replace(/ (?:CODEC|SETTINGS) ?\((?:[^()]|\([^()]*\))*\)/g, ''))
 }
 
-/** What a server runs for one statement of a migration; nothing for the tables that each worker makes for itself. */
+/**
+ * The statements that a server runs for one statement of a migration; none for the tables that each worker makes for
+ * itself.
+ */
 export function serverStatements(sql: string, { database, cluster, scratch }: ServerShape): string[] {
   if (isForScratch(sql, scratch)) return []
   const rule = clusterRules.find(({ fits }) => fits(sql))

@@ -13,8 +13,8 @@ export const stageOf = (landing: string): string => `${landing}_stage`
 export const allShards = (table: string): string => `${table}_all`
 
 /**
- * What the scratch tables of one process end with. Random, because a worker that hangs may still be there when the
- * next one of its name starts, and two must never share a table.
+ * Suffix of the scratch tables of one process. Random, because a worker that hangs may still be there when the next one
+ * of its name starts, and two must never share a table.
  */
 export function ownerSuffix(worker: string): string {
   const plain = worker.toLowerCase().replace(/[^a-z0-9]+/g, '_')
@@ -25,7 +25,7 @@ export function ownerSuffix(worker: string): string {
 /** Tables that each worker has of its own: the stages of landing tables, and what holds the batch that it applies. */
 export type WorkerTables = {
   landings: readonly string[]
-  /** Made by the migrations, tables before views (docs/adr/0002). */
+  /** Scratch tables of the migrations, tables before views (docs/adr/0002). */
   scratch: readonly string[]
 }
 

@@ -33,11 +33,11 @@ export type ServerStoreOptions = StoreOptions & {
   database?: string
   /** Name of a cluster in the server's configuration: tables are replicated, and reads see every shard. */
   cluster?: string
-  /** Who applies batches here; names the scratch tables. Default the host's name. */
+  /** Name of the worker that applies batches here; the scratch tables have it. Default the host's name. */
   worker?: string
   /** Rows and answers travel compressed. Default: unless the server is on this machine. */
   compression?: boolean
-  /** How long the start waits for a server that does not answer. */
+  /** Longest wait of the start for a server that does not answer. */
   startTimeoutMs?: number
   /** A worker whose tables were not touched for so long is gone; one that only slept makes its tables again. */
   workerGoneAfterMs?: number
@@ -220,7 +220,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
       body,
       settings: { ...readingSettings, input_format_parallel_parsing: 0 },
     })
-    // By name: a later version of the process may have added columns to the landing table.
+    // Columns by name: a later version of the process may have added columns to the landing table.
     const columns = ['_record', ...Object.keys(topic.columns)].join(', ')
     const [counted] = await Promise.all([
       write(`${name}.count`, `SELECT toUInt32(count()) AS n FROM ${stage} FORMAT JSONEachRow`),
