@@ -1,4 +1,4 @@
-// What every route that changes the directory goes through: one change at a time, and what its caller may decide about.
+// The path of every change of the directory by a route: one change at a time, within the rights of its caller.
 import { createSerialQueue } from '../core/concurrency/serial-queue.ts'
 import type { Change, Directory } from '../core/directory/directory.ts'
 import { type Access, allowsOn, isWithin } from '../core/directory/roles.ts'

@@ -22,7 +22,7 @@ import { pageOf } from './pages.ts'
 
 type User = z.output<typeof userResponse>
 
-/** What of a user's grants the caller administers. */
+/** The grants of a user that the caller administers. */
 const shownGrants = (state: DirectoryState, userId: string, access: Access, now: number): Granted[] =>
   grantsOf(state, userId, now).filter(({ scope }) => allowsOn(access, 'admin', scope))
 

@@ -24,7 +24,7 @@ function* pieces(lines: Buffer): Generator<Buffer> {
 /** Less of a result may fit. */
 export const isTooLarge = (error: unknown): boolean => error instanceof StoreError && error.kind === 'memory'
 
-/** What was read; null when it is too large. */
+/** The result of a read; null when it is too large. */
 export const unlessTooLarge = <T>(reading: Promise<T>): Promise<T | null> =>
   reading.catch((error: unknown) => {
     if (isTooLarge(error)) return null

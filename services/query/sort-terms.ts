@@ -1,4 +1,4 @@
-// What `sort_by` of any request may ask for: a field counts once, and there are not too many.
+// Limits of `sort_by` in any request: a field counts once, and there are not too many.
 import { fault } from '../core/http/errors.ts'
 
 const maxFields = 50

@@ -1,11 +1,11 @@
-// Who a provider has signed in, and what that makes of the directory: a user, and the grants of its groups.
+// Adds a person whom a provider has signed in to the directory: a user, and the grants of its groups.
 import type { Change } from '../../core/directory/directory.ts'
 import { itemKey, type UserValue } from '../../core/directory/items.ts'
 import { isScope, type Role, roles, type Scope } from '../../core/directory/roles.ts'
 import type { DirectoryState } from '../../core/directory/state.ts'
 import { RefusedChange } from '../../core/http/key-changes.ts'
 
-/** Of an id token, checked by who calls. */
+/** Claims of an id token, checked by the caller. */
 export type Claims = Readonly<Record<string, unknown>> & { iss: string; sub: string }
 
 type Grant = { role: Role; scope: Scope }
@@ -17,7 +17,7 @@ export type PeopleSettings = {
   oidcRoles: readonly string[]
   /** `role@scope` of who is in none of these groups; '' = he is refused. */
   oidcDefaultRole: string
-  /** Of verified email addresses; none = all. */
+  /** Domains of verified email addresses; none = all. */
   oidcDomains: readonly string[]
   oidcGrantDays: number
 }
@@ -101,7 +101,7 @@ export function signedIn(
   if (known !== undefined && state.off.has(known[0])) throw new RefusedChange('This user is switched off', 403)
   if (grants.length === 0) {
     const fallback = grantIn(settings.oidcDefaultRole)
-    // Whom somebody has granted something by hand needs no group.
+    // A user with a grant that was given by hand needs no group.
     if (fallback !== undefined) grants.push(fallback)
     else if (known === undefined || !state.grants.has(known[0]))
       throw new RefusedChange(

@@ -11,7 +11,7 @@ export type ProviderSettings = {
   oidcScopes: string
 }
 
-/** What a browser keeps, sealed, between leaving for the provider and coming back. */
+/** The sealed state that a browser keeps between leaving for the provider and coming back. */
 type Pending = { state: string; nonce: string; verifier: string; returnTo: string; atMs: number }
 
 type LoggedOut = {
@@ -27,7 +27,9 @@ type SignInProvider = {
   begin(redirectUri: string, returnTo: string): Promise<{ url: string; pending: Pending }>
   /** @throws Fault 401 for an answer that is not to this question, 502 while the provider does not answer */
   finish(answer: URL, pending: Pending): Promise<{ claims: Claims; untilMs?: number }>
-  /** Who has signed out there. @throws Fault 400 for a token that is none of the provider's, or is too old */
+  /**
+   * The person who has signed out there. @throws Fault 400 for a token that is none of the provider's, or is too old
+   */
   loggedOut(token: string): Promise<LoggedOut>
 }
 
@@ -65,7 +67,7 @@ export function createProvider(settings: ProviderSettings, now: () => number): S
     }
   }
 
-  /** What a token says that the provider has signed for us. @throws Error of jose */
+  /** The claims of a token that the provider has signed for us. @throws Error of jose */
   async function verified(token: string, more: JWTVerifyOptions): Promise<JWTPayload> {
     const { jwks_uri: keysUri, issuer: iss } = (await known()).serverMetadata()
     if (keysUri === undefined) throw fault(502, 'The provider publishes no keys')

@@ -32,7 +32,7 @@ export const queueableQuery = (projectId: ProjectId, ids: string[]): Query =>
     ORDER BY ${newestVersion} LIMIT 1 BY c.id ${asNumbers}`
   })
 
-/** Which of some calls are in the queue; none that is deleted. */
+/** The given calls that are in the queue; none that is deleted. */
 export const queuedQuery = (projectId: ProjectId, queueId: string, callIds: readonly string[]): Query =>
   projectQuery('annotation-queues.queued', projectId, (project) => {
     const calls = param('Array(String)', callIds)
@@ -43,7 +43,7 @@ export const queuedQuery = (projectId: ProjectId, queueId: string, callIds: read
 
 /** Bytes that the items of one request may take, as events. */
 const maxBytes = 32 * 2 ** 20
-/** Of an item beside its display fields; call ids and op names are shorter than this together. */
+/** Bytes of an item beside its display fields; call ids and op names are shorter than this together. */
 const itemBytes = 512
 
 export function createItemsAddRoute({ store, log, clock, freshness, lock }: AnnotationQueueDeps): Route {

@@ -1,4 +1,4 @@
-// What call queries read from annotation queues: the live queues that a call is in.
+// The texts that call queries read from annotation queues: the live queues that a call is in.
 import { type Sql, sql } from '../../core/store/sql.ts'
 import type { ProjectScope } from '../../events/project-query.ts'
 

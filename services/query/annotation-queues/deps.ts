@@ -1,4 +1,4 @@
-// What the routes of annotation queues work with.
+// Dependencies of the routes of annotation queues.
 import type { Maskings } from '../../content/masking/maskings.ts'
 import type { Audit } from '../../core/audit/audit.ts'
 import type { Clock } from '../../core/clock/clock.ts'

@@ -40,7 +40,7 @@ const columnsWith = (values: Sql): Sql =>
   toUnixTimestamp64Micro(i.call_ended_at) AS ended_us, i.call_op_name AS op_name, i.call_trace_id AS trace_id,
   ${values}, intDiv(i.clock, 1024) AS added_us, i.added_by AS added_by`
 const columns = columnsWith(sql`i.display_fields AS display_fields`)
-/** What is only measured: as part of the order its size is there before the rows are sorted, instead of itself. */
+/** The measured size: as part of the order it is computed before the rows are sorted, in place of the values. */
 const sizeColumns = columnsWith(sql`byteSize(i.display_fields, i.call_op_name) AS size`)
 
 const sortColumns = new Map<string, Sql>([
@@ -86,7 +86,7 @@ const state = sql`if(shown = '', 'unstarted', shown) AS state`
 const rowColumns = sql`id, q.call_id, started_us, ended_us, op_name, trace_id, display_fields, added_us, added_by,
       ${state}, p.annotator, position`
 
-/** What a page shows of its items: the items, or their calls, bytes and positions. Both are ordered alike. */
+/** The content of a page of items: the items, or their calls, bytes and positions. Both are ordered alike. */
 const shows = {
   items: { columns, rowColumns, order: (order: Sql) => order, settings: asFewNumbers },
   keys: {

@@ -13,7 +13,7 @@ import { compactRows } from '../calls/header.ts'
 import type { AnnotationQueueDeps } from './deps.ts'
 import { type ItemRow, itemQuery, shownItem } from './items.ts'
 
-/** How far one annotator is with an item, since the accept timestamp. */
+/** The progress of one annotator with an item, since the accept timestamp. */
 type ProgressRow = [annotator: string, state: ProgressState, clock: string]
 type Progress = { annotator: string; state: ProgressState; clock: bigint }
 
@@ -43,7 +43,7 @@ function moves(from: ProgressState | undefined, to: ProgressState): boolean {
   return true
 }
 
-/** What the item shows: the state that some annotator reached last. */
+/** The state that the item shows: the one that some annotator reached last. */
 const latest = (all: readonly Progress[]): Progress | undefined =>
   all.reduce<Progress | undefined>((last, one) => (last && last.clock > one.clock ? last : one), undefined)
 

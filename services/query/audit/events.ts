@@ -37,7 +37,7 @@ function microseconds(name: 'from' | 'to', value: string | number): number {
 
 const idOf = ({ at_us, chain, seq }: Pick<SealedEvent, 'at_us' | 'chain' | 'seq'>): string => `${at_us}.${chain}.${seq}`
 
-/** What stands behind the event with the id, the newest first. @throws Fault 400 for a text that is no id */
+/** Condition for events after the event with the id, the newest first. @throws Fault 400 for a text that is no id */
 function behind(id: string): Sql {
   const [, at = '', chain = '', seq = ''] = /^(\d{1,16})\.(.{1,100})\.(\d{1,15})$/.exec(id) ?? []
   if (seq === '') throw fault(400, 'after must be the id of an event')
@@ -72,7 +72,7 @@ export function auditEventsQuery({ scope, from, to, actor, action, target, after
   )
 }
 
-/** How events of chains ended, as far as an end was recorded. */
+/** The ends of events of chains, as far as an end was recorded. */
 export function auditEndsQuery(chains: readonly string[], least: number, most: number): Query {
   return systemQuery(
     'audit.ends',

@@ -1,4 +1,4 @@
-// What happened in a scope, for whoever administers it: POST /audit/query.
+// The events in a scope, for its administrators: POST /audit/query.
 import { auditLine, auditRequest } from '../../../schemas/audit.ts'
 import { maxItemBytes } from '../../core/directory/items.ts'
 import { allowsOn, isScope } from '../../core/directory/roles.ts'

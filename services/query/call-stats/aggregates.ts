@@ -1,4 +1,4 @@
-// What a metric asks for: keys of the answer, the SQL of their values, and what an empty bucket shows.
+// Compiles a metric: keys of the answer, the SQL of their values, and the value of an empty bucket.
 import { fault } from '../../core/http/errors.ts'
 import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 

@@ -80,7 +80,7 @@ export const usageMetrics: Record<
   cache_creation_input_tokens: tokens(sql`point.6`, 'cache_write'),
 }
 
-/** What costs are made of beside the reported tokens, by name: the number in a data point (0045_billed_names.sql). */
+/** The parts of costs beside the reported tokens, by name: the number in a data point (0045_billed_names.sql). */
 const billed = {
   inside: sql`bill.inside`,
   apart: sql`if(counts_cached, 0, bill.apart)`,
@@ -90,7 +90,7 @@ const billed = {
   more_output: sql`bill.more_output`,
 }
 
-/** Of these only the sums are asked for; metrics of no request. */
+/** Sums of these, for costs; no request names them. */
 export const billedMetrics: Record<keyof typeof billed, MetricSql> = Object.fromEntries(
   Object.entries(billed).map(([name, value]) => [name, tokens(value, name)]),
 ) as Record<keyof typeof billed, MetricSql>

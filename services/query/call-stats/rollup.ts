@@ -14,7 +14,7 @@ import { alignedTo, keysOf, listed, livePoints, liveValues, namedKeys, type Seri
 /** [from, before) in microseconds. */
 type Span = { fromUs: number; beforeUs: number }
 
-/** Which part of a range of time the rollup answers, in whole minutes, and which one is read from the calls. */
+/** The part of a range of time that the rollup answers, in whole minutes, and the part that is read from the calls. */
 export type Split = { whole: Span[]; live: Span[] }
 
 /** Each costs a condition in every statement: more of them are joined with what lies between. */
@@ -55,8 +55,8 @@ export function splitTime(startUs: number, endUs: number, dirty: readonly number
 const seconds = (us: number): Sql => sql`toDateTime(${param('Int64', us / 1e6)}, 'UTC')`
 
 /**
- * What a process remembers: positions that the rollup has passed, lower bounds, and whether all of its rows have what
- * costs are made of.
+ * State of a process: positions that the rollup has passed, lower bounds, and whether all of its rows have the parts of
+ * costs.
  */
 export type StatsCache = { covered: CoveredBySlot; isBilled: boolean }
 
@@ -83,8 +83,8 @@ export const dirtyStatsQuery = (projectId: ProjectId, { fromUs, beforeUs }: Span
   })
 
 /**
- * How to answer a range of time; null = the rollup says nothing about it. Must be read before the rollup: a minute that
- * is not dirty now is covered by every later read of it.
+ * Splits a range of time for an answer; null = the rollup says nothing about it. Must be read before the rollup: a
+ * minute that is not dirty now is covered by every later read of it.
  * @param options.live minutes in seconds that are read from the calls in any case
  */
 export async function readSplit(
@@ -101,7 +101,7 @@ export async function readSplit(
     return compactRows<[number]>(await store.bytes(query, 'JSONCompactEachRow', options)).map(([at]) => at)
   }
   const known = coveredOf(cache.covered, projectId)
-  // What was covered before stays covered: usually nothing has changed since.
+  // A covered position stays covered: usually nothing has changed since.
   const [now, marked] = await Promise.all([
     readCovered(store, projectId, rollup, options),
     known.length > 0 ? dirty(known) : null,
@@ -113,7 +113,7 @@ export async function readSplit(
   return split.whole.length === 0 ? null : split
 }
 
-/** What calls have that a look into their payloads would find. */
+/** Facts about calls that otherwise only their payloads would show. */
 export type UsageFacts = {
   /** Usage at all. */
   any: boolean
@@ -150,7 +150,7 @@ function isHidden(projectId: ProjectId, { whole }: Split): boolean {
   return whole.some(({ fromUs }) => fromUs < sinceUs)
 }
 
-/** What the calls that begin in the whole minutes of a split may have, whatever else is asked of them. */
+/** Facts about the calls that begin in the whole minutes of a split, whatever the conditions are. */
 export async function readUsageFacts({ store, projectId, options }: Source, split: Split): Promise<UsageFacts> {
   if (isHidden(projectId, split)) return anyUsage
   const answer = await store.bytes(usageFactsQuery(projectId, split), 'JSONCompactEachRow', options)
@@ -242,7 +242,7 @@ export const rolledCallsQuery = (
     GROUP BY bucket ${asNumbers}`,
   )
 
-/** What a data point is in each column of the parts. */
+/** The data point in each column of the parts. */
 const pointColumns: Readonly<Record<string, Sql>> = {
   input_sum: sql`toFloat64(point.2)`,
   input_min: sql`point.2`,

@@ -9,7 +9,7 @@ import { asNumbers } from '../calls/header.ts'
 import type { Aggregate } from './aggregates.ts'
 import { readsBilled } from './metrics.ts'
 
-/** Which list of the usage of buckets has it. */
+/** The list of the usage of buckets that has it. */
 export type UsageKey = 'op' | 'user'
 
 type SeriesKey = { name: string; sql: Sql; usageKey?: UsageKey | undefined }
@@ -19,7 +19,7 @@ export type Series = {
   scope: Scope
   query: Pick<CompiledCallsQuery, 'header' | 'payload' | 'derivedFields'>
   granularity: number
-  /** What else tells its rows apart, by the name of a column of them. */
+  /** Further keys of its rows, by the name of a column of them. */
   keys?: readonly SeriesKey[]
   /** Another start of a call's bucket than by seconds. */
   bucket?: Sql
@@ -95,15 +95,15 @@ export const callSeriesQuery = (series: Series, aggregates: readonly Aggregate[]
     GROUP BY bucket ${asNumbers}`,
   )
 
-/** Which data points: `rootsOrSpans`, of roots and calls that came as spans, whose parents carry no usage of theirs. */
+/** The data points: `rootsOrSpans`, of roots and calls that came as spans, whose parents carry no usage of theirs. */
 type Points = { rootsOrSpans: boolean; billed: boolean }
 
-/** What is billed beside the tokens of calls; the join of it takes one row of several copies. */
+/** The billed values beside the tokens of calls; the join takes one row of several copies. */
 const billsOf = (project: ProjectScope, { scope }: Series): Sql =>
   sql`SELECT clock, id, billed_usage, counts_cached
     ${project.from('payloads', { where: sql`${payloadRows(project, scope, 'end')} AND notEmpty(billed_usage)` })}`
 
-/** What spans count for themselves that report the sum of those below them (0044_usage_shares.sql). */
+/** The own share of spans that report the sum of those below them (0044_usage_shares.sql). */
 const sharesOf = (project: ProjectScope, { scope }: Series): Sql =>
   sql`SELECT started_at, id, nested, (input, output, total, cache_read, cache_write) AS counted,
       (inside, toInt64(0), billed_read, billed_write, billed_write_1h, more_output) AS bill

@@ -1,4 +1,4 @@
-// What a table shows of one value of a JSON document: found in the stored bytes, cut, never parsed as a whole.
+// The text of one value of a JSON document in a table: found in the stored bytes, cut, never parsed as a whole.
 import type { Cell } from '../../../schemas/call-values.ts'
 import { type BytePlace, itemsAt, membersAt, placeOf } from '../../core/json/byte-walk.ts'
 import type { PathSegment } from '../language/types.ts'

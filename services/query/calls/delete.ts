@@ -34,7 +34,7 @@ export function createCallDeleteRoutes(
         const ids = [...new Set(input.call_ids)]
         if (ids.length === 0) return { json: { num_deleted: 0 } }
         const headers = await deps.freshness.wait(context, ['calls'])
-        // What is not in the tables yet would stay: of the calls that are named, and of their descendants.
+        // Calls that are not in the tables yet would stay: those of the request, and their descendants.
         throwIfStale(headers)
         const positions = new Map<number, Position>()
         const event = { action: 'calls.deleted', scope: projectId, details: { call_ids: idsOf(ids) } }

@@ -1,4 +1,4 @@
-// Which calls lie below some calls, in their traces: found batch by batch, however many they are.
+// Finds the calls below some calls, in their traces, batch by batch, however many they are.
 import type { ProjectId } from '../../core/ids.ts'
 import { param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
@@ -136,7 +136,7 @@ export async function deleteWithDescendants(
   if (requested.length === 0) return { deleted: 0, missing }
   const fromUs = requested.reduce((min, [, , us]) => Math.min(min, Number(us)), Number.POSITIVE_INFINITY) - leewayUs
   const reached = new Set<string>()
-  /** Of those reached: deleted before this walk. */
+  /** Reached calls that were deleted before this walk. */
   let before: string[] = []
   let hasForgotten = false
   let deleted = 0
@@ -152,7 +152,7 @@ export async function deleteWithDescendants(
     deleted += living.length
   }
 
-  /** From here on the tables say what was reached. */
+  /** The tables say from here on which calls were reached. */
   const forget = async (): Promise<void> => {
     if (before.length > 0) await append(before)
     await settled()

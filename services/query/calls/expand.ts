@@ -45,7 +45,7 @@ export function createExpansion(
   /** JSON texts by ref; null = the ref stays. */
   const values = new Map<string, string | null>()
   let remembered = 0
-  /** What stands at a place for a ref, itself expanded. */
+  /** The expanded values in place of refs. */
   const done = new Map<Expanded, Map<string, string>>()
 
   function below(text: string, place: Expanded, unknown: Set<string>): string {

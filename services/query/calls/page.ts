@@ -18,7 +18,7 @@ import { asNumbers } from './header.ts'
 /** Order by start time and id. */
 export type TimeOrder = { startedAt: Direction; id: Direction }
 
-/** Of several calls with one id, the one that was written last comes first. */
+/** The latest version of several calls with one id comes first. */
 export const newestVersion = sql`c.version DESC`
 
 const words = { asc: sql`ASC`, desc: sql`DESC` } as const
@@ -26,7 +26,7 @@ const beyond = { asc: sql`>`, desc: sql`<` } as const
 
 const timeOrder = ({ startedAt, id }: TimeOrder): Sql => sql`c.started_at ${words[startedAt]}, c.id ${words[id]}`
 
-/** What comes after a key in the order. */
+/** Condition for calls after a key in the order. */
 function after(key: CallKey, order: TimeOrder): Sql {
   const at = instant(key.startedUs)
   const next = sql`c.id ${beyond[order.id]} ${param('String', key.id)}`

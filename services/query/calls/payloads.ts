@@ -14,7 +14,10 @@ import type { Document } from './conditions/types.ts'
 import { type CallHeader, columnIndex } from './header.ts'
 import { documentSql } from './span-dump.ts'
 
-/** What is read of a payload: its documents, and what follows from them for a bill (costs/billed.ts), as texts. */
+/**
+ * The columns of a payload that are read: its documents, and values that follow from them for a bill (costs/billed.ts),
+ * as texts.
+ */
 export type PayloadColumn = Document
 
 export type CallDocuments = Partial<Record<PayloadColumn, Buffer>>
@@ -29,7 +32,7 @@ const derived: Partial<Record<PayloadColumn, { side: Side; text: Sql }>> = {
 }
 const sideOfColumn = (column: PayloadColumn): Side => derived[column]?.side ?? sideOf(column as Document)
 
-/** How rows lie: next to each other (read the range), or scattered (look up each). */
+/** Distribution of rows: next to each other (read the range), or scattered (look up each). */
 export type Spread = 'dense' | 'scattered'
 
 /** Up to so many rows looking up each is as fast as reading their range. */

@@ -1,4 +1,4 @@
-// Who reads calls: one compiled query of one project with its store, and the pages that it is answered by.
+// A reader of calls: one compiled query of one project with its store, and the pages that answer it.
 import type { ProjectId } from '../../core/ids.ts'
 import type { QueryOptions, Store } from '../../core/store/store.ts'
 import type { CountCache } from './access/counts.ts'

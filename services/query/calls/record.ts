@@ -8,7 +8,7 @@ import { type CallHeader, columnIndex } from './header.ts'
 import { mayHoldKey, membersOf, membersText } from './json-members.ts'
 import type { CallDocuments } from './payloads.ts'
 
-/** What a record shows: `null` columns = all. Names are neutral (`user_id`, not `<p>_user_id`). */
+/** The columns of a record: `null` = all. Names are neutral (`user_id`, not `<p>_user_id`). */
 export type RecordShape = {
   projectId: string
   prefix: string
@@ -122,7 +122,10 @@ function writeAttributes(stored: Buffer | undefined, span: Buffer | undefined, o
   else out.push('{"otel_span":', span, '}')
 }
 
-/** Which rules masked the payload, and how many values they hit; of a start and an end that came apart the older ones. */
+/**
+ * The rules that masked the payload, and how many values they hit; of a start and an end that came apart the older
+ * ones.
+ */
 function maskingText({ mask_start: start, mask_end: end }: CallDocuments): string {
   const [one, other] = [start, end].map((text) => String(text ?? '').split(' '))
   const parts = [one, other].filter((part, n) => part && part.length === 3 && (n === 0 || part[2] !== one?.[2]))
@@ -169,7 +172,7 @@ export function documentsForColumns(columns: ReadonlySet<string> | null): Docume
   const documents: Document[] = []
   if (shows('attributes')) documents.push('attributes', 'otel_dump')
   for (const name of ['inputs', 'output', 'summary'] as const) if (shows(name)) documents.push(name)
-  // Shown only where it is asked for.
+  // Masking is shown only when the request names it.
   if (columns?.has('masking')) documents.push('mask_start', 'mask_end')
   return documents
 }

@@ -49,7 +49,7 @@ export type CallReadDeps = {
 /** Longer answers are exports with their own connections and time, unless an index leads to their calls. */
 const listRows = 2_000
 
-/** What an answer is made of, and must not be older than. */
+/** Topics of an answer, which must not be older than them. */
 function topicsOf(
   input: { include_costs: boolean; include_feedback?: boolean },
   query: Pick<CompiledCallsQuery, 'derivedFields'>,

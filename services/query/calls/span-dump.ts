@@ -28,7 +28,7 @@ function splicedSql(): Sql {
   return sql`if(position(${dump}, ${param('String', referenceLead)}) = 0, ${dump}, ${text})`
 }
 
-/** What is billed beside the counts of a call, as texts; '' where there is nothing to tell. */
+/** Billed values beside the counts of a call, as texts; '' where there are none. */
 const billedTexts: Partial<Record<Document, Sql>> = {
   billed_usage: sql`if(empty(billed_usage), '', toJSONString(CAST(billed_usage,
       'Array(Tuple(String, Float64, Float64, Float64, Float64, Float64, Float64))')))`,

@@ -106,7 +106,7 @@ export async function* recordLines(pages: AsyncIterable<Page>, lines: Lines): As
     batch.catch(() => {})
     return { rows, spread, batch }
   }
-  /** What was given to calls is not among the bytes of a batch: one that has too much of it is read in halves. */
+  /** Feedback about calls is not among the bytes of a batch: a batch that has too much of it is read in halves. */
   async function* write({ rows, spread, batch }: Reading): AsyncGenerator<Buffer> {
     const read = await batch.catch((error: unknown) => {
       if (lines.feedback && rows.length > 1 && isTooLarge(error)) return null

@@ -1,9 +1,10 @@
-// What of a call's usage is billed: the tokens that its counts report, and what is known of the cached ones among them.
+// The billed part of a call's usage: the tokens that its counts report, and the cached ones among them.
 import type { Document } from '../calls/conditions/types.ts'
 
 /**
- * Of one model, beside the reported counts (clickhouse/migrations/0022_billed_usage.sql). `inside`: cached tokens that the
- * input count includes; `apart`: those of them that lie outside of it where the model is Anthropic's.
+ * Billed tokens of one model, beside the reported counts (clickhouse/migrations/0022_billed_usage.sql). `inside`:
+ * cached tokens that the input count includes; `apart`: those of them that lie outside of it where the model is
+ * Anthropic's.
  */
 export type Billed = {
   inside: number
@@ -23,12 +24,12 @@ export const nothingBilled: Billed = {
   moreOutput: 0,
 }
 
-/** What has to be read of a call for `billedOf`. */
+/** The columns of a call that `billedOf` needs. */
 export const billedColumns = ['billed_usage', 'counts_cached'] as const satisfies readonly Document[]
 
 type Entry = [model: string, ...counts: [number, number, number, number, number, number]]
 
-/** By model; models that are not there have nothing beside their counts. */
+/** Billed tokens by model; models that are not there have nothing beside their counts. */
 export function billedOf({
   billed_usage: text,
   counts_cached: countsCached,

@@ -1,4 +1,4 @@
-// What a call cost: `summary.weave.costs`, from the usage that its summary reports and the prices of its models.
+// Costs of a call: `summary.weave.costs`, from the usage that its summary reports and the prices of its models.
 
 import { spelled } from '../../content/usage-names.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'

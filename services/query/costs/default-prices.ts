@@ -56,7 +56,7 @@ export const readPriceFile = (file: string): Price[] => pricesOf(file, 'operator
 
 export type ShippedPrices = {
   points: Price[]
-  /** By provider: the pages that its prices were read from, and the last day on which they were (`2026-11-12`). */
+  /** Providers: the pages that their prices were read from, and the last day on which they were (`2026-11-12`). */
   providers: Record<string, { pages: string[]; read: string }>
 }
 

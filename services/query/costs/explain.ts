@@ -38,7 +38,9 @@ const priceShown = (price: Price, startedUs: number): ExplainedPrice => ({
   in_force: price.effectiveUs <= startedUs,
 })
 
-/** Of a model: what is billed as it was read, and whether the call came with its cached tokens counted in. */
+/**
+ * Bill of a model: the billed tokens as they were read, and whether the call came with its cached tokens counted in.
+ */
 type Bill = { billed: Billed; countsCached: boolean }
 
 const cachedOf = ({ cacheRead, cacheWrite, cacheWrite1h }: Billed): number => cacheRead + cacheWrite + cacheWrite1h

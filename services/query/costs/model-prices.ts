@@ -9,7 +9,7 @@ import { costFieldName, type ModelPrices, modelPrices } from '../calls/condition
 import { compactRows } from '../calls/header.ts'
 import type { Prices } from './prices.ts'
 
-/** Of all versions of calls: a model too many changes nothing. */
+/** Models of all versions of calls: a model too many changes nothing. */
 export const modelsQuery = (projectId: ProjectId): Query =>
   projectQuery(
     'costs.models',

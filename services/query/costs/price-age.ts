@@ -1,4 +1,4 @@
-// How long ago the shipped prices were read from their providers' pages.
+// Age of the shipped prices since they were read from their providers' pages.
 import type { Registry } from 'prom-client'
 import { metricsIn } from '../../core/process/metrics-in.ts'
 import { readShippedPrices } from './default-prices.ts'
@@ -14,7 +14,7 @@ export const daysSince = (day: string, nowMs: number): number =>
 
 type PricesAge = { read: string; days: number; prices: number; providers: number }
 
-/** Of the provider whose prices were read first. */
+/** Age of the prices of the provider whose prices were read first. */
 export function ageOfPrices(nowMs: number): PricesAge {
   const { providers, points } = readShippedPrices()
   const [read = ''] = Object.values(providers)
@@ -23,7 +23,7 @@ export function ageOfPrices(nowMs: number): PricesAge {
   return { read, days: daysSince(read, nowMs), prices: points.length, providers: Object.keys(providers).length }
 }
 
-/** What to do about old prices, for whoever runs the server. */
+/** Advice about old prices for the operator. */
 export const stalePricesText = ({ read, days }: PricesAge): string =>
   `the shipped prices were read on ${read}, ${days} days ago: costs may be off; a newer version has newer ones, or CALLHOUSE_PRICES_FILE names your own`
 

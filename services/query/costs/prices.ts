@@ -8,7 +8,7 @@ import type { Billed } from './billed.ts'
 
 /** A price point; prices are per single token, times in microseconds. */
 export type Price = {
-  /** Of a project's price. */
+  /** Id of a project's price. */
   id?: string
   llmId: string
   providerId: string
@@ -24,7 +24,7 @@ export type Price = {
   prompt: number
   completion: number
   cacheRead: number
-  /** Of tokens that are kept for five minutes, and for an hour. */
+  /** Price of writes to a cache for five minutes, and for an hour. */
   cacheWrite: number
   cacheWrite1h: number
   /** Its API counts cached tokens apart from the input. */
@@ -128,8 +128,8 @@ const isOfAnthropic = (llmId: string, providerId: string): boolean =>
 type Written = Pick<Price, 'llmId' | 'providerId' | 'prompt' | 'cacheWrite'>
 
 /**
- * What follows from the rest of a price. Anthropic bills an hour in the cache at twice the price of the input; of others,
- * and where writes have no price, it is that of five minutes.
+ * The members of a price that follow from the others. Anthropic bills an hour in the cache at twice the price of the
+ * input; of others, and where writes have no price, it is that of five minutes.
  */
 export function derivedPrices(price: Written): Pick<Price, 'isAnthropic' | 'cacheWrite1h'> {
   const isAnthropic = isOfAnthropic(price.llmId, price.providerId)
@@ -151,7 +151,7 @@ type Row = {
   completion_token_cost_unit: string
 }
 
-/** Of equal effective dates the price that was made last comes first. */
+/** Among equal effective dates the newest price comes first. */
 export const pricesQuery = (projectId: ProjectId): Query =>
   projectQuery(
     'costs.prices',

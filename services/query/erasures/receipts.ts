@@ -4,7 +4,7 @@ import { type ErasureRow, erasureColumns, erasureOf, receiptOf } from '../../eve
 
 const latest = 1_000
 
-/** What a reader sees: one whose deletes are in the tables is hidden. */
+/** The receipt as readers see it: one whose deletes are in the tables is hidden. */
 export const receiptOfRow = (row: ErasureRow) => {
   const receipt = receiptOf(erasureOf(row))
   return { ...receipt, status: receipt.status === 'accepted' ? ('hidden' as const) : receipt.status }

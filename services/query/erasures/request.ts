@@ -17,7 +17,7 @@ type Asked = {
   /** Accept timestamp of the first of these. */
   firstVer?: bigint
   reason?: string
-  /** What was asked for, of which the receipt has a hash. */
+  /** The request; the receipt has its hash. */
   selector: Readonly<Record<string, unknown>>
 }
 
@@ -31,7 +31,7 @@ export type RequestErasure = (
 const hourUs = 3_600_000_000
 
 /**
- * Who has the master key can show that a receipt is of what he names; nobody else learns what it was.
+ * A holder of the master key can prove that a receipt is of the data that he names; nobody else learns what it was.
  * @returns '' without a key
  */
 export function selectorHmac(master: Buffer | undefined, projectId: string, selector: Asked['selector']): string {

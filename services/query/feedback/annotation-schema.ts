@@ -22,7 +22,7 @@ export const createAnnotationSchema =
     ref: { kind: 'object' | 'op'; name: string; version: string; extra: readonly unknown[] },
   ): Promise<unknown> => {
     const missing = () => fault(404, 'annotation_ref names no object', { missing_object_digests: [ref.version] })
-    // What an annotation means must not change with a later version of its object.
+    // A later version of the object must not change the meaning of an annotation.
     if (ref.version === 'latest') throw fault(400, 'annotation_ref must name its version by digest')
     if (!isContentHash(ref.version)) throw missing()
     const headers = await freshness.wait(context, ['objects'])

@@ -1,4 +1,4 @@
-// What call queries read from feedback: one text per call and field, made from the rows that were given to the call.
+// The texts that call queries read from feedback: one per call and field, made from the feedback of the call.
 import type { ProjectId } from '../../core/ids.ts'
 import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { ProjectScope } from '../../events/project-query.ts'

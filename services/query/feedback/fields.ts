@@ -69,7 +69,7 @@ function mapEntry(map: string, key: string): Column {
 const notAllowed = (name: string) => fault(400, `Field ${JSON.stringify(name.slice(0, 200))} is not known in feedback`)
 
 /**
- * What a name means: a column as a whole, or a part of one.
+ * The meaning of a name: a column as a whole, or a part of one.
  * @throws Fault 400 for unknown names, 422 for negative array indexes
  */
 export function feedbackField(name: string): Field | { is: 'payload' } {

@@ -11,7 +11,7 @@ import { presentQuery } from './statements.ts'
 export type HeldFeedbackDeps = {
   store: Pick<Store, 'rows'>
   freshness: Freshness
-  /** Of all projects, by their ids. */
+  /** Holds of all projects, by their ids. */
   holds(): ReadonlyMap<string, Hold>
   now?: () => number
 }
@@ -23,7 +23,7 @@ export type ThrowIfHeld = (
   feedbackIds: readonly string[],
 ) => Promise<void>
 
-/** What a hold names its calls by. */
+/** The ids of a call that a hold may name. */
 type HeldCall = { id: string; trace_id: string; thread_id: string }
 
 /** Also what is deleted, and fragments that came alone: both are held as much as calls that are seen. */

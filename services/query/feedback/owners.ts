@@ -1,4 +1,4 @@
-// Whose feedback it is: that of others is taken away only by who may delete, whether it is purged or replaced.
+// Checks the owner of feedback: only callers with `delete` may purge or replace that of others.
 import { fault } from '../../core/http/errors.ts'
 import type { Caller, RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'

@@ -74,7 +74,7 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps, requestErasure:
         const members = counts ? [] : shownMembers(input.fields, config.wirePrefix)
         const where = feedbackCondition(input.query, projectId)
         const order = feedbackOrder(input.sort_by as SortTerm[] | null | undefined)
-        // What was given to deleted calls is not shown.
+        // Feedback of deleted calls is not shown.
         const headers = await freshness.wait(context, ['feedback', 'calls'])
         const count = async () =>
           (await store.rows<{ count: number }>(feedbackCountQuery(projectId, where), { signal }))[0]?.count ?? 0

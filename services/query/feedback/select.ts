@@ -1,4 +1,4 @@
-// What a feedback query answers: which SQL reads each field, and how its value is written into a row.
+// The answer of a feedback query: the SQL of each field, and how its value is written into a row.
 
 import type { SortTerm } from '../../../schemas/query.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'

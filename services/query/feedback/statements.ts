@@ -40,7 +40,7 @@ export const feedbackPageQuery = (
 export const feedbackKeysQuery = (projectId: ProjectId, where: Where, page: Bounds & { order: Sql }): Query =>
   projectQuery('feedback.keys', projectId, (project) => {
     const from = project.from('feedback', { alias: 'f', final: true, where: where(project) })
-    // What is sorted by is there before the rows are sorted: the values themselves are not sorted with them.
+    // Sort values are computed before the rows are sorted: the values themselves are not sorted with them.
     return sql`SELECT f.id, byteSize(f.payload, f.scorer_tags, f.scorer_tag_reasons, f.scorer_rating_reasons) AS size ${from}
     ORDER BY ${page.order}, size ${within(page)} ${asNumbers}`
   })

@@ -27,7 +27,7 @@ export type Operator =
   | '$convert'
   | '$size'
 
-/** By every spelling. */
+/** Operators by every spelling. */
 export const operators: Readonly<Record<string, Operator>> = {
   $and: '$and',
   $or: '$or',
@@ -75,7 +75,7 @@ function malformed(loc: Loc, msg: string, type: string): never {
   throw invalid(detail)
 }
 
-/** What `$eq` with null means: a test for null, or unknown like every other comparison with null. */
+/** The meaning of `$eq` with null: a test for null, or unknown like every other comparison with null. */
 type Nulls = 'tested' | 'unknown'
 
 class Parser {

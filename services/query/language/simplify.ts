@@ -3,7 +3,7 @@ import type { Condition, Value } from './types.ts'
 
 type Listed = Extract<Condition, { is: 'in' }>
 
-/** What tells simple values apart; null for values that are not worth it. */
+/** Key that distinguishes simple values; null for values that are not worth it. */
 function keyOf(value: Value): string | null {
   if (value.is === 'column') return value.column.name
   if (value.is === 'json') return JSON.stringify(value.json)

@@ -1,10 +1,10 @@
 // The typed tree of a query expression, and the fields that it names.
 import type { Sql } from '../../core/store/sql.ts'
 
-/** Which SQL stands for a physical column or document, e.g. `c.op_name`, `p.inputs`. */
+/** SQL of a physical column or document, e.g. `c.op_name`, `p.inputs`. */
 export type ColumnSql = (column: string) => Sql
 
-/** What a row holds: times are microseconds (bigint or number), documents are JSON texts, '' = none. */
+/** The values of a row: times are microseconds (bigint or number), documents are JSON texts, '' = none. */
 export type Row = { readonly [column: string]: string | number | bigint | readonly string[] }
 
 // --- the typed tree -------------------------------------------------------------------------------------------------
@@ -43,7 +43,7 @@ export type JsonField = {
 
 type ListColumn = { name: string; column: string }
 
-/** What a field name may mean. */
+/** The meanings of a field name. */
 export type Field =
   | { is: 'json'; json: JsonField }
   | { is: 'column'; column: Column }

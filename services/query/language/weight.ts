@@ -91,7 +91,7 @@ function literalBytes(value: unknown): number {
   return Buffer.byteLength(quote(value))
 }
 
-/** What becomes part of a statement, and how often it stands there. */
+/** A part of a statement, and how often it occurs there. */
 export type Weighed = { of: Value; times: number }
 
 /** Elements of a whole tree; shared parts count as often as they are written. */

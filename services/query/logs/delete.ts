@@ -29,7 +29,7 @@ export function logDeleteRoute(
       const projectId = context.project(project_id)
       const where = filterCondition(filter)
       const headers = await deps.freshness.wait(context, ['logs', 'calls'])
-      // What is not in the tables yet would stay.
+      // Records that are not in the tables yet would stay.
       throwIfStale(headers)
       const keys = await deletion.find(projectId, where, context.signal)
       if (keys.length === 0) return { json: { num_deleted: 0 }, headers }

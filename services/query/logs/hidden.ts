@@ -1,4 +1,4 @@
-// Which log records are hidden: deleted by themselves, with the call of their span, or with all calls of their trace.
+// Finds hidden log records: deleted by themselves, with the call of their span, or with all calls of their trace.
 import type { ProjectId } from '../../core/ids.ts'
 import { param, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
@@ -23,8 +23,8 @@ export type RecordIds = { id: string; callId: string; traceId: string; spanId: s
 const distinct = (all: readonly string[]): string[] => [...new Set(all.filter(Boolean))]
 
 /**
- * What of some records is deleted: `log` by its id, `call` by its id and trace (none = of a call that was removed before its
- * trace was noted), and `trace`, of which calls were deleted and none is left.
+ * The deletes of some records: `log` by its id, `call` by its id and trace (none = of a call that was removed before
+ * its trace was noted), and `trace`, whose calls are all deleted.
  */
 export function hiddenQuery(projectId: ProjectId, records: readonly RecordIds[]): Query {
   const ids = param('Array(String)', distinct(records.map(({ id }) => id)))

@@ -41,7 +41,10 @@ const key = sql`concat(${atNs}, '_', id)`
 const columns = sql`${key} AS key, ${atNs} AS at_ns, id, toString(toUnixTimestamp64Nano(observed_at)) AS observed_ns,
   trace_id, span_id, severity, severity_text, event_name, body, body_json, attributes, json_keys, resource, scope`
 
-/** What tells whose a record is beside its key and bytes: `said` of prompts alone, whose calls have ids of their own. */
+/**
+ * Columns that identify the call of a record, beside its key and bytes: `said` only of prompts, whose calls have their
+ * own ids.
+ */
 const keyColumns = sql`${key} AS key, length(body) + length(toString(attributes)) + 2000 AS bytes, trace_id, span_id,
   if(event_name IN ${param('Array(String)', promptEventNames)},
     arrayMap(name -> attributes[name], ${param('Array(String)', turnAttributes)}), []) AS said`
@@ -63,7 +66,7 @@ const usTime = (us: number): Sql => time(param('Int64', `${us}000`))
 const keyTime = (found: string): Sql => time(param('Int64', found.slice(0, found.indexOf('_'))))
 const keyId = (found: string): string => found.slice(found.indexOf('_') + 1)
 
-/** Which records are meant, as a condition of a statement on their table. */
+/** The selected records, as a condition of a statement on their table. */
 export type RecordCondition = (project: ProjectScope) => Sql
 
 /** Key of a record as a cursor names it. @throws Fault */

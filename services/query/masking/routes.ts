@@ -28,7 +28,7 @@ import type { ProjectId } from '../../core/ids.ts'
 export type MaskingRouteDeps = {
   directory: Directory
   config: { maskFloor: readonly string[] }
-  /** Of which the secrets of hashes are made; undefined where none is set. */
+  /** The key that the secrets of hashes are made of; undefined where none is set. */
   masterKey(): Buffer | undefined
   invoke: Invoke
 }
@@ -40,7 +40,7 @@ const noRules: MaskRules = { mode: 'on', sets: [], content: 'keep', objects: fal
 
 const hashes = ({ rules }: MaskRules): boolean => rules.some(({ action }) => action === 'hash')
 
-/** What a preview hashes with: its marks are no others'. */
+/** The secret of a preview's hashes: its marks are no others'. */
 const previewSecret = randomBytes(32)
 
 /** 422 with the places of what is wrong with the patterns. */

@@ -1,4 +1,4 @@
-// Which base classes the live versions of a name have: what the write path asks before it binds a name.
+// Reads the base classes that the live versions of a name have: the write path asks for them before it binds a name.
 
 import type { BoundName, ReadBaseClasses } from '../../content/name-binding.ts'
 import { type Freshness, latestOfLog } from '../../core/log/freshness.ts'

@@ -61,7 +61,7 @@ export function createObjectDeleteRoutes({ store, log, clock, freshness, audit }
         const entries = input.digests ?? []
         if (entries.length > maxEntries) throw fault(400, `More than ${maxEntries} versions in one request`)
         const headers = await freshness.wait(context, ['objects'])
-        // Which versions there are, and which of them is the latest, would be guessed.
+        // With missing writes the existing versions, and the latest of them, would be a guess.
         throwIfStale(headers)
         const page = { where: () => [], order: sql`v.first_clock`, limit: 0xffff_ffff, offset: 0 }
         const live = await store.rows<ListedVersion>(listQuery(projectId, [objectId], page), { signal })

@@ -196,7 +196,7 @@ export function createObjectListRoutes({ store, freshness, config }: ObjectListD
         let isFirst = true
         async function* texts(): AsyncGenerator<string> {
           for await (const listed of inSlices(read, { limit, offset })) {
-            // Found out before the answer begins: values of later batches may be large.
+            // The sizes are known before the answer begins: values of later batches may be large.
             const isLong = input.metadata_only !== true && listed.some(({ size_bytes }) => Number(size_bytes) > maxHere)
             if (isLong && isFirst && !context.mayTakeLong) throw new TooLongHere()
             isFirst = false

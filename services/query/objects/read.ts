@@ -36,7 +36,7 @@ type VersionRow = {
 
 type ContentRow = { kind: string; base_object_class: string; leaf_object_class: string; val: string }
 
-/** Which of an object's versions a text names. Other texts than `latest` and `v<number>` are digests. */
+/** Selects the versions of an object that a text names. Other texts than `latest` and `v<number>` are digests. */
 function matches(version: string): { where: Sql; digest: string | null } {
   if (version === 'latest') return { where: sql`latest_rank = 1`, digest: null }
   const number = /^v(\d+)$/.exec(version)?.[1]

@@ -23,7 +23,7 @@ const heldCallsQuery = (projectId: ProjectId, { callIds, traceIds, threadIds }: 
     return sql`SELECT toUInt32(count()) AS n FROM (SELECT DISTINCT id FROM (${all}) LIMIT ${param('UInt32', limit)})`
   })
 
-/** Held calls that are more than are left out one by one keep everything, as `all` does. */
+/** A project with too many held calls to leave out one by one keeps everything, as `all` does. */
 export async function isWhollyHeld(
   store: Pick<Store, 'rows'>,
   projectId: ProjectId,

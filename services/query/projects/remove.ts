@@ -39,7 +39,7 @@ export function projectDeleteRoute({ directory, requestErasure, store }: Project
       })
       const [row] = await store.rows<{ n: number }>(counting, { signal })
       const removedAt = () => directory.state().removedProjects.get(projectId)?.at
-      // Asked again: what is stored by now is erased, too.
+      // A repeated request erases the data that was stored since, too.
       if (removedAt() === undefined)
         await directory.append(projectRemoval(directory.state(), projectId, Date.now()), caller.userId)
       const asked = {

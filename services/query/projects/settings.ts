@@ -1,4 +1,4 @@
-// What an operator sets for a project: read and replaced as items of the directory.
+// Settings of a project by an operator: read and replaced as items of the directory.
 import {
   limitsRequest,
   projectLimits,

@@ -41,7 +41,7 @@ const sumOf =
     return Number(row?.bytes ?? 0)
   }
 
-/** What is counted: its topic, and its bytes. */
+/** The measured data: its topic, and its bytes. */
 export const sizes = {
   calls: sumOf(callsQuery),
   objects: sumOf(objectsQuery),

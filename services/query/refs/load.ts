@@ -1,4 +1,4 @@
-// What refs point at: object versions by name and digest, and rows of tables, many per statement.
+// Loads the targets of refs: object versions by name and digest, and rows of tables, many per statement.
 import { retryLater } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { param, type Sql, sql } from '../../core/store/sql.ts'
@@ -55,7 +55,7 @@ export const refSizesQuery = (projectId: ProjectId, targets: readonly ObjectTarg
       ${project.from('objects', { where: objectsWhere(targets) })} GROUP BY key`,
   )
 
-/** Which of the rows belong to which of the tables. */
+/** The rows that belong to the tables. */
 export const membersQuery = (projectId: ProjectId, targets: readonly RowTarget[]): Query =>
   projectQuery('refs.table-rows', projectId, (project) => {
     const tables = param('Array(String)', [...new Set(targets.map(({ table }) => table))])

@@ -59,7 +59,7 @@ function itemOf(node: Node, index: number): Node | undefined {
   return node.items.at(index)
 }
 
-/** How far a ref is resolved: at a value, or at a target that has to be loaded first. */
+/** State of resolving a ref: at a value, or at a target that has to be loaded first. */
 type Walk = { index: number; at: Node | RefTarget; steps: RefStep[]; hops: number }
 
 const isTarget = (at: Node | RefTarget): at is RefTarget => 'is' in at
@@ -151,7 +151,7 @@ async function follow(
     const next = new Map<string, Walk[]>()
     const leave = (key: string): Walk[] => {
       const walks = waiting.get(key) ?? []
-      // What they have read is let go of with them.
+      // The values that they read are freed with them.
       waiting.delete(key)
       return walks
     }

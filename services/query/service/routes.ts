@@ -19,7 +19,7 @@ export type HealthChecks = {
   keys?: CheckStatus
   providers?: CheckStatus
   topics?: CheckStatus
-  /** Why a check is not ok. */
+  /** Reasons why a check is not ok. */
   reasons?: { [check in 'log' | 'storage' | 'workers' | 'keys' | 'providers' | 'topics']?: string | undefined }
   /** Age of the oldest accepted write that is not visible yet, in milliseconds. */
   lagMs: number

@@ -1,5 +1,5 @@
-// What owners of everything read of the server itself: how it is, its settings, never its secrets, and the rows that the store
-// refused, which they send again.
+// Routes of the server itself for owners of everything: its state, its settings, never its secrets, and the rows that
+// the store refused, which can be replayed.
 import type { z } from 'zod'
 import {
   deadLetterReplayResponse,
@@ -25,7 +25,7 @@ type Found = {
   replayedAt?: string
 }
 
-/** Of what the server is made of. */
+/** Ports to the parts of the server. */
 export type OperatorDeps = {
   settings(): z.output<typeof serverSettingsResponse>
   status(): Promise<z.output<typeof serverStatusResponse>>

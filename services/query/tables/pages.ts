@@ -27,12 +27,12 @@ export type ReadAhead = {
   /** True when a page that ended at `from` was read lately. */
   goesOn(key: string, from: number): boolean
   endedAt(key: string, to: number): void
-  /** How many rows the next look ahead should hold: more each time, within the bytes of one. */
+  /** Number of rows of the next look ahead: more each time, within the bytes of one. */
   nextRows(key: string): number
   keep(key: string, ahead: Ahead): void
 }
 
-/** What a table holds at a place never changes, so that nothing kept is ever wrong. */
+/** The rows of a table never change, so a kept row is never wrong. */
 export function createReadAhead(): ReadAhead {
   const kept = new Map<string, Ahead>()
   const ends = new Map<string, number>()

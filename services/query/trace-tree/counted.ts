@@ -1,4 +1,4 @@
-// What spans of a trace count for themselves whose usage others below them report too (docs/adr/0059).
+// Computes the own share of spans of a trace whose usage others below them report too (docs/adr/0059).
 import type { z } from 'zod'
 import type { traceTreeResponse } from '../../../schemas/trace-tree.ts'
 import { sharesOf } from '../../content/usage-shares.ts'

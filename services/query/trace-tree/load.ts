@@ -42,7 +42,7 @@ type SpanColumns = [
 type TreeRow = [...UsageRow, ...SpanColumns]
 const usageRowColumns = 17
 
-/** What was given to the calls of a trace: their refs, by how often. */
+/** Feedback of the calls of a trace: their refs, with counts. */
 export const feedbackCountsQuery = (projectId: ProjectId, index: Index): Query =>
   projectQuery('trace-tree.feedback', projectId, (project) => {
     const where = allOf([

@@ -1,4 +1,4 @@
-// What attributes say of the kind of each span of a trace, read without bringing the attributes here.
+// Finds the kind of each span of a trace in its attributes, which stay in the store.
 import type { ProjectId } from '../../core/ids.ts'
 import { type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
@@ -12,7 +12,10 @@ const members = sql`'Tuple(operation_name String, kind String,
   \`weave.span.kind\` String, \`openinference.span.kind\` String, \`traceloop.span.kind\` String,
   \`gen_ai.operation.name\` String)'`
 
-/** Of what instrumentations write and the Weave SDKs keep, the first that is a word: no object, no long text. */
+/**
+ * The first kind that is a word, among those that instrumentations write and the Weave SDKs keep: no object, no long
+ * text.
+ */
 const kindIn = (found: Sql): Sql => sql`arrayFirst(one -> match(one, '^\\\\w[\\\\w .-]{0,63}$'), [
   ${found}.operation_name, tupleElement(${found}, 'weave.span.kind'), ${found}.weave.span.kind, ${found}.weave.kind,
   tupleElement(${found}, 'openinference.span.kind'), ${found}.openinference.span.kind,

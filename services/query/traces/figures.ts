@@ -1,4 +1,4 @@
-// What whole traces come to: spans, errors, times, tokens and costs, from the calls themselves.
+// Figures of whole traces: spans, errors, times, tokens and costs, from the calls themselves.
 import type { TraceFigures } from '../../../schemas/traces.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import type { ProjectId } from '../../core/ids.ts'

@@ -1,4 +1,4 @@
-// Which traces a list shows: those of matching roots that meet what is asked of the whole trace, in the order of a number of it.
+// Lists traces: those with matching roots that meet the conditions on the whole trace, ordered by one of its figures.
 import { type TraceOrder, type TracesQueryRequest, type TraceWhere, traceNumbers } from '../../../schemas/traces.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
@@ -19,7 +19,10 @@ import { priceGrid } from './price-grid.ts'
 type Asked = Pick<TracesQueryRequest, 'where' | 'sort_by' | 'limit' | 'offset' | 'include_counts'>
 type Found = { ids: string[]; counts: { traces: number; with_errors: number } | undefined }
 
-/** How far from a root calls of its trace count for order and conditions; what is answered of a trace counts all of them. */
+/**
+ * The distance from a root within which calls of its trace count for order and conditions; the figures in the answer
+ * count all of them.
+ */
 const reachUs = 86_400_000_000
 const minuteUs = 60_000_000
 /** All times that calls have, in whole minutes. */

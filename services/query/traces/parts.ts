@@ -40,7 +40,7 @@ export type PartsAsked = {
   /** Where roots lie, that count as such; null = others say which these are. */
   roots: Range | null
   needs: ReadonlySet<PartColumn>
-  /** What costs are made by; null = they are not asked for. */
+  /** Prices for costs; null = the request asks for none. */
   grid: PriceGrid | null
   /** All calls. */
   query: CompiledCallsQuery
@@ -70,7 +70,7 @@ const rootWithin = (us: Sql, { roots }: PartsAsked): Sql => {
 function joined(project: ProjectScope, { split }: PartsAsked, lists: readonly (readonly [list: string, as: string])[]) {
   const where = bucketConditions(split?.whole ?? [], false)
   const arrays = lists.map(([list, as]) => sql`${identifier(list)} AS ${identifier(as)}`)
-  // By other names: a list and what is made of its elements may not share one.
+  // The elements have names of their own: a list and an expression over its elements may not share one.
   const names = lists.map(([, as]) => identifier(as))
   return sql`FROM (SELECT bucket, ${join(names, ', ')} FROM (SELECT * ${project.from('trace_parts', { final: true, where })})
     ARRAY JOIN ${join(arrays, ', ')})`

@@ -15,7 +15,7 @@ export type PriceGrid = {
 const maxPrices = 20_000
 const minuteUs = 60_000_000
 
-/** What one of each number costs: costs are linear in all of them. */
+/** The price of one unit of each number: costs are linear in all of them. */
 const factorsOf = (book: PriceBook, model: string, us: number): number[] =>
   costSums.map(
     (_, n) =>

@@ -1,4 +1,4 @@
-// What keys took of a project, by day, hour or key: POST /usage/query.
+// Usage of a project by keys, by day, hour or key: POST /usage/query.
 import { type ProjectUsageRequest, projectUsageLine, projectUsageRequest } from '../../../schemas/project-usage.ts'
 import { parseTimestamp } from '../../core/clock/timestamps.ts'
 import { fault } from '../../core/http/errors.ts'

@@ -9,7 +9,7 @@ import { type PriceBook, totalsOf } from '../costs/prices.ts'
  */
 export type Entry = number[]
 
-/** By model. */
+/** Entries by model. */
 export type Usage = Map<string, Entry>
 
 /** Usage columns of a call, one element per model; tokens as reported, both spellings added. */
@@ -29,7 +29,7 @@ const billedNumbers = Object.keys(nothingBilled) as (keyof Billed)[]
 /** Costs of one entry of a call that began at `startedUs`: prompt, completion, cache read, cache creation. */
 export type CostsOf = (model: string, entry: Readonly<Entry>, startedUs: number) => readonly number[]
 
-/** By the price that was in force when the call began; 0 without one. */
+/** Costs by the price that was in force when the call began; 0 without one. */
 export const costsBy =
   (book: PriceBook): CostsOf =>
   (model, entry, startedUs) => {
@@ -41,7 +41,7 @@ export const costsBy =
   }
 
 /**
- * What a call reports itself; null when that is nothing. A total that is 0 or absent is prompt + completion.
+ * The usage that a call reports itself; null when there is none. A total that is 0 or absent is prompt + completion.
  * @param billed what costs are made of; null = no costs are asked for
  */
 export function usageOf(columns: UsageColumns, billed: ReadonlyMap<string, Billed> | null): Usage | null {

@@ -42,7 +42,7 @@ const usageModels = 10
 /** Rows whose payloads are looked at in one statement. */
 const payloadRows = 2_000
 
-/** What is billed of the rows of a page, in their order. */
+/** The billed tokens of the rows of a page, in their order. */
 export async function billedOfRows(reader: CallReader, { rows, spread }: Page): Promise<ReadonlyMap<string, Billed>[]> {
   const { store, projectId, options } = reader
   const all = rows as unknown as UsageRow[]
@@ -97,7 +97,7 @@ export async function loadCalls(
   return calls
 }
 
-/** Which of some calls are spans that report the sum of those below them, by their ids. */
+/** The given calls that are spans and report the sum of those below them, by their ids. */
 export const nestedQuery = (projectId: ProjectId, calls: readonly UsageCall[]): Query =>
   projectQuery('usage.nested', projectId, (project) => {
     const ids = calls.map(({ id }) => id)

@@ -34,7 +34,7 @@ const byStart = [
   { field: 'id', direction: 'asc' },
 ] as const
 
-/** What an answer must not be older than. */
+/** Topics that an answer must not be older than. */
 const topicsOf = (input: { include_costs: boolean }, calls: TopicName[] = ['calls']): TopicName[] =>
   input.include_costs ? [...calls, 'costs'] : calls
 

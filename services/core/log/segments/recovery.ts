@@ -22,7 +22,7 @@ export type Recovered = {
   lastOffset: number
   highClock: bigint
   position: PositionFile
-  /** Records that were durable at the last commit, and that no file holds. */
+  /** With missing writes the existing versions, and the latest of them, would be a guess. */
   lost: { from: number; to: number } | null
   /** Segments with records after the position, oldest first. */
   unapplied: Segment[]

@@ -1,4 +1,4 @@
-// What an access path is: one way to the calls that may match a query.
+// An access path: one way to the calls that may match a query.
 import type { Refine } from '../conditions/refine.ts'
 import type { TimeOrder } from '../page.ts'
 import type { CallReader } from '../reader.ts'
@@ -7,7 +7,7 @@ import type { CallKey, Range, Scope } from './scope.ts'
 /** Most call headers of one statement, unless a search says otherwise. */
 export const pageRows = 2_000
 
-/** What is asked of the calls of a query, and in which order. */
+/** The conditions of a query on calls, and its order. */
 export type CallSearch = {
   reader: CallReader
   /** Start times that the query allows. */
@@ -34,12 +34,14 @@ export type Candidates =
   /** Calls that match, in the order of the answer, `offset` and `limit` done. */
   | { keys: readonly CallKey[] }
 
-/** What the reader says back: how many calls matched among the last candidates. */
+/** Feedback of the reader: how many calls matched among the last candidates. */
 export type SearchProgress = { hits: number }
 
 export type AccessPath = {
   name: string
-  /** How many calls it leads to at most: Infinity where nobody knows, null = it does not lead to the calls of this search. */
+  /**
+   * Most calls that it leads to: Infinity where that is not known, null = it does not lead to the calls of this search.
+   */
   estimate(): Promise<number | null>
   /** All calls that may match, each in one of the candidates, in the order of the search. */
   candidates(progress: SearchProgress): AsyncIterable<Candidates>

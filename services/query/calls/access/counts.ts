@@ -1,4 +1,4 @@
-// What the counters know: where calls lie in time, and how many there are, exactly.
+// Reads the counters: the times of calls, and how many there are, exactly.
 import { coveringNames, slotOf } from '../../../content/hash-slots.ts'
 import type { ProjectId } from '../../../core/ids.ts'
 import { createRecent, type Recent } from '../../../core/memory/lru-cache.ts'
@@ -23,7 +23,7 @@ const maxGroups = 2_000
 /** Positions that a rollup covers, per partition of the log. */
 export type Covered = { partition: number; position: string }[]
 
-/** What a process remembers of it: projects of one slot are derived together. */
+/** The covered positions that a process remembers: projects of one slot are derived together. */
 export type CoveredBySlot = Map<number, Covered>
 export const coveredOf = (covered: CoveredBySlot, projectId: ProjectId): Covered => covered.get(slotOf(projectId)) ?? []
 
@@ -98,7 +98,7 @@ export async function readGroups(
 ): Promise<Group[]> {
   const { per, counter, direction, size, range, live } = options
   const { fromUs, beforeUs } = range
-  // What every open list asks for: the hours of a project, and the minutes of whole hours.
+  // Every open list reads these: the hours of a project, and the minutes of whole hours.
   const isOpen = fromUs === null && beforeUs === null
   const isWhole = [fromUs, beforeUs].every((us) => us === null || us % hourUs === 0)
   const isKept = live === null && (per === 'hour' ? isOpen : isWhole && !isOpen)
@@ -256,7 +256,7 @@ export const rollupCoveredQuery = (projectId: ProjectId, rollup: CoveredRollup):
     projectId,
   )
 
-/** What a rollup covers; nothing while it does not exist. */
+/** The positions that a rollup covers; none while it does not exist. */
 export async function readCovered(
   store: Pick<Store, 'bytes'>,
   projectId: ProjectId,

@@ -1,4 +1,4 @@
-// What a list of conjuncts says about columns that have an index: access paths are chosen by these.
+// Derives facts from a list of conjuncts about columns that have an index: access paths are chosen by these.
 import type { Condition, Value } from '../../language/types.ts'
 import type { IndexFacts } from '../conditions/types.ts'
 
@@ -53,7 +53,7 @@ function boundsOf(condition: Condition): { from: number; before: number } | null
   }
 }
 
-/** How the parent is called where roots are asked for, and calls that stand for them count as such. */
+/** Name of the parent where a query asks for roots, and calls that stand for roots count too. */
 export const rootColumn = 'root_parent'
 
 export const isOfRoots = (condition: Condition): boolean =>

@@ -221,7 +221,9 @@ function sameValues(
 /** Rows and values of a sample: those of one granule, of which a few thousand say enough. */
 const [sampledRows, sampledValues] = [64, 5_000]
 
-/** Of the first values of a sample, at most `most`: how many they are, the first and the last. One thread reads no more than it needs. */
+/**
+ * The number, first and last of the first values of a sample, at most `most`. One thread reads no more than it needs.
+ */
 export const sampleQuery = (
   projectId: ProjectId,
   path: string,
@@ -261,7 +263,7 @@ export const firstValuesQuery = (
 
 type Tied = { direction: Direction; limit: number }
 
-/** Of the calls that start at some times, which are few, the first by id: their start times and ids. */
+/** The first calls by id that start at some times, which are few: their start times and ids. */
 export const tiedAtQuery = (projectId: ProjectId, times: readonly number[], { direction, limit }: Tied): Query =>
   projectQuery(
     'calls.field-index-tied',

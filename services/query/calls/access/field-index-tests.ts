@@ -1,4 +1,5 @@
-// Which conditions can be tried on the field index (short values of payloads, kept as columns), and how: see ADR 0011.
+// Chooses the conditions that can be tried on the field index (short values of payloads, kept as columns), and how: see
+// ADR 0011.
 import { childPath } from '../../../content/field-paths.ts'
 import { doubleText, stringToDouble } from '../../../core/json/number-text.ts'
 import { ownValueKey } from '../../../core/json/own-value.ts'

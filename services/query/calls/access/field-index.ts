@@ -70,7 +70,7 @@ const candidatesPerHit = 200
 const margin = 2
 
 type FieldIndex = {
-  /** From this time on too many calls are not indexed yet: there candidates are not complete. */
+  /** The time from which on too many calls are not indexed yet: there candidates are not complete. */
   scanFromUs: number | null
   /** Start times of the calls in a range that may match, from one end on, and where they stop; null = at its other end. */
   candidates(range: Range, direction: Direction, limit: number): Promise<{ times: number[]; endUs: number | null }>
@@ -139,7 +139,7 @@ async function openFieldIndex(reader: CallReader): Promise<FieldIndex | null> {
         const fromUs = Math.floor(beforeUs - spanUs)
         found.push(...(await read({ ...left, fromUs }, direction, limit - found.length)))
         if (found.length >= limit) return inOrder(found, range, direction, limit)
-        // What is found already is not looked for again.
+        // The rest excludes the range that is done.
         left = { ...left, beforeUs: fromUs }
         spanUs *= isFirst && found.length > 0 ? (margin * limit) / found.length : Number.POSITIVE_INFINITY
       }

@@ -42,7 +42,7 @@ type Sampled = [count: number, first: string | number, last: string | number]
 type Tied = [us: string, id: string, hasOthers?: 0 | 1]
 type FieldOrder = NonNullable<CompiledSort['byField']>
 
-/** How far the order is known: calls up to this value, and among those with this value up to this id. */
+/** The end of the known order: calls up to this value, and among those with this value up to this id. */
 type Bound = { kind: 'number' | 'text'; value: string | number; id: string | null }
 
 /** Longest part of an order that is taken from the field index. */

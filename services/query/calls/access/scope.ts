@@ -1,4 +1,4 @@
-// Which calls a statement looks at: a range of start times, the calls that have some key, or single rows.
+// The scope of a statement: a range of start times, the calls that have some key, or single rows.
 import type { ProjectId } from '../../../core/ids.ts'
 import { join, param, type Sql, sql } from '../../../core/store/sql.ts'
 import type { ProjectScope } from '../../../events/project-query.ts'

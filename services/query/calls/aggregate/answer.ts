@@ -61,7 +61,10 @@ function groupsOf(rows: AggregateRows, { keys: count, metrics, book }: Shape): M
 
 const isUsed = (sum: Value): boolean => sum !== null && sum !== 0
 
-/** What nobody can bill is not nothing: a sum of nothing else is null. @param value null = it has no price */
+/**
+ * Adds a value. A value without a price is not nothing: a sum of such values alone is null. @param value null = it has
+ * no price
+ */
 const added = (sum: Value | undefined, value: number | null): Value =>
   value === null ? (sum ?? null) : (sum ?? 0) + value
 
@@ -73,7 +76,7 @@ export function unpricedOf(rows: AggregateRows, { keys, book }: Shape): string[]
   return [...models].filter((model) => book.latest(model) === null).sort()
 }
 
-/** What stands where there is no data point: sums and counts of nothing are 0. */
+/** The value where there is no data point: sums and counts of nothing are 0. */
 const emptyOf = (name: string): Value => (/\.(?:sum|count)$/.test(name) ? 0 : null)
 
 /** The keys of the greatest groups by the first metric. */

@@ -1,4 +1,4 @@
-// What an aggregate measures and groups by: the metrics of statistics, and numbers at any field of calls.
+// The metrics and groups of an aggregate: the metrics of statistics, and numbers at any field of calls.
 import type { CallsAggregateRequest } from '../../../../schemas/calls-aggregate.ts'
 import { fault } from '../../../core/http/errors.ts'
 import { identifier, param, type Sql, sql } from '../../../core/store/sql.ts'

@@ -45,7 +45,7 @@ function timesOf({ start, end }: { start: string | number; end: string | number 
   return times
 }
 
-/** What of a range the query's own bounds leave of it; null = nothing. */
+/** The part of a range within the query's own bounds; null = nothing. */
 function rangeWithin({ query: { facts } }: CallReader, { startUs, endUs }: Times) {
   if (facts.nothing) return null
   const { fromUs, beforeUs } = rangeOf(facts)
@@ -87,7 +87,7 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
   const rows = async (reader: CallReader, statement: Query | false): Promise<AggregateRow[]> =>
     statement ? compactRows<AggregateRow>(await store.bytes(statement, 'JSONCompactEachRow', reader.options)) : []
 
-  /** What statistics of minutes and hours tell: parts of buckets, and beyond which parts of the range nothing is to be found. */
+  /** Reads statistics of minutes and hours: parts of buckets, and the parts of the range that have no calls. */
   async function readParts(asked: Asked, times: Times, kinds: ReadonlySet<string>, length: Bucket) {
     const { readers, keys, rootsOrSpans } = asked
     const { query, store: from, projectId, options } = readers.calls
@@ -100,7 +100,7 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
     const split = range && (await readSplit(source, { startUs: range.fromUs, endUs: range.beforeUs }))
     const [areBilled, facts] = await Promise.all([
       kinds.has('cost') && readIsBilled(source),
-      // What there is nothing of would take a look at all payloads.
+      // Without these facts a missing value would need a look at all payloads.
       split === null || !readsUsage ? anyUsage : readUsageFacts(source, split),
     ])
     const isByOp = keys.some((key) => key !== 'model')

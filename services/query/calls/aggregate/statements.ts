@@ -104,7 +104,7 @@ function grouped(
     aggregates: readonly Aggregate[]
     by: Sql
     more?: Sql
-    /** How many data points parts of buckets stand for; without it each row is one. */
+    /** Number of data points that parts of buckets stand for; without it each row is one. */
     points?: Sql
   },
   rowsOf: (project: ProjectScope) => Sql,
@@ -112,7 +112,7 @@ function grouped(
   const { keys, aggregates, isBucketed, more = sql``, points } = ask
   return projectQuery(points ? `${name}-rolled` : name, refined.scope.projectId, (project) => {
     const rows = kept(rowsOf(project), keys, ask.kept)
-    // What all rows have in common is no key: a single one is looked up much faster.
+    // A value that all rows share is no key: a single one is looked up much faster.
     const areAllKept = keys.length > 0 && ('first' in ask.kept || !ask.kept.rest)
     // Where bucket and `kept` are one value each, the engine may make a group of no rows: its least value would be 0.
     const isOneBucket = keys.length > 0 && !isBucketed
@@ -189,7 +189,7 @@ function usageRows(asked: Grouped, aggregates: readonly Aggregate[], { rootsOrSp
   }
 }
 
-/** What an aggregate is over the rows that are read. */
+/** SQL of an aggregate over the rows that are read. */
 const sqlOf = ({ sql: values, merged }: Aggregate, isOfParts: boolean): Sql => (isOfParts && merged) || values
 
 export function usageGroupsQuery(

@@ -150,7 +150,7 @@ export function withDocumentsAndDerived(
   return withDerivedFields(project, scope, rows, ['odd', ...names, ...reads.needs], reads.derived, derived)
 }
 
-/** How often the conditions on the calls stand in what joins documents to them. */
+/** Number of copies of the conditions on calls in the joins of documents. */
 export const copiesFor = ({ needs }: Pick<Reads, 'needs'>): number => (new Set([...needs].map(sideOf)).size > 1 ? 4 : 1)
 
 /** The payload rows stream past a table of call headers, so that texts are not held in memory. */
@@ -268,7 +268,7 @@ function mixedCondition(project: ProjectScope, scope: Scope, conditions: CallCon
   ]
 }
 
-/** What a call must meet as far as it can be told without its payload. */
+/** The conditions on a call that can be tested without its payload. */
 export const cheapConditions = (project: ProjectScope, scope: Scope, conditions: CallConditions): Sql[] => [
   ...headerConditions(project, scope, conditions),
   ...conditions.preFilters.map((condition) => preFilterCondition(project, scope, conditions.derived.fields, condition)),

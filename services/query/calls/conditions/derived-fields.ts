@@ -9,7 +9,7 @@ import { allOf, type Scope, timeConditions } from '../access/scope.ts'
 import { isFeedback, isRefField } from './joins.ts'
 import type { CompiledCondition, DerivedField, DerivedFields, RefField } from './types.ts'
 
-/** What stands behind refs: the texts of refs and, at the same places, the documents behind them. */
+/** Values behind refs: the texts of refs and, at the same places, the documents behind them. */
 export type Behind = ReadonlyMap<RefField['name'], { refs: string[]; documents: string[] }>
 
 export type DerivedTexts = { fields: DerivedFields; behind: Behind }
@@ -22,7 +22,7 @@ function idsOf(project: ProjectScope, { projectId, range, index, keys }: Scope):
   return where.length === 0 ? null : sql`(SELECT id ${project.from('calls', { where: allOf(where) })})`
 }
 
-/** Which tables derived fields are joined from. */
+/** The tables that derived fields are joined from. */
 const tablesOf = (names: ReadonlySet<DerivedField>): { feedback: boolean; queues: boolean } => ({
   feedback: [...names].some(isFeedback),
   queues: names.has('queues'),

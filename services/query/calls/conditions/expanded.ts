@@ -32,7 +32,7 @@ export function expandedPaths(columns: readonly string[] | null | undefined): Ex
   return root
 }
 
-/** How many of the names lead to the ends of listed paths, fewest first. */
+/** The numbers of names that lead to the ends of listed paths, fewest first. */
 export function listedAmong(names: readonly string[], root: Expanded): number[] {
   const found: number[] = []
   let place: Expanded | undefined = root

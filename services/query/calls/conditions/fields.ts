@@ -112,7 +112,7 @@ const traceName: Column = {
   read: (row) => text(row, 'display_name') || (opRef.exec(text(row, 'op_name'))?.[1] ?? text(row, 'op_name')),
 }
 
-/** Which rules masked the call; of a start and an end that came apart the older ones. */
+/** Version of the rules that masked the call; of a start and an end that came apart the older one. */
 const maskingVersion: Column = {
   name: 'masking.version',
   kind: 'int',
@@ -198,7 +198,7 @@ function summaryField(segments: string[], name: string, expansions: Expansions):
   return { is: 'column', column }
 }
 
-/** What the field names of call queries mean. */
+/** The meanings of field names in call queries. */
 export function callFields(
   expansions: Expansions = { derived: derivedFieldFactory('wandb'), expand: expandedPaths([]) },
 ): Fields {

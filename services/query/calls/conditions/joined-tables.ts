@@ -24,7 +24,7 @@ export const joinedTables = [
 /** Tables behind refs. */
 export const referredTables = ['objects', 'object_events', 'table_lists', 'table_rows']
 
-/** What the matches of a query and their order are made of, and must not be older than. */
+/** Topics of the matches of a query and their order; the answer must not be older than them. */
 export function topicsOfQuery({ derivedFields }: Pick<CompiledCallsQuery, 'derivedFields'>): TopicName[] {
   const topics: TopicName[] = ['calls']
   if (derivedFields.feedback.length > 0) topics.push('feedback')

@@ -77,7 +77,7 @@ async function putBehind(rows: MutableRow[], refs: RefTexts): Promise<void> {
     }
 }
 
-/** Which payload parts and calls with non-native JSON of a scope meet the payload conditions. */
+/** Finds the payload parts and calls with non-native JSON of a scope that meet the payload conditions. */
 export async function findNonNative(
   source: Source,
   scope: Scope,

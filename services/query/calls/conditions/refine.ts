@@ -58,7 +58,7 @@ const readsRefs = ({ derived }: CompiledCondition): boolean => [...derived].some
 
 /** The conditions that can be met before refs are resolved. */
 function withoutRefs(conditions: CallConditions, isNonNative: boolean): CallConditions {
-  // What SQL makes of documents with non-native JSON does not count.
+  // The SQL result for documents with non-native JSON does not count.
   if (isNonNative) return { ...conditions, start: [], end: [], mixed: [] }
   return { ...conditions, mixed: conditions.mixed.filter((condition) => !readsRefs(condition)) }
 }

@@ -23,7 +23,7 @@ export type RefPlace = { ref: JsonField; fields: RefField[] }
 export type RefTexts = {
   places: readonly RefPlace[]
   /**
-   * What is behind refs that were found at the places.
+   * The values behind the refs that were found at the places.
    * @throws Fault 504 when a request resolves too many, 502 when they do not fit into a statement
    */
   behind(found: ReadonlyMap<RefPlace, readonly string[]>): Promise<Behind>
@@ -55,7 +55,7 @@ async function valuesOf(source: RefSource, texts: Iterable<string>): Promise<Map
 /** The string of a JSON text, null when it is none. */
 const stringOf = (text: string | null): string | null => (text?.startsWith('"') ? (JSON.parse(text) as string) : null)
 
-/** What SQL and JS read of a value: its text form as a JSON string; `null` when it is missing or null. */
+/** The document that SQL and JS read of a value: its text form as a JSON string; `null` when it is missing or null. */
 const documentOf = (value: string | null): string =>
   value === null || value === 'null' ? 'null' : JSON.stringify(stringForm(value).toWellFormed())
 

@@ -1,10 +1,10 @@
-// What a call query is once it is compiled: conditions, facts for an index, an order, and what they read of a call.
+// A compiled call query: conditions, facts for an index, an order, and the parts of a call that they read.
 import type { Sql } from '../../../core/store/sql.ts'
 import type { ColumnSql, Condition, JsonField, PathSegment, Row, Value } from '../../language/types.ts'
 
 /**
- * What of a call lives in the payload table: JSON texts, which rules masked those of its start and of its end, and what is
- * billed beside its counts (costs/billed.ts).
+ * Columns of the payload table: JSON texts, the versions of rules that masked those of its start and of its end, and
+ * billed values beside its counts (costs/billed.ts).
  */
 export type Document =
   | 'attributes'
@@ -80,7 +80,7 @@ export type CompiledCondition = {
   isOfRoots: boolean
   /** Boolean (maybe Nullable) SQL expression. Default sources: `c.<column>` and `p.<document>`. */
   sql(of?: ColumnSql): Sql
-  /** What it was compiled from. */
+  /** The source that it was compiled from. */
   tree: Condition
   /** The same in JS: for documents that the engine cannot read. */
   evaluate(row: EvaluatedRow): boolean
@@ -108,7 +108,7 @@ export type CompiledSort = {
   needs: ReadonlySet<Document>
   derived: ReadonlySet<DerivedField>
   columns: ReadonlySet<HeaderColumn>
-  /** What it goes by. */
+  /** The fields of the order. */
   fields: readonly Value[]
   /** Terms after ORDER BY; null = no order asked for (`sort_by: []`). */
   orderBy(of?: ColumnSql): Sql | null
@@ -127,7 +127,7 @@ export type CompiledCallsQuery = {
   header: CompiledCondition[]
   /** Conjuncts that need documents or derived fields. */
   payload: CompiledCondition[]
-  /** What the derived fields of conditions and order are made of. */
+  /** The derived fields that conditions and order read. */
   derivedFields: DerivedFields
   /** Documents of all payload conjuncts. */
   needs: ReadonlySet<Document>

@@ -45,7 +45,7 @@ export const usageColumns: readonly Column[] = [
   tokens('output_tokens', ['usage_output']),
 ]
 
-/** What models cost from which time on: of each the prices that follow one another, the first from ever on. */
+/** Prices of models over time: of each the prices that follow one another, the first from the beginning of time. */
 export type ModelPrices = ReadonlyMap<string, readonly { fromUs: number; price: Price }[]>
 
 /** Before all times that calls have. */
@@ -119,7 +119,7 @@ function costOf(prices: ModelPrices, row: Row): number | null {
   return costs.length === 0 ? null : costs.reduce((sum, one) => sum + one)
 }
 
-/** What a call costs in dollars, as its record says it; null where no model of it has a price. */
+/** The cost of a call in dollars, as its record shows it; null where no model of it has a price. */
 export const costColumn = (prices: ModelPrices): Column => ({
   name: costFieldName,
   kind: 'double',

@@ -2,7 +2,7 @@
 import { type WordIndexedDocument, wordIndexedDocuments } from '../../../content/word-index.ts'
 import { identifier, param, type Sql, sql } from '../../../core/store/sql.ts'
 
-/** How an escape of any character begins in a document, in lower case. */
+/** First bytes of an escape of any character in a document, in lower case. */
 const escapes = [...'0123456789abcdef'].map((digit) => `\\u${digit}`)
 
 export const isIndexed = (document: string): document is WordIndexedDocument =>

@@ -20,7 +20,7 @@ const maxColumns = 100
 /** Lines that go out in one piece. */
 const pieceBytes = 64 * 1024
 
-/** Of a CSV file, where none are named. */
+/** Columns of a CSV file, where the request names none. */
 const usualColumns = [
   'id',
   'trace_id',
@@ -97,7 +97,7 @@ export function createExportRoutes({ invoke, wirePrefix, masterKey, now }: Expor
         const { format, columns = [], ...asked } = input
         if (columns.length > maxColumns) throw fault(400, `An export has at most ${maxColumns} columns`)
         if (format === 'csv') csvColumns(columns, wirePrefix)
-        // What the list refuses is told here, where somebody reads it.
+        // The list refuses a faulty request here, where somebody reads the reason.
         const none = { ...asked, columns, limit: 0 }
         for await (const _ of invoke.lines('calls.stream_query', none, {
           caller,

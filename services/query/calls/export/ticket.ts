@@ -10,7 +10,7 @@ const content = z.object({
   body: z.string(),
   format: z.enum(['jsonl', 'csv']),
   columns: z.array(z.string()),
-  /** By which the key that asked is found again, or the user who signed in. */
+  /** The id by which the asking key is found again, or the user who signed in. */
   key: z.string(),
   untilMs: z.number(),
 })
