@@ -24,7 +24,7 @@ export const serverAudit = (config: Config, logger: Logger): ProcessAudit =>
     onLost: (error) => logger.warn({ error: error.message }, 'the end of an audited change was not recorded'),
   })
 
-/** Of a command: over a shared log at once, else by way of the data folder. */
+/** The audit of a command: over a shared log directly, else through the data folder. */
 export function commandAudit(config: Config, logger: Logger): ProcessAudit & { close(): Promise<void> } {
   let opening: Promise<Log> | undefined
   const shared: AuditSink = async (events) => {
@@ -64,7 +64,7 @@ type Opened = {
   logger: Logger
 }
 
-/** How often a server takes over what commands have recorded. */
+/** Interval at which a server takes over the events that commands have recorded. */
 const takeEveryMs = 1_000
 const knownHeads = 100
 

@@ -1,4 +1,4 @@
-// What `callhouse doctor` says about the brokers, the topics and the workers' group.
+// The findings of `callhouse doctor` about the brokers, the topics and the workers' group.
 import type { KafkaGroup } from '../core/log/kafka/group.ts'
 import type { KafkaSurvey, TopicSurvey } from '../core/log/kafka/survey.ts'
 import type { Store } from '../core/store/store.ts'
@@ -12,7 +12,10 @@ type KafkaDoctorConfig = { logRetentionHours: number; hiddenAfterMs: number }
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** How long records of a topic stay, if that is longer than its age when calls are hidden; a segment goes as a whole. */
+/**
+ * Time that records of a topic stay, if that is longer than the age at which calls are hidden; a segment goes as a
+ * whole.
+ */
 export function keptPast({ settings }: Pick<TopicSurvey, 'settings'>, hiddenAfterMs: number): number | undefined {
   const [kept, rolled] = [Number(settings['retention.ms']), Number(settings['segment.ms'])]
   const longest = kept === -1 ? Number.POSITIVE_INFINITY : kept + rolled

@@ -218,7 +218,7 @@ export const examineMachine = async (config: Config, nowMs = Date.now()): Promis
   prices(nowMs),
 ]
 
-/** What every table of rows must say, so that what was acknowledged survives a power cut. */
+/** Settings that every table of rows must have, so that acknowledged writes survive a power cut. */
 const synced = ['fsync_after_insert = 1', 'fsync_part_directory = 1', 'min_rows_to_fsync_after_merge = 1']
 const clockToleranceMs = 2_000
 
@@ -246,7 +246,7 @@ async function disks(store: Pick<Store, 'rows'>): Promise<Finding[]> {
     })
 }
 
-/** What a server does beside serving us. */
+/** Checks the logs in tables and the memory of a ClickHouse server. */
 async function serverSettings(config: Config, store: Pick<Store, 'rows'>): Promise<Finding[]> {
   const [about] = await store.rows<{ logs: string[]; cap: string; ratio: string }>(statement('doctor.settings'))
   const { logs = [], cap = '', ratio = '' } = about ?? {}
@@ -272,7 +272,7 @@ async function serverSettings(config: Config, store: Pick<Store, 'rows'>): Promi
   ]
 }
 
-/** What neither the tables nor the log hold. */
+/** Finds records that neither the tables nor the log hold. */
 async function records(store: Pick<Store, 'rows'>, tables: readonly { name: string }[]): Promise<Finding> {
   if (!tables.some(({ name }) => name === 'missing_records'))
     return ok('records', 'the tables are of an older version, or not made yet')
@@ -280,7 +280,7 @@ async function records(store: Pick<Store, 'rows'>, tables: readonly { name: stri
   return missing === undefined ? ok('records', 'none is known to be missing') : fail('records', missing)
 }
 
-/** What was to be removed by now, and is not. */
+/** Finds data that should have been removed by now. */
 async function erasures(store: Pick<Store, 'rows'>, tables: readonly { name: string }[]): Promise<Finding> {
   if (!tables.some(({ name }) => name === 'erasures')) return ok('erasures', 'the tables are of an older version')
   const [row] = await store.rows<{ failed: number; overdue: number; why: string }>(statement('doctor.erasures'))

@@ -39,7 +39,7 @@ export const hasEmbeddedStore = (config: Config): boolean => config.clickhouseUr
 /** Whether the data folder is this process's alone: log or tables lie in it. Else roles may share it for large files. */
 export const hasOwnEngine = (config: Config): boolean => !hasSharedLog(config) || hasEmbeddedStore(config)
 
-/** Who may enter the data folder. */
+/** The users who may enter the data folder. */
 export const reachOf = (config: Config): Reach => (hasOwnEngine(config) ? 'user' : 'group')
 
 /** Throws when the role needs engines that several processes can share and the settings name none. */
@@ -104,7 +104,8 @@ export async function openLog(
 }
 
 /**
- * Of several processes that accept writes each has a number, so that no two give the same accept timestamp.
+ * Opens the number of an edge: of several processes that accept writes each has its own, so that no two give the same
+ * accept timestamp.
  * @throws Error when none can be leased
  */
 export async function openEdgeNumber(config: Config, logger: Logger): Promise<EdgeLease> {
@@ -176,7 +177,7 @@ export async function matchEngines(
   })
 }
 
-/** What the brokers, topics and workers of a Kafka log are like. Throws when the brokers cannot be reached. */
+/** Surveys the brokers, topics and workers of a Kafka log. Throws when the brokers cannot be reached. */
 export async function surveyLog(config: Config, logger: Logger): Promise<KafkaSurvey> {
   const { surveyKafka } = await import('../core/log/kafka/survey.ts')
   return surveyKafka(await kafkaOptionsOf(config, 'query', logger))

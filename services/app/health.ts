@@ -1,4 +1,4 @@
-// What /health says of a process: the state of each part, and why one is not well.
+// The answer of /health: the state of each part of a process, and reasons.
 import type { Keys } from '../core/http/keys.ts'
 import type { Log } from '../core/log/log.ts'
 import type { Store } from '../core/store/store.ts'

@@ -42,7 +42,7 @@ export function watchKeptTopics(
   }
 }
 
-/** Of the log of a process that applies it; undefined where it is of this machine alone. */
+/** Retention of the topics of a process that applies the log; undefined where the log is of this machine alone. */
 export function keptTopicsOf(
   { config, logger, open }: { config: Config; logger: Logger; open: ShutdownStep[] },
   role: ServerRole,

@@ -1,4 +1,4 @@
-// Which settings differ from those of the start before, for the audit log: by names, never by values.
+// Finds the settings that differ from those of the previous start, for the audit log: by names, never by values.
 import { createHmac, randomBytes } from 'node:crypto'
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const fileName = 'settings.json'
 /** So many names fit the details of an event. */
 const namesPerEvent = 40
 
-/** What is given; defaults may differ from machine to machine. */
+/** Values of the given settings; defaults may differ from machine to machine. */
 function valuesOf(config: Config): [name: string, value: string][] {
   const values: Record<string, unknown> = config
   const given = settings.filter(({ key }) => config.given.has(key))

@@ -60,7 +60,7 @@ function hitCounter(registry: Registry): (hits: MaskHits) => void {
   }
 }
 
-/** What counts values and items that are not stored as they were sent, here and for the threads. */
+/** Counters of values and items that are not stored as they were sent, here and for the threads. */
 export const itemCounters = (registry: Registry) => ({
   onMasked: hitCounter(registry),
   onFaults: faultCounter(registry),

@@ -30,8 +30,8 @@ const addressOf = (host: string, port: number): string => `${host.includes(':') 
 type Addresses = Pick<OtlpPorts, 'grpc' | 'http'> & { main: string }
 
 /**
- * What an exporter of any language reads from its environment, for the first of these that is there: gRPC, HTTP, the main
- * port, which takes OTLP too. Other machines know one that listens everywhere by a name of its machine.
+ * The environment of an exporter of any language, for the first of these ports that is open: gRPC, HTTP, the main port,
+ * which takes OTLP too. Other machines know one that listens everywhere by a name of its machine.
  */
 export function exporterText({ grpc, http, main }: Addresses, isSecure: boolean): string {
   const address = (grpc ?? http ?? main).replace(/^(0\.0\.0\.0|\[::\])(?=:)/, '<host>')

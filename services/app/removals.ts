@@ -1,4 +1,4 @@
-// What removes rows and files for good: retention, and the pieces of erasures. Both leave out what is held.
+// Removes rows and files for good: retention, and the pieces of erasures. Both leave out what is held.
 import type { ProcessAudit } from '../core/audit/audit.ts'
 import type { StoredBlobs } from '../core/blobs/blobs.ts'
 import type { HeldKeys } from '../core/directory/holds.ts'
@@ -14,7 +14,7 @@ import type { Worker } from '../worker/run.ts'
 
 export type RemovalRules = {
   purgeRules: PurgeRules
-  /** What is held of a project. */
+  /** Holds of a project. */
   heldOf(projectId: string): HeldKeys
 }
 

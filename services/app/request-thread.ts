@@ -28,7 +28,7 @@ const providers = openProviders({ file: config.providersFile, onBroken() {}, onM
 const masterKey = openMasterKey(config, { mayMake: !hasSharedLog(config) })
 const rules = createFollowedRules(ports.rules, config)
 const cutoffsOf = createCutoffsOf(rules.retention)
-// Who applies the log runs evaluations, by all routes.
+// The process that applies the log runs evaluations, by all routes.
 const { all } = routesOf(does(role, 'apply') ? 'serve' : role, {
   ...ports,
   config,

@@ -93,11 +93,11 @@ import { createSessionRoutes, type SessionRouteDeps } from '../web/session-route
 import type { Config } from './config.ts'
 import { does, type ServerRole } from './roles.ts'
 
-/** What routes work through, in whichever thread they run. */
+/** Dependencies of routes, in whichever thread they run. */
 export type RouteDeps = {
   config: Config
   log: EdgeLog
-  /** How the log wants the rows of calls. */
+  /** The limits for splitting rows of calls. */
   split: RecordSplit
   store: Pick<Store, 'rows' | 'bytes'>
   clock: Clock
@@ -111,11 +111,11 @@ export type RouteDeps = {
   maskings: Maskings
   onFaults: OtelDeps['onFaults']
   retention: RetentionSource
-  /** Of all projects, by their ids. */
+  /** Holds of all projects, by their ids. */
   holds(): ReadonlyMap<string, Hold>
-  /** What secrets of the server are sealed and made with; undefined where it is not set. */
+  /** The key that seals secrets of the server and makes hashes; undefined where it is not set. */
   masterKey(): Buffer | undefined
-  /** Of projects and entities. */
+  /** Secrets of projects and entities. */
   secrets: OwnSecrets
   /** Users, keys, settings, rules and secrets; absent where routes run in a thread. */
   directory?: Directory
@@ -125,7 +125,7 @@ export type RouteDeps = {
   logger: Pick<Logger, 'warn'>
   /** About the process itself; without it the routes that tell of it are left out. */
   service?: ServiceDeps
-  /** Of the server itself; absent where routes run in a thread. */
+  /** Ports of the server itself; absent where routes run in a thread. */
   operator?: OperatorDeps
   /** The web page; without it, it is not served. */
   web?: { assets: Assets; masterKey(): Buffer | undefined; keys: Keys } & Omit<SessionRouteDeps, 'logger' | 'keys'>
@@ -247,7 +247,7 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
   ]
 }
 
-/** What SDKs ask first, whichever role they reach. */
+/** Routes that SDKs call first, whichever role they reach. */
 const commonRoutes = ({ service, config }: Pick<RouteDeps, 'service' | 'config'>): Route[] => [
   ...(service === undefined ? [] : createServiceRoutes(service)),
   ...createGraphqlRoutes(config?.tlsCert !== undefined),

@@ -4,7 +4,7 @@ import { openSecret, type StoredSecret, secretKeysOf, unopened } from '../core/d
 import type { OwnSecrets } from '../inference/secrets.ts'
 import type { Config } from './config.ts'
 
-/** By scope, then by name. */
+/** Secrets by scope, then by name. */
 export type SealedSecrets = ReadonlyMap<string, ReadonlyMap<string, StoredSecret>>
 
 type Keys = { config: Pick<Config, 'masterKeysOld'>; masterKey(): Buffer | undefined }

@@ -1,4 +1,4 @@
-// What `GET /server/status` tells of this process, put together when it is asked.
+// The answer of `GET /server/status` about this process, computed for each request.
 import { statfs } from 'node:fs/promises'
 import type { Log } from '../core/log/log.ts'
 import { requiredFreeBytes } from '../core/process/free-space.ts'

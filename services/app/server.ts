@@ -122,7 +122,7 @@ export async function startCallhouse(
   checkEngines(config, role)
   const version = await packageVersion()
   const metrics = createMetrics()
-  /** What is open, in the order of opening: closed the other way round, by the shutdown or by a start that fails. */
+  /** Opened parts, in the order of opening: the shutdown, or a start that fails, closes them the other way round. */
   const open: ShutdownStep[] = []
   let unshown = (): void => undefined
   try {

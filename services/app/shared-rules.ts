@@ -1,5 +1,4 @@
-// What the directory says that every thread keeps: rules of masking, how long the calls of projects are seen, what is held,
-// and sealed secrets.
+// State of the directory that every thread keeps: rules of masking, retention of projects, holds, and sealed secrets.
 import type { MaskSource, ScopeMask } from '../content/masking/maskings.ts'
 import type { Directory } from '../core/directory/directory.ts'
 import type { Hold } from '../core/directory/holds.ts'

@@ -1,4 +1,4 @@
-// What projects take, as metrics: with a label for those projects that the operator lists, and for no others.
+// Usage of projects as metrics: with a label for those projects that the operator lists, and for no others.
 import type { Registry } from 'prom-client'
 import type { UsageMinute } from '../core/http/rates/meter.ts'
 import { metricsIn } from '../core/process/metrics-in.ts'
@@ -32,7 +32,7 @@ export function observeUsage(
   const counters = Object.entries(names).map(
     ([name, help]) => [name as Name, counter(`callhouse_project_${name}_total`, help, 'project')] as const,
   )
-  /** What was counted of a minute before. */
+  /** Counters of the minute before. */
   const counted = new Map<string, Record<Name, number>>()
   return (minutes) => {
     for (const minute of minutes) {

@@ -78,15 +78,15 @@ type ApplyingDeps = RemovalRules & {
   audit: ProcessAudit
   /** The most days for which log records of some project are kept. */
   mostLogsDays(): number
-  /** From when on minutes of statistics may be counted again. */
+  /** The time from which on minutes of statistics may be counted again. */
   countedAgain(): CountedAgain
   /** With when that was. */
   removedProjects(): ReadonlyMap<string, number>
   /** Keys whose end came within a time, as audit events. */
   endedKeys(fromMs: number, toMs: number): AuditEvent[]
-  /** Told of what is applied. */
+  /** Watches the applied positions. */
   applied: AppliedWatch
-  /** By which commands ask routes; undefined while the server starts. */
+  /** Calls routes for commands; undefined while the server starts. */
   invoke(): Pick<Invoke, 'json'> | undefined
   /** Where this process listens; undefined while it starts. */
   address(): string | undefined
@@ -97,9 +97,9 @@ type ApplyingDeps = RemovalRules & {
 export type Applying = {
   worker: Worker
   deadLetters: DeadLetters
-  /** How far rollups lag behind the rows. */
+  /** Lag of rollups behind the rows. */
   lags: Worker['rollups']['lag']
-  /** What broken parts held and the log does not any more; undefined when nothing is known to be missing. */
+  /** Records of broken parts that the log does not have any more; undefined when nothing is known to be missing. */
   missing(): string | undefined
   /** Rejects when the worker cannot go on and the process must end; never resolves. */
   failed: Promise<never>
@@ -153,7 +153,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
       await keepAudit(deps)
       await purgeDaily()
       await merges.run()
-      // What waits for older processes to end.
+      // Migrations that wait for older processes to end.
       await store.migrate()
     },
     onError: (error) => logger.warn({ error: String(error) }, 'clean-up failed'),

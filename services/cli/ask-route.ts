@@ -10,7 +10,7 @@ import { UsageError } from './command.ts'
 type Params = Readonly<Record<string, string>>
 export type AskRoute = <T>(route: string, body?: unknown, params?: Params) => Promise<T>
 
-/** Of a server that answers reads for this command alone, beside those that share its engines. */
+/** Runs work on a server that answers reads for this command alone, beside those that share its engines. */
 async function withQueryServer<T>(config: Config, work: (own: Callhouse) => Promise<T>): Promise<T> {
   const own = await startCallhouse({ ...config, ...ownPort }, createLogger({ level: 'error' }), 'query')
   try {

@@ -1,4 +1,4 @@
-// What a command of the command line is.
+// The type of a command of the command line.
 import type { Config } from '../app/config.ts'
 
 /** A mistake of who typed it: printed alone, exit code 2. */
@@ -17,7 +17,7 @@ export type Command = {
   name: string
   /** `<needed> [optional] [any number ...]` */
   words?: string
-  /** By name, without dashes; the value's placeholder, '' for one that stands alone. */
+  /** Flags by name, without dashes; the value's placeholder, '' for one that stands alone. */
   flags?: Readonly<Record<string, string>>
   help: string
   run(given: Given): Promise<void>

@@ -8,7 +8,7 @@ import { RefusedChange } from '../core/http/key-changes.ts'
 import { createLogger } from '../core/process/logger.ts'
 import { print, UsageError } from './command.ts'
 
-/** What the directory refuses is a mistake of who typed it. */
+/** A refusal by the directory is a mistake of the person who typed the command. */
 export async function withDirectory<T>(config: Config, work: (directory: Directory) => T | Promise<T>): Promise<T> {
   const { directory, close } = await openKeysOf(config, createLogger({ level: 'error' }).log)
   try {

@@ -40,7 +40,7 @@ async function findKafkaFindings(config: Config): Promise<Finding[]> {
   const { logRetentionHours } = config
   return examineKafka({ logRetentionHours }, async () => {
     const survey = await surveyLog(config, logger)
-    // To open a directory that is not there yet would make its topic.
+    // Opening a directory that is not there yet would create its topic.
     const isNew = survey.missing.length > 0
     const leastOf = (one: Parameters<typeof retentionsOf>[0]) => hiddenAfterMs(retentionsOf(one, config))
     return { survey, hiddenAfterMs: isNew ? leastOf({ state: emptyState }) : await withDirectory(config, leastOf) }

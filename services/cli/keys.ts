@@ -10,7 +10,7 @@ import { createLogger } from '../core/process/logger.ts'
 import { print, UsageError } from './command.ts'
 import { keyLimitsFrom } from './limit-words.ts'
 
-/** What the directory refuses is a mistake of who typed it. */
+/** A refusal by the directory is a mistake of the person who typed the command. */
 export async function withKeys<T>(
   config: Config,
   work: (keys: Keys, directory: Directory) => T | Promise<T>,

@@ -11,11 +11,11 @@ import { type ContentStore, inlineTextLength } from './content-port.ts'
 import { fileDigest } from './digest.ts'
 import { extensionOf, sniffMime } from './media-types.ts'
 
-/** What a text holds, by calls.md section 7. */
+/** The content of a text, by calls.md section 7. */
 type Found = { form: 'data_url' | 'base64'; mime: string; bytes: Buffer }
 
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/
-/** What calls name may be erased with them; then it has to be stored again. */
+/** Contents that calls name may be erased with them; then they have to be stored again. */
 const rememberedMs = 600_000
 /** Base64 digits whose bytes decide the media type. */
 const headDigits = 2736

@@ -1,4 +1,4 @@
-// How field values of payloads are named: the path of a value as one text, the same for the worker and the readers.
+// Names of field values of payloads: the path of a value as one text, the same for the worker and the readers.
 
 /** Longest text that the field index keeps, and longest path, in bytes. */
 export const maxFieldValueBytes = 128

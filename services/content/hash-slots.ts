@@ -1,4 +1,4 @@
-// Who derives what of a project: projects fall into hash slots, and a slot follows a partition of the topic calls.
+// Assigns projects to workers: projects fall into hash slots, and a slot follows a partition of the topic calls.
 import { crc32 } from 'node:zlib'
 
 /** More than workers that derive at once; statements hold slots as `CRC32(project_id) % 64`. */

@@ -16,7 +16,7 @@ import { inlineTextLength, mayBeContent } from './content-port.ts'
 import { isSensitiveKey, mayBeSensitiveKey } from './redact.ts'
 import { isRef } from './refs.ts'
 
-/** What a value is searched for. */
+/** The kinds of findings that a value is searched for. */
 export const search = { refs: 1, credentials: 2, content: 4 } as const
 
 /** Notes a key that names a credential when its value is a string that is not empty. */
@@ -39,7 +39,7 @@ function noteRef(s: Scan, start: number, end: number): void {
   else if (isNew(s, text)) s.refs.push(text)
 }
 
-/** From so many refs of a value on, a set tells which are known. */
+/** Number of refs of a value from which on a set remembers the known ones. */
 const manyRefs = 16
 
 function isNew(s: Scan, text: string): boolean {

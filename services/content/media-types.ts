@@ -170,7 +170,7 @@ const markup: [RegExp, string][] = [
   [/^(?:<!--[\s\S]*?-->\s*)?<(?:!doctype\s+html|html|head|body)[\s>]/i, 'text/html'],
 ]
 
-/** How many bytes decide. */
+/** Number of bytes that decide. */
 const headBytes = 2048
 
 /** Media type by content, from the first 2048 bytes; null for plain text and for bytes of no known form. */

@@ -54,7 +54,7 @@ function closingBrace(text: string, from: number): number {
   throw malformed("'{' is never closed")
 }
 
-/** What all texts of a request may grow to together. */
+/** Length that all texts of a request may grow to together. */
 type Room = { left: number }
 
 function take(room: Room, part: string): string {
@@ -86,7 +86,7 @@ function fillTemplate(text: string, variables: Variables, room: Room): string {
   return parts.join('')
 }
 
-/** Whose text it is: a template is told of variables that are missing, what somebody wrote beside variables is his own. */
+/** Author of a text: a template reports missing variables, text that somebody wrote beside variables is his own. */
 export type Author = 'template' | 'user'
 
 /** Braces in pairs, or a field whose format cannot be a member's value in a program. */

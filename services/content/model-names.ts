@@ -1,7 +1,7 @@
 // Names of models as gateways, clouds and frameworks wrap them: by which rules a name becomes that of its model.
 
 export type NameRule = {
-  /** What is taken off, as `explain-cost` names it. */
+  /** The part that is removed, as `explain-cost` names it. */
   name: string
   pattern: RegExp
   /** Text or function, as `replace` takes it. */
@@ -187,7 +187,7 @@ export function* unwrappedNames(model: string): Generator<UnwrappedName> {
   }
 }
 
-/** How names of models begin that their makers gave them: anything else may be an alias. */
+/** Prefixes of model names that their makers gave them: anything else may be an alias. */
 const givenNames =
   /^(?:ft:)?(?:gpt-|chatgpt-|o[1-9](?:-|$)|text-embedding-|claude-|gemini-|gemma-|mistral-|ministral-|codestral|pixtral|magistral|deepseek-|grok-|command-|embed-|rerank-|sonar|llama-?\d|qwen|kimi-|moonshot-|glm-|minimax-|nova-)/
 

@@ -21,7 +21,7 @@ const value = objectContent(
   }),
 )
 
-/** What calls are named after may be erased with them; then it has to be stored again. */
+/** Objects that calls are named after may be erased with them; then they have to be stored again. */
 const rememberedMs = 600_000
 
 /** Digest of the object of every placeholder op. */

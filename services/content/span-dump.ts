@@ -3,7 +3,7 @@
 // Texts are stored without carriage returns, so what follows one is a reference. With it the text is still JSON.
 const lead = '\r'
 
-/** By what a reference stands for. */
+/** References by the text that they stand for. */
 export const references = {
   /** The value of the only member of inputs, or of output. */
   inputsMember: `${lead}1`,

@@ -1,5 +1,5 @@
-// How usages spell their counts: the names of the Weave SDKs, which are added, and those of providers' own APIs, of which the
-// first counts where there are none of the others (clickhouse/migrations/0045_billed_names.sql has the same).
+// Spellings of counts in usages: the names of the Weave SDKs, which are added, and those of providers' own APIs, of
+// which the first counts where there are none of the others (clickhouse/migrations/0045_billed_names.sql has the same).
 
 type Spelling = { added: readonly string[]; others: readonly string[] }
 

@@ -7,7 +7,7 @@ export type UsageNumbers = readonly number[]
 /** Where the input stands among the numbers, and the cached tokens that it includes. */
 const [input, inside] = [1, 6]
 
-/** What a span counts for itself: of each number as much as those below it do not count together, never below 0. */
+/** Own share of a span: of each number the part that the spans below it do not count together, never below 0. */
 function shareOf(reported: UsageNumbers, below: UsageNumbers): number[] {
   const share = reported.map((value, n) => Math.max(0, value - (below[n] ?? 0)))
   const included = share[inside]

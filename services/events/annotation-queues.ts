@@ -46,7 +46,7 @@ export const annotationQueuesTopic = declareTopic({
 /** One queue of a project, and the accept timestamp of what happens to it. */
 export type QueueEvent = { projectId: ProjectId; queueId: string; clock: bigint; userId: string }
 
-/** What a queue holds and may be changed; an absent value is left as it is. */
+/** Properties of a queue that can be changed; an absent value is left as it is. */
 export type QueueValues = { name?: string; description?: string; scorerRefs?: readonly string[] }
 
 /** A call as it is when it is added; nothing of it is refreshed later. */

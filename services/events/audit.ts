@@ -9,7 +9,7 @@ export const auditTopic = declareTopic({
   version: 1,
   landing: 'audit_in',
   columns: {
-    /** What it is about: `*`, an entity, or a project. */
+    /** Scope of the event: `*`, an entity, or a project. */
     project_id: key,
     at_us: always(number('Int64')),
     chain: key,
@@ -24,7 +24,7 @@ export const auditTopic = declareTopic({
     request_id: text,
     /** JSON, as it was hashed. */
     details: text,
-    /** Of an end: the events of the same chain whose outcome it tells; 0 = it is no end. */
+    /** Number of the first event of the same chain whose outcome an end reports; 0 = the event is no end. */
     ends_from: number('UInt64'),
     ends_to: number('UInt64'),
     prev: text,

@@ -14,7 +14,7 @@ export type CallWriter = {
   take(): RecordInput[]
 }
 
-/** What stands before a column's value. */
+/** The bytes before a column's value. */
 const lead = (name: keyof typeof callsTopic.columns): Uint8Array => Buffer.from(`,"${name}":`)
 
 const prefixes = {
@@ -72,7 +72,7 @@ const usageColumns: readonly (readonly [lead: Uint8Array, count: (entry: UsageEn
 ]
 const usageModel = lead('usage_model')
 
-/** What stands before the values of a row of a start, an end or both, in the order in which it is written. */
+/** The bytes before the values of a row of a start, an end or both, in the order in which it is written. */
 export const rowLeads: readonly Uint8Array[] = [
   heads.start,
   heads.end,
@@ -106,7 +106,7 @@ export const rowLeads: readonly Uint8Array[] = [
   prefixes.maskHits,
 ]
 
-/** What stands for the user in the rows of starts. */
+/** The user as written in the rows of starts. */
 export const userColumn = (userId: string): string =>
   userId === '' ? '' : `${Buffer.from(prefixes.userId).toString()}${JSON.stringify(userId.toWellFormed())}`
 
@@ -259,7 +259,7 @@ function hashOn(hash: number, text: string): number {
   return next
 }
 
-/** What the hash of all calls of a project begins with. */
+/** The hash that the hashes of all calls of a project begin with. */
 export const projectHash = (projectId: string): number => hashOn(hashOn(0x811c9dc5, projectId), '/')
 
 /** FNV-1a over project and call id: everything about one call goes to one partition. */

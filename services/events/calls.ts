@@ -111,7 +111,7 @@ export type EndFields = {
   summary: JsonText
 }
 
-/** How often the rules that masked a payload had been changed, and how many values they hit. */
+/** Number of changes of the rules that masked a payload, and number of values that they hit. */
 export type Masking = { version: number; hits: number }
 
 /** Identity of a part: the call it belongs to and when it was accepted. */

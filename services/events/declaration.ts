@@ -1,9 +1,9 @@
-// How an event is declared: its topic, and the columns of its rows with their types and how each is written.
+// The declaration of an event: its topic, and the columns of its rows with their types and how each is written.
 import type { RecordInput } from '../core/log/log.ts'
 import type { Topic } from '../core/log/topic.ts'
 
 /**
- * How a value stands in a row. `json` is a text of one line that holds JSON: objects and arrays are nested as they are,
+ * Form of a value in a row. `json` is a text of one line that holds JSON: objects and arrays are nested as they are,
  * anything else is put into a string. `jsonMap` is the JSON text of a map of texts.
  */
 export type ColumnKind = 'text' | 'json' | 'optional' | 'choice' | 'number' | 'list' | 'map' | 'jsonMap'
@@ -24,7 +24,7 @@ export type TopicColumn<Value = unknown> = {
 export const always = <Value>(column: TopicColumn<Value>): TopicColumn<Value> => ({ ...column, isAlwaysWritten: true })
 
 export const text: TopicColumn<string> = { kind: 'text', type: 'String' }
-/** What says which thing the row is about. */
+/** Column that identifies the thing that the row is about. */
 export const key = always(text)
 /** Accept timestamp: the version of what the row says. */
 export const clock: TopicColumn<bigint> = { kind: 'number', type: 'UInt64' }

@@ -19,7 +19,7 @@ export const erasuresTopic = declareTopic({
     /** All calls of the project that were deleted up to this accept timestamp belong to it, or to an earlier one. */
     until_ver: number<string>('UInt64'),
     reason: text,
-    /** Why it has failed or waits. */
+    /** The reason why it has failed or waits. */
     problem: text,
     calls: number('UInt64'),
     missing: number('UInt64'),
@@ -33,7 +33,7 @@ export const erasuresTopic = declareTopic({
     hash: text,
     /** When answers lacked what was asked for; 0 = not known yet. */
     hidden_us: number('Int64'),
-    /** What was asked for, as a hash under a key of the installation. */
+    /** The request, as a hash under a key of the installation. */
     selector_hmac: text,
     /** Accept timestamp of the first of what was removed. */
     first_ver: number<string>('UInt64'),
@@ -97,7 +97,7 @@ export const noErasureCounts: ErasureCounts = {
   dead_letters: 0,
 }
 
-/** What is known of an erasure now: the newest one counts. */
+/** Record of the current state of an erasure: the newest one counts. */
 export const erasureRecord = (erasure: Erasure, clock: bigint): RecordInput =>
   recordOfRows(erasuresTopic, [
     {
@@ -183,7 +183,7 @@ function countsOf(erasure: Erasure): Partial<ErasureCounts> {
 
 const listOf = <T>(json: string): T[] => (json === '' ? [] : JSON.parse(json))
 
-/** What is told of an erasure; `hash` is the SHA-256 of the canonical JSON of all the rest, once it is done. */
+/** The receipt of an erasure; `hash` is the SHA-256 of the canonical JSON of all the rest, once it is done. */
 export const receiptOf = (erasure: Erasure) => ({
   erasure_id: erasure.id,
   project_id: erasure.projectId,

@@ -11,7 +11,7 @@ export const joinedEvents = {
   messages: ['gen_ai.system.message', 'gen_ai.user.message', 'gen_ai.assistant.message', 'gen_ai.tool.message'],
 } as const
 
-/** What coding agents tell, by the full names of their events (releases of November 2026). So does a view of log_joins. */
+/** Kinds of events of coding agents, by their full names (releases of November 2026). So does a view of log_joins. */
 export const agentEventKinds = {
   'claude_code.api_request': 'llm',
   'claude_code.api_error': 'error',
@@ -87,7 +87,7 @@ export type StoredSpan = Omit<CompleteCall, 'kind' | 'clock' | 'displayName' | '
   otelDump: string
 }
 
-/** What an evaluation says, as feedback; JSON text of the payload. */
+/** An evaluation as feedback; JSON text of the payload. */
 export type EvaluationResult = { feedbackType: string; payload: string; responseId: string }
 
 export type EventMapping = {

@@ -86,11 +86,11 @@ export class TextBytes {
 /** Texts of a map, and the names of those that are JSON texts of what was no text. */
 export type Texts = { values: ReadonlyMap<string, string>; json: readonly string[] }
 
-/** How texts that came as bytes are stored. */
+/** Storage of texts that came as bytes. */
 type OfBytes = {
   /** Whether one that holds this is stored as it is. */
   stays(seen: Seen): boolean
-  /** What is stored of one that is not. */
+  /** The stored form of a text that came as a string. */
   stored(text: string): string
 }
 
@@ -201,7 +201,7 @@ function factsOf(row: WrittenRow): string {
   return text
 }
 
-/** What ends the rows of the last scope. */
+/** End of the rows of the last scope. */
 let last = { resource: '{}', scope: '{}', end: '}\n' }
 
 function endOf({ attributes: { json }, resource, scope }: WrittenRow): string {
@@ -270,7 +270,7 @@ export function createLogWriter(sizeHintBytes = 4096, pool = freshBuffers): LogW
       const behindId = clock === 0n ? '",' : `","clock":${clock},`
       const idAt = rows.sizeBytes() + leadBytes
       writeContent(rows, `${lead}${noId}${behindId}${factsOf(row)}`, row, ofBytes)
-      // From its time on, without the end of the row.
+      // The row from its time on, without its end.
       const said = rows.between(idAt + noId.length + behindId.length + timeLead.length, rows.sizeBytes() - 2)
       const isTimed = time === row.at
       const of = isTimed ? said : Buffer.concat([Buffer.from(time), said.subarray(row.at.length)])

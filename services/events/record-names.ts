@@ -3,11 +3,11 @@
 
 /** Names of the thread of calls. */
 export const threadNames = {
-  /** Of a conversation: these go before all others. */
+  /** Names of a conversation: these go before all others. */
   conversation: ['gen_ai.conversation.id', 'gcp.vertex.agent.session_id'],
   /** Behind the namespace of a vendor. */
   vendor: 'thread_id',
-  /** Of a session: the thread of a span of generative AI that names none of those above. */
+  /** Names of a session: the thread of a span of generative AI that names none of those above. */
   session: [
     'session.id',
     'langfuse.session.id',
@@ -20,7 +20,7 @@ export const threadNames = {
   ],
   /** The session of an event of a coding agent, whose call has it as its thread: the first present one counts. */
   agent: ['session.id', 'conversation.id'],
-  /** Of log records alone: no span has its thread by these. */
+  /** Names of log records alone: no span has its thread by these. */
   records: ['thread_id', 'session_id', 'conversation_id', 'weave.thread_id'],
 } as const
 
@@ -33,7 +33,7 @@ export const userNames = {
     'traceloop.association.properties.user_id',
     'ai.telemetry.metadata.userId',
   ],
-  /** Of log records alone. */
+  /** Names of log records alone. */
   records: [
     'user_id',
     'enduser.pseudo.id',
@@ -56,7 +56,9 @@ function pathsOf(name: string): string[] {
   return rest.reduce((all, step) => all.flatMap((path) => [`${path}.${step}`, `${path}\n${step}`]), [first]).slice(1)
 }
 
-/** What a condition looks for: names, the ways to them in values that hold others, and all names of attributes that count. */
+/**
+ * The names that a condition looks for, their paths in values that hold others, and all names of attributes that count.
+ */
 export type RecordNames = { names: string[]; paths: string[]; keys: string[] }
 
 function namesOf(all: readonly string[]): RecordNames {
@@ -65,13 +67,13 @@ function namesOf(all: readonly string[]): RecordNames {
   return { names, paths, keys: distinct([...names, ...paths.map((path) => path.slice(0, path.indexOf('\n')))]) }
 }
 
-/** By what a log record names its thread. @param vendors namespaces of attributes */
+/** Names of the thread of a log record. @param vendors namespaces of attributes */
 export function threadNamesOf(vendors: readonly string[]): RecordNames {
   const { conversation, vendor, session, agent, records } = threadNames
   return namesOf([...conversation, ...vendors.map((one) => `${one}.${vendor}`), ...session, ...agent, ...records])
 }
 
-/** By what it names a user. */
+/** Names of the user of a log record. */
 export const recordUserNames: RecordNames = namesOf([...userNames.span, ...userNames.records])
 
 /**

@@ -53,7 +53,7 @@ export type NewTable = {
   /** The digests of the table's rows, in order: of these, of stored ones, or of any. */
   list(rows: readonly TableRow[]): readonly string[]
   clock: Clock
-  /** What is masked of the rows before they get their digests. */
+  /** Masker of the rows before they get their digests. */
   masker?: RowMasker | undefined
 }
 
@@ -122,7 +122,7 @@ const manyRows = 10_000
 const largeTables = createSerialQueue()
 
 /**
- * What a request stores of a table.
+ * The stored form of a request for a table.
  * @throws Fault 413 for too many rows or one that is nested too deep, 400 for numbers beyond double range
  */
 export async function makeTable(table: NewTable): Promise<MadeTable> {

@@ -7,10 +7,10 @@ export type TaskStatus = {
   rows: number
   /** Rows in all; 0 while that is not known. */
   of: number
-  /** What it does or waits for now. */
+  /** The current step of the task. */
   doing: string
   notes: string[]
-  /** Why it failed. */
+  /** The reason of a failure. */
   reason?: string
 }
 
@@ -21,7 +21,7 @@ export type Task = {
   doing(what: string): void
   note(text: string): void
   notes(): string[]
-  /** Done so far. */
+  /** Rows that are done so far. */
   rows(): number
 }
 

@@ -18,7 +18,7 @@ export function idempotencyKey(header: string | undefined): string | undefined {
 
 const hashOf = (...parts: string[]): Buffer => createHash('sha256').update(JSON.stringify(parts)).digest()
 
-/** What a caller's key is stored as. */
+/** The stored form of a caller's key. */
 export const requestKeyOf = (userId: string, key: string): string => hashOf('training job', userId, key).toString('hex')
 
 /** A UUID in the form of version 4 (RFC 9562) whose random bits are a hash. */

@@ -1,4 +1,4 @@
-// What the commands `audit list`, `audit export` and `audit verify` do where the store is.
+// Runs the commands `audit list`, `audit export` and `audit verify` where the store is.
 import { auditRequest } from '../../../schemas/audit.ts'
 import { verifyChains } from '../../core/audit/verify.ts'
 import { type Freshness, latestOfLog } from '../../core/log/freshness.ts'

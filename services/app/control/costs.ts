@@ -1,4 +1,4 @@
-// What the command `explain-cost` does inside the server.
+// Runs the command `explain-cost` inside the server.
 
 import { type Freshness, latestOfLog } from '../../core/log/freshness.ts'
 import type { ControlHandler } from '../../core/process/control-socket.ts'

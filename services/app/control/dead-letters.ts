@@ -1,11 +1,11 @@
-// What the commands `deadletters list`, `show` and `replay` do inside the server.
+// Runs the commands `deadletters list`, `show` and `replay` inside the server.
 
 import type { Log } from '../../core/log/log.ts'
 import type { ControlHandler } from '../../core/process/control-socket.ts'
 import { topics } from '../../events/registry.ts'
 import type { DeadLetter, DeadLetters } from '../../worker/dead-letters/dead-letters.ts'
 
-/** What the record header needs of a row; a row that is not JSON at all has neither a kind nor a key. */
+/** The parts of a row for its record header; a row that is not JSON at all has neither a kind nor a key. */
 function headerOf(row: string): { kind?: string; project_id?: string; id?: string } {
   try {
     return JSON.parse(row) as ReturnType<typeof headerOf>

@@ -1,4 +1,4 @@
-// What the commands `erasures list`, `show` and `export` do where the store is.
+// Runs the commands `erasures list`, `show` and `export` where the store is.
 import { type Freshness, latestOfLog } from '../../core/log/freshness.ts'
 import type { ControlHandler } from '../../core/process/control-socket.ts'
 import type { Store } from '../../core/store/store.ts'

@@ -1,4 +1,4 @@
-// What the commands `rebuild` and `replay` do where the engines are.
+// Runs the commands `rebuild` and `replay` where the engines are.
 
 import type { Log } from '../../core/log/log.ts'
 import { parsePositions } from '../../core/log/positions.ts'

@@ -1,4 +1,4 @@
-// What commands ask of a route: by its own rules, as the operator, without a key.
+// Calls routes for commands: by the rules of the route, as the operator, without a key.
 import { actionsOf } from '../../core/directory/roles.ts'
 import { holderOf } from '../../core/http/holder.ts'
 import type { Invoke } from '../../core/http/invoke.ts'

@@ -1,4 +1,4 @@
-// What the commands `export`, `import` and `backup` do inside the process that has the engines.
+// Runs the commands `export`, `import` and `backup` inside the process that has the engines.
 import { join } from 'node:path'
 import type { Audit } from '../../core/audit/audit.ts'
 import { betweenEvents } from '../../core/audit/audited.ts'

@@ -12,7 +12,7 @@ export const anchors = {
   colon: 8,
   /** Two dots with digits around them. */
   dots: 16,
-  /** What credentials begin with, or a name that may say that one follows: `?password=`, `&key=`. */
+  /** First bytes of credentials, or a name that one may follow: `?password=`, `&key=`. */
   token: 32,
   /** Two capitals before two digits, behind no letter. */
   capitals: 64,
@@ -78,8 +78,8 @@ function tokenAt(bytes: Uint8Array, i: number, one: number): boolean {
 }
 
 /**
- * How names may end, from the last letter backwards: bits of the endings that each byte fits, two numbers for each of the 256
- * bytes, those of one place after the other.
+ * Endings of names, from the last letter backwards: bits of the endings that each byte fits, two numbers for each of
+ * the 256 bytes, those of one place after the other.
  */
 export type KeyEndings = { places: Uint32Array[] } | 'any'
 
@@ -111,7 +111,7 @@ const shortest = (sorted: readonly string[]): string[] => {
 /** Where so many names are looked for that merging them would take long, their last letters count. */
 const maxMerged = 1_000
 
-/** What the last letters of names may be: where they are too many, what the two that are most alike have in common. */
+/** The last letters of names: with too many endings, the common letters of the two that are most alike. */
 function endingsOf(names: readonly string[]): string[] {
   const letters = names.map((name) => [...name].filter((one) => !isBetween(one.charCodeAt(0))).join(''))
   const cut = (length: number) => shortest([...new Set(letters.map((name) => reversed(name.slice(-length))))].sort())
@@ -162,7 +162,7 @@ function mayEndSo(bytes: Uint8Array, at: number, start: number, endings: KeyEndi
     low &= place[c * 2] as number
     high &= place[c * 2 + 1] as number
     if ((low | high) === 0) return false
-    // What stands before the name fits those endings alone that are complete.
+    // The letter before the name fits only those endings that are complete.
     if (!isLetter(c)) return true
   }
   return true
@@ -275,7 +275,7 @@ const lookFor =
     if (isToken(pass.bytes, i, one)) pass.bits |= anchors.token
   }
 
-/** What is done at a byte of each class. */
+/** The work at a byte of each class. */
 const looks: ((pass: Pass, i: number) => void)[] = []
 looks[digit] = lookAtDigit
 looks[at] = (pass) => {

@@ -11,7 +11,7 @@ import { asSecretName, isSecretValue, secretNameEndings } from './secret-names.t
 export type ScopeRules = { rules: MaskRules }
 
 export type Rule = Pick<MaskRule, 'id' | 'action'> & {
-  /** Of the scopes, the widest first; -1 = none can change it. */
+  /** Index of the scope, the widest first; -1 = no scope can change it. */
   scope: number
   isIn(field: MaskedField): boolean
   find?: Find
@@ -27,7 +27,7 @@ export type Rule = Pick<MaskRule, 'id' | 'action'> & {
   kind: string
 }
 
-/** What must stand in a payload for a detector to find anything. */
+/** The anchors that a payload must have for a detector to find anything. */
 const anchorsOf: Record<DetectorName, number> = {
   email: anchors.at,
   card: anchors.digits,
@@ -57,7 +57,7 @@ export function compileRule(rule: SetRule, id: string, scope: number): Rule {
   const base = { ...plainRule, id, action, scope, isIn }
   if (detect !== undefined) {
     const name = detect as DetectorName
-    // Of a later version: it finds nothing here.
+    // The detector of a later version: it finds nothing here.
     const find: Find = detectors[name] ?? (() => [])
     return { ...base, kind: detect, find, anchor: anchorsOf[name] ?? anchors.at }
   }

@@ -269,7 +269,7 @@ export const detectors = {
 export const detectorKeys: { [name in DetectorName]?: readonly string[] } = {
   phone: phoneNames,
   us_ssn: ssnNames,
-  // Of parameters in addresses.
+  // Endings of parameters in addresses.
   token: [...secretNameEndings, ...addressNameEndings],
 }
 

@@ -17,7 +17,7 @@ export const saidMasked = <Fragment extends CallFragment>(
 
 /** Short texts of a span of which what is stored is made. */
 export type SpanTexts = {
-  /** Of the op and its object. */
+  /** Name of the op and its object. */
   name: string
   /** Under which the usage is counted. */
   model: string

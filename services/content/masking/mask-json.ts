@@ -1,7 +1,7 @@
 // Rewrites a JSON text: values may be replaced by strings, everything else keeps its spelling.
 import { scalarEnd, skipTextSpace, stringEnd, textOfString, valueEnd } from '../../core/json/text-walk.ts'
 
-/** What is done with the values of a text. Each returns the new string, null to leave the value as it is. */
+/** Visitor of the values of a text. Each returns the new string, null to leave the value as it is. */
 export type Visitor<Place> = {
   /** Where the member of an object lies. */
   step(place: Place, name: string): Place
@@ -24,7 +24,7 @@ const maxLabel = 256
 const maxShort = 64
 
 type Replacement = { start: number; end: number; by: string }
-/** What an object has of such a pair. */
+/** Members of such a pair in an object. */
 type Pair = { label?: string; from: number; end: number }
 
 /** @param json text that JSON.parse accepts; @returns the same text where nothing is replaced */
@@ -32,7 +32,7 @@ export function maskJson<Place>(json: string, place: Place, visitor: Visitor<Pla
   /** In their order, none within another. */
   const replaced: Replacement[] = []
   const replace = (start: number, end: number, by: string): number => {
-    // What was replaced within it goes; what came behind it stays.
+    // Replacements within it go; later ones stay.
     let from = replaced.length
     while (from > 0 && (replaced[from - 1] as Replacement).start >= start) from--
     const behind = replaced.splice(from).filter((one) => one.start >= end)

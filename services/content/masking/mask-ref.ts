@@ -39,7 +39,7 @@ export function maskRefParts(
     const [name = '', version = ''] = part.split(':')
     return `${masked(name, '', false)}:${masked(version, 'id', false)}`
   })
-  // Of artifacts the third part is the id.
+  // The third part of an artifact's ref is the id.
   const third = rest.length === 0 ? masked(kind, 'id', false) : kind
   const text = [masked(entity, '', true), masked(project, '', true), third, ...parts].join('/')
   return isMasked ? ref.slice(0, lead) + text : null

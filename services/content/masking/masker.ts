@@ -29,13 +29,13 @@ type Masked = {
 }
 
 export type Masker = {
-  /** How often the rules that reach the project were changed: rows carry it; 0 = none masks anything. */
+  /** Number of changes of the rules that reach the project: rows carry it; 0 = none masks anything. */
   version: number
   /** Values that were masked since the masker was made: what a call adds to them is its own. */
   hits(): number
   /** Extracted content is not stored, files are refused. */
   dropsContent: boolean
-  /** What is masked of objects and rows of tables; absent where rules leave them alone. */
+  /** The masker of objects and rows of tables; absent where rules leave them alone. */
   objects?: Masker
   /** About how long a byte takes, against one that only detectors look at. */
   cost: number
@@ -68,7 +68,7 @@ const maxHashed = 10_000
 
 const mayHoldJson = (text: string): boolean => text.includes('"') && /[[{]/.test(text)
 
-/** What a text says that is the inside of a JSON string; undefined for any other. */
+/** The value of a text that is the inside of a JSON string; undefined for any other. */
 function unescaped(text: string): string | undefined {
   if (!/^\s*[[{]\s*\\/.test(text)) return undefined
   try {
@@ -93,7 +93,7 @@ function hashWith(secret: Buffer | undefined): (text: string) => string {
   }
 }
 
-/** What is the same written in two ways has one hash. */
+/** The normal form of a text: two spellings of the same value have one hash. */
 const normalForm = (kind: string, text: string): string =>
   kind === 'email'
     ? text.toLowerCase()
@@ -156,7 +156,7 @@ export function createMasker(
     ...byPlace.flatMap(({ names }) => names),
     ...finding.flatMap(({ kind }) => detectorKeys[kind as DetectorName] ?? []),
   ]
-  // What a name says of a value may stand beside it.
+  // A name that says something about a value may be in the member beside it.
   const endings = keyEndingsOf(names.length === 0 ? names : [...names, labelledName])
   const literals = finding.flatMap(({ literal }) => (literal === undefined ? [] : [literal]))
 

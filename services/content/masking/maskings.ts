@@ -45,8 +45,8 @@ const maxKnown = 10_000
 export const scopesOf = (projectId: string): string[] => ['*', projectId.slice(0, projectId.indexOf('/')), projectId]
 
 /**
- * What the rows of a project say of the rules that masked them: it grows with every change of one of its scopes; 0 = none
- * masks anything.
+ * Version of the rules in the rows that they masked: it grows with every change of one of its scopes; 0 = none masks
+ * anything.
  */
 export const maskVersion = (scopes: readonly ScopeMask[], floor: readonly string[]): number =>
   floor.length === 0 && scopes.every(({ rules }) => rules.mode !== 'on')
@@ -146,7 +146,7 @@ export const noMaskings: Maskings = { of: () => undefined }
 
 const dropped = '[dropped]'
 
-/** What takes long texts out of the payloads of a project: content itself is masked, or dropped where rules say so. */
+/** Extraction of long texts from the payloads of a project: content itself is masked, or dropped where rules say so. */
 export function maskedExtraction(
   masker: Masker | undefined,
   extraction: Extraction,

@@ -1,4 +1,4 @@
-// Which values of a payload a rule names: by the name of a member, or by the path from the payload's field.
+// Selects the values of a payload that a rule names: by the name of a member, or by the path from the payload's field.
 
 /** Names of members compare without case, `_` and `-`. */
 export const normalName = (name: string): string => name.replace(/[_-]/g, '').toLowerCase()
@@ -26,7 +26,7 @@ export type Path = readonly string[]
 
 export const pathOf = (text: string): Path => text.split('.')
 
-/** How far a path has come: indices of the segments that may be next. One of its length means that it ends here. */
+/** Progress along a path: indices of the segments that may be next. One of its length means that it ends here. */
 export type PathProgress = readonly number[]
 
 /** `**` may stand for nothing. */

@@ -49,7 +49,7 @@ function findWith(compiled: RE2JS, literal: string): Find {
   }
 }
 
-/** Of a few attempts the fastest, in microseconds: others may use the processor meanwhile. */
+/** Time of the fastest of a few attempts, in microseconds: others may use the processor meanwhile. */
 function leastUs(attempts: number, work: () => void): number {
   let least = Number.POSITIVE_INFINITY
   for (let attempt = 0; attempt < attempts; attempt++) {
@@ -69,7 +69,7 @@ export function compilePattern(pattern: string): Pattern {
   return { find: findWith(compiled, literal), literal }
 }
 
-/** Why a pattern cannot be used, undefined for one that can. */
+/** The reason why a pattern cannot be used, undefined for one that can. */
 function faultOf(pattern: string, most: typeof maxUs): string | undefined {
   try {
     const { find } = compilePattern(pattern)
@@ -85,7 +85,7 @@ function faultOf(pattern: string, most: typeof maxUs): string | undefined {
   }
 }
 
-/** What is wrong with the patterns of rules, each with its place; none when they can be used. */
+/** Faults of the patterns of rules, each with its place; none when they can be used. */
 export async function patternFaults(
   { rules, allow }: MaskRules,
   most = maxUs,

@@ -1,4 +1,4 @@
-// Which names say that their value is a secret: by their last words, whatever stands before them and however it is spelled.
+// Finds names whose value is a secret: by their last words, whatever comes before them and however it is spelled.
 
 /**
  * Names whose texts are hidden without any rule (content/redact.ts), in small letters without `_` and `-`: so spelled, or
@@ -30,7 +30,9 @@ export const hiddenNames = {
   ],
 } as const
 
-/** How names of secrets end, of their letters alone: `githubToken`, `github-token` and `GITHUB_TOKEN` are the same. */
+/**
+ * Endings of names of secrets, by their letters alone: `githubToken`, `github-token` and `GITHUB_TOKEN` are the same.
+ */
 const endings = [
   ...hiddenNames.whole,
   ...hiddenNames.endings,
@@ -54,7 +56,7 @@ const endings = [
   'connstr',
 ]
 
-/** What is secret of keys: others are those of tables, of caches, or public. */
+/** Words before `key` that make it secret: other keys are those of tables, of caches, or public. */
 const keysOf = [
   'access',
   'account',
@@ -83,13 +85,13 @@ const keysOf = [
 /** Last words that are the end of others, too (`compass`): they count by themselves. */
 const wholeWords = ['pass', 'jwt', 'otp', 'creds', 'bearer']
 
-/** What stands before `token` where it is a piece of text, or its place: of models, not of doors. */
+/** Words before `token` where it is a piece of text, or its place: tokens of models, not of doors. */
 const piecesOfText =
   'added bos cls completion cached end eos first image input last mask max min new next num output pad page continuation per prompt reasoning sep special start stop sync total unk'.split(
     ' ',
   )
 const isPieceOfText = new RegExp(`(?:^|[^a-z])(?:${piecesOfText.join('|')})token$`)
-/** What stands before `pass` where something is gone through. */
+/** Words before `pass` where it means a run through something. */
 const isRun = /(?:first|second|third|next|last|single|forward|backward|multi|one|two|by|test|can|did|must|should)pass$/
 /** Working directories, among the variables of a process. */
 const directories = new Set(['PWD', 'OLDPWD'])
@@ -122,7 +124,7 @@ export const addressNameEndings: readonly string[] = addressWords
 const minValue = 16
 /** Words, numbers, and names such as `page2`. */
 const plainWords = /^[a-z]*\d*(?:[^a-z\d][a-z]*\d*)*$/i
-/** What keys are made of: paths and names of files are none. */
+/** The characters of keys: paths and names of files have others. */
 const keyForm = /^[\w~-]+$/
 
 /** Whether a parameter of an address holds a secret: `key` alone names much else. */
@@ -148,7 +150,7 @@ function lookAt(name: string): SecretName | null {
 const known = new Map<string, SecretName | null>()
 const maxKnown = 4096
 
-/** What is known of a name whose value is a secret; null for others. */
+/** The facts about a name whose value is a secret; null for others. */
 export function asSecretName(name: string): SecretName | null {
   if (name.length > maxName) return null
   const seen = known.get(name)

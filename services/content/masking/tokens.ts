@@ -6,16 +6,16 @@ type Hit = { start: number; end: number }
 type Maker = {
   prefix: string
   rest: RegExp
-  /** What makes a word of a prefix and the letters before it: by default nothing. */
+  /** Whether a prefix and the letters before it make a word; by default never. */
   isWord?(before: string, rest: string): boolean
-  /** What follows where no key does, in which none begins. */
+  /** Text that follows where there is no key. */
   none?: RegExp
 }
 
 /** `task-`, `disk-`, and whatever has no digit behind it. */
 const isWordInSk = (before: string, rest: string): boolean => /[aeiou]/i.test(before) || !/\d/.test(rest)
 
-/** How a maker's key begins, and how it goes on: what follows is as long as it gets. */
+/** Prefixes of the keys of makers, and their further characters: the rest is as long as it gets. */
 const makers: Maker[] = [
   { prefix: 'sk-', rest: /[\w-]{20,}/y, isWord: isWordInSk },
   ...['p', 'o', 'u', 's', 'r'].map((kind) => ({ prefix: `gh${kind}_`, rest: /[A-Za-z\d]{36,}/y })),
@@ -55,7 +55,7 @@ function findMakers(text: string, hits: Hit[]): void {
 const begin = /-----BEGIN [A-Z\d ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g
 const end = /-----END [A-Z\d ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g
 
-/** From the first line to the last one; a key that was cut off goes to the end of the text. */
+/** Finds private keys, from the first line to the last one; a key that was cut off goes to the end of the text. */
 function findPrivateKeys(text: string, hits: Hit[]): void {
   begin.lastIndex = 0
   for (let found = begin.exec(text); found !== null; found = begin.exec(text)) {

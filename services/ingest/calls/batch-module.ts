@@ -71,7 +71,7 @@ export type BatchModule = {
    * wrong: then it has to be read by JavaScript.
    */
   read(context: BatchContext, isWhole: boolean, nowMs: number): ReadBatch | null
-  /** Of a payload that JavaScript reads; no batch may be in the memory that is still to be written. */
+  /** Anchors in a payload that JavaScript reads; no batch may be in the memory that is still to be written. */
   anchors: AnchorsIn
 }
 

@@ -5,11 +5,12 @@ import { refuseEarly } from '../../core/log/early-refusal.ts'
 import type { EdgeLog } from '../../core/log/log.ts'
 import type { OpenProject } from './items.ts'
 
-/** How the SDKs of Python and Node begin a batch: no other place is looked at, which could be a payload's. */
+/** First bytes of a batch of the Python and Node SDKs: no other place is read, since it could be a payload's. */
 const batchStart = /^\{"batch": ?\[\{"mode": ?"(start|end)", ?"req": ?\{"\1": ?\{"project_id": ?"([^"\\]+)"/
 
 /**
- * Of a batch whose first item names its project where SDKs do; who may not write there is told by items.
+ * Refuses a batch early whose first item names its project where SDKs do; a caller without rights gets the answer item
+ * by item.
  * @throws Refusal
  */
 export function refuseEarlyBatch(log: Pick<EdgeLog, 'refusal'>, open: OpenProject, bytes: Buffer): void {

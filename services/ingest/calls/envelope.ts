@@ -57,7 +57,10 @@ const sideNames = namesOf('start', 'end')
 /** Items of a batch. More cannot be valid ones in a body of the usual bound, and the shortest take 100 times their bytes. */
 const maxBatchItems = 500_000
 
-/** What keeps the event loop for some 25 ms: items, bytes of summaries, which become values, and of a body that does. */
+/**
+ * Limits of work that keeps the event loop for some 25 ms: items, bytes of summaries, which become values, and bytes of
+ * a body that does.
+ */
 export const maxItemsHere = 2_000
 const maxHere = { items: maxItemsHere, summaryBytes: 384 * 1024, bodyBytes: 96 * 1024 }
 

@@ -60,7 +60,7 @@ export function objectAt(found: Findings, from: Json, key: string): Json | null 
   return null
 }
 
-/** Which side of a batch item counts: its mode, which must agree with the shape, or the shape alone. */
+/** The side of a batch item: its mode, which must agree with the shape, or the shape alone. */
 function sideOf(found: Findings, item: Json, request: Json): 'start' | 'end' | null {
   const { mode } = item
   if (mode === undefined || mode === null)

@@ -20,7 +20,7 @@ const maxMaskedBytes = 2 * 1024 * 1024
 /** The same of payloads in which something may have to be masked; a text that masking alone makes longer is no content. */
 const maxMaskedPayload = inlineTextLength
 
-/** What is masked of each side of a call: its payloads, and the texts beside them. */
+/** The masked texts of each side of a call: its payloads, and the texts beside them. */
 const maskedPayloads = [
   { side: layout.isStart, field: layout.attributes, rules: attributesPayload },
   { side: layout.isStart, field: layout.inputs, rules: inputsPayload },

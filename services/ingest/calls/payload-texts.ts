@@ -13,7 +13,7 @@ import type { JsonText } from '../../events/calls.ts'
 
 export type PayloadText = { json: JsonText; refs: string[]; odd: boolean }
 
-/** Whose payload it is: extracted content is stored in the project, under the user's name. */
+/** Owner of a payload: extracted content is stored in the project, under the user's name. */
 export type PayloadOwner = {
   projectId: string
   userId: string
@@ -24,7 +24,7 @@ export type PayloadOwner = {
   look?: AnchorsIn | undefined
 }
 
-/** What may be replaced in a payload. */
+/** Replacements that are allowed in a payload. */
 export type PayloadRules = { field: MaskedField; redact: boolean; extract: boolean; refs: boolean }
 
 export const attributesPayload: PayloadRules = { field: 'attributes', redact: true, extract: false, refs: false }
@@ -33,7 +33,7 @@ export const inputsPayload: PayloadRules = { field: 'inputs', redact: true, extr
 export const outputPayload: PayloadRules = { field: 'output', redact: false, extract: true, refs: true }
 export const summaryPayload: PayloadRules = { field: 'summary', redact: false, extract: false, refs: false }
 
-/** What makes it necessary to write a payload anew. */
+/** Findings that make it necessary to rewrite a payload. */
 const rewriteCauses = found.lines | found.credential | found.content | found.half
 
 /** Most bytes of payloads with credentials in them that the event loop writes anew by itself. */

@@ -74,7 +74,7 @@ export type CallWriteDeps = {
   split?: RecordSplit
   /** Batches in their usual form are read by the WebAssembly module; default: true. */
   edgeWasm?: boolean
-  /** Told of a batch of which some items were refused and the others stored; `places`: those of the first few. */
+  /** Called when a batch was stored in part; gets the refused items, and in `places` the places of the first few. */
   onRefused?(refused: { requestId: string; refused: number; of: number; places: number[] }): void
 }
 
@@ -143,7 +143,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
   const reader = createBodyReader(names)
   const fields = fieldNames(names)
   const module = deps.edgeWasm === false ? () => null : () => batchModule(fields)
-  /** Asked for payloads of masked projects alone. */
+  /** Used only for payloads of projects with masking rules. */
   const look: AnchorsIn = (...of) => (module()?.anchors ?? anchorsIn)(...of)
   const checkContext = (): CheckContext => ({ names, nowMs: Date.now() })
 
@@ -229,7 +229,7 @@ export function createCallWriteRoutes(deps: CallWriteDeps): Route[] {
     const check = checkContext()
     let first: Findings | undefined
     const details: Detail[] = []
-    // Of an item at fault its reason alone is kept: there may be as many as a body holds.
+    // Only the reason of a faulty item is kept: there may be as many as a body holds.
     const results = batch.map((item, index): CheckedItem | string => {
       const found = findingsAt('body', 'batch', index)
       const checked = checkBatchItem(found, item.value, open, check)

@@ -37,7 +37,7 @@ const isFlag = (emoji: string): boolean => /^[\u{1f1e6}-\u{1f1ff}]{2}$|^\u{1f3f4
 
 let known: Map<string, Known> | undefined
 
-/** By the sequence without variation selectors; built when the first reaction comes. */
+/** Emoji by the sequence without variation selectors; built when the first reaction comes. */
 function table(): Map<string, Known> {
   if (known) return known
   known = new Map()

@@ -8,7 +8,9 @@ const compiles = (source: string, flags: string): boolean => {
   }
 }
 
-/** What only Python knows: named groups, comments, atomic and conditional groups, flags, possessive quantifiers. */
+/**
+ * Syntax that only Python knows: named groups, comments, atomic and conditional groups, flags, possessive quantifiers.
+ */
 const pythonOnly = /\(\?(?:P[<=>]|[#>(]|[aiLmsux]+[-):])|[*+?}]\+|\\[AZzN]/
 
 const start = '(?<![^])'

@@ -63,7 +63,7 @@ export type FeedbackWriteDeps = {
   ): Promise<Record<string, string>>
 }
 
-/** What a request has found out so far: the items of a batch mostly share their schema and their queue. */
+/** Findings of a request so far: the items of a batch mostly share their schema and their queue. */
 type Known = { schemas: Map<string, unknown>; queues: Set<string>; checkValue: ValueCheck }
 
 type Sent = { item: FeedbackCreate; payloadText: string }
@@ -77,7 +77,7 @@ function payloadText(itemText: string): string {
   return text
 }
 
-/** What scorers say in words of their own. */
+/** Masks the reasons that scorers write in their own words. */
 function maskedReasons(masker: Masker, item: FeedbackCreate): Partial<FeedbackCreate> {
   const masked = <Reasons>(reasons: Reasons): Reasons =>
     reasons === undefined ? reasons : (JSON.parse(masker.json('feedback', JSON.stringify(reasons)).text) as Reasons)

@@ -5,12 +5,12 @@ import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import { fault, retryLater } from '../../core/http/errors.ts'
 import { type Verdict, verdictOf } from './verdict.ts'
 
-/** What one check may take. */
+/** Longest time of one check. */
 const limitMs = 250
-/** What the checks of a request may take beyond what checks usually take. */
+/** Longest time that the checks of a request may take beyond the usual time. */
 const requestLimitMs = 1_000
 const usualMs = 10
-/** How long checks in this thread go on before others have their turn. */
+/** Time after which checks in this thread let others have their turn. */
 const turnMs = 20
 /** Checks that wait for the thread; more are sent again later. */
 const maxWaiting = 64
@@ -23,7 +23,7 @@ const unbounded = /"(?:pattern|patternProperties|uniqueItems|format|\$ref|\$dyna
 /** Characters of the schema times those of the value, up to which the work of the other keywords is short. */
 const maxWork = 100_000
 
-/** What became of a check; a thread that did not finish is of no more use. */
+/** Outcome of a check; a thread that did not finish is of no more use. */
 type Outcome = { verdict: Verdict; isFinished: boolean }
 
 const unfinished = (why: string): Outcome => ({

@@ -1,4 +1,4 @@
-// What is stored of a payload: reactions get their names, and the size is bounded.
+// The stored form of a payload: reactions get their names, and the size is bounded.
 
 import { fault } from '../../core/http/errors.ts'
 import { canonicalJson, members } from '../../core/json/canonical.ts'

@@ -102,7 +102,7 @@ export type Model = {
   /** Superclass names up to and including BaseModel. */
   bases: readonly string[]
   fields: Record<string, ShapeField>
-  /** What becomes of members that the model does not know. Default drop. */
+  /** Handling of members that the model does not know. Default drop. */
   unknown?: 'drop' | 'keep' | 'refuse'
 }
 

@@ -1,4 +1,4 @@
-// What an object's value says about itself: its class, its kind and its refs, and the value after class processing.
+// Derives the facts of an object's value: its class, its kind and its refs, and the value after class processing.
 
 import { extractRefs, refuseInternalRefs } from '../../content/refs.ts'
 import { fault } from '../../core/http/errors.ts'

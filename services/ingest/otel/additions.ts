@@ -1,4 +1,4 @@
-// What current conventions add to the attributes of a call, where the tables before them found nothing (OTLP, section 5.1).
+// Adds attributes of current conventions to a call, where the tables before them found nothing (OTLP, section 5.1).
 import { methodKinds, operationKinds } from './convention-keys.ts'
 import type { Conventions } from './conventions.ts'
 import { type FoundAttribute, present, textOf } from './find.ts'
@@ -19,7 +19,7 @@ function addTargets(own: Own, root: Branch, targets: Conventions['attributes'], 
   }
 }
 
-/** What a span is by the operation that it names, else by its method of MCP. */
+/** The kind of a span by the operation that it names, else by its method of MCP. */
 function kindOf(root: Branch, { operation, method }: Conventions['added']): FoundAttribute | null {
   for (const source of operation) {
     const found = present(root, [source])

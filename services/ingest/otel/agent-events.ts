@@ -40,7 +40,7 @@ const usageKeys: Partial<Record<UsageField, readonly string[]>> = {
   cache_creation_input_tokens: ['cache_creation_tokens'],
 }
 
-/** What a call takes in and gives out, under the name that the agent gives it. */
+/** Inputs and output of a call, under the names that the agent gives them. */
 const contents: Readonly<Record<Kind, { inputs: readonly string[]; output: readonly string[] }>> = {
   prompt: { inputs: ['prompt'], output: [] },
   llm: { inputs: ['request_text'], output: ['response_text'] },
@@ -48,7 +48,7 @@ const contents: Readonly<Record<Kind, { inputs: readonly string[]; output: reado
   error: { inputs: [], output: [] },
 }
 
-/** What the contents and counts are called among the attributes of a span, of which a record with a span fills what is missing. */
+/** Names of contents and counts among the attributes of a span, in which a record with a span fills gaps. */
 const spanKeys = {
   contents: {
     prompt: { inputs: 'gen_ai.prompt', output: '' },
@@ -109,7 +109,9 @@ export function agentEvent(
   return null
 }
 
-/** What an agent's record says of its span: attributes as a span would have them, and how it failed; null for other events. */
+/**
+ * The span members of an agent's record: attributes as a span would have them, and its failure; null for other events.
+ */
 export function agentMembers(
   eventName: string,
   members: ReadonlyMap<string, Value>,
@@ -141,7 +143,7 @@ export type AgentSurroundings = {
   projectId: string
   userId: string
   clock: bigint
-  /** Of the record. */
+  /** Id of the record. */
   id: string
   /** Some number of the record is outside of what the engine reads. */
   odd: boolean

@@ -1,10 +1,10 @@
-// How much memory the decoded form of one OTLP request may take: a few bytes of an encoding can stand for a whole object.
+// Limits the memory of the decoded form of one OTLP request: a few bytes of an encoding can stand for a whole object.
 import { TooLongHere, tooLarge } from '../../core/errors.ts'
 
 /** Estimated bytes that may still be taken; shared by everything that is held at one time. */
 export type DecodeBudget = {
   left: number
-  /** Of the bytes that are left, those that need a thread of their own. */
+  /** Number of the remaining bytes that need a thread. */
   kept: number
 }
 
@@ -14,7 +14,7 @@ export type DecodeBudget = {
  */
 const bytesPerBodyByte = 4
 
-/** What is decoded within some 25 ms; a thousand usual spans take a half of it. */
+/** Bytes that are decoded within some 25 ms; a thousand usual spans take a half of it. */
 const bytesHere = 1.5 * 1024 * 1024
 
 /** @param mayTakeLong false: what takes more time than the event loop has needs a thread */
@@ -54,7 +54,9 @@ export const containerBytes = 64
 /** Bytes of a member or item, of which there is one after each comma. */
 const commaBytes = 16
 
-/** What can be seen of JSON text before it is parsed: how deep it nests, how many bytes it will take, of how many parts. */
+/**
+ * Measures JSON text before it is parsed: its depth of nesting, the bytes that it will take, and its number of parts.
+ */
 export function measureJson(text: string): { depth: number; bytes: number; parts: number } {
   let depth = 0
   let deepest = 0

@@ -1,4 +1,4 @@
-// Which span attribute becomes which part of a call: the tables of the instrumentation conventions, as data.
+// Maps span attributes to parts of a call: the tables of the instrumentation conventions, as data.
 import { threadNames, userNames } from '../../events/record-names.ts'
 
 /**
@@ -149,7 +149,7 @@ export const countingKeys = {
 } as const
 
 /**
- * What newer conventions and other libraries say, for what the tables above leave empty. Read in the registries of
+ * Keys of newer conventions and other libraries, for parts that the tables above leave empty. Read in the registries of
  * November 2026: OpenTelemetry GenAI, OpenInference, OpenLLMetry, Vercel AI SDK, Langfuse, Logfire, MLflow.
  */
 export const addedInputKeys: AddedKey[] = [
@@ -252,7 +252,7 @@ export const describingKeys: Record<string, string[]> = {
     'llm.request.model',
   ],
   provider: ['mlflow.llm.provider'],
-  // What the sender worked out: shown, and no price of ours.
+  // Cost computed by the sender: shown, and no price of ours.
   reported_cost_usd: ['langfuse.observation.cost_details.total', 'mlflow.llm.cost.total_cost', 'operation.cost'],
 }
 export const personKeys: Record<string, readonly string[]> = {
@@ -260,7 +260,7 @@ export const personKeys: Record<string, readonly string[]> = {
   session: threadNames.session,
 }
 
-/** What is told of spans of generative AI alone: others say some of it, too. A count of 0 is told. */
+/** Details that count only for spans of generative AI: others have some of them, too. A count of 0 is told. */
 export const detailKeys: Record<string, string[]> = {
   error_type: ['error.type'],
   prompt_name: ['gen_ai.prompt.name'],

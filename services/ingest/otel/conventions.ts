@@ -53,7 +53,7 @@ export type Conventions = {
     /** The method of a call over MCP, which may say nothing else of what it is. */
     method: Source[]
     messages: Source[]
-    /** By the first and the second segment of their paths: most spans have few of them. */
+    /** Details by the first and the second segment of their paths: most spans have few of them. */
     details: Map<string, Map<string, Target[]>>
     person: Target[]
     session: Source[]
@@ -70,7 +70,7 @@ export type Conventions = {
   }
   startTime: Source
   endTime: Source
-  /** Of each event the value, and what stands beside it. */
+  /** The value of each event, and the members beside it. */
   content: Record<'inputs' | 'output', { event: string; sources: Source[] }[]>
 }
 

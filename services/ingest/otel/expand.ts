@@ -8,15 +8,15 @@ import { keyOf, maxPath } from './keys.ts'
 import type { Attributes } from './spans.ts'
 import { type Branch, isBeyondInt64, isContainer, opened, ParsedJson, parseJsonText, type Value } from './values.ts'
 
-/** What is found on the way. */
+/** Findings on the way. */
 export type Expansion = {
   /** Takes a long string out of the tree: the ref in its place, or null to leave it. */
   extract(text: string): string | null
   /** Some number is outside of what the engine's JSON functions read. */
   isNonNative: boolean
-  /** What the tree may take. */
+  /** Budget of the tree. */
   budget: DecodeBudget
-  /** What is wrong with the item so far. */
+  /** Faults of the item so far. */
   faults: Faults | null
 }
 
@@ -145,7 +145,7 @@ function branchBelow(child: Value, name: string, budget: DecodeBudget): Branch {
   return Array.isArray(container) && !index.test(name) ? withOwn(new Map(), child, budget) : branchOf(container, budget)
 }
 
-/** What a path leads to: of an object with a value of its own that value. */
+/** The value that a path leads to: for an object with its own value that value. */
 const ownOf = (value: Value | undefined): Value | undefined =>
   value instanceof Map ? (value.get(ownValueKey) ?? value) : value
 

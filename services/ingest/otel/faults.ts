@@ -1,4 +1,4 @@
-// What is wrong with an item and no reason to lose it: it is kept, put right or cut, told to its sender and counted.
+// Faults of an item that are no reason to lose it: it is kept, corrected or cut, reported to its sender and counted.
 
 /**
  * `depth`: a value nests deeper than is read, `key`: a key has more parts than are told apart, `type`: a field has a value

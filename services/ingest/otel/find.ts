@@ -8,7 +8,7 @@ export type FoundAttribute = { key: string; value: Value }
 const number = /^\d+$/
 
 /**
- * What an object says beside the members that describe it.
+ * The members of an object beside those that describe it.
  * @param isSent whether it was sent as a value, and not put together from keys; these must be numbered ones
  */
 function withoutDescription(value: Branch, described: readonly string[], isSent: () => boolean): Branch | undefined {

@@ -81,7 +81,7 @@ const asAttributes = (members: ReadonlyMap<string, Value>): Attributes => ({
 
 const messageNames = new Set<string>([...joinedEvents.messages, joinedEvents.choice])
 
-/** What the records of a span say together: of each attribute the first one counts. */
+/** The attributes of the records of a span together: of each the first one counts. */
 function extraOf(records: readonly StoredLogRecord[], found: Expansion): Extra {
   const details = new Map<string, Value>()
   const events: Extra['events'] = []
@@ -172,7 +172,7 @@ export function createEventMapping(
         runId: stored.runId,
         eventsAsIo,
         maxBodyBytes,
-        // Which route took the span is not stored: keys of weave are those of the one that looks for them.
+        // The route that took the span is not stored: spans with keys of weave use its conventions.
         conventions: span.attributes.keys.includes('weave') ? weave : plain,
         resource: '{}',
         scope: '',

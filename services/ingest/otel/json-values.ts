@@ -45,7 +45,7 @@ export function createValues(fields: FieldReaders, isExact: boolean, budget: Dec
     return branch
   }
 
-  /** What stands where another type was expected. */
+  /** The value where another type was expected. */
   function other(value: unknown, name: string, expected: string, depth: number): Value {
     wrong(name, expected)
     return plain(value, depth)

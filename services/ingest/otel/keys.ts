@@ -1,4 +1,4 @@
-// What is known about an attribute key or JSON key, worked out once per key: its path, its JSON text, whether it is secret.
+// Facts about an attribute key or JSON key, computed once per key: its path, its JSON text, whether it is secret.
 import { isSensitiveKey } from '../../content/redact.ts'
 
 export type AttributeKey = {
@@ -32,7 +32,7 @@ export const maxKeyLength = 128
 const cache = new Map<string, AttributeKey>()
 
 let forgotten = 0
-/** How often keys were forgotten: within a list that this changes in, `list` tells nothing. */
+/** Number of times that keys were forgotten: within a list in which this changes, `list` says nothing. */
 export const timesForgotten = (): number => forgotten
 
 export function keyOf(name: string): AttributeKey {

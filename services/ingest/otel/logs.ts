@@ -87,7 +87,7 @@ const textOf = <V>(value: V | TextBytes): V | string => (value instanceof TextBy
 const isJsonAsText = (value: Value | TextBytes): value is number | boolean =>
   typeof value === 'boolean' || Number.isSafeInteger(value)
 
-/** Of a key that comes twice the last value counts. */
+/** The texts of attributes; of a repeated key the last value counts. */
 function textsOf({ keys, values }: LogAttributes, found: Expansion, looksInside = false): Texts {
   const texts = new Map<string, string>()
   const json = new Set<string>()
@@ -236,7 +236,7 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
         const time = isGiven(record.time) ? nanosText(record.time) : '0'
         const event = agentEvent(row, record.attributes)
         const hasSpan = row.traceId !== '' && row.spanId !== ''
-        // By its full name the worker finds what is part of the call of its span, and the prompts of a session.
+        // The worker finds records of the call of their span, and the prompts of a session, by the full name.
         if (event !== null) row.eventName = event.name
         isAwaited ||= hasSpan && joinedNames.has(row.eventName)
         if (masker === undefined && event === null) {

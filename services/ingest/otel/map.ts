@@ -24,7 +24,7 @@ import { type Branch, branchMembers, isObject, isTruthy, jsonText, ParsedJson, t
 
 export type CompleteCall = Extract<CallFragment, { kind: 'complete' }>
 
-/** What the spans of one project, resource and scope share. */
+/** The surroundings that spans of one project, resource and scope share. */
 export type SpanSurroundings = {
   projectId: string
   userId: string
@@ -49,7 +49,7 @@ export type SpanSurroundings = {
   maxBodyBytes: number
 }
 
-/** Why a span is refused. */
+/** The reason why a span is refused. */
 export type Rejected = { reason: string }
 
 const traceIdForm = /^[0-9a-f]{32}$/
@@ -187,7 +187,7 @@ export type MappedSpan = { call: CompleteCall; isRunning: boolean }
 
 type StartedCall = Extract<CallFragment, { kind: 'start' }>
 
-/** What is stored of a span: one that runs has begun, and what it says of its end is in the raw span alone. */
+/** The stored form of a span: one that runs has begun, and only the raw span has the data of its end. */
 export function fragmentOf({ call, isRunning }: MappedSpan): CompleteCall | StartedCall {
   if (!isRunning) return call
   const { endedUs, exception, runStepEnd, outputRefs, errorCount, usage, output, summary, ...begun } = call

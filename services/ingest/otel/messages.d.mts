@@ -1,5 +1,5 @@
-// What `messages.mjs` makes of the messages that are decoded, where the reader gives the values of these types.
-// LongHalves texts of log records may stay bytes of the body.
+// Types of the messages that `messages.mjs` decodes, where the reader returns the values of these types. LongHalves
+// texts of log records may stay bytes of the body.
 import type { TextBytes } from '../../events/logs.ts'
 
 /** Two halves of 64 bits. */

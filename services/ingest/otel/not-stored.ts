@@ -11,10 +11,10 @@ import { protobufType, undecodableReply } from './reply.ts'
 import { senderPaths } from './senders.ts'
 
 type Signal = {
-  /** Of the route. */
+  /** Name of the route. */
   name: string
   signal: 'metrics'
-  /** Of the answer in JSON. */
+  /** Member of the answer in JSON. */
   rejected: string
   /** Where the records lie in the request: the fields that lead to them, in protobuf and in JSON. */
   fields: readonly (readonly number[])[]

@@ -17,7 +17,7 @@ import {
   type WrittenTexts,
 } from './values.ts'
 
-/** What log records say of a span: it fills what the span itself leaves empty. */
+/** Data of log records about a span: it fills gaps of the span. */
 export type Extra = { root: Branch; events: { name: string; attributes: Branch }[]; exception: string }
 
 export type Payload = {
@@ -28,7 +28,7 @@ export type Payload = {
   isDescribing: boolean
 }
 
-/** What the payloads of a call are made of. */
+/** Sources of the payloads of a call. */
 export type PayloadSources = {
   span: OtlpSpan
   root: Branch
@@ -44,14 +44,14 @@ const keyed = (key: string, text: string): string => `{${keyOf(key).json}${text}
 /** Shorter texts are repeated in the dump. */
 export const minReferenced = 64
 
-/** What the dump holds in place of a value whose text another payload holds; that text may differ from the dump's. */
+/** The value in the dump whose text another payload holds; that text may differ from the dump's. */
 function inDump(value: Value, text: string, mark: string): WrittenTexts {
   if (text.length < minReferenced) return []
   const own = typeof value === 'string' ? text : jsonText(value, true, false)
   return [{ value, text: own === text ? mark : own }]
 }
 
-/** How one side of a call differs from the other one. */
+/** The differences between the two sides of a call. */
 type Side = {
   name: 'inputs' | 'output'
   redacts: boolean
@@ -92,7 +92,7 @@ const lacksMessages = (value: Value): boolean =>
     ? !/"(?:role|parts|(?:additional_)?kwargs|call_id)"\s*:/.test(value.text)
     : typeof value === 'string'
 
-/** What the tables find, with the messages that it lacks where the span has them. */
+/** The payload that the tables find, completed by messages that only the span has. */
 function foundPayload(found: FoundAttribute, { root, conventions }: PayloadSources, side: Side): Payload {
   const payload = payloadOf(found, side)
   const messages =
@@ -165,7 +165,7 @@ function itemsOf(value: Value, path: readonly string[]): Value[] {
   })
 }
 
-/** What newer conventions, and those of other libraries, call the inputs or output. */
+/** The payload under the names that newer conventions, and other libraries, have for inputs or output. */
 function addedPayload(root: Branch, conventions: Conventions, side: Side): Payload | null {
   for (const { source, item, beside, needs, is } of conventions.added[side.name]) {
     const found = present(root, [source])
@@ -181,7 +181,7 @@ function addedPayload(root: Branch, conventions: Conventions, side: Side): Paylo
   return null
 }
 
-/** What log records say, by the same tables. */
+/** The payload of log records, by the same tables. */
 function extraPayload({ root, events }: Extra, conventions: Conventions, side: Side): Payload | null {
   const found = present(root, conventions[side.name])
   if (found !== null) return { ...payloadOf(found, side), inDump: [] }

@@ -15,7 +15,7 @@ import type {
 import { opentelemetry } from './messages.mjs'
 import { deepText, maxValueDepth, type Nanos } from './spans.ts'
 
-/** What is used of the reader of protobufjs. */
+/** The part of the protobufjs reader that is used. */
 type BaseReader = {
   readonly buf: Buffer
   pos: number
@@ -38,13 +38,13 @@ const known = new Map<number, { bytes: Buffer; text: string }>()
 const leastTextBytes = 128
 
 export class OtlpReader extends Base {
-  /** What the decoded messages may take. */
+  /** Budget of the decoded messages. */
   readonly budget: DecodeBudget
   /** Whether values of the item that are nothing but a long text stay bytes of the body. */
   keepsBytes = false
-  /** What is wrong with the item that is read. */
+  /** Faults of the item that is read. */
   faults: Faults | null = null
-  /** How deep the value lies that is read; 0 outside of values. */
+  /** Depth of the value that is read; 0 outside of values. */
   depth = 0
 
   constructor(bytes: Buffer, budget: DecodeBudget) {
@@ -169,7 +169,7 @@ for (const [type, bytes] of costs as readonly [Counted<object>, number][]) {
   }
 }
 
-// What lies too deep is null, and the item that it lies in is kept.
+// A value that lies too deep becomes null, and its item is kept.
 const value = common.AnyValue as Counted<ValueMessage>
 const { decode: decodeValue } = value
 value.decode = (reader, length, end, _depth, target) => {

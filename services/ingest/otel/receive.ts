@@ -1,4 +1,5 @@
-// What all OTLP signals share: decoding, the project of each resource, room for other requests, and the answer.
+// The common steps of all OTLP signals: decoding, the project of each resource, room for other requests, and the
+// answer.
 import { inPieces, loopTurns } from '../../core/concurrency/loop-turns.ts'
 import { fault } from '../../core/http/errors.ts'
 import type { Reply, RouteContext } from '../../core/http/route.ts'
@@ -44,7 +45,7 @@ export type Writer<Item> = {
   append(): Promise<Position[]>
 }
 
-/** Told how many items of a kind of fault a request had. */
+/** Called with the number of items of a kind of fault in a request. */
 export type OnFaults = (kind: FaultKind, items: number) => void
 
 type Faulty = Pick<OtlpResource<unknown>, 'faults'>
@@ -57,7 +58,7 @@ export type Signal<Item extends Faulty> = {
   decodeProtobuf(bytes: Buffer, budget: DecodeBudget): OtlpResource<Item>[]
   /** An item that cannot be read has no name. */
   itemNoun: string
-  /** What an item is called in the sentence about it. */
+  /** Name of an item in the sentence about it. */
   titleOf(item: Item): string
   begin(context: RouteContext, budget: DecodeBudget): Writer<Item>
 }

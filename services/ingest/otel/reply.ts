@@ -9,7 +9,7 @@ const invalidArgument = 3
 /** Name of the count in the answer as JSON. */
 export type RejectedCount = 'rejectedSpans' | 'rejectedLogRecords'
 
-/** What was refused: how many items, and sentences about the first of them; and what was taken with faults. */
+/** Refused items: their number, and sentences about the first of them; and items that were taken with faults. */
 export type Rejections = {
   count: number
   sentences: string[]

@@ -1,4 +1,4 @@
-// Which project the spans of a resource go to: the header, the attributes of the resource, or the key (OTLP, section 1).
+// Chooses the project of a resource's spans: the header, the attributes of the resource, or the key (OTLP, section 1).
 import type { Caller } from '../../core/http/route.ts'
 import { lookup } from './expand.ts'
 import { textOf } from './find.ts'

@@ -29,7 +29,7 @@ type ProjectHeader = {
   prefix?: string
   /** The header beside it that names the entity, and the values by which it names none. */
   entity?: { header: string; unless: string }
-  /** What to set, for a sender whose value names no project. */
+  /** The setting to make, for a sender whose value names no project. */
   hint?: string
 }
 
@@ -79,7 +79,7 @@ export function projectOfSender(header: HeaderOf, caller: Pick<Caller, 'entity'>
   return null
 }
 
-/** What to set instead of headers that name no project; empty when there are none. */
+/** The setting to use in place of headers that name no project; empty when there are none. */
 export const hintsForSender = (header: HeaderOf): string =>
   projectHeaders
     .flatMap(({ header: name, hint }) => (hint === undefined || header(name) === undefined ? [] : [`; ${hint}`]))

@@ -71,7 +71,7 @@ export class UnreadableItem {
 
 export type OtlpScope = { name: string; version: string; attributes: Attributes }
 
-/** What one instrumentation library sent: spans or log records. */
+/** The items of one instrumentation library: spans or log records. */
 export type OtlpScoped<Item> = {
   scope: OtlpScope
   items: Iterable<Item | UnreadableItem> & { readonly length: number }
@@ -81,7 +81,7 @@ export type OtlpResource<Item> = {
   resource: Attributes
   droppedResource: number
   scopes: OtlpScoped<Item>[]
-  /** Of the resource and its scopes. */
+  /** Faults of the resource and its scopes. */
   faults: Faults | null
 }
 

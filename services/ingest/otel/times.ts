@@ -43,7 +43,7 @@ export function overrideUs(value: Value | undefined, nowMs: number): number | nu
   return us !== null && isPlausible(us, nowMs) ? us : null
 }
 
-/** What nanoseconds are in truth where they are no time that a call may have: the ranges of these do not meet. */
+/** Possible units of a value in nanoseconds that is no time of a call: the ranges of these do not meet. */
 const units: readonly { name: string; toUs: (ns: number) => number }[] = [
   { name: 'microseconds', toUs: (ns) => ns },
   { name: 'milliseconds', toUs: (ns) => ns * 1e3 },
@@ -76,7 +76,7 @@ export type SpanTimes = {
   /** The start of a span that runs. */
   endedUs: number
   isRunning: boolean
-  /** What was put right, '' = nothing. */
+  /** The correction, '' = none. */
   fault: string
 }
 

@@ -16,7 +16,7 @@ export type Value = string | number | boolean | bigint | null | Value[] | Branch
 /** Deepest JSON inside a string attribute that is taken as JSON; deeper text stays a string. */
 const maxJsonDepth = 300
 
-/** What one look at parsed JSON finds. */
+/** Findings of one look at parsed JSON. */
 type Scan = {
   keys: number
   containers: number
@@ -135,7 +135,7 @@ export function parseJsonText(text: string, budget: DecodeBudget): ParsedJson | 
   if (!isLong) spend(budget, found.containers * containerBytes * timesParsed)
   if (found.isTooDeep) return text
   found.isEmpty = isList ? (value as unknown[]).length === 0 : found.keys === 0
-  // Of repeated keys only the last was seen: the others may hide credentials.
+  // The scan saw only the last of repeated keys: the others may hide credentials.
   if (roughKeyCount(text) !== found.keys) found.hasSecret = true
   const mayHoldSurrogates = text.includes('\\u') && /\\u[dD][89a-fA-F]/.test(text)
   const isClean = !mayHoldSurrogates && !text.includes('\n') && !text.includes('\r')

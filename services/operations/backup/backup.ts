@@ -38,13 +38,16 @@ type BackupDeps = {
 }
 
 const frozenName = 'callhouse_backup'
-/** Of this moment, of other commands, copied apart, or what opens the secrets that are in it. */
+/**
+ * Files that belong to this moment or to other commands, that are copied apart, or that open the secrets in the backup.
+ */
 const notCopied =
   /^(clickhouse|log|blobs|lock|callhouse\.sock|rebuild\.json.*|directory\.jsonl\..*|import\.json.*|settings\.json|master\.key.*|in-flight-.*|.*\.tmp)$/
 
 /**
- * What is derived comes first, and before all what tells how far it was derived: then a table never claims to cover
- * what another, frozen later, does not hold. What is missing in it follows from the log and the dirty buckets.
+ * Order of freezing: derived tables first, and before them the tables that say how far they were derived: then a table
+ * never claims to cover rows that another, frozen later, does not hold. What is missing in it follows from the log and
+ * the dirty buckets.
  */
 const firstKinds = ['applied', 'cover', 'rollup'] as const
 
@@ -52,7 +55,7 @@ const frozenOf = (dataDir: string): string => join(dataDir, 'clickhouse/shadow',
 
 type Table = { name: string; uuid: string }
 
-/** What an earlier process froze and did not copy takes space as soon as the tables merge: it goes first. */
+/** Copies that an earlier process froze and did not copy take space as soon as the tables merge: they go first. */
 export function backupOf(deps: BackupDeps): (folder: string, task: Task) => Promise<void> {
   rmSync(frozenOf(deps.dataDir), { recursive: true, force: true })
   return (folder, task) => backupTo(deps, folder, task)
@@ -96,7 +99,7 @@ async function backupTo(deps: BackupDeps, folder: string, task: Task): Promise<v
     return links
   }
 
-  /** What the engine keeps beside the parts of a table. */
+  /** Copies the files that the engine keeps beside the parts of a table. */
   async function copyTableFiles({ uuid }: Table): Promise<void> {
     const from = join(dataDir, pathOf(uuid))
     await mkdir(join(data, pathOf(uuid)), { recursive: true, mode: 0o750 })
@@ -108,7 +111,9 @@ async function backupTo(deps: BackupDeps, folder: string, task: Task): Promise<v
   const copySegment = (topic: string, { path }: SegmentFile) =>
     cp(path, join(data, 'log', topic, path.slice(path.lastIndexOf('/') + 1)), { errorOnExist: true, force: false })
 
-  /** Of each topic: the segments that hold what the tables lack, or the newest; tells those before them. */
+  /**
+   * Copies the segments of each topic that hold records which the tables lack, or the newest; returns the older ones.
+   */
   async function copyLog(positions: Record<string, number>): Promise<Map<string, SegmentFile[]>> {
     const earlier = new Map<string, SegmentFile[]>()
     for (const topic of log.topics) {

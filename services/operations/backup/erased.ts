@@ -1,4 +1,4 @@
-// What was deleted and removed since a backup, as lines of a file: a restore deletes it again before anybody reads.
+// Deletes and removals since a backup, as lines of a file: a restore deletes the same data again before anybody reads.
 import { createReadStream, existsSync } from 'node:fs'
 import { copyFile, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -9,7 +9,7 @@ import { readManifest, writeManifest } from '../../core/process/manifest.ts'
 
 const manifestName = 'backup.json'
 const listName = 'files.jsonl'
-/** What becomes the data folder lies below it. */
+/** The folder below which the data folder lies. */
 export const dataName = 'data'
 
 const bodySchema = z.object({
@@ -27,7 +27,7 @@ const bodySchema = z.object({
   links: z.array(z.object({ path: z.string(), target: z.string() })),
   files: z.int(),
   sizeBytes: z.int(),
-  /** Of the list of the files. */
+  /** Digest of the list of the files. */
   filesSha256: z.string(),
 })
 export type BackupBody = z.output<typeof bodySchema>

@@ -1,4 +1,4 @@
-// What is noted of a backup that a ClickHouse server made: where it lies, what is in it, and where the log goes on.
+// The manifest of a backup that a ClickHouse server made: its place, its contents, and the positions of the log.
 import { join } from 'node:path'
 import { z } from 'zod'
 import { readManifest, writeManifest } from '../../core/process/manifest.ts'
@@ -23,7 +23,7 @@ const bodySchema = z.object({
   tables: z.record(z.string(), z.int()),
   /** Views and tables without rows. */
   definitions: z.array(z.string()),
-  /** What the topics were like, to make them again by hand. */
+  /** Settings of the topics, for creating them again by hand. */
   topics: z.array(
     z.object({
       topic: z.string(),

@@ -7,7 +7,7 @@ import type { Destination } from './destination.ts'
 
 export type ServerWork = {
   store: Pick<Store, 'rows' | 'command'>
-  /** Told what is done. */
+  /** Prints progress. */
   print(line: string): void
   signal: AbortSignal
 }
@@ -15,9 +15,9 @@ export type ServerWork = {
 const aside = { background: true }
 const firstMs = 20
 const maxWaitMs = 1_000
-/** How long an end is waited for. */
+/** Longest wait for an end. */
 const patienceMs = 5_000
-/** How often progress is told. */
+/** Interval of progress lines. */
 const progressEveryMs = 10_000
 
 const accessDenied = 497
@@ -31,7 +31,7 @@ const ofFiles = new Set([
   107 /* FILE_DOESNT_EXIST */, 600 /* BACKUP_VERSION_NOT_SUPPORTED */, 601 /* BACKUP_DAMAGED */, 605, 606,
 ])
 
-/** What the server says, without where in its program. */
+/** The message of the server, without the place in its program. */
 const plain = (message: string): string =>
   message
     .replace(/, Stack trace[\s\S]*/, '')

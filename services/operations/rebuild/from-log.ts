@@ -166,7 +166,7 @@ export function fromLog(deps: KindDeps, table: string, topic: string): RebuildKi
         ? finishBesideOthers(task, exchange)
         : worker.exclusive(async () => {
             task.unthrottle()
-            // What is not in the tables in use yet is applied to the new ones afterwards.
+            // Records that are not in the tables in use yet are applied to the new ones afterwards.
             await applyUpTo(task, await ends())
             await exchange()
           }),

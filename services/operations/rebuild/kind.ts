@@ -1,4 +1,4 @@
-// What each kind of rebuild has and does.
+// The interface of each kind of rebuild.
 import type { Log } from '../../core/log/log.ts'
 import type { StoredRecord } from '../../core/log/segments/read.ts'
 import type { Store } from '../../core/store/store.ts'
@@ -25,8 +25,8 @@ type RebuildingWorker = Pick<Applier, 'exclusive' | 'deduplicateAll' | 'reapply'
 /** Progress of one rebuild, kept while it works. */
 export type RebuildTask = {
   /**
-   * How far it got: by partition the last record of the log, or the time (us) before which everything is done. Survives
-   * a kill; empty at the beginning.
+   * Its progress: by partition the last record of the log, or the time (us) before which everything is done. Survives a
+   * kill; empty at the beginning.
    */
   cursor: number[]
   /** Records a batch that is done and durable, and pauses. */

@@ -16,7 +16,7 @@ export type RebuildStatus = {
   /** Rows that were applied, copied or counted. */
   rows: number
   rowsPerSecond: number
-  /** Of a replay: the record up to which it has got, as a position. */
+  /** The last record that a replay has applied, as a position. */
   at?: string
   notes: string[]
   startedAt: string

@@ -47,7 +47,7 @@ export type ShadowTables = {
    * was made meanwhile. At once where only this process inserts, in order.
    */
   awaitOlderInserts(signal: AbortSignal): Promise<void>
-  /** Which of the tables made by `create` are in use by now. */
+  /** The tables made by `create` that are in use by now. */
   inUse(made: Record<string, string>): Promise<string[]>
   /** Whether the tables in use still have the columns, order and settings of those that were made. */
   changed(): Promise<string[]>
@@ -106,7 +106,7 @@ export function createShadowTables(store: Store, plan: ShadowPlan, server?: Shar
     await dropLanding()
   }
 
-  /** What an earlier shadow left, views first; the state stays. */
+  /** Removes the tables of an earlier shadow, views first; the state stays. */
   const clear = async (): Promise<void> => {
     const left = await store.rows<{ name: string }>({
       name: 'rebuild.left',

@@ -12,7 +12,9 @@ export type RebuildState = {
   table: string
   /** Id of the log's calls, when it was begun: positions of another log mean other records. */
   log?: string
-  /** By partition of the log the last record that is in the new table; or the time (us) before which all is done. */
+  /**
+   * The last record of each partition of the log that is in the new table; or the time (us) before which all is done.
+   */
   cursor: number[]
   rows: number
   startedAt: string
@@ -22,7 +24,7 @@ export type RebuildState = {
 }
 
 export type StateKeeper = {
-  /** From now on no other process may work at a rebuild. @throws Error when one does */
+  /** Keeps other processes from working at a rebuild. @throws Error when one does */
   claim(): Promise<void>
   release(): Promise<void>
   load(): Promise<RebuildState | undefined>

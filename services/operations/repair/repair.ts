@@ -10,7 +10,7 @@ import { copyOfCalls, readLineage } from '../rebuild/lineage.ts'
 /** A part that the engine set aside. */
 type BrokenPart = { table: string; name: string; partition: string }
 
-/** What was done about some parts with one lineage. */
+/** The outcome of repairing some parts with one lineage. */
 type RepairReport = {
   tables: string[]
   /** Rows of the log that were applied again. */
@@ -23,7 +23,7 @@ type RepairReport = {
 export type Repair = {
   /** Looks for broken parts and rebuilds what is new. */
   run(): Promise<void>
-  /** What is still missing and why; undefined when nothing is known to be. */
+  /** The missing rows and the reason; undefined when nothing is known to be missing. */
   reason(): string | undefined
   stop(): Promise<void>
 }

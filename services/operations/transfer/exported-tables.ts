@@ -114,7 +114,7 @@ const completeLine = (side: string, clock: string, startedAt: string): string =>
 const payloads = (parts: string, range: string): string =>
   `SELECT *, 1 AS found FROM callhouse.payloads WHERE ${parts} AND ${range} LIMIT 1 BY project_id, at, id, clock`
 
-/** Of the fragment that the call shows, not of a newer one that is not merged yet. */
+/** Condition for the fragment that the call shows, not for a newer one that is not merged yet. */
 const isOf = (alias: string, time: string, clock: string): string =>
   `${alias}.project_id = c.project_id AND ${alias}.at = c.${time} AND ${alias}.id = c.id AND ${alias}.clock = c.${clock}`
 

@@ -20,7 +20,7 @@ export type ImportDeps = {
   deadLetters: Pick<DeadLetters, 'add'>
   /** Says how far an import got that was broken off. */
   stateFile: string
-  /** Told the greatest accept timestamp of what was appended, so that later writes have greater ones. */
+  /** Called with the greatest accept timestamp that was appended, so that later writes have greater ones. */
   onClock(clock: bigint): void
   /** Whether to wait until the tables have everything: only where this process applies it. */
   waits: boolean
@@ -34,7 +34,7 @@ const head = /^\{(?:"kind":"[a-z]+",)?"project_id":("(?:[^"\\]|\\.)*")(?:,"id":(
 const clockText = /,"clock":(\d+)/
 const complete = Buffer.from('{"kind":"complete"')
 
-/** What the log has to know of a line. Only keys come before the clock, so the beginning of a line tells. */
+/** The facts about a line that the log needs. Only keys come before the clock, so the beginning of a line tells. */
 function headOf(line: Buffer): { project: string; id: string; clock: bigint } {
   for (const bytes of [4096, line.length]) {
     const text = line.toString('utf8', 0, bytes)

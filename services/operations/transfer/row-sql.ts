@@ -10,7 +10,7 @@ const nested = (cell: string): string =>
 
 type CellSql = { isDefault?: string; text: string }
 
-/** How a stored value is written, and the condition under which it is left out. */
+/** SQL that writes a stored value, and the condition under which it is left out. */
 const cellSql: Record<ColumnKind, (cell: string, fallback: string) => CellSql> = {
   text: (cell) => ({ isDefault: `${cell} = ''`, text: `toJSONString(toString(${cell}))` }),
   json: (cell) => ({ isDefault: `${cell} = ''`, text: nested(cell) }),
@@ -22,7 +22,10 @@ const cellSql: Record<ColumnKind, (cell: string, fallback: string) => CellSql> =
   jsonMap: (cell) => ({ isDefault: `empty(${cell})`, text: `toJSONString(${cell})` }),
 }
 
-/** The line, without its end. The topic's first column must be among the cells. */
+/**
+ * Faults of the patterns of rules, each with its place; none when they can be used. The topic's first column must be
+ * among the cells.
+ */
 export function rowSql(topic: DeclaredTopic, cells: Cells): string {
   const parts: string[] = []
   for (const [name, { kind, fallback = '0' }] of Object.entries(topic.columns)) {

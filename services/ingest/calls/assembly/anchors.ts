@@ -99,7 +99,7 @@ function mayEndSo(at: usize): bool {
     const c: u8 = i < first ? 34 : byteAt(i--)
     fits &= load<u64>(endings + (((<usize>place) << 8) + <usize>c) * 8)
     if (fits === 0) return false
-    // What stands before the name fits those endings alone that are complete.
+    // The letter before the name fits only those endings that are complete.
     if (!isLetter(c)) return true
   }
   return true

@@ -216,7 +216,7 @@ function readRequest(item: usize, from: usize): usize {
   return load<u8>(p) === 125 ? p + 1 : 0
 }
 
-/** What the item's `mode` says: the side, 0 = nothing so far. */
+/** The item's `mode`: the side, 0 = none so far. */
 let mode: i32 = 0
 
 /** Reads one of the two members of an item; position behind it, 0 when it is not the usual one. */

@@ -13,7 +13,7 @@ export const nameSlots = 0x1000
 export const names = 0x1200
 /** Names of keys that hold credentials, in the same form; 1 behind the length says that a key may also end like this. */
 export const credentials = 0x2000
-/** What stands before the value of a column, in the same form. */
+/** The bytes before the value of a column, in the same form. */
 export const leads = 0x3000
 export const entryBytes = 64
 export const lengthAt = 48
@@ -30,7 +30,7 @@ export const idSlots = 0x8000
 export const idSlotCount = 8192
 /** Accept timestamps of the rows. */
 export const clocks = 0x10000
-/** Which endings of names each byte fits, eight tables of 256 numbers of 64 bits: see content/masking/anchors.ts. */
+/** The endings of names that each byte fits, eight tables of 256 numbers of 64 bits: see content/masking/anchors.ts. */
 export const endings = 0x18000
 export const itemTable = 0x20000
 export const itemBytes = 384
@@ -50,7 +50,7 @@ export const itemKind = 0
 export const itemProject = 4
 /** Number of the item that is the other side of the call's row plus one; -1 = the row stands at the other side's place. */
 export const itemOther = 8
-/** How many items of the same call there are, and the second one plus one; kept by the first one. */
+/** Number of items of the same call, and index of the second one plus one; the first one has both. */
 export const itemCount = 12
 /** Values that were masked. */
 export const itemMasked = 16

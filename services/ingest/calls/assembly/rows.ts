@@ -2,7 +2,7 @@
 import { endOf, isMissing, startOf } from './checks.ts'
 import * as at from './layout.ts'
 
-/** What stands before values, in the order of the loader's list. */
+/** The bytes before values, in the order of the loader's list. */
 const heads: i32 = 0 // of a start, an end and a whole call
 const idLead: i32 = 3
 const clockLead: i32 = 4
@@ -34,7 +34,7 @@ const maskHits: i32 = 34
 const answerHead: i32 = 35
 const answerTrace: i32 = 36
 
-/** What their column holds. */
+/** The largest number of their column. */
 const maxHits: u32 = 65535
 
 /** Position of the next byte that is written. */
@@ -178,7 +178,7 @@ function idColumns(start: usize): void {
   textColumn(displayName, start, at.displayName)
 }
 
-/** Which rules masked the project, and how much they found in the row. */
+/** Writes the version of the rules that masked the project, and the number of their hits in the row. */
 function maskingColumns(project: usize, start: usize, end: usize): void {
   const version = load<u32>(project + at.projectMask)
   if (version !== 0) integerColumn(mask, version)

@@ -1,7 +1,7 @@
 // Passes over JSON values in the linear memory, as strict as JSON.parse; what needs a closer look is noted.
 import { credentials, entryBytes, lengthAt, maxPlainKey, maxRefs, maxStack, plainKey, refs, stack } from './layout.ts'
 
-/** What a value is searched for: the bits of `search` in content/json-scan.ts. */
+/** The kinds of findings that a value is searched for: the bits of `search` in content/json-scan.ts. */
 export const searchRefs: i32 = 1
 export const searchCredentials: i32 = 2
 export const searchContent: i32 = 4
