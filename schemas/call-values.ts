@@ -23,7 +23,7 @@ const cell = z.object({
 })
 export type Cell = z.output<typeof cell>
 
-/** By the ids of the calls that are there: a cell per path, null where there is no value. */
+/** Cells by the ids of the calls that exist: a cell per path, null where there is no value. */
 export const callsCellsResponse = z.object({ cells: z.record(z.string(), z.array(cell.nullable())) })
 
 export const callsFieldsRequest = z.object({

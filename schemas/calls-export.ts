@@ -9,7 +9,9 @@ export const callsExportRequest = z.object({
   filter: optional(callsFilter),
   query: optional(expressionQuery),
   sort_by: optional(sortBy),
-  /** Of a CSV file: dotted fields of a call, in their order. Of JSON Lines: as `/calls/stream_query` takes them. */
+  /**
+   * Columns of a CSV file: dotted fields of a call, in their order. Of JSON Lines: as `/calls/stream_query` takes them.
+   */
   columns: optional(list(text())),
   format: z.enum(['jsonl', 'csv']),
 })

@@ -70,12 +70,12 @@ export const costExplainRequest = z.object({ project_id: text(), call_id: text()
 
 const shownPrice = z.object({
   source: z.enum(['project', 'operator file', 'shipped table']),
-  /** Of a project's price. */
+  /** Id of a project's price. */
   id: z.string().nullable(),
   provider_id: z.string(),
   effective_date: z.string(),
   created_by: z.string(),
-  /** Of a default price: the page that it was read from, the day, and how long ago that is; null where nobody says. */
+  /** Source of a default price: the page that it was read from, the day, and its age; null where that is not known. */
   page: z.string().nullable(),
   read: z.string().nullable(),
   read_days_ago: z.number().nullable(),
@@ -105,7 +105,7 @@ const explainedModel = z.object({
   price: shownPrice.nullable(),
   /** Prices of the model that were not taken. */
   other_prices: z.array(shownPrice),
-  /** How the input and its cached tokens were told apart. */
+  /** The rule that separated the input from its cached tokens. */
   rule: z.string(),
   buckets: z.array(tokenBucket),
   /** Output tokens that went into reasoning: part of the output, without a price of their own. */

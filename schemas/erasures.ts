@@ -5,7 +5,7 @@ import { logsSelector } from './logs.ts'
 import { expressionQuery } from './query.ts'
 
 const ids = list(z.string().min(1).max(500)).min(1).max(1_000).optional()
-/** Told, so that nobody believes in a choice that there is not. */
+/** Members with a single value, so that nobody believes in a choice. */
 const always = (why: string) =>
   z
     .boolean()
@@ -24,7 +24,7 @@ export const erasureRequest = z
     query: expressionQuery.optional(),
     /** Log records alone, by the conditions of `/logs/query`. */
     logs: logsSelector.optional(),
-    /** What is kept of a call is neither its descendants nor what was said about it, nor files that it alone names. */
+    /** An erased call keeps neither its descendants nor feedback about it, nor files that it alone names. */
     descendants: always('calls go with their descendants'),
     feedback: always('feedback about calls goes with them'),
     files: always('files that erased calls alone name go with them'),
@@ -86,7 +86,7 @@ export const erasureReceipt = z.object({
   }),
   /** When answers lacked it; null = not known yet. */
   hidden_at: time.optional(),
-  /** What was asked for, as HMAC-SHA-256 under a key that comes from the master key; null without one. */
+  /** The request, as HMAC-SHA-256 under a key that comes from the master key; null without one. */
   selector_hmac: z.string().nullable().optional(),
   /** Calls, and log records that were deleted by themselves, that stay for as long as they are held. */
   held: z.int().optional(),

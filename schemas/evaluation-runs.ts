@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { dict, int, jsonValue, optional, text } from './coerce.ts'
 import { dictOf, list } from './collections.ts'
 
-/** What the lists take from the query string. */
+/** Query string of the lists. */
 const pageQuery = z.object({ limit: optional(int()), offset: optional(int()) })
 
 const texts = () => optional(list(text()).describe('Repeated, or separated by commas'))
@@ -16,7 +16,7 @@ export const evaluationRunsListQuery = pageQuery.extend({
   model_refs: texts(),
 })
 
-/** Of predictions and of scores. */
+/** Query string of the lists of predictions and of scores. */
 export const ofRunListQuery = pageQuery.extend({ evaluation_run_id: optional(text()) })
 
 export const evaluationRunCreateRequest = z.object({

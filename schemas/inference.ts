@@ -41,7 +41,7 @@ const responseFormat = z.looseObject({
   json_schema: z.looseObject({ name: nonEmpty }).nullish(),
 })
 
-/** How a request wants to be traced. */
+/** Options for tracing a request. */
 const tracing = {
   track_llm_call: flag,
   trace_id: z.string().nullish(),
@@ -121,7 +121,7 @@ const seconds = float()
   .refine((value) => value > 0, { message: 'Input should be greater than 0', params: { type: 'greater_than' } })
   .nullish()
 
-/** What the server itself reads of a body that is passed on, whatever the path. */
+/** Members of a forwarded body that the server itself reads, whatever the path. */
 const service = {
   model: nonEmpty,
   stream: flag,

@@ -23,7 +23,7 @@ const filter = {
 
 const logsFilter = z.object(filter)
 
-/** Which records are meant. */
+/** The selected records. */
 export type LogsFilter = z.output<typeof logsFilter>
 
 /** A member that is not known could mean fewer records. */

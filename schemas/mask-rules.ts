@@ -19,7 +19,7 @@ export const maskedFields = [
   'objects',
 ] as const
 
-/** What finds values by how they look. */
+/** Detectors that find values by their form. */
 export const maskDetectors = ['email', 'card', 'token', 'phone', 'iban', 'ip', 'us_ssn'] as const
 
 export const maskSetNames = ['@credentials', '@payment', '@contact'] as const
@@ -33,7 +33,7 @@ const pattern = z.string().min(1).max(maxPatternLength)
 const maskRule = z
   .object({
     id: z.string().min(1).max(100),
-    /** What finds the value: one of these four. */
+    /** The finder of the value: one of these four. */
     detect: z.string().max(50).optional(),
     keys: ways.keys.optional(),
     path: ways.path.optional(),
@@ -109,7 +109,7 @@ export const newMaskRules = z.strictObject({
 
 const scopeName = z.string().min(1).max(500).describe('`*`, an entity or `<entity>/<project>`')
 
-/** Of any scope; rules that are absent have their defaults, as in those of a project. */
+/** Rules of any scope; rules that are absent have their defaults, as in those of a project. */
 export const scopeMaskRules = newMaskRules.extend({ scope: scopeName })
 export const maskingQuery = z.object({ scope: scopeName })
 
@@ -119,7 +119,7 @@ export const maskingResponse = z.object({
   rules: maskRules,
   /** Sets that are always on here, whatever the rules say. */
   floor: list(z.string()),
-  /** Of a project: what calls that are written now show as `masking.version`; 0 = nothing is masked. */
+  /** Version that new calls of the project show as `masking.version`; 0 = nothing is masked. */
   rows_version: z.int().optional(),
 })
 

@@ -1,4 +1,4 @@
-// What an operator sets for a project, an entity or a key: how long its data stays, and how much it may take.
+// Settings of a project, an entity or a key by an operator: retention of its data, and its limits.
 import { z } from 'zod'
 
 const days = z.int().min(1).max(36_500).nullable()
@@ -34,14 +34,14 @@ export const projectLimits = z.object({
   inference_concurrency: limit,
 })
 
-/** What a caller may set; a name that is not known is a mistake. */
+/** Settings that a caller may change; an unknown name is a mistake. */
 export const retentionRequest = z.strictObject({
   calls_days: days.optional(),
   payloads_days: days.optional(),
   /** After these a file goes once nothing names it. */
   files_days: days.optional(),
   stats_days: days.optional(),
-  /** Of OTLP log records, by their own times. */
+  /** Days of OTLP log records, by their own times. */
   logs_days: days.optional(),
   /** Whether what was said of a call goes with it, which is the default. */
   feedback: z.enum(['with_calls', 'keep']).optional(),
@@ -51,8 +51,8 @@ const daysOrNull = z.int().nullable()
 const instantOrNull = z.string().nullable()
 
 /**
- * What retention hides now, and within how many days it is removed from the tables and from their files: null while nothing
- * is, as all of the project is held.
+ * The cut-offs of retention now, and the days within which hidden data is removed from the tables and from their files:
+ * null while nothing is, because all of the project is held.
  */
 export const retentionResponse = z.object({
   calls_days: daysOrNull,

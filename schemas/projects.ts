@@ -53,12 +53,12 @@ const projectEntry = z.object({
 export const projectsQueryResponse = z.object({ projects: z.array(projectEntry), total: z.int() })
 export type ProjectsQueryResponse = z.output<typeof projectsQueryResponse>
 
-/** Who removes a project writes its whole name. */
+/** The caller repeats the whole name of the project. */
 export const projectDeleteRequest = z.object({ confirm: z.string() })
 export const projectDeleteResponse = z.object({
   project_id: z.string(),
   removed_at: z.iso.datetime(),
-  /** Of what is stored of it; its receipt stays readable. */
+  /** Id of the erasure of its stored data; its receipt stays readable. */
   erasure_id: z.string(),
   deadline: z.iso.datetime(),
 })

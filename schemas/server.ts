@@ -18,7 +18,7 @@ export const serverStatusResponse = z.object({
   topics: z.array(
     z.object({ topic: z.string(), end: bytes, applied: bytes, lag_ms: milliseconds, unapplied_bytes: bytes }),
   ),
-  /** Of a process that applies the log. */
+  /** Rollups of a process that applies the log. */
   rollups: z.array(z.object({ name: z.string(), lag_ms: milliseconds, is_building: z.boolean() })),
   dead_letters: z.object({ count: z.int(), latest_at: z.string().nullable() }),
   /** Null where it does not answer. Free and whole bytes are those of the fullest disk; below `stops_at_bytes` of free ones writes stop. */
@@ -56,7 +56,7 @@ export const serverSettingsResponse = z.object({
       is_default: z.boolean(),
     }),
   ),
-  /** Of providers, as `CALLHOUSE_SECRET_<NAME>`: never what they are. */
+  /** Names of secrets of providers, as `CALLHOUSE_SECRET_<NAME>`: never their values. */
   secrets: z.array(z.string()),
 })
 

@@ -21,7 +21,7 @@ export const healthReasons = z.partialRecord(
 export const healthResponse = z.object({
   status: z.enum(['ok', 'degraded', 'unavailable']),
   checks: checkStatuses,
-  /** Why a check is not ok. */
+  /** Reasons why a check is not ok. */
   reasons: healthReasons.optional(),
   /** Age of the oldest accepted write that is not visible yet. */
   lag_ms: z.number(),

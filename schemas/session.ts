@@ -29,5 +29,5 @@ export const ownSessionResponse = z.object({
   expires_at: z.iso.datetime(),
 })
 
-/** Who signs people in beside keys. */
+/** Sign-in providers beside keys. */
 export const providersResponse = z.object({ providers: z.array(z.object({ name: z.string() })) })

@@ -16,7 +16,7 @@ export const traceNumbers = [
 ] as const
 export type TraceNumber = (typeof traceNumbers)[number]
 
-/** What traces are ordered by; of models the first by name. */
+/** Orders of traces; models are ordered by the first name. */
 const traceOrders = [...traceNumbers, 'model', 'started_at'] as const
 export type TraceOrder = (typeof traceOrders)[number]
 

@@ -33,7 +33,7 @@ const usageEntry = z.object({
   cache_creation_input_tokens_total_cost: cost,
 })
 
-/** By call id, then by model: the call's own usage and that of its descendants. */
+/** Usage by call id, then by model: the call's own usage and that of its descendants. */
 export const usageResponse = z.object({
   call_usage: z.record(z.string(), z.record(z.string(), usageEntry)),
   unfinished_call_ids: z.array(z.string()),

@@ -13,7 +13,10 @@ const dist = join(root, distFolder)
 const fresh = `${dist}.new`
 const say = (line: string): void => void process.stderr.write(`callhouse: ${line}\n`)
 
-/** Of the lock file's versions, in the project's own folder: nothing of them runs scripts or is needed by the server. */
+/**
+ * Installs the versions of the lock file in the project's own folder: none of them runs scripts, and the server needs
+ * none.
+ */
 function installMissing(): void {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
   const { names, paths } = pageInstall(packages)

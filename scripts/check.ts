@@ -128,7 +128,7 @@ function manual(): Outcome {
   ])
 }
 
-/** What a reader downloads before the list of calls shows, and the limits of docs/web-page.md, in bytes (brotli). */
+/** Size of the download before the list of calls shows, and the limits of docs/web-page.md, in bytes (brotli). */
 function pageSizes(): Outcome {
   const folder = join(root, distFolder, 'assets')
   if (!existsSync(folder)) return outcome('sizes of the page', [])

@@ -10,7 +10,7 @@ const introduction = `# Events
 Written by \`npm run events\` from \`services/events\`; \`npm run check\` refuses a page that is behind. What happens is appended to the log as rows of a topic, one JSON object on a line, in the order of the columns. The worker inserts the rows into the topic's landing table (engine \`Null\`, with the record header \`_record\` before these columns), and views fill the tables from it. A column that is left out has its default.
 `
 
-/** How a value stands in a row. */
+/** Form of a value in a row. */
 const kinds: Record<ColumnKind, string> = {
   text: 'string',
   json: 'JSON: objects and arrays as they are, else a string that holds the text',

@@ -63,7 +63,7 @@ export function glossaryFaults(names: readonly Named[], words: ReadonlySet<strin
  * stay, see the last table of docs/glossary.md; `except` are names that have the word from elsewhere.
  */
 const oldWords: Record<string, { instead: string; except?: readonly string[] }> = {
-  // What published clients call the class of an object.
+  // Published clients call the class of an object so.
   leaf: { instead: 'field value', except: ['leafClass'] },
   leaves: { instead: 'field index' },
   // The column of the tables of calls.

@@ -1,4 +1,4 @@
-// Which folder may import which: one table of rooms, and no cycles between files, types included.
+// Import rules of folders: one table of rooms, and no cycles between files, types included.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -10,12 +10,14 @@ type Room = {
   packages: readonly string[]
   /** Rooms inside of its own or the listed ones that it may not import. */
   without?: readonly string[]
-  /** What runs in a browser has no modules of node, and no other room of services imports it. */
+  /** Code for a browser has no modules of node, and no other room of services imports it. */
   isInBrowser?: true
 }
 
 const core = ['schemas', 'services/core']
-/** What takes requests. The mechanisms below throw errors of their own, of which only core/http makes statuses. */
+/**
+ * Modules that take requests. The mechanisms below throw errors of their own, of which only core/http makes statuses.
+ */
 const without = ['services/core/http', 'services/core/grpc', 'services/core/threads']
 const shared = [...core, 'services/tables', 'services/events', 'services/content']
 const everything = ['schemas', 'services']
@@ -102,7 +104,7 @@ const packageOf = (name: string): string =>
 /** Bundlers take more than programs: `main.ts?worker&url`. */
 const isFile = /\.(?:tsx?|mjs|json|css|svg)(?:\?.*)?$/
 
-/** What breaks the table. Files of no room, such as tests, may import what they like. */
+/** Imports that break the table. Files of no room, such as tests, may import what they like. */
 export function roomFaults(imports: readonly Import[]): string[] {
   return imports.flatMap(({ from, target }) => {
     const room = rooms.find(({ folder }) => inFolder(from, folder))

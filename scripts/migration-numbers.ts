@@ -1,4 +1,4 @@
-// What is wrong with the numbers and names of migrations: they run in the order of the numbers and are known by the names.
+// Checks the numbers and names of migrations: they run in the order of the numbers and are known by the names.
 
 /** @param files names of the folder's files; the numbers are 0001, 0002 and so on, each once */
 export function migrationFaults(files: readonly string[]): string[] {

@@ -1,4 +1,5 @@
-// Which install a command still needs, by what npm noted of its last one. Plain JavaScript, for any Node from 18 on.
+// Finds the installation that a command still needs, from npm's notes about its last one. Plain JavaScript, for any
+// Node from 18 on.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pageInstall } from './page-stamp.mjs'
@@ -10,7 +11,7 @@ const isForRunning = ({ dev, devOptional }) => !dev && !devOptional
 const isThere = (present, [path, { version, optional, extraneous }]) =>
   present[path] ? present[path].version === version : optional === true || extraneous === true
 
-/** Of what npm noted, what lies below `root`: a note may be another folder's, or older than what was removed since. */
+/** The part of npm's notes that lies below `root`: a note may be another folder's, or older than a later removal. */
 export const onDisk = (noted, root) =>
   Object.fromEntries(Object.entries(noted).filter(([path]) => existsSync(join(root, path))))
 
@@ -24,7 +25,8 @@ export function missingInstall(wanted, present, needsAll) {
   const entries = Object.entries(wanted).filter(([path]) => path !== '')
   const needed = entries.filter(([, one]) => needsAll || isForRunning(one))
   if (present !== undefined && needed.every((entry) => isThere(present, entry))) return undefined
-  // Who has tests and tools keeps them when packages change; what builds the page is not of them.
+  // A checkout with tests and tools keeps them when packages change; the packages that build the page are not among
+  // them.
   const ofPage = pageInstall(wanted).paths
   const isTool = ([path, { dev }]) => dev && !ofPage.has(path) && present[path]
   const hasAll = needsAll || (present !== undefined && entries.some(isTool))

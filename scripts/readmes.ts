@@ -61,7 +61,7 @@ export function missingFiles({ files, texts }: Pages): string[] {
 /** The changelog and the decision records tell of files as they were called. */
 const isHistory = (file: string): boolean => file === 'CHANGELOG.md' || file.startsWith('docs/adr/0')
 
-/** What git knows, and the pages among it that have to be true today. */
+/** Files that git knows, and the pages among them that have to be true today. */
 export function repositoryPages(root: string): Pages {
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root })
   const files = listed.toString().split('\0').filter(Boolean)

@@ -7,8 +7,8 @@ import { join } from 'node:path'
 const rooms = ['services/query/', 'services/operations/', 'services/core/store/', 'services/events/project-query.ts']
 
 /**
- * What no other text says. A condition or a column may stand beside the name of its table, in a list of tables that one
- * statement file is run for.
+ * Statements of SQL that no other text contains. A condition or a column may stand beside the name of its table, in a
+ * list of tables that one statement file is run for.
  */
 const statements = [
   /\bSELECT\s+[\w'"({*$]/,

@@ -1,4 +1,4 @@
-// What `npm run bars` makes of measured figures: a row for each, and the faults that make it fail.
+// The report of `npm run bars`: a row for each figure, and the faults that make it fail.
 import type { Bound } from './bounds.ts'
 
 /** As a bar tells it (test/fixtures/bar.ts). */

@@ -5,26 +5,29 @@
 /** A figure may be `most` at the most or `least` at the least, in `unit`. */
 export type Bound = { unit: string; most: number } | { unit: string; least: number }
 
-/** By `<bar>/<figure>`: the bar is the file of test/bars that measures it. */
+/** Bounds by `<bar>/<figure>`: the bar is the file of test/bars that measures it. */
 export const bounds = {
   /** Beyond what the same time without an attack adds. */
   'otlp-hostile/growth': { unit: 'MiB', most: 32 },
   'otlp-hostile/longest-answer': { unit: 'ms', most: 1_000 },
 
-  /** How often longer an answer, a read by id and a list take beside a busy project; medians. */
+  /** Slow-down of an answer, a read by id and a list beside a busy project; medians. */
   'fairness/acknowledged': { unit: 'x', most: 3.5 },
   'fairness/read': { unit: 'x', most: 6 },
   'fairness/listed': { unit: 'x', most: 7.5 },
   'fairness/longest': { unit: 'ms', most: 1_300 },
 
-  /** Of the frozen reference: CPU of a call of 3.0 KB until it can be read, and how many can be read each second. */
+  /**
+   * Ratios to the frozen reference: CPU of a call of 3.0 KB until it can be read, and calls that can be read each
+   * second.
+   */
   'ingest/cpu': { unit: 'of the reference', most: 1.75 },
   'ingest/rate': { unit: 'of the reference', least: 0.54 },
   'ingest/visible-p99': { unit: 'ms', most: 850 },
 
   'memory/resident': { unit: 'MiB', most: 1_180 },
 
-  /** Of the frozen reference, of which a span takes about 1.6 times what it takes the prototype. */
+  /** Ratio to the frozen reference, which needs about 1.6 times as much per span as the prototype. */
   'otlp/cpu': { unit: 'of the reference', most: 4.1 },
   /** Per hundred requests of 1.2 MB, of all threads. */
   'otlp/mark-compacts': { unit: 'per 100', most: 8 },

@@ -17,7 +17,7 @@ const line = (name: string, value: string) => process.stdout.write(`| ${name} | 
 /** Milliseconds of the quiet project. */
 type Times = {
   acknowledged: number[]
-  /** From a write to the answer of a read by id that has it, and of a list that has it. */
+  /** Time from a write to the answer of a read by id that has it, and of a list that has it. */
   read: number[]
   listed: number[]
   refused: number
@@ -26,7 +26,7 @@ type Times = {
 export type FairnessFigures = {
   alone: Times
   beside: Times
-  /** Of the busy project. */
+  /** Rate of the busy project. */
   callsPerSecond: number
   requests: { taken: number; refused: number }
 }
@@ -39,7 +39,7 @@ export async function measureFairness(writes: number): Promise<FairnessFigures> 
   const payloads = createPayloads(5, quietProject, Date.now())
   const ask = async (to: string, body: object): Promise<string> => {
     const answer = await quiet(to, JSON.stringify({ project_id: quietProject, ...body }))
-    // What was not applied within the bound of a read is asked for again.
+    // A read is repeated when the write was not applied within its limit.
     if (answer.status === 503) return ''
     if (answer.status !== 200) throw new Error(`${to} answered ${answer.status}: ${answer.body.toString()}`)
     return answer.body.toString()

@@ -45,7 +45,7 @@ async function fill(store: Store, from: number, upTo: number, calls: number): Pr
       throw error
     },
   })
-  // What the index of fields would take of fifty million payloads is the rate of `bench sustained`, not growth.
+  // The index of fields of fifty million payloads would show the rate of `bench sustained`, not growth.
   for (const name of [fieldIndexRollup, deduplicationRollup])
     for (const [partition, covered] of [
       [0, 0],
@@ -167,7 +167,7 @@ async function readAll(server: BenchServer, keys: Key[], figures: Figures): Prom
   }
 }
 
-/** What the engine keeps of the calls: how many parts, and how many bytes each call takes in all tables. */
+/** Storage of the calls in the engine: number of parts, and bytes of each call in all tables. */
 async function parts(store: Store, figures: Figures): Promise<void> {
   const [row] = await store.rows<{ parts: number; bytes: number; calls: number }>({
     name: 'bench.parts',

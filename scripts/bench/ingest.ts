@@ -26,7 +26,7 @@ const perRequest = 200
 const path = '/call/upsert_batch'
 /** Requests before the measured ones: enough for the compiler to have seen the hot paths. */
 const warmUp = 100
-/** How long the time to a visible call is looked at, and how often. */
+/** Duration and interval of measuring the time to a visible call. */
 const visibleForMs = 20_000
 const probeEveryMs = 150
 const lostAfterMs = 120_000

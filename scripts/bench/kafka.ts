@@ -12,7 +12,7 @@ const path = '/call/upsert_batch'
 const perRequest = 200
 /** Requests before the measured ones: enough for the compiler to have seen the hot paths. */
 const warmUp = 100
-/** How long the lag is looked at, and how often. */
+/** Duration and interval of measuring the lag. */
 const lagForMs = 15_000
 const lookEveryMs = 200
 

@@ -107,8 +107,9 @@ const batchRows = 512
 const turns = 400
 
 /**
- * What a span costs more where `projects` have records, none of them its own, in microseconds of CPU: the batch goes in
- * without an engine, whose work is the same. A whole server's CPU differs by a twentieth from turn to turn.
+ * Measures the extra cost of a span where `projects` have records, none of them its own, in microseconds of CPU: the
+ * batch goes in without an engine, whose work is the same. A whole server's CPU differs by a twentieth from turn to
+ * turn.
  */
 async function moreWhereOthersHave(projects: readonly string[]): Promise<number> {
   const writer = createCallWriter()

@@ -57,7 +57,7 @@ const overGrpc =
 const print = (what: string, value: string, goal: string): boolean =>
   process.stdout.write(`| ${what} | ${value} | ${goal} |\n`)
 
-/** How late the event loop of the edge was, at the 99th percentile since this was last asked. */
+/** Delay of the edge's event loop, at the 99th percentile since the last call. */
 const delayOf = ({ child }: BenchServer): Promise<number> =>
   new Promise((resolve) => {
     child.stdout?.once('data', (line: Buffer) => resolve(JSON.parse(line.toString()).delayP99Ms))
@@ -93,7 +93,7 @@ export async function benchOtlpWays(requests: SpanRequest[], perRequest: number,
   const http = (path: string, more: Record<string, string> = {}): Send => {
     return (body) => client(path, body, type, { project_id, ...more })
   }
-  // What is compared takes turns next to each other.
+  // Compared ways take turns next to each other.
   const ways: { name: string; bodies: Buffer[]; send: Send }[] = [
     { name: 'gRPC', bodies, send: overGrpc(session) },
     { name: 'HTTP', bodies, send: http('/otel/v1/traces') },
@@ -103,7 +103,7 @@ export async function benchOtlpWays(requests: SpanRequest[], perRequest: number,
   ]
   const turn = async ({ bodies: own, send }: (typeof ways)[number]): Promise<{ cpu: number; delay: number }> => {
     const all = Array.from({ length: perTurn }, (_, n) => own[n % own.length] as Buffer)
-    // What the way before left to be cleared away is not paid by this one.
+    // These requests pay for the garbage of the previous way, which this one must not pay for.
     await sendAll(all.slice(0, perTurn / 2), send, 2)
     await delayOf(edge)
     const before = edge.cpuSeconds()

@@ -89,7 +89,7 @@ type Target = {
   name: string
   post(body: Buffer): Promise<{ status: number; ms: number; body: Buffer }>
   count(): Promise<number>
-  /** Of ours and the reference, which run on this machine. */
+  /** CPU of our server and of the reference, which run on this machine. */
   cpuSeconds?(): number
 }
 

@@ -1,4 +1,4 @@
-// What a reader does in the page, and what it costs: filters, interactions, frames of scrolling, memory, and rest.
+// Measures a reader's actions in the page: filters, interactions, frames of scrolling, memory, and rest.
 import type { CDPSession, Page } from 'playwright-core'
 import type { World } from '../../test/browser/world.ts'
 import { type Figure, longTasks, openedPage, untilOpened, untilShown } from './page-timing.ts'
@@ -57,7 +57,7 @@ async function framesOf(page: Page): Promise<number[]> {
   return (await page.evaluate<number[]>('scrolls_ = false, frames_')).slice(1)
 }
 
-/** What a large tree does at a key or a letter. */
+/** Measures a large tree after a key or a letter. */
 async function treeFigures(page: Page, spans: number, times: number): Promise<Figure[]> {
   const tree = page.getByRole('treegrid', { name: 'Spans' })
   const lines = `Number(document.querySelector('[role=treegrid]')?.getAttribute('aria-rowcount'))`
@@ -115,7 +115,7 @@ export async function restFigures(world: World): Promise<Figure[]> {
   let asked = 0
   page.on('request', () => asked++)
   const rest = async (where: string): Promise<Figure[]> => {
-    // What follows the opening of a page is over: answers are marked as old after ten seconds.
+    // The page is at rest: answers are marked as old after ten seconds.
     await new Promise((resolve) => setTimeout(resolve, 12_000))
     const [askedBefore, firedBefore] = [asked, await page.evaluate<number>('fired')]
     await new Promise((resolve) => setTimeout(resolve, 10_000))

@@ -21,7 +21,7 @@ export async function jsonFigures(world: World, times: number): Promise<Figure[]
       const twist = page.getByRole('tree', { name: 'Input' }).locator('.twist').first()
       expanding.push(await untilShown(page, () => twist.click(), `${tree}?.querySelectorAll('.node').length > 10`))
       const finder = page.getByLabel('Find in Input')
-      // What is nowhere is looked for in all of it.
+      // A text that occurs nowhere needs a search of everything.
       await finder.fill('words that stand nowhere')
       const isNone = `document.querySelector('.json .find [role=status]')?.textContent === 'none'`
       searching.push(await untilShown(page, () => finder.press('Enter'), isNone))

@@ -1,4 +1,4 @@
-// What Lighthouse says of the page: on a desktop and on a phone. It has a package and a lock of its own (page/).
+// Runs Lighthouse on the page: on a desktop and on a phone. It has a package and a lock of its own (page/).
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'

@@ -1,11 +1,11 @@
-// What the built page adds to the start of the server.
+// Measures how much the built page adds to the start of the server.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Figure } from './page-timing.ts'
 import { median, startCallhouseServer } from './process.ts'
 
-/** How many standard deviations the rank sum of some values lies above what chance gives (Mann-Whitney). */
+/** Number of standard deviations by which the rank sum of some values exceeds chance (Mann-Whitney). */
 function ranksAbove(some: readonly number[], others: readonly number[]): number {
   const above = some.reduce((sum, one) => sum + others.filter((other) => one > other).length, 0)
   const pairs = some.length * others.length

@@ -1,4 +1,4 @@
-// What the rows of `npm run bench page` are measured with: from a link, or from a deed, to the frame that shows what it is for.
+// Measures the rows of `npm run bench page`: from a link, or from an action, to the frame that shows its result.
 import type { Page } from 'playwright-core'
 import type { Opened, World } from '../../test/browser/world.ts'
 
@@ -18,7 +18,7 @@ export async function openedPage(world: World): Promise<Pick<Opened, 'page' | 'c
   return opened
 }
 
-/** What is waited for in each page, with the name under which it notes the time. */
+/** The awaited elements of each page, with the name under which it notes the time. */
 const awaited = new WeakMap<Page, Map<string, string>>()
 
 async function noteShown(page: Page, ready: string): Promise<string> {

@@ -61,7 +61,7 @@ async function listFigures(world: World, calls: number, times: number): Promise<
     page.on('request', note)
     cold.push(await untilOpened(page, path, stands('.row .name')))
     const firstRowMs = await page.evaluate<number>('performance.timeOrigin + firstRowMs')
-    // What is answered only after it held nobody up.
+    // Requests that are answered only after they held nobody up.
     requests = asked.filter((one) => {
       const { startTime, responseStart } = one.timing()
       return responseStart >= 0 && startTime + responseStart < firstRowMs
@@ -118,7 +118,7 @@ async function traceFigures(
   return { what: `link to tree and bars, ${spans} spans`, value: median(took), unit: 'ms', must }
 }
 
-/** By batches: five million calls do not stand in memory at once. */
+/** Sends calls in batches: five million calls do not fit into memory at once. */
 async function sendCalls(world: World, calls: number, id: string): Promise<void> {
   const at = Date.now() - Math.max(3_600_000, calls)
   const one = (n: number) => call(world.project, { startMs: at + n, ms: n % 900, ...(n === 0 && { id }) })

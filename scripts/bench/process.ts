@@ -8,7 +8,7 @@ import { processEnv } from '../../test/fixtures/process-env.ts'
 export type BenchServer = {
   child: ChildProcess
   port: number
-  /** Of gRPC, where it has one; 0 otherwise. */
+  /** Port of gRPC, where there is one; 0 otherwise. */
   grpcPort: number
   cpuSeconds(): number
   /** Without the threads that run JavaScript, its compiler and its collector. */
@@ -206,6 +206,6 @@ export const median = (values: number[]): number => quantile(values, 0.5)
 export const quantile = (values: number[], q: number): number =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(q * values.length))] ?? 0
 
-/** What two series of one run, taken in turns, are to each other. */
+/** The ratio of two series of one run, taken in turns. */
 export const medianRatio = (of: readonly number[], to: readonly number[]): number =>
   median(of.map((value, n) => value / (to[n] as number)))

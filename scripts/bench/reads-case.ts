@@ -1,4 +1,4 @@
-// What `npm run bench reads` compares: a route, SQL on the same tables, and SQL of the usual shape on its own table.
+// A case of `npm run bench reads`: a route, SQL on the same tables, and SQL of the usual shape on its own table.
 import type { Store } from '../../services/core/store/store.ts'
 
 export type ReadCase = {
@@ -9,6 +9,6 @@ export type ReadCase = {
   sql?: (store: Store) => Promise<unknown>
   /** Parts of calls grouped at read time, payloads looked into by JSONExtract (`callhouse.bench_parts`). */
   usual?: (store: Store) => Promise<unknown>
-  /** How many times faster than the usual shape the route should be. */
+  /** Factor by which the route should be faster than the usual shape. */
   goal?: number
 }

@@ -1,4 +1,4 @@
-// What limits and masking take at the edge: the same calls to projects with and without them, in turns of one process.
+// Measures limits and masking at the edge: the same calls to projects with and without them, in turns of one process.
 // With BENCH_BEFORE, a checkout of another version, also against the edge of that one.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

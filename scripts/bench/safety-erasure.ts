@@ -1,4 +1,4 @@
-// What the erasure of a thousand calls takes beside many others, and what lists pay for it meanwhile.
+// Measures the erasure of a thousand calls beside many others, and the cost for lists meanwhile.
 import { rmSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createEmbeddedStore } from '../../services/core/store/chdb/chdb-store.ts'

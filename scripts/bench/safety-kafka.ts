@@ -1,4 +1,4 @@
-// How soon a key that one process revokes is refused by all of an installation of roles over Kafka.
+// Measures the time until all processes of an installation of roles over Kafka refuse a key that one of them revokes.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -50,7 +50,8 @@ export async function benchRevocationOverKafka(): Promise<void> {
         const asked = { user_id, actions: ['read', 'ingest'], scopes: ['acme/app'] }
         const made = JSON.parse(await ask(query, 'POST', '/keys', asked)) as { id: string; key: string }
         await Promise.all(all.map((server) => until(server, made.key, 200)))
-        // From the request on, not from its answer: the process that revokes is one of those that have to see it.
+        // The time counts from the request on, not from its answer: the process that revokes is one of those that have
+        // to see it.
         const began = performance.now()
         const revoking = ask(query, 'DELETE', `/keys/${made.id}`)
         await Promise.all([revoking, ...all.map((server) => until(server, made.key, 401))])

@@ -1,5 +1,6 @@
-// How many bytes the removal of old rows rewrites for each that was sent: how often rows are, by the rule itself, for fifty
-// projects that write the same amount every day and keep it for 7 to 365 days, times what a sent byte takes in the files.
+// Measures the bytes that the removal of old rows rewrites for each sent byte: the number of rewrites, by the rule
+// itself, for fifty projects that write the same amount every day and keep it for 7 to 365 days, times the size of a
+// sent byte in the files.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,13 +16,13 @@ const projects = Array.from({ length: 50 }, (_, n) => Math.round(7 + (n * (365 -
 /** Days until as much goes as comes, and days that are counted then. */
 const [warmUpDays, countedDays] = [400, 730]
 
-/** By day and by project: whether their rows are still in the files, in order of the days. */
+/** Days in order, and by project whether their rows are still in the files. */
 type Month = { name: string; days: { day: number; files: Uint8Array }[] }
 
 const monthOf = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 7).replace('-', '')
 const usOf = (day: number): number => day * dayMs * 1000
 
-/** What the files of a month hold of a project. */
+/** The rows of a project in the files of a month. */
 function rowsOf({ days }: Month, project: number, today: number): RemovedRows {
   const cutoff = today - (projects[project] as number)
   const stored = days.filter(({ files }) => files[project] === 1).map(({ day }) => day)
@@ -77,7 +78,7 @@ export async function storedPerByte(): Promise<number> {
       return JSON.parse(body.toString()).count
     }
     while ((await count()) !== storedCalls) await setTimeout(200)
-    // What is derived follows while nothing else is to do.
+    // Derived data follows while nothing else is to do.
     for (let used = Number.POSITIVE_INFINITY; used > 0.1; ) {
       const before = server.cpuSeconds()
       await setTimeout(quietMs)

@@ -1,5 +1,5 @@
-// What is asked of a running server: how soon a revoked key is refused, what an admin's action takes that is audited, and
-// how a quiet project fares beside a busy one.
+// Measures a running server: the time until a revoked key is refused, the cost of an admin's audited action, and a
+// quiet project beside a busy one.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

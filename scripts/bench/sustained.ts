@@ -128,7 +128,7 @@ export type Lags = {
   worst: Map<string, number>
 }
 
-/** How far what is derived falls behind a load of one rate. @param rate calls per second */
+/** Lag of derived data under one rate. @param rate calls per second */
 async function lagsUnder(
   server: BenchServer,
   send: Post,

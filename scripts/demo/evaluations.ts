@@ -44,7 +44,7 @@ type Model = (typeof models)[number]
 
 const scorers = ['correct', 'judge'] as const
 
-/** What a model says, and what the scorers think of it. */
+/** The answer of a model, and its scores. */
 function predicted(model: Model, { question, expected }: Example) {
   if (chance(model.name, question, 'fails') < 0.03) return undefined
   const isRight = chance(model.name, question) < model.right

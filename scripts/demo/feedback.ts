@@ -1,4 +1,4 @@
-// What people would have said of the demo's calls: reactions, and notes on those that failed.
+// Adds feedback of imaginary people to the demo's calls: reactions, and notes on those that failed.
 import { askServer, type DemoTarget } from './server.ts'
 
 type Judged = {

@@ -12,13 +12,13 @@ const reachable = (url: string): string => url.replace(/^(https?:\/\/)(?:0\.0\.0
 /** The server that holds the data folder of these settings, else the one that they would start. */
 export async function runningServer(env: NodeJS.ProcessEnv): Promise<string> {
   const loaded = loadConfig({ env, argv: [] })
-  // What starts no server tells what is wrong with its settings; the demo goes by the others.
+  // A start would report wrong settings; the demo uses the others.
   const { dataDir, host, port } = loaded.ok ? loaded.config : { dataDir: '.callhouse', host: '127.0.0.1', port: 6400 }
   const reply = await askOverSocket(dataDir, { command: 'address', args: [] }).catch(() => undefined)
   return reachable(reply?.ok && typeof reply.result === 'string' ? reply.result : `http://${host}:${port}`)
 }
 
-/** Why the demo cannot begin, in words for a reader; undefined when it can. */
+/** The reason why the demo cannot begin, in words for a reader; undefined when it can. */
 export async function checkServer(target: DemoTarget): Promise<string | undefined> {
   const ask = (path: string, init: RequestInit = {}) => fetch(target.url + path, init).catch(() => undefined)
   const health = await ask('/health')

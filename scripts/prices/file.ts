@@ -17,7 +17,7 @@ const pointOf = (entry: PriceEntry): Point => ({
   },
 })
 
-/** By name. */
+/** Prices by name. */
 export function readShipped(): Map<string, Offer> {
   const { providers, prices } = shippedPriceFile.parse(JSON.parse(readFileSync(path, 'utf8')))
   const offers = new Map<string, Offer>()

@@ -1,11 +1,11 @@
-// Which of two sources prices a model, under which names, and what stays of the prices that were shipped before.
+// Chooses the source that prices a model, its names, and the earlier prices that stay.
 import { type GenaiModel, type GenaiPrice, type LitellmModel, type Match, packages, type Sources } from './sources.ts'
 
 /** Dollars per million tokens. */
 type Amounts = { input: number; output: number; read?: number; write?: number; write1h?: number }
 export type Point = { date: string; amounts: Amounts }
 
-/** What a model costs: its points by date, the page that says so, and the day up to which the source was read. */
+/** Prices of a model: its points by date, the page that shows them, and the day up to which the source was read. */
 export type Offer = { provider: string; model: string; points: Point[]; page: string | undefined; read: string }
 
 /**
@@ -100,7 +100,7 @@ const exactNames = (model: GenaiModel): string[] => [...new Set([model.id, ...na
 const compact = (amounts: { [key in keyof Amounts]: number | undefined }): Amounts =>
   Object.fromEntries(Object.entries(amounts).filter(([, value]) => value !== undefined)) as Amounts
 
-/** Of prices by the length of the prompt the base price. */
+/** Amounts of a price; among prices by the length of the prompt, the base price. */
 function genaiAmounts(price: GenaiPrice): Amounts | null {
   const of = (key: string): number | undefined => {
     const value = price[key]
@@ -112,7 +112,7 @@ function genaiAmounts(price: GenaiPrice): Amounts | null {
   return compact({ input: input ?? 0, output: output ?? 0, ...cached })
 }
 
-/** Of prices by the hour of the day the one that holds otherwise. */
+/** Points of a model; among prices by the hour of the day, the one that holds otherwise. */
 function genaiPoints({ prices }: GenaiModel): Point[] {
   const byDate = new Map<string, GenaiPrice>()
   if (!Array.isArray(prices)) byDate.set(always, prices)

@@ -44,9 +44,9 @@ export type LitellmModel = {
   cache_read_input_token_cost?: number
   cache_creation_input_token_cost?: number
   cache_creation_input_token_cost_above_1hr?: number
-  /** By the length of the prompt, the shortest first. */
+  /** Prices by the length of the prompt, the shortest first. */
   tiered_pricing?: LitellmModel[]
-  /** Of the larger part of a week; the others hold in the rest of it. */
+  /** Prices of the larger part of a week; the others hold in the rest of it. */
   off_peak_pricing?: LitellmModel
 }
 

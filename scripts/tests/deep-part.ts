@@ -25,7 +25,7 @@ export async function runPart(part: Part, run: (words: string[]) => Promise<Test
   const ran = await run(projects)
   outcome.tests = ran.passedTests + ran.failedTests
   outcome.seconds = ran.seconds
-  // What vitest reports beside files, such as an unhandled rejection, cannot be run again.
+  // Other failures of vitest, such as an unhandled rejection, cannot be run again.
   if (ran.code !== 0 && ran.failed.length === 0) outcome.passed = false
   for (const file of ran.failed) {
     const again: TestRun = await run([...projects, file])

@@ -1,4 +1,4 @@
-// What tests need beside Node: which of it is there, and what is left out without it.
+// Programs that tests need beside Node: whether they are there, and the tests that are left out without them.
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Part, Smoke } from './tiers.ts'
@@ -33,6 +33,6 @@ const needs: Partial<Record<Smoke | Part, (typeof python)[]>> = {
   compat: [python, java, compilers],
 }
 
-/** What of the needs of a smoke test or of a part of the deep tier is missing; empty when all is there. */
+/** Missing programs of a smoke test or of a part of the deep tier; empty when all are there. */
 export const missingFor = (name: Smoke | Part): string[] =>
   (needs[name] ?? []).filter(({ isThere }) => !isThere()).map(({ what }) => what)

@@ -5,7 +5,7 @@ import type { TestFile } from './tiers.ts'
 
 type Source = { file: string; text: string }
 
-/** What a text must not hold, in which files, and what is said of it. */
+/** A rule about texts: forbidden patterns, the files, and the message. */
 type Rule = {
   pattern: RegExp
   where(file: string): boolean
@@ -37,7 +37,7 @@ const rules: Rule[] = [
   },
 ]
 
-/** What a rule says of names that hold measured time, CPU or memory, in a comparison with an upper bound. */
+/** Names that hold measured time, CPU or memory, in a comparison with an upper bound. */
 const measured = /(?:performance|Date)\.now\(\)|\bcpuUsage\(|\bhrtime\b|\bmemoryUsage\b|\beventLoopUtilization\(/
 const upperBound = /\.toBeLessThan(?:OrEqual)?\(/
 
@@ -56,7 +56,7 @@ function timedLines(text: string): number[] {
 const keepsFakeTimers = (text: string): boolean =>
   /\bvi\.useFakeTimers\(/.test(text) && !/\bvi\.useRealTimers\(/.test(text)
 
-/** What starts another process, and the smoke that a file of the tier `test` must be to do so. */
+/** Calls that start another process, and the smoke that a file of the tier `test` must be to make them. */
 const starters =
   /\b(?:startChildServer|startBroker|kafkaBrokers|startBridge|runPython|runNode|startLogProcess|startErasingServer|fork|spawn)\(|\bchromium\.(?:launch|connect)/
 

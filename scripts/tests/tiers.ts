@@ -1,4 +1,4 @@
-// Which tier runs a test file: its first lines say so, and nothing else does.
+// Assigns test files to tiers: only their first lines decide.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -9,11 +9,11 @@ export type Part = (typeof parts)[number]
 const secondRuns = ['property', 'kafka'] as const
 type SecondRun = (typeof secondRuns)[number]
 
-/** What a file of the tier `test` may start beside itself, and how many files may. */
+/** Processes that files of the tier `test` may start, and how many files may. */
 export const smokes = { python: 1, node: 1, kafka: 1, page: 1, 'kill -9': 1, guide: 5, process: 1 } as const
 export type Smoke = keyof typeof smokes
 
-/** What the first lines of a test file say. `faults` are lines for whoever wrote them. */
+/** The first lines of a test file. `faults` are lines for whoever wrote them. */
 export type TestFile = {
   file: string
   tier: 'test' | 'deep' | 'bars'
@@ -90,7 +90,7 @@ export function readTestFiles(root: string): (TestFile & { text: string })[] {
     })
 }
 
-/** What is wrong with the first lines of all files. */
+/** Faults of the first lines of all files. */
 export function tierFaults(files: readonly TestFile[]): string[] {
   const faults = files.flatMap((file) => file.faults)
   for (const [smoke, most] of Object.entries(smokes)) {

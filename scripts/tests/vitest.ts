@@ -12,7 +12,7 @@ export const root = fileURLToPath(new URL('../../', import.meta.url))
 export const projectsOfTest = ['--project=!deep-*', '--project=!bars']
 
 export type TestRun = {
-  /** Of the process: 0 when everything passed. */
+  /** Exit code of the process: 0 when everything passed. */
   code: number
   seconds: number
   /** Files below the root in which something failed; empty too where vitest could not report. */

@@ -12,7 +12,7 @@ function count(query: URLSearchParams, name: 'limit' | 'offset'): number | null 
   return Math.min(value, 0xffff_ffff)
 }
 
-/** Which part of a list is asked for; a limit of null means all. */
+/** Bounds of a page of a list; a limit of null means all. */
 export type PageBounds = { limit: number | null; offset: number }
 
 /** @throws Fault 422 or 400 */

@@ -1,4 +1,4 @@
-// How the pieces of a streamed value become one value: texts grow, lists go on, and what names something is set.
+// Combines the pieces of a streamed value: texts grow, lists continue, and names are set.
 import { isLosslessObject } from '../core/json/lossless.ts'
 
 export type JsonFields = Record<string, unknown>

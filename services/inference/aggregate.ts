@@ -26,9 +26,9 @@ const newChoice = (): Choice => ({
   rest: {},
 })
 
-/** Of the first chunk that has them; of other members the last one counts. */
+/** Members that the first chunk decides; of other members the last one counts. */
 const firstOf = new Set(['id', 'created', 'model', 'system_fingerprint', 'service_tier'])
-/** Said elsewhere, or about the chunk itself. Errors are told by the call's exception. */
+/** Members that are recorded elsewhere, or are about the chunk itself. Errors are told by the call's exception. */
 const ofChunks = new Set(['object', 'choices', 'usage', 'error', 'obfuscation', '__proto__'])
 const ofChoices = new Set(['index', 'delta', 'message', 'finish_reason', 'usage', 'error', '__proto__'])
 /** Texts of a message that come whole. */
@@ -122,7 +122,7 @@ export function createAggregate(maxLength: number): StreamAggregate {
     add(chunk, length) {
       if (!isLosslessObject(chunk)) return
       left -= length
-      // What is nothing but an error is told by the call's exception.
+      // The call's exception has the error of a chunk that is nothing else.
       if (listOf(chunk.choices).length === 0 && !isAnswerEvent(chunk) && errorMember(chunk) !== undefined) return
       isEmpty = false
       usage = usageIn(chunk) ?? usage

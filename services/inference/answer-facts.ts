@@ -1,4 +1,4 @@
-// What an answer that came whole says about itself, read from its bytes: its usage, and failures in the form of a success.
+// Reads facts from the bytes of a whole answer: its usage, and failures in the form of a success.
 import { enter, namesOf, nextItem, nextMember, skipValue } from '../content/json-scan.ts'
 import { parseLossless, stringifyLossless } from '../core/json/lossless.ts'
 import { isObject } from '../core/json/objects.ts'
@@ -28,7 +28,7 @@ function smallValue(text: string | undefined): unknown {
     : parseLossless(text)
 }
 
-/** What the choices say beside their messages. */
+/** The members of the choices beside their messages. */
 function choicesOf({ bytes, places }: AnswerMembers): Json[] {
   const place = places.get('choices')
   if (place === undefined) return []
@@ -85,7 +85,7 @@ function startOf({ bytes, places }: AnswerMembers, name: string): string {
 
 function usageOf(found: AnswerMembers, choices: readonly Json[]): string | undefined {
   const text = answerMember(found, 'usage') ?? 'null'
-  // What is too large to be read is no usage. Recording fails no request.
+  // An answer that is too large to be read has no usage. Recording fails no request.
   if (/^[[{]/.test(text)) return hasRoom(text.length * heapPerJsonByte) ? text : undefined
   const { bytes } = found
   const usage = usageIn({ choices }) ?? usageIn(bytes.length > maxLength ? undefined : smallValue(bytes.toString()))

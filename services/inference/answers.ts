@@ -1,4 +1,4 @@
-// What a provider's refusal, failure or success becomes for the client.
+// Translates a provider's refusal, failure or success for the client.
 
 import { asFault, type Fault, type FaultStatus } from '../core/http/errors.ts'
 import { isObject } from '../core/json/objects.ts'
@@ -67,7 +67,7 @@ function wordsOf(error: unknown, depth = 0): string | undefined {
   return wordsOf(fields.error, depth + 1)
 }
 
-/** What an error of a provider says; undefined when it has no words. */
+/** The error message of a provider; undefined when it has none. */
 function providerError(value: unknown, secrets: readonly string[]): ProviderError | undefined {
   const error = errorMember(value) ?? value
   const clean = (text: string | undefined) => text && scrub(text, secrets).slice(0, maxMessageLength)

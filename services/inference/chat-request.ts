@@ -1,4 +1,4 @@
-// What one field of a chat completion for the default engine allows of another, and what is changed on the way.
+// Rules between fields of a chat completion for the default engine, and changes on the way.
 import type { ChatCompletionRequest } from '../../schemas/inference.ts'
 import { inferenceFault } from './errors.ts'
 import type { Edits, Members } from './json-body.ts'

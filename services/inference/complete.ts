@@ -26,7 +26,7 @@ export type Outgoing = {
   wantsUsage: boolean
   /** Chunks are those of chat completions; other streams go on as they are. */
   isChat: boolean
-  /** What a whole completion must have; undefined = it goes on as it came. */
+  /** Members that a whole completion must have; undefined = it is forwarded unchanged. */
   missing: Answered['missing']
   around: Answered['around']
   /** Null = not traced. */
@@ -53,7 +53,7 @@ const goneText = 'client disconnected'
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
-/** How far an answer has come: what its call tells of it, or chunks that have yet to be put together. */
+/** State of an answer: facts for its call, or chunks that are still to be combined. */
 type Seen = ReturnType<typeof seenIn> | { chunks(): Promise<Buffer> }
 
 const nothingSeen: Seen = { output: 'null', usage: undefined }
@@ -113,7 +113,7 @@ function chunkOf(data: string): unknown {
   }
 }
 
-/** What the chunks of a stream say, and how far its call has come by them. */
+/** Watches the chunks of a stream, and the state of its call. */
 function createWatch(deps: CompleteDeps, out: Outgoing, ending: Ending) {
   const aggregate = createAggregate(maxTracedLength)
   const kept = createKeptChunks()
@@ -198,7 +198,7 @@ async function* rawChunks(
   const reader = createEventReader()
   let isRead = out.head !== null
   let isDone = false
-  /** What cannot be read is no chunk: the client may understand it. */
+  /** Unreadable text is no chunk: the client may understand it. */
   async function read(texts: Iterable<string>): Promise<void> {
     try {
       for (const data of texts) {

@@ -1,4 +1,4 @@
-// Which paths of the default engine anyone who may read a project can ask for: those that the operator listed.
+// Paths of the default engine for every reader of a project: those that the operator listed.
 
 /** One segment that no server in between takes for more than one, or for a step back. */
 const plain = /^(?!\.{1,2}$)[^%\\/\p{Cc}]+$/u

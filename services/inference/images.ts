@@ -30,7 +30,7 @@ const fetchTimeoutMs = 60_000
 const maxAnswerBytes = 256 * 1024 * 1024
 const maxImageBytes = 64 * 1024 * 1024
 
-/** What the images API takes differs from model to model. */
+/** The request to the images API, which differs from model to model. */
 function imageRequest({ model, prompt, n }: Request['inputs'], target: Target): Json {
   const bare = model.slice(model.lastIndexOf('/') + 1)
   const isDallE3 = bare === 'dall-e-3'
@@ -207,7 +207,7 @@ async function stored(storing: Storing, item: string): Promise<{ item: string; e
   }
 }
 
-/** What a failure says; those of our own say nothing. */
+/** The message of a failure; our own failures have none. */
 function messageOf(error: unknown): string {
   const failed = failureFault(error)
   return failed instanceof Fault ? failed.message : 'Internal server error'

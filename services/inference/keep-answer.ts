@@ -1,5 +1,5 @@
-// What is made of an answer when all of it has come: it is recorded, and completed for the client. Long ones are read in
-// a thread.
+// Handles an answer when all of it has come: records it, and completes it for the client. Long ones are read in a
+// thread.
 
 import { namesOf } from '../content/json-scan.ts'
 import { answeredName } from '../content/model-names.ts'
@@ -16,7 +16,7 @@ import { inferenceFault } from './errors.ts'
 import type { CallEnd, CallHead, Recorder } from './record.ts'
 import { UpstreamFailure } from './upstream.ts'
 
-/** Of the request that is answered, as far as its call needs it. */
+/** Facts about the answered request that its call needs. */
 export type Answered = {
   /** Null = not traced. */
   head: CallHead | null
@@ -29,7 +29,7 @@ export type Answered = {
   isChat: boolean
   /** Must not come out again in what failed. */
   secrets: readonly string[]
-  /** What a completion must have; undefined = the answer goes on as it came. */
+  /** Members that a completion must have; undefined = the answer is forwarded unchanged. */
   missing?: { id: string; model: string } | undefined
   /** JSON text that the client gets before and behind the answer. */
   around?: { before: string; after: string } | undefined
@@ -109,7 +109,10 @@ export async function keepAnswer(
   return (await invoke.answer('inference.keep_answer', bytes, lasting(as), params)).bytes
 }
 
-/** What a call tells of a stream. Values that are nested too deep to be written are left out: recording fails no request. */
+/**
+ * The facts about a stream for its call. Values that are nested too deep to be written are left out: recording fails no
+ * request.
+ */
 export function seenIn(
   aggregate: StreamAggregate,
   providerModel: string | undefined,
@@ -151,7 +154,7 @@ async function keepChunksHere(recorder: Recorder, answered: Answered, about: Abo
   await recorder.record(answered.head as CallHead, { ...about, ...seen }, as)
 }
 
-/** What a long chunk says. @throws UpstreamFailure when it is no JSON */
+/** The facts of a long chunk. @throws UpstreamFailure when it is no JSON */
 export async function longFacts(
   { invoke }: KeepDeps,
   data: string,

@@ -10,7 +10,7 @@ import type { Upstream } from './upstream.ts'
 export type ListedModel = { id: string; object: 'model'; created: number; owned_by: string } & Record<string, unknown>
 
 export type EngineModels = {
-  /** What the default engine serves, as told within the last minute; empty when it does not answer. */
+  /** Models of the default engine, as of the last minute; empty when it does not answer. */
   list(): Promise<ListedModel[]>
 }
 

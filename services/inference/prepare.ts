@@ -1,4 +1,4 @@
-// What of a request body is for the server itself, and what goes on to the provider.
+// Separates a request body: members for the server itself, and members for the provider.
 import type { PassThroughRequest } from '../../schemas/inference.ts'
 import { type Author, fillMessages, TemplateError } from '../content/message-template.ts'
 import type { InvokeCaller } from '../core/http/invoke.ts'
@@ -36,7 +36,7 @@ export type Tracing = {
 
 type TraceFields = Pick<PassThroughRequest, 'track_llm_call' | 'trace_id' | 'parent_id' | 'conversation_id'>
 
-/** How the request wants to be traced: members of the body count before headers. */
+/** The tracing options of a request: members of the body count before headers. */
 export function tracingOf(request: TraceFields, header: RouteContext['header']): Tracing {
   const given = (name: 'trace_id' | 'parent_id' | 'conversation_id') => request[name] || header(name) || undefined
   const traceId = given('trace_id')
@@ -84,7 +84,7 @@ export function credentialParts(request: CredentialFields): CredentialParts {
   const sent = Object.fromEntries(given.map(([name, value]): [string, string] => [name, String(value)]))
   const hidden = Object.entries(sent).flatMap(([name, value]) => (isSecretHeader(name) ? [value] : []))
   try {
-    // What the caller says of its key is not the provider's.
+    // The caller's credentials are not the provider's.
     const headers = sendable(sent, ['authorization', ...ofRouting])
     const own = text === undefined || credentials === undefined ? [] : credentialSecrets(text, credentials)
     return { credentials, headers, secrets: [...own, ...hidden, ...hidden.map((value) => value.replace(/^\w+ /, ''))] }

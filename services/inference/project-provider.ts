@@ -18,7 +18,7 @@ const idOf = (name: string): string => name.replace(/[^A-Za-z0-9_-]/g, '_')
 
 type ModelRequest = { model: ObjectName; provider: string; upstreamModel: string }
 
-/** What a model's name says; provider and upstream name are guesses where the objects tell more. */
+/** The model request behind a model's name; provider and upstream name are guesses where the objects know more. */
 function asked(model: string, projectId: string): ModelRequest {
   if (model.startsWith(refScheme)) {
     const ref = parseRef(model)

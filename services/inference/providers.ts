@@ -5,7 +5,7 @@ import { type WatchedFile, type WatchedFileOptions, watchFile } from '../core/pr
 import { sendable } from './headers.ts'
 import { type Binding, bindings, isBelowAddress } from './secret-bindings.ts'
 
-/** How a provider is spoken to. `none` = its own format, for which there is no adapter. */
+/** Protocol of a provider. `none` = its own format, for which there is no adapter. */
 type Wire = 'openai' | 'azure' | 'vertex' | 'none'
 
 export type Provider = {
@@ -31,7 +31,7 @@ export type Providers = {
   models(): [name: string, entry: Mapped][]
   /** Named in the file: the routers. */
   isRouter(name: string): boolean
-  /** To whom a secret belongs; undefined = it serves these providers and no others. */
+  /** The binding of a secret; undefined = it serves these providers and no others. */
   binding(secretName: string): Binding | undefined
   /** Secrets that these providers or a binding name. */
   secretNames(): ReadonlySet<string>

@@ -1,4 +1,4 @@
-// How an inference request becomes a call: through the route that every client writes finished calls with.
+// Records an inference request as a call: through the route that every client writes finished calls with.
 
 import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
 import { orderedUuidv7 } from '../core/ids.ts'
@@ -30,7 +30,7 @@ export type CallEnd = {
   /** Model name and JSON text of its usage. */
   usage: { model: string; text: string } | undefined
   exception: string | undefined
-  /** Taken out of the output of what failed: errors quote keys. */
+  /** Secrets that are removed from the output of failures: errors quote keys. */
   secrets: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-// Which provider, address and credentials a request for a model leads to.
+// Resolves a model to a provider, an address and credentials.
 import { baseUrlFault } from '../core/http/public-url.ts'
 import { inferenceFault } from './errors.ts'
 import { isProjectModel, resolveProjectModel } from './project-provider.ts'
@@ -28,7 +28,7 @@ export function engineTarget({ engineUrl, engineKey }: InferenceConfig, model: s
 const missingSecret = (name: string, why: string) =>
   inferenceFault(400, `Missing secret: ${name}${why}`, { code: 'missing_secret', extra: { api_key: name } })
 
-/** What a project's Provider is told, whether the secret is there for others or not at all. */
+/** The error for a project's Provider, whether the secret exists for others or not at all. */
 const notBound = '; for a Provider of a project it must be bound to the project and to the address'
 
 function secretOf({ secrets }: ResolveDeps, name: string, use: SecretUse): string {

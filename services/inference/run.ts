@@ -1,4 +1,4 @@
-// From a checked request to the provider's outcome: what the routes of inference have in common.
+// Runs a checked request up to the provider's outcome, for all routes of inference.
 import type { PassThroughRequest } from '../../schemas/inference.ts'
 import type { Slots } from '../core/concurrency/slots.ts'
 import { asFault, Fault } from '../core/http/errors.ts'
@@ -34,9 +34,9 @@ export type InferenceRequest = {
   /** Changes of the route's own. */
   edits: Edits
   wantsUsage: boolean
-  /** What a whole completion must have; absent: it goes on as it came. */
+  /** Members that a whole completion must have; absent: it is forwarded unchanged. */
   missing?: Answered['missing']
-  /** What the client gets around a whole answer. */
+  /** Text around a whole answer for the client. */
   around?(callId: string | undefined): Answered['around']
   /** Where it goes when that is not for the model's name to say. */
   target?: Target

@@ -13,10 +13,10 @@ type Context = RouteContext<z.output<typeof completionsCreateRequest>>
 
 const operation: Operation = { path: 'chat/completions', opName: 'weave.completions_create', isChat: true }
 
-/** Which call tells of a request, as SDKs read it. */
+/** Ids of the call of a request, as SDKs read them. */
 type Meta = Record<'weave_call_id' | 'span_id' | 'trace_id' | 'conversation_id', string | null>
 
-/** What stands behind the response. */
+/** Text after the response. */
 const afterIt = (meta: Meta): string => `,${JSON.stringify(meta).slice(1)}`
 
 type Begun = { meta: Meta; ran: Ran } | { meta: Meta; error: Fault }

@@ -1,4 +1,4 @@
-// To whom a secret belongs: the projects that may use it, and the addresses that it may be sent to.
+// Bindings of a secret: the projects that may use it, and the addresses that it may be sent to.
 import { z } from 'zod'
 import { baseAddress, secretName } from '../../schemas/secrets.ts'
 

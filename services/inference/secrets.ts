@@ -8,7 +8,7 @@ export type Secrets = {
   isOwn(name: string, projectId: string): boolean
 }
 
-/** Of projects and entities, sealed: opened where a request needs one, and kept nowhere. */
+/** Sealed secrets of projects and entities: opened where a request needs one, and kept nowhere. */
 export type OwnSecrets = {
   find(scope: string, name: string): { open(): string | undefined; origins?: string[] | undefined } | undefined
 }

@@ -1,4 +1,4 @@
-// How many inference requests of a project run at one time (CALLHOUSE_INFERENCE_CONCURRENCY, and limits of the project).
+// Limits the concurrent inference requests of a project (CALLHOUSE_INFERENCE_CONCURRENCY, and limits of the project).
 import type { Slots } from '../core/concurrency/slots.ts'
 import { inferenceFault } from './errors.ts'
 

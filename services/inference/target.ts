@@ -45,7 +45,7 @@ export type TargetRequest = {
   model: string
   projectId: string
   as: InvokeCaller
-  /** Of the request; only some providers have versions. */
+  /** API version of the request; only some providers have versions. */
   apiVersion: string | undefined
   credentials: Credentials | undefined
 }

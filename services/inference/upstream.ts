@@ -32,7 +32,7 @@ export type UpstreamAnswer = {
 
 type FailureKind = 'timeout' | 'unreachable' | 'broken' | 'forbidden' | 'gone' | 'large'
 
-/** Why a provider gave no answer, or no whole one. */
+/** The reason why a provider gave no answer, or no whole one. */
 export class UpstreamFailure extends Error {
   readonly kind: FailureKind
   constructor(kind: FailureKind, message: string) {
@@ -105,7 +105,7 @@ export function createUpstream({ allowPrivateNetworks }: { allowPrivateNetworks:
     async send({ method, url, headers, body, isTrusted, timeoutMs, signal: client }) {
       // A literal address is never looked up.
       if (!isTrusted && baseUrlFault(new URL(url).origin, guard) !== null) throw forbidden
-      // Who has asked a provider for work must not ask it again.
+      // A request for work must not be repeated.
       if (method !== 'GET') keepWork()
       const limit = limited(client, timeoutMs)
       let answer: Dispatcher.ResponseData

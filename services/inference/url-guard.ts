@@ -1,4 +1,5 @@
-// Which addresses the server connects to for a project: a name is resolved once, checked, and that address is used.
+// Limits the addresses that the server connects to for a project: a name is resolved once, checked, and that address is
+// used.
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { isOpenAddress } from '../core/http/public-url.ts'

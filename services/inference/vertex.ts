@@ -86,7 +86,7 @@ export async function exchangeCredentials(
     token = undefined
   }
   if (answer.status === 200 && typeof token === 'string' && token !== '') return token
-  // What the token server says may quote the assertion.
+  // The answer of the token server may quote the assertion.
   const status = answer.status >= 400 && answer.status < 500 ? 401 : 502
   throw inferenceFault(status, 'vertex_ai: the credentials were not accepted', { code: 'invalid_credentials' })
 }

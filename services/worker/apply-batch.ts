@@ -100,7 +100,7 @@ export function createApplier(deps: ApplierDeps): Applier {
       : { topic, beforeInsert: async () => {}, afterInsert: async () => {} }
   /** Greatest offset of partition 0 of the calls that was taken from the log: it may be applied and not yet committed. */
   let lastTaken = 0
-  /** By partition: positions up to which dirty buckets may be there; one that is written again replaces them. */
+  /** Positions by partition up to which dirty buckets may be there; one that is written again replaces them. */
   let markedUpTo: Map<number, number> | undefined
 
   const markingOf = async (batch: Batch, rows: SegmentRow[] | undefined): Promise<Marking> => {

@@ -1,4 +1,4 @@
-// Which calls of a project are held, as the tables say it at that moment: whatever removes rows leaves them out.
+// Finds the held calls of a project in the tables at that moment: everything that removes rows leaves them out.
 import { type HeldKeys, mostHeldCalls } from '../core/directory/holds.ts'
 import type { Store } from '../core/store/store.ts'
 import { promptEventNames, turnAttributes, turnIdOfSaid } from '../events/gen-ai-events.ts'
@@ -12,17 +12,17 @@ export type HeldCalls = {
   isAny(projectId: string): boolean
   /** Ids of the calls that are held; 'all' = everything of the project stays. */
   of(projectId: string): Promise<ReadonlySet<string> | 'all'>
-  /** What of their rows is found by other things than the ids of calls, 'all' as well. */
+  /** Rows of held calls that are found by other columns than ids of calls, 'all' as well. */
   rows(projectId: string): Promise<HeldRows | 'all'>
 }
 
 export function createHeldCalls(deps: {
   store: Pick<Store, 'rows'>
-  /** What the directory says is held of a project. */
+  /** Holds of a project, from the directory. */
   heldOf(projectId: string): HeldKeys
   /** Namespaces of attributes, one of which may name a thread. */
   vendors: readonly string[]
-  /** Held calls from which on the whole project is. */
+  /** Number of held calls from which on the whole project is held. */
   most?: number
 }): HeldCalls {
   const { store, heldOf, most = mostHeldCalls } = deps
@@ -63,7 +63,7 @@ export async function promptsOf(
   return new Map([...found].filter(([, call]) => calls.has(call)))
 }
 
-/** What of rows belongs to held calls, as parameters of statements. */
+/** Held rows, as parameters of statements. */
 export type HeldRows = {
   ids: string[]
   traces: string[]
@@ -74,7 +74,7 @@ export type HeldRows = {
   times: number[]
   /** Log records that are held calls of prompts. */
   prompts: string[]
-  /** What the holds name: log records may name it alone. */
+  /** Traces that the holds name: log records may name them alone. */
   heldTraces: string[]
   heldThreads: string[]
   threadNames: string[]

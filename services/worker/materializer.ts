@@ -2,7 +2,7 @@
 import type { Batch } from '../core/log/log.ts'
 import type { SegmentRow } from './split/segment-rows.ts'
 
-/** How the minutes of a batch may be marked as dirty. */
+/** Ways to mark the minutes of a batch as dirty. */
 export type Marking = {
   /** Nothing else is or will be marked under the batch's positions. */
   isAlone: boolean

@@ -19,7 +19,7 @@ import { createOrphanRoots, type OrphanRoots } from './orphans/orphan-roots.ts'
 import { type CountedAgain, createRollups, type Rollups } from './rollups/rollups.ts'
 import { createControlInsert, type KeptRecords } from './split/control-insert.ts'
 
-/** What the worker reports after each batch; the composition root turns it into log lines and metrics. */
+/** Report of the worker after each batch; the composition root turns it into log lines and metrics. */
 export type BatchReport = {
   topic: string
   rows: number
@@ -35,17 +35,17 @@ export type WorkerDeps = Omit<CommitDeps, 'applier' | 'signal'> & {
   log: Log
   store: Store
   progress: Progress
-  /** What the log still holds: rows that went in before tell bad rows from tables that take nothing. */
+  /** Records that the log still holds: applied rows tell bad rows from tables that take nothing. */
   keptRecords?: KeptRecords
   logJoins?: (LogJoins & Pick<Joiner, 'arrived' | 'onApplied'>) | undefined
-  /** From when on minutes of statistics may be counted again. */
+  /** The time from which on minutes of statistics may be counted again. */
   countedAgain?(): CountedAgain
-  /** How long a trace without a root gets nothing new before its topmost calls stand for the root. */
+  /** Time without anything new after which the topmost calls of a trace stand for its missing root. */
   orphanGraceMs?: number
   /** Whether no other process writes the tables. */
   ownsTables?: boolean
   onBatch?(report: BatchReport): void
-  /** From now on, until the next start, each new call is looked up in the tables. */
+  /** Called when each new call is looked up in the tables from now on, until the next start. */
   onLookUps?(reason: string): void
   /** The worker cannot go on (unknown schema version, damaged log); the process must stop. */
   onFatal(error: Error): void
@@ -59,7 +59,7 @@ export type Worker = Omit<Applier, 'apply' | 'close'> & {
   rollups: Rollups
   /** The field index of payloads. */
   fieldIndexRollups: Rollups
-  /** Of all background work. */
+  /** Budget of all background work. */
   budget: Budget
   /** Calls that stand for roots that never came. */
   orphanRoots: OrphanRoots

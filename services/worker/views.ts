@@ -32,7 +32,7 @@ export type Views = {
   look(): Promise<void>
   /** Whether a view of the topic was missing at the last check. */
   isGone(topic: string): boolean
-  /** What is missing, as a public message. */
+  /** The missing views, as a public message. */
   problem(): string | undefined
 }
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { Session } from 'chdb'
 
-/** Of a line, in its order. */
+/** Columns of a line, in its order. */
 const lineColumns = {
   project_id: 'LowCardinality(String)',
   id: 'String',

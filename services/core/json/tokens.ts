@@ -31,7 +31,7 @@ type Bytes = Buffer & { latin1Slice(start: number, end: number): string; utf8Sli
 
 export type Scan = {
   readonly bytes: Bytes
-  /** The same bytes, to be looked at four at a time. */
+  /** These requests pay for the garbage of the previous way, which this one must not pay for. */
   readonly view: DataView
   readonly maxDepth: number
   /** 1 for every open object of the value that is being walked, by depth. */

@@ -49,7 +49,7 @@ function callIdOf(evaluationId: string, ...part: (string | number)[]): string {
   return `${evaluationId.slice(0, 13)}-7${hash.slice(0, 3)}-${variant}${hash.slice(4, 7)}-${hash.slice(7, 19)}`
 }
 
-/** What an error says; those of our own say nothing. */
+/** The message of an error; our own errors have none. */
 const messageOf = (error: unknown): string =>
   [Fault, Refusal, Unusable, NoResult, TemplateError].some((kind) => error instanceof kind)
     ? (error as Error).message
@@ -256,7 +256,7 @@ async function evaluateModel(
   const { refs } = await deps.ensureOps(job.projectId, job.userId, names)
   const ops = Object.fromEntries(names.map((name, at) => [name, refs[at] as string]))
   const run: Run = { deps: { ...deps, predict: createPredict(deps.invoke) }, job, as, ops }
-  // What was written before the job is there from here on: what is not found later does not exist.
+  // Writes before the job are visible from here on: an object that is not found later does not exist.
   throwIfStale(await deps.freshness.wait(latestOfLog(signal), ['calls', 'objects', 'object_labels', 'tables']))
   const asked = { caller: as.caller, signal, requestId: job.callId }
   const known = await deps.calls.read(asked, job.projectId, job.callId)

@@ -46,7 +46,10 @@ const callerOf = ({ projectId, userId, callId }: EvaluationJob, signal: AbortSig
   requestId: callId,
 })
 
-/** Of several workers the one that applies the first partition of the jobs runs them; for a moment it may be two. */
+/**
+ * Starts the evaluations: of several workers the one that applies the first partition of the jobs runs them; for a
+ * moment it may be two.
+ */
 export function startEvaluationJobs(deps: JobDeps): EvaluationJobs {
   const { log, clock, logger } = deps
   const stopping = new AbortController()
@@ -55,7 +58,7 @@ export function startEvaluationJobs(deps: JobDeps): EvaluationJobs {
   /** Jobs that wait for a place or run, with what takes back those that wait. */
   const taken = new Map<string, () => void>()
   const running = new Set<Promise<void>>()
-  /** Ended here; the table may not tell yet. */
+  /** Jobs that ended here; the table may not show it yet. */
   const ended = new Set<string>()
   const tries = new Map<string, { count: number; notBeforeMs: number }>()
   let isDue = false

@@ -43,14 +43,14 @@ function literalFields(value: Fields): Fields {
 
 export type PredictInput = { userInput: unknown; config: Fields; variables: Fields }
 
-/** What a row of a dataset means to a model. */
+/** The input of a model for a row of a dataset. */
 export const inputOfRow = ({ user_input: userInput, config, ...variables }: Fields): PredictInput => ({
   userInput,
   config: objectOf(config),
   variables,
 })
 
-/** What a judge is asked about a row and its prediction. @throws TemplateError */
+/** The question to a judge about a row and its prediction. @throws TemplateError */
 export function inputOfJudge({ prompt, columnMap }: Judge, row: Fields, output: unknown): PredictInput {
   const mapped = Object.entries(columnMap).flatMap(([argument, column]): [string, unknown][] =>
     typeof column === 'string' && Object.hasOwn(row, column) ? [[argument, row[column]]] : [],
@@ -100,7 +100,7 @@ const language = /^[\w-]*[ \t]*\r?\n/
 /** The JSON value that a text is, or that stands in a code fence in it. @throws NoResult */
 function jsonIn(text: string): unknown {
   const parts = text.split(fence)
-  // What is fenced may hold fences of its own.
+  // A fenced block may contain fences.
   const fenced = [...parts.filter((_, at) => at % 2 === 1), parts.slice(1, -1).join('```')]
   for (const candidate of [text, ...fenced.flatMap((part) => [part, part.replace(language, '')])])
     try {
@@ -132,7 +132,7 @@ const maxPauseMs = 60_000
 /** A provider that wants to be left alone for longer has no room for this evaluation. */
 const maxAskedMs = 300_000
 
-/** What Retry-After asks for (RFC 9110, 10.2.3). */
+/** The wait that Retry-After asks for (RFC 9110, 10.2.3). */
 function askedMs(header: string | undefined): number | undefined {
   if (header === undefined) return undefined
   const seconds = Number(header)
@@ -144,12 +144,12 @@ function askedMs(header: string | undefined): number | undefined {
 const isFull = (error: unknown): boolean =>
   error instanceof Fault && error.status === 429 && objectOf(error.body.error).code === 'concurrency_limit'
 
-/** How long is waited until a request is sent again that the provider refused; undefined: that is the result. */
+/** The wait before a request is repeated that the provider refused; undefined: the refusal is the result. */
 function pauseMs(error: unknown, tries: number): number | undefined {
   if (!(error instanceof Fault)) return undefined
   const { code } = objectOf(error.body.error)
   const asked = askedMs(error.headers['Retry-After'])
-  // What is used up does not come back within an evaluation.
+  // A used-up quota does not come back within an evaluation.
   if (asked === undefined || asked > maxAskedMs || code === 'insufficient_quota' || tries >= maxTries) return undefined
   return Math.max(asked, Math.min(maxPauseMs, retryMs * 2 ** (tries - 1)))
 }

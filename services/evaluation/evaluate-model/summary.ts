@@ -1,5 +1,5 @@
-// What the results of an evaluation come to, column by column; the first value of a column tells its type. Rows that
-// failed count in the denominators.
+// Sums up the results of an evaluation, column by column; the first value of a column sets its type. Rows that failed
+// count in the denominators.
 import { isLosslessObject, isRawNumber } from '../../core/json/lossless.ts'
 
 /** NaN for what is no number. */
@@ -38,7 +38,7 @@ export function summaryOf(values: readonly unknown[], failed = 0): unknown {
   return found.length === 0 ? undefined : Object.fromEntries(found)
 }
 
-/** What failed in a row, by messages. */
+/** Failures of a row, by messages. */
 export type RowFailures = { prediction?: string; scores?: Record<string, string> }
 
 /** Output of a call around one prediction and its scores. */
@@ -49,7 +49,7 @@ export type RowResult = {
   failures: RowFailures
 }
 
-/** How many rows have failures, and of what. */
+/** Number of rows with failures, by kind. */
 function failuresOf(results: readonly RowResult[]): Record<string, unknown> | undefined {
   const failed = results.filter(({ failures }) => Object.keys(failures).length > 0)
   if (failed.length === 0) return undefined

@@ -1,4 +1,4 @@
-// What an evaluation is made of, read from its objects: only kinds that the server itself can execute are taken.
+// Reads the parts of an evaluation from its objects: only kinds that the server itself can execute are accepted.
 
 import { parseRef } from '../../content/refs.ts'
 import { asFault } from '../../core/http/errors.ts'

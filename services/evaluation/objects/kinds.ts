@@ -21,7 +21,7 @@ export type StoredVersion = Version & { projectId: string; value: ReadonlyMap<st
 export type EvaluationKind = {
   /** For texts. */
   noun: string
-  /** What /objs/query lists. */
+  /** Filter of /objs/query. */
   filter: { is_op: true } | { base_object_classes: string[] }
   holds(version: Pick<Version, 'kind' | 'base_object_class'>): boolean
   /** Only the latest version of each object is listed. */

@@ -9,7 +9,7 @@ import { checkObjectId, safeName } from './names.ts'
 type NamedOps = {
   /** In the order of the names, which the refs hold as they were written. */
   refs: string[]
-  /** Of what was written; [] when nothing was missing. */
+  /** Positions of the writes; [] when nothing was missing. */
   positions: Position[]
 }
 

@@ -162,7 +162,7 @@ async function* linesOf(of: KindOfProject, listed: readonly ListedVersion[]): As
   }
 }
 
-/** Of the versions of each object the latest; the name's own latest may be of another kind. */
+/** The latest of the listed versions of each object; the name's own latest may be of another kind. */
 function latestOfEach(listed: readonly ListedVersion[]): ListedVersion[] {
   const byName = new Map<string, ListedVersion[]>()
   for (const one of listed) {

@@ -19,7 +19,7 @@ import { parseInRoom } from '../../core/memory/heap-room.ts'
 import { checkObjectId, safeName } from './names.ts'
 import type { WriteOps } from './ops.ts'
 
-/** What one creation may write, each time durable when the promise resolves. */
+/** The writes of one creation, each durable when the promise resolves. */
 export type Making = {
   projectId: ProjectId
   /** The members of the body as JSON texts. */
@@ -89,7 +89,7 @@ export async function create(
   const { obj } = await invoke
     .json<{ obj: { version_index: number } }>('objects.read', asked, as)
     .catch((error: unknown) => {
-      // What is stored but not readable yet, or was deleted at once: the same request again is harmless.
+      // The version is stored but not readable yet, or was deleted at once: the same request again is harmless.
       if (asFault(error)?.status === 404) throw retryLater(503, 'The new version is not readable yet')
       throw error
     })

@@ -85,7 +85,7 @@ async function readBelow(
   return found
 }
 
-/** What finishing a prediction puts into the call around it, as JSON text. */
+/** The output of a finished prediction for the call around it, as JSON text. */
 function rowOutput({ output, startedAt, endedAt }: CallTexts, scores: Map<string, string>): string {
   const seconds = endedAt === null ? null : (timeOf(endedAt) - timeOf(startedAt)) / 1e6
   return objectText({

@@ -1,4 +1,4 @@
-// What predictions need to know of their run, and scores of their prediction: remembered for a while after it was written.
+// Remembers runs for predictions, and predictions for scores, for a while after they were written.
 
 import type { RouteContext } from '../../core/http/route.ts'
 import { isCallId, type ProjectId } from '../../core/ids.ts'
@@ -15,7 +15,9 @@ type CachedRun = {
 
 export type CachedPrediction = Pick<CallTexts, 'traceId' | 'parentId' | 'attributes' | 'inputs' | 'output'>
 
-/** What was written here lately is known without a read, so that writes that follow each other need not wait for it. */
+/**
+ * Recent writes of this process are known without a read, so that writes that follow each other need not wait for them.
+ */
 export type RunCache = {
   rememberRun(projectId: ProjectId, id: string, run: CachedRun): void
   rememberPrediction(projectId: ProjectId, id: string, prediction: CachedPrediction): void

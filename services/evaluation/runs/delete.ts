@@ -9,7 +9,7 @@ import { asCaller, type EvaluationCalls, joinPositions } from './calls.ts'
 
 /** Traces whose calls are looked through at once: two ids of each call are held. */
 const tracesAtOnce = 10
-/** What `calls.delete` takes. */
+/** Number of ids that `calls.delete` takes. */
 const idsAtOnce = 1_000
 
 const chunks = <T>(all: readonly T[], size: number): T[][] =>
@@ -18,7 +18,7 @@ const chunks = <T>(all: readonly T[], size: number): T[][] =>
 /** The ids and everything below them, children before their parents. */
 function childrenFirst(ids: readonly string[], childrenOf: ReadonlyMap<string, string[]>): string[] {
   const reached = new Set(ids)
-  // What is added while a set is walked is walked too.
+  // Ids that are added while a set is walked are walked too.
   for (const id of reached) for (const child of childrenOf.get(id) ?? []) reached.add(child)
   return [...reached].reverse()
 }
@@ -38,7 +38,7 @@ export async function deleteCalls(
   const idsByTrace = new Map<string, string[]>()
   const filter = { call_ids: [...new Set(ids)] }
   if (filter.call_ids.length === 0) return {}
-  // What is not in the tables yet would stay.
+  // Calls that are not in the tables yet would stay.
   throwIfStale(await calls.waitToDecide(context))
   for await (const { id, traceId } of calls.list(context, projectId, { filter, columns: ['trace_id'] })) {
     const together = idsByTrace.get(traceId)
@@ -64,6 +64,6 @@ export async function deleteCalls(
       cache.forget(projectId, call_ids)
     }
   }
-  // Of one topic the last position is behind all others.
+  // The last position of one topic is behind all others.
   return joinPositions(...headers.slice(-1))
 }

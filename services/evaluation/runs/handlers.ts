@@ -1,4 +1,4 @@
-// What the routes of runs, predictions and scores do alike: listing those of a run, reading one, deleting.
+// Shared routes of runs, predictions and scores: listing those of a run, reading one, deleting.
 
 import type { z } from 'zod'
 import { deletedResponse } from '../../../schemas/evaluation-runs.ts'
@@ -44,7 +44,7 @@ export const readOne =
     return { jsonText, headers }
   }
 
-/** What routes have in common that delete the calls whose ids the query string or the body holds under a name. */
+/** Shared declaration of routes that delete the calls whose ids the query string or the body holds under a name. */
 export const deletion = <Schema extends z.ZodObject>(
   deps: Parameters<typeof deleteCalls>[0],
   schema: Schema,

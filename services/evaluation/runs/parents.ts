@@ -1,4 +1,4 @@
-// To which run predictions and scores belong.
+// Finds the run of predictions and scores.
 import type { RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { type CallTexts, type EvaluationCalls, evaluationAttributes, isRow, textAt } from './calls.ts'

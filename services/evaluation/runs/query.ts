@@ -1,4 +1,4 @@
-// What the routes of runs, predictions and scores take from paths and query strings.
+// Paths and query strings of the routes of runs, predictions and scores.
 import { tooLarge } from '../../core/errors.ts'
 import { invalid } from '../../core/http/errors.ts'
 import type { RouteContext } from '../../core/http/route.ts'
@@ -29,8 +29,8 @@ export function idsToDelete(query: URLSearchParams, name: string, fromBody: stri
 /** A body's text without byte order mark. */
 export const bodyText = ({ body }: Pick<RouteContext, 'body'>): string => body.bytes.toString().replace(/^\ufeff/, '')
 
-/** What a call is read from by its id. */
+/** The tables from which a call is read by its id. */
 export const callTables = ['calls', 'call_keys', 'payloads']
 
-/** What the lists are read from. */
+/** The tables of the lists. */
 export const listTables = [...callTables, 'payload_leaves', 'call_marks', 'call_counts_hourly', 'rollups']

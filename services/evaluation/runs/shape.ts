@@ -77,7 +77,7 @@ export function summarizeIdOf(run: CallTexts): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${hash.slice(0, 3)}-${variant}${hash.slice(4, 7)}-${hash.slice(7, 19)}`
 }
 
-/** What every reader derives anew. */
+/** Members that every reader derives anew. */
 const derived = ['status', 'trace_name', 'latency_ms', 'display_name', 'costs', 'feedback']
 
 /** The summary that a call was ended with, as JSON text; empty while it runs. */

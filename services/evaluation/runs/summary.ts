@@ -1,4 +1,4 @@
-// What a run comes to: means of the scores and of the outputs of its predictions.
+// Summary of a run: means of the scores and of the outputs of its predictions.
 import { objectOf } from './calls.ts'
 
 type Mean = { sum: number; count: number }

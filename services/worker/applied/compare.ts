@@ -17,9 +17,9 @@ export const otherLog = (topic: string, known: readonly string[], found: string)
   )
 
 export type Comparison = {
-  /** Why the two do not belong together; absent when they do. */
+  /** The reason why the two do not belong together; absent when they do. */
   mismatch?: LogMismatch
-  /** What the tables do not remember yet. */
+  /** Rows that the tables do not have yet. */
   fresh: AppliedRow[]
   /** Records that are lost. */
   missing: Omit<MissingRange, 'beforeMs'>[]
@@ -47,7 +47,7 @@ const shorter = (topic: string, partition: number, position: number, end: number
     `the log of ${nameOf(topic, partition)} ends at ${end}, and the tables hold what it held up to ${position}: ${choices}`,
   )
 
-/** What the tables and the log say of one partition. */
+/** State of one partition in the tables and in the log. */
 type Partition = {
   topic: string
   id: string

@@ -71,14 +71,14 @@ export const positionsOf = (applied: Applied): Position[] =>
   )
 
 export type Matched = {
-  /** What the tables remember; empty when this process only reads and none has applied anything yet. */
+  /** State that the tables remember; empty when this process only reads and none has applied anything yet. */
   applied: Applied
   /** Positions that were committed, of partitions of which the tables may not hold so much. */
   behind: Position[]
 }
 
 /**
- * To be called before anything is applied or removed. Afterwards the log delivers what the tables lack.
+ * Must be called before anything is applied or removed. Afterwards the log delivers what the tables lack.
  * @throws LogMismatch with a line for the operator
  */
 export async function matchLog(deps: MatchDeps): Promise<Matched> {

@@ -1,4 +1,5 @@
-// What the tables remember of the log: its id, the position of each partition, and what neither of them holds any more.
+// State of the log in the tables: its id, the position of each partition, and records that neither of them holds any
+// more.
 import type { Position } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
 import { statement } from '../statements.ts'
@@ -81,7 +82,7 @@ export const writeMissing = (store: Pick<Store, 'command'>, ranges: readonly Mis
 export const acknowledgeMissing = (store: Pick<Store, 'command'>): Promise<void> =>
   store.command(statement('missing-records-known'), aside)
 
-/** What is missing, for everyone to read: no paths, no quotes. Undefined when nothing is known to be. */
+/** Missing records, for everyone to read: no paths, no quotes. Undefined when nothing is known to be. */
 export async function missingText(store: Pick<Store, 'rows'>, applied: Applied): Promise<string | undefined> {
   const ids = [...applied.values()].flatMap((one) => one.ids)
   const rows = await store.rows<{ topic: string; beforeMs: number }>(statement('missing-records', { ids }))

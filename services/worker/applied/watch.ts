@@ -18,7 +18,7 @@ const checkSoonMs = 500
 /** Time to the second check before tables count as lost. */
 const recheckMs = 500
 
-/** Of the engine: there is no such table, no such database. */
+/** Error codes of the engine: there is no such table, no such database. */
 const goneCodes = new Set([60, 81])
 
 export type AppliedWatch = {
@@ -137,7 +137,7 @@ export async function watchApplied(deps: {
   }
 
   async function lookAtTables(): Promise<void> {
-    // Seen twice, as a replica may be behind.
+    // The tables are read twice, as a replica may be behind.
     known = await checkedTables().catch(async (error: unknown) => {
       if (!(error instanceof LogMismatch)) throw error
       await sleep(recheckMs)
@@ -211,7 +211,7 @@ export async function watchApplied(deps: {
       waiting.set(key, position)
       schedule()
     },
-    // What nobody else can reach stays as it is.
+    // A state that nobody else can reach stays as it is.
     verify: async () => void (looks && (await queue.run(() => answered(lookAtTables)))),
     missing: () => missing,
     failed: failed.promise,

@@ -1,5 +1,5 @@
-// What the leader does for the audit log every hour: ends of keys, a checkpoint that names all heads, and months that are
-// too old go.
+// The leader's hourly work on the audit log: ends of keys, a checkpoint that names all heads, and removal of old
+// months.
 import type { ProcessAudit } from '../../core/audit/audit.ts'
 import type { AuditEvent, Head } from '../../core/audit/chain.ts'
 import { keptFromMs, type NamedHead } from '../../core/audit/excuses.ts'
@@ -55,7 +55,7 @@ export async function writeCheckpoint(
   return { ...(last as Head), events, chains }
 }
 
-/** How long ago a key may have ended whose end is still to be recorded: no server ran meanwhile. */
+/** Age up to which the end of a key is still recorded: no server ran meanwhile. */
 const maxLateMs = 30 * 86_400_000
 
 /**

@@ -12,7 +12,10 @@ export type Budget = {
 
 type JobOptions = {
   isUrgent?: boolean
-  /** How late the job's work is, as a share of what is allowed: 0 = in time; from 1 on it rests no more. Asked again while it waits. */
+  /**
+   * Lateness of the job's work, as a share of the allowed lag: 0 = in time; from 1 on it rests no more. Asked again
+   * while it waits.
+   */
   lateness?(): number
 }
 
@@ -24,7 +27,7 @@ const busyFactor = 9
 const idleFactor = 0.25
 /** Limits the pause after an outage or a suspended process, which took long for nothing. */
 const maxPauseMs = 30_000
-/** How often a job that waits is asked how late it is. */
+/** Interval at which a waiting job is asked how late it is. */
 const askAgainMs = 500
 /** Event loop utilization above which only urgent or late jobs begin: requests would wait for the others. */
 const maxUtilization = 0.5
@@ -93,7 +96,7 @@ export function createBudget(isBusy: () => boolean, signal: AbortSignal): Budget
       } finally {
         running[kind] = false
         const now = performance.now()
-        // Of a job that ran beside this one some may still be owed.
+        // Some rest of a job that ran beside this one may still be owed.
         rest.owedMs = now - beganMs + Math.max(0, rest.owedMs - (now - rest.sinceMs))
         rest.sinceMs = now
         next()

@@ -14,7 +14,7 @@ import { createFeedbackPurge } from './purge-feedback.ts'
 import { createPartsPurge } from './purge-parts.ts'
 
 export type PurgeRules = {
-  /** What is hidden of a project now; undefined = nothing. */
+  /** The cut-offs of a project now; undefined = nothing is hidden. */
   cutoffsOf(projectId: string): Cutoffs | undefined
   /** Whether feedback stays when its calls go. */
   keepsFeedback?(projectId: string): boolean
@@ -143,7 +143,7 @@ export function createPurge(deps: {
   budget?: Budget
   /** Removes files that came before a time and that nothing names. @returns how many */
   removeOldFiles?(projectId: string, beforeMs: number): Promise<number>
-  /** Told of what a run has removed, also of one that broke off: an event for each project. */
+  /** Records the removals of a run, also of one that broke off: an event for each project. */
   record?(events: readonly AuditEvent[]): Promise<unknown>
 }): Purge {
   const { store, rules, held, roundDays, budget = unlimited, record, removeOldFiles } = deps
@@ -244,7 +244,7 @@ export function createPurge(deps: {
     for (const [beforeUs, projects] of Map.groupBy(due, (one) => one.beforeUs)) {
       const all = projects.map(({ project_id }) => project_id)
       for (let at = 0; at < all.length && !isStopped; at += projectsAtOnce) {
-        // Asked for each statement: a hold may have come since the month was looked into.
+        // The holds are read for each statement: one may have come since the month was read.
         const some = Map.groupBy(all.slice(at, at + projectsAtOnce), held.isAny)
         const free = some.get(false) ?? []
         if (free.length > 0) rows += await removeRows(aged, month, free, beforeUs, removed)
@@ -257,7 +257,7 @@ export function createPurge(deps: {
     return rows
   }
 
-  /** What is counted of many calls, in projects with held ones: of the calls that stay. */
+  /** Recounts derived rows of many calls, in projects with held ones: the held calls stay counted. */
   const purgeDerived = async (kept: ReadonlySet<string>, removed: Removed): Promise<number> => {
     let rows = 0
     for (const projectId of kept) {

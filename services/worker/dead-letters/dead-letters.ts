@@ -31,7 +31,7 @@ export type DeadLetters = {
   /** Those found first come first. */
   list(): Promise<DeadLetterSummary[]>
   show(id: string): Promise<DeadLetter | undefined>
-  /** What is not there stays away. */
+  /** A missing letter stays away. */
   markReplayed(id: string): Promise<void>
   /** Removes letters for good, by what they hold. @returns those that were removed */
   remove(isGone: (letter: Pick<DeadLetter, 'topic' | 'row'>) => boolean): Promise<DeadLetterSummary[]>

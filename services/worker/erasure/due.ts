@@ -1,4 +1,4 @@
-// What erasures still have to remove, as the tables say it: no list of it is kept, so that none can be lost.
+// Finds the remaining work of erasures in the tables: no list of it is kept, so that none can be lost.
 import { clockOf } from '../../core/clock/clock.ts'
 import type { Query, Store } from '../../core/store/store.ts'
 import type { Erasure } from '../../events/erasures.ts'
@@ -61,7 +61,7 @@ export type Due = {
   calls(projectId: string, after: string): Promise<Deleted[]>
   /** The next deleted log records of a project, in the order of their times. */
   logs(projectId: string, after: LogKey): Promise<DueLog[]>
-  /** Which of some traces have no calls any more, with the accept timestamp of the last delete. */
+  /** The given traces that have no calls any more, with the accept timestamp of the last delete. */
   goneTraces(projectId: string, traces: readonly string[]): Promise<Map<string, bigint>>
   /**
    * Feedback of a project that was purged since its erasures before were asked for, or made anew under its id: up to when

@@ -30,7 +30,7 @@ const everyMs = 60_000
 const askedWithinMs = 1_000
 const background = { pool: 'background' } as const
 
-/** What happens to an erasure until it is written again does not change what was written. */
+/** A copy: changes of an erasure until its next record do not change the recorded one. */
 const copyOf = (erasure: Erasure): Erasure => ({ ...erasure, counts: { ...erasure.counts } })
 
 const msOfClock = (clock: bigint): number => Number(clock >> 10n) / 1_000
@@ -56,12 +56,12 @@ export type ErasingDeps = {
   removedProjects(): ReadonlyMap<string, number>
   /** Within so many hours of its request an erasure is done; 0 = at once. */
   eraseHours: number
-  /** How long what cannot be written again stays in the log. */
+  /** How long records that cannot be rewritten stay in the log. */
   logRetentionMs: number
   audit: Pick<Audit, 'record'>
   deadLetters: Pick<DeadLetters, 'remove'>
   onDone(done: { erasures: number }): void
-  /** Told of each look: erasures that are not done by their deadline, but for held ones, and those that failed. */
+  /** Called after each look: erasures that are not done by their deadline, but for held ones, and those that failed. */
   onOpen(open: { overdue: number; failed: number }): void
   onError(error: Error): void
 }
@@ -184,7 +184,7 @@ export function createErasing(deps: ErasingDeps): Erasing {
       const counts = await due.held(projectId, own)
       for (const erasure of own) {
         const calls = counts.get(erasure) ?? 0
-        // What waits for the same number of calls as before has nothing else to remove.
+        // An erasure that waits for the same number of calls as before has nothing else to remove.
         const isWaiting = erasure.status === 'held' && erasure.held === calls && calls > 0
         if (!isWhole && !isWaiting) free.push(erasure)
         else if (isWhole && !/failed/.test(erasure.status) && isDue(erasure.requestedUs / 1_000))
@@ -257,7 +257,7 @@ export function createErasing(deps: ErasingDeps): Erasing {
       return { verifying, waiting, seen, isRequestDue: waiting.some(isOneDue) }
     }
     const known = await look()
-    // What was deleted in other ways, or came again, is looked for once an hour.
+    // Other deletes, and data that came again, are looked for once an hour.
     const isHourly = nowMs - looked >= hourMs
     if (!known.isRequestDue && !isHourly && known.verifying.length + known.seen.length === 0) return 0
     // An erasure may be read before the deletes that it follows: they are events of another topic.

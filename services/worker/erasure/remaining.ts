@@ -13,7 +13,7 @@ type RemainingDeps = {
   store: Pick<Store, 'rows'>
   log: Pick<Log, 'rewrite'>
   removedProjects(): ReadonlyMap<string, number>
-  /** How long what cannot be written again stays in the log. */
+  /** How long records that cannot be rewritten stay in the log. */
   logRetentionMs: number
 }
 
@@ -56,7 +56,7 @@ export function createRemaining({ store, log, removedProjects, logRetentionMs }:
     return atMost(named, maxReferring, 'more objects and rows')
   }
 
-  /** What is not this server's to change, or holds what stays. */
+  /** Places that this server may not change, or whose data stays. */
   return async (erasure: Erasure): Promise<Place[]> => {
     const { projectId, requestedUs } = erasure
     const isWhole = removedProjects().has(projectId)

@@ -156,7 +156,7 @@ export function createFileRemoval(deps: FileRemovalDeps): FileRemoval {
         const ver = named.get(digest) ?? 0n
         if (ver > (wanted.get(file) ?? -1n)) wanted.set(file, ver)
       }
-    // What came once more after the delete is somebody's.
+    // A file that came once more after the delete is somebody's.
     const isOlder = ({ digest, clock }: Kept) => clock < (wanted.get(digest) ?? 0n)
     const candidates = made.filter(({ digest, ver }) => isOlder({ digest, clock: BigInt(ver) }))
     const stays = await needed(
@@ -175,7 +175,7 @@ export function createFileRemoval(deps: FileRemovalDeps): FileRemoval {
     if (files.length === 0 && objects.size === 0) return []
     const gone = { files: new Set(files.map(({ digest }) => digest)), objects }
     const places = await rewriteFilesInLog(log, new Map([[projectId, gone]]))
-    // Found again by their rows, once the log can be written.
+    // The files are found again by their rows, once the log can be written.
     if (places.length > 0) throw new LogNotRewritten(places)
     for (const file of files) for (const blob of file.blobs) await blobs.remove(blob)
     // The rows by which they are found go last.

@@ -56,7 +56,7 @@ export function createOpRemoval(deps: OpRemovalDeps): OpRemoval {
     let latest = 0n
     for (const { deleteVer } of calls) if (deleteVer > latest) latest = deleteVer
     const found = await read<Op & { ver: string }>(statement('erasure.ops-named', params))
-    // What came once more after the deletes is named by a call that may not be applied yet.
+    // An op that came once more after the deletes is named by a call that may not be applied yet.
     const older = found.filter(({ ver }) => BigInt(ver) < latest)
     const ops = older.length === 0 ? [] : await unnamed(projectId, older, ids)
     if (ops.length === 0) return 0

@@ -79,7 +79,7 @@ const background = { pool: 'background', timeoutMs: 600_000 } as const
 export type RowRemovalDeps = DerivedRows & { store: Pick<Store, 'rows' | 'command'>; budget: Budget }
 
 type RemovedParts = {
-  /** How many of what each call had. */
+  /** Numbers of removed rows by call. */
   feedback: Map<string, number>
   payloads: Map<string, number>
   logs: Map<string, number>
@@ -101,11 +101,11 @@ export type RowRemoval = {
   recordsOf(projectId: string, ids: readonly string[]): Promise<Map<string, string>>
   /** Log records, in the order of their times. */
   removeLogs(projectId: string, keys: readonly LogKey[]): Promise<void>
-  /** What the field index has of payloads that were removed. */
+  /** Removal of indexed values of removed payloads. */
   removeValues: ValueRemoval
   /** Rows of items of feedback up to an accept timestamp of each. @returns their own by id */
   removePurged(projectId: string, purged: ReadonlyMap<string, bigint>): Promise<Map<string, bigint>>
-  /** What is stored of calls that were deleted up to an accept timestamp, and whose own rows are gone. */
+  /** Stored rows of calls that were deleted up to an accept timestamp, and whose own rows are gone. */
   strays(projectId: string, untilVer: bigint): Promise<{ tables: string[]; ids: string[] }>
   /** The rows in `calls` and the parts in `call_patches`, last. */
   removeCalls(projectId: string, ids: readonly string[]): Promise<void>
@@ -115,7 +115,7 @@ export type RowRemoval = {
   removeProject(projectId: string): Promise<ReadonlyMap<string, number>>
   /** Rewrites the files that hold removed rows. @param isWhole also of tables that hold none of calls */
   rewriteFiles(isWhole: boolean): Promise<void>
-  /** Of what was removed before this time no file is left. @param isWhole also of tables that hold none of calls */
+  /** The time before which no file with removed rows is left. @param isWhole also of tables that hold none of calls */
   filesGoneBefore(isWhole: boolean): Promise<number>
 }
 

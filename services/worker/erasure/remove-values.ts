@@ -26,7 +26,7 @@ const assignmentsOf = (lists: readonly string[]): string =>
 /** @param erased times of erased payloads, in microseconds, by project */
 export type ValueRemoval = (erased: ReadonlyMap<string, ReadonlySet<number>>) => Promise<void>
 
-/** What is derived from calls in the background. */
+/** Rows that are derived from calls in the background. */
 export type DerivedRows = {
   /** Runs a job between two derivations of the field index. */
   betweenDerivations<T>(job: () => Promise<T>): Promise<T>

@@ -12,12 +12,12 @@ import { objectsTopic } from '../../events/objects.ts'
 import { isPatch, rowsOfBytes } from '../split/segment-rows.ts'
 
 type Has = Pick<ReadonlySet<string>, 'has'>
-/** What is erased, each with the accept timestamp of its delete. */
+/** Erased ids, each with the accept timestamp of its delete. */
 type Deletes = Pick<ReadonlyMap<string, bigint>, 'get'>
 
 /**
- * What is erased of a project: ids of calls, their spans as `spanKey` names them, traces, ids of log records, ids of feedback
- * with when it was purged; and all feedback that the log says was purged up to an accept timestamp.
+ * Erased data of a project: ids of calls, their spans as `spanKey` names them, traces, ids of log records, ids of
+ * feedback with the time of its purge; and all feedback that was purged up to an accept timestamp, by the log.
  */
 export type ErasedOf = {
   calls: Deletes
@@ -54,7 +54,7 @@ export class LogNotRewritten extends Error {
   }
 }
 
-/** What a row begins with: its project, its id and its clock, whose 64 bits are exact in the text alone. */
+/** First members of a row: its project, its id and its clock, whose 64 bits are exact in the text alone. */
 const head = /^\{(?:"kind":"(\w+)",)?"project_id":("(?:[^"\\]|\\.)*"),"id":("(?:[^"\\]|\\.)*"),"clock":(\d+)/
 const headBytes = 8_192
 const timeForm = /"at_ns":(-?\d+)/
@@ -63,7 +63,7 @@ type Row = { line: Buffer; kind: string | undefined; projectId: string; id: stri
 
 const valuesOf = (line: Buffer): Record<string, unknown> => JSON.parse(line.toString()) as Record<string, unknown>
 
-/** What stands in the place of a row, with the accept timestamp of the delete that asked for it. */
+/** The replacement of a row, with the accept timestamp of the delete that asked for it. */
 type Exchange = { row: Buffer | string; ver: bigint } | null
 
 const turnNames = new Set(promptEventNames)
@@ -80,7 +80,7 @@ function deleteOfRecord({ line, id }: Row, { calls, spans, traces, records }: Er
   return calls.get(turnIdOfSaid(turnAttributes.map((name) => said?.[name] ?? '')))
 }
 
-/** What stands in the place of a row, null = it stays: of each topic whose rows hold texts of calls. */
+/** Replacements of rows, null = the row stays: for each topic whose rows hold texts of calls. */
 const exchanges: Record<string, (row: Row, erased: ErasedOf) => Exchange> = {
   calls({ kind, projectId, id, clock }, { calls }) {
     const ver = kind === 'delete' ? undefined : calls.get(id)
@@ -117,7 +117,7 @@ function rowOf(line: Buffer): Row | null {
 
 type Exchanged = { projectId: string; row: Buffer | string; ver: bigint }
 
-/** What stands in the place of a row of a topic, null = it stays. */
+/** The replacement of a row of a topic, null = it stays. */
 function exchanged(topic: string, line: Buffer, erased: Erased): Exchanged | null {
   const row = rowOf(line)
   const of = row && erased.get(row.projectId)
@@ -143,7 +143,7 @@ export function erasedOfRow(
   return exchanged(topic, Buffer.from(row), erased)
 }
 
-/** How many, by project and by the accept timestamps of their deletes. */
+/** Numbers by project and by the accept timestamps of their deletes. */
 export type CountsOfDeletes = Map<string, Map<bigint, number>>
 
 export function addCount(counts: CountsOfDeletes, { projectId, ver }: Pick<Exchanged, 'projectId' | 'ver'>): void {
@@ -224,7 +224,7 @@ const objectHead = new RegExp(
 )
 const parsed = (json = '""'): string => JSON.parse(json) as string
 
-/** What stands in the place of a row: a file of no chunks, and the end of an object. */
+/** Replacements of rows of files and objects: a file of no chunks, and the end of an object. */
 const fileExchanges: Record<
   string,
   (lead: string, erased: ReadonlyMap<string, ErasedFiles>) => ReturnType<typeof exchanged>

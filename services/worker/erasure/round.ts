@@ -50,7 +50,7 @@ const knownWithinMs = 5_000
 
 const stopping = () => new Error('The worker is stopping')
 
-/** What a receipt says of a fault; its own words may name what is erased, and stand in the server's log. */
+/** The problem as a receipt shows it; the words of the fault may name erased data, and go to the server's log. */
 const problemOf = (place: string, error: unknown): string =>
   error instanceof LogNotRewritten ? error.message : `${place} could not be removed: the log of the server says why`
 
@@ -58,7 +58,7 @@ const problemOf = (place: string, error: unknown): string =>
 const latestOf = (erasures: readonly Erasure[]): bigint | undefined =>
   erasures.map(({ untilVer }) => untilVer).sort((a, b) => (a < b ? 1 : -1))[0]
 
-/** What was found of a project. */
+/** Findings about a project. */
 type Found = ErasedOf & { ids: string[]; times: Set<number>; records: Map<string, bigint> }
 
 /** Before all log records. */
@@ -181,12 +181,12 @@ export function createRound(deps: RoundDeps): Round {
     const found = [...(await due.feedback(projectId, erasures))].filter(([, { ver }]) => isKnown(ver))
     const gone = new Map(found.map(([id, { ver }]) => [id, ver]))
     const rows = await removal.removePurged(projectId, gone)
-    // How many they are was counted when it was asked for: some rows merged with what purged them.
+    // Their number was counted at the request: some rows merged with those that purged them.
     for (const [id, partVer] of rows) countOf(erasures, { deleteVer: gone.get(id) ?? 0n, partVer })
     return new Map(found.flatMap(([id, { ver, isPurged }]) => (isPurged ? [[id, ver] as const] : [])))
   }
 
-  /** What is left of calls that were removed: rows that nothing led to. */
+  /** Removes remaining rows of removed calls that nothing led to. */
   async function removeStrays(
     projectId: string,
     erasures: readonly Erasure[],
@@ -203,7 +203,7 @@ export function createRound(deps: RoundDeps): Round {
     await deps.onBegin(erasures)
     await removeFiles(projectId, erasures, nowMs)
     const strays = await removeStrays(projectId, failed)
-    // Of what they were part of nothing tells any more: the first who asked is told.
+    // Their calls are not known any more: the first request gets the count.
     const calls = new Map(strays.ids.map((id) => [id, 0n]))
     const times = new Set(strays.times)
     const spans = new Map<string, bigint>()
@@ -272,7 +272,7 @@ export function createRound(deps: RoundDeps): Round {
     const times = new Map([...found].map(([projectId, one]) => [projectId, one.times]))
     await attempt(found.keys(), 'indexed values', () => removal.removeValues(times))
     const sets = new Map<string, ErasedOf>()
-    // What was made anew under its id is found in the log alone.
+    // Data that was created anew under its id is found in the log alone.
     for (const [projectId, one] of found)
       if (one.ids.length + one.feedback.size + one.records.size > 0 || one.untilVer > 0n) sets.set(projectId, one)
     for (const projectId of whole) sets.set(projectId, wholeProject)

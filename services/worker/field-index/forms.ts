@@ -1,4 +1,4 @@
-// Which kind of field value a JSON string or number is, and its text in a column: nearly always the very bytes that stand in
+// Classifies a JSON string or number as a field value, and gives its text in a column: nearly always the very bytes of
 // the document, so that no string is made of them.
 import { doubleText, numberForm, stringToDouble } from '../../core/json/number-text.ts'
 import { fieldKinds } from './columns.ts'

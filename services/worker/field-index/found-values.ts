@@ -12,7 +12,7 @@ export type FoundValue = { node: PathNode; kind: number; start: number; end: num
 const nowhere = new PathNode('')
 
 export class FoundValues {
-  /** How many of the values count; their objects are used again. */
+  /** Number of values that count; their objects are reused. */
   count = 0
   readonly values: readonly FoundValue[] = Array.from({ length: maxFieldValues }, () => ({
     node: nowhere,

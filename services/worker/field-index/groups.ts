@@ -47,7 +47,7 @@ const noPaths = (): Paths => ({
 export function createFieldValueGroups(): FieldValueGroups {
   const found = new FoundValues()
   let groups = new Map<string, RowGroup>()
-  /** By project. */
+  /** Paths by project. */
   let pathsOf = new Map<string, Paths>()
   let bytes = 0
   let hour = 0

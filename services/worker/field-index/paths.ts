@@ -8,7 +8,7 @@ import { type Bytes, storableText } from './strings.ts'
 
 export class PathNode {
   readonly path: string
-  /** What names it in its object, as it stood there first, with its quotes. */
+  /** Its name in its object, as it stood there first, with its quotes. */
   readonly token: Uint8Array
   /** The column that its last value went into, and the group of that. */
   column: ValueColumn | null = null

@@ -3,7 +3,7 @@ import { TextBuffer } from '../../core/memory/text-buffer.ts'
 import { ValueColumn } from './columns.ts'
 import { createRowTimes } from './row-times.ts'
 
-/** What identifies a payload row. Times in microseconds. */
+/** Identity of a payload row. Times in microseconds. */
 export type PayloadKey = { projectId: string; part: 'both' | 'start' | 'end'; us: number; clock: bigint | string }
 
 const comma = 44
@@ -11,11 +11,11 @@ const comma = 44
 export class RowGroup {
   readonly projectId: string
   readonly part: PayloadKey['part']
-  /** Of each row, in microseconds. */
+  /** Times of the rows, in microseconds. */
   readonly #times: number[] = []
-  /** Of each row, with a comma after it. */
+  /** Clocks of the rows, with a comma after each. */
   readonly #clocks = new TextBuffer()
-  /** By kind and path. */
+  /** Columns by kind and path. */
   readonly #columns = new Map<string, ValueColumn>()
 
   constructor(projectId: string, part: PayloadKey['part']) {

@@ -83,6 +83,6 @@ function addDocuments(groups: FieldValueGroups, text: Buffer, isFinished: boolea
       groups.addDocument(root, documentOf(text, from, at))
     } else at = groups.addDocument(root, text, from)
   }
-  // What follows is the dump of a span, or the end.
+  // The next member is the dump of a span, or the object ends.
   return text[at] === 125 || text[at] === 44
 }

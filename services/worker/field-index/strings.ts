@@ -6,7 +6,7 @@ export type Bytes = Buffer & {
 }
 
 const backslash = 92
-/** What follows the backslash of escapes that JSON.stringify writes as well. */
+/** Characters after the backslash of escapes that JSON.stringify writes as well. */
 const usual = new Set(Buffer.from('"\\bfnrt'))
 
 /** Escapes of the string start..end: none, those that JSON.stringify writes as well, or others. */

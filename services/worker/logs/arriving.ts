@@ -16,7 +16,7 @@ export type SpanRecord = StoredLogRecord & {
 const maxBytes = 2 ** 20
 const maxRows = 1_000
 
-/** What stands in a row before everything that clients may write without escapes. */
+/** Bytes at the beginning of a row before everything that clients may write without escapes. */
 const factBytes = 1024
 const name = /"event_name":"([^"\\]*)"/
 const time = /"at_ns":(\d+)/
@@ -26,7 +26,7 @@ const joined: ReadonlySet<string> = new Set(joinedEventNames)
 const isOfSession = (event: string, before: string): boolean =>
   Object.hasOwn(agentEventKinds, event) && !(before.includes('"trace_id":') && before.includes('"span_id":'))
 
-/** What every such record tells; the rest stands in it only where it differs from what is usual. */
+/** Members of every such record; the others are in it only where they differ from the usual. */
 type Named = Partial<SpanRecord> & Pick<SpanRecord, 'event_name' | 'trace_id' | 'span_id'>
 
 /** null for one that spans do not wait for. */

@@ -53,7 +53,7 @@ export type Joiner = {
 /** Events of one span that are joined; more of them stay logs. */
 export const maxEvents = 1_000
 const daySeconds = 86_400
-/** What arrived while a look was under way is seen by the next one. */
+/** Records that arrived during a look are seen by the next one. */
 const overlapSeconds = 5
 /** Both halves of a pair may have been under way at the same time, in two workers: looked for again so often, so far back. */
 const longLookEveryMs = 10_000
@@ -113,7 +113,9 @@ export function createJoiner(deps: {
   const joinEvaluations = createEvaluations({ store, log, mapping, keep })
   const placeTurns = createTurns({ store, log, onError: deps.onError })
 
-  /** What cannot be mapped (too much of it, a raw span that is none) must not hold up the others: it stays as it is. */
+  /**
+   * A row that cannot be mapped (too large, or a raw span that is none) must not hold up the others: it stays as it is.
+   */
   const mapped = (row: SpanRow, own: readonly StoredLogRecord[], clock: bigint) => {
     try {
       return mapping.joined(spanOf(row), own, clock)
@@ -193,7 +195,7 @@ export function createJoiner(deps: {
       const key = spanKeyOf(one.project_id, one.trace_id, one.id)
       const row = spans.get(key)
       const own = recordsOf.get(key) ?? []
-      // What changed since it was found is due again by itself, and what is no span stays as it is.
+      // A row that changed since it was found is due again by itself, and a row that is no span stays as it is.
       if (row === null || (row !== undefined && row.clock !== one.clock)) continue
       const { call, base, clock } = row ? joinedOf(row, own) : { call: null, base: one.clock, clock: one.clock }
       if (call !== null) add(writer, call)

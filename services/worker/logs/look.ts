@@ -1,6 +1,6 @@
-// What one look for due log records is about, and what comes of it.
+// One look for due log records, and its results.
 
-/** Which records one look is about: of projects of some hash slots, none = all; `isPrompt` = calls wait for them. */
+/** The scope of one look: records of projects of some hash slots, none = all; `isPrompt` = calls wait for them. */
 export type Look = { seconds: number; slots: readonly number[]; isPrompt: boolean }
 
 /** Calls that events became part of, feedback that they became, events beyond the bound of a span, calls that lie below a prompt now. */

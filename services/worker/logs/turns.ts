@@ -57,7 +57,7 @@ export function createTurns(deps: {
     const written: [key: string, clock: bigint][] = []
     for (const row of spans.values()) {
       const one = row === null ? undefined : of.get(keyOf(row))
-      // What changed since it was found is due again by itself.
+      // A row that changed since it was found is due again by itself.
       if (row === null || one === undefined || row.clock !== one.clock) continue
       const clock = clockOf(one)
       written.push([keyOf(one), clock])

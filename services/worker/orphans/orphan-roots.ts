@@ -45,7 +45,7 @@ export function createOrphanRoots(deps: {
   store: Pick<Store, 'rows' | 'command'>
   budget: Pick<Budget, 'run'>
   assignment(): Assignment
-  /** How long a trace gets nothing new before its root is given up. */
+  /** Time without anything new after which the root of a trace is given up. */
   graceMs: number
   /** Makes what is counted of some minutes, in seconds, due. */
   recountMinutes(minutes: readonly Minute[]): Promise<void>

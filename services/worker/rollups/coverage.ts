@@ -1,10 +1,10 @@
-// How far a rollup is derived: positions of the log, of all projects or of those of some hash slots; see ADR 0055.
+// Coverage of a rollup: positions of the log, of all projects or of those of some hash slots; see ADR 0055.
 import { everySlot, nameOfSlot } from '../../content/hash-slots.ts'
 import type { Position } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
 import { statement } from '../statements.ts'
 
-/** Which projects a process derives: those of these slots, null = all. */
+/** The projects that a process derives: those of these slots, null = all. */
 export type Assignment = {
   slots: readonly number[] | null
   /** Whether it begins what no process has begun, for all projects, and drops what everybody has covered. */

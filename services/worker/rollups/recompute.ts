@@ -21,7 +21,7 @@ export type Recomputed = {
   seconds?: [count: string, merge: string]
   /** Merges minutes into hours. */
   hours?: string
-  /** What stands for `${name}` in these statements. */
+  /** Replacements of `${name}` in these statements. */
   parts?: Readonly<Record<string, string>>
 }
 

@@ -96,7 +96,7 @@ export type Rollups = {
 /** Time from the first dirty bucket to the recompute, so that a busy minute is counted once and not per batch. */
 const quietMs = 2_000
 const slowMs = 15_000
-/** How far behind a rollup may be while batches come; what is later takes its time from them. */
+/** Lag that a rollup may have while batches come; later work takes its time from them. */
 const allowedMs = 5_000
 const allowedSlowMs = 30_000
 /** Beside the batches: rows that come meanwhile have dirty buckets past what is covered. */
@@ -116,7 +116,7 @@ const coveredPartitions = (table: string, before: number) =>
 const ownPartition = 2 ** 32 - 2
 
 /**
- * What a rollup covers: the position of each partition of the log. `first` is the count of everything that is stored,
+ * Coverage of a rollup: the position of each partition of the log. `first` is the count of everything that is stored,
  * hour by hour: it covers what was committed when it began; null = done.
  */
 type State = Coverage & { first: { windows: HourRange[]; upTo: Position[] } | 'due' | null }
@@ -125,9 +125,9 @@ type State = Coverage & { first: { windows: HourRange[]; upTo: Position[] } | 'd
 export function createRollups(deps: {
   store: Store
   committed(): Promise<Position[]>
-  /** Asked before each recompute; absent: all projects are this process's. */
+  /** The assignment, read before each recompute; absent: all projects are this process's. */
   assignment?(): Assignment
-  /** From when on minutes may be counted again; absent: all may. */
+  /** The time from which on minutes may be counted again; absent: all may. */
   countedAgain?: (() => CountedAgain) | undefined
   /** Derives what the first count of a range needs that is stored from before. */
   beforeFirstCount?: ((range: TimeRange) => Promise<void>) | undefined
@@ -184,7 +184,7 @@ export function createRollups(deps: {
     }
     const { recomputed } = rollup
     const recompute = async (): Promise<void> => {
-      // Of two processes that recompute at the same time, the one that began to read later wins.
+      // The later reader of two processes that recompute at the same time wins.
       range.revision = Math.max(Date.now() * 1_000, state.revision + 1)
       if (recomputed) await recomputeDirty(store, recomputed, range, deps.bounds)
     }
@@ -266,7 +266,7 @@ export function createRollups(deps: {
   ): Promise<boolean> => {
     const state = await loaded(rollup, assigned)
     const { offsets, first, isBegun } = state
-    // What nobody has begun is begun for all projects at once.
+    // A rollup that nobody has begun is begun for all projects at once.
     if (!isBegun && !assigned.isLeader) return false
     const slots = isBegun ? assigned.slots : null
     const due = committed

@@ -32,7 +32,7 @@ export async function withoutCrashingRows(
   batch: Batch,
   deps: {
     deadLetters: Pick<DeadLetters, 'add'>
-    /** Kept over a restart. */
+    /** Findings that survive a restart. */
     findings: ProbeResults
     probe?: CrashProbe
     signal?: AbortSignal

@@ -5,7 +5,7 @@ import type { Batch } from '../../core/log/log.ts'
 
 type Mark = { topic: string; partition: number; firstOffset: number; attempts: number }
 
-/** What is known about rows of a batch, by a digest of the rows; the newest finding counts. */
+/** Findings about rows of a batch, by a digest of the rows; the newest finding counts. */
 export type ProbeResults = {
   count(): number
   get(digest: string): string | undefined
@@ -15,9 +15,9 @@ export type ProbeResults = {
 export type InFlight = {
   /** Notes that the batch is about to be applied; returns how often it was begun before without an end. */
   begin(batch: Batch): number
-  /** What child processes found out about the batch in this start and those before, by the same build. */
+  /** Findings of child processes about the batch in this start and those before, by the same build. */
   findings(batch: Batch): ProbeResults
-  /** How far groups of its rows got that are applied one by one, in the same way. */
+  /** Progress of groups of its rows that are applied one by one, in the same form. */
   steps(batch: Batch): ProbeResults
   /** It is applied. */
   end(batch: Batch): void

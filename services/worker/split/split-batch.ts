@@ -4,8 +4,9 @@ import { StoreError } from '../../core/store/store.ts'
 import { type SegmentRow, timeUsOf } from './segment-rows.ts'
 
 /**
- * Why a batch was not applied: the store lacks memory or time for all of it, an insert opens too many months, a row is
- * refused, the batch ended the engine of a child process, or it ended this process although no row of it does alone.
+ * The reason why a batch was not applied: the store lacks memory or time for all of it, an insert opens too many
+ * months, a row is refused, the batch ended the engine of a child process, or it ended this process although no row of
+ * it does alone.
  */
 type Failure = 'too large' | 'too many months' | 'refused row' | 'engine ended' | 'process ended'
 
@@ -64,7 +65,7 @@ const tooManyParts = 252
 /** Whether the rows can never be inserted. */
 export const isRefusal = (error: unknown): error is StoreError => error instanceof StoreError && error.kind === 'data'
 
-/** Which failure an error of the store is; undefined when a smaller batch would fare no better. */
+/** The failure behind an error of the store; undefined when a smaller batch would fare no better. */
 export function failureOf(error: unknown): Failure | undefined {
   if (!(error instanceof StoreError)) return undefined
   if (error.kind === 'memory' || error.kind === 'timeout') return 'too large'
