@@ -19,7 +19,7 @@ export type Assets = {
 
 type Packed = { plain: Buffer; br: Buffer | undefined; gzip: Buffer | undefined; contentType: string }
 type Build = { shell: string; manifest: Manifest; files: Map<string, Packed> }
-/** Of modules that begin a file, and of files that several share, as vite writes it. */
+/** Files of modules that begin a chunk, and of files that several share, as vite writes it. */
 type Manifest = Record<string, { file: string; imports?: string[]; isEntry?: boolean }>
 
 const contentTypes: Record<string, string> = {

@@ -1,4 +1,4 @@
-// What is not needed for a list of calls, a trace or a dashboard, in one chunk.
+// Pages that are not needed for a list of calls, a trace or a dashboard, in one chunk.
 import { createLazyRoute } from '@tanstack/react-router'
 
 export { AddToQueue } from './annotation-queues/add-to-queue.tsx'

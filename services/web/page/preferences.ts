@@ -61,7 +61,7 @@ dark.addEventListener('change', () => {
 
 const { Temporal } = globalThis as { Temporal?: { Now: { timeZoneId(): string } } }
 let knownZone: string | undefined
-/** Asked for when it is shown: by a format the first question takes as long as reading all the code of the page. */
+/** Reads the zone when it is shown: its first use takes as long as reading all the code of the page. */
 export function localZone(): string {
   knownZone ??= Temporal?.Now.timeZoneId() ?? Intl.DateTimeFormat().resolvedOptions().timeZone
   return knownZone

@@ -1,4 +1,4 @@
-// What the first page shows is asked for at once, beside the question who is signed in and before React has begun.
+// Requests the data of the first page at once, beside the session and before React has begun.
 import { baseUrl } from './api/client.ts'
 import { loadSession, queries, wasSignedIn } from './api/session.ts'
 import { callsSearch, listRequest, parsed } from './calls/search.ts'
@@ -43,7 +43,7 @@ function ask(path: string, search: Record<string, string>): void {
 export function readAhead(): void {
   if (!wasSignedIn()) return
   startWorker()
-  // Who waits for it is told what went wrong.
+  // The caller that waits for it gets the error.
   loadSession().catch(() => undefined)
   try {
     ask(

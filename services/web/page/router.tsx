@@ -36,7 +36,7 @@ function FirstPage() {
 }
 
 let sentOf: string | undefined
-/** What somebody answered in queues before the page was closed is sent by the next one, whichever it is. */
+/** Sends answers in queues that somebody gave before the page was closed; the next page does it, whichever it is. */
 function sendKeptOnce(userId: string): void {
   if (sentOf === userId || !hasKept()) return
   sentOf = userId
@@ -59,8 +59,8 @@ const signedIn = createRoute({
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
 /**
- * What a page does not take of an address is nothing: the router hands on what a validation leaves out. Time zones are
- * checked where they are used.
+ * Parameters that a page does not know are dropped: the router hands on those that a validation leaves out. Time zones
+ * are checked where they are used.
  */
 const only = <Taken extends (search: Record<string, unknown>) => object>(taken: Taken): Taken =>
   ((search) => ({

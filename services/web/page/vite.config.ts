@@ -1,4 +1,4 @@
-// How the page is bundled: assets relative to the shell's base, JSX without a plugin, one worker.
+// Bundles the page: assets relative to the shell's base, JSX without a plugin, one worker.
 import { defineConfig } from 'vite'
 
 // biome-ignore lint/style/noDefaultExport: vite reads its configuration from the default export

@@ -113,7 +113,7 @@ export function QueueItem() {
       return
     }
     lastOwn.current = item.id
-    // Who comes back begins with the first question.
+    // A returning annotator begins with the first question.
     set({ at: 0 })
     put(client, {
       userId: session?.user_id ?? '',
@@ -283,7 +283,7 @@ export function QueueItem() {
 
 const digits = [1, 2, 3, 4, 5, 6, 7, 8, 9] as const
 
-/** What annotators see of the call: its conversation where there is one, else the named fields as JSON. */
+/** The call as annotators see it: its conversation where there is one, else the named fields as JSON. */
 function Shown({ projectId, id, fields }: { projectId: string; id: string; fields: readonly string[] }) {
   const { data, error, refetch } = useQuery(openQuery(projectId, id))
   if (error) return <FaultBox error={error} onRetry={() => void refetch()} />

@@ -1,4 +1,4 @@
-// What annotators answered, on its way to the server: one item after another, whichever page is open. It is kept by the
+// Sends the answers of annotators to the server: one item after another, whichever page is open. It is kept by the
 // browser until it is stored, so that neither a closed tab nor a server that is away loses it.
 import type { QueryClient } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
@@ -18,7 +18,7 @@ type Outbox = {
   /** In the order in which they are sent. */
   waiting: readonly KeptItem[]
   failed: string | undefined
-  /** What the schema of a question refuses, by item and question. */
+  /** Refusals by the schema of a question, by item and question. */
   faults: ReadonlyMap<string, string>
   /** Feedback that was stored last, while it can be taken back. */
   stored: { ids: readonly string[]; projectId: string; queueId: string } | undefined
@@ -92,7 +92,7 @@ async function storeItem(item: KeptItem): Promise<void> {
     try {
       ids.push(await storeAnswer(item, answer))
     } catch (error) {
-      // What the question's schema refuses stands at the question; the item stays open.
+      // A refusal by the question's schema shows at the question; the item stays open.
       if (statusOf(error) === 400)
         change({
           faults: new Map(outbox.faults).set(faultKey(item.itemId, answer.spec), String((error as Error).message)),

@@ -64,7 +64,7 @@ export function QueueOverview() {
   const disagreed = new Map<string, string[]>()
   for (const { spec, found } of agreements)
     for (const { item } of found?.disagreed ?? []) disagreed.set(item, [...(disagreed.get(item) ?? []), spec.label])
-  // What people do not agree on comes first.
+  // Items on which people disagree come first.
   const sorted = all.toSorted(
     (a, b) => (disagreed.get(b.call_id)?.length ?? 0) - (disagreed.get(a.call_id)?.length ?? 0),
   )

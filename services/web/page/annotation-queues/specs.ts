@@ -5,7 +5,7 @@ type Members = Record<string, unknown>
 const asObject = (value: unknown): Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {}
 
-/** How a question is answered. */
+/** Kind of answer to a question. */
 export type Answering =
   | { is: 'boolean' }
   | { is: 'choice'; choices: Value[] }
@@ -16,7 +16,7 @@ export type Spec = { ref: string; name: string; label: string; description: stri
 
 const asNumber = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
 
-/** What is no boolean, choice or number is text. */
+/** An answer that is no boolean, choice or number is text. */
 export function answeringOf(schema: unknown): Answering {
   const { type, enum: choices, minimum, maximum, maxLength } = asObject(schema)
   if (Array.isArray(choices) && choices.length > 0)
@@ -45,7 +45,7 @@ export function specOf(ref: string, val: unknown): Spec {
 /** Numbers are apart by their distance, everything else by being another one. */
 export const scaleOf = ({ answering }: Spec): Scale => (answering.is === 'number' ? 'interval' : 'nominal')
 
-/** What a typed text is for a question; undefined when it is no answer. */
+/** The answer of a typed text to a question; undefined when it is none. */
 export function answerOf(typed: string, answering: Answering): Value | undefined {
   if (answering.is !== 'number') return typed === '' ? undefined : typed
   const value = Number(typed)
@@ -80,7 +80,7 @@ export function annotationsOf(rows: readonly Members[]): Annotation[] {
   })
 }
 
-/** What most people answered, of each question of a call, as JSON; of equally many the answer that came first. */
+/** The most frequent answer to each question about a call, as JSON; of equally frequent ones the first. */
 export function labelsOf(annotations: readonly Annotation[]): Map<string, [name: string, text: string][]> {
   const byCall = new Map<string, Map<string, Map<string, string>>>()
   for (const { callId, spec, by, value } of annotations) {

@@ -11,7 +11,7 @@ type Parts = {
   reach(): Promise<boolean>
   /** As `repeat` of this folder. */
   repeat(work: () => void, everyMs: number): () => void
-  /** What shows may be older than what the server has. */
+  /** Called when the server is back: the page may show older data. */
   onBack(): void
 }
 

@@ -19,13 +19,13 @@ export type FaultValues = {
   requestId: string
   retryAfterS: number
   asked: string
-  /** Of what is deleted, when, where the server knows. */
+  /** Time of the delete, for a deleted object, where the server knows it. */
   deletedAt?: string | undefined
   /** The request as a line for a shell; absent where its body is long. */
   curl?: string | undefined
 }
 
-/** What the server refused, or that it could not be reached (status 0). */
+/** A refusal by the server, or a server that cannot be reached (status 0). */
 export class ApiFault extends Error {
   readonly values: FaultValues
   constructor(values: FaultValues) {

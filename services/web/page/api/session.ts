@@ -1,4 +1,4 @@
-// Who is signed in, as the server says; signing in and out.
+// The session of the page: the user as the server knows it; signing in and out.
 import { MutationCache, type Query, QueryCache, QueryClient, timeoutManager, useQuery } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { stopWorker } from '../worker/client.ts'
@@ -19,7 +19,9 @@ function setEnded(value: boolean): void {
   for (const listener of listeners) listener()
 }
 
-/** What is asked before it is known who is signed in may be refused: then the sign-in comes by itself. */
+/**
+ * The server may refuse requests that are sent before the user is known: then the page of the sign-in opens by itself.
+ */
 const isRefused = (error: unknown): boolean =>
   error instanceof ApiFault &&
   error.values.status === 401 &&
@@ -59,7 +61,7 @@ class Queries extends QueryClient {
   }
 }
 
-/** What may be because nobody answers. Only `/health` can tell. */
+/** An error that may mean that nobody answers. Only `/health` can tell. */
 const isDoubtful = (error: unknown): boolean =>
   !(error instanceof ApiFault) || [0, 502, 503, 504].includes(error.values.status)
 
@@ -92,7 +94,7 @@ export type HealthStatus = ServerHealth['status']
 /** Longer is no answer. */
 const healthMs = 5_000
 
-/** How the server is. @throws when it does not answer, or a proxy does in its place */
+/** The health of the server. @throws when it does not answer, or a proxy does in its place */
 export async function askHealth(): Promise<HealthStatus> {
   // Unavailable servers answer 503 with the same body.
   const answer = await fetch(new URL('health', baseUrl), { signal: AbortSignal.timeout(healthMs), cache: 'no-store' })

@@ -1,4 +1,4 @@
-// What can be done with a dashboard of a project's own, and with each of its panels.
+// Actions on a project's own dashboard, and on each of its panels.
 import { type FormEvent, type HTMLAttributes, useState } from 'react'
 import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
@@ -107,7 +107,7 @@ type PanelActsProps = {
   board: OwnBoard
   place: number
   own: OwnBoards
-  /** Of what the panel is dragged by. */
+  /** Attributes of the handle by which the panel is dragged. */
   handle: HTMLAttributes<HTMLElement>
 }
 

@@ -8,7 +8,7 @@ import type { OwnBoards } from './use-own-boards.ts'
 
 type MenuProps = {
   own: OwnBoards
-  /** What is shown, of which a copy may be made. */
+  /** The shown dashboard, of which a copy may be made. */
   shown: Board
   shownId: string
   onOpen(id: string): void

@@ -14,9 +14,9 @@ export type PanelType = keyof typeof panelTypes
 export type Panel = {
   title: string
   type: PanelType
-  /** Of measures.ts, or `avg output.score`. */
+  /** A measure of measures.ts, or `avg output.score`. */
   measure: string
-  /** What tells groups apart: `op_name`, `model`, `user`, `exception`, `status`, or a field. */
+  /** The field that separates groups: `op_name`, `model`, `user`, `exception`, `status`, or a field. */
   by?: string | undefined
   /** Groups within those. */
   by2?: string | undefined
@@ -86,11 +86,11 @@ export const boards = {
   },
 } satisfies Readonly<Record<string, Board>>
 
-/** What SDKs send as the user of a program; `user` is the owner of the key. */
+/** The user of a program, as SDKs send it; `user` is the owner of the key. */
 const endUser = 'attributes.end_user'
 const figure = (title: string, measure: string): Panel => ({ title, type: 'number', measure })
 
-/** What a dashboard of a project's own may begin with. */
+/** Templates of a project's own dashboards. */
 export const templates: readonly Board[] = [
   {
     title: 'Cost and tokens',
@@ -134,7 +134,7 @@ export const templates: readonly Board[] = [
 export type BoardName = keyof typeof boards
 export const boardNames = Object.keys(boards) as BoardName[]
 
-/** Of the boards that every project has; undefined for one of its own. */
+/** The built-in dashboard of the name; undefined for a project's own. */
 export const boardNamed = (name: string): Board | undefined =>
   Object.hasOwn(boards, name) ? boards[name as BoardName] : undefined
 

@@ -18,14 +18,14 @@ type ChartProps = {
   before?: readonly Series[] | undefined
   buckets: readonly string[]
   zone: string
-  /** What buckets that are no times are called, of what they are, and which of them the axis names. */
+  /** Axis of buckets that are no times: its name, the names of buckets, and the ticks. */
   axis?: { name: string; nameOf(bucket: string): string; ticks: readonly Tick[] }
-  /** Of charts that show some calls only, or others than the page does. */
+  /** Note on charts that show some calls only, or others than the page does. */
   note?: string | undefined
   /** Stand behind those of every chart. */
   acts?: ReactNode
   shownAs(value: number | null): string
-  /** Of the values, for the ticks of their axis. */
+  /** Unit of the values, for the ticks of their axis. */
   unit: AxisUnit
   at: number | undefined
   onAt(at: number | undefined): void
@@ -66,7 +66,7 @@ const lineOf = (values: readonly (number | null)[], most: number): string =>
     })
     .join('')
 
-/** What is drawn, the dashed lines first, and the ticks whose last one is the top. */
+/** The drawn lines, the dashed ones first, and the ticks whose last one is the top. */
 function drawnOf(
   { kind, before, unit }: Pick<ChartProps, 'kind' | 'before' | 'unit'>,
   shown: readonly Series[],

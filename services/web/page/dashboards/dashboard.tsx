@@ -27,7 +27,7 @@ import { useAggregate } from './use-aggregate.ts'
 import { type OwnBoards, useOwnBoards } from './use-own-boards.ts'
 import './dashboards.css'
 
-/** What the costs of the page lack. */
+/** The models whose prices the costs of the page lack. */
 const Unpriced = ({ models }: { models: readonly string[] }) => (
   <p className="second" title={models.slice(0, 50).join('\n')}>
     Costs do not include {models.length === 1 ? 'a model' : `${models.length} models`} without a price:{' '}

@@ -1,4 +1,4 @@
-// What dashboards measure: metrics of an aggregate, how they show, and the series of its groups.
+// Figures of dashboards: metrics of an aggregate, their format, and the series of its groups.
 import type { Shapes } from '../api/routes.gen.ts'
 import { count, duration, money, tokens } from '../engine/format.ts'
 

@@ -3,7 +3,7 @@ import { fieldOfPath } from '../engine/completion.ts'
 import { literalText } from '../engine/query-text.ts'
 import { opNameOf } from '../engine/rows.ts'
 
-/** What groups are called, and the field of a filter that finds them. */
+/** Names of groups, and the field of a filter that finds them. */
 const groupsBy: Readonly<Record<string, { head: string; field: string | null }>> = {
   op_name: { head: 'Operation', field: 'op' },
   user: { head: 'User', field: 'user' },

@@ -10,7 +10,7 @@ const bounds = [0, ...new Set(Array.from({ length: 70 }, (_, n) => Math.ceil(2 *
 
 const andMore = ' and more'
 
-/** From the least to the greatest range with any calls; those between are there, too. */
+/** Series from the least to the greatest range with any calls; those between are there, too. */
 export function heatSeries(answer: Aggregate | undefined): Series[] {
   const found = new Map(
     (answer?.groups ?? []).flatMap(({ keys: [from = ''], is_rest, series }) =>

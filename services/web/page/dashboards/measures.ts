@@ -1,4 +1,4 @@
-// What panels measure: the metrics of an aggregate that are asked for, and the values that are made of them.
+// Measures of panels: the metrics of the aggregate request, and the values computed from them.
 import type { AxisUnit } from '../engine/axis-ticks.ts'
 import { count, duration, money, tokens } from '../engine/format.ts'
 import {
@@ -17,7 +17,7 @@ export type Metric = { field: string; as: string }
 
 export type Measure = {
   label: string
-  /** What is asked for; panels that ask for the same share one request. */
+  /** Metrics of the request; panels with the same ones share one request. */
   asked: readonly Metric[]
   /** Groups are told apart by it, and the greatest come first in a table. */
   first: Metric
@@ -59,7 +59,7 @@ const percentiles: readonly (readonly [as: string, color: string])[] = [
   ['p99', '--danger'],
 ]
 
-/** How values of a unit are written beside a chart. */
+/** Formats of values beside a chart, by unit. */
 const writtenAs = {
   count: countOf,
   duration,
@@ -116,7 +116,7 @@ export const measures = {
 export type MeasureName = keyof typeof measures
 export const measureNames = Object.keys(measures) as MeasureName[]
 
-/** What is measured of feedback, by when it was given; its series are what it says. */
+/** Measures of feedback, by the time when it was given; its series are its values. */
 export const feedbackMeasures = {
   scores: { label: 'Scores and annotations, their means', shownAs: rounded, unit: 'number' },
   reactions: { label: 'Reactions', shownAs: countOf, unit: 'count' },
@@ -127,7 +127,7 @@ export const isOfFeedback = (name: string): name is FeedbackMeasure => Object.ha
 /** The field of a histogram's measure, `count output.score`. */
 export const fieldOf = (name: string): string | undefined => /^\S+ (\S.{0,199})$/.exec(name)?.[1]
 
-/** How numbers of a field are put together. */
+/** Aggregates of numbers of a field. */
 export const fieldAggregates = ['avg', 'sum', 'min', 'max', 'p50', 'p95', 'count'] as const
 
 const isOf = <Name extends string>(names: readonly Name[], name: string): name is Name =>

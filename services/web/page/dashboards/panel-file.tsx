@@ -1,4 +1,4 @@
-// What a panel shows as a file: its figures as they were answered, not as they are rounded for reading, or its picture.
+// Saves a panel as a file: its figures as they were answered, not as they are rounded for reading, or its picture.
 import type { Tick } from '../engine/axis-ticks.ts'
 import { csvLine } from '../engine/csv.ts'
 import { saveFile } from '../parts/save-file.ts'
@@ -36,7 +36,7 @@ type Picture = {
   drawn: readonly Drawn[]
   size: number
   height: number
-  /** Of the values, by their share of the height, and of the buckets. */
+  /** Ticks of the values, by their share of the height, and of the buckets. */
   ticks: readonly Tick[]
   places: readonly Tick[]
 }

@@ -1,4 +1,4 @@
-// What a panel of a dashboard shows: its title, what is measured, by what, and of which calls.
+// The form of a panel: its title, its measure, its groups, and its calls.
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { parsed } from '../calls/search.ts'
 import { Dialog } from '../parts/dialog.tsx'
@@ -58,7 +58,7 @@ function draftOf(panel: Panel | undefined): Draft {
   }
 }
 
-/** What feedback says is drawn over time, as series of its own. */
+/** Values of feedback are drawn over time, each as a series. */
 const overTime: readonly PanelType[] = ['lines', 'bars', 'stack']
 const isGrouped = ({ type, measure }: Draft): boolean =>
   (overTime.includes(type) || type === 'table') && !isOfFeedback(measure)
@@ -90,7 +90,7 @@ function panelOfDraft(draft: Draft, old: Panel | undefined): Panel {
   }
 }
 
-/** Why it cannot be saved. */
+/** The reason why it cannot be saved. */
 function faultOf(draft: Draft): string | undefined {
   if (draft.title.trim() === '') return 'It needs a title'
   if (isOfField(draft) && draft.field.trim() === '') return 'Which field is measured?'
@@ -101,11 +101,11 @@ function faultOf(draft: Draft): string | undefined {
 }
 
 type Props = {
-  /** What the form begins with. */
+  /** The panel that the form begins with. */
   panel: Panel | undefined
   heading?: string
   isBusy: boolean
-  /** Why the rest of the form cannot be saved. */
+  /** The reason why the rest of the form cannot be saved. */
   whyNot?: string | undefined
   /** Before the fields of the chart. */
   children?: ReactNode

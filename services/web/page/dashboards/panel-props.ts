@@ -1,11 +1,11 @@
-// What panels of a dashboard are given.
+// Props of a dashboard's panels.
 import type { ReactNode } from 'react'
 import type { Panel } from './boards.ts'
 import type { Chart } from './chart.tsx'
 import type { Aggregate } from './figures.ts'
 import type { AskedAggregate } from './use-aggregate.ts'
 
-/** What all panels of a page have in common. */
+/** Props that all panels of a page share. */
 export type Shared = Pick<Parameters<typeof Chart>[0], 'zone' | 'at' | 'onAt'> & {
   /** The calls that are meant, narrowed by a term. */
   requestOf(term?: string): Omit<AskedAggregate, 'metrics'>

@@ -17,13 +17,13 @@ import type { PanelProps } from './panel-props.ts'
 import { Ranking } from './ranking.tsx'
 import { useAggregate } from './use-aggregate.ts'
 
-/** What is asked for the whole, of which most panels without groups are. */
+/** Metrics of the whole, for most panels without groups. */
 export const wholeMetrics: readonly Metric[] = [
   ...sums('calls', 'errors', 'input_tokens', 'output_tokens', 'total_cost'),
   ...latencies,
 ]
 
-/** From here on it is told how many times as much it is. */
+/** Factor from which on the change is shown as a factor. */
 const manyTimes = 10
 
 const changeText = (change: number): string =>
@@ -31,7 +31,7 @@ const changeText = (change: number): string =>
     ? `× ${count(Math.round(change + 1))}`
     : `${change > 0 ? '+' : change < 0 ? '−' : '±'}${Math.abs(change * 100).toFixed(Math.abs(change) < 0.1 ? 1 : 0)} %`
 
-/** How a value has changed against the time before, as a share of it. */
+/** The change of a value against the time before, as a share of it. */
 export function ChangeSince({ now, before }: { now: number | null; before: number | null }) {
   if (now === null || before === null || before === 0) return <span className="dim">no earlier figure</span>
   const change = now / before - 1

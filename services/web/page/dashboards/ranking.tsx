@@ -14,16 +14,16 @@ const toneOf = (label: string, value: number | null): string => {
 
 type ListProps = {
   title: string
-  /** Of the keys of a group, one or two. */
+  /** Heads of the keys of a group, one or two. */
   heads: readonly string[]
   answer: Aggregate | undefined
-  /** Which groups are the greatest: `<field>.<as>`. */
+  /** The metric by which groups are ranked: `<field>.<as>`. */
   first: string
   nameOf(key: string, place: number): string
   /** A filter that finds the calls of a group; undefined where there is none. */
   query(keys: readonly string[]): string | undefined
   range: string
-  /** Which calls the links show. */
+  /** View of the calls that the links show. */
   view: 'all' | undefined
   acts?: ReactNode
   hidesEmpty?: boolean | undefined

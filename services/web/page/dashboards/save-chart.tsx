@@ -8,7 +8,7 @@ import type { OwnBoards } from './use-own-boards.ts'
 type Props = {
   own: OwnBoards
   panel: Panel
-  /** Told of the dashboard. */
+  /** Called with the dashboard once it is saved. */
   onSaved(board: { id: string; title: string }): void
   onClose(): void
 }

@@ -1,4 +1,4 @@
-// What the address of the dashboard says.
+// The address of the dashboard.
 import { boundsOf } from '../calls/search.ts'
 import { boardNamed, isOwnBoard } from './boards.ts'
 

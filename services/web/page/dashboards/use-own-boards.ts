@@ -6,13 +6,13 @@ import { boardsFilter, maxBoards } from './boards.ts'
 import { boardOf, type OwnBoard, storedBoard } from './own-boards.ts'
 
 export type OwnBoards = {
-  /** By title; undefined until they are known. */
+  /** Dashboards by title; undefined until they are known. */
   boards: readonly OwnBoard[] | undefined
   save(board: OwnBoard, onDone?: () => void): void
   remove(id: string, onDone: () => void): void
   isBusy: boolean
   fault: Error | null
-  /** Why nothing can be changed. */
+  /** The reason why nothing can be changed. */
   reason: string | undefined
 }
 

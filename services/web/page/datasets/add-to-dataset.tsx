@@ -32,7 +32,7 @@ const chosenCells = (row: readonly Member[], names: ReadonlyMap<string, string>)
     return name === undefined ? [] : [[name, text] as const]
   })
 
-/** What people answered about calls, by the id of the call. */
+/** Answers of people about calls, by the id of the call. */
 type CallLabels = ReadonlyMap<string, readonly Member[]>
 
 /** Answers stand behind what the call holds. */
@@ -47,7 +47,7 @@ const isLabel = (column: string): boolean => column.startsWith(labelPrefix)
 const isChosen = (column: string): boolean => isWhole(column) || isLabel(column)
 const nameInRow = (column: string): string => (isLabel(column) ? column.slice(labelPrefix.length) : rowName(column))
 
-/** What is taken unless others are chosen stands first. */
+/** Columns that are selected by default come first. */
 const inOrder = (columns: readonly string[]): string[] =>
   [...columns.filter(isChosen), ...columns.filter((column) => !isChosen(column))].slice(0, 200)
 

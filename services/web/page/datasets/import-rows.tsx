@@ -30,7 +30,7 @@ const labels: Record<ImportFormat, string> = { csv: 'CSV', tsv: 'TSV', json: 'JS
 type Source = { text: string; name: string }
 type Props = {
   title?: string
-  /** What is asked before the rows. */
+  /** Questions before the rows. */
   head?: ReactNode
   /** Columns that the table has. */
   names: readonly string[]

@@ -34,7 +34,7 @@ const faultOf = (cell: FormCell): string | undefined =>
 
 type RowFormProps = {
   title: string
-  /** Of a new row nothing. */
+  /** Cells of the row; a new row has none. */
   cells: Cells
   /** Columns of the table, which a new row has as well. */
   names: readonly string[]

@@ -23,7 +23,7 @@ const useLatest = (projectId: string, objectId: string) =>
 
 type SaveProps = {
   objectId: string
-  /** Of the version that was changed. */
+  /** Digest of the version that was changed. */
   version: string
   table: string
   /** Rows of it. */

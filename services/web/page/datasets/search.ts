@@ -1,4 +1,4 @@
-// What addresses of tables say.
+// The addresses of tables.
 
 type TableSearch = { row?: string | undefined; tz?: string | undefined }
 
@@ -8,7 +8,7 @@ export const tableSearch = ({ row, tz }: Record<string, unknown>): TableSearch =
   tz: typeof tz === 'string' ? tz : undefined,
 })
 
-/** From 0. */
+/** Number of a row, from 0. */
 export const rowIn = (row: string | undefined): number | undefined => (row === undefined ? undefined : Number(row) - 1)
 
 /** The digest of the table that a ref names, where it is one of this project. */

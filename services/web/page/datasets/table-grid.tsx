@@ -33,7 +33,7 @@ import './datasets.css'
 const maxColumns = 40
 
 type Editing = TableEdits & {
-  /** Why nothing may be changed. */
+  /** The reason why nothing may be changed. */
   whyNot: string | undefined
   save(): void
 }
@@ -42,7 +42,7 @@ type GridProps = {
   projectId: string
   digest: string
   stored: number
-  /** Of files that are saved. */
+  /** Name of the saved files. */
   name: string
   /** Row that is open, from the address. */
   row: number | undefined

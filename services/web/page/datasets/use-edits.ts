@@ -1,4 +1,4 @@
-// What is changed of a table and not yet saved, with undo; the tab keeps it while pages come and go.
+// Unsaved changes of a table, with undo; the tab keeps it while pages come and go.
 import { useState } from 'react'
 import type { ColumnChange } from '../engine/table-columns.ts'
 import {
@@ -26,7 +26,7 @@ export function useEdits(projectId: string, objectId: string, digest: string, st
   const key = place(projectId, objectId, digest)
   const read = () => ({ key, history: begun(editsOf(sessionStorage.getItem(key))) })
   const [state, setState] = useState(read)
-  // Of another version: begun anew, before anything of it is shown.
+  // The changes of another version begin anew, before any of them shows.
   const current = state.key === key ? state.history : read().history
   const set = (history: History) => {
     setState({ key, history })

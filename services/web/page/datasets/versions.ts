@@ -7,7 +7,7 @@ import { batchesOf, type Cells, type Edits, editCount, updatesOf } from '../engi
 import { ask } from '../worker/client.ts'
 import { tableOf } from './search.ts'
 
-/** Of one request. */
+/** Number of updates in one request. */
 const maxUpdates = 1_000
 const maxLength = 4 * 2 ** 20
 

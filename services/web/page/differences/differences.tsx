@@ -62,7 +62,7 @@ function DifferenceRow({ difference }: { difference: Difference }) {
   )
 }
 
-/** Of all tables the same widths. */
+/** The columns of all tables have the same widths. */
 const Columns = () => (
   <colgroup>
     <col className="of-path" />
@@ -73,7 +73,7 @@ const Columns = () => (
 
 type Fact = [name: string, a: string, b: string]
 
-/** Of two sides, what their heads say beside each other. */
+/** Facts about two sides, as their heads show them beside each other. */
 function factsOf({ heads }: Compared, zone: string): Fact[] {
   const [a, b] = heads
   const both = (name: string, of: (head: Compared['heads'][number] | undefined) => string): Fact => [name, of(a), of(b)]

@@ -1,4 +1,4 @@
-// What the page of differences compares, as its address says: `call/<id>` or `object/<object id>/<digest>`.
+// The address of the page of differences: `call/<id>` or `object/<object id>/<digest>`.
 import type { Side } from '../worker/differences.ts'
 
 export type DifferencesSearch = { a?: string | undefined; b?: string | undefined; tz?: string | undefined }

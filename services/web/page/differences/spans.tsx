@@ -11,7 +11,7 @@ import { T } from '../parts/text.tsx'
 import { ask } from '../worker/client.ts'
 import type { SpanOf } from '../worker/differences.ts'
 
-/** Of a pair that is there twice. */
+/** Changes of a pair that both traces have. */
 const changesOf = ({ a, b }: SpanPair): string[] => {
   if (a === undefined || b === undefined) return []
   const signed = (change: number, shown: (value: number) => string) =>

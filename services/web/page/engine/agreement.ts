@@ -1,9 +1,10 @@
-// How far annotators agree: per cent, Cohen's kappa for two, Krippendorff's alpha for any number and missing values.
+// Computes the agreement of annotators: per cent, Cohen's kappa for two, Krippendorff's alpha for any number and
+// missing values.
 
 export type Value = string | number | boolean
 /** One annotator's value of one item. */
 export type Rating = { item: string; by: string; value: Value }
-/** How far apart two values are: by name alone, by rank, or by distance. */
+/** Distance between two values: by name alone, by rank, or by distance. */
 export type Scale = 'nominal' | 'ordinal' | 'interval'
 
 export type Agreement = {

@@ -93,7 +93,7 @@ const firstMonday = 4 * dayMs
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 const clocks = new Map<string, Intl.DateTimeFormat>()
-/** What the clock of a zone shows, as if it stood in UTC. */
+/** The local time of a zone, as if it were UTC. */
 function localMs(ms: number, zone: string): number {
   let clock = clocks.get(zone)
   if (clock === undefined) {

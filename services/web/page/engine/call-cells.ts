@@ -25,7 +25,7 @@ const opened = (name: string, text: string | undefined): Member[] => {
 
 const asJson = (value: string | number | null): string => (value === null ? 'null' : JSON.stringify(value))
 
-/** What a call reports of its models, under the names of the fields of queries. */
+/** The usage that a call reports of its models, under the names of the fields of queries. */
 function usageCells(summary: string | undefined): Member[] {
   if (summary === undefined || !summary.startsWith('{')) return []
   const { model, tokensIn, tokensOut, cost } = usageOf(JSON.parse(summary) as Record<string, unknown>)
@@ -38,7 +38,7 @@ function usageCells(summary: string | undefined): Member[] {
   return cells.filter(([, text]) => text !== 'null')
 }
 
-/** What else a row has: the usage of the call, or its inputs and output as they are. */
+/** Further cells of a row: the usage of the call, or its inputs and output as they are. */
 export type CellsWith = 'usage' | 'wholes'
 
 /** @param at where the record begins */
@@ -64,7 +64,7 @@ export function callCells(bytes: Uint8Array, at: number, more?: CellsWith): Memb
   ]
 }
 
-/** What a row of a dataset calls a column that comes from a call. */
+/** Name of a call's column in a row of a dataset. */
 export const rowName = (column: string): string => column.replace(/^inputs\./, '')
 
 /** Whether a column is all of what went in, or of what came out: what a dataset has unless others are chosen. */

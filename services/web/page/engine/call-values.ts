@@ -5,9 +5,9 @@ import type { Literal } from './query-text.ts'
 
 export type FieldValue = { path: string; value: Literal }
 
-/** Of longer texts no line of a filter is made. */
+/** Longer texts do not become lines of a filter. */
 const maxText = 400
-/** Of names below `inputs` and the others. */
+/** Depth of names below `inputs` and the others. */
 const maxDepth = 6
 const maxValues = 100
 

@@ -19,7 +19,7 @@ function pythonOf(value: unknown): string {
   return JSON.stringify(value)
 }
 
-/** What the clients of OpenAI take by name; everything else goes as part of the body. */
+/** Parameters that the clients of OpenAI take by name; everything else goes as part of the body. */
 const known = new Set([
   'model',
   'messages',

@@ -1,7 +1,7 @@
 // Up to five evaluation runs side by side: rows matched by their examples, changes against the first run, worst first.
 import { type RunRow, scoreNames } from './evaluation-rows.ts'
 
-/** What one run did with one example: its trials folded. */
+/** The results of one run for one example: its trials combined. */
 export type ComparedCell = {
   id: string
   traceId: string
@@ -9,7 +9,7 @@ export type ComparedCell = {
   error: string | null
   latencyMs: number | null
   trials: number
-  /** By metric, in the order of the comparison's metrics; null = not scored. */
+  /** Scores by metric, in the order of the comparison's metrics; null = not scored. */
   scores: (number | null)[]
   /** Largest less smallest score over the trials. */
   spread: (number | null)[]
@@ -17,7 +17,7 @@ export type ComparedCell = {
 }
 
 const verdicts = ['regressed', 'error', 'improved', 'same', 'partly'] as const
-/** What became of a row: partly = some runs do not have it. */
+/** The verdict on a row: partly = some runs do not have it. */
 export type Verdict = (typeof verdicts)[number]
 
 export type ComparedRow = {
@@ -26,7 +26,7 @@ export type ComparedRow = {
   exampleRef: string | null
   input: string
   expected: string
-  /** By run. */
+  /** Cells by run. */
   cells: (ComparedCell | null)[]
   verdict: Verdict
   /** The worst change of a candidate, as a share of the metric's range; below 0 = worse. */
@@ -53,7 +53,7 @@ type MetricHead = {
 
 export type Comparison = {
   metrics: string[]
-  /** By metric, then by run. */
+  /** Heads by metric, then by run. */
   heads: MetricHead[][]
   latency: (number | null)[]
   errors: number[]

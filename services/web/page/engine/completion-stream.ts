@@ -13,7 +13,7 @@ export type Answer = {
   finish: string | null
   tokensIn: number | null
   tokensOut: number | null
-  /** What the provider said in the middle of the stream. */
+  /** Error of the provider in the middle of the stream. */
   error: string | null
 }
 

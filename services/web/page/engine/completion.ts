@@ -1,4 +1,4 @@
-// What the line of a filter could go on with: which field or value is being written at the caret, and the text it becomes.
+// Completes the line of a filter: the field or value at the caret, and the text that it becomes.
 import { type FieldKind, filterFields, pathsOf } from './filter-fields.ts'
 import { literalText } from './query-text.ts'
 
@@ -41,7 +41,7 @@ export function writtenAt(text: string, caret: number): Written {
   }
 }
 
-/** What is typed first behind a field. */
+/** The first operator after a field. */
 const operators: Record<FieldKind, string> = {
   text: ':',
   list: ':',

@@ -1,4 +1,4 @@
-// What was said to a model and what it said: finds the messages in what SDKs and instrumentations record.
+// Finds the messages to and from a model in the records of SDKs and instrumentations.
 
 import { withGrounds } from './grounds.ts'
 import { leftOver } from './left-over.ts'
@@ -50,7 +50,7 @@ const itemRoles: Partial<Record<string, string>> = {
 const roleNamed = (word: unknown): string | null =>
   typeof word === 'string' && Object.hasOwn(roles, word.toLowerCase()) ? (roles[word.toLowerCase()] as string) : null
 
-/** Whose a message is, as it says itself: by its role, its class, its event or its type. */
+/** The role of a message, by its own members: its role, its class, its event or its type. */
 function roleOf(layers: readonly JsonObject[]): string | null {
   for (const layer of layers) {
     const role = textOrNull(first([layer], ['role', '_role']))
@@ -214,7 +214,7 @@ function systemOf(given: unknown): Message[] {
   return messages.map((one) => ({ ...one, role: 'system' }))
 }
 
-/** What stands before the messages: instructions and what was said earlier. */
+/** The messages before the others: instructions and earlier messages. */
 function before(value: JsonObject): Message[] {
   const history = found(first([value], histories), 'asked', 1)
   return [...systemOf(first([value], systems)), ...(history?.isSure ? history.messages : [])]
@@ -269,7 +269,9 @@ const asText = (messages: readonly Message[]): string[] =>
 const isWithin = (some: readonly string[], all: readonly string[], from: number): boolean =>
   some.length <= all.length && some.every((one, place) => one === all[from + place])
 
-/** What of the answer is not among the messages already: some record the whole conversation again, or its end. */
+/**
+ * The part of the answer that is not among the messages already: some record the whole conversation again, or its end.
+ */
 function news(asked: readonly Message[], answer: Found): Message[] {
   const [old, now] = [asText(asked), asText(answer.messages)]
   if (isWithin(old, now, 0)) return answer.messages.slice(old.length)
@@ -290,7 +292,7 @@ function withoutRepeats(messages: readonly Message[]): Message[] {
   })
 }
 
-/** What is not understood, as one message. */
+/** Content of an unknown form, as one message. */
 const whole = (value: unknown, role: string): Found => ({
   messages: isNothing(value)
     ? []
@@ -298,7 +300,7 @@ const whole = (value: unknown, role: string): Found => ({
   isSure: false,
 })
 
-/** What the last message of inputs or of an output says last; undefined where they hold none. */
+/** The last text of the last message of inputs or of an output; undefined where they hold none. */
 export function lastSaid(value: unknown): string | undefined {
   const read = found(value, 'asked')
   const messages = (read?.isSure ? read : found(value, 'answered'))?.messages

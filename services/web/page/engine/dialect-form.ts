@@ -1,7 +1,7 @@
-// What a row of the table of message dialects may say.
+// The form of a row in the table of message dialects.
 
 export type PartForm = {
-  /** What is read there: `compaction` is what earlier messages were reduced to, `json` is shown as it is. */
+  /** Kind of the content: `compaction` is the summary of earlier messages, `json` is shown as it is. */
   is: 'text' | 'reasoning' | 'refusal' | 'compaction' | 'call' | 'answer' | 'media' | 'json'
   /** Words of its type; of `-`, `.` and `_` one is as good as another. */
   types?: readonly string[]
@@ -11,7 +11,7 @@ export type PartForm = {
   where?: readonly [path: string, value?: unknown]
   /** Where its value is, where it is not under one of the usual names. */
   at?: string
-  /** Whose it is, whatever message it stands in. */
+  /** Role of the content, whatever message it is in. */
   role?: 'system' | 'user'
 }
 
@@ -26,7 +26,7 @@ export type Dialect = {
   /** Where the messages that went to a model lie, and what it answered. */
   asked?: readonly string[]
   answered?: readonly string[]
-  /** What stands before them: instructions, and earlier messages. */
+  /** Places of earlier content: instructions, and earlier messages. */
   system?: readonly string[]
   history?: readonly string[]
   /** A text that the user says where there is no list of messages. */

@@ -1,4 +1,4 @@
-// What differs between two JSON values: by path, by structure, elements of lists matched where they are equal.
+// Finds the differences between two JSON values: by path, by structure, elements of lists matched where they are equal.
 import { diffArrays } from 'diff'
 import { parsedAsSpelled } from './message-parts.ts'
 
@@ -8,7 +8,7 @@ export type Difference = {
   /** Texts as they are, all else as JSON; undefined where there was nothing. */
   before: string | undefined
   now: string | undefined
-  /** Of two numbers, what was added. */
+  /** The difference of two numbers. */
   change: number | undefined
 }
 
@@ -45,15 +45,15 @@ type Bounds = { most?: number; limitMs?: number }
 /** Edits of a list up to which its equal elements are looked for; beyond, elements are compared by their places. */
 const maxEdits = 2_000
 
-/** Why a comparison ends before all was compared. */
+/** Ends a comparison before everything was compared. */
 class Cut extends Error {}
 
 /** Places in two lists that go together; one of them is undefined where something was added or removed. */
 export type Pair = { before: number | undefined; now: number | undefined; isEqual: boolean }
 
 /**
- * How the elements of two lists go together: equal ones by an order that keeps most of them, and what was taken out and
- * put in at one place as one element that changed.
+ * Pairs of elements of two lists: equal ones by an order that keeps most of them, and an element that was removed and
+ * one that was added at the same place as one that changed.
  * @param limitMs after which, and beyond many edits, elements go together by their places
  */
 export function pairsOf(before: readonly string[], now: readonly string[], limitMs: number): Pair[] {

@@ -40,7 +40,7 @@ export type RunRow = {
   expected: string
   output: string
   scores: Scores
-  /** What judges wrote beside their scores. */
+  /** Texts that judges wrote beside their scores. */
   reasons: [name: string, text: string][]
   latencyMs: number | null
   error: string | null
@@ -96,7 +96,7 @@ const rowDigest = /\/attr\/rows\/id\/([^/]+)$/
 const expectedNames = ['expected', 'expected_output', 'target', 'label', 'reference', 'ground_truth', 'expected_answer']
 const inputNames = ['question', 'input', 'prompt', 'query', 'text', 'user_input', 'messages']
 
-/** What of an example is asked, and what is expected. */
+/** The input of an example, and its expected output. */
 export function exampleTexts(example: unknown): { input: string; expected: string } {
   const members = asObject(example)
   const expectedName = expectedNames.find((name) => Object.hasOwn(members, name))
@@ -120,7 +120,7 @@ function readScores(value: unknown, name: string, into: Pick<RunRow, 'scores' | 
       readScores(one, name === '' ? key : `${name}.${key}`, into, depth + 1)
 }
 
-/** Why a row lacks its prediction, or scores. */
+/** The reason why a row lacks its prediction, or scores. */
 function failuresText(failures: Members): string | null {
   const prediction = own(failures, 'prediction')
   const texts = [['', prediction], ...Object.entries(asObject(own(failures, 'scores')))].flatMap(([name, text]) =>
@@ -215,7 +215,7 @@ export const scoreNames = (rows: readonly Pick<RunRow, 'scores'>[]): string[] =>
 }
 
 const binCount = 10
-/** Which of the ten bins a value falls into. */
+/** The number of the bin, one of ten, for a value. */
 export const binOf = (value: number, { min, max }: Pick<Distribution, 'min' | 'max'>): number =>
   max === min ? 0 : Math.min(binCount - 1, Math.floor(((value - min) / (max - min)) * binCount))
 

@@ -1,7 +1,7 @@
 // Feedback over time: how many gave each sign, and the mean of each score and annotation, by the buckets of a chart.
 import { isReaction } from './feedback.ts'
 
-/** Of an item of feedback what is counted; of its payload texts, as a query of fields answers them. */
+/** The counted parts of an item of feedback; parts of its payload are texts, as a query of fields answers them. */
 export type Given = { feedback_type: string; created_at: string; emoji: string; value: string; output: string }
 
 /** The more items the earlier it stands. */
@@ -13,7 +13,7 @@ const maxMembers = 20
 const numberOf = (value: unknown): number | undefined =>
   typeof value === 'boolean' ? Number(value) : typeof value === 'number' && Number.isFinite(value) ? value : undefined
 
-/** What may be a number, a truth or an object. */
+/** The value in a text that may be a number, a truth or an object. */
 function valueIn(text: string): unknown {
   if (!/^(?:[-\d{]|true$|false$)/.test(text)) return undefined
   try {

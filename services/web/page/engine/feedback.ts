@@ -1,4 +1,4 @@
-// What items of feedback say, in words and in figures.
+// Texts and figures of items of feedback.
 
 export type FeedbackItem = {
   id: string
@@ -19,7 +19,7 @@ export const isReaction = (type: string): boolean => nameOf(type) === 'reaction.
 export const reactionOf = ({ feedback_type, payload }: FeedbackItem): string | null =>
   isReaction(feedback_type) ? asText(payload.emoji) : null
 
-/** What an item says, in words. */
+/** The text of an item. */
 export function saidBy({ feedback_type: type, payload }: FeedbackItem): [title: string, text: string] {
   const name = nameOf(type)
   if (name === 'reaction.1') return ['Reaction', asText(payload.emoji)]
@@ -30,7 +30,7 @@ export function saidBy({ feedback_type: type, payload }: FeedbackItem): [title: 
 }
 
 export type FeedbackSummary = {
-  /** How many gave each sign, the commonest first. */
+  /** Number of items by reaction, the commonest first. */
   reactions: [sign: string, count: number][]
   /** The latest of each annotation and score, in the order of their first. */
   values: [name: string, text: string][]

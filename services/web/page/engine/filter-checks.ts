@@ -1,4 +1,5 @@
-// What of a filter says nothing: fields that there are not, values and units that a field does not have; and what is meant.
+// Finds terms of a filter that cannot match: unknown fields, and values and units that a field does not have; and
+// suggests others.
 import { fieldFault, kindOfField, nearest, statusValues, statusWords } from './filter-fields.ts'
 import { type Expression, type Literal, type Operator, parseQuery, queryText, type Term } from './query-text.ts'
 
@@ -125,7 +126,7 @@ export function problemsOf(expression: Expression): Problem[] {
         label: queryText([[by]]),
         q: queryText(replaced(expression, term, by)),
       }))
-      // What would be refused as well is no offer.
+      // A fix that would be refused as well is not offered.
       const good = fixes.filter((_, n) => found(one.terms[n] as Term) === undefined)
       return [{ term, message: one.message, fixes: good }]
     })

@@ -82,7 +82,7 @@ const isDocument = (name: string): boolean => documents.some((one) => name === o
 const isGiven = (name: string): boolean =>
   given.some((one) => name.startsWith(`${one}.`) && name.length > one.length + 1)
 
-/** What values of a field look like; undefined where they may be anything. */
+/** The kind of a field's values; undefined where they may be anything. */
 export const kindOfField = (name: string): FieldKind | undefined => own(name)?.kind
 
 /**
@@ -101,7 +101,7 @@ export function pathsOf(name: string): readonly [string, ...string[]] {
 }
 export const pathOf = (name: string): string => pathsOf(name)[0]
 
-/** How many letters have to change; two that stand the wrong way round are one. */
+/** Number of letters that have to change; two swapped letters count as one. */
 function distance(a: string, b: string): number {
   let before: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, n) => n)
@@ -120,7 +120,7 @@ function distance(a: string, b: string): number {
   return last[b.length] ?? 0
 }
 
-/** Of some words the one that is meant: that begins so, or of which a few letters differ. */
+/** The nearest of some words: one that begins so, or that differs by a few letters. */
 export function nearest(typed: string, words: readonly string[]): string | undefined {
   const low = typed.toLowerCase()
   if (low.length > 40) return undefined

@@ -50,7 +50,7 @@ export function flameOfTree(tree: Tree, nowUs: number): Flame {
 export function flameOfPaths({ paths, pathOf }: Pick<ReturnType<typeof namePaths>, 'paths' | 'pathOf'>): Flame {
   const made = emptyFlame(paths.length)
   let levels = 1
-  /** Of the boxes above: where the next one below begins, and how wide a microsecond is. */
+  /** The boxes above: where the next one below begins, and the width of a microsecond. */
   const next: number[] = [0]
   const scale: number[] = [1]
   const below = new Float64Array(paths.length)
@@ -78,7 +78,7 @@ export function flameOfPaths({ paths, pathOf }: Pick<ReturnType<typeof namePaths
   return { ...made, boxOf: pathOf, levels, end, nameOf: (box) => paths[box]?.name ?? '' }
 }
 
-/** Of each box the first line of the tree whose span is meant; -1 where none is. */
+/** The first line of the tree with a matching span for each box; -1 where there is none. */
 export function linesMeant({ count, boxOf }: Flame, { order }: Tree, isMeant: (span: number) => boolean): Int32Array {
   const lines = new Int32Array(count).fill(-1)
   for (let line = order.length - 1; line >= 0; line--) {

@@ -1,8 +1,8 @@
-// What an answer rests on and how likely its parts were, by the names that providers have for it.
+// The sources of an answer and the probability of its parts, by the names that providers use.
 
 /** A part of the text, and how likely the model found it. */
 export type Token = { text: string; logprob: number }
-/** What an answer rests on, as its provider names it; without an address it has a title. */
+/** A source of an answer, as its provider names it; without an address it has a title. */
 export type Citation = { address: string; title: string }
 export type Grounds = { tokens: Token[]; citations: Citation[] }
 

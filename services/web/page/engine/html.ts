@@ -1,4 +1,4 @@
-// Which recorded texts are HTML as a whole.
+// Finds recorded texts that are HTML as a whole.
 
 /** Longer texts are read as their source alone. */
 const maxHtml = 65_536

@@ -51,7 +51,7 @@ function withoutMarks(text: string): string {
   return text.slice(from)
 }
 
-/** By its name, else by how it begins. */
+/** The format by the file's name, else by the first characters. */
 export function formatOf(text: string, fileName = ''): ImportFormat {
   const ending = /\.(\w+)$/.exec(fileName.toLowerCase())?.[1] ?? ''
   const named = Object.hasOwn(endings, ending) ? endings[ending] : undefined
@@ -63,12 +63,12 @@ export function formatOf(text: string, fileName = ''): ImportFormat {
 }
 
 const delimiters = [',', ';', '\t', '|', '^', '~', '\u001f']
-/** What spreadsheets write before the first line; with the line, as it counts. */
+/** The line that spreadsheets write before the first one; with its line break. */
 const separatorLine = /^\ufeff?"?sep=([^\r\n])"?(?:\r\n|\r|\n|$)/i
 /** Characters by which a delimiter is found. */
 const sampleLength = 64 * 1024
 
-/** How far the lines of a text have as many cells as their first one; 0 when that has one. */
+/** Share of the lines that have as many cells as the first one; 0 when that has one. */
 function regularity(text: string, delimiter: string): number {
   const [head, ...records] = delimited(text, delimiter).slice(0, firstLines + 1)
   const count = head?.cells.length ?? 1
@@ -93,7 +93,7 @@ function delimiterOf(text: string, usual: string): { delimiter: string; from: nu
 
 type Record = { line: number; cells: string[]; fault?: string }
 
-/** What stands in quotes that open before `from`, where that ends, and whether it does. */
+/** The text in quotes that open before `from`, its end, and whether it is closed. */
 function quotedAt(text: string, from: number): { cell: string; end: number; isClosed: boolean } {
   let cell = ''
   let at = from
@@ -242,7 +242,7 @@ export function importedRows(text: string, format: ImportFormat): Imported {
   )
 }
 
-/** What becomes of a column: its name in the table, and whether its texts are read as JSON. */
+/** Mapping of a column: its name in the table, and whether its texts are read as JSON. */
 export type Mapping = { name: string; to: string; isJson: boolean }
 
 /** Cells of the chosen columns. Texts that should be JSON and are none stay texts; empty ones are left out then. */

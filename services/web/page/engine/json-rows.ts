@@ -1,4 +1,4 @@
-// Which line of an open JSON tree is which member: containers as counts, so that a million members cost nothing.
+// Maps lines of an open JSON tree to members: containers as counts, so that a million members cost nothing.
 
 /** A container that is open, or a group of a long array. Members are named by their place. */
 export type Open = { count: number; children: Map<number, Open> }

@@ -45,7 +45,7 @@ function checkLength(length: number, least: unknown, most: unknown, what: string
   if (typeof most === 'number' && length > most) wrong(`has more than ${most} ${what}`)
 }
 
-/** What a value is by itself. */
+/** Checks a value by itself, without its parts. */
 function checkAlone(value: unknown, schema: Schema, wrong: Wrong): void {
   const same = (one: unknown) => JSON.stringify(one) === JSON.stringify(value)
   if (Array.isArray(schema.enum) && !schema.enum.some(same)) wrong('is none of the values that may be')
@@ -55,7 +55,7 @@ function checkAlone(value: unknown, schema: Schema, wrong: Wrong): void {
   if (Array.isArray(value)) checkLength(value.length, schema.minItems, schema.maxItems, 'elements', wrong)
 }
 
-/** What lies in a value, with the schema of each and its path below. */
+/** The parts of a value, with the schema of each and its path below. */
 function* partsOf(value: unknown, schema: Schema): Generator<[part: unknown, of: unknown, path: string]> {
   if (Array.isArray(value)) for (const [n, one] of value.entries()) yield [one, schema.items, `[${n}]`]
   else if (isObject(value)) {

@@ -50,7 +50,7 @@ export function plainText(text: string): string {
   }
 }
 
-/** What is wrong with a text that should be JSON; undefined when nothing is. */
+/** The fault of a text that should be JSON; undefined when there is none. */
 export function jsonFault(text: string): string | undefined {
   try {
     JSON.parse(text)
@@ -65,7 +65,7 @@ const closes = new Set(['}', ']'])
 /** A string, a bracket, a comma, a colon, or a number or word. */
 const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
 
-/** By lines, two spaces deep, each scalar as it is spelled. */
+/** JSON by lines, two spaces deep, with the spelling of each scalar. */
 export function prettyJson(text: string): string {
   let out = ''
   let depth = 0

@@ -1,7 +1,7 @@
 // Answers of annotation queues that are not stored by the server yet: kept by the browser, one entry for each item.
 
 export type KeptAnswer = {
-  /** Of the feedback that it becomes: sent twice it is stored once. */
+  /** Id of the feedback to create: sent twice it is stored once. */
   id: string
   spec: string
   ref: string
@@ -98,5 +98,5 @@ export const withKept = <Item extends { id: string; annotation_state: string }>(
   })
 }
 
-/** What cannot be stored however often it is sent: the answer, or what it belongs to, is refused. */
+/** Statuses of answers that can never be stored: the answer, or the object that it belongs to, is refused. */
 export const isRefusedForGood = (status: number): boolean => [400, 404, 409, 413, 422].includes(status)

@@ -1,6 +1,6 @@
 // Keys that are pressed one after the other, as `g c`: what a key means after the one before.
 
-/** How long the first key of two is waited with, milliseconds. */
+/** Longest wait for the second key of a sequence, in milliseconds. */
 const patienceMs = 1_000
 
 /**

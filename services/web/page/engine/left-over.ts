@@ -1,4 +1,4 @@
-// What of a recorded value none of the messages that were read from it shows.
+// The rest of a recorded value that none of the messages read from it shows.
 import { dialects, settingMembers } from './message-dialects.ts'
 import { isNothing, isObject, isPartType, type Message, openedText, tagKeys, written } from './message-parts.ts'
 

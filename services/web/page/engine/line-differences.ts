@@ -1,4 +1,4 @@
-// What differs between two texts line by line, with some equal lines around each change and the rest folded.
+// Finds the differences between two texts line by line, with some equal lines around each change and the rest folded.
 import { diffLines } from 'diff'
 
 export type Line =

@@ -1,4 +1,5 @@
-// Which keys of the page are for its list: those that move in it or open its row, unless where they are pressed takes them.
+// The keys of the page that belong to its list: those that move in it or open its row, unless the focused element takes
+// them.
 
 /** `nothing` has the focus; text is typed into a `text`; a `list` and an `overlay` (dialog, menu) have keys of their own. */
 export type KeyPlace = 'nothing' | 'control' | 'text' | 'list' | 'overlay'

@@ -31,7 +31,7 @@ const contentRef = /^weave:\/\/\/[^/\s]+\/[^/\s]+\/object\/[a-z]{1,20}-[\da-f]{4
 
 export const isContentRef = (text: string): boolean => contentRef.test(text)
 
-/** Of a text that is given as an image, a sound or a file. */
+/** The media of a text that is given as an image, a sound or a file. */
 function mediaText(text: string, type: string | null, name: string): MediaSource | null {
   const uri = dataUri.exec(text)
   if (uri !== null) return { from: 'base64', type: uri[1] ?? type, base64: text.slice(uri[0].length), name }
@@ -68,7 +68,7 @@ export function withPictures(text: string): (string | Picture)[] {
 export const maybePicture = (head: string, length: number): boolean =>
   length <= maxPicture && /^data:image\/(?:png|jpe?g|gif|webp|avif);base64,/.test(head)
 
-/** Of an object that SDKs keep images, sound and other contents in. */
+/** The media of an object in which SDKs keep images, sound and other contents. */
 export function filesObject(value: unknown): MediaSource | null {
   if (own(value, '_type') !== 'CustomWeaveType') return null
   const files = own(value, 'files')
@@ -111,7 +111,7 @@ const valueKeys = [
   'base64_image',
   'document_url',
 ]
-/** Of a part that names a format alone. */
+/** The type of a part that names a format alone. */
 const formatType = (kind: string, format: string): string =>
   kind === 'document' ? `application/${format}` : `${/^(?:image|video)/.exec(kind)?.[0] ?? 'audio'}/${format}`
 
@@ -137,7 +137,7 @@ export function mediaSourceOf(part: unknown, kind: string, outer: string | null 
 const maxFound = 24
 const maxVisited = 50_000
 
-/** What a payload holds of them, with the path of each; texts count where they say themselves what they are. */
+/** The media of a payload, with the path of each; a text counts where it names its own type. */
 export function mediaIn(value: unknown, start: string): FoundMedia[] {
   const found: FoundMedia[] = []
   let visited = 0
@@ -186,7 +186,7 @@ const otherNames: Record<string, string> = {
   'audio/mp4': 'video/mp4',
 }
 
-/** How bytes are shown: by what they are, where that is what they are said to be; null = as a download. */
+/** The type by which bytes are shown: their own, where it is the declared one; null = as a download. */
 export function shownAs(bytes: Uint8Array, said: string | null): { type: string; kind: Kind } | null {
   const found = known.find(({ is }) => is(bytes))
   if (found === undefined) return null

@@ -1,4 +1,5 @@
-// How SDKs, providers and instrumentations write down messages, as data: a row for each, with a golden file of its name.
+// The forms in which SDKs, providers and instrumentations write messages, as data: a row for each, with a golden file
+// of its name.
 import type { Dialect } from './dialect-form.ts'
 
 /** Members beside messages that are shown whole: names in them are those of messages by chance. */

@@ -8,11 +8,11 @@ export type Part =
   | { is: 'text' | 'reasoning' | 'refusal'; text: string }
   | { is: 'call'; id: string | null; name: string; arguments: string }
   | { is: 'answer'; id: string | null; name: string | null; text: string }
-  /** What earlier messages were reduced to; empty where the provider keeps that to itself. */
+  /** Summary of earlier messages; empty where the provider keeps it to itself. */
   | { is: 'compaction'; text: string }
   /** An image, a sound, a file; without a source where the bytes are not known. */
   | { is: 'media'; text: string; source: MediaSource | null }
-  /** What is not understood, as JSON. */
+  /** Content of an unknown form, as JSON. */
   | { is: 'json'; text: string }
 export type Message = {
   role: string
@@ -72,7 +72,7 @@ export const isNothing = (value: unknown): boolean =>
   value === '' ||
   (typeof value === 'object' && json.isRawJSON?.(value) !== true && Object.keys(value).length === 0)
 
-/** What lies at a name, or at a path whose names have `/` between them. */
+/** The value at a name, or at a path whose names have `/` between them. */
 export function at(value: unknown, path: string): unknown {
   if (!isObject(value)) return undefined
   if (Object.hasOwn(value, path)) return value[path]
@@ -95,7 +95,7 @@ export const textOrNull = (value: unknown): string | null => (typeof value === '
 type Names = {
   [key in keyof Dialect]-?: NonNullable<Dialect[key]> extends readonly string[] ? key : never
 }[keyof Dialect]
-/** What the rows say together, in their order. */
+/** The names of all rows, in their order. */
 export const names = (member: Names): readonly string[] => [...new Set(dialects.flatMap((row) => row[member] ?? []))]
 
 const plain = (type: string): string => type.replaceAll(/[-.]/g, '_')
@@ -104,7 +104,7 @@ export const tagKeys = ['type', 'part_kind', 'block_type', 'kind']
 const forms = dialects.flatMap(({ parts = [] }) => parts)
 const needs = ({ where, at }: PartForm): number => (where ? 1 : 0) + (at ? 1 : 0)
 const formsByType = new Map<string, PartForm[]>()
-// What asks for more comes first.
+// Forms with more conditions come first.
 for (const form of forms)
   for (const type of form.types ?? [])
     formsByType.set(
@@ -145,7 +145,7 @@ const fits = (part: JsonObject, { where, at: path }: PartForm): boolean => {
   return path === undefined || !isNothing(at(part, path))
 }
 
-/** How a part is read; undefined when nothing says so. */
+/** The form of a part; undefined when no row fits. */
 export function formOf(part: unknown): PartForm | undefined {
   if (!isObject(part)) return undefined
   for (const key of tagKeys) {
@@ -243,7 +243,7 @@ function saidOf(part: unknown, depth: number): Said {
   }
 }
 
-/** What a message says, part by part. */
+/** The contents of a message, part by part. */
 export const saidIn = (content: unknown, depth = 0): Said[] =>
   depth > maxDepth
     ? [{ role: null, parts: [{ is: 'json', text: written(content) }] }]

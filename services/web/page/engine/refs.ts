@@ -4,9 +4,9 @@ export type Ref = {
   entity: string
   project: string
   kind: 'call' | 'object' | 'op' | 'table'
-  /** Of an object or op its name, of a call its id, of a table its digest. */
+  /** Name of an object or op, id of a call, digest of a table. */
   name: string
-  /** Of objects and ops; undefined for all versions. */
+  /** Version of objects and ops; undefined for all versions. */
   version: string | undefined
 }
 

@@ -1,4 +1,4 @@
-// Which terms of a filter the server means when it says what it does not take.
+// Finds the terms of a filter that a refusal of the server is about.
 import { pathsOf } from './filter-fields.ts'
 import type { Expression, Term } from './query-text.ts'
 

@@ -185,14 +185,14 @@ export function microsOf(iso: string): number {
 
 const maxException = 2_000
 
-/** What was thrown comes first: texts of SDKs begin with frames, or are JSON. */
+/** The type of the error comes first: texts of SDKs begin with frames, or are JSON. */
 function exceptionOf(text: string | null): string | null {
   if (text === null) return null
   const line = lineOfThrown(text)
   return (text.startsWith(line) ? text : `${line}\n${text}`).slice(0, maxException)
 }
 
-/** What every shape of a call's row has. */
+/** The members that every shape of a call's row has. */
 export function rowBasicsOf(
   record: Members,
 ): Pick<Row, 'id' | 'traceId' | 'startedAt' | 'startedUs' | 'endedUs' | 'latencyMs' | 'exception'> {
@@ -236,7 +236,7 @@ export function rowOf(record: Members): Row {
 const previewOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 
 const wholeRef = /^weave:\/\/\/\S{1,280}$/
-/** Of members that stand beside others; a ref without its end would be of something else. */
+/** The text of a member among others; a ref without its end would be of something else. */
 const memberOf = (value: unknown): string => {
   const text = previewOf(value)
   return wholeRef.test(text) ? text : cutPreview(text, 60)
@@ -246,7 +246,7 @@ const memberOf = (value: unknown): string => {
 const cutPreview = (text: string, max: number): string =>
   text.length <= max ? text : text.slice(0, max).replace(/weave:\/\/\/\S*$/, '…')
 
-/** What a cell of inputs or output shows of a value, in one line. */
+/** The text of a value in a cell of inputs or output, in one line. */
 export function cellOf(value: unknown, max = 240): string {
   if (value === null || value === undefined) return ''
   if (typeof value !== 'object') return cutPreview(String(value), max)

@@ -83,7 +83,7 @@ const isSmall = (value: number): boolean => (value | 0) === value
 export const wholeNumbers = (values: readonly number[]): Numbers =>
   values.every(isSmall) ? Int32Array.from(values) : Float64Array.from(values)
 
-/** What only some spans have: an empty column where none has it. */
+/** Numbers that only some spans have: an empty column where none has it. */
 export const someNumbers = (values: readonly (number | null)[]): Float64Array =>
   values.every((value) => value === null)
     ? new Float64Array(0)

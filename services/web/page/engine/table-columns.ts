@@ -7,7 +7,7 @@ export type ColumnChange =
   | { is: 'rename'; name: string; to: string }
   | { is: 'remove'; name: string }
 
-/** How to read and make cells of some kind. */
+/** Reads and writes cells of some kind. */
 type Kind<Cell> = {
   nameOf(cell: Cell): string
   renamed(cell: Cell, to: string): Cell

@@ -1,15 +1,15 @@
-// What somebody has changed of a table and not yet saved: rows changed in place, removed, and added behind the others.
+// Unsaved changes of a table: rows changed in place, removed, and added after the others.
 import { type Member, objectText } from './json-texts.ts'
 import { type ColumnChange, membersWithColumns } from './table-columns.ts'
 
 export type Cells = readonly Member[]
 
 export type Edits = {
-  /** By their place in the stored table. */
+  /** Changed rows by their place in the stored table. */
   changed: ReadonlyMap<number, Cells>
   removed: ReadonlySet<number>
   added: readonly Cells[]
-  /** Of all rows that are stored; cells above have them already. */
+  /** Changes of columns in all stored rows; cells above have them already. */
   columns: readonly ColumnChange[]
 }
 
@@ -106,7 +106,7 @@ export function batchesOf(updates: readonly string[], maxUpdates: number, maxLen
 export const keptText = ({ changed, removed, added, columns }: Edits): string =>
   JSON.stringify({ changed: [...changed], removed: [...removed], added, columns })
 
-/** What `keptText` has written; nothing where it is something else. */
+/** Reads a text of `keptText`; nothing where it is something else. */
 export function editsOf(text: string | null): Edits {
   if (text === null) return noEdits
   try {

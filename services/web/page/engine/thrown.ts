@@ -1,4 +1,4 @@
-// What a call has thrown: type, message and stack, from whatever convention sent them.
+// Reads the exception of a call: type, message and stack, from whatever convention sent them.
 
 export type Thrown = {
   /** Empty where only a message is known. */
@@ -115,7 +115,7 @@ function ofObject(members: Members): Thrown | undefined {
   }
 }
 
-/** Of JSON whose end was cut off type and message, which stand before the frames. */
+/** Type and message of JSON whose end was cut off: they come before the frames. */
 function ofCutJson(text: string): Thrown | undefined {
   const said = (name: string): string => {
     const quoted = new RegExp(
@@ -204,7 +204,7 @@ function isTold(thrown: Thrown, by: Thrown): boolean {
   )
 }
 
-/** What one text of a call says was thrown. */
+/** The exception in one text of a call. */
 const thrownOfText = (text: string): Thrown | undefined => ofValue(text)[0]
 
 /** @param record of a call: its exception, and what its attributes hold */
@@ -217,7 +217,7 @@ export function thrownOf({ exception, attributes }: { exception?: unknown; attri
     ...ofValue(exception),
   ]
   const kept: Thrown[] = []
-  // What says more comes first: those with a stack.
+  // Exceptions with a stack come first.
   for (const one of all.toSorted((a, b) => Number(b.stack !== '') - Number(a.stack !== '')))
     if (!kept.some((other) => isTold(one, other))) kept.push(one)
   return kept.slice(0, maxThrown)

@@ -1,4 +1,4 @@
-// Which spans of a trace are the tools that the messages of one of its calls ask for.
+// Finds the spans of a trace that are the tools which the messages of one of its calls ask for.
 import type { Message, Part } from './message-parts.ts'
 import { idAt } from './span-columns.ts'
 import { kindOfSpan, type Tree } from './tree.ts'

@@ -55,7 +55,7 @@ export function matchedSpans(
 ): TraceDifferences {
   const pairs: SpanPair[] = []
   const untilMs = performance.now() + limitMs
-  /** What is still to be shown, the next one last: traces may be deeper than the stack. */
+  /** Pairs that are still to be shown, the next one last: traces may be deeper than the stack. */
   const left: { depth: number; a?: number | undefined; b?: number | undefined }[] = [{ depth: 0, a: lineA, b: lineB }]
   let isCut = false
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
@@ -97,5 +97,5 @@ export function matchedSpans(
   }
 }
 
-/** How much longer or shorter a span took, in milliseconds; one that is there once differs by all of its time. */
+/** Difference of the durations of a span, in milliseconds; one that is there once differs by all of its time. */
 export const changeOfPair = ({ a, b }: SpanPair): number => (b?.ms ?? 0) - (a?.ms ?? 0)

@@ -1,4 +1,4 @@
-// What a row of the list says of its whole trace: how it went, and what it used.
+// Figures of a whole trace in a row of the list: its status, and its usage.
 import { count } from './format.ts'
 import { type Row, type Status, statusNames } from './rows.ts'
 

@@ -1,4 +1,4 @@
-// What the spans of a trace count: tokens and costs of each, and of each with everything below it.
+// Counts of the spans of a trace: tokens and costs of each, and of each with everything below it.
 import type { Shapes } from '../api/routes.gen.ts'
 import { numberAt } from './span-columns.ts'
 
@@ -10,7 +10,7 @@ export type Counts = {
   tokensIn: Float64Array
   tokensOut: Float64Array
   cost: Float64Array
-  /** What a span counts for itself where it reports what those below it do as well; absent: what it reports. */
+  /** Own counts of spans that report also the usage of spans below them; absent: the reported counts. */
   counted?: { tokens: Float64Array; cost: Float64Array } | undefined
 }
 
@@ -32,11 +32,14 @@ export function countedOf({ counted, id, tokens_in, tokens_out, cost }: TreeAnsw
 const sumOf = (a: number | null | undefined, b: number | null | undefined): number | null =>
   a === null || a === undefined ? null : a + (b ?? 0)
 
-/** What a span counts for itself; NaN where it reports none. */
+/** The own tokens of a span; NaN where it reports none. */
 export const tokensOfSpan = ({ counted, tokensIn, tokensOut }: Counts, span: number): number =>
   counted ? numberAt(counted.tokens, span) : numberAt(tokensIn, span) + (tokensOut[span] || 0)
 
-/** What spans count with all below them: the server says of which tokens a span reports no more than those below it. */
+/**
+ * Counts of spans with everything below them: the server says of which tokens a span reports no more than those below
+ * it.
+ */
 export function totalsOf(
   spans: Counts,
   order: Int32Array,

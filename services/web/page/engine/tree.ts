@@ -62,7 +62,7 @@ export type Tree = {
   critical: Uint8Array
   /** Microseconds of a span outside of its children. */
   own: Float64Array
-  /** Of each span with everything below it; NaN where nothing of it reports any. */
+  /** Totals of each span with everything below it; NaN where none of it reports any. */
   total: { tokens: Float64Array; cost: Float64Array }
 }
 
@@ -156,7 +156,7 @@ export function treeOf(spans: Spans, nowUs = 0): Tree {
   const firstChild = new Int32Array(count).fill(-1)
   const next = new Int32Array(count).fill(-1)
   let firstRoot = -1
-  // From the last to the first, so that each list begins with its earliest span.
+  // The loop runs from the last to the first, so that each list begins with its earliest span.
   for (let at = count - 1; at >= 0; at--) {
     const span = sorted[at] as number
     const above = parent[span] as number
@@ -231,7 +231,7 @@ function measure(tree: Tree, firstChild: Int32Array, next: Int32Array, nowUs: nu
     }
     own[span] = to - from - covered
   }
-  // From each root back: the child that ended last, then what ended before that one began.
+  // Walks back from each root: the child that ended last, then the one that ended before that began.
   const todo: [span: number, until: number][] = []
   for (const [line, span] of order.entries()) if (depth[line] === 0) todo.push([span, endOf(spans, span, nowUs)])
   for (let item = todo.pop(); item !== undefined; item = todo.pop()) {
@@ -268,7 +268,7 @@ export type View = {
   mode?: TraceMode | undefined
 }
 
-/** Which spans match; undefined when nothing is asked for. */
+/** Test of whether a span matches; undefined when there is no search. */
 export function matcherOf(tree: Tree, view: Omit<View, 'collapsed'>): ((span: number) => boolean) | undefined {
   const { onlyCritical, kind, status, model, minShare, inPayloads } = view
   const { spans, critical } = tree
@@ -335,7 +335,7 @@ export function visibleLines(tree: Tree, view: View): Int32Array {
   return lines.subarray(0, length)
 }
 
-/** What was looked for last: tree, rows and keys ask the same. */
+/** Result of the last search: tree, rows and keys share it. */
 const found = new WeakMap<Spans, { needle: string; marks: Uint8Array }>()
 
 function marksOf(spans: Spans, needle: string): Uint8Array {

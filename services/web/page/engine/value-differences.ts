@@ -1,4 +1,4 @@
-// Which values some calls have more often, or less often, than others: by the share of calls that have each.
+// Finds values that some calls have more often, or less often, than others: by the share of calls that have each.
 
 type Value = string | number
 export type Counted = { value: Value; calls: number }
@@ -18,7 +18,7 @@ export type ValueDifference = {
   isAtMost: 'here' | 'elsewhere' | undefined
 }
 
-/** What one call alone has says nothing of the others. */
+/** A value of a single call says nothing about the others. */
 const leastCalls = 2
 const leastShare = 0.01
 

@@ -3,7 +3,7 @@ import { baseUrl } from '../api/client.ts'
 import { ask } from '../worker/client.ts'
 import { compareSearch, listOf, maxRuns } from './search.ts'
 
-/** What an address asks to compare. */
+/** The runs to compare, from an address. */
 export function comparedOf(search: Record<string, unknown>) {
   const { runs, lower, metrics } = compareSearch(search)
   return { ids: listOf(runs).slice(0, maxRuns), lower: listOf(lower), chosen: listOf(metrics) }
@@ -16,6 +16,6 @@ export const comparisonQuery = (projectId: string, { ids, lower, chosen }: Compa
   queryFn: ({ signal }: { signal: AbortSignal }) =>
     ask('comparison', [baseUrl, projectId, ids, lower, chosen], { signal }),
   enabled: ids.length > 1,
-  // What was read ahead of the page is not asked for again.
+  // Data that was read ahead of the page is not read again.
   staleTime: 5_000,
 })

@@ -36,7 +36,7 @@ function matches(row: RunRow, of: Distribution | undefined, bin: number | undefi
   return value !== undefined && (of.isTruth ? Number(value) : binOf(Number(value), of)) === bin
 }
 
-/** What a row's score looks like in a cell. */
+/** A row's score in a cell. */
 function Score({ value }: { value: number | boolean | undefined }) {
   if (value === undefined) return <span className="dim">–</span>
   if (typeof value === 'number') return <span title={String(value)}>{figure(value)}</span>

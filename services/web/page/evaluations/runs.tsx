@@ -42,7 +42,7 @@ function scoreNamesOf(heads: readonly RunHead[]): string[] {
   return [...counts].sort(([, a], [, b]) => b - a).map(([name]) => name)
 }
 
-/** How many rows the runs in view have. */
+/** Number of rows of the runs in view. */
 function useRowCounts(projectId: string, heads: readonly RunHead[]) {
   const results = useQueries({
     queries: heads.map(({ id, status }) => ({

@@ -1,4 +1,4 @@
-// What the addresses of evaluations say.
+// The addresses of evaluations.
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
@@ -28,5 +28,5 @@ export const listOf = (value: string | undefined): string[] =>
 /** Runs that can stand side by side. */
 export const maxRuns = 5
 
-/** By which a run is called while it is compared: the first is A. */
+/** Letter of a run in a comparison: the first is A. */
 export const runLetter = (place: number): string => 'ABCDE'.charAt(place)

@@ -17,7 +17,7 @@ export const useRuns = (projectId: string, ids: string[] | null = null) =>
     refetchInterval: ({ state }) => (state.data?.heads.some(({ status }) => status === 'running') ? againMs : false),
   })
 
-/** How far runs are that go on: rows that are done, and all of them. */
+/** Progress of running runs: finished rows, and all of them. */
 export function useProgress(projectId: string, ids: readonly string[]) {
   const results = useQueries({
     queries: ids.map((call_id) => ({
@@ -47,7 +47,7 @@ export const useComparison = (projectId: string, compared: ComparedRuns) =>
 
 export type RunUsage = { tokens: number; cost: number }
 
-/** What each run took with everything below it; of a run whose calls are too many to be added up there is nothing. */
+/** Usage of each run with everything below it; none for a run with too many calls to add up. */
 export function useUsage(projectId: string, ids: readonly string[]): ReadonlyMap<string, RunUsage> {
   return useQueries({
     queries: ids.map((id) => ({

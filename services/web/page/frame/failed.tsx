@@ -55,7 +55,7 @@ export function Failed({ error }: ErrorComponentProps) {
     </>
   )
   return (
-    // What failed may be the frame.
+    // The fault may be in the frame.
     <CatchBoundary getResetKey={() => ''} errorComponent={() => <main>{body}</main>}>
       <Frame title="Page not shown" crumbs={<span className="at">Page not shown</span>}>
         {body}

@@ -1,4 +1,4 @@
-// What the palette finds in the project that is open: operations, saved views, dashboards and threads.
+// Results of the palette in the open project: operations, saved views, dashboards and threads.
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { useDeferredValue } from 'react'
 import { json, lines } from '../api/client.ts'
@@ -10,7 +10,7 @@ import { viewsQuery } from '../views/saved-views.ts'
 
 export type Here = { entity: string; project: string }
 
-/** Of each kind. */
+/** Number of results of each kind. */
 const maxFound = 8
 const keptMs = 60_000
 const latestThreads = 100

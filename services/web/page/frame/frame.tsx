@@ -1,4 +1,4 @@
-// What stands around every page: the rail, and the bar with its crumbs.
+// The frame of every page: the rail, and the bar with its breadcrumbs.
 import { Link, useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
 import { signOut, useHasEnded, useSession } from '../api/session.ts'

@@ -1,4 +1,5 @@
-// How the server is, in a sign: asked once the page stands still, again when somebody comes back to it, and while a list is live.
+// Shows the health of the server: read once the page is idle, again when somebody comes back to it, and while a list is
+// live.
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -18,7 +19,7 @@ const longestMs = 2_000
 /** While a list is live. */
 const liveMs = 15_000
 
-/** What the page shows comes before it. */
+/** The contents of the page come before it. */
 function useIsIdle(): boolean {
   const client = useQueryClient()
   const [isIdle, setIdle] = useState(false)

@@ -3,7 +3,7 @@ import { useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Frame, ProjectCrumbs } from './frame.tsx'
 
-/** Of the address: pages of a project alone may ask. */
+/** The project in the address: only pages of a project may use it. */
 export function useProject(): { entity: string; project: string; projectId: string } {
   const { entity = '', project = '' } = useParams({ strict: false }) as { entity?: string; project?: string }
   return { entity, project, projectId: `${entity}/${project}` }

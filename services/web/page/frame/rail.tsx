@@ -9,7 +9,7 @@ type Page = {
   label: string
   icon: IconName
   key: KeyName
-  /** Of the address. */
+  /** Query of the address. */
   search?: { class: 'datasets' }
 }
 

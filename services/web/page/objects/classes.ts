@@ -19,7 +19,7 @@ export const isOfKind = (kind: ObjectKind, name: string | null): boolean =>
 
 export const objectKind = (value: unknown): ObjectKind | undefined => objectKinds.find((kind) => kind === value)
 
-/** What the query of objects asks for. */
+/** Filter of the query of objects. */
 export const classFilter = (kind: ObjectKind) =>
   kind === 'others'
     ? { exclude_base_object_classes: Object.values(names).flatMap(([, classes]): readonly string[] => classes) }

@@ -147,7 +147,7 @@ type LinksProps = {
   search: { op?: '1' | undefined; tz?: string | undefined }
 }
 
-/** To the pages that show what the version holds in a form of their own. */
+/** Links to the pages that show the version's content in a form of their own. */
 function LinksOf({ objectId, digest, kind, search }: LinksProps) {
   const { entity, project } = useProject()
   return (

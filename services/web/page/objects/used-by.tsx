@@ -1,4 +1,4 @@
-// How many calls were given something, as a link to them.
+// Links to the calls that used an object, with their number.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { json } from '../api/client.ts'

@@ -1,5 +1,5 @@
-// What is done with a version: its ref and code that reads it are copied, a new version is made of it, it is deleted;
-// and how many calls were given it.
+// Actions on a version: copy its ref and code that reads it, make a new version, delete it; and the number of calls
+// that used it.
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -21,7 +21,7 @@ type Props = {
   isOp: boolean
   /** Whether there is no later version. */
   isLatest: boolean
-  /** Of the value; longer ones are not edited in the page. */
+  /** Size of the value; larger ones are not edited in the page. */
   bytes: number
 }
 

@@ -11,7 +11,7 @@ import './answer-grounds.css'
 const maxShown = 2_000
 const maxText = 200
 
-/** From 0, all but certain, to 4. */
+/** Doubt from 0, almost certain, to 4. */
 const doubtOf = (share: number): number => [0.9, 0.7, 0.5, 0.2].filter((bound) => share < bound).length
 const shareText = (share: number): string => `${(share * 100).toFixed(share > 0.995 || share < 0.1 ? 2 : 0)} %`
 

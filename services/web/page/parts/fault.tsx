@@ -35,7 +35,7 @@ function useCountdown(error: unknown, onRetry: () => void): number {
   return state.of === error ? state.left : 0
 }
 
-/** What is deleted comes back by no repetition: links to it lead here. */
+/** A deleted object does not come back by a repetition: links to it lead here. */
 function Deleted({ values, at }: { values: FaultValues; at: string }) {
   const { tz } = useSearch({ strict: false }) as { tz?: string }
   const zone = useZone(tz)

@@ -10,7 +10,7 @@ export type Column<Item> = {
   /** A track of a grid: `8rem`, `minmax(12rem, 1fr)`. */
   width: string
   isNumber?: boolean
-  /** Of columns that can be sorted by. */
+  /** Sort direction of columns that can be sorted by. */
   sorted?: 'descending' | 'none'
   /** Its cells have links or controls of their own. */
   isOwn?: boolean

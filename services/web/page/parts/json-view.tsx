@@ -19,7 +19,7 @@ const openBelow = 24
 const openLevels = 5
 const shortBytes = 2_000
 
-/** What is known of the lines: rows by their container and place, and which document a container lies in. */
+/** State of the lines: rows by their container and place, and the document of each container. */
 type Store = {
   root: NodeRef
   open: Open
@@ -79,7 +79,7 @@ function useJson(root: NodeRef) {
       if (isLeft) return
       current.open.count = count
       await load([], 0)
-      // What is short lies open: a few members, some levels deep.
+      // Short containers are open: a few members, some levels deep.
       const openShort = async (path: number[], members: number) => {
         for (let place = 0; place < Math.min(members, openBelow); place++) {
           const way = [...path, place]
@@ -106,7 +106,7 @@ type JsonProps = {
   name: string
   /** Where the value stands in a record; without it from its own root on. */
   at?: readonly Segment[]
-  /** What the page does with a value beside copying it. */
+  /** Actions of the page on a value, beside copying it. */
   acts?: ValueActs
 }
 
@@ -136,7 +136,7 @@ export const JsonView = memo(function JsonView({ root, label, name, at: start = 
     else if (isContainer(row) || row.holdsJson) expand(path).catch(() => undefined)
     else if (row.kind === 'string') setReading(row)
   }
-  /** What can be done with the value of a line. */
+  /** Opens the menu of a line's value. */
   const openMenu = (line: number) => {
     const places = pathAt(line)
     const row = rowAt(line)

@@ -165,7 +165,7 @@ function Picture({ url, name, className, tabIndex }: PictureProps) {
 const maxSmall = 2 * 2 ** 20
 
 type SmallProps = MediaProps & {
-  /** What stands beside the picture in place of what stands there without it. */
+  /** Text beside the picture in place of the default one. */
   label?: string
   tabIndex?: number
   children: ReactNode

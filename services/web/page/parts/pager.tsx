@@ -1,13 +1,13 @@
 import { count } from '../engine/format.ts'
 
 type Pages = {
-  /** From 0. */
+  /** Number of the page, from 0. */
   page: number
   size: number
   /** Rows that this page shows. */
   shown: number
   hasNext: boolean
-  /** Of the times in the rows. */
+  /** Zone of the times in the rows. */
   zone: string
   onPage(page: number): void
 }

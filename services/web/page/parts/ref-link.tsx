@@ -13,7 +13,7 @@ const signs: Record<Ref['kind'], IconName> = { call: 'calls', object: 'other', o
 export const mediaSign = (type: string): IconName =>
   /image/i.test(type) ? 'image' : /audio|video|wave/i.test(type) ? 'play' : 'text'
 
-// What it stands in has a click of its own.
+// The surrounding element has its own click.
 const alone = { onClick: (event: MouseEvent) => event.stopPropagation(), style: { color: 'inherit' } }
 
 type RefLinkProps = {

@@ -9,7 +9,7 @@ const RowLink = ({ href }: { href: string }) => (
     tabIndex={-1}
     aria-hidden="true"
     draggable={false}
-    // What the cell would tell lies below the link.
+    // The tooltip of the cell lies below the link.
     onPointerEnter={({ currentTarget }) => {
       const tip = currentTarget.parentElement?.querySelector<HTMLElement>(':not(.whole)[title]')?.title
       if (tip) currentTarget.title = tip

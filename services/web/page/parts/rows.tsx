@@ -40,7 +40,7 @@ type RowsProps = {
   /** Grows to its lines and no further. */
   fits?: boolean
   handle?: Ref<RowsHandle>
-  /** What the page lists: it takes keys wherever nothing else does. */
+  /** Whether it is the page's main list: it takes keys wherever nothing else does. */
   isMain?: boolean
   children?: ReactNode
 }
@@ -91,7 +91,7 @@ export function Rows(props: RowsProps) {
     Math.min(count, Math.ceil((offset + room) / height) + extra),
   ]
   const [first, last] = within(overscan)
-  // What is in view is drawn first.
+  // Rows in view are drawn first.
   const [from, to] = within(useDeferredValue(overscan, 0))
 
   useMainKeys(box, props.isMain === true)

@@ -11,10 +11,10 @@ export const ShortText = ({ json = '""', max = 60 }: { json?: string | undefined
 
 type Props = {
   label: string
-  /** Of the box, for those who scroll it by keys. */
+  /** Label of the box, for readers who scroll it by keys. */
   about: string
   heads: readonly { key: string; name: string }[]
-  /** What stands before each row, and is its head. */
+  /** Cell before each row, as its head. */
   firstOf?: (row: number) => ReactNode
   /** A cell for each head. */
   rows: readonly (readonly ReactNode[])[]

@@ -1,11 +1,11 @@
-// What is read, and the reader of one part of it beside it. The border moves by drag or by arrow keys.
+// A list, and the reader of one part of it beside it. The border moves by drag or by arrow keys.
 import { type PointerEvent, type ReactNode, useRef, useState } from 'react'
 import './split.css'
 
 const widthKey = 'callhouse.reader'
 
 type SplitProps = {
-  /** What the reader is called. */
+  /** Label of the reader. */
   label: string
   /** Nothing where there is nothing to read. */
   reader: ReactNode

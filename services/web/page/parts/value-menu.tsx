@@ -1,4 +1,4 @@
-// What can be done with one value of a JSON view: copying it or its path, opening what it names, and whatever the page adds.
+// Actions on one value of a JSON view: copying it or its path, opening its target, and those of the page.
 import { type ReactNode, useEffect, useState } from 'react'
 import { jsonPath, type Segment } from '../engine/json-paths.ts'
 import { parsedRef } from '../engine/refs.ts'
@@ -17,7 +17,7 @@ export type ValueActs = (path: readonly Segment[], json: string, onClose: () => 
 
 type MenuProps = {
   row: NodeRow
-  /** From the document on; null where it lies in a text that holds JSON. */
+  /** Path from the document on; null where it lies in a text that holds JSON. */
   path: readonly Segment[] | null
   acts: ValueActs | undefined
   onClose(): void

@@ -21,7 +21,7 @@ export function Words({ before, now, max, isWhole = false }: WordsProps) {
     (sum, { value, added, removed }) => sum + (added || removed ? 0 : value.trim().length),
     0,
   )
-  // Of texts with little in common the second one alone is read.
+  // When the texts have little in common, only the second one is readable.
   if (changes === undefined || (kept ?? 0) * 3 < Math.min(now.length, max)) {
     if (!isWhole) return <T text={now} max={max} />
     return (

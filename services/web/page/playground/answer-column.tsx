@@ -179,7 +179,7 @@ function CopyCode({ draft, column, projectId, name }: CodeProps) {
   )
 }
 
-/** What the recorded call cost; undefined while it is not known, and where no price is. */
+/** Cost of the recorded call; undefined while it is not known, and where there is no price. */
 function useCost(projectId: string, callId: string | null) {
   const { data } = useQuery({
     queryKey: ['cost', projectId, callId],
@@ -191,7 +191,7 @@ function useCost(projectId: string, callId: string | null) {
   return data?.models.some(({ price }) => price !== null) ? data.total : undefined
 }
 
-/** What is wrong with an answer, as lines; none where it keeps to the schema. */
+/** Faults of an answer, as lines; none where it keeps to the schema. */
 function faultsOf(text: string, schema: string): string[] {
   try {
     return schemaFaults(JSON.parse(text), JSON.parse(schema)).map(({ path, reason }) => `${path || 'it'} ${reason}`)

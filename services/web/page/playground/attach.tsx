@@ -43,7 +43,7 @@ async function attachedOf(files: Iterable<File>): Promise<Found> {
 export type Attachments = Required<Pick<DraftMessage, 'images' | 'documents'>>
 export const attachmentsOf = ({ images = [], documents = [] }: DraftMessage): Attachments => ({ images, documents })
 
-/** What a message has and some files more; beyond the most of each kind they are left out. */
+/** The files of a message and some more; beyond the limit of each kind they are left out. */
 export async function withFiles(
   { images, documents }: Attachments,
   files: Iterable<File>,
@@ -59,7 +59,7 @@ export async function withFiles(
 type Props = {
   label: string
   attached: Attachments
-  /** Why some of the files were not taken. */
+  /** The reason why some of the files were not added. */
   fault: string | undefined
   onFiles(files: Iterable<File>): void
   onChange(attached: Attachments): void

@@ -78,7 +78,7 @@ function useRunAll(projectId: string, draft: Draft, rows: readonly Row[]) {
 type Props = {
   projectId: string
   draft: Draft
-  /** Why nothing may be asked. */
+  /** The reason why no request may be sent. */
   whyNot: string | undefined
   onUse(variables: Record<string, string>): void
   onClose(): void

@@ -6,7 +6,7 @@ export type AnswerDifferences = {
   isOffered: boolean
   isShown: boolean
   toggle(): void
-  /** What the column is shown against; undefined where it is shown as it is. */
+  /** The text that the column is compared with; undefined where it is shown as it is. */
   beforeOf(place: number): string | undefined
   /** @param text of a complete answer; undefined while there is none */
   onAnswer(key: ModelColumn['key'], text: string | undefined): void

@@ -1,4 +1,4 @@
-// What stands in the playground: messages, variables, tools, and one column per model; kept for the tab.
+// Draft of the playground: messages, variables, tools, and one column per model; kept for the tab.
 import { readMessage } from '../engine/conversation.ts'
 import { isNothing, type Message, written } from '../engine/message-parts.ts'
 import { variableNames } from '../engine/variables.ts'
@@ -42,17 +42,17 @@ export type Draft = {
   prompt: string | undefined
   columns: ModelColumn[]
   keeps: boolean
-  /** How likely each part of an answer was is asked for. */
+  /** Whether the request asks for log probabilities. */
   likely: boolean
 }
 
 export const maxColumns = 4
-/** Of one message. */
+/** Number of images in one message. */
 export const maxImages = 4
 export const maxDocuments = 4
 export const documentType = 'application/pdf'
 export const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
-/** Of an image that the page does not load. */
+/** Whether an image is at another address, which the page does not load. */
 export const isElsewhere = (address: string): boolean => address.length <= 4_000 && /^https?:\/\/[^\s]+$/i.test(address)
 const isImage = (value: unknown): value is string =>
   isText(value) && (isElsewhere(value) || imageTypes.some((type) => value.startsWith(`data:${type};base64,`)))
@@ -94,7 +94,7 @@ const orEmpty = (value: unknown): string => (isText(value) ? value : '')
 const formatOf = (value: unknown): Format | undefined =>
   isText(value) && Object.hasOwn(formats, value) ? (value as Format) : undefined
 
-/** What an address names as a prompt; undefined for what is none. */
+/** The prompt in an address; undefined when it is none. */
 export function promptOf(address: string | undefined): { objectId: string; digest: string } | undefined {
   const [, objectId, digest] = /^(.+)\/([^/]+)$/.exec(address ?? '') ?? []
   return objectId === undefined || digest === undefined ? undefined : { objectId, digest }
@@ -152,7 +152,7 @@ export function readDraft(projectId: string): Draft {
       if (draft) return draft
     }
   } catch {
-    // What another version has kept, or storage that is closed.
+    // The draft of another version of the page, or storage that is closed.
   }
   return emptyDraft()
 }
@@ -164,7 +164,7 @@ export function keepDraft(projectId: string, draft: Draft): void {
   }
 }
 
-/** Of all messages but the assistant's, as the server fills them. */
+/** Variables of all messages but the assistant's, as the server fills them. */
 export const variablesOf = (messages: readonly Pick<DraftMessage, 'role' | 'text'>[]): string[] =>
   variableNames(messages.flatMap(({ role, text }) => (role === 'assistant' ? [] : text)))
 
@@ -209,7 +209,7 @@ export function readPrompt(value: unknown): StoredMessage[] | null {
   if (!Array.isArray(all) || all.length === 0) return null
   return all.map((stored) => {
     const said = readMessage(stored)
-    // What is not understood is shown as it is stored.
+    // A message of an unknown form is shown as it is stored.
     const unread = isNothing(stored) ? '' : written(stored)
     return { stored, said: said ?? [], drafts: said?.map(draftMessage) ?? [emptyMessage('user', unread)] }
   })
@@ -272,7 +272,7 @@ export function columnOf(model: string, inputs: Record<string, unknown>): ModelC
   return column
 }
 
-/** How a recorded request asked for its answer. */
+/** Response format of a recorded request. */
 export function formatOfRequest({ response_format }: Record<string, unknown>): Pick<Draft, 'format' | 'schema'> {
   const { type, json_schema } = membersOf(response_format)
   const { schema } = membersOf(json_schema)

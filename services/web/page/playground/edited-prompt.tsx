@@ -1,4 +1,4 @@
-// Which version of a prompt is edited, and saving: as its next version, or as another prompt.
+// Shows the edited version of a prompt and saves it: as its next version, or as another prompt.
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'

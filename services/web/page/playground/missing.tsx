@@ -1,4 +1,4 @@
-// What keeps a project from asking models, and where it is mended.
+// Shows what a project lacks for requests to models, and where to add it.
 import { Link } from '@tanstack/react-router'
 import { mayAdminister, useSession } from '../api/session.ts'
 import { useProject } from '../frame/project-page.tsx'

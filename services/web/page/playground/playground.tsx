@@ -59,7 +59,7 @@ const useModels = (projectId: string) =>
 export function Playground() {
   const { projectId } = useProject()
   const { call, prompt, model } = useSearch({ from: route })
-  // What was being written goes on where the address asks for nothing else, or for the prompt that it changes.
+  // The draft stays where the address names nothing else, or the prompt that it changes.
   // biome-ignore lint/correctness/useExhaustiveDependencies: read again with each address
   const kept = useMemo(() => readDraft(projectId), [projectId, call, prompt, model])
   const ofCall = useRecorded(projectId, call)
@@ -69,7 +69,7 @@ export function Playground() {
   const started = call === undefined ? ofPrompt : ofCall
   const addressOf = (prompt: string | undefined, more = '') => `${projectId} ${prompt ?? ''} ${more}`
   const address = addressOf(asked, `${call ?? ''} ${model ?? ''}`.trim())
-  // What was saved has an address of its own, and goes on as it is.
+  // The saved version has its own address, and the draft stays as it is.
   const [own, setOwn] = useState<{ address: string; key: string }>()
   const key = own?.address === address ? own.key : address
   const isAsked = call !== undefined || asked !== undefined
@@ -106,7 +106,7 @@ type BenchProps = {
   first(): Draft
   edited: EditedPrompt | undefined
   notice: string | undefined
-  /** Told of a version that was saved, before the address names it. */
+  /** Called with a saved version, before the address names it. */
   onPrompt(prompt: string): void
 }
 

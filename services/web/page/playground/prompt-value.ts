@@ -69,7 +69,7 @@ export function changedPrompt(
     : withMember(described, 'content', JSON.stringify(messages.find(isSaid)?.text ?? ''))
 }
 
-/** What a version says of itself. */
+/** Description in a version. */
 export const descriptionOf = (value: unknown): string => {
   const { description } = (value ?? {}) as Record<string, unknown>
   return typeof description === 'string' ? description : ''

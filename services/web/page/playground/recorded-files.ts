@@ -6,7 +6,7 @@ import { load, maxUnasked } from '../parts/media.tsx'
 import { type Attachments, attachmentsOf, dataAddressOf, maxBytes } from './attach.tsx'
 import { type DraftMessage, documentType, hasFiles, imageTypes, isElsewhere, maxDocuments, maxImages } from './draft.ts'
 
-/** Of all messages: a request is not much larger than this. */
+/** Bytes of all messages: a request is not much larger than this. */
 const maxAllBytes = 16 * 2 ** 20
 const maxLoaded = 50
 const pdfHead = '%PDF-'
@@ -27,7 +27,7 @@ async function withPart(
   if (source === null) return undefined
   const { images, documents } = files
   if (source.from === 'address') {
-    // What the model's provider fetched before, it is asked to fetch again; the page does not.
+    // The model's provider fetches an address again that it fetched before; the page does not.
     const fits = /image/.test(text) && isElsewhere(source.address) && images.length < maxImages
     return fits ? { files: { images: [...images, source.address], documents }, bytes } : undefined
   }

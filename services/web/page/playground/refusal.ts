@@ -1,4 +1,4 @@
-// What the server or a provider says when it refuses a request to a model.
+// Messages of the server or a provider when it refuses a request to a model.
 
 export type RunRefusal = {
   message: string

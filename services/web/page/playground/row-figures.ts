@@ -1,9 +1,9 @@
-// What answers to rows of a dataset took: each by itself, and all of a model together.
+// Figures of the answers to rows of a dataset: each by itself, and all of a model together.
 import type { Shapes } from '../api/routes.gen.ts'
 import { count, duration, money } from '../engine/format.ts'
 import type { Run } from './run.ts'
 
-/** By the id of the recorded call; of one without a price there is none. */
+/** Costs by the id of the recorded call; a call without a price has none. */
 export type Costs = ReadonlyMap<string, number>
 
 type Usage = Shapes['calls.usage']['out']['call_usage'][string][string]

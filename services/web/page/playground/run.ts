@@ -4,7 +4,7 @@ import type { Answer } from '../engine/completion-stream.ts'
 export type Run = {
   answer: Answer
   isRunning: boolean
-  /** What was refused or broke, as the server or the provider said it. */
+  /** The fault of a refused or broken request, as the server or the provider worded it. */
   fault: string | null
   /** The name of the API key that the server lacks for the model. */
   secret: string | null

@@ -1,4 +1,4 @@
-// What recorded calls cost, asked for together.
+// Costs of recorded calls, in one request.
 import { useQuery } from '@tanstack/react-query'
 import { json } from '../api/client.ts'
 import { type Costs, costOf } from './row-figures.ts'

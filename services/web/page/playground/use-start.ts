@@ -1,4 +1,4 @@
-// What the playground starts with: a recorded call, a version of a prompt, or what was being written.
+// The start of the playground: a recorded call, a version of a prompt, or the last draft.
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { baseUrl } from '../api/client.ts'
 import { openQuery } from '../traces/trace-query.ts'
@@ -31,7 +31,7 @@ export type EditedPrompt = {
   messages: readonly DraftMessage[]
 }
 
-/** Of `left` files of the call there are no copies in the draft. */
+/** The draft, and the number of files of the call (`left`) without copies in it. */
 export type Started = { draft: Draft; left: number; edited?: EditedPrompt }
 
 /** Inputs beyond this are no request to a model. */
@@ -120,7 +120,7 @@ export const loadPrompt = (client: QueryClient, projectId: string, prompt: strin
     queryFn: ({ signal }) => readVersion(projectId, prompt, signal),
   })
 
-/** What was being written, for one model. */
+/** The last draft, for one model. */
 export const draftWith = (projectId: string, model: string): Draft => ({
   ...readDraft(projectId),
   columns: [emptyColumn(model)],

@@ -124,7 +124,7 @@ function Card({
   )
 }
 
-/** Who may send makes the first project; whoever may not is told whom to ask. */
+/** A reader who may send creates the first project; others see whom to ask. */
 function NoProject({ session }: { session: Session }) {
   const { user_id, grants, entity, role } = session
   const scopes = Array.isArray(grants) ? grants : undefined

@@ -1,4 +1,4 @@
-// What sends the first call, for this server and project, in the reader's language.
+// Code that sends the first call, for this server and project, in the reader's language.
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { baseUrl } from '../api/client.ts'

@@ -1,4 +1,4 @@
-// How much a project keeps, asked for on demand: the server adds it up for this.
+// Storage of a project, read on demand: the server adds it up for this.
 import { useQuery } from '@tanstack/react-query'
 import { json } from '../api/client.ts'
 import { bytes } from '../engine/format.ts'

@@ -46,7 +46,7 @@ const stateOf = ({ before, now, isEqual }: MessagePair): string | undefined =>
 
 type AgainstProps = { before: readonly ShownMessage[]; now: readonly ShownMessage[] }
 
-/** What was taken out and put in against another version. */
+/** Text that was removed and added against another version. */
 export function MessageDifferences({ before, now }: AgainstProps) {
   const pairs = versionPairs(before, now)
   return (

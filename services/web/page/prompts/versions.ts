@@ -6,7 +6,7 @@ import { readPrompt } from '../playground/draft.ts'
 export type ShownMessage = {
   role: string
   text: string
-  /** What is in it besides its text. */
+  /** Contents beside its text. */
   notes: string[]
 }
 

@@ -1,4 +1,4 @@
-// Who changed what: the audit log of what the reader administers, the newest first.
+// The audit log of the scopes that the reader administers, the newest events first.
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -103,7 +103,7 @@ function Entry({ event, zone }: { event: Event; zone: string }) {
 
 type TypedProps = { placeholder: string; value: string; onValue(value: string): void }
 
-/** What is typed counts from Enter on, or when the field is left: whole names alone are found. */
+/** The typed text counts from Enter on, or when the field is left: only whole names are found. */
 function Typed({ placeholder, value, onValue }: TypedProps) {
   const [text, setText] = useState(value)
   const take = () => text.trim() !== value && onValue(text.trim())

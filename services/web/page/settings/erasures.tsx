@@ -1,4 +1,4 @@
-// What was deleted of a project and is removed for good: asked for here, with how far it is and what its receipt counts.
+// Erasures of a project: requests, their progress and the counts of their receipts.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json, lines } from '../api/client.ts'

@@ -1,4 +1,4 @@
-// What of a project must stay: holds, made by admins and released by owners.
+// Holds of a project, made by admins and released by owners.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json, lines } from '../api/client.ts'

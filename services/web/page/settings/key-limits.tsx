@@ -28,7 +28,7 @@ export const limitsText = (limits: Limits): string =>
 export const textsOf = (limits: Partial<Record<string, number | null>>): Record<string, string> =>
   Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, limit ? String(limit) : '']))
 
-/** What was typed, without what is empty. */
+/** The typed numbers, without empty ones. */
 export const numbersOf = <Of extends string>(typed: Partial<Record<Of, string>>): Partial<Record<Of, number>> =>
   Object.fromEntries(
     Object.entries<string | undefined>(typed).flatMap(([name, text]) =>

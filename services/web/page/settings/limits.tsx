@@ -1,4 +1,4 @@
-// How much a project may take, and what it has taken: bars against its quotas, days, and keys.
+// Limits and usage of a project: bars against its quotas, days, and keys.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json } from '../api/client.ts'

@@ -1,4 +1,4 @@
-// What rules make of a text, while they are written; nothing of it is kept.
+// Preview of rules on a text, while they are written; nothing of it is stored.
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { json } from '../api/client.ts'
@@ -15,7 +15,7 @@ const example = `{
 }`
 const pauseMs = 250
 
-/** What is shown of a value that stays the same while somebody types. */
+/** The value that stays the same while somebody types. */
 function useSettled<Value>(value: Value, text: string): Value {
   const [settled, setSettled] = useState(value)
   // biome-ignore lint/correctness/useExhaustiveDependencies: its text says when it is another one

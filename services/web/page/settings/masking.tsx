@@ -1,4 +1,4 @@
-// What is kept out of the store: sets and rules of a project, tried on a text while they are written.
+// Masking of a project: its sets and rules, tried on a text while they are written.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json } from '../api/client.ts'

@@ -137,7 +137,7 @@ function May({ held, onHeld }: { held: readonly Action[]; onHeld(held: readonly 
   )
 }
 
-/** What no role of the chosen user holds; a new user is granted a role that does. */
+/** Actions that no role of the chosen user holds; a new user is granted a role that does. */
 const lackingIn = (draft: Draft, users: readonly User[]) => {
   const user = users.find(({ id }) => id === draft.user)
   return user && lackingOf(user.grants, draft.held, scopesOf(draft.scopes))
@@ -185,7 +185,7 @@ function For({ draft, change, users }: ForProps) {
   )
 }
 
-/** What the dialog begins with: the project that is open, else what the reader opens. */
+/** The start of the dialog: the project that is open, else the scopes of the reader. */
 function startOf(projectId: string, grants: string[] | '*' | undefined, isAdmin: boolean, own: string): Draft {
   const everything = grants === undefined || grants === '*' ? '*' : grants.join(', ')
   return {

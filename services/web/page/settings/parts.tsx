@@ -1,5 +1,5 @@
-// What sections are made of: a head, a table that becomes cards in narrow windows, fields, and questions before what
-// cannot be taken back.
+// Parts of sections: a head, a table that becomes cards in narrow windows, fields, and questions before irreversible
+// actions.
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { Dialog } from '../parts/dialog.tsx'
@@ -87,7 +87,7 @@ type SelectFieldProps<Value extends string> = {
   label: string
   hint?: string
   value: NoInfer<Value>
-  /** What each value is called. */
+  /** Label of each value. */
   of: Readonly<Record<Value, string>>
   onChange(value: NoInfer<Value>): void
 }
@@ -142,7 +142,7 @@ const submitOf = (change: { mutate(): void }) => (event: FormEvent) => {
 
 export type FormDialogProps = {
   title: string
-  /** What the button that runs it says. */
+  /** Label of the button that runs it. */
   act: string
   run(): Promise<unknown>
   /** Whether all that it needs is there. */
@@ -184,9 +184,9 @@ type SaveFormProps = {
   act: string
   run(): Promise<unknown>
   isChanged: boolean
-  /** What a change means, said before it is saved. */
+  /** Meaning of a change, shown before it is saved. */
   hint: string
-  /** What is said while nothing is changed. */
+  /** Text while nothing is changed. */
   rest?: string
   children: ReactNode
 }

@@ -18,7 +18,7 @@ type Seen = { model: string; calls: number; input: number; output: number; cost:
 const maxPrices = 5_000
 const seenDays = 30
 
-/** By model, the latest first; the first that is in force applies today. */
+/** Prices by model, the latest first; the first that is in force applies today. */
 function inOrder(prices: readonly Price[], nowMs = Date.now()): Price[] {
   const msOf = ({ effective_date }: Price) => Date.parse(effective_date ?? '')
   const sorted = [...prices].sort((a, b) => (a.llm_id ?? '').localeCompare(b.llm_id ?? '') || msOf(b) - msOf(a))

@@ -54,7 +54,7 @@ async function save(projectId: string, draft: Draft, of: Provider | undefined): 
   const val = { base_url: draft.baseUrl.trim(), api_key_name: draft.keyName.trim(), extra_headers: of?.headers ?? {} }
   const { digest } = await create(name, 'Provider', { name, ...val, return_type: 'openai' })
   const models = [...new Set(draft.models.split('\n').map((one) => one.trim()))].filter((one) => one !== '')
-  // Of the version of the provider that has just been made.
+  // Models of the version of the provider that has just been made.
   for (const model of models) {
     const known = of?.models.find((one) => one.name === model)
     const max_tokens = known?.maxTokens ?? Number(draft.maxTokens)

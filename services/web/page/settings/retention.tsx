@@ -1,4 +1,4 @@
-// How long calls of a project are seen, what goes when, and what is held.
+// Retention of a project: its days, the dates of removal, and holds.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json } from '../api/client.ts'

@@ -1,4 +1,4 @@
-// What keys may do, in the words of the page: actions and the roles that they make up.
+// The actions of keys in the words of the page, and the roles that they make up.
 import type { Shapes } from '../api/routes.gen.ts'
 
 export type Action = Shapes['keys.create']['in']['actions'][number]
@@ -55,7 +55,7 @@ type Grants = readonly { scope: string; role: Role }[]
 
 const granted = (grants: Grants, scope: string) => grants.filter((one) => contains(one.scope, scope))
 
-/** Of some actions those that no role holds, on the first scope where any is lacking; undefined where all are held. */
+/** The given actions that no role holds, on the first scope where any is lacking; undefined where all are held. */
 export function lackingOf(grants: Grants, held: readonly Action[], scopes: readonly string[]) {
   for (const scope of scopes) {
     const found = granted(grants, scope)
@@ -65,7 +65,10 @@ export function lackingOf(grants: Grants, held: readonly Action[], scopes: reado
   return undefined
 }
 
-/** What a key of somebody may do: all that the roles hold on the scopes; where they hold nothing there, on their own. */
+/**
+ * The actions for a key of somebody: all that the roles hold on the scopes; where they hold nothing there, on their
+ * own.
+ */
 export function fitting(grants: Grants, scopes: readonly string[]): { held: readonly Action[]; scopes: string[] } {
   const all = Object.keys(actions) as Action[]
   const held = all.filter((action) => lackingOf(grants, [action], scopes) === undefined)

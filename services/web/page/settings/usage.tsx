@@ -1,4 +1,4 @@
-// What keys have taken of a project: against its quotas, by day, and by key.
+// Usage of a project by keys: against its quotas, by day, and by key.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json, lines } from '../api/client.ts'

@@ -1,4 +1,4 @@
-// Who is signed in, until when, and the end of all sessions; the taste of this browser.
+// The signed-in user, the end of the session, the end of all sessions; and preferences of this browser.
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'

@@ -2,7 +2,7 @@
 
 let key: string | undefined
 
-/** To be called first: the address is in the history and in sight until then. */
+/** Must be called first: until then the address is in the history and in sight. */
 export function hideKey(): void {
   const found = /^#key=(.+)$/.exec(location.hash)?.[1]
   if (found === undefined) return

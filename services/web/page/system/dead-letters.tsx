@@ -14,7 +14,7 @@ import { Confirm, Copy, Fault, RowButton, Sheet, type SheetColumn } from '../set
 type Letter = Shapes['server.dead_letters']['out']['dead_letters'][number]
 
 const pageLetters = 50
-/** Of a row's text that is shown; all of it can be copied. */
+/** Number of characters of a row's text that are shown; all of it can be copied. */
 const shownText = 20_000
 
 const placeOf = ({ partition, offset, row_index }: Letter): string => `${partition} / ${offset} / ${row_index}`

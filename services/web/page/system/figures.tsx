@@ -90,7 +90,7 @@ export function Refusals({ status: { refused, refused_policies: policies } }: Pr
   )
 }
 
-/** What one looks at first, in words. */
+/** The most important facts, in words. */
 export function factsOf(status: ServerStatus): [name: string, value: string][] {
   const { role, started_at, unapplied, dead_letters, store, process } = status
   return [

@@ -1,4 +1,4 @@
-// How the server is: its checks, lag, topics, disk, reads and what it refused. It asks while somebody looks.
+// State of the server: its checks, lag, topics, disk, reads and refusals. It asks while somebody looks.
 import { useSession } from '../api/session.ts'
 import { bytes, duration } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'

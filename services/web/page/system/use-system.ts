@@ -1,4 +1,5 @@
-// How the server is, asked every five seconds while somebody looks; the last fifteen minutes of its lag stay in the page.
+// Reads the state of the server every five seconds while somebody looks; the last fifteen minutes of its lag stay in
+// the page.
 import { useQuery } from '@tanstack/react-query'
 import { baseUrl, json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
@@ -24,7 +25,7 @@ export const useSystem = (mayReadStatus: boolean) =>
     async queryFn({ signal }) {
       const [health, status, version] = await Promise.all([
         healthNow(signal),
-        // What is down may keep the rest from being told: the health says what.
+        // A part that is down may make the status fail: the health names it.
         mayReadStatus ? json('server.status', undefined, { signal }).catch(() => undefined) : undefined,
         json('service.version', undefined, { signal }),
       ])

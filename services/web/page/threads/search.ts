@@ -1,10 +1,10 @@
-// What the addresses of the pages of threads say.
+// The addresses of the pages of threads.
 import { boundsOf, savedOf } from '../calls/search.ts'
 import { type Tab, tabNames } from '../traces/search.ts'
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
-/** Of a page number what is one, beyond the first. */
+/** A valid page number beyond the first. */
 export const pageOf = (value: unknown): string | undefined => {
   const page = text(value)
   return page !== undefined && /^[1-9]\d{0,5}$/.test(page) && page !== '1' ? page : undefined
@@ -23,7 +23,7 @@ export type ThreadSort = keyof typeof sorts
 export type ThreadsSearch = {
   /** None = by the last turn. */
   sort?: ThreadSort | undefined
-  /** Of the turns that count. */
+  /** Range of the turns that count. */
   range?: string | undefined
   page?: string | undefined
   tz?: string | undefined

@@ -1,4 +1,4 @@
-// What the pages of threads ask: threads by page, and the turns of one in their order.
+// Requests of the pages of threads: threads by page, and the turns of one in their order.
 import { baseUrl, json } from '../api/client.ts'
 import { eachLine } from '../api/lines.ts'
 import { send } from '../api/send.ts'
@@ -47,7 +47,7 @@ export const threadsQuery = (project_id: string, sort: ThreadSort, range: string
 
 const isTurn = { $eq: [{ $getField: 'turn_id' }, { $getField: 'id' }] }
 
-/** How inputs and outputs of calls begin. */
+/** First characters of inputs and outputs of calls. */
 export const previewsQuery = (projectId: string, ids: readonly string[]) => ({
   queryKey: ['previews', projectId, ids],
   queryFn: ({ signal }: { signal: AbortSignal }) => ask('previews', [baseUrl, projectId, [...ids]], { signal }),
@@ -55,7 +55,7 @@ export const previewsQuery = (projectId: string, ids: readonly string[]) => ({
   staleTime: 60_000,
 })
 
-/** Of chat completions, and as OpenTelemetry records them. */
+/** Paths of the first messages of chat completions, and as OpenTelemetry records them. */
 const firstMessages = ['inputs.messages', 'inputs.gen_ai\\.input\\.messages'].flatMap((list) =>
   [0, 1, 2].map((place) => `${list}.${place}`),
 )
@@ -67,7 +67,10 @@ const beginnings = [
   'inputs',
 ]
 
-/** How each turn began: the first message of its user, else its inputs. Cut by the server, however large the turn is. */
+/**
+ * The beginning of each turn: the first message of its user, else its inputs. Cut by the server, however large the turn
+ * is.
+ */
 export const beginningsQuery = (project_id: string, call_ids: readonly string[]) => ({
   queryKey: ['beginnings', project_id, call_ids],
   async queryFn({ signal }: { signal: AbortSignal }): Promise<Map<string, string>> {

@@ -22,7 +22,7 @@ import { TurnReader } from './turn-reader.tsx'
 
 const route = '/signed-in/p/$entity/$project/threads/$threadId'
 
-/** How often a thread without turns is looked at while it is live. */
+/** Interval between looks at a thread without turns while it is live. */
 const emptyMs = 2_000
 
 /** The turns of a page; while it is live and the last one, with those that come. */
@@ -43,7 +43,7 @@ function useTurns(projectId: string, threadId: string, page: number, isLive: boo
   return query
 }
 
-/** How many of the turns have come since somebody looked: they stand below, and nothing else moves. */
+/** Number of turns that have arrived since somebody looked: they are added below, and nothing else moves. */
 function useArrived(pageKey: string, turns: number | undefined) {
   const [known, setKnown] = useState<{ pageKey: string; turns: number }>()
   useEffect(() => {

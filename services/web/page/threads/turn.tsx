@@ -32,7 +32,7 @@ function useSeen() {
   return { box, isSeen }
 }
 
-/** Of a turn without messages, such as the run of an agent: how its inputs and its output begin. */
+/** The first characters of inputs and output of a turn without messages, such as the run of an agent. */
 function Payloads({ projectId, row }: { projectId: string; row: Row }) {
   const { data, error, refetch } = useQuery(previewsQuery(projectId, [row.id]))
   useReadOnceEnded(row.status, refetch)

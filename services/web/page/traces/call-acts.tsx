@@ -1,5 +1,4 @@
-// What can be made of the call in the reader: parts of datasets and queues, another name, copies, files, comparisons; and
-// its deletion.
+// Actions on the call in the reader: datasets, queues, another name, copies, files, comparisons; and its deletion.
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'

@@ -155,7 +155,7 @@ type ConversationProps = {
   messages: readonly Message[]
   /** Whether what tools were asked and answered unfolds only when somebody wants it. */
   foldsTools?: boolean
-  /** What leads to the span that a call of a tool is; undefined where there is none. */
+  /** Link to the span of a tool call; undefined where there is none. */
   toolLink?: ToolLink
   /** Whether keys go from message to message: of several conversations on a page, in none. */
   hasKeys?: boolean

@@ -1,4 +1,4 @@
-// What a span cost: the usage that it reports, the price that was taken, and the arithmetic of each kind of tokens.
+// Cost of a span: the usage that it reports, the price, and the arithmetic of each kind of tokens.
 import { useQuery } from '@tanstack/react-query'
 import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'

@@ -125,7 +125,7 @@ export function drawMinimap(canvas: HTMLCanvasElement, tree: Tree): void {
   levels = Math.min(levels, 14)
   const step = Math.min(12, (height - 6) / levels)
   const scale = width / Math.max(1, endUs)
-  // What each level is filled to, so that spans which lie over one another do not all get drawn.
+  // The filled end of each level, so that overlapping spans do not all get drawn.
   const filled = new Int32Array(levels).fill(-1)
   for (let line = 0; line < order.length; line++) {
     const span = order[line] as number
@@ -150,7 +150,7 @@ type FlameBoxes = {
   top: number
   rowHeight: number
   at: number
-  /** Of each box a line that matches, -1 = none: such boxes are pale. Undefined where nothing is asked for. */
+  /** A matching line of each box, -1 = none: such boxes are pale. Undefined where nothing is asked for. */
   matching: Int32Array | undefined
 }
 
@@ -179,7 +179,7 @@ export function drawFlame(canvas: HTMLCanvasElement, boxes: FlameBoxes): void {
     const isError = spans.status[span] === 1
     const isPale = matching !== undefined && (matching[box] as number) < 0
     const pixel = Math.round(x)
-    // What matches is drawn over what does not.
+    // Matches are drawn over the others.
     const covers = isPale ? filled : matched
     if (end - x < 1 && (isPale || !isError) && box !== at && covers[level] === pixel) continue
     filled[level] = pixel

@@ -1,4 +1,4 @@
-// What people and programs said of a call: reactions, notes, scores, annotations; and saying something.
+// Feedback on a call: reactions, notes, scores, annotations; and giving some.
 import { type FormEvent, useState } from 'react'
 import { saidBy } from '../engine/feedback.ts'
 import { moment } from '../engine/format.ts'

@@ -21,7 +21,7 @@ const maxModels = 500
 
 type Change = FindBarProps['onChange']
 
-/** Which spans are shown by how they ended and by their model, and how they stand. */
+/** Choices of spans by status and model, and of their order. */
 function Choices({ tree, search, onChange }: { tree: Tree | undefined; search: TraceSearch; onChange: Change }) {
   const models = tree?.spans.models.texts.slice(0, maxModels) ?? []
   return (
@@ -64,7 +64,7 @@ function Choices({ tree, search, onChange }: { tree: Tree | undefined; search: T
   )
 }
 
-/** What became of looking in payloads. */
+/** State of the search in payloads. */
 function PayloadsState({ found, isLooking, isCut, fault }: PayloadSearch) {
   if (fault !== '') return <span className="s-error">{fault}</span>
   if (isLooking) return <span className="dim">looking…</span>
@@ -72,7 +72,7 @@ function PayloadsState({ found, isLooking, isCut, fault }: PayloadSearch) {
   return <span className="dim num">{`${count(found.size)}${isCut ? '+' : ''} by payload`}</span>
 }
 
-/** What is looked for in the trace, and which spans the tree shows. */
+/** The search in the trace, and the choice of the spans in the tree. */
 export function FindBar({ finder, tree, search, onChange, onEnter, payloads }: FindBarProps) {
   return (
     <div className="bar" role="search">

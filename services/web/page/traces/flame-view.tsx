@@ -27,7 +27,7 @@ type FlameProps = {
   nowUs: number
   /** Names are put together, with their times summed. */
   isByPath: boolean
-  /** What is looked for; everything else is pale. */
+  /** The search; everything else is pale. */
   view: Omit<View, 'collapsed'>
   /** The part of the time that shows; of paths all of them do. */
   window: Window

@@ -16,13 +16,13 @@ type LogRecord = {
   attributes: Record<string, unknown>
 }
 
-/** Of OpenTelemetry: calls of other clients have longer ids, and no log records. */
+/** Whether the id is a span's of OpenTelemetry: calls of other clients have longer ids, and no log records. */
 export const isSpan = (id: string): boolean => /^[0-9a-f]{16}$/.test(id)
 
 const maxRecords = 200
 /** Records may be written a while before a span begins, and after it has ended. */
 const aroundMs = 3_600_000
-/** Of OpenTelemetry: from here on it is an error. */
+/** Severity number of OpenTelemetry from which on a record is an error. */
 const errorSeverity = 17
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))

@@ -1,11 +1,11 @@
-// What the address of a trace says.
+// The address of a trace.
 import { type SpanKind, type Status, spanKinds } from '../engine/rows.ts'
 import { statuses, type TraceMode } from '../engine/tree.ts'
 
 export const tabNames = ['conversation', 'io', 'attributes', 'feedback', 'cost', 'code', 'logs', 'raw'] as const
 export type Tab = (typeof tabNames)[number]
 
-/** How the spans stand, in the order of the key that goes on. */
+/** Names of the orders of spans, in the order in which the key switches. */
 export const modeNames = {
   tree: 'as a tree',
   start: 'by start',
@@ -23,7 +23,7 @@ export function nextMode(mode: SpansMode | undefined): SpansMode | undefined {
   return next === 'tree' ? undefined : next
 }
 
-/** Of the tree's own lines; the spans by path are another table, and flames are drawn. */
+/** The mode of the tree's own lines; the spans by path are another table, and flames are drawn. */
 export const treeMode = (mode: SpansMode | undefined): TraceMode | undefined =>
   mode === 'start' || mode === 'messages' ? mode : undefined
 
@@ -38,11 +38,11 @@ export type TraceSearch = {
   in?: 'payloads' | undefined
   status?: Status | undefined
   model?: string | undefined
-  /** How spans stand; none = as a tree. */
+  /** Order of spans; none = as a tree. */
   mode?: SpansMode | undefined
   critical?: '1' | undefined
   min?: '2' | undefined
-  /** What the timeline shows, microseconds after the start of the trace: `<from>-<to>`; none = all of it. */
+  /** The visible part of the timeline, microseconds after the start of the trace: `<from>-<to>`; none = all of it. */
   zoom?: string | undefined
   tz?: string | undefined
 }

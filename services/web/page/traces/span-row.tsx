@@ -12,7 +12,7 @@ type SpanProps = {
   isAt: boolean
   isOpen: boolean
   isMatch: boolean
-  /** By itself, without what is above and below it. */
+  /** Whether the row is shown alone, without the rows above and below it. */
   isFlat: boolean
   onToggle(): void
 }
@@ -92,7 +92,7 @@ type TotalProps = {
   exact(value: number): string
 }
 
-/** Of a span with everything below it. */
+/** Total of a span with everything below it. */
 function Total({ name, total = Number.NaN, own = Number.NaN, shown, exact }: TotalProps) {
   if (Number.isNaN(total)) return <span role="gridcell" className={`num wide ${name}`} />
   const isOfOthers = Number.isNaN(own)

@@ -1,4 +1,4 @@
-// What a span has thrown, in the box that says that it failed: type and message, the stack folded below them.
+// The exception of a span, in the box of its failure: type and message, the stack folded below them.
 import type { Thrown } from '../engine/thrown.ts'
 import { T } from '../parts/text.tsx'
 

@@ -206,7 +206,7 @@ function Spans({ trace, mode, onSpan, ...rest }: SpansProps) {
   return mode === 'paths' ? <ByPath tree={tree} onSpan={onSpan} /> : <TreeView tree={tree} nowUs={nowUs} {...rest} />
 }
 
-/** Which spans the tree shows. */
+/** View of the tree: its visible spans. */
 const viewOf = (
   { critical, kind, min, status, model, mode }: TraceSearch,
   query: string,
@@ -234,7 +234,7 @@ function useShownOnce(
     if (!tree || shown.current === traceId || tree.order.length === 0) return
     shown.current = traceId
     if (line !== null) handle.current?.show(line)
-    // Who has begun to write, a note or what to find, goes on there.
+    // A reader who has begun to type a note or a search keeps the focus.
     if (!isTyping(document.activeElement)) handle.current?.focus()
   }, [handle, tree, traceId, line])
 }

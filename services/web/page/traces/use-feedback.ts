@@ -10,12 +10,12 @@ export const maxFeedback = 500
 
 export const callRef = (projectId: string, id: string): string => `weave:///${projectId}/call/${id}`
 
-/** By call, the oldest first. */
+/** Feedback by call, the oldest first. */
 type FeedbackOf = { of(id: string): FeedbackItem[]; isCut: boolean }
 
 type Answer = { items: FeedbackItem[]; staleMs: number }
 
-/** What was just said may be missing from an answer that lags behind: it is asked for again. */
+/** New feedback may be missing from an answer that lags behind: it is read again. */
 const againMs = 1_000
 
 /** One function for all renders: another one each time gives new data each time, and so another render. */
@@ -43,7 +43,7 @@ export function useFeedback(projectId: string, ids: readonly string[]) {
   })
 }
 
-/** What the page may say of calls. `prefix` is that of the feedback types of this server. */
+/** Ways to give feedback on calls. `prefix` is that of the feedback types of this server. */
 export function useGiving(projectId: string) {
   const client = useQueryClient()
   const { data: session } = useSession()

@@ -1,4 +1,4 @@
-// What is saved of each kind of list: for the page its address, for others what `SavedView` has a place for.
+// Saved properties of each kind of list: for the page its address, for others the members of `SavedView`.
 import { type CallsSearch, callsSearch, columnsOf, listRequest, parsed } from '../calls/search.ts'
 import { type ThreadsSearch, threadsSearch } from '../threads/search.ts'
 import type { ListSearch as Search, ViewPage } from './default-view.ts'
@@ -7,9 +7,9 @@ export type ViewKind = {
   page: ViewPage
   /** `view_type` of the object. */
   type: string
-  /** What a view keeps, in words. */
+  /** The saved properties of a view, in words. */
   keeps: string
-  /** What it keeps of an address: neither the zone of the reader nor what lasts as long as a visit. */
+  /** The saved part of an address: neither the zone of the reader nor state of a visit. */
   kept(search: Search): Search
   definition(projectId: string, search: Search): object
 }
@@ -56,7 +56,7 @@ export type SavedView = { id: string; label: string; search: Search | null }
 const queryOf = (search: Search): string =>
   String(new URLSearchParams(Object.entries(search).filter((pair): pair is [string, string] => pair[1] !== undefined)))
 
-/** What the view keeps of an address, as text: equal texts show the same. */
+/** The saved part of an address as text: equal texts show the same. */
 export const addressOf = (kind: ViewKind, search: Search): string => `${kind.page}?${queryOf(kind.kept(search))}`
 
 export function viewOf(kind: ViewKind, id: string, val: unknown): SavedView {

@@ -1,7 +1,7 @@
 // Opens a list with its default view; what reads views comes only where there is one.
 import { asksForNothing, defaultView, type ListSearch, setDefaultView, type ViewPage } from './default-view.ts'
 
-/** What the default view shows, where there is one and the address asks for nothing. */
+/** The search of the default view, where there is one and the address has none. */
 export async function searchOfDefault(
   page: ViewPage,
   projectId: string,

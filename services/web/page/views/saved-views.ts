@@ -19,7 +19,7 @@ export const viewsQuery = (kind: ViewKind, projectId: string) => ({
   },
 })
 
-/** What a view shows; nothing where it cannot be told now. */
+/** The search of a view; nothing where it cannot be read now. */
 export async function loadView(page: ViewPage, projectId: string, id: string): Promise<Search | 'gone' | undefined> {
   try {
     const views = await queries.fetchQuery({ ...viewsQuery(kinds[page], projectId), staleTime: 10_000 })

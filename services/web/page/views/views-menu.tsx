@@ -7,7 +7,7 @@ import type { ListSearch, ViewPage } from './default-view.ts'
 export type ViewsProps = {
   projectId: string
   page: ViewPage
-  /** Of the address, with `saved` for the view that it was opened from. */
+  /** Search of the address, with `saved` for the view that it was opened from. */
   search: ListSearch
   onOpen(search: ListSearch): void
   onClose(): void

@@ -18,7 +18,7 @@ type Changes = {
   remove(id: string): void
   isBusy: boolean
   fault: Error | null
-  /** Why nothing can be changed. */
+  /** The reason why nothing can be changed. */
   reason: string | undefined
 }
 

@@ -10,14 +10,14 @@ import { matchedSpans, type TraceDifferences } from '../engine/trace-differences
 import { spansOf, type Tree, treeOf } from '../engine/tree.ts'
 import * as documents from './documents.ts'
 
-/** What is compared: a call, or a version of an object. */
+/** A side of a comparison: a call, or a version of an object. */
 export type Side = { call: string } | { object: string; digest: string }
 
 export type Compared = {
-  /** Of a call its row, of an object what is known of the version. */
+  /** The row of a call, or the facts about an object's version. */
   heads: { row: Row | null; version: Record<string, unknown> | null }[]
   parts: { name: string; differences: Differences }[]
-  /** Of two ops, or of those that two calls ran, by lines. */
+  /** Differences between two ops, or between those that two calls ran, by lines. */
   code: LineDifferences | null
 }
 
@@ -109,7 +109,7 @@ export async function differences(
 /** A call of a trace. */
 export type SpanOf = { id: string; traceId: string }
 
-/** What differs between two calls with all below them; nothing where one of them is not in its trace. */
+/** Differences between two calls with all below them; nothing where one of them is not in its trace. */
 export async function traceDifferences(
   { signal }: { signal: AbortSignal },
   base: string,

@@ -171,7 +171,7 @@ export async function find(number: number, start: number, end: number, text: str
   return { offsets, isCut: offsets.length >= maxHits }
 }
 
-/** Which member of each container on the way leads to an offset. */
+/** The members of the containers on the way to an offset. */
 export function locate(number: number, at: number, offset: number): number[] {
   const doc = docOf(number)
   const path: number[] = []

@@ -78,7 +78,7 @@ async function readRows(
 
 function keep(key: string, rows: RunRow[]): void {
   kept.delete(key)
-  // What still runs is read anew.
+  // Rows that still run are read again.
   if (!rows.some(({ runs }) => runs)) kept.set(key, { rows, readMs: Date.now() })
   for (const oldest of kept.keys()) {
     if (kept.size <= maxKept) break
@@ -103,7 +103,7 @@ export async function comparison(
   return compare(runs, { lower: new Set(lower), chosen: new Set(chosen) })
 }
 
-/** What refs of examples stand for, for the rows in view. */
+/** The values of refs of examples, for the rows in view. */
 export async function examples({ signal }: Context, base: string, refs: string[]) {
   const response = await send(base, 'refs.read_batch', { refs }, { signal })
   const { vals } = (await response.json()) as { vals: unknown[] }

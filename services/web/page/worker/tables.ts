@@ -86,7 +86,7 @@ export async function tableCells(context: Context, asked: Asked, offset: number,
 export type WholeRow = {
   node: NodeRef
   cells: Member[]
-  /** Of rows that are stored. */
+  /** Digest of stored rows. */
   digest?: string | undefined
 }
 
