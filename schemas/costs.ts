@@ -100,7 +100,7 @@ const explainedModel = z.object({
     .describe(
       'the name that has the price, and what was taken off to come to it; null = the own one, or there is none',
     ),
-  /** As the summary of the call reports it. */
+  /** Usage in the form of the call's summary. */
   usage: z.record(z.string(), z.unknown()),
   price: shownPrice.nullable(),
   /** Prices of the model that were not taken. */
@@ -152,7 +152,7 @@ const priceEntry = z.strictObject({
   /** Written for an hour; of models of Anthropic twice the input where it is not said. */
   cache_write_1h_per_million: perMillion.optional(),
   effective_date: z.string(),
-  /** Where the price was read. */
+  /** Page that the price was read from. */
   source: z.string().optional(),
   /** The day on which it was read there. */
   read: z.iso.date().optional(),

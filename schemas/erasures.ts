@@ -20,7 +20,7 @@ export const erasureRequest = z
     trace_ids: ids,
     thread_ids: ids,
     user_ids: ids,
-    /** As `query` of `/calls/stream_query`. */
+    /** Condition in the form of `query` of `/calls/stream_query`. */
     query: expressionQuery.optional(),
     /** Log records alone, by the conditions of `/logs/query`. */
     logs: logsSelector.optional(),
@@ -84,7 +84,7 @@ export const erasureReceipt = z.object({
     files: z.int().optional(),
     bytes: z.int().optional(),
   }),
-  /** When answers lacked it; null = not known yet. */
+  /** Time from which on answers lacked it; null = not known yet. */
   hidden_at: time.optional(),
   /** The request, as HMAC-SHA-256 under a key that comes from the master key; null without one. */
   selector_hmac: z.string().nullable().optional(),

@@ -41,7 +41,7 @@ export type FeedbackCreate = z.output<typeof feedbackCreateRequest>
 export const feedbackCreateResponse = z.looseObject({
   id: z.string(),
   created_at: z.string(),
-  /** As stored, with the keys that the server adds to reactions. */
+  /** Payload in its stored form, with the keys that the server adds to reactions. */
   payload: z.record(z.string(), z.unknown()),
 })
 

@@ -35,7 +35,7 @@ export const logsQueryRequest = z.strictObject({
   after: optional(text()),
 })
 
-/** For deletes: a text that says nothing could mean fewer records as well. */
+/** Selector of deletes: an ambiguous text could mean fewer records as well. */
 export const logsSelector = z.strictObject({
   ...filter,
   trace_id: optional(text().min(1)),

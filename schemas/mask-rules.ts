@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { list } from './collections.ts'
 
-/** Where stored text comes from; the first word of a rule's path. */
+/** Sources of stored text; the first word of a rule's path. */
 export const maskedFields = [
   'inputs',
   'output',
@@ -46,7 +46,7 @@ const maskRule = z
     error: 'needs one of detect, keys, path and pattern',
   })
 
-/** As they are kept: names that this version does not know find nothing. */
+/** Rules in their stored form: names that this version does not know find nothing. */
 export const maskRules = z.object({
   mode: z.enum(['on', 'dry_run', 'off']).default('on'),
   sets: list(z.string().regex(/^@\w+$/))
@@ -89,7 +89,7 @@ const newRule = z
     error: 'needs one of detect, keys, path and pattern',
   })
 
-/** As they are set: what is misspelled is refused. */
+/** Rules in a request: misspelled ones are refused. */
 export const newMaskRules = z.strictObject({
   mode: z.enum(['on', 'dry_run', 'off']).default('on'),
   sets: list(z.enum(maskSetNames)).max(10).default([]),

@@ -12,7 +12,7 @@ export const serverStatusResponse = z.object({
   checks: checkStatuses,
   reasons: healthReasons.optional(),
   lag_ms: milliseconds,
-  /** Where writes are refused. */
+  /** Unapplied bytes, and the limit above which writes are refused. */
   unapplied: z.object({ bytes, limit_bytes: bytes }),
   /** `end` and `applied` count records over all partitions; `lag_ms` is the age of the oldest that is not applied. */
   topics: z.array(
@@ -51,7 +51,7 @@ export const serverSettingsResponse = z.object({
       env: z.string(),
       flag: z.string(),
       help: z.string(),
-      /** As text; null where it is a secret. */
+      /** Value as text; null for a secret. */
       value: z.string().nullable(),
       is_default: z.boolean(),
     }),

@@ -4,7 +4,7 @@ import { dict, float, int, optional, text } from './coerce.ts'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Where data of an artifact lies: `<scheme>-artifact:///<entity>/<project>/<name>:<version>`. */
+/** Address of an artifact's data: `<scheme>-artifact:///<entity>/<project>/<name>:<version>`. */
 export const artifactAddress = /^[a-z][a-z0-9+.-]*-artifact:\/\/\/([^/\s:]+\/[^/\s:]+)\/[^/\s:]+:[^/\s:]+$/i
 
 function isDataAddress(address: string): boolean {

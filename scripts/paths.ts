@@ -118,7 +118,7 @@ const modules = folders
       .map((file) => join(folder, file)),
   )
 
-/** Where a route is declared, and which schemas of schemas/ its declaration names. */
+/** The place of a route's declaration, and the schemas of schemas/ that it names. */
 export function declaration(route: Route): { place: string; schemas: string[] } {
   for (const file of modules) {
     const text = readFileSync(join(root, file), 'utf8')

@@ -1,4 +1,4 @@
-// Where SQL may be written: in .sql files, and in the rooms that build it. Everywhere else a statement is a file with a name.
+// Places of SQL: .sql files, and the rooms that build it. Everywhere else a statement is a file with a name.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Where each module and its sources (`assembly`) lie, and the bounds of its memory in pages of 64 KiB. */
+/** The folder of each module and its sources (`assembly`), and the bounds of its memory in pages of 64 KiB. */
 const modules = [
   { path: 'services/ingest/calls/batch.wasm', initial: 64, maximum: 384 },
   { path: 'services/core/json/escaping.wasm', initial: 6, maximum: 6 },

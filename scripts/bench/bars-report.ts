@@ -1,7 +1,7 @@
 // The report of `npm run bars`: a row for each figure, and the faults that make it fail.
 import type { Bound } from './bounds.ts'
 
-/** As a bar tells it (test/fixtures/bar.ts). */
+/** A figure as a bar reports it (test/fixtures/bar.ts). */
 export type Measured = { name: string; figure: number }
 
 type Run = {

@@ -67,7 +67,7 @@ async function untilRead({ post, project_id }: Part, n: number, holds: (text: st
   }
 }
 
-/** For how long spans and records of it are not seen, in milliseconds, while others write. */
+/** Time until spans and records of it are visible, in milliseconds, while others write. */
 async function freshnessOf(part: Part, others: () => Promise<unknown>): Promise<{ span: number[]; joined: number[] }> {
   const times = { span: [] as number[], joined: [] as number[] }
   let isOver = false

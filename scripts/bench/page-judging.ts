@@ -75,7 +75,7 @@ async function queueFigure(world: World): Promise<Figure> {
   await page.locator('.labelling .shown .node').first().waitFor()
   const took: number[] = []
   for (let n = 1; n < items; n++) {
-    // As fast as people read: what comes next is read ahead.
+    // The pace of a reader: the next item is read ahead.
     await new Promise((resolve) => setTimeout(resolve, 400))
     const isNext = `document.title.startsWith('Item ${n + 1} ') && ${payload} !== null`
     await page.keyboard.press('y')

@@ -36,7 +36,7 @@ function sizes(): Figure[] {
   ]
 }
 
-/** When the first row is put into the page: what is asked after that holds nobody up. */
+/** Notes when the first row is put into the page: later requests hold nobody up. */
 const noteFirstRow = `new MutationObserver((_, observer) => {
   if (document.querySelector('.row .name') === null) return
   globalThis.firstRowMs = performance.now()

@@ -13,7 +13,7 @@ import type { Caller } from '../core/http/route.ts'
 export type AccessDeps = {
   directory: Directory
   config: { keys: readonly string[]; keyMaxDays: number }
-  /** When keys were used last. */
+  /** Last uses of keys. */
   keyUses: Pick<KeyUses, 'lastMs'>
   now?: () => number
 }

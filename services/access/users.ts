@@ -27,8 +27,8 @@ const shownGrants = (state: DirectoryState, userId: string, access: Access, now:
   grantsOf(state, userId, now).filter(({ scope }) => allowsOn(access, 'admin', scope))
 
 /**
- * As the caller sees the user; undefined when he has nothing to do with it. Who grants something to a user that is known
- * elsewhere learns neither its name nor its address by that.
+ * The user as the caller sees him; undefined when the caller has nothing to do with him. Who grants something to a user
+ * that is known elsewhere learns neither its name nor its address by that.
  */
 function shownUser(state: DirectoryState, id: string, { access = {}, userId }: Caller, now: number): User | undefined {
   const user = state.users.get(id)

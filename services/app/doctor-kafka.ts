@@ -22,7 +22,7 @@ export function keptPast({ settings }: Pick<TopicSurvey, 'settings'>, hiddenAfte
   return longest > hiddenAfterMs ? longest : undefined
 }
 
-/** Where records of a topic stay for longer than they are told to. */
+/** Finds topics that keep records longer than their settings say. */
 function keptTooLong(survey: TopicSurvey, { hiddenAfterMs }: KafkaDoctorConfig): Finding[] {
   const { topic, settings } = survey
   const rolled = Number(settings['segment.ms'])
@@ -43,7 +43,7 @@ function keptTooLong(survey: TopicSurvey, { hiddenAfterMs }: KafkaDoctorConfig):
   ]
 }
 
-/** Where a setting of a topic loses records or refuses what others take. */
+/** Finds settings of a topic that lose records or refuse rows that others take. */
 function wrongSettings({ topic, replicas, inSync, settings }: TopicSurvey, retentionMs: number): Finding[] {
   const found: Finding[] = []
   const say = (finding: Finding) => found.push(finding)

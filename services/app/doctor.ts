@@ -222,7 +222,7 @@ export const examineMachine = async (config: Config, nowMs = Date.now()): Promis
 const synced = ['fsync_after_insert = 1', 'fsync_part_directory = 1', 'min_rows_to_fsync_after_merge = 1']
 const clockToleranceMs = 2_000
 
-/** With which the tests run. */
+/** The version that the tests run with. */
 const testedVersion = [26, 7] as const
 
 function engineVersion(version: string, zone: string): Finding {

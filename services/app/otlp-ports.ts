@@ -21,7 +21,7 @@ type OtlpPortsDeps = Omit<GrpcServerDeps, 'hint'> & {
   /** The main server: takes the requests of the HTTP port too, so that nothing knows which one they came through. */
   main: Server
   logger: Logger
-  /** With it both ports speak TLS only. */
+  /** TLS of both ports, which then speak nothing else. */
   tls?: Tls | undefined
 }
 
@@ -43,7 +43,7 @@ export function exporterText({ grpc, http, main }: Addresses, isSecure: boolean)
   ].join('\n')
 }
 
-/** Where the settings say that the ports are. */
+/** Addresses of the ports, from the settings. */
 export function configuredAddresses(
   config: Pick<Config, 'host' | 'port' | 'otlpGrpcPort' | 'otlpHttpPort'>,
 ): Addresses {

@@ -105,7 +105,7 @@ export type RouteDeps = {
   freshness: Freshness
   lock: KeyedLock
   slots: Slots
-  /** For rows of evaluations. */
+  /** Slots for rows of evaluations. */
   rowSlots: SharedSlots
   providers: () => Providers
   maskings: Maskings
@@ -129,7 +129,7 @@ export type RouteDeps = {
   operator?: OperatorDeps
   /** The web page; without it, it is not served. */
   web?: { assets: Assets; masterKey(): Buffer | undefined; keys: Keys } & Omit<SessionRouteDeps, 'logger' | 'keys'>
-  /** Where long work of the server's own is done; without it it is done here. */
+  /** Threads for long work of the server itself; without them it runs here. */
   threads?: Pick<RequestThreads, 'run'>
 }
 

@@ -88,7 +88,7 @@ import { tlsOf } from './tls-files.ts'
 import { startApplying } from './worker-role.ts'
 
 export type Callhouse = {
-  /** Where it listens, `http://127.0.0.1:6400`. */
+  /** Address that it listens on, `http://127.0.0.1:6400`. */
   url: string
   /** Text of the first admin key, when this start made it. */
   firstKey: string | undefined

@@ -80,7 +80,7 @@ type ApplyingDeps = RemovalRules & {
   mostLogsDays(): number
   /** The time from which on minutes of statistics may be counted again. */
   countedAgain(): CountedAgain
-  /** With when that was. */
+  /** Removed projects, with the time of their removal. */
   removedProjects(): ReadonlyMap<string, number>
   /** Keys whose end came within a time, as audit events. */
   endedKeys(fromMs: number, toMs: number): AuditEvent[]
@@ -88,7 +88,7 @@ type ApplyingDeps = RemovalRules & {
   applied: AppliedWatch
   /** Calls routes for commands; undefined while the server starts. */
   invoke(): Pick<Invoke, 'json'> | undefined
-  /** Where this process listens; undefined while it starts. */
+  /** Address that this process listens on; undefined while it starts. */
   address(): string | undefined
   /** Rows of a topic are in the tables. */
   onApplied?(topic: string): void

@@ -6,7 +6,7 @@ export class UsageError extends Error {}
 
 type Given = {
   config: Config
-  /** As many as the command declares. */
+  /** Words, as many as the command declares. */
   words: string[]
   /** A flag of the command; absent = '', one that stands alone = 'true'. */
   flag(name: string): string

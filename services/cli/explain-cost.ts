@@ -10,7 +10,7 @@ function readText(read: string, days: number, page: string | null): string {
   return `read on ${read}${page === null ? '' : ` from ${page}`}, ${days} days ago${old}`
 }
 
-/** At most 12 significant digits: sums of floating point numbers show no dust. */
+/** An amount with at most 12 significant digits: sums of floating point numbers show no dust. */
 const amount = (value: number): string => String(Number(value.toPrecision(12)))
 
 function modelLines({

@@ -99,7 +99,7 @@ export function takeScalar(s: Scan): unknown {
   return Number(b.latin1Slice(at, s.at))
 }
 
-/** Where a text was seen last: the same bytes again give the same text without reading them. */
+/** Place of a text that was seen last: the same bytes again give the same text without reading them. */
 export type Repeated = { start: number; end: number; text: string }
 
 export const nothingRepeated = (): Repeated => ({ start: 0, end: 0, text: '' })

@@ -18,7 +18,7 @@ const makers =
 const bedrockMakers =
   'anthropic|amazon|meta|mistral|cohere|ai21|deepseek|openai|qwen|moonshot|moonshotai|minimax|zai|google|nvidia|writer'
 
-/** In no order: whichever way leads to a price with the fewest of them counts. */
+/** The rules have no order: the price that needs the fewest of them counts. */
 export const nameRules: readonly NameRule[] = [
   {
     name: 'gateway in front',

@@ -47,7 +47,7 @@ export function redact<T>(value: T): T {
 /** The last four letters of credentials' keys. */
 const keyEndings = [...new Set([...hiddenNames.whole, ...hiddenNames.endings].map((name) => name.slice(-4)))]
 const anyEnding = 2 ** keyEndings.length - 1
-/** For the last letter, the one before it and so on: bits of the endings that a byte fits. */
+/** Bits of the endings that a byte fits, for the last letter, the one before it and so on. */
 const endingBits = [3, 2, 1, 0].map((place) => {
   const bits = new Uint32Array(256)
   keyEndings.forEach((ending, bit) => {

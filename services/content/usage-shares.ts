@@ -4,7 +4,7 @@
 /** Numbers of usage, summed over models: requests, input, output, total, cache read, cache write, and what is billed. */
 export type UsageNumbers = readonly number[]
 
-/** Where the input stands among the numbers, and the cached tokens that it includes. */
+/** Indices of the input among the numbers, and of the cached tokens that it includes. */
 const [input, inside] = [1, 6]
 
 /** Own share of a span: of each number the part that the spans below it do not count together, never below 0. */

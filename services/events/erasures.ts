@@ -31,7 +31,7 @@ export const erasuresTopic = declareTopic({
     remaining: text,
     previous: text,
     hash: text,
-    /** When answers lacked what was asked for; 0 = not known yet. */
+    /** Time from which on answers lacked the erased data; 0 = not known yet. */
     hidden_us: number('Int64'),
     /** The request, as a hash under a key of the installation. */
     selector_hmac: text,
@@ -69,7 +69,7 @@ export type Erasure = {
   places: string
   previous: string
   hash: string
-  /** When it was last changed, in milliseconds since 1970. */
+  /** Time of the last change, in milliseconds since 1970. */
   changedMs: number
 }
 

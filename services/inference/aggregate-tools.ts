@@ -3,7 +3,7 @@ import { isLosslessObject, stringifyLossless } from '../core/json/lossless.ts'
 import { grow, type JsonFields } from './aggregate-values.ts'
 
 type Call = {
-  /** For the order. */
+  /** Place in the order. */
   place: number
   id: string | undefined
   name: string | undefined

@@ -10,11 +10,11 @@ const maxDepth = 1_000_000
 type Place = { start: number; end: number }
 
 export type AnswerMembers = {
-  /** As it came; what was no UTF-8 is replaced. */
+  /** The bytes as they came; those that are no UTF-8 are replaced. */
   bytes: Buffer
-  /** Where the values of the members stand that were asked for, of repeated ones the last. */
+  /** Places of the values of the requested members, of repeated ones the last. */
   places: Map<string, Place>
-  /** Where the object is closed; undefined when the answer is none. */
+  /** End of the object; undefined when the answer is none. */
   close: number | undefined
 }
 

@@ -8,7 +8,7 @@ import { objectText } from '../core/json/objects.ts'
 export type Members = Map<string, string>
 
 export type JsonBody = {
-  /** As it came, without byte order mark. */
+  /** The text as it came, without byte order mark. */
   text: string
   members: Members
   /** False when a name comes twice, which the next reader may understand in another way. */

@@ -21,9 +21,9 @@ export type Answered = {
   /** Null = not traced. */
   head: CallHead | null
   startedMs: number
-  /** As the client named it. */
+  /** The model as the client named it. */
   model: string | undefined
-  /** As the provider knows it. */
+  /** The model as the provider knows it. */
   providerModel: string | undefined
   /** Chat completions. */
   isChat: boolean
@@ -60,7 +60,7 @@ function filledIn(found: AnswerMembers, { id, model }: NonNullable<Answered['mis
 
 type KeepDeps = { recorder: Recorder; invoke: Pick<Invoke, 'answer' | 'json'> }
 
-/** For work that goes on when the client is gone: what a provider answered is recorded. */
+/** The caller of work that goes on when the client is gone: a provider's answer is recorded. */
 const lasting = ({ caller, requestId }: InvokeCaller): InvokeCaller => ({
   caller,
   requestId: requestId ?? '',

@@ -39,7 +39,7 @@ export function modelsOf(bytes: Buffer, owner: string): ListedModel[] {
   })
 }
 
-/** As it came, until it is read. */
+/** The list as it came, until it is read. */
 type Listed = { bytes: Buffer } | { models: ListedModel[] }
 
 export type EngineModelsDeps = {

@@ -10,7 +10,7 @@ import { isSecretHeader, scrubJson } from './secrets.ts'
 
 export type RecordDeps = { invoke: Pick<Invoke, 'answer'>; logger: Pick<Logger, 'warn'> }
 
-/** Where the call goes and what is known before the provider is asked. */
+/** The head of a call: its project, and the facts that are known before the request to the provider. */
 export type CallHead = {
   id: string
   projectId: string

@@ -78,7 +78,7 @@ function azureTarget(deps: ResolveDeps, provider: Provider, model: string, asked
   const key = secretOf(deps, provider.keyName, use)
   const apiVersion = asked.apiVersion ?? secretOf(deps, 'AZURE_API_VERSION', { projectId })
   const query = `?${new URLSearchParams({ 'api-version': apiVersion })}`
-  // As a part of the path these two mean another one.
+  // These two would change the path.
   if (/^\.{1,2}$/.test(model)) throw inferenceFault(404, 'There is no such deployment', { code: 'model_not_found' })
   return {
     provider: provider.name,

@@ -27,7 +27,7 @@ export type InferenceRequest = {
   as: InvokeCaller
   body: JsonBody
   request: Pick<PassThroughRequest, 'stream' | 'timeout' | 'prompt' | 'template_vars' | 'api_version'>
-  /** As the client named it. */
+  /** The model as the client named it. */
   model: string | undefined
   tracing: Tracing
   parts: CredentialParts
@@ -38,7 +38,7 @@ export type InferenceRequest = {
   missing?: Answered['missing']
   /** Text around a whole answer for the client. */
   around?(callId: string | undefined): Answered['around']
-  /** Where it goes when that is not for the model's name to say. */
+  /** Target where the model's name does not decide. */
   target?: Target
 }
 

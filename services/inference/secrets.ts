@@ -23,7 +23,7 @@ export type SecretsDeps = {
 }
 
 export function createSecrets({ values, own, binding, onRefused }: SecretsDeps): Secrets {
-  /** That of the project, else that of its entity: a wider one is not looked for where the narrower one is refused. */
+  /** The secret of the project, else that of its entity: a wider one is not used where the narrower one is refused. */
   const ownOf = (name: string, projectId: string) =>
     [projectId, projectId.slice(0, projectId.indexOf('/'))]
       .map((scope) => ({ scope, found: own.find(scope, name) }))

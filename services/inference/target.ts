@@ -1,4 +1,4 @@
-// Where the requests for a model go, and what is known when that is found out.
+// The target of requests for a model, and the facts known once it is found.
 import type { Invoke, InvokeCaller } from '../core/http/invoke.ts'
 import type { EngineModels } from './models.ts'
 import type { Providers } from './providers.ts'
@@ -27,7 +27,7 @@ export type ResolveDeps = {
   engineModels: EngineModels
 }
 
-/** Where requests for a model go. */
+/** The target of requests for a model. */
 export type Target = {
   /** Name for messages. */
   provider: string

@@ -1,4 +1,4 @@
-// Where answers and chunks of providers tell what they used.
+// Finds the usage in answers and chunks of providers.
 import { isLosslessObject, isRawNumber } from '../core/json/lossless.ts'
 
 type Json = Record<string, unknown>

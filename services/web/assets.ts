@@ -88,7 +88,7 @@ const accepts = (header: string | undefined, encoding: string): boolean =>
     return name === encoding && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))
   })
 
-/** Where `scripts/build-page.ts` puts its builds. */
+/** Folder of the builds of `scripts/build-page.ts`. */
 export const builtPage = fileURLToPath(new URL('dist', import.meta.url))
 
 /** @param folder where builds are put whole, by a rename; `<folder>.failed` says why there is none */

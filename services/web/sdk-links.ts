@@ -1,4 +1,5 @@
-// Where the links lead that published SDKs print: the page's own paths for calls, ops, objects, evaluations and projects.
+// Redirects the links that published SDKs print: the page's own paths for calls, ops, objects, evaluations and
+// projects.
 
 const segment = (text: string): string => encodeURIComponent(text)
 

@@ -7,7 +7,7 @@ import { runAs } from '../../core/process/running-handler.ts'
 
 const userId = 'command'
 const caller = holderOf({ userId, entity: '', access: { '*': actionsOf('owner', '*') } })
-/** As audit events name it. */
+/** The request as audit events name it. */
 const request = { requestId: '', userId, keyId: undefined, address: () => '' }
 const runningFor = { route: userId, withoutProject: true, projects: new Set<string>(), work: undefined, request }
 

@@ -108,7 +108,7 @@ const shortest = (sorted: readonly string[]): string[] => {
   return kept
 }
 
-/** Where so many names are looked for that merging them would take long, their last letters count. */
+/** Number of names from which on only their last letters count, because merging them would take long. */
 const maxMerged = 1_000
 
 /** The last letters of names: with too many endings, the common letters of the two that are most alike. */
@@ -186,7 +186,7 @@ type Pass = {
   lastDigit: number
   /** Digits side by side, with at most a space or a hyphen between two of them. */
   run: number
-  /** As many before the dot of a number. */
+  /** Digits before the dot of a number. */
   whole: number
   /** A word goes on into the run: an id, or a part of one. */
   isPart: boolean

@@ -4,7 +4,7 @@ import type { maskDetectors } from '../../../schemas/mask-rules.ts'
 import { addressNameEndings, secretNameEndings } from './secret-names.ts'
 import { findTokens } from './tokens.ts'
 
-/** Where something was found. */
+/** Place of a finding. */
 export type Hit = { start: number; end: number }
 
 /** @param key normalised name of the member that holds the text, '' without one */
@@ -55,11 +55,11 @@ function domainEnd(text: string, localStart: number, from: number): number {
   return !sharedEndings.has(ending) || isDomain(text, localStart, from, labels[0] as string) ? end : from
 }
 
-/** Where a repository lies: `git@github.com:owner/name`. */
+/** Whether an address is a repository's: `git@github.com:owner/name`. */
 const isRemote = (text: string, start: number, at: number, end: number): boolean =>
   text.slice(start, at) === 'git' && text.charAt(end) === ':' && isWordAt(text, end + 1)
 
-/** Where an address has its sign: as it is, or as it stands in other addresses, where `=` and `&` are no part of it. */
+/** Signs of addresses: plain, or escaped in other addresses, where `=` and `&` are no part of it. */
 const signs = [
   { sign: '@', local: localPart },
   { sign: '%40', local: /[\p{L}\p{N}_.+~%-]/u },

@@ -3,9 +3,9 @@ import { scalarEnd, skipTextSpace, stringEnd, textOfString, valueEnd } from '../
 
 /** Visitor of the values of a text. Each returns the new string, null to leave the value as it is. */
 export type Visitor<Place> = {
-  /** Where the member of an object lies. */
+  /** Place of an object's member. */
   step(place: Place, name: string): Place
-  /** Where the value of an object lies that another member of it names. */
+  /** Place of an object's value that another member of it names. */
   pair(place: Place, label: string): Place
   /** Looks at a whole value of any kind before its parts; `raw` is its JSON text. */
   value(place: Place, raw: () => string): string | null
@@ -29,7 +29,7 @@ type Pair = { label?: string; from: number; end: number }
 
 /** @param json text that JSON.parse accepts; @returns the same text where nothing is replaced */
 export function maskJson<Place>(json: string, place: Place, visitor: Visitor<Place>): string {
-  /** In their order, none within another. */
+  /** Replacements in their order, none within another. */
   const replaced: Replacement[] = []
   const replace = (start: number, end: number, by: string): number => {
     // Replacements within it go; later ones stay.

@@ -103,7 +103,7 @@ const normalForm = (kind: string, text: string): string =>
 
 type Place = {
   name: string
-  /** As it stands there. */
+  /** The name as it is spelled there. */
   spelled: string
   paths: readonly PathProgress[]
   /** Within what a model says of its pieces of text, which are called tokens. */
@@ -113,7 +113,7 @@ type Place = {
 /** Members that hold pieces of text. */
 const ofText = new Set(['logprobs', 'toplogprobs', 'addedtokens', 'specialtokens'])
 
-/** Where a field begins, and how far the paths of some rules have come there. */
+/** The place of a field, with the progress of some rules' paths. */
 const placeOf = (field: MaskedField, pathRules: readonly Rule[]): Place => ({
   // The names of ops are no members: a rule for names such as `*name` would make all of them the same.
   name: field === 'op_name' ? '' : normalName(field),

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { type Head, hashOf, type SealedEvent } from './chain.ts'
 
-/** With the time of the event, which events of earlier versions do not say. */
+/** A head with the time of the event, which events of earlier versions lack. */
 const headSchema = z.object({ chain: z.string(), seq: z.int(), hash: z.string(), at_us: z.int().optional() })
 export type NamedHead = z.infer<typeof headSchema>
 
@@ -55,7 +55,7 @@ export function keptFromMs(nowMs: number, days: number): number {
   return Date.UTC(kept.getUTCFullYear(), kept.getUTCMonth(), 1)
 }
 
-/** When a chain began, by its id (UUID version 7); 0 where the id does not say. */
+/** Start time of a chain, by its id (UUID version 7); 0 where the id has none. */
 const beganMs = (chain: string): number =>
   /^[\da-f]{8}-[\da-f]{4}-7/.test(chain) ? Number.parseInt(chain.slice(0, 8) + chain.slice(9, 13), 16) : 0
 

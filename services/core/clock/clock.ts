@@ -35,7 +35,7 @@ export type SharedClock = {
   zeroUs: number
 }
 
-/** Where `performance.now()` of this thread is zero on the machine's monotonic clock. */
+/** Zero of this thread's `performance.now()` on the machine's monotonic clock. */
 const ownZeroUs = (): number => Number(process.hrtime.bigint()) / 1000 - performance.now() * 1000
 
 const noNumber = () => unavailable('The number of this edge has changed', 2)

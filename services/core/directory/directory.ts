@@ -8,7 +8,7 @@ import type { DirectoryState } from './state.ts'
 export type Change = { key: string; value: unknown; at?: string; by?: string }
 
 export type Directory = {
-  /** As far as it is known here. Looks from time to time whether others have changed it. */
+  /** The state as far as it is known here. Looks from time to time whether others have changed it. */
   state(): DirectoryState
   /** Grows with every change. */
   version(): number

@@ -5,7 +5,10 @@ import { type KernelLock, kernelLock } from '../process/kernel-lock.ts'
 
 const waitMs = 500
 const pollMs = 20
-/** Where the kernel has no locks: work takes milliseconds, so an older file was left by a process that died. */
+/**
+ * Age of a stale lock where the kernel has no locks: work takes milliseconds, so an older file was left by a process
+ * that died.
+ */
 const staleMs = 5_000
 
 /** @param take returns undefined while somebody else has it */

@@ -79,7 +79,7 @@ const values = {
     version: z.int().min(1),
     sealed: z.string(),
     last4: z.string().max(4).optional(),
-    /** Where it may be sent; absent = to providers of the operator. */
+    /** Addresses that it may be sent to; absent = those of the operator's providers. */
     origins: z.array(baseAddress).min(1).optional(),
     /** The same value, sealed by a new master key. */
     is_rotated: z.boolean().optional(),
@@ -104,7 +104,7 @@ export type UserValue = Value<'user'>
 /** Kinds of items about a key, the key itself first. */
 export const keyKinds = ['key', 'key-end', 'key-revoked', 'key-limits', 'key-used'] as const satisfies Kind[]
 
-/** With the defaults of what it lacks. */
+/** A mask with the defaults of missing members. */
 export const maskOf = (value: unknown): Value<'mask'> => values.mask.parse(value)
 
 /** A line of the log: the last one of a key counts, null removes it. */
@@ -148,7 +148,7 @@ export function parseItem(value: unknown): Item {
   const words = wordsOf(item.key)
   if (words === undefined || item.value === null) return item
   const checked = values[words.kind].safeParse(item.value)
-  // As it was written: members of later versions stay.
+  // The item stays as it was written: members of later versions stay.
   if (checked.success) return item
   const [issue] = checked.error.issues
   throw new Error(`${item.key}: ${[issue?.path.join('.'), issue?.message].filter(Boolean).join(' ')}`)

@@ -95,7 +95,7 @@ function isHeld(bits: number, needed: NeededRight): boolean {
   return 'all' in needed ? needed.all.every((right) => isOne(bits, right)) : needed.some((right) => isOne(bits, right))
 }
 
-/** As a refusal names it: `annotate or write`. */
+/** A right as a refusal names it: `annotate or write`. */
 export const rightText = (needed: NeededRight): string => {
   if (typeof needed === 'string') return needed
   return 'all' in needed ? needed.all.join(' and ') : needed.join(' or ')

@@ -14,7 +14,7 @@ export type DirectoryState = {
   byDigest: Map<string, string>
   ends: Map<string, Value<'key-end'>>
   revoked: Set<string>
-  /** As they were changed since the keys were made. */
+  /** Limits of keys that were changed since the keys were made. */
   keyLimits: Map<string, Value<'key-limits'>>
   keyUses: Map<string, Value<'key-used'>>
   /** Ids by bucket of rates: the latest key that has it. */
@@ -28,7 +28,7 @@ export type DirectoryState = {
   entities: Map<string, Value<'entity'>>
   /** Projects by `<entity>/<project>`. */
   projects: Map<string, Value<'project'>>
-  /** With when that was. */
+  /** Removed projects, with the time of their removal. */
   removedProjects: Map<string, Value<'project-removed'>>
   /** Masking rules by scope. */
   masks: Map<Scope, Value<'mask'>>

@@ -65,7 +65,7 @@ export type GrpcServerDeps = {
   /** The clock of deadlines, and of calls that wait for room. */
   clock?: CallClock
   isShuttingDown(): boolean
-  /** With it the port speaks TLS only. */
+  /** TLS of the port, which then speaks nothing else. */
   tls?: Tls | undefined
 }
 

@@ -59,7 +59,7 @@ export type AppDeps = {
   /** Called for answers that are faults. */
   refusals?: Pick<Refusals, 'onFault'>
   cutoffsOf?: ServeDeps['cutoffsOf']
-  /** With it the port speaks TLS only. */
+  /** TLS of the port, which then speaks nothing else. */
   tls?: Tls | undefined
   /** Cookies of the page that count beside keys. */
   sessions?: Pick<Sessions, 'holder'>

@@ -34,7 +34,7 @@ function keyOfAuthorization(header: string, takesBareKey: boolean): string | und
   return colon === -1 ? undefined : pair.slice(colon + 1)
 }
 
-/** Where exporters of other products hold their key: LangSmith, LangWatch. */
+/** Headers in which exporters of other products send their key: LangSmith, LangWatch. */
 const exporterHeaders = ['x-api-key', 'x-auth-token']
 
 /** Everything in the headers that may be a key, in the order in which it counts. */

@@ -18,7 +18,7 @@ export type Requested = {
   requestId: string
   headers: IncomingHttpHeaders
   params: Record<string, string>
-  /** With the query string. */
+  /** URL with the query string. */
   url: string
   clientIp(): string
   via?: RouteContext['via']

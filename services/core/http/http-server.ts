@@ -17,7 +17,7 @@ const limits = {
   requireHostHeader: false,
 }
 
-/** With every answer, those of Node itself too. */
+/** Options of every answer, those of Node itself too. */
 type Options = { isSecure?: boolean }
 
 /** An answer to what is no request of HTTP/1.1 that Node could parse here; the connection ends with it. */
@@ -31,7 +31,7 @@ export function rawAnswer(status: string, contentType: string, body: string, isS
   return `HTTP/1.1 ${status}\r\n${head}\r\n${body}`
 }
 
-/** With TLS when there is a certificate. @param options whether people reach the port over TLS */
+/** Creates a server, with TLS when there is a certificate. @param options whether people reach the port over TLS */
 export function createHttpServer(
   tls: Tls | undefined,
   connections: Connections,

@@ -12,7 +12,7 @@ import { projectsOf } from './projects.ts'
 import type { Caller, Reply, Route, RouteContext } from './route.ts'
 import { jsonInput, throwUnlessHeld } from './serve.ts'
 
-/** For whom a route is run, and how long. A handler's own context is one. */
+/** The caller of a route, and the time limit. A handler's own context is one. */
 export type InvokeCaller = {
   caller: Caller & Partial<Pick<KeyHolder, 'holds' | 'entry'>>
   /** Ends the work: whatever waits rejects with the signal's reason. */
@@ -53,7 +53,7 @@ export type InvokeDeps = {
    */
   routes(): readonly Route[]
   config: { maxBodyBytes: number; maxJsonDepth: number }
-  /** Where long bodies are handled; without it they are handled here. */
+  /** Threads for long bodies; without them they are handled here. */
   threads?: Pick<RequestThreads, 'run'> | undefined
 }
 

@@ -110,11 +110,11 @@ export const liveKeysOf = (state: DirectoryState, userId: string, now: number): 
 
 /** Number of ended keys of a user that are remembered: one user must not fill the directory. */
 const maxEndedKeys = { expired: 1_000, revoked: 5_000 }
-/** That go with one new key, where more had ended before there was a bound. */
+/** Number of ended keys that go with one new key, where more had ended before there was a limit. */
 const forgottenAtOnce = 100
 
 /**
- * For whoever makes keys of his own; those who administer others may go on.
+ * Limits callers who make keys of their own; those who administer others may go on.
  * @throws RefusedChange when too many keys of the user were revoked
  */
 export function throwIfManyRevoked(state: DirectoryState, userId: string, now: number): void {
@@ -237,7 +237,7 @@ export const maxOverlapHours = 168
 export type LifeBounds = {
   /** CALLHOUSE_KEY_MAX_DAYS, 0 = for ever. */
   maxDays: number
-  /** When the key that makes it ends. */
+  /** End of the key that makes it. */
   mostMs?: number | undefined
 }
 
@@ -270,7 +270,7 @@ export function rotateKey(state: DirectoryState, rotation: Rotation): Made & { e
     )
   const { id: successor, text } = newKeyText()
   const { is_first: _, expires_at: expires, ...rest } = before
-  // As long again.
+  // The successor lasts as long as the key did.
   const again = expires && new Date(now + Date.parse(expires) - Date.parse(before.created_at)).toISOString()
   const expiresAt = expiryOf(again, rotation, now)
   const limits = limitsOfKey(state, id)
@@ -304,7 +304,7 @@ export function rotateKey(state: DirectoryState, rotation: Rotation): Made & { e
 
 const dayMs = 86_400_000
 
-/** When a new key expires: as asked, but no later than the bounds say. */
+/** End of a new key: as requested, but no later than the limits say. */
 export function expiryOf(asked: string | undefined, { maxDays, mostMs }: LifeBounds, now: number): string | undefined {
   const lastMs = Math.min(
     maxDays === 0 ? Number.POSITIVE_INFINITY : now + maxDays * dayMs,

@@ -63,7 +63,7 @@ export function idIn(text: string): string | null | undefined {
   return text.slice(prefix.length, prefix.length + idLength)
 }
 
-/** In hexadecimal. */
+/** Digest in hexadecimal. */
 export const digestOf = (text: string): string => hash('sha256', text, 'hex')
 
 /** Compares two digests of one length, in the same time wherever they differ. */

@@ -1,11 +1,11 @@
-// When keys were used last: known to the minute in the process that took the request, written to the directory now and then.
+// Last uses of keys: known to the minute in the process that took the request, written to the directory now and then.
 import type { Directory } from '../directory/directory.ts'
 import { itemKey } from '../directory/items.ts'
 import { roomFor } from '../directory/room.ts'
 import type { DirectoryState } from '../directory/state.ts'
 
 export type KeyUses = {
-  /** As far as this process knows; undefined = never, or not since uses are kept. */
+  /** Last use as far as this process knows; undefined = never, or not since uses are kept. */
   lastMs(state: DirectoryState, keyId: string): number | undefined
   /** Writes uses that are much later than the written ones. */
   flush(): Promise<void>

@@ -111,7 +111,7 @@ const dummy = '0'.repeat(64)
 const isSameList = (one: readonly string[], other: readonly string[]): boolean =>
   one === other || (one.length === other.length && one.every((word, at) => word === other[at]))
 
-/** With the version of the directory that it was made or confirmed by. */
+/** A holder with the version of the directory that it was made or confirmed by. */
 type HeldKey = { holder: KeyHolder; endsMs: number; untilMs: number; version: number; usedMs: number }
 
 /** The parts that keys of one user with the same actions and scopes share. */

@@ -46,7 +46,10 @@ const closed = listOf([
   ['3fff::', 20],
 ])
 
-/** Where clouds tell a machine its own credentials: closed even where private networks are open, like their names. */
+/**
+ * Addresses where clouds tell a machine its own credentials: closed even where private networks are open, like their
+ * names.
+ */
 const metadata = listOf([
   ['169.254.0.0', 16],
   azureHost,

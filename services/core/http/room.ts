@@ -81,7 +81,9 @@ export async function appendFor(directory: Pick<Directory, 'state' | 'append'>, 
   await directory.append(changes, who.userId)
 }
 
-/** In whose share a user counts who is made by the caller: he may name any entity or none, and is not asked. */
+/**
+ * The entity in whose share a new user of the caller counts: the caller may name any entity or none, and is not asked.
+ */
 export function shareOf({ room }: DirectoryState, who: Who, entity: string): string | undefined {
   if (isOperator(who)) return undefined
   const { access = {} } = who

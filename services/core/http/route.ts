@@ -18,7 +18,7 @@ export type Caller = {
   access?: Access
   /** Id of the key, which its sessions name. */
   keyId?: string
-  /** When the key ends; absent: it does not. */
+  /** End of the key; absent: it has none. */
   endsMs?: number
   /** True when the key has what is needed on the project. */
   may(needed: NeededRight, projectId: ProjectId): boolean
@@ -53,7 +53,7 @@ export type RouteContext<Input = unknown> = {
    * is long throws `TooLongHere`, before it has written anything.
    */
   mayTakeLong: boolean
-  /** As the route says. */
+  /** Copied from the route. */
   countsAll?: true
   /** Unread request stream of a `stream` route (multipart uploads). */
   stream: Readable

@@ -38,7 +38,7 @@ export type ServeDeps = {
   /** Whether a key still does all that it did. */
   isHeld(holder: KeyHolder): boolean
   budget: ByteBudget
-  /** When bodies are handled that were read. */
+  /** Turns for handling bodies that were read. */
   bodyTurns: InTurn
   /** Buffers of the bodies of `bytes` and `raw` routes, which no one keeps beyond the handler. */
   pool: BufferPool
@@ -46,7 +46,7 @@ export type ServeDeps = {
   maxFileBytes: number
   maxJsonDepth: number
   requestTimeoutMs: number
-  /** Where long requests are run; without it they are run here. */
+  /** Threads for long requests; without them they run here. */
   threads?: Pick<RequestThreads, 'run'>
 }
 
@@ -185,7 +185,7 @@ function reportLimits(account: RequestAccount | undefined, { response }: Exchang
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
 }
 
-/** As audit events name who asks. */
+/** The caller as audit events name him. */
 export const askerOf = ({ requestId, userId, keyId }: Exchange, address: () => string): AuditedRequest => ({
   requestId,
   userId,
@@ -210,7 +210,7 @@ export async function serveRoute(
       : route.right === 'none'
         ? anonymous
         : deps.authenticate(headers, isExporter, cameBy)
-  // As a rule it is known at once, and nothing waits for a turn.
+  // The holder is usually known at once, and nothing waits for a turn.
   const holder = found instanceof Promise ? await found : found
   if (holder !== anonymous) deps.connections.of(exchange.request.socket)?.isKnown()
   exchange.userId = holder.userId

@@ -16,10 +16,10 @@ const contentSchema = z.object({
   /** Key that it was made with, or the user himself; taking either away ends it. */
   key: z.string(),
   issuedMs: z.number(),
-  /** When the user showed who he is. */
+  /** Time of the user's authentication. */
   authMs: z.number(),
   seenMs: z.number(),
-  /** When the provider that signed the user in wants to be asked again. */
+  /** Time when the provider that signed the user in wants to be asked again. */
   untilMs: z.number().optional(),
 })
 type Content = z.output<typeof contentSchema>

@@ -9,7 +9,7 @@ export type Via = {
   /** The client is on this machine and calls the server by a loopback name. */
   isLocal: boolean
   port: string
-  /** With a slash at its end: `/`, `/obs/callhouse/`. */
+  /** Path with a slash at its end: `/`, `/obs/callhouse/`. */
   basePath: string
 }
 

@@ -1,5 +1,5 @@
-// Where the values of a JSON text in bytes lie, for texts that are known to be JSON. Nothing is checked: of a text that is cut
-// off every value ends where it does. `strict-walk.ts` is as strict as JSON.parse.
+// Finds the values of a JSON text in bytes, for texts that are known to be JSON. Nothing is checked: of a text that is
+// cut off every value ends where it does. `strict-walk.ts` is as strict as JSON.parse.
 
 /** Bytes that are looked at one by one before native code searches for the closing quote. */
 const nearBytes = 40
@@ -106,8 +106,8 @@ function childOf(b: Buffer, at: number, segment: string | number): BytePlace | n
 }
 
 /**
- * Where the value of a path lies; null when there is none. A number names an item of an array or a key of an object; of
- * members that come again the first counts, as in the engine.
+ * The place of the value at a path; null when there is none. A number names an item of an array or a key of an object;
+ * of members that come again the first counts, as in the engine.
  */
 export function placeOf(b: Buffer, path: readonly (string | number)[]): BytePlace | null {
   const start = skipByteSpace(b, 0)

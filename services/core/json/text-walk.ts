@@ -1,4 +1,4 @@
-// Where the values of a JSON text end, for texts that are known to be JSON: nothing is checked beside what it takes to find that.
+// Finds the ends of values of a JSON text, for texts that are known to be JSON: it checks no more than that needs.
 
 const quote = 34
 const backslash = 92

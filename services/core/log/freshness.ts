@@ -50,7 +50,7 @@ export function noted(
   return headers
 }
 
-/** For a write that decides by reading, and for what counts. @throws Refusal when the wait before it ended too early to decide */
+/** Refuses a write that decides by reading, or a count. @throws Refusal when the wait before it ended too early */
 export function throwIfStale(headers: Record<string, string>): void {
   if (staleHeader in headers) throw unavailable('Earlier writes are not readable yet')
 }

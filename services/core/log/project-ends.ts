@@ -1,10 +1,10 @@
-// Where the last record of each project lies, so that who reads a quiet project does not wait for a busy one.
+// Tracks the last record of each project, so that a reader of a quiet project does not wait for a busy one.
 import type { RecordInput } from './log.ts'
 
 export type ProjectEnds = {
   /** A record was acknowledged under `offset`. */
   note(offset: number, records: readonly Pick<RecordInput, 'projects'>[]): void
-  /** At least the last offset of any of them. */
+  /** Position that is at least the last offset of any of them. */
   of(projects: readonly string[]): number
 }
 

@@ -2,7 +2,7 @@
 import { open } from 'node:fs/promises'
 import { type BufferPool, createBufferPool } from './buffer-pool.ts'
 
-/** As large as segments, of which one is archived while another one is applied. */
+/** Buffers as large as segments, of which one is archived while another one is applied. */
 export const fileBuffers = createBufferPool({ largestBytes: 16 * 1024 * 1024, keptBytes: 34 * 1024 * 1024 })
 
 /** @returns the bytes of the file, in a buffer of the pool */

@@ -6,7 +6,10 @@ export type Latest<Value> = {
   clear(): void
 }
 
-/** When the latest are half of what may be kept they take the place of those before: nothing is removed one by one. */
+/**
+ * Keeps the latest values: when they are half of the limit they take the place of those before, so nothing is removed
+ * one by one.
+ */
 export function createLatest<Value>(most: number): Latest<Value> {
   let newer = new Map<string, Value>()
   let older = new Map<string, Value>()

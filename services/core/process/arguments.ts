@@ -6,7 +6,7 @@ export type FlagTypes = Readonly<Record<string, 'string' | 'boolean'>>
 
 export type Arguments = {
   words: string[]
-  /** In the order given: the last one of a name counts. */
+  /** Flags in the given order: the last one of a name counts. */
   flags: [name: string, value: string][]
   /** One line per fault. */
   faults: string[]

@@ -34,7 +34,7 @@ export function createConnections(options: {
 }): Connections {
   const { most, clock = callClock, onFull } = options
   const all = new Map<string, Entry>()
-  /** In the order of their last request, or of their arrival. */
+  /** Strangers in the order of their last request, or of their arrival. */
   const strangers = new Set<Entry>()
   const idle = new Set<Entry>()
   let saidMs = Number.NEGATIVE_INFINITY

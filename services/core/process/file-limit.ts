@@ -11,7 +11,7 @@ export function openFilesLimit(read = () => readFileSync('/proc/self/limits', 'u
   }
 }
 
-/** Where nothing is said: what systems allow at least, as a rule. */
+/** Limit of systems that report none: they usually allow at least so many. */
 const usualLimit = 1_024
 /** Segments, spares, parts of tables that are written, read and merged: of an embedded engine a few hundred at a time. */
 const ownFiles = 1_024

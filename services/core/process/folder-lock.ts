@@ -45,7 +45,9 @@ type LockOptions = {
   silenceMs?: number
   /** Without a look at the lock that is younger, nothing is written. */
   certainMs?: number
-  /** Where the kernel does not decide, what the lock file must outlast: longer than `certainMs` of the one before. */
+  /**
+   * Time that the lock file must outlast where the kernel does not decide: longer than `certainMs` of the one before.
+   */
   settleMs?: number
   lock?: KernelLock
   time?: LockTime

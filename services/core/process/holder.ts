@@ -8,7 +8,7 @@ export type Holder = {
   id: string
   pid: number
   host: string
-  /** When the process started, in clock ticks since boot; '' where that cannot be known. */
+  /** Start of the process, in clock ticks since boot; '' where that cannot be known. */
   startTicks: string
   /** Id of the kernel's boot; another one is another machine, or this one before it was started again. */
   bootId: string

@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomByte
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** In the data folder, where none is set. */
+/** Name of the file in the data folder, where no key is set. */
 export const masterKeyFile = 'master.key'
 
 const keyBytes = 32

@@ -24,7 +24,7 @@ export const readSettings = (limits: Limits & { resultBytes: number; rows?: numb
   output_format_json_escape_forward_slashes: 0,
 })
 
-/** Where the process may set it (CAP_SYS_NICE); elsewhere all statements are alike. */
+/** Priority of statements where the process may set it (CAP_SYS_NICE); elsewhere all statements are alike. */
 const priority = (nice: number): Settings => ({
   os_threads_nice_value_query: nice,
   os_threads_nice_value_materialized_view: nice,

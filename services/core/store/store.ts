@@ -23,8 +23,8 @@ export type QueryOptions = {
   /** It may go through so many rows at most; absent: the setting counts. */
   maxRows?: number
   /**
-   * When it aborts, the query is killed in the engine. Queries that share it are of one request: when one of them was
-   * let in, the others are not refused because many wait.
+   * Kills the query in the engine when it aborts. Queries that share it are of one request: when one of them was let
+   * in, the others are not refused because many wait.
    */
   signal?: AbortSignal
 }
@@ -44,7 +44,7 @@ export class StoreError extends Error {
   }
 }
 
-/** Where drivers write what an operator should know. */
+/** Logger for messages of drivers to an operator. */
 export type StoreLogger = {
   info(fields: Record<string, unknown>, message: string): void
   warn(fields: Record<string, unknown>, message: string): void

@@ -24,7 +24,7 @@ export type Ports = {
   freshness: Freshness
   lock: KeyedLock
   slots: Slots
-  /** For rows of evaluations. */
+  /** Slots for rows of evaluations. */
   rowSlots: SharedSlots
   logger: Pick<Logger, 'info' | 'warn'>
   rules: SharedRules

@@ -21,7 +21,7 @@ export type RemotePorts = Omit<Ports, 'store' | 'clock'> & {
 /** The request that a signal belongs to, and the answer that came with it. */
 export type RunningRequest = { number: number; answer?: LongAnswer | undefined }
 
-/** With the request that runs here: the other thread does not know it. */
+/** The event with the request that runs here: the other thread does not know it. */
 function sentEvent({ by = runningRequest(), ...event }: AuditEvent): SentEvent {
   return { ...event, by: by && { ...by, address: by.address() } }
 }

@@ -25,7 +25,7 @@ type EvaluateDeps = {
   ensureOps: EnsureOps
   clock: Clock
   calls: EvaluationCalls
-  /** For the rows that are evaluated at one time, which jobs of a project share. */
+  /** Slots for rows that are evaluated at one time, which jobs of a project share. */
   rowSlots: SharedSlots
 }
 

@@ -19,7 +19,7 @@ export type Version = {
 export type StoredVersion = Version & { projectId: string; value: ReadonlyMap<string, string> }
 
 export type EvaluationKind = {
-  /** For texts. */
+  /** Noun in texts. */
   noun: string
   /** Filter of /objs/query. */
   filter: { is_op: true } | { base_object_classes: string[] }

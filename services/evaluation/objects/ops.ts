@@ -7,7 +7,7 @@ import type { Log, Position } from '../../core/log/log.ts'
 import { checkObjectId, safeName } from './names.ts'
 
 type NamedOps = {
-  /** In the order of the names, which the refs hold as they were written. */
+  /** Refs in the order of the names, which they hold as they were written. */
   refs: string[]
   /** Positions of the writes; [] when nothing was missing. */
   positions: Position[]

@@ -242,7 +242,7 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Evaluatio
       async handle(context) {
         const projectId = projectOf(context)
         const id = context.params.prediction_id as string
-        // In turn: the one that reads last writes last.
+        // One at a time: the one that reads last writes last.
         const headers = await lock.run(`prediction\n${projectId}\n${id}`, () => finish(context, projectId, id))
         return { json: { success: true }, headers }
       },

@@ -31,7 +31,7 @@ export type RunCache = {
   forget(projectId: ProjectId, ids: readonly string[]): void
 }
 
-/** For so long a call that was deleted through another route or process may still count as there. */
+/** Time for which a call that was deleted through another route or process may still count as there. */
 const keepMs = 60_000
 const maxEntries = 2_000
 /** Characters of an entry; larger ones are read each time. */

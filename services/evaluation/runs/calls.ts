@@ -81,7 +81,7 @@ const waited = { ...nowhere, query: new URLSearchParams('freshness=any') }
 
 type RequestContext = Pick<RouteContext, 'caller' | 'signal' | 'requestId'>
 
-/** For reads after a wait: nothing is waited for again. */
+/** The caller of reads after a wait: nothing is waited for again. */
 export const afterWait = ({ caller, signal, requestId }: RequestContext): InvokeCaller => ({
   caller,
   signal,
@@ -89,7 +89,7 @@ export const afterWait = ({ caller, signal, requestId }: RequestContext): Invoke
   freshness: waited,
 })
 
-/** For writes, and reads that wait by themselves. */
+/** The caller of writes, and of reads that wait by themselves. */
 export const asCaller = ({ caller, signal, requestId }: RequestContext): InvokeCaller => ({ caller, signal, requestId })
 
 type Columns = 'user_id' | 'op_name' | 'trace_id' | 'parent_id' | 'started_at' | 'ended_at' | 'exception'

@@ -221,7 +221,7 @@ export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Evalua
         const projectId = projectOf(context)
         const id = context.params.evaluation_run_id as string
         const summary = context.input.summary && memberText(bodyText(context), 'summary')
-        // In turn: the one that reads last writes last.
+        // One at a time: the one that reads last writes last.
         return lock.run(`run\n${projectId}\n${id}`, async () => {
           // Means of what happens to be in the tables would be stored as the run's.
           const fresh = await calls.waitToDecide(context)

@@ -36,7 +36,7 @@ const columns: CallsQuery['columns'] = ['user_id', 'parent_id', 'attributes', 'o
 
 const notFound = (id: string) => fault(404, `Score ${id.slice(0, 100)} not found`)
 
-/** Where a score lies: beside its prediction or under its run, else in a trace of its own. */
+/** The parent of a score: its prediction or its run, else a trace of its own. */
 type ScoreParent = { traceId: string; parentId: string | null }
 
 export function createScoreRoutes(deps: EvaluationDeps & { calls: EvaluationCalls; cache: RunCache }): Route[] {

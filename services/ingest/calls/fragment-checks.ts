@@ -126,7 +126,7 @@ export function checkStart(found: Findings, from: Json, traceId: string, context
   }
 }
 
-/** Where the payload of a lone end lies in time: the hint when it is usable, else its own time. */
+/** Time of the payload of a lone end: the hint when it is usable, else its own time. */
 function payloadTime(found: Findings, from: Json, endedUs: number, nowMs: number): number {
   const hint = from.started_at
   if (hint === undefined || hint === null) return endedUs

@@ -81,7 +81,7 @@ export function createBatchMasking(
   /** The endings that are in the memory: projects of one installation mostly have the same rules. */
   let endingsThere: KeyEndings | undefined
 
-  /** As `anchorsIn`, of what is in the memory. */
+  /** The same as `anchorsIn`, for the contents of the memory. */
   const anchorsHere: AnchorsIn = (_, start, end, endings) => {
     if (endings === 'any') return module.anchorBits(start, end, 1)
     if (endings !== endingsThere)

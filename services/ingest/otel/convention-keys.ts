@@ -2,8 +2,8 @@
 import { threadNames, userNames } from '../../events/record-names.ts'
 
 /**
- * With what lies `beside` it, or of each of its items only the value at `item`; one that others use too `needs` another,
- * which `is` one of these words.
+ * A key of newer conventions, also with the value `beside` it, or with only the value at `item` of each of its items;
+ * one that others use too `needs` another, which `is` one of these words.
  */
 export type AddedKey = string | { key: string; beside?: string; item?: string; needs?: string; is?: readonly string[] }
 

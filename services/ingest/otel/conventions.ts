@@ -43,7 +43,7 @@ export type Conventions = {
   further: { field: UsageField; sources: Source[] }[]
   counting: Record<keyof typeof countingKeys, Source[]>
   conversation: Source[]
-  /** For what the other tables leave empty. */
+  /** Keys for parts that the other tables leave empty. */
   added: {
     inputs: AddedSource[]
     output: AddedSource[]

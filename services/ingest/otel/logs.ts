@@ -35,7 +35,7 @@ import { jsonText, type Value } from './values.ts'
 
 export type LogDeps = {
   log: EdgeLog
-  /** As for spans. */
+  /** Limits, as for spans. */
   split?: RecordSplit
   clock: Clock
   content: ContentStore
@@ -232,7 +232,7 @@ export function beginLogs(deps: LogDeps, context: RouteContext, budget: DecodeBu
         const hitsBefore = hitsOf(masker)
         const found = expansion()
         const row = rowOf(record, shared, found)
-        // As it was sent, so that a record that is sent again is the same.
+        // The time as it was sent, so that a record that is sent again is the same.
         const time = isGiven(record.time) ? nanosText(record.time) : '0'
         const event = agentEvent(row, record.attributes)
         const hasSpan = row.traceId !== '' && row.spanId !== ''

@@ -16,7 +16,7 @@ type Signal = {
   signal: 'metrics'
   /** Member of the answer in JSON. */
   rejected: string
-  /** Where the records lie in the request: the fields that lead to them, in protobuf and in JSON. */
+  /** Paths of the records in the request, in protobuf and in JSON. */
   fields: readonly (readonly number[])[]
   names: readonly (readonly string[])[]
 }

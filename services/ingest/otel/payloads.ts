@@ -80,7 +80,7 @@ const output: Side = {
   eventsText: eventOutput,
 }
 
-/** With another member behind what it has. */
+/** The payload with one more member behind the others. */
 function withMember({ json, isDescribing }: Payload, { key, value }: FoundAttribute, side: Side): Payload {
   const member = `${keyOf(key).json}${jsonText(value, side.redacts, true)}`
   return { json: `${json.slice(0, -1)},${member}}`, inDump: [], isDescribing }
@@ -192,7 +192,9 @@ function extraPayload({ root, events }: Extra, conventions: Conventions, side: S
   return added === null ? null : { ...added, inDump: [] }
 }
 
-/** Where the tables of the span's attributes found nothing: its events, what newer conventions add, log records. */
+/**
+ * The payload where the tables of the span's attributes found nothing: from its events, newer conventions, log records.
+ */
 function otherPayload(sources: PayloadSources, side: Side): Payload {
   const { span, root, events, conventions, eventsAsIo, extra } = sources
   const text = eventsAsIo ? side.eventsText(span.events, events, conventions) : null

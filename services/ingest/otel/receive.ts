@@ -29,7 +29,7 @@ export type ReceiveConfig = { maxJsonDepth: number; maxBodyBytes: number } & Rou
 /** A resource whose items have a project. */
 type Routed = {
   projectId: ProjectId
-  /** As it came, and as a tree. */
+  /** Attributes as they came, and as a tree. */
   resource: Attributes
   attributes: Branch
   dropped: number
@@ -51,7 +51,7 @@ export type OnFaults = (kind: FaultKind, items: number) => void
 type Faulty = Pick<OtlpResource<unknown>, 'faults'>
 
 export type Signal<Item extends Faulty> = {
-  /** As in "Invalid trace request". */
+  /** Noun as in "Invalid trace request". */
   noun: string
   rejected: RejectedCount
   decodeJson(bytes: Buffer, maxDepth: number, budget: DecodeBudget): OtlpResource<Item>[]

@@ -23,7 +23,7 @@ export const projectAttribute = 'openinference.project.name'
 
 type ProjectHeader = {
   header: string
-  /** Where in its value the name is. */
+  /** Pattern that finds the name in its value. */
   name: RegExp
   /** Before the name. */
   prefix?: string

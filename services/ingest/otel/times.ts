@@ -109,9 +109,9 @@ function putRight(start: Nanos, end: Nanos, nowMs: number): SpanTimes {
 }
 
 /**
- * When a span began and ended. It runs where no end is given; where no start is, or one of the times cannot be true, the
- * other one is both; a unit that is not nanoseconds is known by its range. Which edge is wrong where the end lies before the start
- * is not known: both stay, and readers see that it took no time.
+ * Start and end of a span. It runs where no end is given; where no start is, or one of the times cannot be true, the
+ * other one is both; a unit that is not nanoseconds is known by its range. Which edge is wrong where the end lies
+ * before the start is not known: both stay, and readers see that it took no time.
  */
 export function spanTimes(start: Nanos, end: Nanos, nowMs: number): SpanTimes {
   const startedUs = roundedUs(start)

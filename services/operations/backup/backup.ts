@@ -33,7 +33,7 @@ type BackupDeps = {
   worker: Pick<Worker, 'exclusive'>
   /** A rebuild exchanges tables and keeps half-filled ones. */
   isRebuilding(): Promise<boolean>
-  /** Where large files lie if not in the data folder. */
+  /** Bucket of large files, if they are not in the data folder. */
   bucket: string
 }
 

@@ -1,7 +1,8 @@
-// Where a ClickHouse server puts a backup, in the server's own words: `Disk('backups', '2026-01-31')`, `S3('https://…')`.
+// Destination of a ClickHouse server's backup, in the server's own words: `Disk('backups', '2026-01-31')`,
+// `S3('https://…')`.
 
 export type Destination = {
-  /** As it enters a statement: a name, and in brackets nothing but literals and plain names. */
+  /** SQL of the destination: a name, and in brackets nothing but literals and plain names. */
   sql: string
   /** Without what may be a secret. */
   shown: string

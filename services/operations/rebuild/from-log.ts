@@ -89,7 +89,7 @@ export function fromLog(deps: KindDeps, table: string, topic: string): RebuildKi
     }
   }
 
-  /** When the oldest kept record to apply came, and whether records before it are gone. */
+  /** Arrival of the oldest kept record to apply, and whether records before it are gone. */
   const firstKept = async (task: RebuildTask, to: number[]) => {
     let isCut = false
     let atMs = 0

@@ -49,7 +49,7 @@ function fromCalls({ store, server }: KindDeps, table: string, select: string): 
       await shadow.mirror(table)
       await shadow.awaitOlderInserts(signal)
     },
-    // In order with the batches of this process: some of these tables keep what came last.
+    // Fills in order with the batches of this process: some of these tables keep the latest row.
     fill: (task) =>
       eachWindow(store, task, (window) =>
         store.command(copyOfCalls(`${shadowDatabase}.${table}`, select, window, server?.database)),

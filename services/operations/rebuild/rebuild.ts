@@ -40,7 +40,7 @@ export type Rebuilds = {
 }
 
 export type RebuildDeps = KindDeps & {
-  /** Where an unfinished rebuild is kept. */
+  /** Storage of an unfinished rebuild's state. */
   state: StateKeeper
   onEnd(status: RebuildStatus): void
 }

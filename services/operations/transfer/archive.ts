@@ -148,7 +148,7 @@ async function sha256Of(content: AsyncIterable<Buffer>): Promise<string> {
 
 const blobPath = /,"blob":"(blobs\/[0-9a-f]{2}\/([0-9a-f]{64}))"\}$/
 
-/** Where the content of such a row lies in the export, and its SHA-256. */
+/** Path of the content of such a row in the export, and its SHA-256. */
 export function blobOf(line: Buffer): { path: string; sha256: string } {
   const [, path, sha256] = blobPath.exec(line.toString('latin1', Math.max(0, line.length - 200))) ?? []
   if (path === undefined || sha256 === undefined) throw new Error('a row of a large file does not name its content')

@@ -22,9 +22,9 @@ type QueueRow = [
 ]
 
 export type QueueSelection = {
-  /** On the queue's id. */
+  /** Condition on the queue's id. */
   where: Sql
-  /** On the whole queue, beside that it is live. */
+  /** Condition on the whole queue, beside that it is live. */
   having: Sql
   order: Sql
   limit: number | null

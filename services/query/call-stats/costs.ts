@@ -25,7 +25,7 @@ export const tokenSums: readonly Aggregate[] = aggregatesOf(
   { ...usageMetrics, ...billedMetrics },
 )
 
-/** Where a sum stands among them; -1 for what is none of them. */
+/** Index of a sum among them; -1 for other keys. */
 export const placeOfSum = (key: string): number => tokenSums.findIndex((sum) => sum.key === key)
 
 /**

@@ -129,7 +129,7 @@ export const anyUsage: UsageFacts = { any: true, billed: true, spans: true, isBy
 
 const knowsModelOnly = sql`usage_is_by_model OR length(usage_op) != length(usage_model)`
 
-/** Where something is taken off, a count is below zero. */
+/** Facts about usage. Where something is taken off, a count is below zero. */
 export const usageFactsQuery = (projectId: ProjectId, { whole }: Split): Query =>
   projectQuery('call-stats.usage-facts', projectId, (project) => {
     const where = sql`${bucketConditions(whole, true)} AND notEmpty(usage_model)`

@@ -29,7 +29,7 @@ export type Series = {
   spansWithin?: Scope['within']
   /** Parts of its time in which nothing is billed beside the tokens, and the others; without it there are none. */
   unbilled?: { whole: readonly Range[]; live: readonly Range[] } | undefined
-  /** Where calls come from that bring documents along. */
+  /** Source of calls that bring documents along. */
   from?(project: ProjectScope, where: Sql[]): Sql
 }
 

@@ -81,7 +81,7 @@ export function createExpansion(
     return put
   }
 
-  /** Where the documents of a payload stand in the record. */
+  /** Places of a payload's documents in the record. */
   function pathsOf(payload: CallDocuments): [Document, Expanded][] {
     const found: [Document, Expanded][] = documents.map((name) => [name, root.below.get(name) as Expanded])
     const span = root.below.get('attributes')?.below.get('otel_span')

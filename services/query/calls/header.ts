@@ -40,7 +40,7 @@ const optional: readonly (readonly [name: string, sql: Sql])[] = [
 const always = sql`c.id, c.trace_id, c.op_name, toUnixTimestamp64Micro(c.started_at), c.display_name,
   toUnixTimestamp64Micro(c.ended_at), c.exception, c.error_count, c.end_ver > 0`
 
-/** Where the payloads lie and how large they are. */
+/** Time and size of the payloads. */
 const payloadLocation = sql`toUnixTimestamp64Micro(c.output_at), c.start_bytes + c.end_bytes`
 
 /**

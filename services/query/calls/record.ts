@@ -14,7 +14,7 @@ export type RecordShape = {
   prefix: string
   columns: ReadonlySet<string> | null
   storageSize: boolean
-  /** With the user's name, which is the user id: keys are made out to names. */
+  /** Whether to add the user's name, which is the user id: keys are issued to names. */
   usernames: boolean
   /** Sizes of whole traces by trace id; null = not requested. */
   totalSizes: ReadonlyMap<string, number> | null

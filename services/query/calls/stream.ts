@@ -24,7 +24,7 @@ export type Lines = {
   documents: readonly PayloadColumn[]
   shape: RecordShape
   totalSize: boolean
-  /** With the feedback of each call. */
+  /** Whether to add the feedback of each call. */
   feedback: boolean
   /** Puts values in the places of refs; null = refs stay. */
   expansion: RefExpansion | null

@@ -70,7 +70,7 @@ function feedbackFields(rows: readonly [type: string, key: string, form: string,
   return [...found.values()]
 }
 
-/** Where the values of fields lie: columns by name, and paths of the field index by name. */
+/** Places of the values of fields: columns by name, and paths of the field index by name. */
 type Places = { columns: Map<string, Column>; paths: Map<string, string> }
 
 function placesOf(names: readonly string[], fields: Fields): Places {

@@ -55,7 +55,7 @@ function ruleOf(price: Price, { billed, countsCached }: Bill): string {
     : 'inside: the input counts cached tokens too'
 }
 
-/** Where a usage reports a number of cached tokens: its own key, or that of its details. */
+/** The key under which a usage reports a number of cached tokens: its own key, or that of its details. */
 function keyOf(usage: ReportedUsage, tokens: number): string {
   for (const [key, value] of Object.entries(usage)) {
     if (isObject(value)) {

@@ -13,9 +13,9 @@ export type Price = {
   llmId: string
   providerId: string
   level: 'project' | 'default'
-  /** Where a default price comes from. */
+  /** Source of a default price. */
   file?: 'shipped' | 'operator'
-  /** Where a default price was read, and on which day (`2026-11-12`). */
+  /** Page that a default price was read from, and the day (`2026-11-12`). */
   page?: string | undefined
   read?: string | undefined
   /** The project, or `default`. */
@@ -71,7 +71,7 @@ export function priceTable(points: readonly Price[]): PriceTable {
 /** Names that a book remembers. */
 const maxKnown = 10_000
 
-/** In force before not yet in force, then project before default, then the latest. */
+/** A price book: in force before not yet in force, then project before default, then the latest. */
 export function priceBook(project: PriceTable, shipped: PriceTable): PriceBook {
   const known = new Map<string, UnwrappedName | null>()
   const pricedName = (model: string): UnwrappedName | null => {

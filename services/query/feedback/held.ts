@@ -64,7 +64,7 @@ export function createThrowIfHeld({ store, freshness, holds, now = Date.now }: H
     const found = counting.find(([, hold]) => hold.all === true || (call !== undefined && covers(hold, call)))
     if (found === undefined) return
     const [id, { scope, reason }] = found
-    // As in the list of holds, which shows admins those of the project itself.
+    // The same rule as in the list of holds, which shows admins those of the project itself.
     const isShown = scope === projectId && caller.may('admin', projectId)
     const which = isShown ? `hold ${id} (${reason})` : 'a hold'
     throw fault(409, `Some of this feedback is kept by ${which}: it stays until the hold has ended`)

@@ -150,7 +150,7 @@ export function compileCondition(node: Condition, of: ColumnSql): Sql {
 
 /** Expression for a value; Nullable where it can be NULL. */
 export function compileValue(node: Value, of: ColumnSql): Sql {
-  // As a bare operand a NOT would be moved outside the comparison by the engine: not(a) = 5 became not(a = 5).
+  // The engine would move a bare NOT outside the comparison: not(a) = 5 became not(a = 5).
   if (isCondition(node)) return sql`toUInt8(${compileCondition(node, of)})`
   switch (node.is) {
     case 'literal':

@@ -33,7 +33,7 @@ export type JsonField = {
   document: string
   path: readonly PathSegment[]
   over?: { document: string; path: readonly PathSegment[] }
-  /** Where the ref stands that leads to the document. With nothing behind it the field is NULL. */
+  /** The ref that leads to the document. With nothing behind it the field is NULL. */
   ref?: JsonField
   /** Takes no type from literals: it is a text until it is converted. */
   untyped?: true

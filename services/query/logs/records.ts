@@ -17,7 +17,7 @@ export const logTables = ['logs', 'logs_by_span', 'logs_deleted', 'calls_deleted
 /** Greater than each severity number of OpenTelemetry. */
 const beyondSeverities = 25
 
-/** In the order of `columns`; times are nanoseconds as text. */
+/** A row in the order of `columns`; times are nanoseconds as text. */
 export type RecordRow = [
   key: string,
   at: string,
@@ -50,7 +50,7 @@ const keyColumns = sql`${key} AS key, length(body) + length(toString(attributes)
     arrayMap(name -> attributes[name], ${param('Array(String)', turnAttributes)}), []) AS said`
 export type RecordKey = [key: string, sizeBytes: number, traceId: string, spanId: string, said: string[]]
 
-/** As nanoseconds still within 64 bits: the year 2255. */
+/** Latest time in nanoseconds that still fits into 64 bits: the year 2255. */
 const latestUs = 9e15
 
 const keyForm = /^(\d{1,19})_([0-9a-f]{32})$/

@@ -35,7 +35,7 @@ export type MaskingRouteDeps = {
 
 type Field = (typeof maskedFields)[number]
 
-/** Where none were set. */
+/** The rules where none were set. */
 const noRules: MaskRules = { mode: 'on', sets: [], content: 'keep', objects: false, allow: [], rules: [] }
 
 const hashes = ({ rules }: MaskRules): boolean => rules.some(({ action }) => action === 'hash')

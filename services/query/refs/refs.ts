@@ -13,7 +13,7 @@ export type Resolved =
   | { is: 'missing'; digest: string }
   | { is: 'invalid'; reason: string }
 
-/** Where a value lies: behind some steps within a target. */
+/** Place of a value: behind some steps within a target. */
 export type ValuePlace = { is: 'place'; target: RefTarget; steps: RefStep[]; sizeBytes: number }
 
 /** Refs that one path may lead through; beyond it, the answer is null. */
@@ -64,7 +64,7 @@ type Walk = { index: number; at: Node | RefTarget; steps: RefStep[]; hops: numbe
 
 const isTarget = (at: Node | RefTarget): at is RefTarget => 'is' in at
 
-/** Where an object ref begins; null when its version is not allowed here. */
+/** Start of an object ref; null when its version is not allowed here. */
 function startOf(ref: ObjectRef): RefTarget | null {
   return ref.version === 'latest' ? null : { is: 'object', name: ref.name, digest: ref.version }
 }
@@ -221,7 +221,9 @@ export async function resolveRefs(source: RefSource, refs: readonly ObjectRef[])
   return results
 }
 
-/** Where the values of object refs of one project lie, in their order. @param kept gets what was read, if it is not much */
+/**
+ * Places of the values of object refs of one project, in their order. @param kept gets what was read, if it is not much
+ */
 export async function locateRefs(
   source: RefSource,
   refs: readonly ObjectRef[],

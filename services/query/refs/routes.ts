@@ -33,7 +33,7 @@ function refuse(located: readonly (Resolved | ValuePlace)[]): void {
   for (const one of located) if (one.is === 'invalid') throw fault(400, one.reason)
 }
 
-/** Where a value lies; in no source when the caller may not read it. */
+/** Place of a value; without a source when the caller may not read it. */
 type Located = { at: Resolved | ValuePlace; source: RefSource | null }
 
 /** The values as texts separated by commas; those that were not kept are read again, batch by batch. */

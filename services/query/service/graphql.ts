@@ -49,7 +49,7 @@ const answers: Record<string, Answer> = {
   ArtifactManifest: () => ({ data: { project: null, artifact: null } }),
 }
 
-/** For requests without a known operation name: the first field that the text mentions, in this order. */
+/** Fields for requests without a known operation name: the first one that the text mentions, in this order. */
 const byField: [RegExp, string][] = [
   [/\bupsertModel\b/, 'UpsertModel'],
   [/\bserverInfo\b/, 'ServerInfo'],

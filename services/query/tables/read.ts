@@ -8,7 +8,7 @@ import { listChunkRows } from '../../events/tables.ts'
 import { batchesBySize } from '../list-reply.ts'
 import { ifSmall, unlessTooLarge } from '../list-rows.ts'
 
-/** Where a row stands in a table, counted from 0. */
+/** Index of a row in a table, counted from 0. */
 export type ListedRow = { index: number; digest: string }
 
 export type TableSource = { store: Pick<Store, 'rows'>; projectId: ProjectId; options: QueryOptions }

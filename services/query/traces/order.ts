@@ -156,7 +156,7 @@ const floorOf = (us: number): number => Math.floor(us / minuteUs) * minuteUs
 const edgeMinutes = ({ fromUs, beforeUs }: Range): number[] =>
   [fromUs, beforeUs].flatMap((us) => (us === null || us % minuteUs === 0 ? [] : [floorOf(us) / 1e6]))
 
-/** Where parts of traces lie whose roots are within a range. */
+/** Range of the parts of traces whose roots are within a range. */
 function reachOf({ fromUs, beforeUs }: Range): { fromUs: number; beforeUs: number } {
   return {
     fromUs: fromUs === null ? allTimes.fromUs : Math.max(allTimes.fromUs, floorOf(fromUs - reachUs)),

@@ -35,9 +35,9 @@ type Columns = Partial<Record<PartColumn, Sql>>
 export type PartsAsked = {
   /** The parts of time that the table answers, and the others; null = it says nothing. */
   split: Split | null
-  /** Where parts lie. */
+  /** Range of the parts. */
   range: Range
-  /** Where roots lie, that count as such; null = others say which these are. */
+  /** Range of the roots that count as such; null = other conditions say which these are. */
   roots: Range | null
   needs: ReadonlySet<PartColumn>
   /** Prices for costs; null = the request asks for none. */
@@ -117,7 +117,7 @@ function billedParts(project: ProjectScope, asked: PartsAsked): Sql {
   return rowsOf(sql`u_trace`, columns, needs, joined(project, asked, lists))
 }
 
-/** Where the calls lie that the table does not tell of; null = nowhere. */
+/** Scope of the calls that the table does not cover; null = none. */
 function liveScope(projectId: Scope['projectId'], { split, range }: PartsAsked): Scope | null {
   const scope = { projectId, range, index: null, keys: null }
   if (split === null) return scope

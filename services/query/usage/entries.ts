@@ -99,7 +99,7 @@ export function reportedBy(usage: Usage | null): Entry | null {
   return first.map((value, n) => others.reduce((sum, entry) => sum + (entry[n] ?? 0), value))
 }
 
-/** As much of a usage as its share; of several models the first ones. */
+/** The part of a usage that is its share; of several models the first ones. */
 export function shareOfUsage(usage: Usage, share: readonly number[]): Usage {
   const left = [...share]
   const taken: Usage = new Map()

@@ -15,7 +15,7 @@ export const isTyping = (target: EventTarget | null): boolean =>
 /** Parts that move by keys of their own. */
 const withKeys = '.rows, [role=tree], [role=listbox], [role=menu], [role=slider], [role=separator], [role=grid], canvas'
 
-/** Where a key is pressed, as the list of the page asks (engine/list-keys.ts). */
+/** The place where a key is pressed, as the list of the page asks (engine/list-keys.ts). */
 export function placeOfKey(target: EventTarget | null): KeyPlace {
   if (document.querySelector('dialog[open], :popover-open') !== null) return 'overlay'
   if (!(target instanceof HTMLElement) || target === document.body || target.matches('.stage')) return 'nothing'

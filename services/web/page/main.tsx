@@ -12,7 +12,7 @@ import { hideKey } from './sign-in/fragment.ts'
 
 declare const require: (name: 'react-dom/client') => typeof import('react-dom/client')
 
-/** In tasks of their own, after the one that reads the code: what is tapped between them is seen. */
+/** Starts in separate tasks, after the one that reads the code: taps between them are seen. */
 function start(): void {
   hideKey()
   applyPreferences()

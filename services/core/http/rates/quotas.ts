@@ -44,7 +44,7 @@ type Figures = {
   /** Accepted here by minute. */
   own: Map<number, number>
   storedDueMs: number
-  /** When it was told last that little is left. */
+  /** Times of the last warning that little is left. */
   toldMs: Partial<Record<Kind, number>>
 }
 

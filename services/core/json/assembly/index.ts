@@ -79,8 +79,8 @@ function escapeSeen(p: usize, out: usize, seen: usize): usize {
 }
 
 /**
- * As `escapeBytes`, and tells at `seen` what the bytes hold: the flags above, how many quotes stand right before a colon,
- * and the position of each of them. The byte before `from` is touched as well.
+ * Does the same as `escapeBytes`, and writes facts about the bytes to `seen`: the flags above, the number of quotes
+ * right before a colon, and the position of each of them. The byte before `from` is touched as well.
  */
 export function escapeAndLook(from: usize, end: usize, to: usize, seen: usize): usize {
   let p = from

@@ -1,4 +1,5 @@
-// Where partitions that come to this process are begun: after what the group has committed, or earlier if the tables lack it.
+// Finds the first record of partitions that come to this process: after the group's committed position, or earlier if
+// the tables lack it.
 
 import type { Position } from '../log.ts'
 import type { LogLogger } from '../segments/writer.ts'

@@ -21,7 +21,7 @@ export type PartitionBuffer = {
   add(messages: Fetched[], endOffset: number): number
   /** Bytes held, the delivered batch included. */
   bytes(): number
-  /** When its first undelivered record came, null when nothing is to be delivered or a batch is not committed yet. */
+  /** Arrival of its first undelivered record, null when nothing is to be delivered or a batch is not committed yet. */
   waitingSince(): number | null
   /** Holds enough for the next batch. */
   isFull(): boolean

@@ -43,7 +43,7 @@ export type KafkaLogOptions = {
   maxBufferedBytes?: number
   /** A worker that is silent for this long loses its partitions. Default 30 s. */
   sessionTimeoutMs?: number
-  /** Where rows go that no message can hold. Absent: they are refused with 413. */
+  /** Storage of rows that no message can hold. Absent: they are refused with 413. */
   largeRecords?: LargeRecords
   logger?: LogLogger
 }

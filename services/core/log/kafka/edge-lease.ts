@@ -8,7 +8,7 @@ export type Claim = { owner: string; number: number; isFixed: boolean }
 
 /** An append-only list of claims in one order for all edges, with times of one clock. */
 export type ClaimLog = {
-  /** Where the claim stands and when it came there; it may stand there although this rejects. */
+  /** Position of the claim and time of its arrival; it may be there although this rejects. */
   append(claim: Claim): Promise<{ offset: number; atMs: number }>
   /** Claims that came before the one at `offset`, at `sinceMs` or later, in their order. */
   before(offset: number, sinceMs: number): Promise<Claim[]>
@@ -61,7 +61,7 @@ export async function leaseEdgeNumber(options: EdgeLeaseOptions): Promise<EdgeLe
   let number = fixed
   /** Readings at which the claim was sent that holds the number; null = it does not hold. */
   let sent: number[] | null = null
-  /** When that claim came, by the clock of the log. */
+  /** Arrival of that claim, by the clock of the log. */
   let heldAtMs = Number.NEGATIVE_INFINITY
   let isFailing = false
   let timer: NodeJS.Timeout | undefined

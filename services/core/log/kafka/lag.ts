@@ -11,7 +11,7 @@ export type PartitionLag = {
   position(): number
   end(): number
   unappliedBytes(): number
-  /** When the oldest unapplied record was appended, at the latest; null if there is none. */
+  /** Latest possible append time of the oldest unapplied record; null if there is none. */
   oldestMs(): number | null
 }
 

@@ -3,7 +3,10 @@
 import type { RecordHeader, RecordInput } from '../log.ts'
 
 const headerName = 'record'
-/** In its place when the value says where the rows are. Builds that do not know it stop as at an unknown version. */
+/**
+ * Header in place of the other one when the value says where the rows are. Builds that do not know it stop as at an
+ * unknown version.
+ */
 const largeHeaderName = 'large'
 
 export type KafkaHeaders = Record<string, string>

@@ -28,7 +28,7 @@ type Admitted = { topic: string; partition: number; sizeBytes: number; projects:
 
 type Pending = Admitted & {
   messages: Message[]
-  /** When it is given up. */
+  /** Time when it is given up. */
   dueAt: number
   /** Messages that are acknowledged. */
   sent: number

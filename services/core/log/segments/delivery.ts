@@ -20,7 +20,7 @@ export type SegmentDelivery = {
   /** Seals the growing segment if it is time. Called whenever something changed. */
   checkSeal(): void
   isApplying(): boolean
-  /** When the oldest unapplied record was appended, null if there is none. */
+  /** Append time of the oldest unapplied record, null if there is none. */
   oldestMs(): number | null
   /** Bytes of segments that hold unapplied records. */
   unappliedBytes(): number

@@ -24,7 +24,7 @@ export type EmbeddedLogOptions = {
   lock?: Pick<FolderLock, 'check'>
   /** More than this appended and not applied: 429. */
   maxUnappliedBytes: number
-  /** As of `createAdmission`. */
+  /** The option of `createAdmission`. */
   readersWaitMs?: number | undefined
   /** Less than this or the share of `requiredFreeBytes` free: 503. */
   minFreeBytes: number

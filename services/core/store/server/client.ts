@@ -36,7 +36,7 @@ export type ServerClient = {
 }
 
 const killEveryMs = 100
-/** At least so many attempts, as the statement may not have begun yet, and at most so many. */
+/** Least and most attempts: the statement may not have begun yet. */
 const killAttempts = [3, 100] as const
 const controlTimeoutMs = 5_000
 /** Sockets are given up before the server's own limit, 3 s in old versions: one that it has just closed is not used. */

@@ -14,7 +14,7 @@ export type ServerShape = {
 const create = /^CREATE (?:TABLE|MATERIALIZED VIEW|VIEW) IF NOT EXISTS callhouse\.(\w+)/
 const alter = /^ALTER TABLE callhouse\.(\w+)/
 const drop = /^DROP (?:TABLE|VIEW) IF EXISTS callhouse\.(\w+)/
-/** In code, not in texts and comments. */
+/** Changes code, not texts and comments. */
 const inCode = (sql: string, change: (text: string) => string): string =>
   sqlSpans(sql)
     .map(({ kind, text }) => (kind === 'code' ? change(text) : text))

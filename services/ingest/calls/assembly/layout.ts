@@ -1,4 +1,4 @@
-// Where things lie in the linear memory, in bytes. The loader (../batch-module.ts) writes the tables and reads the results.
+// Layout of the linear memory, in bytes. The loader (../batch-module.ts) writes the tables and reads the results.
 
 /** Kinds of the open containers, by depth. */
 export const stack = 0x400

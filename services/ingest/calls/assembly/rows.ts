@@ -104,7 +104,7 @@ function refsColumn(before: i32, list: usize): void {
   lead(before)
   byte(91)
   for (; n < end; n++) {
-    // With the quotes around it.
+    // The bytes include the quotes around it.
     bytes(<usize>load<u32>(at.refs + n * 8) - 1, <usize>load<u32>(at.refs + n * 8 + 4) + 1)
     byte(44)
   }

@@ -103,7 +103,7 @@ export const minOf = (numbers: readonly number[]): number =>
 const minutesSql = (column: Sql, minutes: readonly number[]): Sql =>
   sql`toUnixTimestamp(toStartOfMinute(${column})) IN ${param('Array(Int64)', minutes)} AND ${column} >= toDateTime(${param('Int64', minOf(minutes))}, 'UTC')`
 
-/** Where payload rows of ends that came alone are to be found. */
+/** Conditions that find payload rows of ends that came alone. */
 export type EndConditions = (project: ProjectScope) => Sql[]
 
 const atTimes = (query: Sql): Sql => sql`at IN (SELECT fromUnixTimestamp64Micro(us, 'UTC') FROM (${query}))`

@@ -11,7 +11,7 @@ import type { Column, Condition, JsonField, Value } from '../../language/types.t
 import { isCondition } from '../../language/typing.ts'
 import type { CompiledCondition } from '../conditions/types.ts'
 
-/** Where the values of a field may lie in the field index. */
+/** Possible places of a field's values in the field index. */
 export type FieldPath = {
   path: string
   /** Paths of what the value lies in. */

@@ -7,7 +7,7 @@ import type { IndexFacts } from '../conditions/types.ts'
 /** Start times in microseconds: from (inclusive), before (exclusive); null = open. */
 export type Range = { fromUs: number | null; beforeUs: number | null }
 
-/** Where a call lies in the table. */
+/** Place of a call in the table. */
 export type CallKey = { startedUs: number; id: string }
 
 /** Calls by values of a column: the table of keys says when they start, and the condition is checked again there. */

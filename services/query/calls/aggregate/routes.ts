@@ -71,7 +71,7 @@ const isWhole = (bucket: Bucket, seconds: number): boolean =>
   bucket === null || (typeof bucket === 'number' ? bucket % seconds === 0 : seconds === 60)
 
 type Asked = {
-  /** For calls, and for their usage: of roots, usage counts that of spans below them too. */
+  /** Readers of calls, and of their usage: the usage of roots includes that of spans below them. */
   readers: { calls: CallReader; usage: CallReader }
   keys: Grouped['keys']
   metrics: AggregateMetrics

@@ -19,7 +19,7 @@ export type Grouped = {
   keys: readonly Key[]
   /** Start of a call's bucket as text; '' = there are none. */
   bucket: Sql
-  /** Where statistics of minutes and hours tell all that is grouped by; without them the calls are read. */
+  /** Statistics of minutes and hours, where they have all groups; without them the calls are read. */
   parts?: (Wanted & { byHour: boolean }) | undefined
 } & Pick<Series, 'spansWithin' | 'unbilled'>
 

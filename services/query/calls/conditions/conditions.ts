@@ -81,7 +81,7 @@ const headerConditions = (project: ProjectScope, scope: Scope, conditions: CallC
   ...conditions.header.map((condition) => (condition.isOfRoots ? isRoot(project) : sql`(${condition.sql(ofHeader)})`)),
 ]
 
-/** Where the payload rows of one side lie for the calls of a scope. */
+/** Conditions on the times of one side's payload rows for the calls of a scope. */
 function payloadTimeConditions(project: ProjectScope, scope: Scope, side: Side): Sql[] {
   const at = sql`at`
   if (side === 'start') return timeConditions(project, at, scope)

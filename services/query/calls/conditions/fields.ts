@@ -172,7 +172,7 @@ function jsonFieldAt(document: string, segments: readonly string[], name: string
 type Expansions = {
   derived: DerivedFieldFactory
   expand: Expanded
-  /** Where costs may be asked for. */
+  /** Prices, where costs may be requested. */
   prices?: ModelPrices | undefined
 }
 

@@ -15,7 +15,7 @@ import {
 import { annotationsKey, itemsKey } from './use-queues.ts'
 
 type Outbox = {
-  /** In the order in which they are sent. */
+  /** Items in the order in which they are sent. */
   waiting: readonly KeptItem[]
   failed: string | undefined
   /** Refusals by the schema of a question, by item and question. */

@@ -35,7 +35,7 @@ export function Question({
   useEffect(() => {
     if (!isAt) return
     box.current?.scrollIntoView({ block: 'nearest' })
-    // Where something is typed the field takes the keys; elsewhere the page does.
+    // A field in which somebody types takes the keys; elsewhere the page does.
     const active = document.activeElement
     if (active instanceof HTMLInputElement && active.type === 'text' && !box.current?.contains(active)) active.blur()
   }, [isAt])

@@ -9,7 +9,7 @@ const here: ConnectionState = { isAway: false, leftS: 0 }
 type Parts = {
   /** Whether it answers anything. Never rejects. */
   reach(): Promise<boolean>
-  /** As `repeat` of this folder. */
+  /** The same as `repeat` of this folder. */
   repeat(work: () => void, everyMs: number): () => void
   /** Called when the server is back: the page may show older data. */
   onBack(): void

@@ -25,7 +25,7 @@ export function repeat(work: () => void, everyMs: number): () => void {
 let lastId = 0
 const running = new Map<number, () => void>()
 
-/** As timers of queries have it. */
+/** Repetitions in the form of a query's timers. */
 export const repetitions = {
   begin(work: () => void, everyMs: number): number {
     running.set(++lastId, repeat(work, everyMs))

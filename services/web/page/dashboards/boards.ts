@@ -28,7 +28,7 @@ export type Panel = {
 /** Rows of a table. */
 export const rankedGroups = 10
 
-/** As an aggregate takes them. */
+/** Groups in the form of an aggregate request. */
 export const groupsOf = ({ by, by2 }: Pick<Panel, 'by' | 'by2'>): string[] =>
   [by, by2].filter((one) => one !== undefined)
 

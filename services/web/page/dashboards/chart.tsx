@@ -34,7 +34,7 @@ type ChartProps = {
 
 const height = 100
 
-/** Where the values of each series begin: on those before it in a stack, else at zero. */
+/** The base of each series' values: the series before it in a stack, else zero. */
 function basesOf(series: readonly Series[], isStack: boolean): number[][] {
   const sums: number[] = []
   return series.map(({ values }) =>
@@ -216,7 +216,7 @@ const Axis = ({ className, ticks }: { className: 'x-axis' | 'y-axis'; ticks: rea
   </div>
 )
 
-/** As they are told beside those of now. */
+/** Earlier series as they are shown beside those of now. */
 const earlierOf = (before: readonly Series[] = []): Series[] =>
   before.map((one) => ({ ...one, name: `${one.name} before` }))
 

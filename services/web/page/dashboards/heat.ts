@@ -5,7 +5,7 @@ import type { Aggregate, Drawn, Series } from './figures.ts'
 
 export const heatAsked = { metrics: [{ field: 'calls', as: 'sum' }], group_by: ['latency_range'], top: 100 }
 
-/** Where ranges begin, in milliseconds: an hour is the 46th. */
+/** Beginnings of ranges, in milliseconds: an hour is the 46th. */
 const bounds = [0, ...new Set(Array.from({ length: 70 }, (_, n) => Math.ceil(2 ** (n / 2))))]
 
 const andMore = ' and more'
@@ -27,7 +27,7 @@ export function heatSeries(answer: Aggregate | undefined): Series[] {
   }))
 }
 
-/** Where some of the ranges begin, as shares of the height. */
+/** Beginnings of some ranges, as shares of the height. */
 export function heatTicks(series: readonly Series[]): Tick[] {
   const step = Math.max(1, Math.ceil(series.length / 5))
   return series.flatMap(({ name }, row) =>

@@ -30,7 +30,7 @@ export function histogramSeries({ bins }: Ranges, answer: Aggregate): Series[] {
 export const rangeName = ({ width }: Ranges, bin: number): string =>
   `${beginOf(bin, width)} to ${beginOf(bin + 1, width)}`
 
-/** Where some of the ranges begin, at round numbers of them. */
+/** Beginnings of some ranges, at round numbers of them. */
 export function rangeTicks({ width, bins }: Ranges): Tick[] {
   const step = [1, 2, 5, 10, 20].find((one) => bins.length / one <= 6) ?? bins.length
   return bins.flatMap((bin, at) => (bin % step === 0 ? [{ at, text: String(beginOf(bin, width)) }] : []))

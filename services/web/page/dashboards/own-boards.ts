@@ -64,7 +64,7 @@ function requestOf({ type, measure, by, by2 }: Panel): object | undefined {
   return { metrics: measureNamed(measure)?.asked ?? [], ...groups }
 }
 
-/** With the request of each chart as POST /calls/aggregate takes it, for other programs. */
+/** A dashboard with the request of each chart in the form of POST /calls/aggregate, for other programs. */
 export const storedBoard = ({ title, panels, others }: OwnBoard): object => ({
   _type: boardClass,
   _class_name: boardClass,

@@ -13,7 +13,7 @@ type ReaderProps = {
   projectId: string
   digest: string
   index: number
-  /** Where it is not as it is stored. */
+  /** The edited members, where they differ from the stored ones. */
   edited: readonly Member[] | undefined
   /** Changes of columns that are not saved. */
   columns: readonly ColumnChange[]
@@ -23,7 +23,7 @@ type ReaderProps = {
   /** Nothing where rows cannot be changed. */
   onEdit: (() => void) | undefined
   onToggle: (() => void) | undefined
-  /** With the cells of the row that is made like this one. */
+  /** Called with the cells of the copied row. */
   onDuplicate: ((cells: Cells) => void) | undefined
   onClose(): void
 }

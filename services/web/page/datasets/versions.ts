@@ -91,7 +91,7 @@ export async function latestOf(projectId: string, objectId: string) {
   return { value, table }
 }
 
-/** As the Weave SDK publishes it. */
+/** A new dataset in the form of the Weave SDK. */
 const newDataset = (name: string): string =>
   JSON.stringify({
     _type: 'Dataset',

@@ -116,7 +116,7 @@ function localMs(ms: number, zone: string): number {
   return Date.UTC(year, month - 1, day, hour, minute, second) + (((ms % 1_000) + 1_000) % 1_000)
 }
 
-/** When the clock of a zone shows this; a time that it leaves out is the one behind it. */
+/** The instant when the clock of a zone shows this; for a time that the clock skips, the one after it. */
 function instantOf(local: number, zone: string): number {
   const guess = local - (localMs(local, zone) - local)
   const missed = localMs(guess, zone) - local

@@ -7,7 +7,7 @@ export type Written =
   | { of: 'field'; from: number; to: number; prefix: string }
   | { of: 'value'; from: number; to: number; field: string; prefix: string }
 
-/** Where the term begins that holds the caret: behind the last space or bracket outside of quotes. */
+/** Start of the term at the caret: after the last space or bracket outside of quotes. */
 function termStart(text: string, caret: number): number {
   let start = 0
   let isQuoted = false

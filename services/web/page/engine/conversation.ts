@@ -101,7 +101,7 @@ function messagesFrom(said: readonly Said[], role: string, name: string | null):
   return messages.length === 0 ? [{ role, name, parts: [] }] : messages
 }
 
-/** With what the message's own parts, or what it stands in, say of its grounds. */
+/** The message with the grounds of its own parts, or of its surroundings. */
 function grounded(message: Message, sources: readonly unknown[]): Message {
   const { tokens, citations } = sources.reduce(withGrounds, message.grounds ?? { tokens: [], citations: [] })
   return tokens.length + citations.length === 0 ? message : { ...message, grounds: { tokens, citations } }

@@ -1,6 +1,6 @@
 // A request to the server as a line for a shell. The key is the variable KEY of that shell, never a key.
 
-/** As a shell takes it for one word. */
+/** The text quoted for a shell as one word. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 /** @param body JSON text; none = no body */

@@ -9,7 +9,7 @@ export type PartForm = {
   in?: readonly string[]
   /** A path where something must be, or this value. */
   where?: readonly [path: string, value?: unknown]
-  /** Where its value is, where it is not under one of the usual names. */
+  /** Path of its value, where it is not under one of the usual names. */
   at?: string
   /** Role of the content, whatever message it is in. */
   role?: 'system' | 'user'
@@ -19,11 +19,11 @@ export type PartForm = {
 export type Dialect = {
   /** Its golden file is test/golden/conversations/<name>.json. */
   name: string
-  /** Where its form is published. */
+  /** Publication of its form. */
   source: string
   /** Its words for roles, names of types, classes and events, in small letters. */
   roles?: Readonly<Record<string, 'system' | 'user' | 'assistant' | 'tool'>>
-  /** Where the messages that went to a model lie, and what it answered. */
+  /** Paths of the messages to a model, and of its answer. */
   asked?: readonly string[]
   answered?: readonly string[]
   /** Places of earlier content: instructions, and earlier messages. */

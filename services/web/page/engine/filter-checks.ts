@@ -57,7 +57,7 @@ function isValue(kind: keyof typeof forms, value: Literal): boolean {
   }
 }
 
-/** With values as another field reads them: `2s` may be a time now. */
+/** The term with values as another field reads them: `2s` may be a time now. */
 function reread(term: Cond): Cond {
   const values = term.values.map((value): Literal => {
     if (typeof value !== 'string' || !/^[\w.$-]+$/.test(value)) return value

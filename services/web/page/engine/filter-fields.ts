@@ -86,7 +86,7 @@ const isGiven = (name: string): boolean =>
 export const kindOfField = (name: string): FieldKind | undefined => own(name)?.kind
 
 /**
- * Where the values of a field may lie. Names that are no field of this table and no part of a payload are those of
+ * Possible paths of a field's values. Names that are no field of this table and no part of a payload are those of
  * attributes, as programs send them: of calls, and of spans.
  */
 export function pathsOf(name: string): readonly [string, ...string[]] {

@@ -3,7 +3,7 @@ import type { namePaths } from './name-paths.ts'
 import { textOf } from './span-columns.ts'
 import type { Tree } from './tree.ts'
 
-/** In the order of a tree: what a box stands over follows it. */
+/** Boxes in the order of a tree: the boxes below a box follow it. */
 export type Flame = {
   count: number
   from: Float64Array
@@ -14,7 +14,7 @@ export type Flame = {
   /** The box that a span is part of; -1 where there is none. */
   boxOf: Int32Array
   levels: number
-  /** Where the graph ends; it begins at 0. */
+  /** End of the graph; it begins at 0. */
   end: number
   nameOf(box: number): string
 }
@@ -100,7 +100,7 @@ const keys = ['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'Home'] as cons
 export type FlameKey = (typeof keys)[number]
 export const isFlameKey = (key: string): key is FlameKey => (keys as readonly string[]).includes(key)
 
-/** Where a key leads: to the caller, to what it calls first, to the box before or behind on the same level. */
+/** The box that a key leads to: the caller, the first box below, the box before or after on the same level. */
 export function stepOf({ count, level }: Flame, box: number, key: FlameKey): number {
   if (key === 'Home' || box < 0) return count > 0 ? 0 : -1
   const own = level[box] as number

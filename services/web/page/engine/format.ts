@@ -29,7 +29,7 @@ export function money(amount: number | null): string {
   return `$${text.includes('e') ? Number(text).toFixed(12).replace(/0+$/, '') : text}`
 }
 
-/** For columns: what is less than they have places for is said to be less. */
+/** Money in columns: an amount that is too small for their digits is shown as less. */
 export const columnMoney = (amount: number): string => (amount > 0 && amount < 0.00001 ? '<$0.00001' : money(amount))
 
 /** Small numbers without the formats of the browser, whose first use takes long. */

@@ -61,7 +61,7 @@ function withCitations(before: Citation[], more: readonly Citation[]): Citation[
   return [...found.values()].slice(0, maxCitations)
 }
 
-/** With what a part of an answer, a choice or the whole of it says. */
+/** Adds the grounds of a part of an answer, a choice or the whole of it. */
 export function withGrounds({ tokens, citations }: Grounds, source: unknown): Grounds {
   const more = tokensOf(asObject(source))
   return {

@@ -6,7 +6,7 @@ export type ImportFormat = (typeof importFormats)[number]
 
 type ImportFault = { line: number; reason: string }
 export type Imported = {
-  /** In the order in which rows bring them; `isJson`: its cells are numbers, words of JSON or nested values. */
+  /** Columns in the order in which rows bring them; `isJson`: its cells are numbers, words of JSON or nested values. */
   columns: { name: string; isJson: boolean }[]
   /** Cells as JSON. */
   rows: Member[][]

@@ -2,7 +2,7 @@
 
 export type Kind = 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null'
 
-/** Where the members of a container lie. Keys are -1 in arrays. */
+/** Places of a container's members. Keys are -1 in arrays. */
 export type Members = { count: number; keys: Int32Array; starts: Int32Array; ends: Int32Array }
 
 const quote = 0x22
@@ -52,7 +52,7 @@ function skipWord(bytes: Uint8Array, at: number): number {
   return end
 }
 
-/** Where long containers end, by where they begin: none of them is walked over twice. */
+/** Ends of long containers, by their beginnings: none of them is walked over twice. */
 export type LongEnds = Map<number, number>
 
 /** Shorter containers are walked over again, deeper ones as well. */

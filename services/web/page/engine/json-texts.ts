@@ -40,7 +40,7 @@ export function withMember(text: string, name: string, value: string): string {
   return objectText(place < 0 ? [...members, [name, value]] : members.with(place, [name, value]))
 }
 
-/** As people read it: strings as they sound, everything else as it is spelled. */
+/** The text for people: strings as their characters, everything else as it is spelled. */
 export function plainText(text: string): string {
   if (!text.startsWith('"')) return text
   try {

@@ -115,7 +115,7 @@ const valueKeys = [
 const formatType = (kind: string, format: string): string =>
   kind === 'document' ? `application/${format}` : `${/^(?:image|video)/.exec(kind)?.[0] ?? 'audio'}/${format}`
 
-/** Where the bytes of a part of a message are: the part itself, or one of its members, holds them or says so. */
+/** Source of the bytes of a message's part: the part itself, or one of its members, holds them or names them. */
 export function mediaSourceOf(part: unknown, kind: string, outer: string | null = null, depth = 0): MediaSource | null {
   if (typeof part === 'string') return mediaText(part, outer, kind)
   const files = filesObject(part)

@@ -18,7 +18,7 @@ export type Message = {
   role: string
   name: string | null
   parts: Part[]
-  /** Where it was said what an answer rests on, or how likely its parts were. */
+  /** Grounds of an answer, or probabilities of its parts, where there are any. */
   grounds?: Grounds
   /** JSON of what stood beside the messages and is in none of them: of the inputs at the first, of the output at the last. */
   others?: string

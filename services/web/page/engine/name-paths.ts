@@ -21,7 +21,7 @@ type Node = NamePath & { below: Map<string, Node> }
 /** `pathOf` is the place of each span's path; -1 where it was left out. */
 type NamePaths = { paths: NamePath[]; pathOf: Int32Array; isCut: boolean }
 
-/** In the order of a tree, of siblings the one that took most first. */
+/** Paths in the order of a tree, of siblings the one that took most first. */
 export function namePaths(tree: Tree): NamePaths {
   const { spans, order, depth, own } = tree
   const roots = new Map<string, Node>()

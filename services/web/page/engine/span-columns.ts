@@ -6,7 +6,7 @@ export type Ids = {
   joined: string
   /** Characters of each; 0 where they differ. */
   width: number
-  /** Where each begins, where widths differ. */
+  /** Beginning of each, where widths differ. */
   starts: Int32Array
 }
 

@@ -75,7 +75,9 @@ export function redone(history: History): History {
   return { past: [...history.past, history.now], now: next, future }
 }
 
-/** As `/table/update` takes them, each as JSON: from the last row to the first, so that places stay what they are. */
+/**
+ * Updates in the form of `/table/update`, each as JSON: from the last row to the first, so that places stay the same.
+ */
 export function updatesOf({ changed, removed, added }: Edits): string[] {
   const places = [...new Set([...changed.keys(), ...removed])].sort((a, b) => b - a)
   const updates = places.flatMap((index) => {

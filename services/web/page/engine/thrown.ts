@@ -4,7 +4,7 @@ export type Thrown = {
   /** Empty where only a message is known. */
   type: string
   message: string
-  /** As it was sent; empty without one. */
+  /** The stack as it was sent; empty without one. */
   stack: string
 }
 
@@ -16,7 +16,7 @@ const maxMessage = 20_000
 /** More of one call are not told. */
 const maxThrown = 10
 
-/** Where a stack begins in a text, by language. */
+/** Beginnings of a stack in a text, by language. */
 const stackStarts: readonly RegExp[] = [
   // Python
   /Traceback \(most recent call last\):/,
@@ -167,7 +167,7 @@ function within(attributes: unknown, path: string): unknown {
     : Object.fromEntries(flat.map(([name, value]) => [name.slice(start.length), value]))
 }
 
-/** Where conventions put what was thrown. */
+/** Places of exceptions in conventions. */
 const places = [
   // OpenTelemetry, on the span and of later versions; Sentry
   'exception',
@@ -223,7 +223,7 @@ export function thrownOf({ exception, attributes }: { exception?: unknown; attri
   return kept.slice(0, maxThrown)
 }
 
-/** In one line, as lists show it. */
+/** The exception in one line, as lists show it. */
 export function lineOfThrown(text: string): string {
   const [first = ''] = text.trimStart().split('\n', 1)
   const thrown = thrownOfText(text)

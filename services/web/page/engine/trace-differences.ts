@@ -8,7 +8,7 @@ export type SpanSide = {
   id: string
   /** Null while it runs. */
   ms: number | null
-  /** With all below it; null where nothing of it reports any. */
+  /** Tokens with all below it; null where nothing of it reports any. */
   tokens: number | null
   status: Status
 }

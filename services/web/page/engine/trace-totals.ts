@@ -2,7 +2,7 @@
 import { count } from './format.ts'
 import { type Row, type Status, statusNames } from './rows.ts'
 
-/** As the route of whole traces answers them. */
+/** Totals as the route of whole traces answers them. */
 export type Totals = {
   errors: number
   spans: number

@@ -107,7 +107,7 @@ function kindsOf({ kinds, ops, models, kind, op, model }: TreeAnswer): number[] 
   })
 }
 
-/** When something came last: the latest start or end, microseconds after `baseUs`. */
+/** Time of the last change: the latest start or end, microseconds after `baseUs`. */
 export function lastChange({ start, duration }: Spans): number {
   let last = 0
   for (let span = 0; span < start.length; span++)

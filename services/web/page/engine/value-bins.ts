@@ -20,5 +20,5 @@ export function binsOf(min: number, max: number, width: number): number[] {
   return Array.from({ length: Math.max(1, last - first + 1) }, (_, n) => first + n)
 }
 
-/** Where a range begins, without the dust of its product. */
+/** Beginning of a range, without the dust of its product. */
 export const beginOf = (bin: number, width: number): number => Number((bin * width).toPrecision(12)) + 0

@@ -3,7 +3,7 @@
 const form = /(?<!\{)\{([A-Za-z_]\w*)\}(?!\})/g
 const most = 50
 
-/** In the order of their first use. */
+/** Variables in the order of their first use. */
 export function variableNames(texts: Iterable<string>): string[] {
   const names = new Set<string>()
   for (const text of texts) for (const [, name = ''] of text.matchAll(form)) names.add(name)

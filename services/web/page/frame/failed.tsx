@@ -10,7 +10,7 @@ import { Frame } from './frame.tsx'
 const storedAs = 'callhouse.loadedAgain'
 const pauseMs = 60_000
 
-/** As Chromium, Firefox and Safari put it. */
+/** The messages of Chromium, Firefox and Safari. */
 const isMissingFile = (error: unknown): boolean =>
   error instanceof Error && /dynamically imported module|module script failed/i.test(error.message)
 

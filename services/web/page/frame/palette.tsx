@@ -20,7 +20,7 @@ import { pages } from './rail.tsx'
 type Target = { key: string; label: string; hint: string; icon: IconName; go(): void }
 
 const idForm = /^[0-9a-fA-F-]{16,36}$/
-/** Where a ref leads: to its thing, and to the calls that were given it. */
+/** Targets of a ref: its object, and the calls that used it. */
 function targetsOfRef(text: string, navigate: ReturnType<typeof useNavigate>): Target[] {
   const ref = parsedRef(text)
   if (ref === undefined) return []

@@ -27,7 +27,7 @@ type GridProps<Item> = {
   at: number
   onAt(index: number): void
   onOpen?(item: Item, index: number): void
-  /** Where items have an address: the whole row is a link to it. */
+  /** Address of an item: the whole row is a link to it. */
   hrefOf?(item: Item): string
   onRange?(from: number, to: number): void
   onKey?(event: KeyboardEvent): boolean

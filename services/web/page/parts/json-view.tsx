@@ -104,7 +104,7 @@ type JsonProps = {
   root: NodeRef
   label: string
   name: string
-  /** Where the value stands in a record; without it from its own root on. */
+  /** Path of the value in a record; without it from its own root on. */
   at?: readonly Segment[]
   /** Actions of the page on a value, beside copying it. */
   acts?: ValueActs

@@ -242,7 +242,7 @@ const contentOf = (message: DraftMessage): unknown => {
       : text
 }
 
-/** As it is sent, and saved. */
+/** The message as it is sent, and saved. */
 export const wireMessage = (message: DraftMessage) => ({
   role: message.role,
   content: contentOf(message),

@@ -17,7 +17,7 @@ type Taken = { files: Attachments; bytes: number }
 const typeOf = (head: Uint8Array, said: string | null): string | undefined =>
   String.fromCharCode(...head.subarray(0, pdfHead.length)) === pdfHead ? documentType : shownAs(head, said)?.type
 
-/** With one file more; undefined where it is no image or PDF, has no place, or cannot be read. */
+/** The message with one file more; undefined where it is no image or PDF, has no place, or cannot be read. */
 async function withPart(
   projectId: string,
   { source, text }: MediaPart,

@@ -28,7 +28,7 @@ export function shownMessages(value: unknown): ShownMessage[] | null {
   )
 }
 
-/** As the server fills them: not in answers of an assistant. */
+/** Variables as the server fills them: not in answers of an assistant. */
 export const variablesOfPrompt = (messages: readonly ShownMessage[]): string[] =>
   variableNames(messages.flatMap(({ role, text }) => (role === 'assistant' ? [] : text)))
 

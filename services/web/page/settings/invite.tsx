@@ -30,7 +30,7 @@ export function GrantFields({ role, scope, onRole, onScope, isFree }: GrantField
   )
 }
 
-/** As the first start prints it; the page takes the key out of the address (sign-in/fragment.ts). */
+/** The link as the first start prints it; the page takes the key out of the address (sign-in/fragment.ts). */
 const linkOf = (key: string): string => `${baseUrl}sign-in#key=${encodeURIComponent(key)}`
 
 type InvitedProps = { id: string; role: Role; scope: string; made: Made; onClose(): void }

@@ -30,6 +30,6 @@ export const sections = [
 
 export type SectionId = (typeof sections)[number]['id']
 
-/** Where a section is; the page of the system has a path of its own. */
+/** Path of a section; the page of the system has a path of its own. */
 export const placeOf = (id: SectionId) =>
   id === 'system' ? ({ to: '/system' } as const) : ({ to: '/settings/$section', params: { section: id } } as const)

@@ -10,7 +10,7 @@ export const pageOf = (value: unknown): string | undefined => {
   return page !== undefined && /^[1-9]\d{0,5}$/.test(page) && page !== '1' ? page : undefined
 }
 
-/** In the order of the columns. */
+/** Orders by the columns. */
 export const sorts = {
   turn_count: 'Turns',
   start_time: 'Start',

@@ -59,9 +59,9 @@ export const previewsQuery = (projectId: string, ids: readonly string[]) => ({
 const firstMessages = ['inputs.messages', 'inputs.gen_ai\\.input\\.messages'].flatMap((list) =>
   [0, 1, 2].map((place) => `${list}.${place}`),
 )
-/** Where a message has its text. */
+/** Paths of a message's text. */
 const texts = ['content', 'content.0.text', 'parts.0.content']
-/** Where the first words of a user may stand; the inputs last. */
+/** Possible paths of a user's first words; the inputs last. */
 const beginnings = [
   ...firstMessages.flatMap((path) => [`${path}.role`, ...texts.map((text) => `${path}.${text}`)]),
   'inputs',

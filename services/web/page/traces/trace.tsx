@@ -289,7 +289,7 @@ function BackToList({ entity, project }: { entity: string; project: string }) {
   )
 }
 
-/** That it runs, since when nothing came of it, and a button once it is not read again by itself. */
+/** Shows that the trace runs, the time without news, and a button once it is not read again by itself. */
 function Running({ tree, nowUs, zone, watch }: Omit<SumsProps, 'runs'>) {
   const lastUs = useMemo(() => lastChange(tree.spans), [tree])
   const isQuiet = nowUs - lastUs > quietUs

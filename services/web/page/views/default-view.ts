@@ -2,7 +2,7 @@
 
 export type ViewPage = 'calls' | 'threads'
 
-/** In an address: this list has no view, also where one is the default. */
+/** Value in an address: this list has no view, also where one is the default. */
 export const noView = '-'
 
 const keyOf = (page: ViewPage, projectId: string): string => `callhouse.view.${page}.${projectId}`

@@ -129,7 +129,7 @@ export function unwrap(number: number, start: number, end: number): NodeRef {
 export const jsonTextOf = ({ doc, start, end }: Pick<NodeRef, 'doc' | 'start' | 'end'>): string =>
   textBetween(docOf(doc).bytes, start, end)
 
-/** As stored: a string's characters, everything else as it is spelled. */
+/** The stored text: a string's characters, everything else as it is spelled. */
 export function copyText(number: number, start: number, end: number): string {
   const { bytes } = docOf(number)
   return bytes[start] === 0x22 ? stringAt(bytes, start, end) : textBetween(bytes, start, end)
@@ -160,7 +160,7 @@ const sliceBytes = 2 ** 20
 /** Offsets of a text between two places, a slice at a time so that other requests pass. */
 export async function find(number: number, start: number, end: number, text: string): Promise<Hits> {
   const { bytes } = docOf(number)
-  // As it stands in the JSON text; a quote or a line feed is escaped there.
+  // The text as it is in JSON; a quote or a line feed is escaped there.
   const needle = new TextEncoder().encode(JSON.stringify(text).slice(1, -1))
   const offsets: number[] = []
   for (let from = start; from < end && offsets.length < maxHits; from += sliceBytes) {

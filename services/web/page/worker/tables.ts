@@ -25,7 +25,7 @@ async function read(context: Context, { base, projectId: project_id, digest }: A
   return { bytes, staleMs: staleMsOf(response) }
 }
 
-/** Where each row of an answer begins. */
+/** Beginning of each row of an answer. */
 function rowStarts(bytes: Uint8Array): number[] {
   const rows = memberAt(bytes, skipSpace(bytes, 0), 'rows')
   if (rows === undefined) return []
@@ -33,7 +33,7 @@ function rowStarts(bytes: Uint8Array): number[] {
   return [...starts.subarray(0, count)]
 }
 
-/** Where the value of each row of an answer begins, and where it ends. */
+/** Beginning and end of the value of each row of an answer. */
 function* valuesOf(bytes: Uint8Array): Generator<[start: number, end: number]> {
   for (const row of rowStarts(bytes)) {
     const value = memberAt(bytes, row, 'val')
