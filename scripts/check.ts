@@ -162,6 +162,7 @@ const tools = Promise.all([
   types('services/web/page', 'page'),
   tool('knip', '--cache'),
 ])
+const sources = exportingSources(root)
 const outcomes = [
   longFiles(),
   lockFile(),
@@ -170,7 +171,8 @@ const outcomes = [
   glossary(),
   outcome('pages of events and tables', [...eventsPage.faults(), ...tablesPage.faults()]),
   imports(),
-  outcome('exported names', exportedNameFaults(exportingSources(root))),
+  outcome('exported names', exportedNameFaults(sources)),
+  outcome('comments', commentFaults(sources)),
   outcome('places of SQL', sqlPlaceFaults(servicesSources(root))),
   readmes(),
   tests(),

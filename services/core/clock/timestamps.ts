@@ -5,7 +5,7 @@ const dayMs = 86_400_000
 /** 2000-01-01T00:00:00Z: earlier times are refused, because every month of data is a partition of the store. */
 const earliestUs = 946_684_800_000_000
 
-/** How far ahead of this machine's clock a time may be. */
+/** The most that a time may be ahead of this machine's clock. */
 const aheadUs = dayMs * 1000
 
 /** The first and last time at which a call may begin or end. */

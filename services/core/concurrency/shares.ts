@@ -23,7 +23,7 @@ type Options = {
   minBytes: number
   /** Most bytes of a key when another one has something too, or had lately. Default: an equal share of the bound. */
   maxBytes?(): number
-  /** How long another key counts after it took something. Default: as long as it holds something. */
+  /** Time for which another key counts after it took something. Default: as long as it holds something. */
   recentMs?: number
   /** Whether `maxBytes` counts below half of the bound too. */
   isAlwaysShared?(): boolean

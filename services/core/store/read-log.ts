@@ -77,7 +77,7 @@ export function withReadLog(
     const { ms, ...sizes } = fields
     const isSlow = ms >= slowMs
     if (!isSlow && !logger.isLevelEnabled('debug')) return
-    // Of many slow reads at one time one is estimated: the others are slow for the same reason.
+    // One of many slow reads at a time is estimated: the others are slow for the same reason.
     const isEstimated = (isSlow && estimates === 0) || logger.isLevelEnabled('trace')
     const rowsRead = isEstimated ? await estimate(query, options) : undefined
     const { pool = 'interactive' } = options

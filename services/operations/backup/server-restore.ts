@@ -15,7 +15,7 @@ import { unfinishedTable } from './unfinished.ts'
 type ServerRestoreDeps = ServerWork & {
   database: string
   group: Pick<KafkaGroup, 'members' | 'kept' | 'moveTo'>
-  /** How long a worker that ended may still be listed as a member of the group. */
+  /** Time for which a worker that ended may still be listed as a member of the group. */
   sessionTimeoutMs: number
 }
 

@@ -20,7 +20,7 @@ const aside = { background: true }
 /** Passes over what came in meanwhile, before the rest is applied between two batches. */
 const passes = 12
 const fewRecords = 200
-/** How long the workers may be behind before a note says so. */
+/** Lag of the workers after which a note says so. */
 const patienceMs = 10_000
 
 const sum = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0)

@@ -56,7 +56,7 @@ export type ErasingDeps = {
   removedProjects(): ReadonlyMap<string, number>
   /** Within so many hours of its request an erasure is done; 0 = at once. */
   eraseHours: number
-  /** How long records that cannot be rewritten stay in the log. */
+  /** Time for which records that cannot be rewritten stay in the log. */
   logRetentionMs: number
   audit: Pick<Audit, 'record'>
   deadLetters: Pick<DeadLetters, 'remove'>

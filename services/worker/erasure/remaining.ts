@@ -13,7 +13,7 @@ type RemainingDeps = {
   store: Pick<Store, 'rows'>
   log: Pick<Log, 'rewrite'>
   removedProjects(): ReadonlyMap<string, number>
-  /** How long records that cannot be rewritten stay in the log. */
+  /** Time for which records that cannot be rewritten stay in the log. */
   logRetentionMs: number
 }
 

@@ -83,7 +83,7 @@ export function createAccounts(deps: AccountDeps): Accounts {
       if (buckets.isLow(one.name, one.perMinute)) setLow(low, one)
     }
   }
-  /** Of several buckets that a key shares, the headers describe the one that ends first. */
+  /** The headers describe the bucket that ends first, where a key shares several. */
   function setLow(low: Map<RatePolicy, Charge>, one: Charge): void {
     const other = low.get(one.policy)
     if (other === undefined || other.name === one.name || standingOf(one).left < standingOf(other).left)

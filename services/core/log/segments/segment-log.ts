@@ -28,7 +28,7 @@ export type EmbeddedLogOptions = {
   readersWaitMs?: number | undefined
   /** Less than this or the share of `requiredFreeBytes` free: 503. */
   minFreeBytes: number
-  /** How long applied segments are kept, compressed. The newest of each topic stays always. */
+  /** Time for which applied segments are kept, compressed. The newest of each topic stays always. */
   retentionMs: number
   /** The age at which the data of some project is hidden: applied segments go no later. */
   hiddenAfterMs?: () => number
