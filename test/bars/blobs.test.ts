@@ -37,7 +37,7 @@ it('64 MiB in parts', async () => {
     }
     setFlagsFromString('--expose-gc')
     const collectGarbage = runInNewContext('gc') as () => void
-    // What is held, not what waits to be collected.
+    // Bytes that are held, not those that wait to be collected.
     const held = () => {
       collectGarbage()
       return process.memoryUsage().arrayBuffers

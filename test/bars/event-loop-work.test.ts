@@ -1,5 +1,5 @@
 // tier: bars
-// How long the event loop is held at most by answers of inference providers, and by evaluations of large rows.
+// Longest time that answers of inference providers, and evaluations of large rows, hold the event loop.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { answerStream, chunk, completion, type FakeProvider, startFakeProvider }
 import { providersOf } from '../fixtures/inference-world.ts'
 import { type MonitoredServer, startMonitoredServer } from '../fixtures/loop-monitor.ts'
 
-/** What took longer is measured again. */
+/** A slower one is measured again. */
 const maxMs = 50
 const longest = { completions: 0, streams: 0, images: 0, models: 0, evaluation: 0 }
 /** Each figure is the longest of what is measured for it. */

@@ -1,5 +1,5 @@
 // tier: bars
-// How long the event loop of a server is held at most: the worst bodies of every route that is served.
+// Longest time that the worst bodies of every served route hold the event loop of a server.
 import { connect } from 'node:http2'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -14,7 +14,7 @@ import { encodeRequest } from '../fixtures/otlp-proto.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { pathOf, type WorstBody, worstBodies } from '../fixtures/worst-bodies.ts'
 
-/** What took longer is measured again. */
+/** A slower one is measured again. */
 const maxMs = 50
 const longest = { description: 0, routes: 0, bodies: 0, grpc: 0, bursts: 0, batches: 0, scorers: 0, reads: 0 }
 /** Each figure is the longest of what is measured for it. */
@@ -60,8 +60,8 @@ const callOf = async ({ path, body = '' }: Sent) => {
 }
 
 /**
- * How long one round of the loop took at most while the request was served, in time of its processor. Processors that
- * are shared run at changing speeds, so what took too long is sent again: what is slow by itself is slow three times.
+ * The longest round of the loop while the request was served, in time of its processor. Processors that are shared run
+ * at changing speeds, so what took too long is sent again: what is slow by itself is slow three times.
  */
 async function heldMs(sent: Sent, by = send): Promise<{ ms: number; status: number; bytes: Buffer }> {
   let least: Answered & { ms: number } = { ms: Number.POSITIVE_INFINITY, status: 0, bytes: Buffer.alloc(0) }
@@ -165,7 +165,7 @@ describe('how long the event loop is held while', () => {
       await sleep(1_000)
       ;({ ms, status } = await heldMs(message, callOf))
     }
-    // What has more attributes than a span may have is refused.
+    // A span with more attributes than it may have is refused.
     expect([0, 8]).toContain(status)
     took('grpc', ms)
   })

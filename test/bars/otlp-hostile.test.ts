@@ -1,5 +1,5 @@
 // tier: bars
-// What senders of OTLP that mean no good cost: memory of the process, and how long somebody else waits for an answer.
+// Cost of malicious OTLP senders: memory of the process, and the wait of somebody else for an answer.
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { bar } from '../fixtures/bar.ts'
@@ -34,7 +34,7 @@ it('an attack over every way at once', { timeout: 600_000 }, async () => {
   const watching = setInterval(() => {
     peak = Math.max(peak, residentBytes())
   }, 20)
-  /** How far memory grows beyond what it is at the beginning. */
+  /** Growth of memory beyond its size at the beginning. */
   const growthOf = async (work: () => Promise<unknown>): Promise<number> => {
     const before = residentBytes()
     peak = before

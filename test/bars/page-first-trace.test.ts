@@ -1,5 +1,5 @@
 // tier: bars
-// What somebody new waits for: an empty server until its link opens the page, and the first call until its trace shows.
+// Waits of a new user: an empty server until its link opens the page, and the first call until its trace shows.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

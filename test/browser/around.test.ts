@@ -1,6 +1,6 @@
 // tier: deep browser
-// What stands around the pages: the palette's pages, operations, views, threads and refs, the sign of the server's health, a day of each project
-// as bars, values of a call as filters, and charts with groups within groups.
+// The frame of the pages: the palette's pages, operations, views, threads and refs, the sign of the server's health, a
+// day of each project as bars, values of a call as filters, and charts with groups within groups.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'
 import { eventually, expectSoon } from '../fixtures/eventually.ts'
@@ -100,7 +100,7 @@ it('cards of projects show the hours of their day, and on demand what the projec
   expect(await everybodysFaults(page, 'projects')).toEqual([])
 })
 
-/** By the button that a row has while the pointer is over it. */
+/** Opens the values by the button that a row has while the pointer is over it. */
 async function valuesOf(text: string): Promise<void> {
   const row = here.page.locator('.rows .row', { hasText: text }).first()
   await row.hover()
@@ -136,7 +136,7 @@ it('a value of a call counts the calls by it, and its field becomes a column', a
   await list('?cols=inputs.city')
   await valuesOf('Rome')
   const dialog = page.getByRole('dialog', { name: 'Filter by a value of this call' })
-  // Of a field that no column shows.
+  // The field has no column yet.
   await dialog.getByRole('button', { name: 'inputs.k as a column' }).click()
   await page.waitForURL((to) => to.searchParams.get('cols') === 'inputs.city,inputs.k')
   await valuesOf('Rome')
@@ -311,7 +311,7 @@ it('refs and media in columns are signs with names, and refs of the project lead
   expect(await everybodysFaults(page, 'refs in cells')).toEqual([])
   await link.click()
   await page.waitForURL((to) => to.pathname.endsWith(`/objects/part/${digest}`))
-  // By keys alone: the values of the row.
+  // The values of the row, with keys alone.
   await list('?q=op:with_refs', project_id)
   await page.getByRole('table', { name: 'Calls' }).focus()
   await page.keyboard.press('.')

@@ -31,7 +31,7 @@ it('a list keeps as many rows in the document as a window shows, wherever they a
   }
 })
 
-/** What the page itself asks for, with the rows that are drawn by then; its rows are asked for by its worker. */
+/** Requests of the page itself, with the rows that are drawn by then; its worker asks for the rows. */
 const noteAsked = `globalThis.asked = []
 const own = globalThis.fetch
 globalThis.fetch = (to, init) => {
@@ -65,7 +65,7 @@ it('a list asks for what stands beside its rows once they are drawn, and never f
   await context.close()
 })
 
-/** How often the page itself uses formats of the browser. */
+/** Number of times that the page itself uses formats of the browser. */
 const noteFormats = `globalThis.formats = 0
 const noted = (own) => new Proxy(own, {
   apply: (target, self, args) => (formats++, Reflect.apply(target, self, args)),

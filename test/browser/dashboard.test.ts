@@ -205,7 +205,7 @@ it('a dashboard is copied, gets charts of its own, which move and change, and is
   await expectSoon(titles).toEqual(first)
   await page.getByRole('button', { name: 'Add a chart' }).click()
   const form = page.getByRole('dialog', { name: 'New chart' })
-  // What stands around the button that opened it styles neither its fields nor the icons of charts.
+  // The styles around the button that opened it reach neither its fields nor the icons of charts.
   const tops = await form.getByRole('textbox').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top))
   expect(new Set(tops).size).toBe(tops.length)
   const icons = await page
@@ -226,7 +226,7 @@ it('a dashboard is copied, gets charts of its own, which move and change, and is
   }
   await act('Answers', 'Move earlier')
   await expectSoon(titles).toEqual([...first.slice(0, 3), 'Answers', first[3]])
-  // By the mouse as well, to where it is dropped.
+  // The mouse moves it as well, to where it is dropped.
   const handle = chart('Answers').locator('.panel-handle')
   await page.setViewportSize({ width: 1280, height: 1600 })
   await handle.dragTo(chart('Error rate'), { steps: 6 })
@@ -276,7 +276,7 @@ it('a list of calls becomes a chart, and a template a dashboard', async () => {
   await form.getByRole('combobox', { name: 'Shown as' }).selectOption('Number')
   await form.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('heading', { name: 'From lists', exact: true }).waitFor()
-  // Of all time, as the list was.
+  // The chart is of all time, as the list was.
   await expectSoon(() => chart('Answers').locator('.figure').innerText()).toBe('100')
   await page.getByRole('button', { name: 'Own dashboards' }).click()
   await page.getByRole('list', { name: 'Templates' }).getByRole('button', { name: 'Cost and tokens' }).click()

@@ -1,4 +1,4 @@
-// What the page must not have done, looked at after each test of a file.
+// Checks the faults of the page after each test of a file.
 import { afterEach, expect } from 'vitest'
 import { type Opened, picture } from './world.ts'
 

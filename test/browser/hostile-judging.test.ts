@@ -18,7 +18,7 @@ let page: Page
 let queueId: string
 let itemId: string
 
-/** What a text looks like in any place of a call. */
+/** A text in every place of a call. */
 const every = (text: string) => ({
   [text]: text,
   list: [text, { [text]: text }],
@@ -138,7 +138,7 @@ beforeAll(async () => {
 afterAll(() => world?.close())
 afterEachIsFaultless(() => here)
 
-/** What is wrong of what shows now: elements and addresses that came from data, then 320 pixels that do not hold it. */
+/** Faults of the current page: elements and addresses that came from data, then 320 pixels that do not hold it. */
 async function faultsOf(where: string): Promise<string[]> {
   const found = (await page.evaluate<string[]>(strangeElements)).map((one) => `${where}: ${one}`)
   return [...found, ...(await narrowFaults(page, where))]
@@ -206,7 +206,7 @@ it('the playground: a recorded call, answers, calls of tools and refusals', asyn
   await page.keyboard.press('Control+Enter')
   await page.getByRole('alert').getByText('alert(1)').first().waitFor()
   expect(await faultsOf('a refusal')).toEqual([])
-  // What refuses is 400, and what the header names is no call, so its cost is 404.
+  // Refusals are 400, and the header names no call, so its cost is 404.
   const others = here.faults.filter((line) => !/status of 40[04]/.test(line))
   here.faults.splice(0, Number.POSITIVE_INFINITY, ...others)
   await page.unroute('**/inference/v1/chat/completions')

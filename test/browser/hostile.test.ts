@@ -153,7 +153,7 @@ describe('recorded HTML', () => {
     const color = await drawn.locator('h1').evaluate((heading) => heading.computedStyleMap().get('color')?.toString())
     expect(color).toMatch(/^rgb\((?!255, 0, 0)/)
     expect(await page.evaluate('[globalThis.ran, location.origin]')).toEqual([undefined, world.url])
-    // What the frame refuses is told in the console by the browser; nothing was asked for, opened or run.
+    // The browser reports refusals of the frame in the console; nothing was requested, opened or run.
     expect(faults.splice(0).filter((line) => !line.startsWith('console: '))).toEqual([])
     await page.getByRole('button', { name: 'Close' }).click()
     await expectSoon(() => page.locator('iframe').count()).toBe(0)

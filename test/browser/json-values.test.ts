@@ -48,7 +48,10 @@ it('refs in previews of the list and in JSON lead to their objects', async () =>
   await page.waitForURL((to) => to.pathname === object())
 })
 
-/** By the button that a line has while the pointer is over it; the other button of the mouse is the browser's. */
+/**
+ * Opens the menu by the button that a line has while the pointer is over it; the other button of the mouse is the
+ * browser's.
+ */
 async function actsOf(tree: Locator, text: string): Promise<void> {
   const line = tree.locator('.node', { hasText: text }).last()
   await line.hover()

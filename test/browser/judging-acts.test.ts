@@ -1,5 +1,5 @@
 // tier: deep browser
-// What else is done with evaluations, queues and the playground: new runs and how far they are, queues that change and become
+// Further actions on evaluations, queues and the playground: new runs and their progress, queues that change and become
 // datasets, rows of a dataset run by models, images, costs, code and schemas.
 import type { Route } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
@@ -257,7 +257,7 @@ it('a message takes images and PDFs, an answer says what it cost and whether it 
     .fill('{"type":"object","properties":{"name":{"type":"string"}}}')
   await page.keyboard.press('Control+Enter')
   await page.getByText('name is integer, not string').waitFor()
-  // Of the recorded call.
+  // Cost of the recorded call.
   await page.getByRole('group', { name: 'Answer' }).getByText('$0.0032').waitFor()
   expect(sent[0]?.messages).toEqual([
     {

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-/** What is cut off or lies beside the page, as texts. */
+/** Elements that are cut off or lie beside the page, as texts. */
 const misfits = (): Promise<string[]> =>
   page.evaluate<string[]>(`(() => {
     const found = []

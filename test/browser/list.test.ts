@@ -59,7 +59,7 @@ describe('calls', () => {
     expect(await line.getAttribute('aria-invalid')).toBe('true')
     expect(await page.locator('.rows .row').count()).toBe(0)
     await line.fill('status:err')
-    // What shows as taken is taken, and asked for: a value ends its condition.
+    // A value that shows as taken is taken, and requested: it ends its condition.
     await page.getByRole('option', { name: /^error/, selected: true }).waitFor()
     await page.keyboard.press('Enter')
     await page.waitForURL((to) => to.searchParams.get('q') === 'status:error')

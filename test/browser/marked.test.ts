@@ -1,5 +1,5 @@
 // tier: deep browser
-// What is done with marked calls, and with one of them: feedback, rows of a dataset, CSV.
+// Actions on marked calls, and on one of them: feedback, rows of a dataset, CSV.
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { post } from '../fixtures/child-server.ts'

@@ -1,5 +1,5 @@
 // tier: deep browser
-// What a reader does: signs in, finds a call, opens its trace, reads it; by mouse, and with the address alone.
+// The main steps of a reader: signs in, finds a call, opens its trace, reads it; by mouse, and with the address alone.
 import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

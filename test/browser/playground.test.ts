@@ -154,7 +154,7 @@ it('the playground answers calls of tools, and saves messages as a prompt', asyn
   // The answers stay, and no dialog stands before them.
   await page.getByRole('status').getByRole('link', { name: 'kind v0' }).waitFor()
   expect(await page.getByRole('dialog').count()).toBe(0)
-  // What was saved is edited from now on, also after a reload, and gets its next version without its name.
+  // The saved prompt is edited from now on, also after a reload, and gets its next version without its name.
   await page.getByLabel('Message 2', { exact: true }).fill('Where is {what}?')
   await page.getByText('what is empty').waitFor()
   await page.reload()

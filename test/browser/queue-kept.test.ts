@@ -1,5 +1,5 @@
 // tier: deep browser
-// What annotators answered is kept until it is stored, whatever happens to the tab.
+// Answers of annotators are kept until they are stored, whatever happens to the tab.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sendQueue } from '../../scripts/demo/queue.ts'
 import { expectSoon } from '../fixtures/eventually.ts'
@@ -41,7 +41,7 @@ it('answers are not lost when the tab closes, and no item comes again while its 
   for (const key of ['y', '2', '4', 'Enter']) await tab.keyboard.press(key)
   await tabTitle('Item 10 of 16')
   await tab.getByText('Saving 1…').waitFor()
-  // From the item before, on to the next open one: not to the one whose answer is on its way.
+  // Moves from the item before to the next open one: not to the one whose answer is on its way.
   await tab.keyboard.press('ArrowLeft')
   await tabTitle('Item 9 of 16')
   await tab.keyboard.press('ArrowLeft')

@@ -80,7 +80,7 @@ it('lists, dashboards, views and the playground open, and nothing is changed', a
   }
   await page.goto(`${world.url}/p/${project}/playground`)
   await page.getByLabel('Name of model 1').waitFor()
-  // What is removed there is of the draft alone.
+  // Remove buttons change the draft alone.
   expect((await changing()).filter((name) => !name.startsWith('Remove'))).toEqual([])
   expect(asked).toEqual([])
   expect(faults).toEqual([])

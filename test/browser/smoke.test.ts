@@ -1,5 +1,6 @@
 // smoke: page
-// What a reader does first: signs in with a key, narrows the list of calls, opens a trace, reads what went in and out.
+// The first steps of a reader: signs in with a key, narrows the list of calls, opens a trace, reads its inputs and
+// output.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { expectSoon } from '../fixtures/eventually.ts'
 import { afterEachIsFaultless } from './faultless.ts'

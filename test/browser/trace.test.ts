@@ -193,7 +193,7 @@ describe('a trace', () => {
     await page.keyboard.press('Enter')
     await says(/fetch 300 ms, error/)
     await page.waitForURL((to) => to.searchParams.get('call') === world.failed)
-    // What the zoom does not show comes into view.
+    // The hidden part of the zoom comes into view.
     await go(traceHref(world.trace, '?mode=flame&find=fetch&zoom=3500000-3800000'))
     await says(/1 of 5 match/)
     await page.getByRole('searchbox').focus()
@@ -379,7 +379,7 @@ describe('a trace', () => {
   })
 
   it('asks again each time that the server is too busy, not once', async () => {
-    // What is refused is the second read, which follows from the click.
+    // The second read, which follows from the click, is refused.
     const href = traceHref(world.trace, `?call=${world.failed}&tab=feedback`)
     await Promise.all([page.waitForResponse('**/feedback/query'), go(href)])
     let refused = 0

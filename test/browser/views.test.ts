@@ -128,7 +128,7 @@ async function rename(): Promise<void> {
   await expectSoon(rowNames).toHaveLength(3)
 }
 
-/** What is changed is saved under the same name, and a view is deleted once that is confirmed. */
+/** A changed view is saved under the same name, and a view is deleted once that is confirmed. */
 async function changeAndDelete(): Promise<void> {
   const { page } = here
   await page.goto(`${world.url}${home}?q=op:works&saved=view-Errors-b-today-b`)

@@ -38,7 +38,7 @@ export async function hold(of: Pick<Page, 'route'>, path: string): Promise<() =>
 
 export const newId = (): string => randomBytes(8).toString('hex')
 
-/** What of a server the tests use. */
+/** The parts of a server that the tests use. */
 type Served = { url: string; dataDir: string; send<Answer>(path: string, body: unknown): Promise<Answer> }
 
 export function servedAt(url: string, dataDir: string): Served {
@@ -141,7 +141,7 @@ export function call(project: string, options: CallOptions = {}): Record<string,
   }
 }
 
-/** What axe finds wrong of WCAG 2.0 to 2.2, A and AA, as lines; of its contrasts alone where the rest was looked at. */
+/** The findings of axe for WCAG 2.0 to 2.2, A and AA, as lines; of its contrasts alone where the rest was checked. */
 export async function axeFaults(page: Page, contrastOnly = false): Promise<string[]> {
   await page.evaluate(axe.source)
   return page.evaluate(async (onlyContrast) => {
@@ -159,7 +159,7 @@ export async function axeFaults(page: Page, contrastOnly = false): Promise<strin
   }, contrastOnly)
 }
 
-/** What 320 pixels do not hold. Leaves the page wide. */
+/** Elements that do not fit into 320 pixels. Leaves the page wide. */
 export async function narrowFaults(page: Page, where: string): Promise<string[]> {
   await page.setViewportSize({ width: 320, height: 800 })
   const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
@@ -167,7 +167,7 @@ export async function narrowFaults(page: Page, where: string): Promise<string[]>
   return wide === 0 ? [] : [`${where}: ${wide} pixels too wide`]
 }
 
-/** What keeps somebody from using what the page shows: axe in both themes, then 320 pixels. Leaves it light and wide. */
+/** Barriers of the current page: axe in both themes, then 320 pixels. Leaves it light and wide. */
 export async function everybodysFaults(page: Page, where: string): Promise<string[]> {
   const found = (await axeFaults(page)).map((line) => `${where}: ${line}`)
   // The themes differ in colours only.
@@ -177,7 +177,7 @@ export async function everybodysFaults(page: Page, where: string): Promise<strin
   return [...found, ...(await narrowFaults(page, where))]
 }
 
-/** Kept for failures only. */
+/** A picture, kept only for failures. */
 export async function picture(page: Page, name: string): Promise<void> {
   const folder = join(tmpdir(), 'callhouse-browser')
   mkdirSync(folder, { recursive: true })

@@ -32,7 +32,7 @@ type Client = {
   isHasty?: boolean
   /** Fails quietly, but for a log of its own that nobody asked for. */
   isQuiet?: boolean
-  /** What OTEL_EXPORTER_OTLP_TIMEOUT counts in: milliseconds, says the specification. */
+  /** Unit of OTEL_EXPORTER_OTLP_TIMEOUT: milliseconds, says the specification. */
   timeoutsPerSecond?: number
 }
 const clients: Record<string, Client> = {
@@ -129,7 +129,7 @@ function whenAllSend(
   return (sender) => all.get(sender) as Sent
 }
 
-/** What the server wrote of the calls of this sender, since so many lines. */
+/** Lines of the server about the calls of this sender, after the first ones. */
 const linesOf = ({ user }: Sender, first: number): Line[] =>
   server.lines
     .slice(first)
@@ -150,7 +150,7 @@ async function expectAllStored({ project, errors, ids }: Sent): Promise<void> {
   expect(await storedSpans(project)).toEqual(ids.toSorted())
   expect(await storedLogs(project)).toBe(count)
 }
-/** What was refused was sent again; by a client that does not, it was told, and what else it sent is there once. */
+/** Refused data was sent again; a client that does not do so was told, and its other data is there once. */
 async function expectTakenLater({ client, protocol }: Sender, sent: Sent): Promise<void> {
   if (client.retries.includes(protocol)) return expectAllStored(sent)
   expect(sent.errors).not.toEqual([])
@@ -173,7 +173,7 @@ async function sendRefused(send: Send, release: () => void): Promise<void> {
   await Promise.all([send(others), others.then(() => refused(true)).finally(release)])
 }
 
-/** From now on appends of spans and logs go through this, which gets what the log would do. */
+/** Sends appends of spans and logs through a function from now on, which gets the log's own append. */
 function onAppend(
   around: (append: () => ReturnType<Log['append']>, topic: string, rows: Row[]) => ReturnType<Log['append']>,
 ): void {
@@ -221,7 +221,7 @@ describe('published exporters', () => {
       const at = '2026-03-05T12:00:00Z'
       const inputs = { text: 'x'.repeat(bytes) }
       const call = { op_name: 'fill', started_at: at, attributes: {}, inputs }
-      // Of projects that have nothing yet: none of them has more than its share.
+      // Projects that have nothing yet: none of them has more than its share.
       for (let status = 200; status === 200; fillers++) {
         const start = { ...call, project_id: `filler/${fillers}` }
         ;({ status } = await post(server.now().url, '/call/start', { start }))

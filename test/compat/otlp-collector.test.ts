@@ -62,7 +62,7 @@ function keptSpans(): string[] {
 }
 
 let programs: string
-/** Of OTLP; a server that comes again comes back to them. */
+/** Ports of OTLP; a restarted server has the same ones. */
 let ports: { grpc: number; http: number }
 let receiver: number
 let server: ChildServer
@@ -176,7 +176,7 @@ describe('a Collector with the configuration of the page', () => {
     }
     isEnough = true
     await sending
-    // What waits on disk is sent by the next one, the server being away when the first one ends.
+    // The next collector sends the data on disk, the server being away when the first one ends.
     await server.kill()
     for (const [service, ids] of sent) ids.push(...(await send(service)))
     sends += sent.size

@@ -38,7 +38,7 @@ function variables(): Record<string, string> {
 
 const run = promisify(execFile)
 type Program = [program: string, args: string[], cwd?: string]
-/** What stands around the block: each makes one span, whose name it is given. */
+/** The program around the block: each makes one span of a given name. */
 const programs: Record<string, (name: string) => Promise<Program>> = {
   async python(name) {
     const text = `

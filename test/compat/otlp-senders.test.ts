@@ -17,7 +17,7 @@ const senders: Record<string, Sender> = {
     project: 'acme/only',
     call: {
       attributes: { model: 'gpt-test-1', reported_cost_usd: 0.003 },
-      // What was read from the cache is not in Langfuse's input.
+      // Tokens from the cache are not in Langfuse's input.
       summary: { usage: { 'gpt-test-1': { prompt_tokens: 25, output_tokens: 8, cache_read_input_tokens: 5 } } },
     },
   },

@@ -103,7 +103,7 @@ async function send(exporter: SpanExporter, resource: Record<string, string>) {
   tool.setStatus({ code: SpanStatusCode.ERROR, message: 'boom' })
   tool.end(at(40))
   root.end(at(50))
-  // What a flush rejects with is what the exporter reported.
+  // A flush rejects with the error that the exporter reported.
   await provider.forceFlush().catch(() => undefined)
   await provider.shutdown()
   return { root: root.spanContext(), chat: chat.spanContext(), tool: tool.spanContext(), error }

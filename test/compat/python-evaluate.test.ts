@@ -1,5 +1,5 @@
 // tier: deep compat
-// What the published Python SDK publishes is run by the server: an evaluation, a completion model and a judge.
+// The server runs objects that the published Python SDK publishes: an evaluation, a completion model and a judge.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

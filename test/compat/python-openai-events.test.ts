@@ -49,7 +49,7 @@ afterAll(async () => {
 
 type Call = { id: string; inputs: unknown; output: unknown; summary: { usage: object } }
 
-/** How the instrumentation is told to send messages, and by what name calls hold them then. */
+/** Settings for sending messages with the instrumentation, and the names under which calls hold them then. */
 const ways = {
   'a record of each message': { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' },
   'one record of all details': {

@@ -1,5 +1,5 @@
 // tier: deep compat
-// What a user sees who starts the server: the first key, and one clear line for each way in which a start can fail.
+// The output of a start: the first key, and one clear line for each way in which a start can fail.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -80,7 +80,7 @@ describe('start', () => {
     expect(stdout).toContain(`listens on ${url}`)
     const key = firstKey.exec(stdout)?.[1] as string
     expect(key).toMatch(/^chk_[0-9A-Za-z]{50}$/)
-    // What an exporter reads from its environment, with the port that was opened.
+    // The environment of an exporter, with the port that was opened.
     const otlp = /^OTLP: (127\.0\.0\.1:\d+) \(HTTP\), and (\S+)\/v1\/traces$/m.exec(stdout)
     expect(otlp?.[2]).toBe(url)
     expect(stdout).toContain(

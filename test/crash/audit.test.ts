@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 import { callhouse } from '../fixtures/callhouse.ts'
 import { basicAuth, postLines, startChildServer } from '../fixtures/child-server.ts'
 
-/** What `callhouse audit verify` prints of a folder on which no server runs. */
+/** The output of `callhouse audit verify` for a folder on which no server runs. */
 const verified = (folder: string): Promise<string> =>
   callhouse(['audit', 'verify', '--data-dir', folder], { CALLHOUSE_KEYS: 'tester:test-key' })
 
@@ -68,7 +68,7 @@ it('no recorded event is lost, and no change stands without one', async () => {
     const recorded = new Map(found.map((line) => [line.target, line.outcome]))
     expect(answered.length).toBeGreaterThanOrEqual(180)
     expect(answered.filter((project) => recorded.get(project) !== 'done')).toEqual([])
-    // Of what was not answered some may be recorded; what is set is recorded always.
+    // Some unanswered changes may be recorded; changes that are set are always recorded.
     for (const project of recorded.keys())
       if (!answered.includes(project)) expect(['begun', 'done']).toContain(recorded.get(project))
     await server.stop()

@@ -90,7 +90,7 @@ it('a restored server holds records as they were, and joins those that waited', 
   expect([before.calls.length, before.logs.length]).toEqual([2, 4])
   const backup = join(folder, 'backup')
   expect(await callhouse(['backup', backup], { CALLHOUSE_DATA_DIR: dataDir })).toMatch(/done/)
-  // What comes later is no part of it.
+  // Later records are no part of it.
   await sendSpan(2)
   await waitForJoin(2)
   await server.kill()

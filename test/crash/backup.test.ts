@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** What others could read, were the folder itself open. */
+/** Paths that others could read, were the folder itself open. */
 async function openBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const found = await Promise.all(

@@ -63,7 +63,7 @@ const worker = startWorker({
   },
 })
 await worker.caughtUp()
-// Known calls are read in the background.
+// The worker reads known calls in the background.
 await worker.rollups.refresh()
 if (rowsFile) {
   const rows = readFileSync(rowsFile)

@@ -48,7 +48,7 @@ async function write(): Promise<void> {
   await server.now().worker?.rollups.refresh()
 }
 
-/** What every kind of read says about the calls. */
+/** The answers of every kind of read about the calls. */
 async function everything(): Promise<unknown> {
   const of = { project_id: project }
   const sort_by = [{ field: 'started_at', direction: 'asc' }]

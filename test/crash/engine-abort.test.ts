@@ -139,7 +139,7 @@ describe('rows that make the engine end', () => {
     ])
     // Two tries per halving and poison row, and a second look at each; far from one per row.
     expect(tried.length).toBeLessThan(90)
-    // What is applied together was tried together, on its own.
+    // Rows that are applied together were tried together, without others.
     const text = (rows: { text: Buffer }[]) => rows.map((row) => `${row.text}\n`).join('')
     for (const group of groups) expect(tried).toContain(text(group))
     await letters.close()

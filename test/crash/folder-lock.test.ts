@@ -170,7 +170,7 @@ describe('a lock that was written under another kernel, or on a file system with
     const start = { ...quiet, waitMs: 1_000, time: givenTime(live) }
     await expect(takeLock(dir, start)).rejects.toThrow('on elsewhere since')
     await expect(takeLock(dir, start)).rejects.toThrow('its lock is dead 20 s after its last sign of life')
-    // What has fallen silent is waited for, longer than one that lives.
+    // A silent holder is waited for, longer than one that lives.
     const lastMs = Date.now()
     const time = givenTime((n) => utimes(join(dir, 'lock'), lastMs / 1_000, lastMs / 1_000 - 2 * n))
     await take(dir, { ...quiet, waitMs: 400, time })
@@ -242,7 +242,7 @@ describe('a lock that is lost', () => {
       await rename(`${path}.copy`, path)
     })
     await lost(dir, () => leave(dir, { pid: 1, host: 'elsewhere' }))
-    // What another process wrote stays.
+    // The record of another process stays.
     expect(await readFile(path, 'utf8')).toContain('elsewhere')
   })
 

@@ -7,7 +7,7 @@ import { hasNamespaces, startLogProcess } from '../fixtures/log-process.ts'
 import { createRandom } from '../fixtures/random.ts'
 import { runs } from '../fixtures/runs.ts'
 
-/** Of one that only asks: however long a holder is held up, one that is silent for less than a minute lives. */
+/** A caller that only asks: however long a holder is held up, one that is silent for less than a minute lives. */
 const patient = { waitMs: 100, beatMs: 60_000, silenceMs: 60_000 }
 const locks = [
   { by: 'the kernel', rounds: runs(3, 20), lock: {} },

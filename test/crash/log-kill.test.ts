@@ -61,7 +61,7 @@ test(
       expect(found).toHaveLength(end)
       for (const [id, offset] of offsetOf) expect(found[offset - 1]).toBe(id)
       expect(new Set(found).size).toBe(found.length)
-      // Of the last round everything up to some record is there, acknowledged or not, in the order of the appends.
+      // Everything of the last round up to some record is there, acknowledged or not, in the order of the appends.
       const last = found.filter((id) => id.startsWith(`${round}:`))
       expect(last).toEqual(last.map((_, index) => `${round}:${index}`))
     }

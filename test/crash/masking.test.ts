@@ -50,7 +50,7 @@ async function send(path: string, { method = 'POST', type = 'application/json', 
 }
 
 async function sendOverGrpc(path: string, message: Uint8Array): Promise<void> {
-  // Said beside the address of the server, in another line.
+  // The line beside the address of the server.
   const [, address] = await eventually(() => {
     const found = /OTLP: (\S+) \(gRPC\)/.exec(server.output())
     if (found === null) throw new Error('the server named no port of gRPC')

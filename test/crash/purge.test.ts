@@ -26,7 +26,7 @@ beforeAll(async () => {
     await fill(server, aged, stays, '2025-03-20T12:00:00Z', calls)
     await fill(server, other, stays, '2025-03-10T12:00:00Z')
     await server.kill()
-    // What was accepted is in the tables once it serves.
+    // Accepted writes are in the tables once it serves.
     server = await startChildServer(folder)
   } finally {
     await server.stop()
@@ -114,7 +114,7 @@ const staying = (): string[] =>
 
 it('a purge is finished wherever it was killed', async () => {
   const before = staying()
-  // Of both projects: a call, its two payloads and its feedback.
+  // Rows of both projects: a call, its two payloads and its feedback.
   expect(before).toHaveLength(2 * calls * 4)
   const tablesOf = (places: readonly string[]) =>
     [...new Set(places.filter((place) => place.startsWith('FOUND')).map((place) => place.split(' ')[1]))].sort()

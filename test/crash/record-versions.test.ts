@@ -1,5 +1,5 @@
 // tier: deep crash
-// What a start finds in the log that a process of another version wrote.
+// A start on a log that a process of another version wrote.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'

@@ -97,7 +97,7 @@ const timeOf = (clock: bigint): string => formatTimestamp(Number(clock / 1024n))
 const ofKind = <Kind extends Fact['kind']>(facts: readonly Fact[], kind: Kind) =>
   facts.filter((fact): fact is Extract<Fact, { kind: Kind }> => fact.kind === kind).toSorted(byClock)
 
-/** What must be answered, from the facts alone. */
+/** The expected answers, from the facts alone. */
 function expected({ project, queueId, facts }: History) {
   const [created] = ofKind(facts, 'created') as [Fact]
   const values = { name: 'first', description: '', scorerRefs: [] as string[] }

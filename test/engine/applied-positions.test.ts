@@ -1,4 +1,4 @@
-// What the tables remember of the log: compared with every kind of log, written now and then, given to another one.
+// The state of the log in the tables: compared with every kind of log, written now and then, given to another one.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TopicIdentity } from '../../services/core/log/log.ts'
 import { createProgress } from '../../services/core/log/progress.ts'

@@ -80,7 +80,9 @@ function intOf(value: unknown): number {
   return Number.isFinite(number) && Math.abs(number) < 2 ** 63 ? Math.trunc(number) + 0 : 0
 }
 
-/** By the rules of docs/costs.md: inside, apart, read, written, written for an hour, output beside the count. */
+/**
+ * The bill by the rules of docs/costs.md: inside, apart, read, written, written for an hour, output beside the count.
+ */
 function billOf(usage: Json): number[] {
   const at = (path: string) => {
     const [key = '', inner] = path.split('.')

@@ -28,7 +28,7 @@ const run = (sql: string) => store.command({ name: 'test', sql, params: {} })
 const bring = (from: string) => {
   for (const file of readdirSync(shipped)) if (file >= from) cpSync(join(shipped, file), join(migrationsDir, file))
 }
-/** What the table of keys lacks, and what it has beyond the stored calls. */
+/** Missing rows of the table of keys, and rows that it has beyond the stored calls. */
 const difference = async () => {
   const wanted = `SELECT DISTINCT project_id, pair.1 AS kind, pair.2 AS key, started_at FROM callhouse.calls
     ARRAY JOIN [('id', id), ('trace_id', trace_id), ('parent_id', parent_id)] AS pair WHERE pair.2 != ''`

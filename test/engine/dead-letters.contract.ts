@@ -1,4 +1,4 @@
-// What every driver of dead letters must do; each driver's test runs this suite with a way to open its own.
+// The contract of every driver of dead letters; each driver's test runs this suite with a way to open its own.
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
 import type { DeadLetters } from '../../services/worker/dead-letters/dead-letters.ts'

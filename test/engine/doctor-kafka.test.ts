@@ -1,5 +1,5 @@
 // tier: deep kafka
-// What the doctor says about brokers, topics and workers: of a real broker, and of settings that lose records.
+// The findings of the doctor about brokers, topics and workers: of a real broker, and of settings that lose records.
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { examineKafka, kafkaFindings } from '../../services/app/doctor-kafka.ts'
 import { watchKeptTopics } from '../../services/app/kept-topics.ts'
@@ -29,7 +29,7 @@ const surveyOf = (more: Partial<TopicSurvey> = {}, rest: Partial<KafkaSurvey> = 
   group: { state: 'Stable', members: 2 },
   ...rest,
 })
-/** What is wrong, without the name of the topic. */
+/** The faults, without the name of the topic. */
 const wrong = (survey: KafkaSurvey, of = config) => [
   ...new Set(
     kafkaFindings(survey, of)

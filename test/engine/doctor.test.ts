@@ -1,4 +1,4 @@
-// What the doctor finds: nothing on a sound installation, and each thing that was made unsound.
+// The findings of the doctor: none on a sound installation, and one for each thing that was made unsound.
 import { execFile } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

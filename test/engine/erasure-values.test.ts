@@ -1,4 +1,5 @@
-// What the field index has of erased payloads leaves its files, while that of others in the same rows stays or is derived anew.
+// Indexed values of erased payloads leave the files of the field index, while those of others in the same rows stay or
+// are derived anew.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { unlimited } from '../../services/worker/cleanup/budget.ts'
 import { createRowRemoval } from '../../services/worker/erasure/remove-rows.ts'

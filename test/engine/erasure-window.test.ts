@@ -218,7 +218,7 @@ it('a call whose erasure is not known yet is left to it, so that its receipt tel
   await world.apply([{ kind: 'delete', projectId: project, id: 'asked for', clock: clockOf(now) }])
   await erasing.run(now)
   expect([await stored('known'), await stored('asked for')]).toEqual([0, 1])
-  // What nobody has asked for goes with the next look.
+  // Deletes that nobody has asked for go with the next look.
   await erasing.run(now + 40 * hourMs)
   expect(await stored('asked for')).toBe(0)
 })
@@ -255,7 +255,7 @@ it('a log that cannot be written again fails an erasure by name, and it is tried
     'what the kept log holds of it stays: log segment calls/1.jsonl is damaged at byte 5',
   ])
   expect(errors[0]).toContain('calls/1.jsonl')
-  // By its own row it is found again; all else is gone.
+  // Its own row is found again; all else is gone.
   const payloads = `SELECT toUInt32(count()) AS n FROM callhouse.payloads WHERE id = 'damaged'`
   expect(await world.store.rows({ name: 'test', sql: payloads, params: {} })).toEqual([{ n: 0 }])
   expect(await stored('damaged')).toBe(1)

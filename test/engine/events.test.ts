@@ -1,4 +1,4 @@
-// What services/events declares is what the landing tables take and what the writers write.
+// The declarations of services/events match the landing tables and the writers.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Store } from '../../services/core/store/store.ts'
 import { callsTopic } from '../../services/events/calls.ts'

@@ -1,4 +1,4 @@
-// How many pages of payloads the field index reads where nothing of them is to be indexed.
+// Number of pages of payloads that the field index reads where none of them has anything to index.
 import { expect, it } from 'vitest'
 import { createFieldIndex } from '../../services/worker/field-index/field-index.ts'
 import { baseUs, complete, createCallWorld } from '../fixtures/call-world.ts'

@@ -74,7 +74,7 @@ const inputs = (): string => {
 }
 const output = (): string => (random.chance(0.5) ? `{"score":${value(1)},"a":${value(2)}}` : value(3))
 
-/** What the evaluator in JS is told of a call. */
+/** The facts about a call for the evaluator in JS. */
 type Model = { id: string; startedUs: number; inputs: string; output: string; hasEnd: boolean }
 const models = new Map<string, Model>()
 let count = 0

@@ -56,7 +56,7 @@ describe('indexing', () => {
     expect(await leafRows()).toBe(160)
     expect(await ids(equals('inputs.n', 3))).toHaveLength(10)
     await world.derive()
-    // What was written without its note is written again, and never a third time.
+    // Records without a note are written again, and never a third time.
     const derived = await leafRows()
     expect(derived).toBe(320)
     expect(await ids(equals('inputs.n', 3))).toHaveLength(10)

@@ -100,7 +100,7 @@ function batchOf(parts: readonly CallFragment[], offset: number): Batch {
   } as unknown as Batch
 }
 
-/** What the tables hold, whatever its groups. */
+/** The rows of the tables, whatever their groups. */
 async function indexed(): Promise<string[]> {
   const of = async (sql: string) =>
     (await store.rows<{ line: string }>({ name: 'test', sql, params: {} })).map(({ line }) => line)

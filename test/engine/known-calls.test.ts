@@ -1,4 +1,4 @@
-// What this process knows of the calls in its tables: by the engine's own hashes, and never less than the tables hold.
+// The known calls of this process: by the engine's own hashes, and never less than the tables hold.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Store } from '../../services/core/store/store.ts'
 import { callsTopic } from '../../services/events/calls.ts'

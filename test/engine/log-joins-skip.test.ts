@@ -1,4 +1,4 @@
-// Which batches of calls ask for log records of their spans: those with spans of projects that have some, by every way
+// Batches of calls that ask for log records of their spans: those with spans of projects that have some, by every way
 // through the merge, and no others, which pay nothing.
 import { afterAll, beforeEach, expect, it } from 'vitest'
 import type { Batch } from '../../services/core/log/log.ts'

@@ -72,7 +72,7 @@ it('says that a password is wrong, or that one is needed', async () => {
 it('speaks TLS with brokers whose certificate this process trusts, and with no others', async () => {
   const config = configOf('BOTH', '--kafka-tls', 'true', ...login('the-password'))
   await expect(surveyLog(config, logger)).rejects.toThrow(/certificate/)
-  // What NODE_EXTRA_CA_CERTS does at the start of a process.
+  // The effect of NODE_EXTRA_CA_CERTS at the start of a process.
   setDefaultCACertificates([...trusted, readFileSync(join(dir, 'cert.pem'), 'utf8')])
   expect(await surveyLog(config, logger)).toMatchObject({ brokers: 1 })
   const log = await openLog(config, 'ingest', logger)

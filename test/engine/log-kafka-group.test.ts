@@ -1,5 +1,5 @@
 // tier: deep kafka
-// What is particular to Kafka: several processes, partitions, group membership, batching, bounds; on a real broker.
+// Kafka's own behaviour: several processes, partitions, group membership, batching, limits; on a real broker.
 import { Kafka, logLevel } from 'kafkajs'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { Refusal } from '../../services/core/errors.ts'

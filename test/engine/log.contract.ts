@@ -1,4 +1,4 @@
-// What every log driver must do; each driver's test file runs this suite with a factory of its own.
+// The contract of every log driver; each driver's test file runs this suite with a factory of its own.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Refusal } from '../../services/core/errors.ts'
 import { asFault, type Fault } from '../../services/core/http/errors.ts'

@@ -15,7 +15,7 @@ import { limitMs, runs } from '../fixtures/runs.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
 type Way = {
-  /** What stands between the applier and the fingerprints; absent: each call is looked up in the tables. */
+  /** A layer between the applier and the fingerprints; absent: each call is looked up in the tables. */
   known?: (known: KnownCalls, random: Random) => KnownCalls
 }
 

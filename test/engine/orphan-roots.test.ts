@@ -26,7 +26,7 @@ const span = (id: string, parentId: string, more: object = {}) =>
 const deleteOf = (id: string): CallFragment =>
   ({ kind: 'delete', projectId: 'ent/proj', id: `${trace}-${id}`, clock: clock.next() }) as CallFragment
 
-/** What every list of roots tells of the trace: ids, those that are marked, how many there are. */
+/** The roots in every list: ids, marks, number. */
 async function roots() {
   const filter = { trace_roots_only: true, trace_ids: [trace] }
   const records = await world.list({ filter, columns: ['id'] })

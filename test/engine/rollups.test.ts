@@ -85,7 +85,7 @@ it.each([
       return row
     }
     await apply(0, startOfHour, 2)
-    // What the new worker has asked for, before one more partition is committed that only the old one sees.
+    // Positions for the new worker, before one more partition is committed that only the old one sees.
     const seenByNew = committed.map((position) => ({ ...position }))
     await apply(1, startOfHour + 1, 1)
     const began = Promise.withResolvers<void>()
@@ -176,7 +176,7 @@ it('a recompute counts only the dirty seconds of a minute with many calls, and a
   await add(7, 4, 2 ** 7)
   await recompute()
   expect(await stored()).toEqual({ calls: 24, roots: 12, in_stats: 24, timed: 24 })
-  // What no bucket tells of is not seen.
+  // Calls without a bucket are not seen.
   await add(30, 6, null)
   await add(8, 2, 2 ** 8)
   expect(await count()).toBe(before + 26)

@@ -166,7 +166,7 @@ describe('several processes on one server', () => {
     const expected = (await tables('callhouse')).filter((name) => !name.includes('_w_'))
     expect(await tables('crowded')).toEqual(expected)
     expect(expected).toContain('calls')
-    // What belongs to one engine in one process must not be there: it would see the batches of all workers.
+    // Tables of one engine in one process must not be there: it would see the batches of all workers.
     expect(expected.filter((name) => /calls_batch|calls_touched|calls_folded|landed/.test(name))).toEqual([])
   })
 

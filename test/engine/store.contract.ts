@@ -1,4 +1,4 @@
-// What every driver of the store port does: values, limits, errors, inserts and their order.
+// The contract of every driver of the store port: values, limits, errors, inserts and their order.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -104,7 +104,7 @@ const totalOf = ([, prompt = 0, completion = 0, total = 0]: Counts): number => t
 const reported = ({ usage, isRunning }: ModelCall): Plain =>
   isRunning ? new Map() : new Map([...usage].map(([model, counts]) => [model, counts.with(3, totalOf(counts))]))
 
-/** By definition: a call that is in no circle counts for each of its ancestors, up to the first one in a circle. */
+/** The definition: a call that is in no circle counts for each of its ancestors, up to the first one in a circle. */
 function expected(calls: ModelCall[], isOwnOnly: boolean): Record<string, object> {
   const byId = new Map(calls.map((call) => [call.id, call]))
   const isInCircle = (call: ModelCall): boolean => {

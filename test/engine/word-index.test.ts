@@ -24,7 +24,7 @@ beforeAll(async () => {
   const rows = Object.entries(documents).map(([id, inputs]) => JSON.stringify({ id, inputs }))
   await store.command({
     name: 'test',
-    // What is derived from the other columns needs them in the block.
+    // Derived columns need the other columns in the block.
     sql: `INSERT INTO callhouse.payloads (project_id, at, id, part, clock, inputs, summary, otel_dump)
       SELECT 'e/p', now64(6), id, 'both', 1, inputs, '', ''
       FROM format(JSONEachRow, 'id String, inputs String', {rows:String})`,

@@ -86,7 +86,7 @@ async function runScript(script: string, port: number): Promise<{ printed: strin
   onTestFinished(() => cleanUp(dir))
   // Tables that are there already: a first start makes them in some seconds.
   await copyMigratedStore(join(dir, '.callhouse'))
-  // What `npx callhouse` runs in a checkout, without a look for newer packages.
+  // Script in place of `npx`: runs `callhouse` of a checkout, without a look for newer packages.
   const npx = join(dir, 'npx')
   writeFileSync(npx, `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(sources, 'services/main.ts')}" "$@"\n`)
   chmodSync(npx, 0o755)

@@ -132,7 +132,7 @@ const arrivals = {
   ...Object.fromEntries(Array.from({ length: runs(8, 60) }, (_, n) => [`random ${n}`, anArrival(n)])),
 }
 
-/** What is stored of the calls, whatever their project and clocks. */
+/** The stored facts of the calls, whatever their project and clocks. */
 const shown = (found: readonly Call[]) =>
   found.map((call) => ({ ...call, project_id: '', storage_size_bytes: 0 })).sort((a, b) => (a.id < b.id ? -1 : 1))
 
@@ -170,7 +170,7 @@ describe('calls of records without a prompt', () => {
     const count = runs(3_000, 20_000)
     // All at one time, which is that of the prompt too.
     const flood = Array.from({ length: count }, (_, n) => ({ session: 'one', atMs: 1, name: tool, n }))
-    // What is refused because too much waits is sent again, as exporters do.
+    // Requests that are refused because too much waits are sent again, as exporters do.
     for (let n = 0; n < count; n += 10_000)
       await eventually(() => sendLogs(project, flood.slice(n, n + 10_000)), { withinMs: limitMs(90_000), everyMs: 500 })
     const below = async (parent: string) => {

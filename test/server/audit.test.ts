@@ -20,7 +20,7 @@ afterAll(() => server.remove())
 
 type Event = Omit<SealedEvent, 'at_us' | 'seq' | 'ends_from' | 'ends_to'> & Record<string, string>
 
-/** What is stored, once all of it is applied. */
+/** The stored events, once all of them are applied. */
 async function events(): Promise<Event[]> {
   const { worker, store } = server.now()
   await worker?.caughtUp()

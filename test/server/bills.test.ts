@@ -119,7 +119,10 @@ async function eachOf<T>(ids: string[], one: (id: string) => Promise<T>): Promis
   return found
 }
 
-/** By case: the rule that is named, the four parts of its bill by each answer, and the three sums of time series. */
+/**
+ * Results by case: the rule that is named, the four parts of its bill by each answer, and the three sums of time
+ * series.
+ */
 async function answers() {
   const asked = { project_id, include_costs: true }
   const ids = cases.map(({ id }) => id)

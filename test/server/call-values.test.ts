@@ -1,4 +1,4 @@
-// What a page shows of calls beside their records: cells, fields, values.
+// Routes for a page beside records of calls: cells, fields, values.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import type { callsFieldsResponse, callsValuesResponse } from '../../schemas/call-values.ts'

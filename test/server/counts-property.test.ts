@@ -153,7 +153,7 @@ async function exact(project: string): Promise<string[]> {
   return wrong
 }
 
-/** Of each of the eight writers: a second or two of work. */
+/** Writes of each of the eight writers: a second or two of work. */
 const writesEach = 8
 const rounds = Number(process.env.ROUNDS ?? runs(1, 60))
 

@@ -71,7 +71,7 @@ async function cli(...words: string[]): Promise<{ code: number; stdout: string; 
   )
 }
 
-/** What nobody but an operator does: rewrites the row of the letter, in the file or in the table. */
+/** Rewrites the row of the letter, in the file or in the table, as only an operator does. */
 async function repair(): Promise<void> {
   if (usesServer) {
     const { clickhouseUrl: url = '', clickhouseUser: user, clickhousePassword: password } = server.config
@@ -180,7 +180,7 @@ describe('a poison row among ten thousand', () => {
     const before = await ask<DeadLetterSummary[]>('list')
     await server.now().shutdown.run('stop')
     expect(JSON.parse((await cli('list')).stdout)).toEqual(before)
-    // What was refused may be right for a later build: here the letter is repaired by hand, and replayed.
+    // A refused row may be right for a later build: here the letter is repaired by hand, and replayed.
     await repair()
     expect(JSON.parse((await cli('replay', 'all')).stdout)).toEqual({ replayed: 1 })
     expect(JSON.parse((await cli('replay', 'all')).stdout)).toEqual({ replayed: 0 })

@@ -188,7 +188,7 @@ describe('beside many other calls', () => {
     })
     await server.send('/calls/query_stats', { project_id: project })
     expect(await visible()).toEqual([{ n: many + 200 }])
-    // What else reads in the background would count too.
+    // Other reads in the background would count too.
     await worker.rollups.refresh()
     await worker.fieldIndexRollups.refresh()
     const before = await rowsRead()
@@ -210,7 +210,7 @@ describe('beside many other calls', () => {
     expect([refused.status, Number(rows)]).toEqual([400, expect.closeTo(many, -4)])
     // Counters and keys lead to few.
     expect((await asked({ filter: { call_ids: [idOf(7)] } })).status).toBe(200)
-    // What belongs to no project, and what is stored, is not bounded by it.
+    // Statements of no project, and those for stored calls, are not bounded by it.
     expect(await visible()).toEqual([{ n: many + 199 }])
   })
 

@@ -1,4 +1,4 @@
-// What docker compose starts: its gateway sends each route to a role that serves it, its settings, metrics and files exist.
+// Checks docker compose: its gateway sends each route to a role that serves it, its settings, metrics and files exist.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { declaredRoutes } from '../../scripts/paths.ts'

@@ -1,6 +1,6 @@
 // tier: deep slow
 // again: kafka
-// What is deleted is also removed: from every table and the kept log; what others have stays.
+// Deleted data is also removed: from every table and the kept log; data of others stays.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { basicAuth, post } from '../fixtures/child-server.ts'
 import {
@@ -41,7 +41,7 @@ it('an erasure removes calls with their descendants from every place, and what o
   const { status, body } = await erase(server, asked)
   expect([status, body]).toMatchObject([202, { status: 'accepted', calls: 2, missing: 1 }])
   await removed(server, project, body.erasure_id)
-  // What is derived anew after a removal is due with the next call.
+  // Derived data is due with the next call after a removal.
   await sendCall(server, 'ent/later', 1, 'later')
   await derive(server)
   for (const word of ['canary-one', 'canary-two']) expect(await placesOf(server, word)).toEqual([])

@@ -1,4 +1,4 @@
-// What each kind of evaluation object stores and shows, and what other writers' objects look like as one.
+// Stored and shown forms of each kind of evaluation object, and other writers' objects in them.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parseRef } from '../../services/content/refs.ts'
 import { type Evaluations, evaluationsOf, type Json, type Kind } from '../fixtures/evaluation-objects.ts'

@@ -180,7 +180,7 @@ describe.concurrent.each(kinds)('%s', (kind) => {
   })
 })
 
-/** What a kind has no part in: one with files and one without are enough. */
+/** Rules that are the same for all kinds: one with files and one without are enough. */
 describe.concurrent.each(['ops', 'datasets'] as const)('%s', (kind) => {
   const body = bodies[kind]
 

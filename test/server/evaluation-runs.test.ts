@@ -10,7 +10,7 @@ const model = `${of}/object/My-Model:${'m'.repeat(43)}`
 const accuracy = `${of}/object/accuracy:${'a'.repeat(43)}`
 const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const unknownId = '01890000-0000-7000-8000-000000000000'
-/** What calls have that an SDK recorded, beside their own. */
+/** Members of calls that an SDK recorded, beside their own. */
 const recorded = { project_id, started_at: '2026-05-01T00:00:00Z', attributes: {}, summary: {} }
 
 let server: LiveServer

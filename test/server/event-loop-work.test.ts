@@ -78,7 +78,7 @@ describe('a thread reads', () => {
         const { status, bytes } = await ask(path, body)
         expect(status).toBe(200)
         expect(bytes.length).toBeGreaterThanOrEqual(answer.length)
-        // By then the worker has applied what was recorded.
+        // The worker has applied the recorded calls by then.
         expect((await ask('/calls/query_stats', { project_id: project })).status).toBe(200)
       })
       expect.soft(moved, path).toHaveLength(1)

@@ -137,7 +137,7 @@ describe('a thread gets', () => {
       done = await once()
     }
     session.close()
-    // What has more attributes than a span may have is refused.
+    // A span with more attributes than it may have is refused.
     expect([0, 8]).toContain(done.status)
     expect(done.moved).toBe(1)
     expect(done.mostAtOnce, done.at).toBeLessThan(maxAtOnce)
@@ -183,7 +183,7 @@ describe('others have their turn while', () => {
 
   it('a batch of small calls is applied', async () => {
     const project_id = 'fuzz/batches'
-    // What waits of other tests would be applied in one batch with these, which is more than is looked up at once.
+    // Waiting calls of other tests would be applied in one batch with these, which is more than is looked up at once.
     for (const other of ['fuzz/a', 'fuzz/grpc', 'fuzz/bursts'])
       await server.send('/calls/query_stats', { project_id: other })
     const first = await send({ path: `/v2/${project_id}/calls/complete`, body: batchOf(project_id, 1_900) })

@@ -27,7 +27,7 @@ async function run(...args: string[]): Promise<{ code: number; stdout: string; s
     ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
   )
 }
-/** What the command asks the server, without a process of its own. */
+/** The request of the command to the server, without a process of its own. */
 const asked = (...args: string[]) => askOverSocket(server.dataDir, { command: 'costs.explain', args })
 async function explained(...args: string[]): Promise<ExplainedCost> {
   const reply = await asked(...args)

@@ -156,7 +156,7 @@ describe('a read', () => {
     expect(Number(answer.stale)).toBeGreaterThan(0)
     expect((await read(before.id)).isThere).toBe(true)
 
-    // By now the oldest unapplied record is older than the bound: no further read waits, or hurries the log.
+    // The oldest unapplied record is older than the bound by now: no further read waits, or hurries the log.
     const { log } = server.now()
     const hurry = log.flush
     let hurried = 0

@@ -143,7 +143,7 @@ describe('generated garbage', () => {
   })
 
   it('left only calls that can be read, and no row that the engine refused', async () => {
-    // What was asked for in the background writes calls too.
+    // Work in the background writes calls too.
     const queued = {
       name: 'test',
       sql: `SELECT call_id FROM callhouse.evaluation_jobs FINAL WHERE state = 'queued'`,

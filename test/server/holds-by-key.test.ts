@@ -132,7 +132,7 @@ async function purge(keys: HeldKeys, { most, recount, roundDays = 1_000 }: Run =
   })
   await job.run()
   const old = (await files.removeOld(aged, Date.now() + 1_000)).length
-  // What is derived anew is due with the next call.
+  // Derived data is due with the next call.
   await sendCall(server, 'keys/later', 1, 'later')
   await derive(server)
   return { ...gone, ...(old > 0 && { files: old }) }
@@ -191,7 +191,7 @@ it('retention keeps the calls of a held trace, and takes the rest of their hours
   for (const word of ['kept with its trace', 'kept with a held trace', 'gone with its age'])
     expect([word, texts.get('logs')?.includes(word)]).toEqual([word, word.startsWith('kept')])
   expect(gone).toMatchObject({ calls: 3, turns: 3, payloads: 6, feedback: 3, logs: 4, files: 3 })
-  // What stays is found, whole, once more days bring it back.
+  // Held calls are found, whole, once more days bring them back.
   const listed = await server.list<{ id: string; output: string }>('/calls/stream_query', { project_id: aged })
   expect(listed.map(({ output }) => output).sort()).toEqual([
     'out kept-call',

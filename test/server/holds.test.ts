@@ -71,7 +71,7 @@ describe('holds', () => {
     await hold({ thread_ids: ['thread'] })
     await hold({ call_ids: Array.from({ length: 1_000 }, (_, n) => `other ${n}`) })
     expect(await days()).toMatchObject(some)
-    // What is held twice counts once.
+    // A call that is held twice counts once.
     await hold({ call_ids: ['other 1', batch[0]?.id] })
     expect(await days()).toMatchObject(some)
     await hold({ call_ids: ['other 1000'] })

@@ -49,7 +49,7 @@ const sendWhole = (bytes: Buffer): Promise<string | null> =>
 const taken: string[] = []
 const statuses = new Map<number, number>()
 
-/** What is wrong with the answer, '' if nothing. */
+/** The fault of the answer, '' if there is none. */
 async function check(hostile: Hostile): Promise<string> {
   const { path, headers, body, what, callId } = hostile
   const shown = `${what} to ${path}: ${body.subarray(0, 600).toString('latin1')}`

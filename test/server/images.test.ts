@@ -21,7 +21,7 @@ const within = (flags: string[]) => {
 const create = (inputs: object, more: object = {}) =>
   world.post('/image/create', { project_id: project, inputs, ...more })
 const imageUrl = (name: string) => `${world.fake.url}/images/${name}`
-/** What a provider answers for a model, as data of images. */
+/** Answers of a provider for a model, as data of images. */
 const answers = (model: string, data: unknown, more: object = {}) =>
   world.fake.on(model, answerJson({ created: 1_777_000_000, data, ...more }))
 const served = (name: string) =>

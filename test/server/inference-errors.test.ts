@@ -1,4 +1,4 @@
-// What refusals and failures of a provider become: status, body, headers, trace, and no secret in any of them.
+// Refusals and failures of a provider as answers: status, body, headers, trace, and no secret in any of them.
 
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'

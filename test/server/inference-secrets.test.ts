@@ -11,7 +11,7 @@ const path = '/inference/v1/chat/completions'
 const messages = [{ role: 'user', content: 'Hi' }]
 
 let world: InferenceWorld
-/** What someone who stores Providers listens on. */
+/** The listener of someone who stores Providers. */
 let thief: FakeProvider
 beforeAll(async () => {
   thief = await startFakeProvider()

@@ -1,4 +1,4 @@
-// What is within the bounds of a request is also stored where a feature sends it on inside a body of its own.
+// A value within the bounds of a request is also stored where a feature sends it on inside a body of its own.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createInferenceWorld, type InferenceWorld, project } from '../fixtures/inference-world.ts'
 

@@ -26,7 +26,9 @@ function inventedFrom(of: FilledProject, how: keyof typeof turned): FilledProjec
   return JSON.parse(text) as FilledProject
 }
 
-/** What in the own project leads to the other one; names and ids are as long for each. @param n tells them apart */
+/**
+ * Links in the own project that lead to the other one; names and ids are as long for each. @param n tells them apart
+ */
 export async function linked(operator: Asker, own: FilledProject, other: FilledProject, n: number): Promise<Other> {
   const { project: project_id } = own
   const create = async (name: string, val: object) => {
@@ -125,7 +127,7 @@ export function shownOf({ status, headers, text }: Answered, other: Other): stri
   const named = leavesOf(other).sort(([, a], [, b]) => b.length - a.length)
   for (const [name, leaf] of named) shown = shown.replaceAll(leaf, `<${name}>`)
   for (const [pattern, name] of generated) shown = shown.replace(pattern, name)
-  // What was written side by side is listed in whatever order it came.
+  // Rows that were written side by side are listed in whatever order they came.
   return shown.split('\n').sort().join('\n')
 }
 

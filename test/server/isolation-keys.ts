@@ -17,7 +17,7 @@ const changesOfKey = (id: string): Sent[] => [
   put(`/keys/${id}/limits`, { requests_per_minute: 1 }),
   { method: 'DELETE', path: `/keys/${id}` },
 ]
-/** What a caller sees of an answer, but for the id that it asked about. */
+/** The part of an answer that a caller sees, but for the id that it asked about. */
 const shownOf = ({ status, text }: Answered, id: string) => [status, text.replaceAll(id, '<id>')]
 
 export function keyTests(world: () => IsolationWorld): void {
@@ -30,7 +30,7 @@ export function keyTests(world: () => IsolationWorld): void {
   const keyOf = (user_id: string, scope: string, more: object = {}) =>
     world().operator.json<Key>(post('/keys', { user_id, actions: ['read', 'admin'], scopes: [scope], ...more }))
 
-  /** By a key of the test's own. */
+  /** Asks by a key of the test's own. */
   const askBy = async (key: string, { method, path, body }: Sent) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const url = world().server.now().url + path

@@ -30,7 +30,7 @@ function holdsRight({ role, only, grants }: Caller, right: NeededRight): boolean
   return right === 'any' || (right.includes('+') ? right.split('+').every(isHeld) : right.split(' ').some(isHeld))
 }
 
-/** What begins and ends sessions: `session.test.ts` asks these as the page does. */
+/** Routes that begin and end sessions: `session.test.ts` asks these as the page does. */
 const ofSessions = new Set(['auth.key', 'auth.logout', 'me.sessions_end'])
 
 const refuses = (name: string): boolean => !withoutProject.has(name) || refusesForeign.has(name)
@@ -70,12 +70,12 @@ function allCases(world: IsolationWorld): Case[] {
   const cases = routes.flatMap((route) =>
     [route.path, ...(route.aliases ?? [])].flatMap((path) =>
       Object.entries(callers).flatMap(([who, caller]) =>
-        // Who is not let in at all is asked about what there is and what there is not.
+        // A caller without access is asked about existing and missing projects.
         (caller.role === undefined && who !== 'no key' ? [foreign, missing] : [own, foreign, unused, missing]).flatMap(
           (of): Case[] => {
             const isOpen =
               isGranted(caller, of.project) && holdsRight(caller, rightOfRoute.get(route.name) as NeededRight)
-            // What the foreign project holds must stay as it is; one key is enough for an empty project.
+            // The contents of the foreign project must stay as they are; one key is enough for an empty project.
             if (caller.isSession && caller.refused === undefined && ofSessions.has(route.name)) return []
             if (isOpen && (of === foreign || (of === unused && who !== 'a key of an owner'))) return []
             const one = { route, path, who, of, expected: expectedStatus(world, route.name, caller, of), n: 0 }
@@ -95,7 +95,7 @@ function allCases(world: IsolationWorld): Case[] {
   return cases
 }
 
-/** What a caller sees of an answer, but for what differs from request to request. */
+/** The part of an answer that a caller sees, but for values that differ from request to request. */
 function shownOf({ answer, of }: Outcome): string {
   const { 'x-request-id': _, date: __, ...headers } = answer.headers
   return JSON.stringify([answer.status, headers, answer.text.replaceAll(of.project, '<project>')])

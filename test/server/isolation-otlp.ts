@@ -25,7 +25,7 @@ const serviceOf: Record<Signal, string> = {
   logs: 'logs.v1.Logs',
   metrics: 'metrics.v1.Metrics',
 }
-/** What is sent of each signal: metrics are taken and not stored. */
+/** Bodies of each signal: metrics are taken and not stored. */
 const bodies: Record<Signal, { json(traceId: string): object; protobuf(traceId: string): Buffer } | null> = {
   traces: {
     json: (traceId) => spansOf('a span', traceId, 'a text'),
@@ -156,7 +156,7 @@ export function otlpTests(world: () => IsolationWorld): void {
         Object.entries(callers).flatMap(([who, caller]) =>
           // Sessions are the page's, which sends no spans: the matrix asks by them.
           (caller.isSession ? [] : meantBy(caller))
-            // What the foreign project holds must stay as it is.
+            // The contents of the foreign project must stay as they are.
             .filter(({ named }) => named !== foreign.project || !isGranted(caller, named))
             .map((meant) => ({ way, signal, who, caller, meant })),
         ),

@@ -44,10 +44,10 @@ async function copyCalls(operator: Asker, from: Other, to: Other): Promise<void>
   await operator.json(post('/call/upsert_batch', { batch }))
 }
 
-/** Of spans and of log records. */
+/** Ids of spans and of log records. */
 const hexIds = /(?<![0-9a-f])(?:[0-9a-f]{32}|[0-9a-f]{16})(?![0-9a-f])/g
 
-/** How long something took. */
+/** Members with measured times. */
 const measured = /("latency_ms":|"model_latency":\{"mean":)[\d.e-]+/g
 
 /** The texts from a little before the place where they part. */
@@ -102,7 +102,7 @@ export function twinTests(world: () => IsolationWorld): void {
     ;[alone, own, other] = [first as Other, second as Other, third as Other]
     await Promise.all([alone, own, other].map(({ project, links }) => untilEnded(operator, project, links.evaluation)))
     await copyCalls(operator, own, other)
-    // What the process remembers of one project's runs and predictions is asked for about the other's.
+    // The remembered runs and predictions of one project are requested in the other one.
     const { run: evaluation_run_id, prediction: prediction_id } = own
     const model = `weave:///${double}/object/${other.name}:v0`
     const prediction = { evaluation_run_id, model, inputs: { text: other.canary }, output: 1 }

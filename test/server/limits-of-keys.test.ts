@@ -61,7 +61,7 @@ it('limits of a key are those of all keys that it makes, by whatever way and thr
       reads.push((await send(key, '/calls/query_stats', { project_id: 'limited/family' })).status)
   // The six above were requests too, and so was the one for a key of one's own.
   expect(reads.filter((status) => status === 200)).toHaveLength(3)
-  // What an administrator gives the first one later is what all of them share.
+  // Limits that an administrator gives the first one later are shared by all of them.
   await ask(`/keys/${successor.id}/limits`, 'PUT', {})
   await ask(`/keys/${first.id}/limits`, 'PUT', {})
   for (const { id } of [child, grandchild, rotated]) await ask(`/keys/${id}/limits`, 'PUT', {})

@@ -1,5 +1,5 @@
 // tier: deep slow
-// How long log records of a project are seen, and when they go: by days of their own, with their calls, or by whole months.
+// Retention of a project's log records: by days of their own, with their calls, or by whole months.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { AuditEvent } from '../../services/core/audit/chain.ts'
 import { logsRemovedBeforeUs, mostLogsDays, type RetentionDays } from '../../services/core/directory/retention.ts'

@@ -55,7 +55,7 @@ describe('log records', () => {
     expect(await bodies(project, { trace_id: trace(1), limit: 2 })).toEqual(rest.slice(0, 2))
     expect(await remove(project, span(2))).toEqual({ num_deleted: 1 })
     expect(await bodies(project)).toEqual(others)
-    // What comes later belongs to a deleted call, too.
+    // Later records belong to a deleted call, too.
     await sendLogs(project, [record('late', { trace: trace(1), span: span(1) }), record('later', { trace: trace(1) })])
     expect(await bodies(project)).toEqual(others)
     expect(await bodies('hidden/other')).toEqual([])

@@ -1,4 +1,4 @@
-// What is copied on its way in is masked in every copy: names of spans in those of ops and objects, models in usage, refs in
+// Copies on the way in are masked, each of them: names of spans in those of ops and objects, models in usage, refs in
 // lists of refs, and the short texts beside payloads.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { uuidv7 } from '../../services/core/ids.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 
 const project_id = 'copies/app'
-/** What is left of it in an object id is `marker…xsecret.example.com`. */
+/** The object id keeps only `marker…xsecret.example.com` of it. */
 const mark = (n: number): string => `marker${n}x@secret.example.com`
 let server: LiveServer
 beforeAll(async () => {
@@ -101,6 +101,6 @@ it('names of spans and ops, models, refs, severities, names of events, types of 
   expect(await placesOf('marker')).toEqual([])
   expect(await placesOf('4111 1111')).toEqual([])
   expect(await placesOf('4111_1111')).toEqual([])
-  // What is known by its name stays: the record is a call.
+  // Names of events stay: the record is a call.
   expect(JSON.stringify(calls)).toContain('claude_code.user_prompt')
 })

@@ -1,4 +1,4 @@
-// Which rules masked a call: on its rows, in lists and filters, and in what is counted of a project.
+// The rules that masked a call: on its rows, in lists and filters, and in counts of a project.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { uuidv7 } from '../../services/core/ids.ts'
 import { basicAuth } from '../fixtures/child-server.ts'

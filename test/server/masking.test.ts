@@ -143,7 +143,7 @@ describe('rules of a project', () => {
       digest: changed.digest,
     })
     expect(found.rows.map((row) => row.val)).toEqual([{ of: '[email]' }, { of: '[email]' }])
-    // By a path, and not in calls.
+    // The rule has a path, and not in calls.
     await put({ objects: true, rules: [{ id: 'who', path: 'objects.who', action: 'drop' }] })
     const dropped = await server.send<{ obj: { val: unknown } }>('/obj/read', {
       project_id,

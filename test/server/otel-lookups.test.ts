@@ -1,4 +1,4 @@
-// What spans say is found by both names where one begins with the other, and no call has a negative latency.
+// Values of spans are found by both names where one begins with the other, and no call has a negative latency.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { expectSoon } from '../fixtures/eventually.ts'
 import type { RunningServer } from '../fixtures/live-server.ts'
@@ -74,7 +74,7 @@ describe('attributes that are values and prefixes of others', () => {
     }
     await expectSoon(() => valuesOf('attributes.db.system')).toEqual(['other', 'postgres', 'sqlite'])
     await expectSoon(() => valuesOf('attributes.db.system.name')).toEqual(['alone', 'pg', 'sqlite3'])
-    // By the index, too.
+    // The index finds it, too.
     expect(await ids({ query: equals('attributes.db.system', 'postgres') })).toEqual(['00000000000000a1'])
     expect(await ids({ query: equals('attributes.db.system.(value)', 'postgres') })).toEqual(['00000000000000a1'])
   })

@@ -46,7 +46,7 @@ const call = (on: ClientHttp2Session, n: number, headers: Record<string, string>
 const ids = async (project: string) =>
   (await server.list<{ id: string }>('/calls/stream_query', { project_id: project })).map(({ id }) => id)
 
-/** From now on appends of calls wait at the door of the log. */
+/** Holds appends of calls back at the door of the log from now on. */
 function holdAppends(): { begun: Promise<void>; release(): void } {
   const { log } = server.now()
   const append = log.append.bind(log)

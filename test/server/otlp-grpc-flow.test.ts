@@ -107,7 +107,7 @@ describe('while there is no room for bodies', () => {
       const session = sessionTo(way.port)
       const pending = call(session, bodyOf(1, large), { project_id: 'acme/blocked' })
       await eventually(() => expect([clock.waiting(), way.taken() > streamWindow]).toEqual([1, true]))
-      // What the server opened of a window before it answers a ping is used before the next ping is answered.
+      // The window that the server opened before it answers a ping is used before the next ping is answered.
       for (let looks = 0; looks < 10; looks++) {
         clock.pass(recheckMs)
         await pingOver(session)
@@ -162,7 +162,7 @@ describe('while there is no room for bodies', () => {
 })
 
 describe('metadata', () => {
-  /** What HTTP/2 counts of a header beside its name and value (RFC 9113, 6.5.2). */
+  /** Bytes that HTTP/2 counts for a header beside its name and value (RFC 9113, 6.5.2). */
   const overhead = 32
   const sizeOf = (headers: Record<string, string>) =>
     Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length + overhead, 0)

@@ -189,7 +189,7 @@ describe('a call that is refused', () => {
   })
 })
 
-/** What a peer that sends these bytes gets to read until the connection ends. */
+/** The bytes that a peer which sends these reads until the connection ends. */
 const talk = (bytes: Uint8Array): Promise<string> =>
   new Promise((resolve) => {
     const received: Buffer[] = []

@@ -1,4 +1,4 @@
-// What the test of paths sends, asks and deletes of log records.
+// Requests of the test of paths about log records.
 export const loggedTrace = 'e'.repeat(32)
 export const at = '2026-01-05T12:00:00Z'
 const day = { start: at, end: '2026-01-06T12:00:00Z' }

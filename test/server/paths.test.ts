@@ -1,4 +1,4 @@
-// What routes declare is what they touch.
+// Declared topics and tables of routes are those that they touch.
 // again: kafka
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { declaredRoutes } from '../../scripts/paths.ts'
@@ -54,7 +54,7 @@ describe('what routes touch', () => {
   ]
   const dear = { query: { $expr: { $gt: [{ $getField: 'summary.weave.cost' }, { $literal: 1 }] } } }
   const equal = (name: string, value: string) => ({ $eq: [{ $getField: name }, { $literal: value }] })
-  /** What lies in other tables: feedback, queues, a row of a table behind a ref. */
+  /** Values in other tables: feedback, queues, a row of a table behind a ref. */
   const elsewhere = {
     project_id,
     filter: { trace_ids: [loggedTrace] },
@@ -70,7 +70,7 @@ describe('what routes touch', () => {
     },
   }
   const numbers = [{ field: 'total_cost' }, { field: 'calls' }]
-  /** What the routes do not know of these is ignored. */
+  /** Members that the routes do not know are ignored. */
   const shown = (path: string, more: object) => [...lists, elsewhere].map((body) => send(path, { ...body, ...more }))
   const span = () => ({
     traceId: '5b8efff798038103d269b633813fc60c',
@@ -92,7 +92,7 @@ describe('what routes touch', () => {
   const rowRef = `weave:///${project_id}/object/holder:${valueDigest(JSON.stringify(holder.val))}/id/${valueDigest('{"a":1}')}`
   const weave_ref = `weave:///${project_id}/call/${one}`
   let queueId = ''
-  /** What it asks for is not there, by intent: a look that finds nothing reads the same tables. */
+  /** The object is missing on purpose: a look that finds nothing reads the same tables. */
   const notThere = (request: () => Promise<{ status: number }>) => async () => {
     expect((await request()).status).toBe(404)
     return { status: 200 }
@@ -377,14 +377,14 @@ describe('what routes touch', () => {
     const topics = [...(route.topics ?? [])]
     const statuses: number[] = []
     const run = async (send: (typeof sends)[number]) => void statuses.push((await send()).status)
-    // What only reads is asked side by side.
+    // Routes that only read are asked side by side.
     if (topics.length === 0) await Promise.all(sends.map(run))
     else for (const send of sends) await run(send)
     for (const status of statuses) expect([200, 202], `${name}: ${status}`).toContain(status)
     const { read, written } = touched
     expect([...written].sort()).toEqual(topics.sort())
     expect([...read].filter((table) => !route.tables?.includes(table))).toEqual([])
-    // What is derived is read only when it is there, and its marks only while something is due.
+    // Derived tables are read only when they are there, and their marks only while something is due.
     const unread = (route.tables ?? []).filter(
       (table) =>
         !read.has(table) &&

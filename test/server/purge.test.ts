@@ -1,5 +1,5 @@
 // tier: deep slow
-// What retention hides is removed: from every table, and out of the files.
+// Expired data is removed: from every table, and out of the files.
 
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -147,7 +147,7 @@ const refreshed = () => server.now().worker?.rollups.refresh()
 
 const command = (sql: string): Promise<void> => server.now().store.command({ name: 'test.command', sql, params: {} })
 
-/** Of each kind some; all of them in the deep tier, on one machine. */
+/** Some tables of each kind; all of them in the deep tier, on one machine. */
 const sources: [string, string[]][] = (
   [
     ['the log', ['calls', 'object_events', 'payloads', 'call_patches', 'objects', 'costs', 'training_jobs'], 2],
@@ -312,7 +312,7 @@ it.each([
     async command(query, options) {
       if (query.name === 'rebuild.exchange') hasExchanged = true
       if (!hasExchanged || query.name !== statement) return store.command(query, options)
-      // Of several tables the first.
+      // The first of several tables.
       if (statement === 'rebuild.exchange')
         await store.command({ ...query, sql: query.sql.split(',')[0] ?? '' }, options)
       throw new Error('broken off')

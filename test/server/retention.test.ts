@@ -318,7 +318,7 @@ it('statistics that are kept for longer than their calls stay as they are when a
   })
   await derived()
   await put(project_id, { calls_days: 30, stats_days: 400 })
-  // What the purge does with them.
+  // The statement of the purge.
   const sql = `DELETE FROM callhouse.calls WHERE project_id = {project_id:String}`
   await server.now().store.command({ name: 'test.remove', sql, params: { project_id } })
   expect(await counted()).toBe(2)

@@ -145,7 +145,7 @@ it('a backup or restore that cannot be done is refused with a reason', async () 
   await expect(callhouse(['backup', join(dir, 'none')], env)).rejects.toThrow('--to <destination> names where')
   expect(await databases()).not.toContain('callhouse_backup')
 
-  // Of a process that was killed a moment ago, or that still works.
+  // The database of a process that was killed a moment ago, or that still works.
   await sql('CREATE DATABASE callhouse_backup')
   await sql('CREATE TABLE callhouse_backup.calls AS callhouse.calls')
   await expect(backup(to, 'refused')).rejects.toThrow('another backup is running, or was killed a moment ago')
@@ -154,7 +154,7 @@ it('a backup or restore that cannot be done is refused with a reason', async () 
   await sql('CREATE DATABASE callhouse_rebuild')
   await expect(backup(to, 'refused')).rejects.toThrow('a table is being rebuilt')
   await sql('DROP DATABASE callhouse_rebuild')
-  // What is left of one that was killed long ago is in nobody's way.
+  // The rest of one that was killed long ago is in nobody's way.
   expect((await backup(to, 'two')).join()).not.toContain('S3RVER')
   expect(await databases()).not.toContain('callhouse_backup')
   await expect(backup("Disk('backups', 'three')", 'two')).rejects.toThrow('two is not empty')

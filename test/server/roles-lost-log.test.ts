@@ -135,7 +135,7 @@ async function sql(...statements: string[]): Promise<void> {
   await client.close()
 }
 
-/** What was there before, and a project that is new. */
+/** The earlier data, and a project that is new. */
 async function checkBoth(url: string): Promise<void> {
   await checkCalls(url, old, count)
   await writeCalls(url, fresh, 0, count)

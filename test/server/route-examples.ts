@@ -11,7 +11,7 @@ import {
   victims,
 } from '../fixtures/filled-project.ts'
 
-/** What of a request is not said by the route itself; `entity` and `project` of its path are filled in. */
+/** The parts of a request that the route itself does not say; `entity` and `project` of its path are filled in. */
 export type Asked = {
   params?: Record<string, string>
   query?: Record<string, string>

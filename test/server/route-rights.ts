@@ -1,4 +1,4 @@
-// Which right each route needs, typed in again: routes do not tell this table what to expect of them.
+// The right that each route needs, typed in again: routes do not decide the expectation of this table.
 import type { Role } from '../../services/core/directory/roles.ts'
 
 /** Actions by which a route is reached: one of the words before the colon, or all of those joined by `+`. */
@@ -227,7 +227,7 @@ export function declaredRight(right: NeededRight): unknown {
   return right.includes(' ') ? right.split(' ') : right
 }
 
-/** What each role may do; `metrics` only where everything is granted. */
+/** The actions of each role; `metrics` only where everything is granted. */
 export const actionsOfRole: Record<Role, readonly string[]> = {
   reader: ['read'],
   annotator: ['read', 'annotate'],
@@ -256,7 +256,7 @@ export const notServed: ReadonlySet<string> = new Set([
 export const otherAnswers: ReadonlyMap<string, number> = new Map([
   ['auth.key', 403],
   ['auth.logout', 403],
-  // Of a user or key that is not there, or that may do more than the caller.
+  // A user or key that is not there, or that may do more than the caller.
   ...(
     [
       'users.off',

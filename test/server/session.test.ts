@@ -74,7 +74,7 @@ describe('sessions', () => {
     expect([without.status, without.headers['www-authenticate']]).toEqual([401, undefined])
     const silent = await send(port, '/calls/query_stats', { anonymous: true, headers: { cookie, ...page }, body: '{}' })
     expect(silent.status).toBe(403)
-    // What any page can have a browser post, with whatever body.
+    // Content types that any page can have a browser post, with whatever body.
     for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=b', 'text/plain'])
       for (const more of [{}, { origin: 'null' }, { origin, 'sec-fetch-site': 'same-site' }]) {
         const headers = { cookie, 'content-type': type, ...more }
@@ -265,7 +265,7 @@ describe('a session', () => {
     now += 1
     const third = one.sessions.begin(holder, via)
     for (const each of [one, other, open()]) expect([each.counts(second), each.counts(third)]).toEqual([false, true])
-    // What would have run out by itself is not kept.
+    // Sessions that would have expired by themselves are not kept.
     now += 3 * 3_600_000
     await one.sessions.end(one.sessions.begin(holder, via).session, via)
     expect(one.directory.state().sessionEnds.size).toBe(1)

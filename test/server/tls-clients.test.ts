@@ -19,7 +19,7 @@ import { encodeRequest } from '../fixtures/otlp-proto.ts'
 const project_id = 'acme/mutual'
 const headers = { authorization: basicAuth(), project_id }
 const dir = mkdtempSync(join(tmpdir(), 'callhouse-mutual-'))
-/** Of the server, of the clients that count at first, and of those that count later. */
+/** Certificates of the server, of the clients that count at first, and of those that count later. */
 const [own, first, second] = ['own', 'first', 'second'].map((name) =>
   makeCertificates(mkdtempSync(join(dir, name))),
 ) as [Certificates, Certificates, Certificates]
@@ -70,7 +70,7 @@ const overHttp = (address: string, path: string, certificates: Certificates | nu
       .on('error', reject)
       .end(body(n))
   })
-/** What each port makes of a client. */
+/** The answer of each port to a client. */
 const everyPort = (certificates: Certificates | null, n: number) =>
   Promise.allSettled([
     overGrpc(certificates, n),

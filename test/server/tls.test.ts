@@ -73,7 +73,7 @@ async function exported(name: string, variables: Record<string, string>): Promis
   }
   const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(watched)] })
   provider.getTracer('test').startSpan(name).end()
-  // What fails is told to the exporter's caller, and here again.
+  // The exporter's caller gets the failure, and the test gets it again.
   await provider.forceFlush().catch(() => undefined)
   await provider.shutdown()
   return fault?.message

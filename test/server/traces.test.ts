@@ -147,7 +147,7 @@ describe('a list of traces', () => {
     expect(all).toHaveLength(traces.length)
   })
 
-  /** What a list has to be: of traces with the same number, the latest first. */
+  /** The expected list: of traces with the same number, the latest first. */
   const expected = (field: (typeof fields)[number], asked: (one: TraceFigures) => boolean) =>
     all
       .filter(asked)

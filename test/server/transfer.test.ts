@@ -37,7 +37,7 @@ async function run(dataDir: string, command: string, ...args: string[]): Promise
 }
 const answers = (url: string, of: string) => answersOf(sameAddress(url), of)
 
-/** What is written about a project, in the topics' own rows. */
+/** The projects of lines in the topics' own rows. */
 const projectsIn = (lines: string[]) =>
   new Set(
     lines.map((line) => {

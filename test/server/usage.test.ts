@@ -150,7 +150,8 @@ describe('/calls/usage', () => {
     })
     const asked = { project_id, call_ids: [id('old'), id('new')], include_costs: true }
     expect((await usage('/calls/usage', asked)).call_usage).toEqual({
-      // Of the older call 100 - 10 - 5 are not cached; 15 cached tokens are not among the 2 of the newer one.
+      // The older call has 100 - 10 - 5 tokens that are not cached; 15 cached tokens are not among the 2 of the newer
+      // one.
       [id('old')]: { m1: priced(entry(0, 102, 2, 104, 20, 10), [0.085 + 2, 1.002, 0.001, 0.015]) },
       [id('new')]: { m1: priced(entry(0, 2, 1, 3, 10, 5), [2, 1, 0, 0]) },
     })

@@ -1,4 +1,4 @@
-// Which requests are refused, and how: malformed trees, unknown fields, bad values, oversized queries.
+// Refused requests, and their errors: malformed trees, unknown fields, bad values, oversized queries.
 import { describe, expect, it } from 'vitest'
 import { asFault, type Fault } from '../../services/core/http/errors.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'

@@ -1,6 +1,6 @@
-// How often a filter comes back on its way from the request to the SQL that it becomes: a reader who follows it has to go
-// back as often. What exported functions of services/query/calls return, and the functions in that, is looked into for a text
-// of the filter; a function counts once.
+// Counts how often a filter comes back on its way from the request to its SQL: a reader who follows it has to go back
+// as often. What exported functions of services/query/calls return, and the functions in that, is looked into for a
+// text of the filter; a function counts once.
 import { globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it, vi } from 'vitest'

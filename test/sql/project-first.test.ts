@@ -38,7 +38,7 @@ const acrossProjects = [
   'services/query/evaluation-jobs/queued.ts',
   // Quotas: asked by the process itself, for no request.
   'services/query/usage/accepted.ts',
-  // Of a scope, whatever project.
+  // The statement is of a scope, whatever the project.
   'services/query/audit/events.ts',
   'services/query/audit/heads.ts',
   // For the commands of operators.

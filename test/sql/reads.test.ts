@@ -36,7 +36,7 @@ const versions = [
   { is: 'object', name: 'model', digest: 'd1' },
   { is: 'object', name: 'model', digest: 'd2' },
 ] as const
-/** What the query of values does not look at. */
+/** Fields that the query of values does not read. */
 const unread = {
   created_us: '0',
   version_index: 0,

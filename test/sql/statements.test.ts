@@ -8,7 +8,7 @@ import { createTestStore } from '../fixtures/store.ts'
 const folder = fileURLToPath(new URL('../../clickhouse/statements', import.meta.url))
 const files = globSync('*.sql', { cwd: folder }).sort()
 
-/** What stands for the parts of statements; a condition for all others. */
+/** Parts of statements; a condition for all others. */
 const parts: Record<string, string> = {
   table: 'calls',
   month: '202601',

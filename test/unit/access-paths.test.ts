@@ -1,4 +1,4 @@
-// Which access path a query of calls takes, and what is read to find that out.
+// The access path of a query of calls, and the reads that find it.
 import { expect, it } from 'vitest'
 import type { ProjectId } from '../../services/core/ids.ts'
 import type { Query } from '../../services/core/store/store.ts'

@@ -95,7 +95,7 @@ describe('users, grants and keys', () => {
 
     expect((await ask('DELETE', '/users/svc')).status).toBe(200)
     expect([await reads(key, 'acme/app'), await statusOf('DELETE', '/users/svc')]).toEqual([401, 404])
-    // Who comes under the same name gets nothing of what the other one had.
+    // A later user of the same name gets nothing that the earlier one had.
     await ask('POST', '/users', { id: 'svc' })
     expect([await reads(key, 'acme/app'), (await ask('GET', '/grants?scope=acme')).lines]).toEqual([401, []])
   })
@@ -169,7 +169,7 @@ describe('users, grants and keys', () => {
     expect((await as(admin)(...grant('team-a'))).status).toBe(200)
     for (const key of [admin, other]) expect(await shownTo(key)).toMatchObject({ id: 'cleo', entity: 'cleo' })
     for (const key of [admin, other]) expect(await shownTo(key)).not.toHaveProperty('name')
-    // What would be said by such a key the other team would take for her word.
+    // The other team would take messages by such a key for her word.
     expect(await as(admin)(...keyOn('team-a'))).toMatchObject({ status: 403 })
     expect(await as(other)('POST', `/keys/${made.id}/rotate`)).toMatchObject({ status: 403 })
     // Nor for one who was made for the other entity, and is granted nothing there yet.
@@ -287,7 +287,7 @@ describe('one’s own keys', () => {
     expect((await ask('POST', `/keys/${endless.id}/rotate`, {}, short.key)).body).toMatchObject({ expires_at: ends })
     const successor = await ask('POST', `/keys/${short.id}/rotate`, {}, short.key)
     expect(successor.body).toMatchObject({ expires_at: ends })
-    // Who lasts renews it: for as long again.
+    // A user whose access does not end renews it: for as long again.
     const { id } = successor.body as { id: string }
     const again = (await ask('POST', `/keys/${id}/rotate`, {}, admin)).body as { expires_at: string }
     expect(Date.parse(again.expires_at)).toBeGreaterThan(Date.parse(ends))
@@ -345,7 +345,7 @@ describe('one’s own keys', () => {
       ['POST', `/keys/${wider.id}/rotate`, {}],
     ] as const
     for (const [method, path, body] of refused) expect(await statusOf(method, path, body, key)).toBe(403)
-    // What it names none for is as its own.
+    // A key without limits of its own gets those of its maker.
     for (const asked of [{}, { limits: {} }, { limits: { requests_per_minute: 0 } }])
       expect(await statusOf('POST', '/keys', { ...of, ...asked }, key)).toBe(200)
     expect(await statusOf('POST', '/me/keys', own, key)).toBe(200)

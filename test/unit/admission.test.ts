@@ -1,4 +1,4 @@
-// How much may wait, of all and of a project beside others, follows from how fast the machine applies.
+// The limits of waiting bytes, of all and of a project beside others, follow from the speed of applying.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Admission, createAdmission } from '../../services/core/log/segments/admission.ts'
 

@@ -1,4 +1,4 @@
-// What `npm run bars` prints of measured figures, and what makes it fail.
+// The output of `npm run bars` for measured figures, and its failures.
 import { expect, it } from 'vitest'
 import { barsTable, chosenBars, judgeBars } from '../../scripts/bench/bars-report.ts'
 

@@ -1,4 +1,4 @@
-// What every driver of the blob port must do.
+// The contract of every driver of the blob port.
 import { describe, expect, it } from 'vitest'
 import { createFileDigest, fileDigest } from '../../services/content/digest.ts'
 import type { StoredBlobs } from '../../services/core/blobs/blobs.ts'

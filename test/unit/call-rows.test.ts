@@ -1,4 +1,4 @@
-// What the rows of a batch begin with, and fingerprints of calls: what is unsure is never taken for new.
+// The first bytes of a batch's rows, and fingerprints of calls: an unsure call is never taken for new.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
 import type { CallFragment } from '../../services/events/calls.ts'

@@ -1,4 +1,4 @@
-// Which connections are kept: those without a request for seconds only, and of too many those of strangers last.
+// Kept connections: those without a request for seconds only, and of too many those of strangers last.
 import { EventEmitter } from 'node:events'
 import type { Server } from 'node:net'
 import { describe, expect, it } from 'vitest'
@@ -35,7 +35,7 @@ function port(most: number) {
       server.emit('connection', socket)
       return socket
     },
-    /** Of a caller with a key, answered unless it is `busy`. */
+    /** A request of a caller with a key, answered unless it is `busy`. */
     ask(socket: FakeSocket, isBusy = false): void {
       const connection = connections.of(socket)
       connection?.begins()

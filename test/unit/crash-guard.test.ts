@@ -81,7 +81,7 @@ it('a batch of which two rows end the process only together goes in as smaller o
   const { count, stored, letters } = await starts((rows) => rows.includes('row-500') && rows.includes('row-503'))
   expect(letters).toEqual([])
   expect([...stored.keys()].sort()).toEqual([...ids].sort())
-  // What went in once is not tried again at the next start.
+  // A row that went in once is not tried again at the next start.
   expect(Math.max(...stored.values())).toBe(1)
   expect(count).toBeLessThan(9)
 })

@@ -1,4 +1,4 @@
-// What becomes of files of the deep tier that fail.
+// Failing files of the deep tier.
 import { expect, it } from 'vitest'
 import { runPart } from '../../scripts/tests/deep-part.ts'
 

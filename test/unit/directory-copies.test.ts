@@ -1,4 +1,4 @@
-// What leaves the directory and what comes back: a person who is erased, and a copy in a file.
+// People who leave the directory, and copies that come back: a person who is erased, and a copy in a file.
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// What holds hold of a project: by scope, by time, and all of them together.
+// Held data of a project: by scope, by time, and all of them together.
 import { expect, it } from 'vitest'
 import { type Hold, heldOf } from '../../services/core/directory/holds.ts'
 

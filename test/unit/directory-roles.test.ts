@@ -1,4 +1,4 @@
-// What accesses allow together, whatever their scopes are called.
+// Rights that accesses allow together, whatever their scopes are called.
 import { describe, expect, it } from 'vitest'
 import { type Access, actionsOn, intersect, isWithin } from '../../services/core/directory/roles.ts'
 

@@ -60,12 +60,12 @@ describe('users', () => {
     const refused = { status: 409, reason: expect.stringMatching(/^acme has its share of users, half of what/) }
     expect(await ask('POST', '/users', { id: 'more' }, acme)).toEqual(refused)
     expect(await ask('POST', '/users', { id: 'more', entity: 'acme' }, second)).toEqual(refused)
-    // Who administers the entity is told the number.
+    // An administrator of the entity sees the number.
     const whole = await adminOf('acme')
     expect((await ask('POST', '/users', { id: 'more' }, whole)).reason).toMatch(/^acme has 49\d\d users/)
     expect((await ask('POST', '/users', { id: 'more' }, other)).status).toBe(200)
     expect((await ask('POST', '/users', { id: 'operators', entity: 'acme' })).status).toBe(200)
-    // Who removes some may make others.
+    // A caller that removes some may make others.
     await fill(3, (n) => ({ key: itemKey('user', `acme-${n}`), value: null }))
     expect((await ask('POST', '/users', { id: 'again' }, acme)).status).toBe(200)
   })
@@ -125,7 +125,7 @@ describe('keys, roles and holds', () => {
     expect(() => add({ access: { acme: ['admin'] } })).toThrow(`acme has ${bound / 2} `)
     expect(() => add({ access: { '*': ['admin'] } })).not.toThrow()
     expect(() => add({}, { key: keyOf(1), value })).not.toThrow()
-    // What ends something is always taken.
+    // An item that ends something is always taken.
     expect(() => add({}, { key: itemKey('key-revoked', 'k1'), value: {} })).not.toThrow()
     for (let n = 0; n < bound / 2; n++) applyItem(state, { key: keyOf(n), at: '', by: 'x', value: null })
     expect(state.room.size).toBe(0)

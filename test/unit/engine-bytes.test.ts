@@ -20,7 +20,7 @@ it('payloads are given back once their lines are written', async () => {
     return bytes
   }
   const text = (value: string) => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)])
-  // Of payloads.ts: time, id, the whole of a call, its clock, and the document.
+  // Columns of payloads.ts: time, id, the whole of a call, its clock, and the document.
   const answers = [1, 2].map((n) =>
     ofEngine(Uint8Array.from(Buffer.concat([long(n), text(`c${n}`), Buffer.from([0]), long(9), text(`{"n":${n}}`)]))),
   )

@@ -1,4 +1,4 @@
-// What a receipt of an erasure says, and what its hash covers, in this version and in those before.
+// The contents of a receipt of an erasure, and the coverage of its hash, in this version and in those before.
 import { expect, it } from 'vitest'
 import { type Erasure, noErasureCounts, receiptOf } from '../../services/events/erasures.ts'
 import { selectorHmac } from '../../services/query/erasures/request.ts'

@@ -1,4 +1,4 @@
-// What evaluations make of answers and of failures: results, tries, and summaries whose denominators are all rows.
+// Results of evaluations from answers and failures: results, tries, and summaries whose denominators are all rows.
 import { describe, expect, it } from 'vitest'
 import { Fault } from '../../services/core/http/errors.ts'
 import { rawNumber } from '../../services/core/json/lossless.ts'

@@ -1,4 +1,4 @@
-// Who may do what: credentials, roles, grants, the key store, and pages in a browser on a loopback server.
+// Access: credentials, roles, grants, the key store, and pages in a browser on a loopback server.
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

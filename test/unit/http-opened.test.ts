@@ -83,7 +83,7 @@ const routes: Route[] = [
       return { json: opened && (await store.rows(ofProject(opened))) }
     },
   }),
-  // What it invokes opens projects of its own, or none.
+  // A route that it invokes opens projects of its own, or none.
   route({
     ...shared,
     name: 'outer.read',

@@ -1,4 +1,4 @@
-// What holds for every request: paths, methods, bodies and limits.
+// Rules of every request: paths, methods, bodies and limits.
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'

@@ -1,4 +1,4 @@
-// What owners of everything read of the server itself, over HTTP: settings without secrets, and refused rows.
+// Routes about the server itself for owners of everything, over HTTP: settings without secrets, and refused rows.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { loadConfig } from '../../services/app/config.ts'
 import { shownSettings } from '../../services/app/shown-settings.ts'

@@ -9,7 +9,7 @@ import { lineBuffers } from '../../services/core/memory/buffer-pool.ts'
 import { expectSoon } from '../fixtures/eventually.ts'
 import { annAuth, deferred, json, send, startServer, type TestServer } from '../fixtures/http-server.ts'
 
-/** What the source of the running test does; each test sets it. */
+/** The source of the running test; each test sets it. */
 let source: (signal: AbortSignal) => AsyncIterable<string | Buffer>
 let slow: () => Promise<void> = async () => {}
 

@@ -1,4 +1,4 @@
-// Which folder may import which, as `npm run check` looks at it.
+// The import rules of folders, as `npm run check` applies them.
 import { expect, it } from 'vitest'
 import { importCycles, importsOf, roomFaults } from '../../scripts/imports.ts'
 

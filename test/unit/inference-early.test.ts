@@ -1,4 +1,4 @@
-// What is refused before an inference route runs, or fails in it, has the body that OpenAI clients read.
+// A request that is refused before an inference route runs, or fails in it, gets the body that OpenAI clients read.
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Invoke } from '../../services/core/http/invoke.ts'

@@ -65,7 +65,7 @@ describe('templates', () => {
     const holder = fc.constantFrom<unknown>({}, [], 'text', 3, null, true, [1], { x: 1 }, JSON.parse('{"x":1}'))
     fc.assert(
       fc.property(inherited, holder, fc.boolean(), (key, value, dotted) => {
-        // What is no name is no field either.
+        // A text that is no name is no field either.
         if (/^\w*[a-z]/i.test(key)) expect(() => fill(`{${key}}`, { value })).toThrow(TemplateError)
         else expect(fill(`{${key}}`, { value })).toBe(`{${key}}`)
         expect(() => fill(dotted ? `{value.${key}}` : `{value[${key}]}`, { value })).toThrow(TemplateError)

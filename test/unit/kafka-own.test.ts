@@ -1,4 +1,5 @@
-// What an edge has appended and nobody applied yet: each project gets back exactly what it took, once, and not too early.
+// Bytes that an edge has appended and nobody applied yet: each project gets back exactly what it took, once, and not
+// too early.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createOwnAppends } from '../../services/core/log/kafka/own.ts'

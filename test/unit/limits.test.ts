@@ -1,4 +1,4 @@
-// What a process does every minute about usage and quotas, however one of the rounds ends.
+// The minute's work of a process on usage and quotas, however one of the rounds ends.
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { openLimits, type ProcessLimits } from '../../services/app/limits.ts'

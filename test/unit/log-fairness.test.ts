@@ -1,6 +1,6 @@
-// What a quiet project writes to the log of one machine does not wait for more than two seconds of what a busy one has
-// waiting, however much that sends and however fast or slow the machine applies. Time passes as applying takes it, and no
-// other: while a batch is applied the busy project sends until it is refused, and nothing is sent between two batches.
+// Writes of a quiet project to the log of one machine do not wait for more than two seconds of a busy one's backlog,
+// however much that sends and however fast or slow the machine applies. Time passes as applying takes it, and no other:
+// while a batch is applied the busy project sends until it is refused, and nothing is sent between two batches.
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { openLog, temporaryFolder } from '../fixtures/log.ts'
 

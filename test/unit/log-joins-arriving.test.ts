@@ -107,7 +107,7 @@ const payload = {
   summary: '{}',
   otel_dump: '{}',
 }
-/** What the tables hold of a span that nothing was joined with. */
+/** The stored rows of a span that nothing was joined with. */
 const storedSpan = { 'log-joins-spans': [spanRow], 'log-joins-payloads': [payload] }
 const at = (n: number) => `177271200000000000${n}`
 const stored = (n: number, content: string) => ({

@@ -145,7 +145,7 @@ const json = fc.letrec((tie) => ({
   object: fc.dictionary(fc.constantFrom(...keys), tie('value'), { maxKeys: 4 }),
 }))
 
-/** What is stored of a record with these texts as its body and in its attributes. */
+/** The stored form of a record with these texts as its body and in its attributes. */
 async function storedOf(body: string | TextBytes, attributes: LogAttributes): Promise<Record<string, unknown>> {
   let rows = ''
   const append = async (_: string, records: RecordInput[]) => {
@@ -212,7 +212,7 @@ test('texts that are bytes of the body are stored as strings are, whatever they 
           values: values.map((value) => (typeof value === 'string' && value !== '' ? bytesOf(value) : value)),
         }),
       ])
-      // Taken at another moment.
+      // The two records are from different moments.
       expect({ ...bytes, clock: 0, at_ns: 0 }).toEqual({ ...strings, clock: 0, at_ns: 0 })
     }),
     { numRuns: runs(500, 50_000) },

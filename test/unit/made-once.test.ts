@@ -1,4 +1,5 @@
-// What tests build once: one of many makes it, a part that was left behind is made anew, and one that fails lets the next.
+// Folders that tests build once: one of many makes it, a part that was left behind is made anew, and one that fails
+// lets the next.
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

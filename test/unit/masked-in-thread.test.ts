@@ -1,4 +1,4 @@
-// What a thread masks is charged to the request before its answer ends its account.
+// Masking in a thread is charged to the request before its answer ends its account.
 import { expect, it } from 'vitest'
 import { runFor } from '../../services/core/process/running-handler.ts'
 import type { Channel } from '../../services/core/threads/channel.ts'

@@ -144,7 +144,7 @@ describe('detectors that go by the name of a member', () => {
   })
 })
 
-/** Of what is found how much was meant, of what was meant how much is found: whole, in percent. */
+/** Precision and recall: of whole findings, in percent. */
 function measured(name: DetectorName): { precision: string; recall: string } {
   let [right, hits, wanted] = [0, 0, 0]
   for (const one of corpusOf(name, 2_000)) {

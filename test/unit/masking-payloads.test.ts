@@ -1,5 +1,5 @@
-// How often masking is right over a labelled list of JSON payloads of every type (test/fixtures/masking-payloads): what stands
-// between `«` and `»` is to be found, and nothing else. The manual prints the figures.
+// Precision of masking over a labelled list of JSON payloads of every type (test/fixtures/masking-payloads): it must
+// find the text between `«` and `»`, and nothing else. The manual prints the figures.
 import { readdir, readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { newMaskRules } from '../../schemas/mask-rules.ts'
@@ -8,7 +8,7 @@ import { createMasker } from '../../services/content/masking/masker.ts'
 const folder = 'test/fixtures/masking-payloads'
 const mail = { id: 'mail', detect: 'email', action: 'mask' }
 const patterns = ['ACME-\\d{4,6}', '\\b77\\d{6}\\b']
-/** What looks for the cases of a file; a detector of its name by default. */
+/** Rules for the cases of a file; a detector of its name by default. */
 const rulesOf: Record<string, object> = {
   credential: { sets: ['@credentials'] },
   pattern: { rules: patterns.map((pattern, n) => ({ id: `p${n}`, pattern, action: 'mask' })) },
@@ -72,7 +72,7 @@ it('over the labelled list masking is as often right as the manual says', async 
   const manual = await readFile('docs/privacy.md', 'utf8')
   const rows = manual.matchAll(/^\| `(\w+)` +\| +(\d+) +\| +([\d.]+) % +\| +([\d.]+) % /gm)
   const printed = [...rows].map(([, name, ...figures]) => [name, figures])
-  // What is not found, or found by mistake, is named where the figures differ.
+  // Misses and mistakes are named where the figures differ.
   const wrong = all.flatMap((one) => one.wrong).join('\n')
   expect(Object.fromEntries(printed), wrong).toEqual(Object.fromEntries(computed))
 })

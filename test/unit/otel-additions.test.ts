@@ -1,4 +1,5 @@
-// What current conventions add to a call: tools, sessions, end users and messages whose tables before them found nothing.
+// Attributes of current conventions in a call: tools, sessions, end users and messages whose tables before them found
+// nothing.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { attributes, flag, inputs, type Otel, output, rowOf, startOtel, text } from '../fixtures/otel.ts'
 

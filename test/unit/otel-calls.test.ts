@@ -1,4 +1,4 @@
-// What becomes of a span's name, threads, usage, events, credentials and large content.
+// Calls of spans: name, threads, usage, events, credentials and large content.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -109,7 +109,7 @@ type Kind = {
   decodeJson(bytes: Buffer, maxDepth: number, budget: DecodeBudget): OtlpResource<unknown>[]
 }
 
-/** What protobufjs makes of the bytes, in the form of our decoder. */
+/** The result of protobufjs for the bytes, in the form of our decoder. */
 function oracle({ type, resources, scopes, items, itemOf }: Kind, bytes: Buffer): unknown {
   const options = { longs: String, defaults: true, oneofs: true }
   const request = type.toObject(type.decode(bytes), options) as Plain

@@ -138,7 +138,7 @@ describe('what nests too deep', () => {
     for (let n = 0; n < 10_000; n++) deep = field(5, Buffer.concat([field(1, deep), seven]))
     const span = encodeRequest(aRequest([aSpan({ attributes: [integer('l', 1)] })]))
     const attribute = field(9, Buffer.concat([field(1, Buffer.from('k')), field(2, deep)]))
-    // Of a field that comes again in a message the last counts, and lists go on: the request is one of two spans.
+    // The last value of a repeated field counts, and lists go on: the request is one of two spans.
     const ids = [
       field(1, Buffer.from('0af7651916cd43dd8448eb211c80319c', 'hex')),
       field(2, Buffer.from('b7ad6b7169203331', 'hex')),

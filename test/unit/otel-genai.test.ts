@@ -1,4 +1,4 @@
-// What the conventions of OpenTelemetry for generative AI say of plans, memories, MCP, prompts and parts of the usage.
+// The conventions of OpenTelemetry for generative AI: plans, memories, MCP, prompts and parts of the usage.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   dump,

@@ -20,7 +20,7 @@ afterAll(async () => {
   vi.useRealTimers()
 })
 
-/** What does not depend on the moment of the request, payloads as values. */
+/** The parts of a row that do not depend on the moment of the request, payloads as values. */
 function stable(row: Row): Row {
   const { clock: _, start_bytes: __, end_bytes: ___, ...rest } = row
   const payloads = ['attributes', 'inputs', 'output', 'summary', 'otel_dump'] as const

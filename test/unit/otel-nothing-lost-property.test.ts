@@ -21,7 +21,7 @@ const shown = `The seed of these spans is ${Date.now() & 0x7fffffff}`
 const seed = Number(shown.split(' ').at(-1))
 
 let sent = 0
-/** What a server in memory has taken slows it down. */
+/** The data in memory slows a server down. */
 async function renewed(): Promise<void> {
   if (++sent % 50 > 0) return
   await otel.stop()

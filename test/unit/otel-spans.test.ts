@@ -1,4 +1,4 @@
-// What becomes of a span's ids, times and attribute values, in both encodings.
+// Ids, times and attribute values of a span, in both encodings.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   aRequest,

@@ -1,4 +1,4 @@
-// What `npm start` installs, and what tests and tools add to it.
+// The packages of `npm start`, and those that tests and tools add.
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -78,7 +78,7 @@ const imports = /^(?:import (?!type )[^']*?|[^'/]*\bimport\()'((?:@[\w-]+\/)?[a-
 it('what the server imports is a dependency, and every dependency is imported by the server', () => {
   const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> }
   const imported = new Set<string>()
-  // What the page imports is bundled before.
+  // Imports of the page are bundled before.
   for (const path of globSync(['services/**/*.ts', 'schemas/**/*.ts', 'scripts/paths.ts'], { cwd: root }))
     if (!path.startsWith('services/web/page/'))
       for (const [, name = ''] of read(path).matchAll(imports)) if (!name.startsWith('node:')) imported.add(name)

@@ -1,4 +1,4 @@
-// What differs between two JSON values in the page: every difference is found, and none that is none.
+// Differences between two JSON values in the page: every difference is found, and none that is none.
 // again: property
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// What the page makes of feedback, and of the address of a thread.
+// Feedback in the page, and the address of a thread.
 import { expect, it } from 'vitest'
 import { type FeedbackItem, saidBy, summaryOf } from '../../services/web/page/engine/feedback.ts'
 import { threadSearch } from '../../services/web/page/threads/search.ts'

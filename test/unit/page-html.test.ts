@@ -1,4 +1,4 @@
-// Which texts the web page offers to draw as HTML.
+// Texts that the web page offers to draw as HTML.
 import { expect, it } from 'vitest'
 import { isHtml } from '../../services/web/page/engine/html.ts'
 

@@ -167,7 +167,7 @@ describe('a draft', () => {
     const read = draftOf(JSON.parse(JSON.stringify(kept)))
     expect(read).toMatchObject({ ...format, prompt: 'team/kind/abc', columns: [{ topP: '0.9', stop: 'END' }] })
     expect(promptOf(read?.prompt)).toEqual({ objectId: 'team/kind', digest: 'abc' })
-    // What was kept before there were formats.
+    // A draft from before there were formats.
     expect(draftOf({ ...kept, format: undefined, prompt: 7 })).toMatchObject({ format: 'json_schema' })
     expect(draftOf({ ...kept, prompt: '/' })?.prompt).toBeUndefined()
   })
@@ -266,7 +266,7 @@ it('images of a message are parts of it, and kept with the draft', () => {
     ...emptyDraft(),
     messages: [{ ...message, images: [url, 'data:image/svg+xml;base64,AA', 'https://x/y.png', 'javascript:a()'] }],
   }
-  // What lies elsewhere is sent to the provider and not loaded.
+  // An image at another address is sent to the provider and not loaded.
   expect(draftOf(JSON.parse(JSON.stringify(kept)))?.messages[0]?.images).toEqual([url, 'https://x/y.png'])
 })
 

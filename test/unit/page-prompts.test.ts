@@ -1,4 +1,4 @@
-// What the pages of prompts show: variables within texts, and messages of two versions side by side.
+// The pages of prompts: variables within texts, and messages of two versions side by side.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { pairsOf } from '../../services/web/page/engine/differences.ts'

@@ -1,4 +1,4 @@
-// What the page says of rights, beside the table of the server.
+// Rights in the page, beside the table of the server.
 import { expect, it } from 'vitest'
 import { actionsOf, roles as roleNames } from '../../services/core/directory/roles.ts'
 import { actionsOfRole, contains, fitting, lackingOf, roleOf, roles } from '../../services/web/page/settings/rights.ts'

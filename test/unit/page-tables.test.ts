@@ -113,7 +113,7 @@ describe('no text becomes a formula, in files of the page and in those of the se
     ['a\u0085=1', "a\u0085'=1"],
     ['a\u2028=1', "a\u2028'=1"],
     ['\u2029x', "'\u2029x"],
-    // What is none of it stays.
+    // Text that is no list stays.
     ['a\n- one\n  - two', '"a\n- one\n  - two"'],
     ['a=b-c+d@e', 'a=b-c+d@e'],
     ['', ''],

@@ -1,4 +1,4 @@
-// What the page tells of an exception, from every convention that sends one.
+// Exceptions in the page, from every convention that sends one.
 import { expect, it } from 'vitest'
 import { lineOfThrown, thrownOf } from '../../services/web/page/engine/thrown.ts'
 

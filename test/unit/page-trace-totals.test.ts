@@ -1,4 +1,4 @@
-// What a row of the list says of its whole trace.
+// Figures of a whole trace in a row of the list.
 import { expect, it } from 'vitest'
 import { isLonger, outcomeOf, type Totals } from '../../services/web/page/engine/trace-totals.ts'
 

@@ -266,7 +266,7 @@ describe('a trace', () => {
       [10, 25],
     ])
     expect(matchedSpans([before, 0], [now, 0], { most: 3 })).toMatchObject({ isCut: true, pairs: { length: 3 } })
-    // From a span within a trace on.
+    // Both sides begin at a span within a trace.
     expect(matchedSpans([before, 2], [before, 2]).pairs.map(({ name }) => name)).toEqual(['tool', 'search'])
   })
 

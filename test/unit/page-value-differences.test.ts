@@ -1,4 +1,4 @@
-// Which values set some calls apart from others.
+// Values that set some calls apart from others.
 import { describe, expect, it } from 'vitest'
 import { type ValueCounts, valueDifferences } from '../../services/web/page/engine/value-differences.ts'
 

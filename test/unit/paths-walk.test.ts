@@ -1,4 +1,4 @@
-// What `npm run paths` tells of a route, and that every declaration names what exists.
+// The output of `npm run paths` for a route, and the names in every declaration.
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'

@@ -1,4 +1,4 @@
-// Who can enter a data folder, and who can talk to its server.
+// Users who can enter a data folder, and who can talk to its server.
 import { chmod, mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

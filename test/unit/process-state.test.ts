@@ -1,4 +1,4 @@
-// What a test file leaves in its process is told, by name; what was put back is not.
+// State that a test file leaves in its process is reported, by name; restored state is not.
 import { createServer } from 'node:http'
 import { expect, it, vi } from 'vitest'
 import { changesLeftSince, changesSince, nothingStays, processState, staying } from '../fixtures/process-state.ts'

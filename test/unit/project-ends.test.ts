@@ -1,4 +1,4 @@
-// Who waits for what: a reader of a quiet project does not wait for the records of a busy one, and never for too little.
+// Waits of readers: a reader of a quiet project does not wait for the records of a busy one, and never for too little.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -220,7 +220,7 @@ describe('quotas', () => {
       },
     ])
     expect(asked.at(-1)).toEqual([project, clock.ms - (clock.ms % minute) - 2 * minute])
-    // What is in the tables by then is not counted twice.
+    // Bytes that are in the tables by then are not counted twice.
     clock.ms += 10 * minute
     await quotas.refresh()
     begin().append(rows(200))(true)
@@ -237,7 +237,7 @@ describe('quotas', () => {
       '3600',
       '"entity-stored";r=0',
     ])
-    // What was deleted gives room.
+    // Deleted bytes give room.
     figures.storedBytes = 100
     await quotas.refresh()
     begin().append(rows(1))

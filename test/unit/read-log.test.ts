@@ -1,4 +1,4 @@
-// What the query log asks for itself: it must not take the room of requests where reads are slow because many wait.
+// Reads of the query log itself: they must not take the room of requests where reads are slow because many wait.
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { ProjectId } from '../../services/core/ids.ts'

@@ -3,7 +3,7 @@ import { pino, stdTimeFunctions } from 'pino'
 import { expect, it } from 'vitest'
 import { readableLines } from '../../services/core/process/logger.ts'
 
-/** What a logger has written, without times. */
+/** The lines of a logger, without times. */
 function written(write: (log: pino.Logger) => void): string[] {
   const lines: string[] = []
   const out = readableLines({ write: (line) => void lines.push(line) })

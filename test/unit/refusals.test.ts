@@ -1,4 +1,4 @@
-// What mechanisms refuse: one status each, over HTTP, gRPC and through a request thread.
+// Refusals of mechanisms: one status each, over HTTP, gRPC and through a request thread.
 import { expect, it } from 'vitest'
 import { malformed, overLimit, Refusal, tooLarge, unavailable } from '../../services/core/errors.ts'
 import { toGrpcError } from '../../services/core/grpc/status.ts'

@@ -1,4 +1,4 @@
-// What a rollup says of its lag: from the first change that it may lack until a recompute that began after the last one.
+// The lag of a rollup: from the first change that it may lack until a recompute that began after the last one.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { Position } from '../../services/core/log/log.ts'
 import type { Store } from '../../services/core/store/store.ts'
@@ -16,7 +16,7 @@ const start = (committed: () => Position[] = () => [{ topic: 'calls', partition:
   during = async () => {}
   ran = []
   const store: Partial<Store> = {
-    // What is covered, or the minutes that are dirty.
+    // The covered position, or the dirty minutes.
     rows: async <T>({ params: { name } }: { params: Record<string, unknown> }) => [
       (name ? { name, partition: 0, position: 0, revision: 0 } : { project_id: 'a/b', minute: 60, seconds: '0' }) as T,
     ],

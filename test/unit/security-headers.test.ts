@@ -1,4 +1,4 @@
-// What a browser must not make of an answer: said with every one, whoever gives it and however early.
+// Security headers: sent with every answer, whoever gives it and however early.
 import { expect, it, onTestFinished } from 'vitest'
 import { openOtlpPorts } from '../../services/app/otlp-ports.ts'
 import { createConnections } from '../../services/core/process/connections.ts'
@@ -22,7 +22,7 @@ it('the server says with every answer what a browser must not make of it', async
     undefined,
     undefined,
   ])
-  // What is refused before a route is found, and what Node answers by itself, are answers too.
+  // Refusals before a route is found, and answers of Node itself, are answers too.
   const refused: [status: number, text: string][] = [
     [403, 'GET /version HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n'],
     [403, 'GET /version HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\nConnection: close\r\n\r\n'],

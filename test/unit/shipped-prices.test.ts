@@ -1,4 +1,4 @@
-// How the shipped prices come about: which source prices a model, and what stays of the prices that were shipped before.
+// The origin of shipped prices: the source that prices a model, and the earlier prices that stay.
 import { describe, expect, it } from 'vitest'
 import { carriedOn, withShipped } from '../../scripts/prices/file.ts'
 import { choose, type Offer, pricesOf } from '../../scripts/prices/merge.ts'

@@ -151,7 +151,7 @@ describe('the way to the provider and back', () => {
       false,
     ])
     expect(json(await get('/auth/providers'))).toEqual({ providers: [{ name: '127.0.0.1' }] })
-    // What groups grant lapses, and with it what keys of the person may do.
+    // Grants of groups lapse, and with them the rights of the person's keys.
     const { text, stored } = keys.create({ userId: 'ann.b', role: 'reader', grants: ['acme'] })
     await stored
     await directory.append([{ key: itemKey('grant', 'ann.b', 'acme'), value: null }], 'x')

@@ -17,7 +17,7 @@ function recipe(heading: string): RegExp[] {
 }
 const listed = recipe('A topic')
 
-/** What works for every topic alike. Its rooms of routes, and where those are put together, are its own. */
+/** Files that work for every topic alike. Its rooms of routes, and where those are put together, are its own. */
 const mechanisms = ['services', 'clickhouse', 'docs/events.md', 'docs/glossary.md', 'test/fixtures/whole-world.ts']
 const routes =
   /^services\/(?:ingest|query|inference|evaluation|training-jobs|access|web)\/|^services\/app\/(?:routes|server)\.ts$|^services\/core\/http\/rights\.ts$/
@@ -32,7 +32,7 @@ it('the recipe of a topic has at most eight files', () => {
   expect(listed.length).toBeLessThanOrEqual(8)
 })
 
-// Of the other topics something is derived, counted, erased or shown, which has files of its own.
+// The other topics have files of their own, which derive, count, erase or show something.
 it.each(['training_jobs', 'evaluation_jobs'])('%s is named in no other file', (topic) => {
   expect(topicNames).toContain(topic)
   const words = topic.split('_')

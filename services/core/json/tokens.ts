@@ -45,7 +45,7 @@ export type Scan = {
   /** Findings in the value that was passed over last: bits of `found`, and its distinct refs in order. */
   found: number
   refs: string[]
-  /** The same refs, once they are many. */
+  /** The index finds it, too. */
   known: { refs: readonly string[]; texts: Set<string> } | null
   /** The string that was passed over last has escapes. */
   escaped: boolean
