@@ -260,7 +260,7 @@ it('columns are renamed, removed and added in all rows, rows are duplicated, and
   )
 })
 
-it('who changes an older version is asked before it becomes the latest', async () => {
+it('a change of an older version is confirmed before it becomes the latest', async () => {
   const { page } = here
   await go(`${home}/behind/v0`)
   await page.getByText('1 row', { exact: true }).waitFor()

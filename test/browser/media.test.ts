@@ -222,7 +222,7 @@ it('answers are rendered as Markdown when that is switched on, also after a relo
   await page.getByText('## Your order').waitFor()
 })
 
-it('what an answer rests on, and how likely its parts were, stand below it', async () => {
+it('the sources of an answer, and the probabilities of its parts, are below it', async () => {
   const { page } = here
   await go(ids.answered)
   const citations = page.getByRole('region', { name: 'Citations' })

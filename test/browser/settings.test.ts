@@ -218,7 +218,7 @@ it('the audit log shows the newest first, is filtered by what, who and target, a
   await context.unroute('**/audit/query')
 })
 
-it('who reads only finds his own keys, makes one that may no more, and signs out everywhere', async () => {
+it('a reader finds his own keys, makes one that may no more, and signs out everywhere', async () => {
   await world.server.send('/users', { id: 'sets-reader', kind: 'person' })
   const put = (path: string, body: object) =>
     fetch(`${world.url}${path}`, {

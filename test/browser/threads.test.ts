@@ -271,7 +271,7 @@ it('calls of tools and their answers unfold when somebody wants to see them', as
   await page.getByText('It is shipped.').waitFor()
 })
 
-it('what was said of a turn shows once the tables have it, also when an answer lacked it', async () => {
+it('feedback on a turn shows once the tables have it, also when an answer lacked it', async () => {
   const { page, context } = here
   let lags = true
   await context.route('**/feedback/query', async (route) => {

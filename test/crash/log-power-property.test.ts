@@ -44,7 +44,7 @@ async function live(log: EmbeddedLog, random: Random, written: Written): Promise
 }
 
 test(
-  'what was acknowledged is there after a machine has stopped at any operation, as often as it stops',
+  'acknowledged records are there after a machine has stopped at any operation, as often as it stops',
   async () => {
     const dir = await temporaryFolder()
     let onSpares = 0

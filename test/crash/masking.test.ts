@@ -211,7 +211,7 @@ const writes: Record<string, () => Promise<unknown>> = {
 /** Markers in a text, a few of them. */
 const seen = (text: string): string[] => [...text.matchAll(/marker\d{6}x/g)].slice(0, 3).map(([one]) => one)
 
-it('what rules mask is in no file, table or line of the log of a process that was killed while it wrote', async () => {
+it('a masked value is in no file, table or line of the log of a process that was killed while it wrote', async () => {
   const rules = { sets: ['@credentials'], objects: true, rules: [{ id: 'mail', detect: 'email', action: 'mask' }] }
   await send(`/v2/${project_id}/masking`, { method: 'PUT', body: rules })
   for (const write of Object.values(writes)) await write()
@@ -255,7 +255,7 @@ async function filesWith(of: string, text: string): Promise<string[]> {
   return found.filter(Boolean)
 }
 
-it('what rules mask is in nothing that the broker keeps of it', async ({ skip, onTestFinished }) => {
+it('a masked value is in nothing that the broker keeps', async ({ skip, onTestFinished }) => {
   const broker: Broker = await startBroker()
   onTestFinished(() => broker.dispose())
   if (broker.folder === undefined) return skip('the files of a broker in a container are out of reach')

@@ -359,7 +359,7 @@ describe('time series', () => {
   }, 240_000)
 })
 
-describe('which part of time is read from where', () => {
+describe('the source of each part of time', () => {
   const minute = 60e6
   it('covers every moment once', () => {
     for (let n = 0; n < runs(200, 2_000); n++) {

@@ -12,7 +12,7 @@ import { kafkaBrokers, kafkaSettings } from '../fixtures/kafka.ts'
 // Starting a broker takes longer than a test may.
 beforeAll(() => kafkaBrokers())
 
-test('what a process writes the others read, when they start and while they run', async () => {
+test('the others read the writes of a process, when they start and while they run', async () => {
   const settings = kafkaSettings(await kafkaBrokers())
   const start = async () => {
     const directory = await openSharedDirectory({ log: await openKafkaItems(settings), staleMs: 60_000 })

@@ -101,7 +101,7 @@ test('storage that is down refuses large records with 503, and delays only what 
   await applying
 })
 
-test('what lies there is compared with what was kept, and only old contents are removed', async () => {
+test('stored contents are compared with the kept ones, and only old ones are removed', async () => {
   const dir = join(await temporaryFolder(), 'log-records')
   const records = createLargeRecords(await createFolderBlobs({ dir, minFreeBytes: 0 }))
   const rows = Buffer.from('{"a":1}\n')

@@ -170,7 +170,7 @@ export function logContract(name: string, createDriver: () => Promise<LogDriver>
       expect((await applyRows(log, 'calls', 1)).ids).toEqual(['last'])
     })
 
-    test('what was not committed comes again after a restart, what was committed does not', async () => {
+    test('uncommitted records come again after a restart, committed ones do not', async () => {
       const storage = await driver()
       let log = await storage.open()
       await log.append('calls', [recordOf(numbered(3))])

@@ -85,7 +85,7 @@ it('SQL puts a project in the same slot', async () => {
   expect(new Set(projects.map((name) => slotOf(name) % committed.length)).size).toBe(3)
 })
 
-it('what nobody has begun is begun by the worker with partition 0, for all projects', async () => {
+it('a rollup that nobody has begun is begun by the worker with partition 0, for all projects', async () => {
   await apply(0, 2)
   const other = holder([1, 2])
   await other.refresh()

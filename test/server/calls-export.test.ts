@@ -79,7 +79,7 @@ it('CSV of no calls has its head, and of no named fields the usual ones', async 
   expect((await answer.text()).split('\r\n')).toEqual([expect.stringMatching(/^id,trace_id,.*,inputs,output$/), ''])
 })
 
-it('what the list refuses is refused when the address is asked for', async () => {
+it('a request that the list refuses is refused when the address is requested', async () => {
   const statusOf = async (body: Asked) => (await asked(body)).status
   expect(await statusOf({ format: 'xml' })).toBe(422)
   expect(

@@ -31,7 +31,7 @@ afterAll(() => server.remove())
 const project = 'ent/erased'
 const other = 'ent/other'
 
-it('what /calls/delete deletes is removed, too, and what comes again goes with the next', async () => {
+it('calls deleted by /calls/delete are removed, too, and data that comes again goes with the next', async () => {
   await sendCall(server, project, 4, 'canary-four')
   const deleted = await post(server.now().url, '/calls/delete', { project_id: project, call_ids: [erasedId(4)] })
   expect(JSON.parse(deleted.text)).toEqual({ num_deleted: 1 })

@@ -100,7 +100,7 @@ it('requests with broken framing are answered below 500', { timeout: limitMs(600
   }
 })
 
-it('what hostile writes stored can be read, with no dead letter and no fault in the log lines', {
+it('rows of hostile writes can be read, with no dead letter and no fault in the log lines', {
   timeout: limitMs(120_000),
 }, async () => {
   expect(taken.length).toBeGreaterThan(requests / runs(200, 100))

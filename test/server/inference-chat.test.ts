@@ -101,7 +101,7 @@ describe('fields that do not go together', () => {
   })
 })
 
-describe('what reaches the engine', () => {
+describe('the request to the engine', () => {
   it('a body that needs no change, byte for byte', async () => {
     const text = `{ "model":"m1" ,"messages":[{"role":"user","content":"\\u0048i","own":1.0}],"seed":9223372036854775807,
       "temperature":1.50,"unknown":{"big":123456789012345678901234567890,"a":1,"a":2},"logit_bias":{"5":-1E2} }`

@@ -114,7 +114,7 @@ it('a project is closed for good and nothing of it is stored any more, but of an
   expect((await ask('GET', `/v2/${project}/erasures/${answer.body().erasure_id}`, undefined, admin)).status).toBe(200)
 })
 
-it('what comes late of a removed project goes, too', async () => {
+it('late data of a removed project goes, too', async () => {
   const { store } = server.now()
   // As a process writes that does not know of it yet.
   const sql = `INSERT INTO callhouse.objects (project_id, object_id) VALUES ('${project}', 'late-canary')`

@@ -94,7 +94,7 @@ const derived = async () => {
   await worker?.fieldIndexRollups.refresh()
 }
 
-it('what retention hides goes from every table, where others lie in the same month and where none do', async () => {
+it('expired data goes from every table, where others lie in the same month and where none do', async () => {
   for (const project of ['ent/aged', 'ent/kept']) await send(project, 1, '2025-03-10T12:00:00Z')
   await send('ent/aged', 2, '2025-03-20T12:00:00Z')
   await send('ent/aged', 3, '2025-02-10T12:00:00Z')
@@ -183,7 +183,7 @@ it('files that came long ago and that nothing names any more go weekly, with the
   expect(left.filter((name) => name.endsWith(large))).toEqual([])
 })
 
-it('what retention hides goes out of the files within the days of a round, not before its last week, however few rows it has', async () => {
+it('expired data goes out of the files within the days of a round, not before its last week, however few rows it has', async () => {
   const project = 'ent/few'
   for (let n = 1; n <= 20; n++) await send(project, n, `2025-08-${String(n).padStart(2, '0')}T12:00:00Z`)
   await derived()

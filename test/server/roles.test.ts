@@ -56,7 +56,7 @@ const send = async (server: ChildServer, batch: unknown[]) => {
   expect([status, text.slice(0, 200)]).toEqual([200, expect.any(String)])
 }
 
-it('what one process accepted is read from another one at once, whether a call came whole or in two parts', async () => {
+it('a write to one process is read from another one at once, whether a call came whole or in two parts', async () => {
   for (let round = 0; round < 5; round++) {
     const ids = Array.from({ length: 20 }, () => randomUUID())
     await send(

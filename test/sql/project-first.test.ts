@@ -46,7 +46,7 @@ const acrossProjects = [
   'services/query/usage/stored.ts',
 ]
 
-it('what is not made by projectQuery reads no table of projects in a request', () => {
+it('a statement without projectQuery reads no table of projects in a request', () => {
   const inRequests = services.filter(([path]) =>
     /^services\/(?:query|training|evaluation|inference|ingest)\//.test(path),
   )

@@ -126,7 +126,7 @@ describe('events of a process', () => {
   })
 })
 
-it('what is recorded of changes names no secret, text, email or name', () => {
+it('events of changes have no secret, text, email or name', () => {
   const state = emptyState()
   const secret = 'verysecret'
   const key = {

@@ -215,7 +215,7 @@ test('changed bytes, cut off bodies and bytes of no text are answered as by Java
   )
 })
 
-test('what is left of a body that is cut off at any byte is not taken by the module', async () => {
+test('the module does not take a body that is cut off at any byte', async () => {
   await fc.assert(
     fc.asyncProperty(batchBody, async ({ whole, text }) => {
       const body = Buffer.from(text)
@@ -266,7 +266,7 @@ test('a batch of a masked project is written by the module, unless long texts ma
   expect(masks(`ann@example.com ${'long '.repeat(2_000)}`)).toEqual([false, 0])
 })
 
-test('what masking makes longer than the module has room for is written by JavaScript', () => {
+test('JavaScript writes rows that masking makes longer than the module has room for', () => {
   const rule = { id: 'x'.repeat(64), keys: ['question'], action: 'mask' }
   const masker = createMasker([{ rules: newMaskRules.parse({ rules: [rule] }) }])
   const value = Array.from({ length: 450 }, (_, n) => ({ question: n }))

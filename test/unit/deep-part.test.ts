@@ -32,7 +32,7 @@ it('a file that fails alone too fails the part', async () => {
   expect(await runPart('property', run)).toMatchObject({ passed: false, flaky: [], failed: [file] })
 })
 
-it('what fails beside the files fails the part', async () => {
+it('a failure beside the files fails the part', async () => {
   expect(await runPart('slow', vitest({ code: 1 }).run)).toMatchObject({ passed: false, flaky: [], failed: [] })
   expect(await runPart('slow', vitest({ code: 0 }).run)).toMatchObject({ passed: true })
 })

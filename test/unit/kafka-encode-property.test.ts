@@ -122,7 +122,7 @@ test('lag that lasts takes no more memory and keeps its sum and its age', () => 
   expect([lag.unappliedBytes(), lag.oldestMs()]).toEqual([0, null])
 })
 
-test('what others appended counts with the mean size of what is known', () => {
+test('appends of others count with the mean size of the known ones', () => {
   const lag = createPartitionLag()
   lag.committed(10)
   lag.appended(12, 2, 400, 1)

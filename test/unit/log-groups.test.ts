@@ -4,7 +4,7 @@ import { groupBytes, inFairOrder, type Waiting } from '../../services/core/log/s
 import { controlledFs, openLog, recordOf, temporaryFolder } from '../fixtures/log.ts'
 import { createRandom } from '../fixtures/random.ts'
 
-test('what fits into one write keeps its order', () => {
+test('appends that fit into one write keep their order', () => {
   const appends = [3, 1, 2].map((share) => ({
     sizeBytes: (groupBytes / 6) * share,
     projects: new Map([['p', share]]),

@@ -83,7 +83,7 @@ test('a restart goes on after archives, with offset and clock', async () => {
   expect(await read(dir)).toEqual(['1=first', '2=b', '3=c', '4=d'])
 })
 
-test('what is older than the retention time is removed when the tables are known to hold it, the newest segment never', async () => {
+test('a segment older than the retention time is removed when the tables are known to hold it, the newest segment never', async () => {
   const dir = await temporaryFolder()
   let log = await openLog(dir, { retentionMs: 3_600_000 })
   await applySegments(log, ['a', 'b', 'c'])
@@ -110,7 +110,7 @@ test('what is older than the retention time is removed when the tables are known
   expect(await read(dir, { fromOffset: 2 })).toEqual(['5=e', '6=f'])
 })
 
-test('what is older than the age at which data of some project is hidden is removed sooner', async () => {
+test('a segment older than the age at which data of some project is hidden is removed sooner', async () => {
   const dir = await temporaryFolder()
   let hiddenAfterMs = Number.POSITIVE_INFINITY
   const log = await openLog(dir, { retentionMs: 36_000_000, hiddenAfterMs: () => hiddenAfterMs })

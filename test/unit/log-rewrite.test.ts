@@ -148,7 +148,7 @@ test('feedback that the log says was purged goes, though it was made anew under 
   await log.close()
 })
 
-test('what is not applied yet is left alone, and however old the rest is, it is exchanged', async () => {
+test('rows that are not applied yet are left alone, and however old the rest is, it is exchanged', async () => {
   const dir = await temporaryFolder()
   const log = await openLog(dir)
   await append(log, 'calls', rowOf('start', 'p', 'a', 5, 'applied'))

@@ -79,7 +79,7 @@ it('work that has written stays where it is', async () => {
   expect(appended).toBe(1)
 })
 
-it('what a streamed answer reads once it has begun is not handed on to a thread', async () => {
+it('reads of a streamed answer that has begun are not handed on to a thread', async () => {
   const reply = await run(async ({ project }) => {
     project('a/b')
     async function* lines() {

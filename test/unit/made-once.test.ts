@@ -44,7 +44,7 @@ test('of many that want a folder one makes it, and the others have it when it is
   expect(await again()).toBe(join(of, 'tool-1'))
 })
 
-test('what one that was killed left is made anew at once, without the parts that are there', async () => {
+test('the folder of a killed maker is made anew at once, without the parts that are there', async () => {
   const of = await temporaryFolder()
   mkdirSync(join(of, 'tool-1'))
   writeFileSync(join(of, 'tool-1', 'part'), '')

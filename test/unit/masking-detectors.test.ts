@@ -215,7 +215,7 @@ it('masking comes to an end of a hostile text that begins JSON texts again and a
   }
 })
 
-it('what stands in the bytes of a payload leaves out no detector that finds something, whatever is around it', () => {
+it('the anchors of a payload leave out no detector that finds something, whatever is around it', () => {
   const names = Object.keys(corpus) as DetectorName[]
   const rules = names.map((name) => ({ id: name, detect: name, action: 'mask' }))
   const masker = createMasker([{ rules: newMaskRules.parse({ rules }) }])

@@ -75,7 +75,7 @@ describe('an install', () => {
 /** Names of packages, with their scope; imports of types need nothing at run time. */
 const imports = /^(?:import (?!type )[^']*?|[^'/]*\bimport\()'((?:@[\w-]+\/)?[a-z][\w:.-]*)/gm
 
-it('what the server imports is a dependency, and every dependency is imported by the server', () => {
+it('every import of the server is a dependency, and every dependency is imported by the server', () => {
   const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> }
   const imported = new Set<string>()
   // Imports of the page are bundled before.

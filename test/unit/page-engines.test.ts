@@ -283,7 +283,7 @@ it('has colours that can be read: 4.5 to 1 for texts and kinds, 3 to 1 for contr
   expect(weak).toEqual([])
 })
 
-describe('what a filter could go on with', () => {
+describe('completions of a filter', () => {
   const at = (marked: string) => writtenAt(marked.replace('|', ''), marked.indexOf('|'))
 
   it.each([

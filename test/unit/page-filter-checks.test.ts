@@ -9,7 +9,7 @@ import { parseQuery } from '../../services/web/page/engine/query-text.ts'
 const problems = (q: string) => parsed(q).problems.map(({ message, fixes }) => [message, ...fixes.map((fix) => fix.q)])
 const request = (q: string) => requestOf(parseQuery(q), 'a/b')
 
-describe('what says nothing is refused with what is meant', () => {
+describe('a term that cannot match is refused with a suggestion', () => {
   it.each([
     ['status:failed', ['status takes error, success, running or descendant_error, not failed', 'status:error']],
     ['status:err', ['status takes error, success, running or descendant_error, not err', 'status:error']],
@@ -64,7 +64,7 @@ describe('what says nothing is refused with what is meant', () => {
   })
 })
 
-describe('what a field asks of the server', () => {
+describe('the request of a field to the server', () => {
   const query = (q: string) => request(q).query?.$expr
   const field = (name: string) => ({ $getField: name })
 

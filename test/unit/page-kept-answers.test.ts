@@ -36,7 +36,7 @@ const item = (itemId: string, more: Partial<KeptItem> = {}): KeptItem => ({
   ...more,
 })
 
-it('what was answered is there after the page, for the same user alone, and once for each item', () => {
+it('answers are there after the page, for the same user alone, and once for each item', () => {
   const box = newBox()
   box.setItem('callhouse.widths', '[]')
   for (const one of [item('1'), item('2'), item('3', { userId: 'bob' }), item('1', { state: 'skipped' })])

@@ -12,7 +12,7 @@ it.each([
   ['x'.repeat(121), 'at most 120'],
 ])('%s is none: %s', (typed, said) => expect(nameFault(typed)).toContain(said))
 
-it('what the server takes is a name, unless it is taken', () => {
+it('a text that the server accepts is a name, unless it is taken', () => {
   for (const name of ['a', 'failed-calls', 'v1.2_x', '_', '0']) expect(nameFault(name)).toBeUndefined()
   expect(nameFault('')).toBeUndefined()
   expect(nameFault('a', ['a'])).toContain('taken')

@@ -45,7 +45,7 @@ it('a key of a user begins with what the roles of the user hold on its scopes, e
   expect(fitting([], ['acme'])).toEqual({ held: [], scopes: ['acme'] })
 })
 
-it('what a key would not do is told with the roles that do not hold it', () => {
+it('actions that a key could not do are shown with the roles that lack them', () => {
   const grants = [{ scope: 'acme/demo', role: 'reader' }] as const
   expect(lackingOf(grants, ['read'], ['acme/demo'])).toBeUndefined()
   expect(lackingOf(grants, ['read', 'ingest'], ['acme/demo'])).toEqual({

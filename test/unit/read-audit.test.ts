@@ -85,7 +85,7 @@ it('a read that cannot be told of is not answered', async () => {
   expect((await run('read', { project_id: 'acme/app' }, { fails: true })).answer).toBe('the log is away')
 })
 
-it('what was not read leaves nothing: foreign projects, writes, and everything while reads are not told of', async () => {
+it('nothing is recorded without a read: foreign projects, writes, and everything while reads are not told of', async () => {
   expect((await run('read', { project_id: 'other/app' })).stored).toEqual([])
   expect((await run('write', { project_id: 'acme/app' })).stored).toEqual([])
   expect((await run('read', { project_id: 'acme/app' }, { audited: false })).stored).toEqual([])

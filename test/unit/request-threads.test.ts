@@ -83,7 +83,7 @@ it('errors keep what answers are made of', async () => {
   await expect(run('bug')).rejects.toMatchObject({ name: 'TypeError', message: 'a bug', stack: expect.any(String) })
 })
 
-it('what a handler appends and reads goes through the ports, its reads with the signal of the request', async () => {
+it('appends and reads of a handler go through the ports, its reads with the signal of the request', async () => {
   open()
   expect(await run('append', 'rows')).toMatchObject({
     jsonText: Buffer.from('{"topic":"calls","partition":0,"offset":4}'),

@@ -41,7 +41,7 @@ it('a secret opens with its scope, name and version, and the key that sealed it,
   expect(openSecret({ master: next, old: [master] }, 'acme/app', 'KEY', stored)).toBe(value)
 })
 
-it('what is kept holds nothing of a value but the end of a long one, and the same value never looks the same', () => {
+it('the stored form holds nothing of a value but the end of a long one, and the same value never looks the same', () => {
   const { set } = filled()
   const [first, second] = [set('acme', 'A'), set('acme', 'A')]
   expect(second.version).toBe(2)
@@ -62,7 +62,7 @@ it('all are sealed anew by the next master key, with their addresses, or none is
   expect(() => sealedAnew(state, { master, old: [] })).toThrow('No key opens acme/A, acme/app/B')
 })
 
-it('what was sealed once is opened by every later version', () => {
+it('every later version opens a sealed value', () => {
   const sealed = '7LwhFChB3aHxGiYydrramXoxY54muH9PiVBFOY4RA249C3U2Ajbp5qU'
   expect(sealWith(Buffer.alloc(32, 7), 'label', 'about').open(sealed)).toBe('a sealed text')
   expect(sealWith(Buffer.alloc(32, 7), 'label', 'other').open(sealed)).toBeUndefined()
