@@ -89,7 +89,7 @@ export async function openLimits(deps: LimitDeps): Promise<ProcessLimits> {
         .record({ action: 'quota.near', scope, target: scope, details: { quota: kind } })
         .catch((error: unknown) => logger.warn({ error: String(error) }, 'a quota that is near was not recorded'))
     },
-    onError: (error) => logger.warn({ error: error.message }, 'what is used of a quota was not read'),
+    onError: (error) => logger.warn({ error: error.message }, 'the usage of a quota was not read'),
   })
   const accounts = createAccounts({
     settings,

@@ -138,7 +138,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
       const details = { rows: receipts }
       await deps.audit.record({ action: 'retention.purged', scope: '*', target: 'receipts', details })
     }
-    if (purged.rows > 0 || purged.rewritten.length > 0) logger.info(purged, 'what retention hides was removed')
+    if (purged.rows > 0 || purged.rewritten.length > 0) logger.info(purged, 'expired data removed')
   }
   const cleanup = scheduleCleanup({
     deduplicate: () => worker.deduplicateChanged(),
@@ -227,7 +227,7 @@ export async function startApplying(deps: ApplyingDeps): Promise<Applying> {
   open.push({ name: 'worker', limitMs: 60_000, close: () => worker.stop() })
   if (!hasSharedLog(config)) {
     const again = await takeErased(dataDir, log)
-    if (again !== undefined) logger.info({ calls: again }, 'what was erased since the backup is deleted again')
+    if (again !== undefined) logger.info({ calls: again }, 'data erased since the backup is deleted again')
     await Promise.race([worker.caughtUp(), failed.promise])
   }
   if (joiner) {
