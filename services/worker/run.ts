@@ -72,7 +72,7 @@ const combinedBytes = 16 * 2 ** 20
 const sizeOf = ({ records }: Batch): number => records.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
 
 const usualOrphanGraceMs = 30_000
-/** How long after a batch more are expected. */
+/** Time after a batch in which more are expected. */
 const busyMs = 3_000
 
 /** @throws Error when a record is of another version than this build and the one before it write */

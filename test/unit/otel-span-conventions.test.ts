@@ -47,12 +47,12 @@ for (const weaveFirst of [false, true]) {
       })
       const values = keys.map((): Value => random.pick<Value>([...texts, 7, 0, true]))
       const root = rootOf(keys, values)
-      const narrowed = conventionsFor(all, keys)
+      const refined = conventionsFor(all, keys)
       for (const [name, sources] of lists) {
         const what = `${keys.join(' ')}: ${name}`
-        expect(found(narrowed, name, (some) => present(root, some)) ?? null, what).toEqual(present(root, sources))
+        expect(found(refined, name, (some) => present(root, some)) ?? null, what).toEqual(present(root, sources))
         expect(
-          found(narrowed, name, (some) => set(root, some)),
+          found(refined, name, (some) => set(root, some)),
           what,
         ).toEqual(set(root, sources))
       }

@@ -44,7 +44,7 @@ const reasonsInText = (text: string): unknown[] =>
     ? Object.values(JSON.parse(text) as object).map((message) => message?.finish_reason)
     : []
 
-/** Why each message of the output ended, where that is said in the messages alone. */
+/** Adds the finish reason of each message of the output, where only the messages have it. */
 function addFinishReasons(own: Own, root: Branch, { messages }: Conventions['added']): void {
   const found = own.has('finish_reasons') ? null : present(root, messages)
   if (found === null) return

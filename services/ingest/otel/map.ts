@@ -178,7 +178,7 @@ function usageOf(
   return added.isPresent || extra === undefined ? added : spanUsage(extra.root, conventions, scopeName)
 }
 
-/** What log records say has other keys than the span. */
+/** Returns all conventions for a span with log records: these have other keys than the span. */
 const conventionsOf = ({ attributes }: OtlpSpan, { conventions }: SpanSurroundings, extra: Extra | undefined) =>
   extra === undefined ? conventionsFor(conventions, attributes.keys) : conventions
 

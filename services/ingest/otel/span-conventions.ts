@@ -1,14 +1,14 @@
-// Which sources of the conventions a span can have, by the first two segments of its keys: of some hundred it has a few, and
-// spans of one kind have the same.
+// Picks the sources of the conventions that a span can have, by the first two segments of its keys. A span has a few of some
+// hundred sources, and spans of one kind have the same.
 import type { Conventions, Source } from './conventions.ts'
 import { keyOf } from './keys.ts'
 
 /** Numbers of the beginnings that paths of the conventions have, below one first segment. */
 type Heads = {
   first: string
-  /** Of a key that is this segment alone: anything may lie inside of its value. */
+  /** Number of a key that is this segment alone: anything may lie inside of its value. */
   whole: number
-  /** Of a key whose second segment no path has. */
+  /** Number of a key whose second segment no path has. */
   other: number
   seconds: Map<string, number>
 }
@@ -21,7 +21,7 @@ type Kinds = {
   seen: number[]
   spans: number
   /** By the beginnings that a span has, in their order. */
-  narrowed: Map<string, Conventions>
+  refined: Map<string, Conventions>
 }
 
 /** Kinds of spans that are remembered. */
@@ -30,7 +30,7 @@ const kindsOf = new WeakMap<Conventions, Kinds>()
 
 type Holds = (path: readonly string[]) => boolean
 
-function narrow(conventions: Conventions, holds: Holds): Conventions {
+function refine(conventions: Conventions, holds: Holds): Conventions {
   const sources = (list: Source[]): Source[] =>
     list.flatMap((source) => {
       const paths = source.paths.filter(holds)
@@ -75,7 +75,7 @@ function narrow(conventions: Conventions, holds: Holds): Conventions {
 }
 
 function createKinds(conventions: Conventions): Kinds {
-  const kinds: Kinds = { heads: new Map(), named: [], seen: [], spans: 0, narrowed: new Map() }
+  const kinds: Kinds = { heads: new Map(), named: [], seen: [], spans: 0, refined: new Map() }
   const numberOf = (first: string, second: string | null): number => kinds.named.push({ first, second }) - 1
   const add: Holds = ([first = '', second]) => {
     let heads = kinds.heads.get(first)
@@ -86,18 +86,18 @@ function createKinds(conventions: Conventions): Kinds {
     if (second !== undefined && !heads.seconds.has(second)) heads.seconds.set(second, numberOf(first, second))
     return true
   }
-  narrow(conventions, add)
+  refine(conventions, add)
   kindsOf.set(conventions, kinds)
   return kinds
 }
 
-function narrowedTo({ named }: Kinds, conventions: Conventions, numbers: readonly number[]): Conventions {
+function refinedTo({ named }: Kinds, conventions: Conventions, numbers: readonly number[]): Conventions {
   const firsts = new Map<string, Set<string | null>>()
   for (const number of numbers) {
     const { first, second } = named[number] as Kinds['named'][number]
     firsts.set(first, (firsts.get(first) ?? new Set()).add(second))
   }
-  return narrow(conventions, ([first = '', second]) => {
+  return refine(conventions, ([first = '', second]) => {
     const seconds = firsts.get(first)
     return seconds !== undefined && (second === undefined || seconds.has(null) || seconds.has(second))
   })
@@ -118,10 +118,10 @@ export function conventionsFor(conventions: Conventions, keys: readonly string[]
     numbers.push(number)
   }
   const kind = String.fromCharCode(...numbers)
-  const known = kinds.narrowed.get(kind)
+  const known = kinds.refined.get(kind)
   if (known !== undefined) return known
-  if (kinds.narrowed.size >= maxKinds) kinds.narrowed.clear()
-  const narrowed = narrowedTo(kinds, conventions, numbers)
-  kinds.narrowed.set(kind, narrowed)
-  return narrowed
+  if (kinds.refined.size >= maxKinds) kinds.refined.clear()
+  const refined = refinedTo(kinds, conventions, numbers)
+  kinds.refined.set(kind, refined)
+  return refined
 }

@@ -148,7 +148,7 @@ const keepToken = (_key: string, value: unknown, context?: { source?: string }):
     ? rawNumber(context.source)
     : value
 
-/** What a double may print otherwise, and what looks like it in texts: fractions, exponents, -0, more than 15 digits. */
+/** Matches numbers that a double may print otherwise (fractions, exponents, -0, 16 digits), and what looks like them in texts. */
 const hasInexact = /(?:^|[:,[])\s*(?:-0|-?\d+[.eE]|-?\d{16})/
 
 /** JSON.parse whose numbers are exact: a `RawNumber` stands for every token that a double would change. */

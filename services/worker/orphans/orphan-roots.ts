@@ -65,7 +65,7 @@ export function createOrphanRoots(deps: {
   const read = <Row>(name: string, params: Record<string, unknown>): Promise<Row[]> =>
     budget.run(() => store.rows<Row>(statement(name, params), { pool: 'background' }))
 
-  /** Of two looks at a trace the one that began to read later wins. */
+  /** Versions grow with the time at which a look begins to read: of two looks at a trace the later one wins. */
   const nextVersion = (): number => {
     lastVersion = Math.max(Date.now() * 1_000, lastVersion + 1)
     return lastVersion
@@ -110,7 +110,7 @@ export function createOrphanRoots(deps: {
     return lookAtTraces(traces, { quiet: quietUs, ended: 0 })
   }
 
-  /** Of one that got a root the calls that stood for it go. */
+  /** Calls that stood for a root leave a trace that got one. */
   const lookAtArrived = async (nowMs: number): Promise<number> => {
     const traces = [...arrived.values()]
     const keys = [...arrived.keys()]
