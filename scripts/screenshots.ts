@@ -1,4 +1,5 @@
-// `npm run screenshots`: pictures of the web page with the calls of the demo, as the README shows them.
+// `npm run screenshots [name …]`: pictures of the web page with the calls of the demo, as the README and docs show them.
+// With names it makes these alone.
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,15 +12,15 @@ import { type BenchServer, startCallhouseServer } from './bench/process.ts'
 
 const folder = new URL('../docs/images/', import.meta.url).pathname
 const project = 'acme/demo'
-/** The README is read over slow lines, too. */
-const maxBytes = 1_000_000
+/** Of one picture: pages are read over slow lines, too. */
+const maxBytes = 150_000
 
 type Theme = 'light' | 'dark'
-type Picture = { name: string; path: string; ready(page: Page): Promise<unknown> }
+type Picture = { name: string; path: string; ready(page: Page): Promise<unknown>; themes?: readonly Theme[] }
 
 const heading = (name: string) => (page: Page) => page.getByRole('heading', { name }).first().waitFor()
 
-/** The six main pages. */
+/** The six main pages, and what else the quick start shows. */
 const pictures: readonly Picture[] = [
   { name: 'calls', path: '/calls?q=-op:answer', ready: (page) => page.locator('.row .name').first().waitFor() },
   {
@@ -28,6 +29,15 @@ const pictures: readonly Picture[] = [
     async ready(page) {
       await page.locator('.row .name', { hasText: 'invoke_agent' }).first().click()
       await page.locator('.span .label', { hasText: 'chat' }).first().click()
+    },
+  },
+  {
+    name: 'error',
+    path: '/calls?view=all&q=status:error',
+    themes: ['light'],
+    async ready(page) {
+      await page.locator('.row .name').first().click()
+      await page.locator('.span .label').first().waitFor()
     },
   },
   { name: 'dashboard', path: '/dashboard', ready: heading('Cost by model') },
@@ -60,7 +70,7 @@ const pictures: readonly Picture[] = [
     },
   },
 ]
-const themes: readonly Theme[] = ['light', 'dark']
+const bothThemes: readonly Theme[] = ['light', 'dark']
 
 async function take(browser: Browser, url: string, { name, path, ready }: Picture, theme: Theme): Promise<number> {
   const context = await browser.newContext({
@@ -81,7 +91,9 @@ async function take(browser: Browser, url: string, { name, path, ready }: Pictur
   return statSync(file).size
 }
 
-async function run(): Promise<void> {
+async function run(names: readonly string[]): Promise<void> {
+  const asked = pictures.filter(({ name }) => names.length === 0 || names.includes(name))
+  if (asked.length === 0) throw new Error(`There are pictures ${pictures.map(({ name }) => name).join(', ')}`)
   // The server refuses settings that it does not know.
   const { CALLHOUSE_CHROMIUM: executable = '/usr/bin/chromium' } = process.env
   delete process.env.CALLHOUSE_CHROMIUM
@@ -96,10 +108,12 @@ async function run(): Promise<void> {
     await promisify(execFile)(process.execPath, [demo, 'bench-key', url, project])
     browser = await chromium.launch(chromiumOptions(executable))
     mkdirSync(folder, { recursive: true })
-    let bytes = 0
-    for (const picture of pictures) for (const theme of themes) bytes += await take(browser, url, picture, theme)
-    if (bytes > maxBytes) throw new Error(`The pictures have ${bytes} bytes: ${maxBytes} are enough`)
-    process.stdout.write(`${pictures.length * themes.length} pictures, ${Math.round(bytes / 1024)} KiB, in ${folder}\n`)
+    for (const picture of asked)
+      for (const theme of picture.themes ?? bothThemes) {
+        const bytes = await take(browser, url, picture, theme)
+        if (bytes > maxBytes) throw new Error(`${picture.name} has ${bytes} bytes: at most ${maxBytes}`)
+        process.stdout.write(`${picture.name}, ${theme}: ${Math.round(bytes / 1000)} kB\n`)
+      }
   } finally {
     await browser?.close()
     await server?.stop()
@@ -107,4 +121,4 @@ async function run(): Promise<void> {
   }
 }
 
-await run()
+await run(process.argv.slice(2))

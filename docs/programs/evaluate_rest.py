@@ -1,6 +1,7 @@
 # No packages needed.
 import json
 import os
+import sys
 import urllib.request
 
 url = os.environ.get("URL_OF_CALLHOUSE", "http://127.0.0.1:6400")
@@ -23,11 +24,11 @@ dataset = post("datasets", {"name": "cities", "rows": rows})
 dataset_ref = f"weave:///{entity}/{project}/object/{dataset['object_id']}:{dataset['digest']}"
 scorer = post("scorers", {"name": "contains_expected", "op_source_code": "# runs in your program"})["scorer"]
 evaluation = post("evaluations", {"name": "weather", "dataset": dataset_ref, "scorers": [scorer]})["evaluation_ref"]
-model = post("models", {"name": "weather-rest", "source_code": "# runs in your program"})["model_ref"]
+output = sys.argv[1] if len(sys.argv) > 1 else "It is 7 degrees."  # put the call of your model into the loop below
+model = post("models", {"name": "weather-rest", "source_code": f"# answers {output}"})["model_ref"]
 
 run = post("evaluation_runs", {"evaluation": evaluation, "model": model})["evaluation_run_id"]
 for row in rows:
-    output = "It is 7 degrees."  # put the call of your model here
     prediction = post(
         "predictions",
         {"evaluation_run_id": run, "model": model, "inputs": {"question": row["question"]}, "output": output},
