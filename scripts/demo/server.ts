@@ -1,6 +1,10 @@
 // The server that the demo talks to: where it runs, whether it takes the key, and questions in JSON Lines.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { loadConfig } from '../../services/app/config.ts'
 import { askOverSocket } from '../../services/core/process/control-socket.ts'
+
+/** How often a busy server is asked. */
+const maxTries = 30
 
 export type DemoTarget = { url: string; key: string; project: string }
 
@@ -18,16 +22,27 @@ export async function runningServer(env: NodeJS.ProcessEnv): Promise<string> {
   return reachable(reply?.ok && typeof reply.result === 'string' ? reply.result : `http://${host}:${port}`)
 }
 
+/** POSTs JSON; a busy server is asked again after the time that it gives. */
+async function post(target: DemoTarget, path: string, body: unknown, tries = maxTries): Promise<Response> {
+  const answer = await fetch(target.url + path, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { authorization: authorization(target), 'content-type': 'application/json' },
+  })
+  const waitSeconds = Number(answer.headers.get('retry-after') ?? Number.NaN)
+  if (answer.status !== 503 || Number.isNaN(waitSeconds) || tries <= 1) return answer
+  await answer.body?.cancel()
+  await sleep(waitSeconds * 1000)
+  return post(target, path, body, tries - 1)
+}
+
 /** The reason why the demo cannot begin, in words for a reader; undefined when it can. */
 export async function checkServer(target: DemoTarget): Promise<string | undefined> {
-  const ask = (path: string, init: RequestInit = {}) => fetch(target.url + path, init).catch(() => undefined)
-  const health = await ask('/health')
+  const health = await fetch(`${target.url}/health`).catch(() => undefined)
   if (!health)
     return `No server answers at ${target.url}. Start one with npm start, or give its address: npm run demo <key> <url>`
   if (health.status === 404) return `What answers at ${target.url} is not Callhouse.`
-  const body = JSON.stringify({ project_id: target.project })
-  const headers = { authorization: authorization(target), 'content-type': 'application/json' }
-  const answer = await ask('/calls/query_stats', { method: 'POST', body, headers })
+  const answer = await post(target, '/calls/query_stats', { project_id: target.project }).catch(() => undefined)
   if (!answer) return `The server at ${target.url} stopped answering.`
   if (answer.ok) return undefined
   const text = await answer.text()
@@ -37,13 +52,9 @@ export async function checkServer(target: DemoTarget): Promise<string | undefine
   return `The server at ${target.url} answered ${answer.status}: ${text}`
 }
 
-/** POSTs JSON; the values of the answer's lines. */
+/** POSTs JSON and returns the values of the answer's lines. */
 export async function askServer<T>(target: DemoTarget, path: string, body: unknown): Promise<T[]> {
-  const answer = await fetch(target.url + path, {
-    method: 'POST',
-    body: JSON.stringify(body),
-    headers: { authorization: authorization(target), 'content-type': 'application/json' },
-  })
+  const answer = await post(target, path, body)
   const text = await answer.text()
   if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text}`)
   return text
