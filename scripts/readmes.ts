@@ -26,7 +26,8 @@ export function readmeFaults({ files, texts }: Pages): string[] {
     const others = own.filter((file) => file !== readme).length
     if (readme === undefined && others > maxFiles) faults.push(`${folder} has ${others} files and no README.md`)
     const lines = readme === undefined ? 0 : (texts.get(readme)?.trimEnd().split('\n').length ?? 0)
-    if (lines > maxReadmeLines && readme !== contents) faults.push(`${readme} has ${lines} lines, more than ${maxReadmeLines}`)
+    if (lines > maxReadmeLines && readme !== contents)
+      faults.push(`${readme} has ${lines} lines, more than ${maxReadmeLines}`)
   }
   return faults
 }
