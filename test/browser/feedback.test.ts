@@ -60,7 +60,7 @@ it('that is given before the first answer about it has come is shown', async () 
   held.resolve()
   await feedback.getByText('sooner than the answer').waitFor()
   await feedback.getByRole('button', { name: 'Remove Note' }).click()
-  await feedback.getByText('Nobody has said anything').waitFor()
+  await feedback.getByText('No feedback on this call yet').waitFor()
 })
 
 it('is not taken from a key that reads only, and the page says why', async () => {
@@ -68,7 +68,7 @@ it('is not taken from a key that reads only, and the page says why', async () =>
   const { text } = keys.create({ userId: 'reader', role: 'read', grants: ['acme'] })
   const { page: fresh, context, faults } = await world.open({ key: text })
   await fresh.goto(`${world.url}/p/acme/feedback/traces/${world.trace}?call=${world.answered}&tab=feedback`)
-  await fresh.getByPlaceholder('This key may only read').waitFor()
+  await fresh.getByPlaceholder('You have read-only access').waitFor()
   await expectSoon(() => fresh.getByRole('button', { name: 'Good' }).isDisabled()).toBe(true)
   expect(faults).toEqual([])
   await context.close()

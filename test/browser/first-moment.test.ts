@@ -55,10 +55,10 @@ it('a server that is away is told, pages that cannot be loaded stay in the frame
   let isAway = true
   await context.route('**/*', (route) => (isAway ? route.abort() : route.continue()))
   await page.getByRole('button', { name: 'Refresh' }).click()
-  const bar = page.getByRole('status').getByText('The server cannot be reached')
+  const bar = page.getByRole('status').getByText('Cannot reach the server')
   await bar.waitFor()
   await page.getByRole('link', { name: 'Threads' }).click()
-  await page.getByRole('alert').getByText('It opens by itself').waitFor()
+  await page.getByRole('alert').getByText('It opens automatically').waitFor()
   await page.getByRole('navigation', { name: 'Pages' }).waitFor()
   isAway = false
   await page.getByRole('heading', { name: 'No threads yet' }).waitFor()

@@ -257,7 +257,7 @@ it('dashboards: names, titles and groups of a project’s own, in every form', a
   await open('/dashboard?board=dashboard-hostile', '.charts section')
   await page.getByText('1 charts of it are of kinds').waitFor()
   expect(await faultsOf('a dashboard')).toEqual([])
-  await page.getByRole('button', { name: 'Own dashboards' }).click()
+  await page.getByRole('button', { name: 'Custom dashboards' }).click()
   await page.locator('.menu .item').first().waitFor()
   expect(await faultsOf('the menu of dashboards')).toEqual([])
 })

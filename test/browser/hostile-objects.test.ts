@@ -147,7 +147,7 @@ it('a trace: conversations, as they were sent and as Markdown, costs and feedbac
     expect(await page.locator('.reader img').count()).toBe(0)
     await page.keyboard.press('m')
     await page.getByRole('tab', { name: 'Cost' }).click()
-    await page.getByText('No price of this model is known').first().waitFor()
+    await page.getByText('No price for this model').first().waitFor()
     expect(await faultsOf(`cost ${n}`)).toEqual([])
     await page.getByRole('tab', { name: 'Feedback' }).click()
     await page.locator('.feedback li').nth(1).waitFor()

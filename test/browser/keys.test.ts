@@ -385,7 +385,7 @@ describe('keys', () => {
       for (const name of names) done.add(name)
     }
     // Those of labelling are pressed by test/browser/judging.test.ts.
-    const names = (Object.keys(keyTable) as KeyName[]).filter((name) => keyTable[name].scope !== 'Labelling')
+    const names = (Object.keys(keyTable) as KeyName[]).filter((name) => keyTable[name].scope !== 'Labeling')
     expect([...done].sort()).toEqual(names.sort())
   })
 })

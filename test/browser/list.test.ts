@@ -45,8 +45,8 @@ describe('calls', () => {
   it('take nothing from an address that is none of what they know', async () => {
     await go(`${home}?view=evil&range=all&sort=evil`)
     await page.getByRole('button', { name: 'Time range: all time, UTC' }).waitFor()
-    expect(await page.getByRole('button', { name: 'What is different' }).count()).toBe(0)
-    expect(await page.getByRole('button', { name: 'Roots' }).getAttribute('aria-pressed')).toBe('true')
+    expect(await page.getByRole('button', { name: 'Compare with the rest' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Traces' }).getAttribute('aria-pressed')).toBe('true')
   })
 
   it('are not searched for what says nothing: it is marked, with what is meant, and a press asks for that', async () => {
@@ -84,7 +84,7 @@ describe('calls', () => {
     })
     await page.getByRole('combobox', { name: 'Filter calls' }).fill('needle-nowhere')
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Searching the texts of all calls…' }).waitFor()
+    await page.getByRole('heading', { name: 'Searching the text of all calls…' }).waitFor()
     expect(await page.locator('.rows .row').count()).toBe(0)
     const givenUp = page.context().waitForEvent('requestfailed', (request) => isText(request.postData()))
     await page.getByRole('button', { name: 'Cancel' }).click()
@@ -101,7 +101,7 @@ describe('calls', () => {
     await page.getByRole('heading', { name: /strange.* is not allowed/ }).waitFor()
     const wrong = page.locator('.chip.wrong')
     await expectSoon(() => wrong.allInnerTexts()).toEqual([
-      expect.stringMatching(/^has:summary\.weave\.strange\s+refused: .*is not allowed/),
+      expect.stringMatching(/^has:summary\.weave\.strange\s+not accepted: .*is not allowed/),
     ])
     const line = page.getByRole('combobox', { name: 'Filter calls' })
     expect(await line.getAttribute('aria-invalid')).toBe('true')
@@ -265,12 +265,12 @@ describe('calls', () => {
     const range = [-60_000, 60_000].map((ms) => new Date(startMs + ms).toISOString()).join('~')
     await go(`${home}?view=all&range=${range}`)
     await page.locator('.rows .row .name').first().waitFor()
-    await page.getByRole('button', { name: 'What is different' }).focus()
+    await page.getByRole('button', { name: 'Compare with the rest' }).focus()
     await page.keyboard.press('Enter')
-    const dialog = page.getByRole('dialog', { name: /What is different/ })
+    const dialog = page.getByRole('dialog', { name: /Compare with the rest/ })
     const rude = dialog.getByRole('listitem').filter({ hasText: 'inputs.tone' })
     await expectSoon(() => rude.innerText()).toMatch(/rude words\s+100 % here\s+0 % elsewhere/)
-    await dialog.getByText(/the latest 4 calls of this time, and of the latest \d{3} others/).waitFor()
+    await dialog.getByText(/the latest 4 calls in this time range, and of the latest \d{3} others/).waitFor()
     await page.reload()
     await rude.waitFor()
     expect(await everybodysFaults(page, 'what is different')).toEqual([])
@@ -282,7 +282,7 @@ describe('calls', () => {
     await expectSoon(rowNames).toHaveLength(5)
     await page.getByRole('table', { name: 'Calls' }).focus()
     for (const key of ['End', 'x', 'ArrowUp', 'x']) await page.keyboard.press(key)
-    await page.getByRole('button', { name: 'What is different' }).click()
+    await page.getByRole('button', { name: 'Compare with the rest' }).click()
     await dialog.getByText(/the latest 2 calls that are marked, and of the latest 3 others/).waitFor()
     // Two of the others have it, one has not.
     await expectSoon(() => rude.innerText()).toMatch(/100 % here\s+67 % elsewhere/)

@@ -105,13 +105,13 @@ it('all marked calls take a reaction and a note', async () => {
   const { page } = here
   await mark()
   await button('Feedback…').click()
-  const dialog = page.getByRole('dialog', { name: 'Feedback on 3 calls' })
-  await expectSoon(() => dialog.getByRole('button', { name: 'Give' }).isDisabled()).toBe(true)
+  const dialog = page.getByRole('dialog', { name: 'Add feedback to 3 calls' })
+  await expectSoon(() => dialog.getByRole('button', { name: 'Add', exact: true }).isDisabled()).toBe(true)
   await dialog.getByRole('button', { name: 'Good' }).click()
   await dialog.getByLabel('Note').fill('Seen together')
   expect(await everybodysFaults(page, 'feedback')).toEqual([])
-  await dialog.getByRole('button', { name: 'Give' }).click()
-  await dialog.getByText('Given to 3 calls.').waitFor()
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+  await dialog.getByText('Added to 3 calls.').waitFor()
   const { result } = await world.server.send<{ result: { weave_ref: string; payload: object }[] }>('/feedback/query', {
     project_id: world.project,
   })
@@ -123,7 +123,7 @@ it('marked calls become rows of a new dataset, with chosen fields under chosen n
   const { page } = here
   await mark()
   await button('Add to dataset…').click()
-  const dialog = page.getByRole('dialog', { name: 'Add 3 calls to a dataset' })
+  const dialog = page.getByRole('dialog', { name: 'Add 3 calls to dataset' })
   // All that went in and came out, in a new dataset, unless something else is chosen.
   await expectSoon(() => dialog.getByRole('combobox', { name: 'Dataset' }).inputValue()).toBe('')
   await expectSoon(() => dialog.getByRole('checkbox', { checked: true }).count()).toBe(2)
@@ -133,10 +133,10 @@ it('marked calls become rows of a new dataset, with chosen fields under chosen n
   await dialog.getByText('such as picked-calls').waitFor()
   await expectSoon(() => dialog.getByRole('button', { name: 'Add' }).isDisabled()).toBe(true)
   await dialog.getByLabel('Name', { exact: true }).fill('picked')
-  await dialog.getByLabel('Name of output in the rows').fill('question')
+  await dialog.getByLabel('Column name of output').fill('question')
   await dialog.getByText('Two fields have the same name.').waitFor()
   await expectSoon(() => dialog.getByRole('button', { name: 'Add' }).isDisabled()).toBe(true)
-  await dialog.getByLabel('Name of output in the rows').fill('expected')
+  await dialog.getByLabel('Column name of output').fill('expected')
   expect(await everybodysFaults(page, 'dataset')).toEqual([])
   await expectSoon(() => dialog.locator('img').count()).toBe(0)
   await dialog.getByRole('button', { name: 'Add' }).click()
@@ -146,7 +146,7 @@ it('marked calls become rows of a new dataset, with chosen fields under chosen n
   expect(rows).toContain('{"question":"What is 1?","k":1.5,"expected":"Answer 1"}')
   await page.goto(`${world.url}/p/${world.project}/traces/${trace}`)
   await page.getByRole('button', { name: 'Add to dataset…' }).click()
-  const one = page.getByRole('dialog', { name: 'Add 1 call to a dataset' })
+  const one = page.getByRole('dialog', { name: 'Add 1 call to dataset' })
   await one.getByRole('combobox', { name: 'Dataset' }).selectOption('picked')
   await one.getByRole('button', { name: 'Add' }).click()
   await page.getByText('1 row added from 1 call').waitFor()
@@ -186,7 +186,7 @@ it('the list is saved as it is filtered, by an address, as JSON Lines and as CSV
       dialog.getByText('Export', { exact: true }).click(),
     ])
     expect(file.suggestedFilename()).toBe(name)
-    await dialog.getByText('The browser saves the file.').waitFor()
+    await dialog.getByText('Your browser saves the file.').waitFor()
     await dialog.getByRole('button', { name: 'Done' }).click()
     return (await text(await file.createReadStream())).trim().split(/\r?\n/)
   }

@@ -229,8 +229,8 @@ it('the sources of an answer, and the probabilities of its parts, are below it',
   await expectSoon(() =>
     citations.getByRole('link').evaluateAll((all) => all.map((one) => one.getAttribute('href'))),
   ).toEqual(['https://parcels.example/8812', 'https://carrier.example/'])
-  await page.getByRole('button', { name: 'Probabilities' }).press('Enter')
-  const likely = page.getByRole('group', { name: 'Probability of each part' })
+  await page.getByRole('button', { name: 'Log probabilities' }).press('Enter')
+  const likely = page.getByRole('group', { name: 'Probability of each token' })
   await expectSoon(() => likely.innerText()).toBe('On its')
   await expectSoon(() => likely.locator('.doubt-4').getAttribute('title')).toBe('10 %')
   expect(await everybodysFaults(page, 'grounds')).toEqual([])
@@ -277,13 +277,13 @@ it('images and PDFs of a call go along into the playground; what a model cannot 
     { type: 'file', file: { filename: 'plan.pdf', file_data: uri('application/pdf', pdf) } },
   ]
   expect(await run(ids.answered)).toEqual([{ role: 'user', content }])
-  await page.getByText(/^1 file of this call is not among/).waitFor()
+  await page.getByText(/^1 file of this call not included/).waitFor()
   expect(await everybodysFaults(page, 'playground')).toEqual([])
   // The provider fetched it before, so it is asked to again: the page loads nothing.
   const elsewhere = { type: 'image_url', image_url: { url: 'https://evil.example/x.png' } }
   expect(await run(ids.hostile)).toEqual([{ role: 'user', content: [elsewhere] }])
-  await page.getByText('lies elsewhere and is not loaded here').waitFor()
-  await page.getByText(/^4 files of this call are not among/).waitFor()
+  await page.getByText('is external and not loaded here').waitFor()
+  await page.getByText(/^4 files of this call not included/).waitFor()
   await expectSoon(() => page.locator('.playground img').count()).toBe(0)
   await page.unroute('**/inference/v1/chat/completions')
 })

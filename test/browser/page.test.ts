@@ -105,7 +105,7 @@ describe('signing in', () => {
     const keys = openKeys({ dataDir: world.server.dataDir, configured: [] })
     const { text } = keys.create({ userId: 'sender', role: 'ingest' })
     const { page: fresh, context } = await world.open({ key: text })
-    await fresh.getByText('This key may send calls, not read them').waitFor()
+    await fresh.getByText('This key can send calls but not read them').waitFor()
     await context.close()
   })
 })
@@ -118,7 +118,7 @@ describe('calls', () => {
     await page.getByLabel('Filter calls').fill('status:error')
     await page.keyboard.press('Enter')
     await page.getByText('No calls match').waitFor()
-    await page.getByRole('button', { name: /all calls, not only roots/ }).click()
+    await page.getByRole('button', { name: /Search all calls/ }).click()
     await page.locator('.row .name', { hasText: 'fetch' }).waitFor()
     expect(page.url()).toContain('q=status:error')
     await page.reload()
@@ -167,14 +167,14 @@ describe('calls', () => {
     await go(`${home}?q=inputs.order:8812`)
     await page.locator('.row .name', { hasText: 'support_agent' }).waitFor()
     await go(`${home}?q=(`)
-    await page.getByText('A bracket is not closed, at character 1').waitFor()
+    await page.getByText('Missing ), at character 1').waitFor()
     await go(`${home}?range=15m&q=support_agent`)
     await page.getByText('No calls match').waitFor()
   })
 
   it('of a new project show how to begin, and the first one by itself', async () => {
     await go('/p/acme/fresh/calls')
-    await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor()
+    await page.getByRole('heading', { name: 'No calls yet' }).waitFor()
     await page.getByRole('tab', { name: 'curl' }).click()
     await expectSoon(() => page.getByRole('tabpanel').innerText()).toContain(
       `${world.url}/v2/acme/fresh/calls/complete`,
@@ -249,13 +249,13 @@ describe('calls', () => {
     await exporting.getByRole('button', { name: 'Done' }).click()
     await page.getByRole('button', { name: 'Delete…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Delete 130 calls' })
-    await dialog.getByText('The server counts 130 calls that match the filter.').waitFor()
+    await dialog.getByText('130 calls matching the filter.').waitFor()
     await expectSoon(() => dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true)
     await dialog.getByLabel('Type 130 to go on').fill('130')
     await page.keyboard.press('Enter')
     await dialog.getByText('131 deleted').waitFor()
     await dialog.getByRole('button', { name: 'Done' }).click()
-    await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor()
+    await page.getByRole('heading', { name: 'No calls yet' }).waitFor()
   })
 
   it('are told why they cannot be shown, with what to do', async () => {
@@ -295,7 +295,7 @@ describe('a trace', () => {
     await page.getByRole('group', { name: 'Exception' }).waitFor()
     expect(page.url()).toContain(trace)
     await go('/acme/browser/r/call/0000000000000001')
-    await page.getByText('This call is not here yet').waitFor()
+    await page.getByText('This call has not arrived yet').waitFor()
   })
 
   it('opens JSON of many megabytes line by line, searches it, and spells numbers as they were sent', async () => {
@@ -355,7 +355,7 @@ describe('a trace', () => {
     await page.getByRole('tree', { name: 'Input' }).waitFor()
     await page.getByRole('tab', { name: 'Feedback' }).click()
     const feedback = page.getByRole('group', { name: 'Feedback of this call' })
-    await feedback.getByText('Nobody has said anything').waitFor()
+    await feedback.getByText('No feedback on this call yet').waitFor()
     await feedback.getByRole('button', { name: 'Good' }).click()
     await feedback.getByRole('heading', { name: 'Reaction' }).waitFor()
     await feedback.getByLabel('Note').fill('<i>late</i> again')
@@ -369,7 +369,7 @@ describe('a trace', () => {
 
   it('says when it is not there', async () => {
     await go(`/p/acme/browser/traces/${newTrace()}`)
-    await page.getByText('This trace is not here yet').waitFor()
+    await page.getByText('This trace has not arrived yet').waitFor()
   })
 })
 
@@ -384,7 +384,7 @@ describe('an object', () => {
     await page.getByText('v0, the latest').waitFor()
     expect(new URL(page.url()).pathname).toBe(`/p/${project_id}/objects/my-prompt/${digest}`)
     await go('/acme/browser/weave/objects/nobody/versions/v0')
-    await page.getByRole('heading', { name: 'This version is not here' }).waitFor()
+    await page.getByRole('heading', { name: 'Version not found' }).waitFor()
     here.faults.splice(0)
   })
 })

@@ -136,7 +136,7 @@ it('the playground answers calls of tools, and saves messages as a prompt', asyn
   await page.getByText('Tools', { exact: false }).first().click()
   await page.getByRole('textbox', { name: 'Tools' }).fill('[{"type":"function","function":{"name":"find"}}]')
   await page.keyboard.press('Control+Enter')
-  await page.getByRole('button', { name: 'Answer the tools' }).click()
+  await page.getByRole('button', { name: 'Answer tool calls' }).click()
   await page.getByLabel('Message 4', { exact: true }).fill('found')
   await page.keyboard.press('Control+Enter')
   await expectSoon(() => sent.length).toBe(2)

@@ -34,7 +34,7 @@ it('answers are not lost when the tab closes, and no item comes again while its 
   const tabTitle = (name: string) => tab.getByText(name, { exact: true }).waitFor()
   await tab.goto(`${world.url}/p/${world.project}/queues`)
   await tab.getByRole('table', { name: 'Annotation queues' }).locator('.row').first().getByRole('link').click()
-  await tab.getByRole('button', { name: 'Go on' }).click()
+  await tab.getByRole('button', { name: 'Continue labeling' }).click()
   await tabTitle('Item 9 of 16')
   await tab.locator('.asked.at', { hasText: 'helpful' }).waitFor()
   await tab.route('**/feedback/create', (route) => route.abort())

@@ -54,7 +54,7 @@ it('a user signs in, lists calls, opens a trace, takes feedback and saves a view
     await feedback.getByRole('button', { name: 'Good' }).click()
     await feedback.getByRole('button', { name: 'Good 1', pressed: true }).waitFor()
     await feedback.getByRole('button', { name: 'Good 1', pressed: true }).click()
-    await feedback.getByText('Nobody has said anything').waitFor()
+    await feedback.getByText('No feedback on this call yet').waitFor()
     await page.goto(`${home}/calls?q=status:error&view=all`)
     await page.locator('.row .name', { hasText: 'fetch' }).waitFor()
     await page.getByRole('button', { name: 'Saved views' }).click()
@@ -69,7 +69,7 @@ it('a user signs in, lists calls, opens a trace, takes feedback and saves a view
     await page.goto(`${world.url}/system`)
     await page.getByRole('list', { name: 'Checks' }).getByText('Log').waitFor()
     await page.getByRole('table', { name: 'Settings' }).getByText('CALLHOUSE_KAFKA_BROKERS').waitFor()
-    await page.getByText('The store has refused no row.').waitFor()
+    await page.getByText('No dead letters.').waitFor()
     expect(faults).toEqual([])
   } catch (error) {
     await picture(page, 'roles')

@@ -181,7 +181,7 @@ describe('a thread', () => {
     await expectSoon(() => page.getByRole('button', { name: 'Later turns' }).isDisabled()).toBe(true)
     await page.getByText('Turns 51–60').waitFor()
     await go(`${home}/unknown`)
-    await page.getByRole('heading', { name: 'This thread has no turns here' }).waitFor()
+    await page.getByRole('heading', { name: 'This thread has no turns' }).waitFor()
   })
 })
 

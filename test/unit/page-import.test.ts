@@ -73,7 +73,7 @@ describe('rows of a file', () => {
     ])
     expect(texts('text\nhello; world | all', 'csv')).toEqual(['{"text":"hello; world | all"}'])
     expect(importedRows('sep=;\nq;n\n1;2;3', 'csv').faults).toEqual([
-      { line: 3, reason: 'it has 3 cells, and there are 2 columns' },
+      { line: 3, reason: 'it has 3 cells, but there are 2 columns' },
     ])
   })
 
@@ -113,9 +113,9 @@ describe('rows of a file', () => {
     const text = '\ufeffq,n\r\n"a ""b"", c\nd",1.0\r\n\r\nshort\r\nx,1,2\r\ny,"2"z\r\nw,"open\r\n'
     expect(texts(text, 'csv')).toEqual(['{"q":"a \\"b\\", c\\nd","n":"1.0"}', '{"q":"short"}'])
     expect(importedRows(text, 'csv').faults).toEqual([
-      { line: 6, reason: 'it has 3 cells, and there are 2 columns' },
-      { line: 7, reason: 'text stands behind a quote' },
-      { line: 8, reason: 'a quote is not closed' },
+      { line: 6, reason: 'it has 3 cells, but there are 2 columns' },
+      { line: 7, reason: 'text after a closing quote' },
+      { line: 8, reason: 'missing closing quote' },
     ])
     expect(importedRows('a,a\n1,2', 'csv').faults).toEqual([{ line: 1, reason: 'two columns have the same name' }])
     expect(importedRows('a,,\n1,2,3', 'csv').columns.map(({ name }) => name)).toEqual(['a', 'column 2', 'column 3'])
@@ -134,7 +134,7 @@ describe('rows of a file', () => {
     expect(importedRows(lines, 'jsonl').columns).toEqual(['a', 'b', 'c'].map((name) => ({ name, isJson: true })))
     const list = '[\n {"a":1.0},\n 3,\n {"a":\n 2}]'
     expect(texts(list, 'json')).toEqual(['{"a":1.0}', '{"a":2}'])
-    expect(importedRows(list, 'json').faults).toEqual([{ line: 3, reason: 'an element is no object' }])
+    expect(importedRows(list, 'json').faults).toEqual([{ line: 3, reason: 'an element is not an object' }])
     expect(texts('{"rows":[{"a":1}]}', 'json')).toEqual(['{"a":1}'])
     expect(texts('{"a":1}', 'json')).toEqual(['{"a":1}'])
     const [fault] = importedRows('[{"a":1},\n{"b" 2}]', 'json').faults

@@ -15,5 +15,5 @@ it.each([
 it('a text that the server accepts is a name, unless it is taken', () => {
   for (const name of ['a', 'failed-calls', 'v1.2_x', '_', '0']) expect(nameFault(name)).toBeUndefined()
   expect(nameFault('')).toBeUndefined()
-  expect(nameFault('a', ['a'])).toContain('taken')
+  expect(nameFault('a', ['a'])).toContain('already used')
 })

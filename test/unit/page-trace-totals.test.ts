@@ -33,7 +33,7 @@ it('a root that runs says so, and what failed below it', () => {
 })
 
 it('says what the root says while totals are on their way, and where there are none', () => {
-  for (const none of [undefined, 'The server cannot be reached'])
+  for (const none of [undefined, 'Cannot reach the server'])
     expect(outcomeOf({ ...went, status: 'descendant_error' }, none)).toEqual({
       status: 'descendant_error',
       label: 'Error below',

@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { json } from '../api/client.ts'
-import { count } from '../engine/format.ts'
+import { count, plural } from '../engine/format.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { NewQueue } from './new-queue.tsx'
 import { itemsKey, useQueues } from './use-queues.ts'
@@ -52,13 +52,13 @@ export function AddToQueue({ projectId, ids, onClose }: AddProps) {
       />
     )
   return (
-    <Dialog title={`Add ${count(ids.length)} ${ids.length === 1 ? 'call' : 'calls'} to a queue`} onClose={onClose}>
+    <Dialog title={`Add ${plural(ids.length, 'call')} to queue`} onClose={onClose}>
       {add.data ? (
         <div className="stack" role="status">
           <p>
             {count(add.data.added)} of {count(ids.length)} added
-            {add.data.duplicates > 0 && `, ${count(add.data.duplicates)} were there already`}
-            {add.data.gone > 0 && `, ${count(add.data.gone)} are not there any more`}.
+            {add.data.duplicates > 0 && `, ${count(add.data.duplicates)} already in the queue`}
+            {add.data.gone > 0 && `, ${count(add.data.gone)} no longer exist`}.
           </p>
           <div className="acts">
             <button type="button" className="line" onClick={onClose}>

@@ -30,8 +30,8 @@ export function EditQueue({ projectId, queue, specs, onClose }: Props) {
     questions.length > 0
   return (
     <FormDialog
-      title="Edit the queue"
-      act="Change the queue"
+      title="Edit queue"
+      act="Save"
       isReady={
         isChanged &&
         name.trim() !== '' &&
@@ -57,7 +57,7 @@ export function EditQueue({ projectId, queue, specs, onClose }: Props) {
       </Field>
       {specs.length > 0 && (
         <fieldset className="choices">
-          <legend>Questions that it asks</legend>
+          <legend>Questions</legend>
           {specs.map(({ ref, label }) => (
             <label key={ref} className="field">
               <input type="checkbox" checked={left.has(ref)} onChange={() => toggle(ref)} /> {plainOf(label, 120)}
@@ -66,7 +66,7 @@ export function EditQueue({ projectId, queue, specs, onClose }: Props) {
         </fieldset>
       )}
       <QuestionFields questions={questions} least={0} onChange={setQuestions} />
-      <p className="second">Answers that were given stay, also to questions that are not asked any more.</p>
+      <p className="second">Existing answers are kept, including those to removed questions.</p>
     </FormDialog>
   )
 }

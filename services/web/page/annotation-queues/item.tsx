@@ -59,7 +59,7 @@ export function QueueItem() {
   const set = (part: Partial<{ values: AnswerDraft; at: number }>) => setDraft({ item: itemId, values, at, ...part })
   const lastOwn = useRef<string>(undefined)
   const [missing, setMissing] = useState<{ item: string; spec: Spec }>()
-  const reason = session !== undefined && !mayAnnotate(session) ? 'This key may only read' : undefined
+  const reason = session !== undefined && !mayAnnotate(session) ? 'You have read-only access' : undefined
   const params = { entity, project, queueId }
   const go = (to: number) => {
     const target = all[to]
@@ -157,7 +157,7 @@ export function QueueItem() {
     if (item === undefined)
       return (
         <div className="center" role="status">
-          <h2>This item is not in the queue</h2>
+          <h2>Item not found</h2>
           <p className="second">Its call may have been deleted.</p>
         </div>
       )
@@ -188,7 +188,7 @@ export function QueueItem() {
               }
             />
           ))}
-          {specs.length === 0 && <p className="second">This queue asks no questions.</p>}
+          {specs.length === 0 && <p className="second">This queue has no questions.</p>}
           <div className="acts">
             <button type="submit" className="first" disabled={reason !== undefined} title={reason ?? 'Enter'}>
               Save and next <kbd>Enter</kbd>
@@ -210,8 +210,8 @@ export function QueueItem() {
             </p>
           )}
           <p className="dim">
-            <kbd>↑</kbd> <kbd>↓</kbd> question · <kbd>1</kbd>–<kbd>9</kbd> choice · <kbd>y</kbd> <kbd>n</kbd> yes, no (a
-            key goes on to the next question) · <kbd>←</kbd> <kbd>→</kbd> item · <kbd>b</kbd> back · <kbd>t</kbd> trace
+            <kbd>↑</kbd> <kbd>↓</kbd> question · <kbd>1</kbd>–<kbd>9</kbd> choice · <kbd>y</kbd> <kbd>n</kbd> yes, no
+            (moves to the next question) · <kbd>←</kbd> <kbd>→</kbd> item · <kbd>b</kbd> back · <kbd>t</kbd> trace
           </p>
         </form>
       </div>
@@ -257,7 +257,7 @@ export function QueueItem() {
         {outbox.stored?.queueId === queueId && (
           // While others are saved it would take back those before them.
           <button type="button" className="line" disabled={outbox.waiting.length > 0} onClick={() => takeBack(client)}>
-            Take the answers back
+            Undo
           </button>
         )}
         {item && (
@@ -291,8 +291,8 @@ function Shown({ projectId, id, fields }: { projectId: string; id: string; field
   if (data === null)
     return (
       <div className="center" role="status">
-        <h2>This call is not here</h2>
-        <p className="second">It was deleted, or has not arrived.</p>
+        <h2>Call not found</h2>
+        <p className="second">It was deleted, or has not arrived yet.</p>
       </div>
     )
   const wanted = new Set(fields.map((field) => field.split('.', 1)[0]))

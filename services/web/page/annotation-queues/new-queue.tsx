@@ -46,7 +46,7 @@ export function NewQueue({ onClose, onMade }: { onClose(): void; onMade(id: stri
           </p>
         )}
         <button type="submit" className="first" disabled={!isReady || make.isPending}>
-          Make the queue
+          Create queue
         </button>
       </form>
     </Dialog>

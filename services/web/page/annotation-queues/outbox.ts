@@ -122,7 +122,7 @@ function failedText(item: KeptItem, error: unknown): string {
   const reason = error instanceof Error ? error.message.slice(0, 300) : 'failed'
   const kept = isRefusedForGood(statusOf(error) ?? 0)
     ? ''
-    : ' It is kept in this browser, and sent when this page is opened again.'
+    : ' It is kept in this browser and sent when you open this page again.'
   return `Item ${item.position ?? ''} was not saved: ${reason}.${kept}`
 }
 
@@ -171,7 +171,5 @@ export function takeBack(client: QueryClient): void {
   line = line
     .then(() => patiently(() => json('feedback.purge', { project_id: stored.projectId, query: query as never })))
     .then(() => refresh(client, stored))
-    .catch((error: unknown) =>
-      change({ failed: `Not taken back: ${error instanceof Error ? error.message : 'failed'}` }),
-    )
+    .catch((error: unknown) => change({ failed: `Not undone: ${error instanceof Error ? error.message : 'failed'}` }))
 }

@@ -2,7 +2,7 @@
 import { json } from '../api/client.ts'
 import { Icon } from '../parts/icon.tsx'
 
-const kinds = { boolean: 'Yes or no', choice: 'One of some words', number: 'A number', text: 'Text' } as const
+const kinds = { boolean: 'Yes or no', choice: 'Single choice', number: 'Number', text: 'Text' } as const
 type Kind = keyof typeof kinds
 export type WrittenQuestion = { key: number; label: string; kind: Kind; choices: string; min: string; max: string }
 
@@ -101,7 +101,7 @@ export function QuestionFields({ questions, least, onChange }: FieldsProps) {
           {question.kind === 'choice' && (
             <input
               type="text"
-              aria-label={`Words of question ${place + 1}`}
+              aria-label={`Choices of question ${place + 1}`}
               placeholder="good, fair, bad"
               value={question.choices}
               onChange={({ target }) => change(question.key, { choices: target.value })}
@@ -113,7 +113,7 @@ export function QuestionFields({ questions, least, onChange }: FieldsProps) {
                 key={bound}
                 type="number"
                 step="any"
-                aria-label={`${bound === 'min' ? 'Least' : 'Most'} of question ${place + 1}`}
+                aria-label={`${bound === 'min' ? 'Minimum' : 'Maximum'} of question ${place + 1}`}
                 placeholder={bound === 'min' ? 'from' : 'to'}
                 value={question[bound]}
                 onChange={({ target }) => change(question.key, { [bound]: target.value })}
@@ -133,7 +133,7 @@ export function QuestionFields({ questions, least, onChange }: FieldsProps) {
       ))}
       <div className="acts">
         <button type="button" className="line" onClick={add}>
-          Add a question
+          Add question
         </button>
       </div>
     </>

@@ -1,10 +1,10 @@
 // One queue: its items, what was answered by question, how far annotators agree, and the way into labelling.
 import { Link, useNavigate, useParams, useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
-import { mayWrite, useSession } from '../api/session.ts'
+import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { AddToDataset } from '../datasets/add-to-dataset.tsx'
 import { type Agreement, agreementOf } from '../engine/agreement.ts'
-import { count, moment } from '../engine/format.ts'
+import { count, moment, plural } from '../engine/format.ts'
 import { withKept } from '../engine/kept-answers.ts'
 import { opNameOf } from '../engine/rows.ts'
 import { figure } from '../evaluations/figures.tsx'
@@ -41,7 +41,7 @@ export function QueueOverview() {
   const [at, setAt] = useState(0)
   const [dialog, setDialog] = useState<'edit' | 'dataset'>()
   const { data: session } = useSession()
-  const reason = mayWrite(session) ? undefined : 'This key may not write'
+  const reason = mayWrite(session) ? undefined : noWrite
   const queue = useQueue(projectId, queueId)
   const items = useItems(projectId, queueId)
   const annotations = useAnnotations(projectId, queueId)
@@ -136,11 +136,13 @@ export function QueueOverview() {
             <Answers key={spec.ref} spec={spec} of={said} agreement={found} />
           ))}
           <People of={said} />
-          {specs.length === 0 && <p className="second">This queue asks no questions: items can be read and skipped.</p>}
+          {specs.length === 0 && (
+            <p className="second">This queue has no questions: items can only be viewed and skipped.</p>
+          )}
         </section>
         {all.length === 0 ? (
           <div className="center">
-            <p className="second">Nothing is in this queue. Add calls to it from the list of calls.</p>
+            <p className="second">This queue is empty. Add calls from the list of calls.</p>
           </div>
         ) : (
           <Grid
@@ -200,13 +202,13 @@ export function QueueOverview() {
           title={reason}
           onClick={() => setDialog('dataset')}
         >
-          To dataset…
+          Add to dataset…
         </button>
         <button type="button" className="line" disabled={said.length === 0} onClick={() => download(all, said)}>
           Export
         </button>
         <button type="button" className="first" disabled={next === undefined} onClick={() => next && toItem(next)}>
-          {next && isOpen(next) ? 'Go on' : 'Look through'}
+          {next && isOpen(next) ? 'Continue labeling' : 'Review answers'}
         </button>
       </div>
       {outbox.failed && (
@@ -242,7 +244,7 @@ function Answers({ spec, of, agreement }: { spec: Spec; of: readonly Annotation[
           <T text={spec.label} max={60} />
         </b>
       </figcaption>
-      {shown.length === 0 && <p className="dim">no answers yet</p>}
+      {shown.length === 0 && <p className="dim">No answers yet</p>}
       <dl>
         {shown.map(([value, times]) => (
           <div key={value}>
@@ -255,21 +257,23 @@ function Answers({ spec, of, agreement }: { spec: Spec; of: readonly Annotation[
           </div>
         ))}
       </dl>
-      {counts.size > shown.length && <p className="dim">and {counts.size - shown.length} other answers</p>}
+      {counts.size > shown.length && <p className="dim">and {plural(counts.size - shown.length, 'other answer')}</p>}
       {agreement && (
         <p className="agreement">
-          <b>{figure(agreement.percent)} %</b> agree on {agreement.items} items
+          <b>{figure(agreement.percent)} %</b> agreement on {plural(agreement.items, 'item')}
           {agreement.kappa !== null && (
             <>
               {' · '}
-              <abbr title="Cohen’s kappa: agreement beyond chance of two annotators; 1 is full agreement">κ</abbr>{' '}
+              <abbr title="Cohen’s kappa: agreement of two annotators beyond chance. 1 is full agreement.">κ</abbr>{' '}
               {figure(agreement.kappa)}
             </>
           )}
           {agreement.alpha !== null && (
             <>
               {' · '}
-              <abbr title="Krippendorff’s alpha: agreement beyond chance of any number of annotators">α</abbr>{' '}
+              <abbr title="Krippendorff’s alpha: agreement of any number of annotators beyond chance. 1 is full agreement.">
+                α
+              </abbr>{' '}
               {figure(agreement.alpha)}
             </>
           )}

@@ -1,7 +1,7 @@
 // The annotation queues of a project, with how far each is done; making a new one.
 import { Link, useNavigate, useRouter } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
-import { mayWrite, useSession } from '../api/session.ts'
+import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { age, count } from '../engine/format.ts'
 import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
 import { FaultBox } from '../parts/fault.tsx'
@@ -25,7 +25,7 @@ export function Queues() {
   const [isMaking, setMaking] = useState(false)
   const { data, error, refetch } = useQueues(projectId, search)
   const params = { entity, project }
-  const reason = mayWrite(session) ? undefined : 'This key may not write'
+  const reason = mayWrite(session) ? undefined : noWrite
   const router = useRouter()
   const target = (queueId: string) => ({
     to: '/p/$entity/$project/queues/$queueId' as const,
@@ -68,7 +68,7 @@ export function Queues() {
     },
     {
       name: 'made',
-      head: 'Made',
+      head: 'Created',
       width: '16rem',
       cell: ({ created_at, created_by }) => (
         <span className="second" title={created_at}>
@@ -95,8 +95,8 @@ export function Queues() {
       return (
         <Empty title="No annotation queues yet">
           <p className="second">
-            A queue holds calls that people look at one by one, and the questions that they answer. Make one, then add
-            calls from the list of calls.
+            In an annotation queue, people review calls one by one and answer questions about them. Create a queue, then
+            add calls from the list of calls.
           </p>
           <p>{make}</p>
         </Empty>
@@ -104,7 +104,7 @@ export function Queues() {
     if (data.length === 0)
       return (
         <div className="center">
-          <p className="second">No queue by this name</p>
+          <p className="second">No queue with this name</p>
         </div>
       )
     return (

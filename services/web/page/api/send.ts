@@ -87,7 +87,7 @@ export async function send(base: string, name: RouteName, body: unknown, options
     })
   } catch (error) {
     if (options.signal?.aborted) throw error
-    const reason = 'The server cannot be reached'
+    const reason = 'Cannot reach the server'
     throw new ApiFault({ status: 0, reason, requestId: '', retryAfterS: 0, asked, curl: curl() })
   }
   if (response.ok) return response

@@ -99,7 +99,7 @@ export async function askHealth(): Promise<HealthStatus> {
   // Unavailable servers answer 503 with the same body.
   const answer = await fetch(new URL('health', baseUrl), { signal: AbortSignal.timeout(healthMs), cache: 'no-store' })
   const { status } = (await answer.json()) as ServerHealth
-  if (typeof status !== 'string') throw new Error('No answer of the server')
+  if (typeof status !== 'string') throw new Error('No response from the server')
   return status
 }
 
@@ -160,6 +160,8 @@ export async function signOut(): Promise<void> {
 /** Whether the key's role may change and delete; keys of the configuration have none, and may. */
 export const mayWrite = (session: Session | undefined): boolean =>
   session !== undefined && !['reader', 'annotator', 'ingest'].includes(session.role ?? '')
+/** Why a button does nothing for who may not write. */
+export const noWrite = 'You don’t have write permission'
 /** Whether it may give feedback. */
 export const mayAnnotate = (session: Session | undefined): boolean => session?.role === 'annotator' || mayWrite(session)
 /** Whether the key's role may read at all. */

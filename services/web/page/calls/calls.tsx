@@ -230,10 +230,10 @@ export function Calls() {
       <div className="bar">
         <div className="seg" role="group" aria-label="Which calls">
           <button type="button" aria-pressed={search.view !== 'all'} onClick={() => change({ view: undefined })}>
-            Roots
+            Traces
           </button>
           <button type="button" aria-pressed={search.view === 'all'} onClick={() => change({ view: 'all' })}>
-            All
+            All calls
           </button>
         </div>
         <FilterLine
@@ -248,7 +248,7 @@ export function Calls() {
           type="button"
           className="line"
           aria-pressed={search.live === '1'}
-          title="New calls by themselves (l)"
+          title="Live updates (l)"
           onClick={() => change({ live: search.live ? undefined : '1' })}
         >
           Live
@@ -292,7 +292,7 @@ export function Calls() {
           acts={
             search.range !== undefined && (
               <button type="button" className="line" onClick={() => change({ differs: '1' })}>
-                What is different
+                Compare with the rest
               </button>
             )
           }

@@ -25,7 +25,7 @@ const plain = [
 ]
 const maxListed = 200
 
-const sides = { '': 'Scrolls', left: 'Left', right: 'Right' } as const
+const sides = { '': 'Not pinned', left: 'Left', right: 'Right' } as const
 type Side = keyof typeof sides
 
 type ChooserProps = {
@@ -83,7 +83,7 @@ export function ColumnChooser({ project, columns, placed, widths, onChange, onWi
             onChange({ cols: usualColumns.join(), left: '', right: '' })
           }}
         >
-          As usual
+          Reset
         </button>
       }
     >
@@ -171,7 +171,7 @@ export function ColumnChooser({ project, columns, placed, widths, onChange, onWi
       </ul>
       <p className="dim">
         {matching.length > maxListed && `The first ${maxListed} of ${count(matching.length)} fields. `}
-        {data && `Of the latest ${plural(data.sampled_calls, 'call')}.`}
+        {data && `From the latest ${plural(data.sampled_calls, 'call')}.`}
       </p>
     </Dialog>
   )

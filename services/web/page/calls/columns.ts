@@ -8,7 +8,7 @@ const columnNames: Readonly<Record<string, string>> = {
   thread_id: 'Thread',
   platform_user_id: 'User',
   'attributes.end_user': 'End user',
-  id: 'Id',
+  id: 'ID',
   trace_id: 'Trace',
   feedback: 'Feedback',
   size: 'Size',
@@ -16,7 +16,7 @@ const columnNames: Readonly<Record<string, string>> = {
 export const columnName = (path: string): string =>
   (Object.hasOwn(columnNames, path) ? columnNames[path] : undefined) ?? path
 
-export const widthNames = { narrow: 'Narrow', usual: 'Usual', wide: 'Wide', widest: 'Widest' } as const
+export const widthNames = { narrow: 'Narrow', usual: 'Normal', wide: 'Wide', widest: 'Widest' } as const
 export type Width = keyof typeof widthNames
 export type Widths = ReadonlyMap<string, Width>
 

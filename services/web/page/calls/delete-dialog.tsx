@@ -34,12 +34,12 @@ async function countOf({ projectId, ids, matches }: DeleteProps, signal: AbortSi
 }
 
 function Counted({ found, marked, matches }: { found: number; marked: number; matches: boolean }) {
-  const what = `The server counts ${plural(found, 'call')}${matches ? ' that match the filter' : ''}. `
-  const differ = found > marked ? `Only the ${count(marked)} marked ones go. ` : ''
+  const what = `${plural(found, 'call')}${matches ? ' matching the filter' : ''}. `
+  const differ = found > marked ? `Only the ${count(marked)} marked ones are deleted. ` : ''
   return (
     <p>
       {what}
-      {differ}All calls below them go too. This cannot be undone.
+      {differ}All calls below them are deleted too. This cannot be undone.
     </p>
   )
 }
@@ -93,12 +93,10 @@ export function DeleteDialog(props: DeleteProps) {
             <Counted found={counted.data} marked={ids.length} matches={matches !== undefined} />
           )}
           {counted.isPending && <p role="status">Counting…</p>}
-          {counted.error && (
-            <p className="s-error">The server does not say how many there are: {counted.error.message}</p>
-          )}
+          {counted.error && <p className="s-error">Could not count the calls: {counted.error.message}</p>}
           {ids.length > typedAbove && (
             <label>
-              Type {ids.length} to go on{' '}
+              Type {ids.length} to confirm{' '}
               <input type="text" inputMode="numeric" value={typed} onChange={(event) => setTyped(event.target.value)} />
             </label>
           )}
@@ -115,7 +113,7 @@ export function DeleteDialog(props: DeleteProps) {
         <div role="status" className="delete-calls">
           <p>
             {progress.isOver ? '' : `${count(progress.asked)} of ${count(ids.length)} sent. `}
-            {count(progress.deleted)} deleted, those below them included.
+            {count(progress.deleted)} deleted, including calls below them.
           </p>
           {progress.faults.map((fault) => (
             <p key={fault} className="s-error">

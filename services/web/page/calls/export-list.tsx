@@ -1,14 +1,14 @@
 // All calls that a list matches as a file, which the browser fetches by an address that is good for a minute.
 import { useState } from 'react'
 import { json } from '../api/client.ts'
-import { count } from '../engine/format.ts'
+import { plural } from '../engine/format.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { openAddress } from '../parts/save-file.ts'
 import { type ListRequest, madeColumns } from './search.ts'
 
 const formats = {
-  jsonl: 'JSON Lines: all of a call as it is stored, a call a line',
+  jsonl: 'JSON Lines: complete calls as stored, one per line',
   csv: 'CSV: the columns of this list',
 } as const
 type Format = keyof typeof formats
@@ -60,10 +60,7 @@ export function ExportList({ request, columns, total, isBounded, onClose }: Prop
   }
   const isOver = state === 'begun'
   return (
-    <Dialog
-      title={isKnown ? `Export ${count(total)} ${total === 1 ? 'call' : 'calls'}` : 'Export all calls that match'}
-      onClose={onClose}
-    >
+    <Dialog title={isKnown ? `Export ${plural(total, 'call')}` : 'Export all calls that match'} onClose={onClose}>
       <div className="delete-calls">
         {!isOver && (
           <fieldset className="choices">
@@ -77,7 +74,7 @@ export function ExportList({ request, columns, total, isBounded, onClose }: Prop
           </fieldset>
         )}
         <p role="status">
-          {isOver && 'The browser saves the file. It is whole when its download ends without an error.'}
+          {isOver && 'Your browser saves the file. It is complete when the download ends without an error.'}
         </p>
         {state instanceof Error && <FaultBox error={state} onRetry={() => void run()} />}
         <div className="acts">

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { baseUrl } from '../api/client.ts'
 import { send } from '../api/send.ts'
 import { csvLine, csvRow } from '../engine/csv.ts'
-import { count } from '../engine/format.ts'
+import { count, plural } from '../engine/format.ts'
 import type { Member } from '../engine/json-texts.ts'
 import { columnNames } from '../engine/table-edits.ts'
 import { Dialog } from '../parts/dialog.tsx'
@@ -53,8 +53,8 @@ async function csvOf(blobs: readonly Blob[]): Promise<Blob[]> {
 }
 
 const formats = {
-  jsonl: { label: 'JSON Lines: all of a call as it is stored, a call a line', type: 'application/jsonl' },
-  csv: { label: 'CSV: what a call is, a column for each input and output', type: 'text/csv' },
+  jsonl: { label: 'JSON Lines: complete calls as stored, one per line', type: 'application/jsonl' },
+  csv: { label: 'CSV: main fields, and a column for each input and output', type: 'text/csv' },
 } as const
 
 type Progress = { asked: number; saved?: number; fault?: string }
@@ -92,7 +92,7 @@ export function ExportDialog({ projectId, ids, onClose }: Props) {
   }
   const isOver = progress?.saved !== undefined || progress?.fault !== undefined
   return (
-    <Dialog title={`Export ${count(ids.length)} ${ids.length === 1 ? 'call' : 'calls'}`} onClose={close}>
+    <Dialog title={`Export ${plural(ids.length, 'call')}`} onClose={close}>
       <div className="delete-calls">
         {progress === undefined && (
           <fieldset className="choices">

@@ -49,10 +49,10 @@ export function FeedbackMarked({ projectId, ids, onClose }: Props) {
   }
   const calls = `${plural(ids.length, 'call')}`
   return (
-    <Dialog title={`Feedback on ${calls}`} onClose={onClose}>
+    <Dialog title={`Add feedback to ${calls}`} onClose={onClose}>
       {give.isSuccess ? (
         <div className="delete-calls">
-          <p role="status">Given to {give.data === ids.length ? calls : `${count(give.data)} of ${calls}`}.</p>
+          <p role="status">Added to {give.data === ids.length ? calls : `${count(give.data)} of ${calls}`}.</p>
           <div className="acts">
             <button type="button" className="line" onClick={onClose}>
               Done
@@ -85,7 +85,7 @@ export function FeedbackMarked({ projectId, ids, onClose }: Props) {
               onChange={({ target }) => setNote(target.value)}
             />
           </label>
-          <p role="status">{give.isPending || given > 0 ? `${count(given)} of ${calls} have it.` : ''}</p>
+          <p role="status">{give.isPending || given > 0 ? `Added to ${count(given)} of ${calls}.` : ''}</p>
           {give.error && (
             <p className="s-error" role="alert">
               {give.error.message.slice(0, 300)}
@@ -93,7 +93,7 @@ export function FeedbackMarked({ projectId, ids, onClose }: Props) {
           )}
           <div className="acts">
             <button type="submit" className="line" disabled={kinds.length === 0 || give.isPending}>
-              {given > 0 ? 'Go on' : 'Give'}
+              {given > 0 ? 'Continue' : 'Add'}
             </button>
             <button type="button" className="line" onClick={onClose}>
               Cancel

@@ -134,7 +134,7 @@ export function FilterLine({ project, q, parsed, refusal, onChange }: FilterProp
         onKeyDown={onKey}
       />
       {isSlow && (
-        <span className="slow" role="status" title="This server has no index of words">
+        <span className="slow" role="status" title="This server has no full-text index">
           Full-text search: may be slow over long ranges
         </span>
       )}
@@ -177,7 +177,7 @@ function Refused({ reason }: { reason: string }) {
       <Icon name="error" />
       <span id="filter-refused" className="hidden">
         {' '}
-        refused: <T text={reason} />
+        not accepted: <T text={reason} />
       </span>
     </>
   )
@@ -212,7 +212,7 @@ export function Chips({ expression, refusal, onChange }: ChipsProps) {
         <span className={firstRefused ? 'chip wrong' : 'chip'} title={firstRefused && refusal?.reason}>
           <T text={queryText(expression)} />
           {firstRefused && refusal && <Refused reason={refusal.reason} />}
-          <button type="button" aria-label="Remove the filter" onClick={() => onChange('')}>
+          <button type="button" aria-label="Clear filter" onClick={() => onChange('')}>
             <Icon name="close" />
           </button>
         </span>
@@ -243,7 +243,7 @@ export function Chips({ expression, refusal, onChange }: ChipsProps) {
       <Meant refusal={refusal} onChange={onChange} />
       {terms.length > 1 && (
         <button type="button" className="dim" onClick={() => onChange('')}>
-          clear
+          Clear filter
         </button>
       )}
     </div>
@@ -253,7 +253,7 @@ export function Chips({ expression, refusal, onChange }: ChipsProps) {
 /** @property isPlaced unless a chip shows what is meant. */
 export const UnreadableFilter = ({ fault, isPlaced }: { fault: QueryFault; isPlaced: boolean }) => (
   <div className="center" role="alert" id="filter-fault">
-    <h2>The filter cannot be read</h2>
+    <h2>Invalid filter</h2>
     <p className="second">
       {fault.message}
       {isPlaced && `, at character ${fault.at + 1}`}

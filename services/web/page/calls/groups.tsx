@@ -28,7 +28,7 @@ export function GroupsOfCalls({ by, search, request, nowS, onClose }: Props) {
   return (
     <Dialog title={`Calls by ${name.slice(0, 80)}`} onClose={onClose} className="wide">
       {firstS === null || (start !== undefined && start >= end) ? (
-        <p className="second">No calls in this time.</p>
+        <p className="second">No calls in this time range.</p>
       ) : start === undefined ? (
         <p className="second" role="status">
           Counting…

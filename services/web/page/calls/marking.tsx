@@ -2,8 +2,8 @@
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { baseUrl } from '../api/client.ts'
-import { mayAnnotate, mayWrite, useSession } from '../api/session.ts'
-import { count } from '../engine/format.ts'
+import { mayAnnotate, mayWrite, noWrite, useSession } from '../api/session.ts'
+import { count, plural } from '../engine/format.ts'
 import type { Row } from '../engine/rows.ts'
 import { Icon } from '../parts/icon.tsx'
 import { ask } from '../worker/client.ts'
@@ -84,7 +84,7 @@ export function MarkBar({ projectId, marks, search, nowS, total, onChanged, onFi
   const [label, setLabel] = useState('')
   const { size } = marks.ids
   if (size === 0) return null
-  const reason = mayWrite(session) ? undefined : 'This key may not delete'
+  const reason = mayWrite(session) ? undefined : 'You don’t have permission to delete calls'
   const Act = acts.find((act) => act.label === label)?.Act
   return (
     <div className="bar" role="group" aria-label="Marked calls">
@@ -101,7 +101,7 @@ export function MarkBar({ projectId, marks, search, nowS, total, onChanged, onFi
         className="line"
         onClick={() => void navigator.clipboard.writeText([...marks.ids].join('\n'))}
       >
-        <Icon name="copy" /> Copy ids
+        <Icon name="copy" /> Copy IDs
       </button>
       {size === 2 && <CompareLink projectId={projectId} ids={[...marks.ids]} />}
       {size > 1 && (
@@ -109,10 +109,10 @@ export function MarkBar({ projectId, marks, search, nowS, total, onChanged, onFi
           type="button"
           className="line"
           disabled={size > maxApart}
-          title={size > maxApart ? `Of ${count(maxApart)} at most` : undefined}
+          title={size > maxApart ? `At most ${plural(maxApart, 'call')}` : undefined}
           onClick={() => setDiffers(true)}
         >
-          What is different
+          Compare with the rest
         </button>
       )}
       {acts.map((act) => (
@@ -121,7 +121,7 @@ export function MarkBar({ projectId, marks, search, nowS, total, onChanged, onFi
           type="button"
           className="line"
           disabled={!act.may(session)}
-          title={act.may(session) ? undefined : 'This key may not write'}
+          title={act.may(session) ? undefined : noWrite}
           onClick={() => setLabel(act.label)}
         >
           {act.label}

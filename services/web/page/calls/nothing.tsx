@@ -32,23 +32,24 @@ export function Nothing({ projectId, search, onChange, onArrived }: NothingProps
     return (
       <div className="scroll">
         <div className="page">
-          <h1>Nothing here yet</h1>
+          <h1>No calls yet</h1>
           <p className="second" style={{ margin: '4px 0 20px' }}>
-            {projectId} shows its first call as soon as it arrives.
+            The first call of {projectId} appears here as soon as it arrives.
           </p>
           <QuickStart project={projectId} />
         </div>
       </div>
     )
   const wider: [string, CallsSearch][] = []
-  if (search.range !== undefined) wider.push(['all time', { ...search, range: 'all' }])
+  if (search.range !== undefined) wider.push(['Search all time', { ...search, range: 'all' }])
   if (search.range !== undefined && search.range !== '7d')
-    wider.unshift(['the last 7 days', { ...search, range: '7d' }])
-  if (search.view !== 'all') wider.push(['all calls, not only roots', { ...search, view: 'all' }])
+    wider.unshift(['Search the last 7 days', { ...search, range: '7d' }])
+  if (search.view !== 'all') wider.push(['Search all calls', { ...search, view: 'all' }])
   // Who says `user` mostly means whom a program serves, not whose key it has.
   const ofEndUser = search.q?.replaceAll(/(^|[\s(-])user([:=~])/g, '$1end_user$2')
-  if (ofEndUser && ofEndUser !== search.q) wider.push([`with ${ofEndUser.slice(0, 80)}`, { ...search, q: ofEndUser }])
-  if (search.q) wider.push(['without the filter', { ...search, q: '' }])
+  if (ofEndUser && ofEndUser !== search.q)
+    wider.push([`Search for ${ofEndUser.slice(0, 80)}`, { ...search, q: ofEndUser }])
+  if (search.q) wider.push(['Clear filter', { ...search, q: '' }])
   return (
     <div className="center">
       <span className="big">
@@ -84,7 +85,7 @@ function Wider({
   })
   return (
     <button type="button" className="line" onClick={onPick}>
-      {name} {data && <span className="dim">{data.count > 10_000 ? '10,000+' : count(data.count)}</span>}
+      {name} {data && <span className="dim">({data.count > 10_000 ? '10,000+' : count(data.count)} match)</span>}
     </button>
   )
 }

@@ -10,7 +10,7 @@ const names: Record<string, string> = {
   '15m': 'last 15 minutes',
   '1h': 'last hour',
   '6h': 'last 6 hours',
-  '24h': 'last 24 h',
+  '24h': 'last 24 hours',
   '7d': 'last 7 days',
   '30d': 'last 30 days',
 }
@@ -30,6 +30,10 @@ export function callsOf(range: string | undefined, zone: string): string {
   const name = rangeName(range, zone)
   return name.startsWith('last') ? `the ${name}` : name
 }
+
+/** The period before a range: `previous 7 days`. */
+export const previousOf = (range: string): string =>
+  Object.hasOwn(names, range) ? (names[range] as string).replace('last', 'previous') : 'previous period'
 
 type RangeProps = { range: string | undefined; zone: string; onChange(range: string | undefined): void }
 
@@ -77,13 +81,15 @@ export function RangeMenu({ range, zone, onChange }: RangeProps) {
           <form onSubmit={submit(close)} style={{ padding: '0 8px 4px', display: 'grid', gap: 4 }}>
             <input
               type="text"
-              aria-label="Another range"
+              aria-label="Custom range"
               aria-invalid={isBad}
               placeholder="yesterday, 2026-01-05 12:00 to 13:00"
               value={typed}
               onChange={(event) => setTyped(event.target.value)}
             />
-            {isBad && <span className="s-error">Not understood</span>}
+            {isBad && (
+              <span className="s-error">Try “today”, “yesterday”, “last 3 days” or “2026-01-05 12:00 to 13:00”</span>
+            )}
           </form>
         </>
       )}

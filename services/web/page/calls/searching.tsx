@@ -49,7 +49,7 @@ function Searching({ isText, when, onStop }: { isText: boolean; when: string; on
   return (
     <div className="center">
       <div role="status">
-        <h2>{isText ? `Searching the texts of ${when}…` : `Searching ${when}…`}</h2>
+        <h2>{isText ? `Searching the text of ${when}…` : `Searching ${when}…`}</h2>
       </div>
       <p className="second num">{seconds} s</p>
       <div className="acts">

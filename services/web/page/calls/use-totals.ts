@@ -38,6 +38,6 @@ export function useTotals({ projectId, rows, ofTraces, isOn, isLive, looks }: As
     const known = data?.get(traceId)
     if (known) return known
     if (error) return error.message
-    return data && !isPlaceholderData ? 'There is no such trace any more' : undefined
+    return data && !isPlaceholderData ? 'This trace no longer exists' : undefined
   }
 }

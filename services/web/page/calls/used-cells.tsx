@@ -1,8 +1,8 @@
 // Cells of a row that say what was used: by the call itself, or by the whole trace that the row stands for.
 import type { ReactNode } from 'react'
-import { count, money, tokens } from '../engine/format.ts'
+import { count, money, plural, tokens } from '../engine/format.ts'
 import type { Row } from '../engine/rows.ts'
-import { counted, type Totals, type TotalsOfRow } from '../engine/trace-totals.ts'
+import type { Totals, TotalsOfRow } from '../engine/trace-totals.ts'
 import { LinkedCell } from '../parts/row-link.tsx'
 import { T } from '../parts/text.tsx'
 
@@ -63,17 +63,17 @@ const traceCells: readonly ((props: UsedProps) => ReactNode)[] = [
   ofTrace(({ totals: { models, cost }, href }) => (
     <CostText
       cost={models.length === 0 ? null : cost}
-      why={models.length === 0 ? '' : 'No model of it has a price'}
+      why={models.length === 0 ? '' : 'No prices for its models'}
       href={href}
     />
   )),
   ofTrace(({ totals: { errors }, href }) => (
-    <LinkedCell href={href} className={errors > 0 ? 'num s-error' : 'num dim'} title={counted(errors, 'error')}>
+    <LinkedCell href={href} className={errors > 0 ? 'num s-error' : 'num dim'} title={plural(errors, 'error')}>
       {count(errors)}{' '}
     </LinkedCell>
   )),
   ofTrace(({ totals: { spans }, href }) => (
-    <LinkedCell href={href} className="num second" title={counted(spans, 'span')}>
+    <LinkedCell href={href} className="num second" title={plural(spans, 'span')}>
       {count(spans)}{' '}
     </LinkedCell>
   )),

@@ -120,7 +120,7 @@ export function ValuesOfRow({ projectId, row, columns, q, onChange, onClose }: M
                 {column !== '' && !columns.includes(column) && (
                   <Act
                     label={`${name} as a column`}
-                    whyNot={shown.length >= maxChosenColumns ? `There are ${maxChosenColumns} columns` : undefined}
+                    whyNot={shown.length >= maxChosenColumns ? `At most ${maxChosenColumns} columns` : undefined}
                     onPick={() => act({ cols: [...shown, column].join() })}
                   >
                     Column
@@ -132,8 +132,8 @@ export function ValuesOfRow({ projectId, row, columns, q, onChange, onClose }: M
         })}
       </ul>
       <p className="dim" role="status">
-        {own.isLoading && 'Reading what the call holds…'}
-        {own.isLarge && 'The call is large: of what it holds the columns are listed.'}
+        {own.isLoading && 'Loading values…'}
+        {own.isLarge && 'This call is large: only its columns are listed.'}
       </p>
       {own.error && <FaultBox error={own.error} onRetry={() => void own.refetch()} />}
     </Dialog>

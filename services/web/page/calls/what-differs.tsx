@@ -114,9 +114,9 @@ type Props = {
 
 export function WhatDiffers({ projectId, search, ids, nowS, onFilter, onClose }: Props) {
   const { data, error, refetch } = useDifferences(projectId, sidesOf(projectId, search, ids, nowS))
-  const what = ids === undefined ? 'of this time' : 'that are marked'
+  const what = ids === undefined ? 'in this time range' : 'that are marked'
   return (
-    <Dialog title={`What is different: calls ${what}`} onClose={onClose} className="wide">
+    <Dialog title={`Compare with the rest: calls ${what}`} onClose={onClose} className="wide">
       {error && <FaultBox error={error} onRetry={() => void refetch()} />}
       {data === undefined ? (
         <p className="second" role="status">
@@ -126,9 +126,9 @@ export function WhatDiffers({ projectId, search, ids, nowS, onFilter, onClose }:
         <>
           <p className="second" role="status">
             {data.elsewhere.sampled === 0 || data.here.sampled === 0
-              ? 'There are no other calls to compare them with.'
+              ? 'There are no other calls to compare with.'
               : data.found.length === 0
-                ? 'No value is more, or less, common here than elsewhere.'
+                ? 'No value is more or less common here than in the rest.'
                 : `Shares of the latest ${plural(data.here.sampled, 'call')} ${what}, and of the latest ${count(data.elsewhere.sampled)} others.`}
           </p>
           <ul className="values differ">

@@ -1,5 +1,6 @@
 // Actions on a project's own dashboard, and on each of its panels.
 import { type FormEvent, type HTMLAttributes, useState } from 'react'
+import { plural } from '../engine/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { T } from '../parts/text.tsx'
@@ -27,7 +28,7 @@ export function BoardHead({ board, own, onGone }: HeadProps) {
         <form onSubmit={rename}>
           <input
             type="text"
-            aria-label="New name of the dashboard"
+            aria-label="New dashboard name"
             maxLength={maxTitle}
             value={typed}
             autoFocus
@@ -37,7 +38,7 @@ export function BoardHead({ board, own, onGone }: HeadProps) {
             Rename
           </button>
           <button type="button" onClick={done}>
-            Keep
+            Cancel
           </button>
         </form>
       ) : (
@@ -47,7 +48,7 @@ export function BoardHead({ board, own, onGone }: HeadProps) {
       )}
       {does === 'delete' ? (
         <>
-          <span>Delete it?</span>
+          <span>Delete this dashboard?</span>
           <button
             type="button"
             className="line danger"
@@ -57,7 +58,7 @@ export function BoardHead({ board, own, onGone }: HeadProps) {
             Delete
           </button>
           <button type="button" onClick={done}>
-            Keep
+            Cancel
           </button>
         </>
       ) : (
@@ -66,10 +67,10 @@ export function BoardHead({ board, own, onGone }: HeadProps) {
             type="button"
             className="line"
             disabled={isFixed || isFull}
-            title={own.reason ?? (isFull ? `${maxPanels} charts are the most` : undefined)}
+            title={own.reason ?? (isFull ? `At most ${maxPanels} charts` : undefined)}
             onClick={() => setDoes('add')}
           >
-            Add a chart
+            Add chart
           </button>
           <button type="button" disabled={isFixed} title={own.reason} onClick={() => setDoes('rename')}>
             Rename
@@ -80,7 +81,9 @@ export function BoardHead({ board, own, onGone }: HeadProps) {
         </>
       )}
       {board.others.length > 0 && (
-        <span className="second">{board.others.length} charts of it are of kinds that this page does not know</span>
+        <span className="second">
+          {plural(board.others.length, 'chart')} not shown: this page does not support their type
+        </span>
       )}
       {own.fault && (
         <span className="s-error" role="alert">
@@ -121,10 +124,7 @@ export function PanelActs({ board, place, own, handle }: PanelActsProps) {
     ['Edit', () => setEdited(true)],
     ['Move earlier', () => save(movedPanel(panels, place, place - 1)), place === 0],
     ['Move later', () => save(movedPanel(panels, place, place + 1)), place === panels.length - 1],
-    [
-      panel.isWide ? 'Half as wide' : 'Whole width',
-      () => save(panels.with(place, { ...panel, isWide: !panel.isWide })),
-    ],
+    [panel.isWide ? 'Half width' : 'Full width', () => save(panels.with(place, { ...panel, isWide: !panel.isWide }))],
     ['Remove', () => save(panels.toSpliced(place, 1))],
   ]
   if (own.reason !== undefined) return null

@@ -17,17 +17,17 @@ type MenuProps = {
 export function BoardMenu({ own, shown, shownId, onOpen }: MenuProps) {
   return (
     <Menu
-      label="Own dashboards"
+      label="Custom dashboards"
       className="line"
       button={
         <>
-          Own <Icon name="down" />
+          Custom <Icon name="down" />
         </>
       }
     >
       {(close) => (
         <div className="views">
-          {own.boards?.length === 0 && <p className="dim">No dashboards of this project’s own yet.</p>}
+          {own.boards?.length === 0 && <p className="dim">No custom dashboards yet.</p>}
           <ul>
             {own.boards?.map(({ id, title }) => (
               <li key={id}>
@@ -63,7 +63,7 @@ export function BoardMenu({ own, shown, shownId, onOpen }: MenuProps) {
             own={own}
             label="Name of a new dashboard"
             placeholder="New dashboard…"
-            act="Make"
+            act="Create"
             onName={(title, done) => {
               const id = boardIdOf(title)
               own.save({ id, title, panels: [], others: [] }, () => {
@@ -81,7 +81,7 @@ export function BoardMenu({ own, shown, shownId, onOpen }: MenuProps) {
                   type="button"
                   className="item"
                   disabled={own.reason !== undefined || own.isBusy || own.boards === undefined}
-                  title={own.reason ?? 'Creates a dashboard of these charts, to be changed'}
+                  title={own.reason ?? 'Creates a dashboard with these charts that you can edit'}
                   onClick={() => {
                     const free = freeTitle(title, own.boards ?? [])
                     const id = boardIdOf(free)
@@ -144,7 +144,7 @@ function NewBoard({ own, label, placeholder, act, onName }: NameProps) {
           {act}
         </button>
       </form>
-      {isTaken && <p className="second">There is a dashboard of this name</p>}
+      {isTaken && <p className="second">A dashboard with this name already exists</p>}
     </>
   )
 }

@@ -4,8 +4,8 @@ export const panelTypes = {
   lines: 'Lines',
   bars: 'Bars',
   stack: 'Stack',
-  heat: 'Heat map of latency',
-  histogram: 'Histogram of a field',
+  heat: 'Latency heat map',
+  histogram: 'Field histogram',
   table: 'Table',
   number: 'Number',
 } as const
@@ -50,8 +50,8 @@ export const boards = {
       costBy('model', 'model'),
       { title: 'Scores and annotations', type: 'lines', measure: 'scores' },
       { title: 'Reactions', type: 'stack', measure: 'reactions' },
-      table('Operations with most calls', 'calls', 'op_name'),
-      table('Users with most calls', 'calls', 'user'),
+      table('Top operations by calls', 'calls', 'op_name'),
+      table('Top users by calls', 'calls', 'user'),
     ],
   },
   cost: {
@@ -61,8 +61,8 @@ export const boards = {
       costBy('operation', 'op_name'),
       costBy('user', 'user'),
       tokensByModel,
-      table('Operations with most cost', 'cost', 'op_name'),
-      table('Users with most cost', 'cost', 'user'),
+      table('Top operations by cost', 'cost', 'op_name'),
+      table('Top users by cost', 'cost', 'user'),
     ],
   },
   errors: {
@@ -71,7 +71,7 @@ export const boards = {
       { title: 'Error rate', type: 'lines', measure: 'error_rate' },
       { title: 'Errors by operation', type: 'stack', measure: 'errors', by: 'op_name', ...ofErrors },
       { ...table('Most frequent errors', 'errors', 'exception'), ...ofErrors },
-      table('Operations with most errors', 'errors', 'op_name'),
+      table('Top operations by errors', 'errors', 'op_name'),
     ],
   },
   latency: {
@@ -125,8 +125,8 @@ export const templates: readonly Board[] = [
       costBy('end user', endUser),
       table('Top end users by calls', 'calls', endUser),
       table('Top end users by cost', 'cost', endUser),
-      table('End users with most errors', 'errors', endUser),
-      table('Slowest for end users', 'p95', endUser),
+      table('Top end users by errors', 'errors', endUser),
+      table('Slowest end users', 'p95', endUser),
     ],
   },
 ]

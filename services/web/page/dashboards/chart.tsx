@@ -84,7 +84,12 @@ function drawnOf(
   const ticks = values.slice(0, most === 0 ? 1 : undefined).map(({ at, text }) => ({ at: at / scale, text }))
   const drawn: Drawn[] = [
     ...earlier.map(({ name, color, values }) => {
-      return { name: `${name} before`, color, path: lineOf(values.slice(0, size), scale), as: 'dashed' as const }
+      return {
+        name: `${name}, previous period`,
+        color,
+        path: lineOf(values.slice(0, size), scale),
+        as: 'dashed' as const,
+      }
     }),
     ...shown.map(({ name, color, values }, n) =>
       kind === 'lines'
@@ -160,7 +165,7 @@ export function Chart(props: ChartProps) {
                 ),
               )}
             </svg>
-            {most === 0 && <p className="dim nothing">Nothing in this time</p>}
+            {most === 0 && <p className="dim nothing">No data in this time range</p>}
             {at !== undefined && <i className="instant" style={{ left: `${((at + 0.5) / buckets.length) * 100}%` }} />}
           </TimeBrush>
           <Axis
@@ -172,7 +177,7 @@ export function Chart(props: ChartProps) {
       {note !== undefined && <p className="dim">{note}</p>}
       {isHeat ? (
         <p className="dim num">
-          {shown[0]?.name ?? ''} at the bottom; darkest: {shownAs(most)} calls
+          {shown[0]?.name ?? ''} at the bottom; darkest cell: {shownAs(most)} calls
         </p>
       ) : (
         <ul className="legend">
@@ -181,7 +186,7 @@ export function Chart(props: ChartProps) {
               <button
                 type="button"
                 aria-pressed={only === name}
-                title={only === name ? 'Show all' : 'Show this one alone'}
+                title={only === name ? 'Show all' : 'Show only this'}
                 onClick={() => setOnly(only === name ? undefined : name)}
               >
                 <i style={{ background: `var(${color})` }} />
@@ -218,7 +223,7 @@ const Axis = ({ className, ticks }: { className: 'x-axis' | 'y-axis'; ticks: rea
 
 /** Earlier series as they are shown beside those of now. */
 const earlierOf = (before: readonly Series[] = []): Series[] =>
-  before.map((one) => ({ ...one, name: `${one.name} before` }))
+  before.map((one) => ({ ...one, name: `${one.name}, previous period` }))
 
 type TableProps = Pick<ChartProps, 'title' | 'series' | 'buckets' | 'shownAs'> & {
   head: string

@@ -5,6 +5,7 @@ import { Meant, refusalOf } from '../calls/filter-line.tsx'
 import { useFirstS } from '../calls/histogram.tsx'
 import { RangeMenu } from '../calls/range-menu.tsx'
 import { boundsOf, listRequest, type Parsed, parsed } from '../calls/search.ts'
+import { plural } from '../engine/format.ts'
 import { bucketFor, rangeOfBuckets } from '../engine/time-axis.ts'
 import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
@@ -30,20 +31,21 @@ import './dashboards.css'
 /** The models whose prices the costs of the page lack. */
 const Unpriced = ({ models }: { models: readonly string[] }) => (
   <p className="second" title={models.slice(0, 50).join('\n')}>
-    Costs do not include {models.length === 1 ? 'a model' : `${models.length} models`} without a price:{' '}
-    <T text={models.slice(0, 3).join(', ')} max={200} />
-    {models.length > 3 && ' and others'}. Settings, Prices lists them.
+    Costs exclude {plural(models.length, 'model')} without a price: <T text={models.slice(0, 3).join(', ')} max={200} />
+    {models.length > 3 && ' and others'}. Add prices under Settings, Prices.
   </p>
 )
 
-const Tiles = ({ now, before }: { now: Group; before: Group | undefined }) => (
+type TilesProps = { now: Group; before: Group | undefined; range: string }
+
+const Tiles = ({ now, before, range }: TilesProps) => (
   <dl className="tiles">
     {tiles.map(({ label, shownAs, of }) => (
       <div key={label}>
         <dt className="second">{label}</dt>
         <dd className="num">{shownAs(of(now))}</dd>
         <dd>
-          <ChangeSince now={of(now)} before={before === undefined ? null : of(before)} />
+          <ChangeSince now={of(now)} before={before === undefined ? null : of(before)} range={range} />
         </dd>
       </div>
     ))}
@@ -122,7 +124,7 @@ function Panels({ board, boardId, own, onGone, onAdd, ...shared }: PanelsProps) 
     return (
       <>
         <BoardHead key={mine.id} own={own} onGone={onGone} board={mine} />
-        {mine.panels.length === 0 && mine.others.length === 0 && <p className="second">It has no charts yet.</p>}
+        {mine.panels.length === 0 && mine.others.length === 0 && <p className="second">No charts yet.</p>}
         <div className="charts">
           {mine.panels.map((panel, place) => {
             // Within a panel the pointer takes ranges: it is dragged by a handle.
@@ -213,15 +215,15 @@ export function Dashboard() {
     if (query.fault) return null
     if (board === undefined && own.boards !== undefined)
       return (
-        <Empty title="There is no such dashboard">
-          <p className="second">Somebody may have deleted it.</p>
+        <Empty title="Dashboard not found">
+          <p className="second">It may have been deleted.</p>
         </Empty>
       )
     if (board === undefined || (data === undefined && !isEmpty)) return <Loading what="the dashboard" />
     if (data === undefined || !requestOf || group === undefined || numberOr0(group.total['calls.sum']) === 0)
       return (
-        <Empty title="No calls in this time">
-          <p className="second">Choose a longer range, or another filter.</p>
+        <Empty title="No calls in this time range">
+          <p className="second">Try a longer time range or another filter.</p>
         </Empty>
       )
     const shared = { requestOf, zone, bucket, whole: data, compare, range, within, at, onTake, onAt: setAt }
@@ -234,7 +236,7 @@ export function Dashboard() {
           <h1 className="hidden">
             {board.title} of {projectId}
           </h1>
-          <Tiles now={group} before={data.previous?.groups[0]} />
+          <Tiles now={group} before={data.previous?.groups[0]} range={range} />
           {data.unpriced_models && data.unpriced_models.length > 0 && <Unpriced models={data.unpriced_models} />}
           <Panels {...shared} {...opened} showsBefore={search.vs === 'before'} />
         </div>
@@ -269,7 +271,7 @@ export function Dashboard() {
           type="button"
           className="line"
           aria-pressed={search.vs === 'before'}
-          title="Charts show the time before as dashed lines"
+          title="Compare with the previous period (dashed lines)"
           onClick={() => change({ vs: search.vs === 'before' ? undefined : 'before' })}
         >
           Compare

@@ -66,7 +66,7 @@ export function HistogramPanel({ panel, field, requestOf, within, range, zone, a
             nameOf: (bin) => (ranges === undefined ? '' : rangeName(ranges, Number(bin))),
             ticks: ranges === undefined ? [] : rangeTicks(ranges),
           }}
-          note={isNone ? `No call in this time has a number at ${field.slice(0, 80)}` : undefined}
+          note={isNone ? `No call in this time range has a number in ${field.slice(0, 80)}` : undefined}
           buckets={ranges?.bins.map(String) ?? []}
           series={ranges && counted.data ? histogramSeries(ranges, counted.data) : []}
           onAt={setAt}
@@ -126,8 +126,8 @@ export function FeedbackPanel(props: PanelProps & { measure: FeedbackMeasure }) 
   )
   if (data !== undefined && series.length === 0 && hidesEmpty) return null
   const notes = [
-    ...(within('') === '' ? [] : ['Of all calls, whatever the filter.']),
-    ...(data && data.total > data.items.length ? [`Of the latest ${plural(data.items.length, 'item')}.`] : []),
+    ...(within('') === '' ? [] : ['All calls: the filter does not apply.']),
+    ...(data && data.total > data.items.length ? [`From the latest ${plural(data.items.length, 'item')}.`] : []),
   ]
   return (
     <div className={classOf(panel)}>

@@ -118,7 +118,7 @@ export const measureNames = Object.keys(measures) as MeasureName[]
 
 /** Measures of feedback, by the time when it was given; its series are its values. */
 export const feedbackMeasures = {
-  scores: { label: 'Scores and annotations, their means', shownAs: rounded, unit: 'number' },
+  scores: { label: 'Scores and annotations (mean)', shownAs: rounded, unit: 'number' },
   reactions: { label: 'Reactions', shownAs: countOf, unit: 'count' },
 } satisfies Readonly<Record<string, Pick<Measure, 'label' | 'shownAs' | 'unit'>>>
 export type FeedbackMeasure = keyof typeof feedbackMeasures

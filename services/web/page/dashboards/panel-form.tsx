@@ -92,11 +92,12 @@ function panelOfDraft(draft: Draft, old: Panel | undefined): Panel {
 
 /** The reason why it cannot be saved. */
 function faultOf(draft: Draft): string | undefined {
-  if (draft.title.trim() === '') return 'It needs a title'
-  if (isOfField(draft) && draft.field.trim() === '') return 'Which field is measured?'
-  if (isOfFeedback(draft.measure) && ['table', 'number'].includes(draft.type)) return 'Feedback is drawn over time'
-  if (isGrouped(draft) && draft.by === 'field' && draft.byField.trim() === '') return 'By which field?'
-  if (needsGroup(draft)) return 'A table needs groups'
+  if (draft.title.trim() === '') return 'Enter a title'
+  if (isOfField(draft) && draft.field.trim() === '') return 'Choose a field'
+  if (isOfFeedback(draft.measure) && ['table', 'number'].includes(draft.type))
+    return 'Feedback can only be shown over time'
+  if (isGrouped(draft) && draft.by === 'field' && draft.byField.trim() === '') return 'Choose a field to group by'
+  if (needsGroup(draft)) return 'A table needs a grouping'
   return parsed(draft.filter).fault?.message
 }
 
@@ -135,19 +136,19 @@ export function PanelForm({ panel, heading, isBusy, whyNot, children, onSave, on
     </label>
   )
   return (
-    <Dialog title={heading ?? (panel === undefined ? 'New chart' : 'Edit the chart')} onClose={onClose}>
+    <Dialog title={heading ?? (panel === undefined ? 'New chart' : 'Edit chart')} onClose={onClose}>
       <form className="stack" onSubmit={submit}>
         {children}
         {written('title', 'Title', 'Answers per hour')}
         <LabelledChoice
-          label="Shown as"
+          label="Chart type"
           value={draft.type}
           options={Object.entries(panelTypes)}
           onChange={(type) => set({ type: type as PanelType })}
         />
         {draft.type !== 'heat' && draft.type !== 'histogram' && (
           <LabelledChoice
-            label="What is measured"
+            label="Metric"
             value={draft.measure}
             options={[
               ...measureNames.map((name) => [name, measures[name].label] as const),
@@ -160,19 +161,19 @@ export function PanelForm({ panel, heading, isBusy, whyNot, children, onSave, on
         {isOfField(draft) && written('field', 'Field', 'output.score')}
         {isOfField(draft) && draft.type !== 'histogram' && (
           <LabelledChoice
-            label="Put together as"
+            label="Aggregation"
             value={draft.as}
             options={fieldAggregates.map((as) => [as, as] as const)}
             onChange={(as) => set({ as })}
           />
         )}
         {isGrouped(draft) && (
-          <LabelledChoice label="Groups by" value={draft.by} options={groups} onChange={(by) => set({ by })} />
+          <LabelledChoice label="Group by" value={draft.by} options={groups} onChange={(by) => set({ by })} />
         )}
-        {isGrouped(draft) && draft.by === 'field' && written('byField', 'Field of the groups', 'inputs.language')}
+        {isGrouped(draft) && draft.by === 'field' && written('byField', 'Group by field', 'inputs.language')}
         {isGrouped(draft) && draft.by !== '' && (
           <LabelledChoice
-            label="And within them by"
+            label="Then by"
             value={draft.by2}
             options={[
               ...groups.filter(([by]) => by !== 'field' && by !== draft.by),
@@ -182,7 +183,7 @@ export function PanelForm({ panel, heading, isBusy, whyNot, children, onSave, on
           />
         )}
         {!(isOfFeedback(draft.measure) && overTime.includes(draft.type)) &&
-          written('filter', 'Only calls with', 'op:answer  latency>2s')}
+          written('filter', 'Filter', 'op:answer  latency>2s')}
         <div className="acts">
           <button type="submit" className="line" disabled={fault !== undefined || isBusy}>
             Save

@@ -1,6 +1,7 @@
 // One panel of a dashboard: a chart over time, a table of the greatest groups, or a single number.
 
 import { useId } from 'react'
+import { previousOf } from '../calls/range-menu.tsx'
 import { parsed } from '../calls/search.ts'
 import { count } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
@@ -31,11 +32,18 @@ const changeText = (change: number): string =>
     ? `× ${count(Math.round(change + 1))}`
     : `${change > 0 ? '+' : change < 0 ? '−' : '±'}${Math.abs(change * 100).toFixed(Math.abs(change) < 0.1 ? 1 : 0)} %`
 
-/** The change of a value against the time before, as a share of it. */
-export function ChangeSince({ now, before }: { now: number | null; before: number | null }) {
-  if (now === null || before === null || before === 0) return <span className="dim">no earlier figure</span>
+type ChangeProps = { now: number | null; before: number | null; range: string }
+
+/** How a value has changed against the period before, as a share of it. */
+export function ChangeSince({ now, before, range }: ChangeProps) {
+  if (now === null || before === null || before === 0)
+    return <span className="dim">No data for the previous period</span>
   const change = now / before - 1
-  return <span className="second num">{changeText(change)} vs the time before</span>
+  return (
+    <span className="second num">
+      {changeText(change)} vs {previousOf(range)}
+    </span>
+  )
 }
 
 type Known = PanelProps & { measure: Measure }
@@ -128,7 +136,7 @@ function ShownNumber(props: Known) {
         {acts}
       </header>
       <p className="figure num">{data === undefined ? '' : measure.shownAs(now)}</p>
-      <ChangeSince now={now} before={before} />
+      <ChangeSince now={now} before={before} range={props.range} />
     </section>
   )
 }

@@ -98,7 +98,7 @@ export function Ranking({ title, heads, answer, first, nameOf, query, range, vie
             })}
           </tbody>
         </table>
-        {answer !== undefined && groups.length === 0 && <p className="dim">Nothing in this time</p>}
+        {answer !== undefined && groups.length === 0 && <p className="dim">No data in this time range</p>}
       </div>
     </section>
   )

@@ -22,11 +22,15 @@ export function SaveChart({ own, panel, onSaved, onClose }: Props) {
   const name = typed.trim()
   const isTaken = boards.some((one) => one.title === name || one.id === boardIdOf(name))
   const whyNot = () => {
-    if (own.boards === undefined) return own.fault?.message.slice(0, 200) ?? 'Loading the dashboards'
+    if (own.boards === undefined) return own.fault?.message.slice(0, 200) ?? 'Loading dashboards'
     if (own.reason !== undefined) return own.reason
     if (board !== undefined)
       return board.panels.length >= maxPanels ? `A dashboard has at most ${maxPanels} charts` : undefined
-    return name === '' ? 'The dashboard needs a name' : isTaken ? 'There is a dashboard of this name' : undefined
+    return name === ''
+      ? 'Enter a name for the dashboard'
+      : isTaken
+        ? 'A dashboard with this name already exists'
+        : undefined
   }
   const save = (made: Panel) => {
     const to = board ?? { id: boardIdOf(name), title: name, panels: [], others: [] }
@@ -49,7 +53,7 @@ export function SaveChart({ own, panel, onSaved, onClose }: Props) {
       />
       {board === undefined && (
         <label className="field wide">
-          <span>Name of the dashboard</span>
+          <span>Dashboard name</span>
           <input type="text" maxLength={maxTitle} value={typed} onChange={({ target }) => setTyped(target.value)} />
         </label>
       )}

@@ -1,7 +1,7 @@
 // Reads and changes the dashboards of a project's own.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { json } from '../api/client.ts'
-import { mayWrite, useSession } from '../api/session.ts'
+import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { boardsFilter, maxBoards } from './boards.ts'
 import { boardOf, type OwnBoard, storedBoard } from './own-boards.ts'
 
@@ -48,6 +48,6 @@ export function useOwnBoards(projectId: string): OwnBoards {
     remove: (id, onSuccess) => remove.mutate(id, { onSuccess }),
     isBusy: save.isPending || remove.isPending,
     fault: error ?? save.error ?? remove.error,
-    reason: mayWrite(session) ? undefined : 'This key may not write',
+    reason: mayWrite(session) ? undefined : noWrite,
   }
 }

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { baseUrl } from '../api/client.ts'
 import { isWhole, rowName } from '../engine/call-cells.ts'
-import { count } from '../engine/format.ts'
+import { count, plural } from '../engine/format.ts'
 import { type Member, plainText } from '../engine/json-texts.ts'
 import { nameFault } from '../engine/object-names.ts'
 import { plainOf } from '../engine/safe-text.ts'
@@ -62,13 +62,12 @@ function LeftOut({ of, empty, gone, willBe }: { of: number; empty: number; gone:
     <>
       {empty > 0 && (
         <p role="status">
-          {count(empty)} of {count(of)} calls {empty === 1 ? 'has' : 'have'} none of these fields and{' '}
-          {willBe ? 'will be' : empty === 1 ? 'was' : 'were'} left out.
+          {count(empty)} of {count(of)} calls without these fields {willBe ? 'will be skipped' : 'skipped'}.
         </p>
       )}
       {gone > 0 && (
         <p role="status">
-          {count(gone)} of {count(of)} calls {gone === 1 ? 'is' : 'are'} not there any more.
+          {count(gone)} of {count(of)} calls no longer exist.
         </p>
       )}
     </>
@@ -103,7 +102,7 @@ export function AddToDataset({ projectId, ids, labels, onClose }: Props) {
   const isNamed = objectId !== '' && (!isNew || nameFault(typed, datasets) === undefined)
   const targets = [...shown.values()]
   const isTwice = new Set(targets).size < targets.length
-  const calls = `${count(ids.length)} ${ids.length === 1 ? 'call' : 'calls'}`
+  const calls = plural(ids.length, 'call')
   const run = async () => {
     const rows: Member[][] = []
     let found = 0
@@ -119,9 +118,9 @@ export function AddToDataset({ projectId, ids, labels, onClose }: Props) {
   }
   if (made)
     return (
-      <Dialog title="Added to the dataset" onClose={onClose}>
+      <Dialog title="Added to dataset" onClose={onClose}>
         <p role="status">
-          {count(made.rows)} {made.rows === 1 ? 'row' : 'rows'} added from {calls}:{' '}
+          {plural(made.rows, 'row')} added from {calls}:{' '}
           <Link
             to="/p/$entity/$project/datasets/$objectId/$version"
             params={{ entity, project, objectId: made.objectId, version: made.version }}
@@ -136,7 +135,7 @@ export function AddToDataset({ projectId, ids, labels, onClose }: Props) {
   const isReady = first.data !== undefined && datasets !== undefined && ids.length <= maxCalls
   return (
     <FormDialog
-      title={`Add ${calls} to a dataset`}
+      title={`Add ${calls} to dataset`}
       act="Add"
       isReady={isReady && isNamed && targets.length > 0 && !targets.includes('') && !isTwice}
       run={run}
@@ -207,7 +206,7 @@ function Column({ column, name, sample = '', onChange }: ColumnProps) {
       </label>
       <input
         type="text"
-        aria-label={`Name of ${label} in the rows`}
+        aria-label={`Column name of ${label}`}
         disabled={name === undefined}
         value={name ?? ''}
         maxLength={1_000}

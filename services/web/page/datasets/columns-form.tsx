@@ -49,16 +49,16 @@ export function ColumnsForm({ names, stored, onDone, onClose }: Props) {
   return (
     <FormDialog
       title="Columns"
-      act="Change the columns"
+      act="Change columns"
       isReady={changes.length > 0 && !isTwice && !left.includes('') && left.length > 0 && !isMuch}
       run={async () => onDone(changes)}
       onClose={onClose}
     >
-      {isMuch && <p className="s-error">Columns are changed in tables of at most {plural(maxRows, 'row')}.</p>}
+      {isMuch && <p className="s-error">Columns can only be changed in tables of up to {plural(maxRows, 'row')}.</p>}
       <fieldset className="set-columns">
-        <legend>Columns, and their names from now on</legend>
+        <legend>Column names</legend>
         {columns.map(({ name, to, isRemoved }, place) => {
-          const label = plainOf(name, 80) || 'without a name'
+          const label = plainOf(name, 80) || 'unnamed column'
           return (
             <div key={name} className="edited-column">
               <input
@@ -95,7 +95,7 @@ export function ColumnsForm({ names, stored, onDone, onClose }: Props) {
             onChange={({ target }) => setNewName(target.value)}
           />
         </Field>
-        <Field label="Its value in each row">
+        <Field label="Value in each row">
           <input
             type="text"
             placeholder="null"
@@ -106,8 +106,8 @@ export function ColumnsForm({ names, stored, onDone, onClose }: Props) {
         </Field>
       </div>
       <p className="second">
-        {newName !== '' && `Written as ${isJson || newText === '' ? 'JSON' : 'text'}. `}
-        Rows are written again when the version is saved.
+        {newName !== '' && `Stored as ${isJson || newText === '' ? 'JSON' : 'text'}. `}
+        All rows are rewritten when you save the version.
       </p>
     </FormDialog>
   )

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { baseUrl, json } from '../api/client.ts'
-import { mayWrite, useSession } from '../api/session.ts'
+import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { plainText } from '../engine/json-texts.ts'
 import { Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
 import { FaultBox } from '../parts/fault.tsx'
@@ -49,7 +49,7 @@ export function Dataset() {
     if (data.table === undefined)
       return (
         <div className="center">
-          <h2>This version holds no table</h2>
+          <h2>This version has no table</h2>
         </div>
       )
     if (counted.error) return <FaultBox error={counted.error} onRetry={counted.refetch} />
@@ -84,7 +84,7 @@ export function Dataset() {
               params={{ entity, project, objectId, version: data.digest }}
               search={search.tz ? { tz: search.tz } : {}}
             >
-              The object
+              View object
             </Link>
           </>
         )
@@ -138,7 +138,7 @@ function Rows({ objectId, table, stored, version }: RowsProps) {
       replace,
     })
   const refsOf = useRowRefs(projectId, objectId, version.digest)
-  const whyNot = mayWrite(session) ? undefined : 'This key may not write'
+  const whyNot = mayWrite(session) ? undefined : noWrite
   return (
     <>
       <TableGrid

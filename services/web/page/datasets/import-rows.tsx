@@ -69,15 +69,15 @@ export function ImportRows({ title = 'Import rows', head, names, isReady = true,
   }
   const read = async (file: File | undefined) => {
     if (file === undefined) return
-    if (file.size > maxBytes) return setFault(`${bytes(file.size)} are too much: at most ${bytes(maxBytes)} at a time`)
+    if (file.size > maxBytes) return setFault(`${bytes(file.size)} is too large: at most ${bytes(maxBytes)} at a time`)
     setFormat(undefined)
     take({ text: fileText(new Uint8Array(await file.arrayBuffer())), name: file.name })
   }
-  const rows = count(imported.rows.length)
+  const rows = plural(imported.rows.length, 'row')
   return (
     <FormDialog
       title={title}
-      act={imported.rows.length === 1 ? 'Add 1 row' : `Add ${rows} rows`}
+      act={`Add ${rows}`}
       isReady={
         isReady &&
         !isFetching &&
@@ -119,7 +119,7 @@ export function ImportRows({ title = 'Import rows', head, names, isReady = true,
             className="pasted"
             rows={4}
             spellCheck={false}
-            placeholder="Rows of a spreadsheet, CSV or JSON: the first line of a table names its columns"
+            placeholder="Rows from a spreadsheet, CSV or JSON. The first line of a table has the column names."
             value={source.text}
             onChange={({ target }) => take({ text: target.value, name: '' })}
           />
@@ -132,15 +132,13 @@ export function ImportRows({ title = 'Import rows', head, names, isReady = true,
       )}
       <p className="second" role="status">
         {data &&
-          `${rows} ${imported.rows.length === 1 ? 'row' : 'rows'}${
-            imported.faults.length > 0 ? `; ${count(imported.faults.length)} that cannot be read are left out` : ''
-          }`}
+          `${rows}${imported.faults.length > 0 ? `; ${plural(imported.faults.length, 'invalid row')} skipped` : ''}`}
       </p>
       {isMany && <p className="s-error">At most {plural(maxRows, 'row')} at a time.</p>}
       <Faults faults={imported.faults} />
       {imported.columns.length > 0 && (
         <fieldset className="set-columns">
-          <legend>Columns, and what the rows call them</legend>
+          <legend>Fields and column names</legend>
           {imported.columns.slice(0, 200).map(({ name, isJson }) => (
             <MappedColumn
               key={name}
@@ -165,7 +163,7 @@ export function ImportRows({ title = 'Import rows', head, names, isReady = true,
 function Faults({ faults }: { faults: Imported['faults'] }) {
   if (faults.length === 0) return null
   return (
-    <ul className="import-faults" aria-label="What cannot be read">
+    <ul className="import-faults" aria-label="Invalid rows">
       {faults.slice(0, shownFaults).map(({ line, reason }) => (
         <li key={`${line} ${reason}`} className="s-error">
           Line {count(line)}: <T text={reason} max={200} />
@@ -194,7 +192,7 @@ function MappedColumn({ name, mapping, onChange }: ColumnProps) {
       </label>
       <input
         type="text"
-        aria-label={`Name of ${label} in the rows`}
+        aria-label={`Column name of ${label}`}
         list="known-columns"
         disabled={mapping === undefined}
         value={to}
@@ -202,7 +200,7 @@ function MappedColumn({ name, mapping, onChange }: ColumnProps) {
         onChange={({ target }) => onChange({ to: target.value, isJson })}
       />
       <select
-        aria-label={`Kind of ${label}`}
+        aria-label={`Type of ${label}`}
         disabled={mapping === undefined}
         value={isJson ? 'json' : 'text'}
         onChange={({ target }) => onChange({ to, isJson: target.value === 'json' })}

@@ -26,7 +26,9 @@ export function NewDataset({ onClose }: { onClose(): void }) {
       head={
         <>
           <ObjectName typed={typed} taken={datasets} onType={setTyped} />
-          {datasets?.includes(typed) && <p className="second">To add rows to it, open it and import them there.</p>}
+          {datasets?.includes(typed) && (
+            <p className="second">After creating it, open the dataset to add or import rows.</p>
+          )}
         </>
       }
       onDone={async (rows) => {

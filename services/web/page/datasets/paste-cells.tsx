@@ -55,9 +55,9 @@ export function PasteCells(props: Props) {
     rectangle.length > maxRows
       ? `At most ${plural(maxRows, 'row')} at a time.`
       : width > columns.length
-        ? `${plural(width, 'column')} were copied, and there are ${count(columns.length)} from here on.`
+        ? `${plural(width, 'column')} copied, but only ${count(columns.length)} available from here.`
         : from === undefined || from > total
-          ? `A row from 1 to ${count(total + 1)}.`
+          ? `Enter a row from 1 to ${count(total + 1)}.`
           : undefined
   const run = async () => {
     if (from === undefined) return
@@ -98,7 +98,7 @@ export function PasteCells(props: Props) {
       </div>
       {rectangle.length > 0 && (
         <p className={fault === undefined ? 'second' : 's-error'} role="status">
-          {fault ?? `${plural(changed, 'row')} ${changed === 1 ? 'changes' : 'change'}, ${count(added)} added.`}
+          {fault ?? `${plural(changed, 'row')} changed, ${count(added)} added.`}
         </p>
       )}
       {rectangle.length > 0 && width <= columns.length && (

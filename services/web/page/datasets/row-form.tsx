@@ -54,7 +54,7 @@ export function RowForm({ title, cells, names, onDone, onClose }: RowFormProps) 
   return (
     <FormDialog
       title={title}
-      act={cells.length > 0 ? 'Change the row' : 'Add the row'}
+      act={cells.length > 0 ? 'Save row' : 'Add row'}
       isReady={isReady}
       run={async () => onDone(fields.map((field) => [field.name, jsonOf(field)] as const))}
       onClose={onClose}
@@ -76,7 +76,7 @@ export function RowForm({ title, cells, names, onDone, onClose }: RowFormProps) 
             setFields((before) => [...before, emptyCell('', Math.max(-1, ...before.map(({ key }) => key)) + 1)])
           }
         >
-          Add a column
+          Add column
         </button>
       </div>
     </FormDialog>
@@ -97,15 +97,15 @@ function CellField({ field, onChange, onRemove }: FieldProps) {
         {stored === null && (
           <input
             type="text"
-            aria-label="Name of the column"
-            placeholder="Name of the column"
+            aria-label="Column name"
+            placeholder="Column name"
             value={name}
             maxLength={1_000}
             onChange={({ target }) => onChange({ name: target.value })}
           />
         )}
         <select
-          aria-label={`Kind of ${label}`}
+          aria-label={`Type of ${label}`}
           value={isJson ? 'json' : 'text'}
           disabled={isLong}
           onChange={({ target }) => onChange({ isJson: target.value === 'json' })}
@@ -113,12 +113,12 @@ function CellField({ field, onChange, onRemove }: FieldProps) {
           <option value="text">Text</option>
           <option value="json">JSON</option>
         </select>
-        <button type="button" className="icon" aria-label={`Leave out ${label}`} title="Leave out" onClick={onRemove}>
+        <button type="button" className="icon" aria-label={`Remove ${label}`} title="Remove" onClick={onRemove}>
           <Icon name="close" />
         </button>
       </div>
       {isLong ? (
-        <p className="second">{count(stored?.length ?? 0)} characters, kept as they are.</p>
+        <p className="second">{count(stored?.length ?? 0)} characters: too long to edit here, kept unchanged.</p>
       ) : (
         <textarea
           aria-label={`Value of ${label}`}

@@ -39,7 +39,7 @@ export function RowReader(props: ReaderProps) {
             Row {count(index + 1)}
             {isRemoved && <span className="s-error"> removed</span>}
           </span>
-          <button type="button" className="icon" aria-label="Close the row" onClick={onClose}>
+          <button type="button" className="icon" aria-label="Close row" onClick={onClose}>
             <Icon name="close" />
           </button>
         </h2>
@@ -49,7 +49,7 @@ export function RowReader(props: ReaderProps) {
               Edit…
             </button>
             <button type="button" className="line" onClick={onToggle}>
-              {isRemoved ? 'Put back' : 'Remove'}
+              {isRemoved ? 'Restore' : 'Remove'}
             </button>
             <button type="button" className="line" disabled={!data} onClick={() => data && onDuplicate?.(data.cells)}>
               Duplicate
@@ -63,7 +63,7 @@ export function RowReader(props: ReaderProps) {
         )}
       </header>
       {error && <FaultBox error={error} onRetry={() => void refetch()} />}
-      {data === null && <p className="second">This row is not here.</p>}
+      {data === null && <p className="second">Row not found.</p>}
       {data && (
         <section aria-label="Row">
           <h3>

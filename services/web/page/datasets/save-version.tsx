@@ -45,7 +45,7 @@ export function SaveVersion({ objectId, version, table, stored, value, edits, on
     [edits.added.length, 'added'],
     [[...edits.changed.keys()].filter((index) => !edits.removed.has(index)).length, 'changed'],
     [edits.removed.size, 'removed'],
-    [edits.columns.length, edits.columns.length === 1 ? 'change of columns' : 'changes of columns'],
+    [edits.columns.length, edits.columns.length === 1 ? 'column change' : 'column changes'],
   ] as const
   return (
     <FormDialog
@@ -65,13 +65,13 @@ export function SaveVersion({ objectId, version, table, stored, value, edits, on
           .filter(([rows]) => rows > 0)
           .map(([rows, what]) => `${count(rows)} ${what}`)
           .join(', ')}
-        . The version that you have changed stays as it is.
+        . The version you edited is not changed.
       </p>
       {isBehind && (
         <>
           <p className="told-hint">
             <span>
-              Meanwhile there is{' '}
+              There is a newer{' '}
               <Link
                 to="/p/$entity/$project/datasets/$objectId/$version"
                 params={{ entity, project, objectId, version: latest.digest }}
@@ -80,11 +80,11 @@ export function SaveVersion({ objectId, version, table, stored, value, edits, on
               >
                 version {latest.index}
               </Link>
-              . What it changed is not in yours.
+              . Its changes are not in yours.
             </span>
           </p>
           <label className="field">
-            <input type="checkbox" checked={isSure} onChange={() => setSure(!isSure)} /> Save mine as the latest
+            <input type="checkbox" checked={isSure} onChange={() => setSure(!isSure)} /> Save mine as latest
           </label>
         </>
       )}

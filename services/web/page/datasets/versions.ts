@@ -87,7 +87,7 @@ const emptyTable = async (project_id: string): Promise<string> =>
 export async function latestOf(projectId: string, objectId: string) {
   const { value, members } = await ask('objectTexts', [baseUrl, projectId, objectId, 'latest'])
   const table = tableOf(projectId, plainText(members.find(([name]) => name === 'rows')?.[1] ?? ''))
-  if (table === undefined) throw new Error('The latest version holds no table')
+  if (table === undefined) throw new Error('The latest version has no table')
   return { value, table }
 }
 

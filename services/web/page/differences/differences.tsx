@@ -90,7 +90,7 @@ function factsOf({ heads }: Compared, zone: string): Fact[] {
       ofRow(({ startedAt }) => moment(startedAt, zone)),
     ),
     both(
-      'Took',
+      'Duration',
       ofRow(({ latencyMs }) => (latencyMs === null ? 'running' : duration(latencyMs))),
     ),
     both(
@@ -107,7 +107,7 @@ function factsOf({ heads }: Compared, zone: string): Fact[] {
     ),
     both('Version', (head) => (head?.version ? `v${ofVersion('version_index')(head)}` : '')),
     both('Class', ofVersion('base_object_class')),
-    both('Made', (head) => (head?.version ? moment(ofVersion('created_at')(head), zone) : '')),
+    both('Created', (head) => (head?.version ? moment(ofVersion('created_at')(head), zone) : '')),
   ]
   return facts.filter(([, one, other]) => one !== '' || other !== '')
 }
@@ -216,7 +216,7 @@ export function DifferencesPage() {
             <h2>{titles[name]}</h2>
             <p className="second" role="status">
               {differences.isCut
-                ? `Too different to be compared whole: the first ${count(differences.found.length)}.`
+                ? `Too many differences: showing the first ${count(differences.found.length)}.`
                 : `${plural(differences.found.length, 'difference')}, ${count(differences.equal)} equal`}
             </p>
             <table aria-label={`Differences of ${titles[name]?.toLowerCase()}`}>

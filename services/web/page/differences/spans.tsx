@@ -66,8 +66,8 @@ export function SpanDifferences({ spans }: { spans: readonly [SpanOf, SpanOf] })
     <section aria-label="Spans">
       <h2>Spans</h2>
       <p className="second" role="status">
-        {count(data.pairs.length - alone)} in both, {count(alone)} in one of them
-        {data.isCut ? '; there are more, or they are too different to be matched' : ''}
+        {count(data.pairs.length - alone)} in both, {count(alone)} in only one
+        {data.isCut ? '; there are more, or they are too different to match' : ''}
       </p>
       <button type="button" className="line" aria-pressed={isLargest} onClick={() => setLargest(!isLargest)}>
         Largest first

@@ -15,10 +15,10 @@ const forms = {
   text: { operators: [':', '=', '~'], example: '' },
   list: { operators: [':', '=', '~'], example: '' },
   status: { operators: [':', '='], example: '' },
-  number: { operators: order, example: 'a number, as in tokens>1000 or tokens>1k' },
-  money: { operators: order, example: 'dollars, as in cost>0.01' },
-  duration: { operators: order, example: 'a time with ms, s, m or h, as in latency>2s' },
-  time: { operators: ['>', '>=', '<', '<='], example: 'a time, as in started>2026-01-05T12:00' },
+  number: { operators: order, example: 'a number, such as tokens>1000 or tokens>1k' },
+  money: { operators: order, example: 'an amount in dollars, such as cost>0.01' },
+  duration: { operators: order, example: 'a duration with ms, s, m or h, such as latency>2s' },
+  time: { operators: ['>', '>=', '<', '<='], example: 'a time, such as started>2026-01-05T12:00' },
 } as const
 
 const unitWords: readonly (readonly [RegExp, string])[] = [
@@ -74,7 +74,7 @@ function ofCondition(term: Cond): Found | undefined {
     const list = values.map(String).join(', ')
     const text = `${field}${operator}${values.length === 1 ? list : `(${list})`}`
     return {
-      message: `There is no field ${field}`,
+      message: `Unknown field ${field}`,
       terms: [
         ...(fault.meant === undefined ? [] : [reread({ ...term, field: fault.meant })]),
         { type: 'word', not: term.not, text },
@@ -86,14 +86,14 @@ function ofCondition(term: Cond): Found | undefined {
   const { operators, example } = forms[kind]
   if (!(operators as readonly Operator[]).includes(operator))
     return {
-      message: `${field} takes ${listed(operators)}, not ${operator}`,
+      message: `${field} supports ${listed(operators)}, not ${operator}`,
       terms: kind === 'time' ? [] : [{ ...term, operator: ':' }],
     }
   const wrong = values.find((value) => !isValue(kind, value))
   if (wrong === undefined) return undefined
   const meant = values.map((value) => (isValue(kind, value) ? value : meantValue(kind, value)))
   return {
-    message: `${field} takes ${kind === 'status' ? listed(statusValues) : example}, not ${String(wrong).slice(0, 60)}`,
+    message: `${field} must be ${kind === 'status' ? listed(statusValues) : example}, not ${String(wrong).slice(0, 60)}`,
     terms: meant.includes(undefined) ? [] : [{ ...term, values: meant as Literal[] }],
   }
 }
@@ -104,7 +104,7 @@ function found(term: Term): Found | undefined {
   const fault = fieldFault(term.field)
   return (
     fault && {
-      message: `There is no field ${term.field}`,
+      message: `Unknown field ${term.field}`,
       terms: fault.meant === undefined ? [] : [{ ...term, field: fault.meant }],
     }
   )

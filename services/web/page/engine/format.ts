@@ -36,9 +36,12 @@ export const columnMoney = (amount: number): string => (amount > 0 && amount < 0
 export const count = (value: number): string =>
   Number.isInteger(value) && Math.abs(value) < 1_000 ? String(value) : value.toLocaleString('en-US')
 
+let pluralRules: Intl.PluralRules | undefined
 /** `1 call`, `2 calls`. */
-export const plural = (value: number, one: string, more = `${one}s`): string =>
-  `${count(value)} ${value === 1 ? one : more}`
+export function plural(value: number, one: string, more = `${one}s`): string {
+  pluralRules ??= new Intl.PluralRules('en')
+  return `${count(value)} ${pluralRules.select(value) === 'one' ? one : more}`
+}
 
 export function bytes(size: number): string {
   if (size < 1024) return `${size} B`
@@ -93,6 +96,6 @@ export function age(iso: string, nowMs: number = Date.now()): string {
 
 /** Uses each kind of format once: the first use in a process takes 20 to 50 ms, in whichever thread. */
 export function loadFormats(): void {
-  count(1_000)
+  plural(1_000, 'call')
   moment(new Date(0).toISOString(), 'UTC')
 }

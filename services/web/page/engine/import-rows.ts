@@ -114,9 +114,9 @@ function cellAt(text: string, at: number, delimiter: string): { cell: string; en
     return { cell: text.slice(at, end), end }
   }
   const { cell, end: closed, isClosed } = quotedAt(text, at + 1)
-  if (!isClosed) return { cell, end: closed, fault: 'a quote is not closed' }
+  if (!isClosed) return { cell, end: closed, fault: 'missing closing quote' }
   const end = restOfCell(text, closed, delimiter)
-  return { cell, end, ...(end > closed && { fault: 'text stands behind a quote' }) }
+  return { cell, end, ...(end > closed && { fault: 'text after a closing quote' }) }
 }
 
 /** Records of delimited text as RFC 4180 has them: quotes hold delimiters, line ends and doubled quotes. */
@@ -165,7 +165,7 @@ function ofDelimited(text: string, usual: string): Imported {
   for (const { line, cells, fault } of records) {
     const reason =
       fault ??
-      (cells.length > names.length ? `it has ${cells.length} cells, and there are ${names.length} columns` : undefined)
+      (cells.length > names.length ? `it has ${cells.length} cells, but there are ${names.length} columns` : undefined)
     if (reason !== undefined) faults.push({ line, reason })
     else rows.push(cells.map((cell, n) => [names[n] as string, JSON.stringify(cell)] as const))
   }
@@ -194,7 +194,7 @@ function ofItems(items: readonly { line: number; text: string }[], what: string)
   for (const { line, text } of items) {
     const fault = jsonFault(text)
     if (fault !== undefined) faults.push({ line, reason: fault })
-    else if (!text.trimStart().startsWith('{')) faults.push({ line, reason: `${what} is no object` })
+    else if (!text.trimStart().startsWith('{')) faults.push({ line, reason: `${what} is not an object` })
     else rows.push(membersOfText(text))
   }
   return { columns: columnsOf(rows), rows, faults }

@@ -48,8 +48,8 @@ function checkLength(length: number, least: unknown, most: unknown, what: string
 /** Checks a value by itself, without its parts. */
 function checkAlone(value: unknown, schema: Schema, wrong: Wrong): void {
   const same = (one: unknown) => JSON.stringify(one) === JSON.stringify(value)
-  if (Array.isArray(schema.enum) && !schema.enum.some(same)) wrong('is none of the values that may be')
-  if ('const' in schema && !same(schema.const)) wrong('is another value')
+  if (Array.isArray(schema.enum) && !schema.enum.some(same)) wrong('is not one of the allowed values')
+  if ('const' in schema && !same(schema.const)) wrong('is not the expected value')
   if (typeof value === 'number') checkNumber(value, schema, wrong)
   if (typeof value === 'string') checkLength([...value].length, schema.minLength, schema.maxLength, 'characters', wrong)
   if (Array.isArray(value)) checkLength(value.length, schema.minItems, schema.maxItems, 'elements', wrong)
@@ -77,7 +77,8 @@ export function schemaFaults(answer: unknown, schema: unknown): Fault[] {
   const checkChoices = (value: unknown, now: Schema, depth: number, wrong: Wrong): void => {
     for (const word of ['anyOf', 'oneOf'] as const) {
       const choices = now[word]
-      if (Array.isArray(choices) && choices.every((one) => fails(value, one, depth))) wrong('fits none of the choices')
+      if (Array.isArray(choices) && choices.every((one) => fails(value, one, depth)))
+        wrong('matches none of the alternatives')
     }
   }
   function check(value: unknown, of: unknown, path: string, depth: number): void {
@@ -85,7 +86,7 @@ export function schemaFaults(answer: unknown, schema: unknown): Fault[] {
     const wrong = (reason: string): void => {
       if (faults.length < maxFaults) faults.push({ path: path.replace(/^\./, ''), reason })
     }
-    if (now === false) wrong('may not be there')
+    if (now === false) wrong('is not allowed')
     if (!isObject(now) || depth > maxDepth) return
     const type = typeOf(value)
     const types = [now.type].flat().filter((one) => one !== undefined)
@@ -98,7 +99,7 @@ export function schemaFaults(answer: unknown, schema: unknown): Fault[] {
     if (Array.isArray(now.allOf)) for (const one of now.allOf) check(value, one, path, depth + 1)
     if (isObject(value) && Array.isArray(now.required))
       for (const name of now.required)
-        if (!Object.hasOwn(value, String(name))) wrong(`lacks ${String(name).slice(0, 80)}`)
+        if (!Object.hasOwn(value, String(name))) wrong(`is missing ${String(name).slice(0, 80)}`)
     for (const [part, own, below] of partsOf(value, now)) check(part, own, path + below, depth + 1)
   }
   check(answer, schema, '', 0)

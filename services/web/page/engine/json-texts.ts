@@ -56,7 +56,7 @@ export function jsonFault(text: string): string | undefined {
     JSON.parse(text)
     return undefined
   } catch (error) {
-    return error instanceof Error ? error.message : 'This is no JSON'
+    return error instanceof Error ? error.message : 'Not valid JSON'
   }
 }
 

@@ -15,8 +15,8 @@ const nameNear = (typed: string): string =>
 /** Undefined for a name that can be taken, and for nothing yet. */
 export function nameFault(typed: string, taken: readonly string[] = []): string | undefined {
   if (typed === '') return undefined
-  if (taken.includes(typed)) return 'This name is taken'
-  if (typed.length > maxLength) return `A name has at most ${maxLength} characters`
+  if (taken.includes(typed)) return 'This name is already used'
+  if (typed.length > maxLength) return `Use at most ${maxLength} characters`
   if (/^[\w.-]*\w[\w.-]*$/.test(typed)) return undefined
   const near = nameNear(typed)
   return `Use letters A to Z, digits, ".", "_" and "-" only${/\w/.test(near) ? `, such as ${near}` : ''}`

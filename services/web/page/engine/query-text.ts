@@ -48,7 +48,7 @@ function quoted(reader: Reader): string {
     if (letter === '\\' && /["\\]/.test(reader.text[reader.at + 1] ?? '')) reader.at++
     value += reader.text[reader.at]
   }
-  throw new QueryFault('A quote is not closed', from)
+  throw new QueryFault('Missing closing quote', from)
 }
 
 function bare(reader: Reader, stop: RegExp): string {
@@ -61,7 +61,7 @@ function literal(reader: Reader, field: string): Literal {
   if (reader.text[reader.at] === '"') return quoted(reader)
   const from = reader.at
   const text = bare(reader, /[\s(),]/)
-  if (text === '') throw new QueryFault(`A value is missing after ${field}`, from)
+  if (text === '') throw new QueryFault(`Missing value after ${field}`, from)
   if (text === 'true' || text === 'false') return text === 'true'
   if (text === 'null') return null
   const kind = kindOfField(field)
@@ -92,7 +92,7 @@ function values(reader: Reader, field: string): Literal[] {
     const letter = reader.text[reader.at]
     reader.at++
     if (letter === ')') return found
-    if (letter !== ',') throw new QueryFault('A list is not closed', from)
+    if (letter !== ',') throw new QueryFault('Missing ) at the end of a list', from)
   }
 }
 
@@ -102,11 +102,11 @@ function term(reader: Reader): Term {
   if (reader.text[reader.at] === '(') {
     const from = reader.at
     reader.at++
-    if (++reader.depth > maxDepth) throw new QueryFault('Too many brackets', from)
+    if (++reader.depth > maxDepth) throw new QueryFault('Too many parentheses', from)
     const any = alternatives(reader)
     reader.depth--
     space(reader)
-    if (reader.text[reader.at] !== ')') throw new QueryFault('A bracket is not closed', from)
+    if (reader.text[reader.at] !== ')') throw new QueryFault('Missing )', from)
     reader.at++
     return { type: 'group', not, any }
   }
@@ -118,7 +118,7 @@ function term(reader: Reader): Term {
     const [, kind, what = ''] = special
     if (kind === 'has') return { type: 'has', not, field: what }
     if (what !== 'root' && what !== 'running')
-      throw new QueryFault(`is: takes root or running, not ${what.slice(0, 60)}`, reader.at - what.length)
+      throw new QueryFault(`is: must be root or running, not ${what.slice(0, 60)}`, reader.at - what.length)
     return { type: 'is', not, what }
   }
   const field = fieldForm.exec(rest)?.[0]
@@ -130,7 +130,7 @@ function term(reader: Reader): Term {
   }
   const from = reader.at
   const text = bare(reader, /[\s()"]/)
-  if (text === '') throw new QueryFault('A term is missing', from)
+  if (text === '') throw new QueryFault('Missing term', from)
   return { type: 'word', not, text }
 }
 
@@ -142,7 +142,7 @@ function alternatives(reader: Reader): Expression {
     if (rest === '' || rest.startsWith(')'))
       return any.length === 1 && any[0]?.length === 0 ? [] : checked(any, reader.at)
     if (/^OR(?=\s|\(|$)/.test(rest)) {
-      if (any.at(-1)?.length === 0) throw new QueryFault('OR stands between two terms', reader.at)
+      if (any.at(-1)?.length === 0) throw new QueryFault('OR needs a term on both sides', reader.at)
       reader.at += 2
       any.push([])
     } else any.at(-1)?.push(term(reader))
@@ -150,7 +150,7 @@ function alternatives(reader: Reader): Expression {
 }
 
 function checked(any: Expression, at: number): Expression {
-  if (any.at(-1)?.length === 0) throw new QueryFault('OR stands between two terms', at)
+  if (any.at(-1)?.length === 0) throw new QueryFault('OR needs a term on both sides', at)
   return any
 }
 
@@ -158,7 +158,7 @@ function checked(any: Expression, at: number): Expression {
 export function parseQuery(text: string): Expression {
   const reader = { text, at: 0, depth: 0 }
   const found = alternatives(reader)
-  if (reader.at < text.length) throw new QueryFault('A bracket was never opened', reader.at)
+  if (reader.at < text.length) throw new QueryFault('Unexpected )', reader.at)
   return found
 }
 

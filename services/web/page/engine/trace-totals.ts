@@ -1,5 +1,5 @@
 // Figures of a whole trace in a row of the list: its status, and its usage.
-import { count } from './format.ts'
+import { plural } from './format.ts'
 import { type Row, type Status, statusNames } from './rows.ts'
 
 /** Totals as the route of whole traces answers them. */
@@ -16,10 +16,6 @@ export type Totals = {
 /** Undefined while they are on their way; a text says why there are none. */
 export type TotalsOfRow = Totals | string | undefined
 
-const plurals = new Intl.PluralRules('en')
-export const counted = (number: number, one: string, many = `${one}s`): string =>
-  `${count(number)} ${plurals.select(number) === 'one' ? one : many}`
-
 /** Errors of a trace but for that of the root. */
 const errorsBelow = (row: Pick<Row, 'exception'>, totals: TotalsOfRow): number =>
   typeof totals === 'object' ? Math.max(0, totals.errors - (row.exception === null ? 0 : 1)) : 0
@@ -32,7 +28,7 @@ export function outcomeOf(
   const below = errorsBelow(row, totals)
   const status = below > 0 && row.status === 'success' ? 'descendant_error' : row.status
   if (below === 0) return { status, label: statusNames[status] }
-  const said = `${counted(below, 'error')} below`
+  const said = `${plural(below, 'error')} below`
   return { status, label: status === 'descendant_error' ? said : `${statusNames[status]}, ${said}` }
 }
 

@@ -67,7 +67,7 @@ export function Heads({ data, ids, runs, lower, chosen, onChange }: HeadsProps) 
                     title="Which direction is better"
                     onClick={() => onChange({ lower: toggled(lower, name) })}
                   >
-                    {isLowerBetter ? 'less is better' : 'more is better'}
+                    {isLowerBetter ? 'lower is better' : 'higher is better'}
                   </button>
                 </th>
                 {data.heads[metric]?.map(({ mean, count: rows, change }, run) => (

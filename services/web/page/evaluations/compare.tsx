@@ -26,7 +26,7 @@ const rowHeight = 52
 const filters = {
   regressed: 'Regressed',
   improved: 'Improved',
-  different: 'Other output',
+  different: 'Changed output',
   error: 'Errors',
   disagree: 'Scorers disagree',
 } as const
@@ -153,11 +153,11 @@ function RunChip({ id, place, head, drag, onFirst, onRemove }: ChipProps) {
       {place === 0 ? (
         <span className="dim"> baseline </span>
       ) : (
-        <button type="button" aria-label={`Make ${letter} the baseline`} title="Make it the baseline" onClick={onFirst}>
+        <button type="button" aria-label={`Use ${letter} as baseline`} title="Use as baseline" onClick={onFirst}>
           <Icon name="left" />
         </button>
       )}
-      <button type="button" aria-label={`Take ${letter} out`} title="Take it out" onClick={onRemove}>
+      <button type="button" aria-label={`Remove ${letter}`} title="Remove" onClick={onRemove}>
         <Icon name="close" />
       </button>
     </span>

@@ -95,7 +95,7 @@ export function ComparedReader({ row, example, metrics, isLower, onClose }: Read
               )}
             </h3>
             {cell === null ? (
-              <p className="dim">This run does not have the row.</p>
+              <p className="dim">This run does not have this row.</p>
             ) : (
               <>
                 <p className={`said ${cell.error === null ? '' : 's-error'}`}>

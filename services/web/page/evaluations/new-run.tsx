@@ -68,7 +68,7 @@ export function NewRun({ projectId, onClose }: { projectId: string; onClose(): v
   return (
     <FormDialog
       title="New run"
-      act="Run it"
+      act="Run"
       isReady={chosenEvaluation !== undefined && chosenModel !== undefined}
       run={async () => {
         if (chosenEvaluation === undefined || chosenModel === undefined) return
@@ -79,15 +79,15 @@ export function NewRun({ projectId, onClose }: { projectId: string; onClose(): v
       onClose={onClose}
     >
       {fault && <FaultBox error={fault} onRetry={() => void Promise.all([evaluations.refetch(), models.refetch()])} />}
-      {evaluations.data?.length === 0 && <p className="second">This project holds no evaluation yet.</p>}
-      {models.data?.length === 0 && <p className="second">This project holds no model yet.</p>}
+      {evaluations.data?.length === 0 && <p className="second">This project has no evaluations yet.</p>}
+      {models.data?.length === 0 && <p className="second">This project has no models yet.</p>}
       {isKnown && evaluations.data.length > 0 && (
         <Choose label="Evaluation" of={evaluations.data} value={chosenEvaluation ?? ''} onChange={setEvaluation} />
       )}
       {isKnown && models.data.length > 0 && (
         <Choose label="Model" of={models.data} value={chosenModel ?? ''} onChange={setModel} />
       )}
-      <p className="second">The server asks the model for each row of the dataset, and the scorers for each answer.</p>
+      <p className="second">The server runs the model on each row of the dataset, then the scorers on each answer.</p>
     </FormDialog>
   )
 }

@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
-import { mayWrite, useSession } from '../api/session.ts'
+import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import {
   binOf,
   type Distribution,
@@ -154,7 +154,7 @@ export function EvaluationRun() {
               <dd title={head.startedAt}>{moment(head.startedAt, zone)}</dd>
             </div>
             <div>
-              <dt>Took</dt>
+              <dt>Duration</dt>
               <dd>{head.latencyMs === null ? 'running' : duration(head.latencyMs)}</dd>
             </div>
             <div>
@@ -277,7 +277,7 @@ export function EvaluationRun() {
           type="button"
           className="line"
           disabled={!again.may || head === undefined || again.isPending}
-          title={again.may ? 'The same evaluation of the same model, by this server' : 'This key may not write'}
+          title={again.may ? 'Run the same evaluation with the same model on this server' : noWrite}
           onClick={() => head && again.mutate(head)}
         >
           Run again

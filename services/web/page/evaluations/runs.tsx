@@ -3,7 +3,7 @@ import { useQueries } from '@tanstack/react-query'
 import { Link, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
-import { mayWrite, useSession } from '../api/session.ts'
+import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { objectRefOf, type RunHead, refLabel } from '../engine/evaluation-rows.ts'
 import { age, count, duration, moment, plural } from '../engine/format.ts'
 import { statusNames } from '../engine/rows.ts'
@@ -66,7 +66,7 @@ export function EvaluationRuns() {
   const [range, setRange] = useState({ from: 0, to: 40 })
   const [isMaking, setMaking] = useState(false)
   const { data: session } = useSession()
-  const reason = mayWrite(session) ? undefined : 'This key may not write'
+  const reason = mayWrite(session) ? undefined : noWrite
   const [marked, setMarked] = useState<readonly string[]>([])
   const { data, error, refetch } = useRuns(projectId)
   const all = data?.heads ?? []
@@ -199,7 +199,7 @@ export function EvaluationRuns() {
     },
     {
       name: 'took',
-      head: 'Took',
+      head: 'Duration',
       width: '8rem',
       isNumber: true,
       cell: ({ latencyMs }) => (latencyMs === null ? 'running' : duration(latencyMs)),
@@ -212,7 +212,7 @@ export function EvaluationRuns() {
       return (
         <Empty title="No evaluation runs yet">
           <p className="second">
-            A run appears here as soon as an SDK records <code>Evaluation.evaluate</code>, or the server is asked by{' '}
+            A run appears here when an SDK records <code>Evaluation.evaluate</code>, or when you call{' '}
             <code>POST /evaluations/evaluate_model</code>.
           </p>
           <pre tabIndex={0}>{`import weave
@@ -281,7 +281,7 @@ await evaluation.evaluate(model)`}</pre>
         {trend !== undefined && heads.length > 1 && (
           <>
             <label className="field">
-              <span className="dim">Over runs</span>
+              <span className="dim">Score over runs</span>
               <select
                 value={trend}
                 onChange={({ target }) => void navigate({ search: (old) => ({ ...old, score: target.value }) })}
@@ -302,7 +302,7 @@ await evaluation.evaluate(model)`}</pre>
       {isMaking && <NewRun projectId={projectId} onClose={() => setMaking(false)} />}
       <footer className="foot" role="status">
         <span className="num">{data && `${plural(heads.length, 'run')}`}</span>
-        {all.length === 500 && <span className="dim">the latest 500</span>}
+        {all.length === 500 && <span className="dim">latest 500</span>}
         <span className="grow" />
         <span className="dim">
           <kbd>x</kbd> mark · <kbd>c</kbd> compare · <kbd>Enter</kbd> open

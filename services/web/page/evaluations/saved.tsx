@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { json } from '../api/client.ts'
-import { mayWrite, useSession } from '../api/session.ts'
+import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { plural } from '../engine/format.ts'
 import { useProject } from '../frame/project-page.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -81,7 +81,7 @@ export function SaveComparison({ runs, metrics }: { runs: string[]; metrics: str
       await client.invalidateQueries({ queryKey: ['comparisons', projectId] })
     },
   })
-  const reason = mayWrite(session) ? undefined : 'This key may not write'
+  const reason = mayWrite(session) ? undefined : noWrite
   const submit = (event: FormEvent) => {
     event.preventDefault()
     save.mutate()
@@ -98,7 +98,7 @@ export function SaveComparison({ runs, metrics }: { runs: string[]; metrics: str
         Save
       </button>
       {isOpen && (
-        <Dialog title="Save the comparison" onClose={() => setOpen(false)}>
+        <Dialog title="Save comparison" onClose={() => setOpen(false)}>
           <form className="stack" onSubmit={submit}>
             <label className="field">
               <span>Name</span>

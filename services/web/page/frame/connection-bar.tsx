@@ -11,7 +11,7 @@ export function ConnectionBar() {
       {isAway && (
         <div className="notice bad">
           <span>
-            The server cannot be reached. <span className="second">What shows may be out of date.</span>
+            Cannot reach the server. <span className="second">Data may be out of date.</span>
           </span>
           <span className="grow" />
           {/* Not read out each second. */}

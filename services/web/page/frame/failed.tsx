@@ -29,7 +29,7 @@ function mayLoadAgain(): boolean {
 }
 
 const missing = new Error('A file of this page could not be loaded. The server may have been upgraded.')
-const away = new Error('This page could not be loaded. It opens by itself when the server can be reached again.')
+const away = new Error('This page could not be loaded. It opens automatically when the server is reachable again.')
 
 export function Failed({ error }: ErrorComponentProps) {
   const isMissing = isMissingFile(error)

@@ -128,7 +128,13 @@ export function Frame({ crumbs, title, acts, of, children }: FrameProps) {
             </>
           )}
         </Menu>
-        <button type="button" className="help" aria-label="Keys" title="Keys (?)" onClick={openKeySheet}>
+        <button
+          type="button"
+          className="help"
+          aria-label="Keyboard shortcuts"
+          title="Keyboard shortcuts (?)"
+          onClick={openKeySheet}
+        >
           <Icon name="help" />
         </button>
       </nav>

@@ -8,9 +8,9 @@ import { Icon } from '../parts/icon.tsx'
 import { useConnection } from './connection-bar.tsx'
 
 const words: Record<HealthStatus, string> = {
-  ok: 'The server is well',
-  degraded: 'A part of the server is not well',
-  unavailable: 'The server does not work',
+  ok: 'Server is healthy',
+  degraded: 'Server is degraded',
+  unavailable: 'Server is unavailable',
 }
 
 /** Questions that take longer do not keep the sign away. */
@@ -56,7 +56,7 @@ export function HealthSign() {
   })
   const status = isAway ? 'unavailable' : data
   if (status === undefined) return null
-  const label = isAway ? 'The server does not answer' : words[status]
+  const label = isAway ? 'Server is not responding' : words[status]
   const sign = (
     <span className={status === 'ok' ? 's-success' : 's-error'}>
       <Icon name={status === 'ok' ? 'success' : 'error'} />

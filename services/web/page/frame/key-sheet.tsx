@@ -7,7 +7,7 @@ export function KeySheet({ onClose }: { onClose(): void }) {
   const names = Object.keys(keyTable) as KeyName[]
   const scopes = [...new Set(names.map((name) => keyTable[name].scope))]
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
       {scopes.map((scope) => (
         <section key={scope}>
           <h3>{scope}</h3>

@@ -15,7 +15,7 @@ export function NotFound() {
   return (
     <Frame title="Not found" crumbs={<span className="at">Not found</span>}>
       <div className="center">
-        <h1>There is no such page</h1>
+        <h1>Page not found</h1>
         <form role="search" onSubmit={submit} style={{ display: 'flex', gap: 8 }}>
           <input
             type="search"

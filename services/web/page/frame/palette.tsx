@@ -48,7 +48,7 @@ function targetsOfRef(text: string, navigate: ReturnType<typeof useNavigate>): T
     { key: text, label, hint: `${kind} of ${entity}/${project}`, icon: kind === 'call' ? 'calls' : 'other', go },
     ...(kind === 'call'
       ? []
-      : [{ key: 'ref', label: 'Calls that were given it', hint: 'filter', icon: 'filter', go: calls } as const]),
+      : [{ key: 'ref', label: 'Calls that used it', hint: 'filter', icon: 'filter', go: calls } as const]),
   ]
 }
 
@@ -195,8 +195,8 @@ export function Palette({ here, onClose }: PaletteProps) {
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={targets[chosen] && `palette-${chosen}`}
-        aria-label="A project, an id, a ref, or words"
-        placeholder="A project, an id, a ref, or words"
+        aria-label="A project, an ID, a ref, or text"
+        placeholder="A project, an ID, a ref, or text"
         value={text}
         onChange={(event) => {
           setText(event.target.value)
@@ -220,7 +220,7 @@ export function Palette({ here, onClose }: PaletteProps) {
           </button>
         ))}
       </div>
-      {targets.length === 0 && <p className="dim">Nothing by this name</p>}
+      {targets.length === 0 && <p className="dim">No results</p>}
     </Dialog>
   )
 }

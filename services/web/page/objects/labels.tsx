@@ -97,8 +97,8 @@ export function Labels({ tags, aliases, ...version }: Version & { tags: string[]
             label={kind === 'tag' ? 'Tag' : 'Alias'}
             hint={
               kind === 'tag'
-                ? 'Any number of versions may have it.'
-                : 'One version has it: another one that has it now loses it.'
+                ? 'Several versions can have the same tag.'
+                : 'Only one version has an alias. If another version has it, it moves to this one.'
             }
           >
             <input value={label} onChange={({ target }) => setLabel(target.value)} maxLength={200} />

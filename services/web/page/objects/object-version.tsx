@@ -45,7 +45,7 @@ export function ObjectVersion() {
       : [
           ['Version', `v${String(data.head.version_index ?? '?')}${data.head.is_latest === 1 ? ', the latest' : ''}`],
           ['Class', textOf(data.head.base_object_class)],
-          ['Made', moment(textOf(data.head.created_at), zone)],
+          ['Created', moment(textOf(data.head.created_at), zone)],
           ['By', textOf(data.head.platform_user_id ?? data.head.wb_user_id)],
           ['Size', bytes(data.bytes)],
           ['Digest', textOf(data.head.digest)],
@@ -66,7 +66,7 @@ export function ObjectVersion() {
         <div className="object-page">
           <Versions projectId={projectId} objectId={objectId} version={version} search={search} />
           <div className="center" role="status">
-            <h1>{deletedAt === undefined ? 'This version is not here' : 'This version was deleted'}</h1>
+            <h1>{deletedAt === undefined ? 'Version not found' : 'This version was deleted'}</h1>
             <p className="second">
               <T text={error.message} />
               {deletedAt !== undefined && (
@@ -129,7 +129,7 @@ export function ObjectVersion() {
             )}
             {data === undefined && (
               <span className="hidden" role="status">
-                Loading the object
+                Loading object
               </span>
             )}
           </article>

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
-import { mayWrite, useSession } from '../api/session.ts'
+import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { NewDataset } from '../datasets/new-dataset.tsx'
 import { bytes, moment } from '../engine/format.ts'
 import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
@@ -49,7 +49,7 @@ function Nothing({ isOp, kind, title }: { isOp: boolean; kind: ObjectKind | unde
   return (
     <Empty title={isOp ? 'No ops yet' : kind ? 'No objects of this kind yet' : 'No objects yet'}>
       <p className="second">
-        {isOp ? 'Functions that are traced show here:' : 'What is published shows here, version by version:'}
+        {isOp ? 'Traced functions appear here:' : 'Published objects appear here with all their versions:'}
       </p>
       <pre>
         {isOp ? '@weave.op\ndef answer(question): …' : 'weave.publish({"system": "Be brief."}, name="my-prompt")'}
@@ -180,7 +180,7 @@ export function Objects() {
     },
     {
       name: 'made',
-      head: 'Made',
+      head: 'Created',
       width: '13.6rem',
       isNumber: true,
       cell: ({ created_at }) => (
@@ -201,7 +201,7 @@ export function Objects() {
           title={
             page > 0
               ? 'Nothing on this page'
-              : objectId && 'No version of this object is here: none was saved, or all were deleted'
+              : objectId && 'This object has no versions: none was saved, or all were deleted'
           }
         />
       )
@@ -238,7 +238,7 @@ export function Objects() {
             type="button"
             className="line"
             disabled={!mayWrite(session)}
-            title={mayWrite(session) ? undefined : 'This key may not write'}
+            title={mayWrite(session) ? undefined : noWrite}
             onClick={() => setMakes(true)}
           >
             New dataset…

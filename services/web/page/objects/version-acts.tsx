@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { baseUrl, json } from '../api/client.ts'
-import { mayWrite, useSession } from '../api/session.ts'
+import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { createVersion } from '../datasets/versions.ts'
 import { jsonFault, prettyJson } from '../engine/json-texts.ts'
 import { T } from '../parts/text.tsx'
@@ -68,11 +68,11 @@ function NewVersion({ page = 'objects', projectId, objectId, digest, isLatest, o
       onClose={onClose}
     >
       <p>
-        The version that shows stays as it is. {!isLatest && 'There is a later one: what it changed is not in here.'}
+        The current version is not changed. {!isLatest && 'There is a newer version; its changes are not included.'}
       </p>
       <Field
         label="Value"
-        hint={(error ?? undefined)?.message ?? fault ?? 'JSON; numbers are stored as they are written'}
+        hint={(error ?? undefined)?.message ?? fault ?? 'JSON. Numbers are stored exactly as written.'}
       >
         <textarea
           rows={16}
@@ -100,8 +100,8 @@ function Deletion({
   const readAgain = useReadAgain()
   return (
     <Confirm
-      title="Delete the version"
-      act="Delete it"
+      title="Delete version"
+      act="Delete"
       run={async () => {
         await json('objects.delete', { project_id: projectId, object_id: objectId, digests: [digest] })
         await readAgain()
@@ -110,8 +110,8 @@ function Deletion({
       onClose={onClose}
     >
       <p>
-        This version of <T text={objectId} max={80} /> is deleted; others stay.
-        {used !== undefined && ` Calls that were given it: ${callsText(used)}.`} Refs to it lead nowhere then.
+        This deletes one version of <T text={objectId} max={80} />. Other versions are kept.
+        {used !== undefined && ` Calls that used it: ${callsText(used)}.`} References to it stop working.
       </p>
     </Confirm>
   )
@@ -123,8 +123,8 @@ export function VersionActs(props: Props) {
   const { data: session } = useSession()
   const ref = `weave:///${projectId}/${isOp ? 'op' : 'object'}/${objectId}:${digest}`
   const { data: used } = useGivenTo(projectId, [ref])
-  const mayNot = mayWrite(session) ? undefined : 'This key may not write'
-  const tooLong = bytes > maxEdited ? 'Values above 64 KiB are not edited here' : undefined
+  const mayNot = mayWrite(session) ? undefined : noWrite
+  const tooLong = bytes > maxEdited ? 'Values above 64 KiB cannot be edited here' : undefined
   const close = () => setOpen(undefined)
   return (
     <div className="acts">

@@ -22,11 +22,11 @@ function Likely({ tokens }: { tokens: readonly Token[] }) {
   return (
     <div>
       <button type="button" className="line" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
-        Probabilities
+        Log probabilities
       </button>{' '}
-      <span className="second num">on average {shareText(Math.min(1, Math.exp(mean)))}</span>
+      <span className="second num">average {shareText(Math.min(1, Math.exp(mean)))}</span>
       {isShown && (
-        <div className="said likely" dir="auto" role="group" aria-label="Probability of each part">
+        <div className="said likely" dir="auto" role="group" aria-label="Probability of each token">
           {tokens.slice(0, maxShown).map(({ text }, place) => {
             const share = shares[place] as number
             return (
@@ -36,7 +36,7 @@ function Likely({ tokens }: { tokens: readonly Token[] }) {
               </span>
             )
           })}
-          {tokens.length > maxShown && <p className="dim">The first {count(maxShown)} parts.</p>}
+          {tokens.length > maxShown && <p className="dim">Showing the first {count(maxShown)} tokens.</p>}
         </div>
       )}
     </div>

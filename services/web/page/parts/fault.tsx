@@ -7,10 +7,10 @@ import { moment } from '../engine/format.ts'
 import { useZone } from '../preferences.ts'
 
 const advice: Record<number, string> = {
-  403: 'This key has no right to read here.',
-  501: 'This server does not do that.',
-  502: 'A shorter time range or fewer conditions need less.',
-  504: 'A shorter time range or fewer conditions take less time.',
+  403: 'You don’t have permission to read this.',
+  501: 'This server does not support that.',
+  502: 'Try a shorter time range or fewer conditions.',
+  504: 'Try a shorter time range or fewer conditions.',
 }
 
 /** Seconds until it is asked again by itself; 0 = it is not. Every refusal counts anew, also the one of a repetition. */
@@ -43,7 +43,7 @@ function Deleted({ values, at }: { values: FaultValues; at: string }) {
     <div className="center" role="status">
       <h2>{values.reason.slice(0, 400)}</h2>
       <p className="second">
-        Deleted <time dateTime={at}>{moment(at, zone)}</time>. What names it keeps the name.
+        Deleted <time dateTime={at}>{moment(at, zone)}</time>. References to it remain.
       </p>
     </div>
   )
@@ -57,7 +57,7 @@ export function FaultBox({ error, onRetry, children }: { error: unknown; onRetry
   return (
     <div className="center">
       <div className="fault" role="alert">
-        <h2>{error instanceof Error ? error.message.slice(0, 400) : 'Something failed'}</h2>
+        <h2>{error instanceof Error ? error.message.slice(0, 400) : 'Something went wrong'}</h2>
         {values && (
           <p className="second">
             {values.asked}
@@ -73,7 +73,7 @@ export function FaultBox({ error, onRetry, children }: { error: unknown; onRetry
             <button
               type="button"
               className="line"
-              title="With $KEY in place of the key"
+              title="With $KEY instead of your key"
               onClick={() => void navigator.clipboard.writeText(values.curl ?? '')}
             >
               Copy as curl
@@ -90,7 +90,7 @@ export function Stale({ ms }: { ms: number }) {
   if (ms <= 0) return null
   return (
     <div className="notice" role="status">
-      May lack what was written in the last {Math.max(1, Math.round(ms / 1_000))} s
+      Data from the last {Math.max(1, Math.round(ms / 1_000))} s may be missing
     </div>
   )
 }

@@ -34,7 +34,7 @@ export function HtmlPreview({ text }: { text: string }) {
       </button>
       {isOpen && (
         <Dialog title="Preview" className="html-preview" onClose={() => setIsOpen(false)}>
-          <p className="dim">Without scripts, styles of its own, and whatever lies elsewhere.</p>
+          <p className="dim">Shown without scripts, its own styles and external content.</p>
           <Frame html={text} />
         </Dialog>
       )}

@@ -234,10 +234,10 @@ export const JsonView = memo(function JsonView({ root, label, name, at: start = 
                   ? 'none'
                   : `${hits.place + 1} / ${hits.offsets.length}${hits.isCut ? '+' : ''}`}
               </span>
-              <button type="button" className="icon" aria-label="Previous hit" onClick={() => step(-1)}>
+              <button type="button" className="icon" aria-label="Previous match" onClick={() => step(-1)}>
                 <Icon name="up" />
               </button>
-              <button type="button" className="icon" aria-label="Next hit" onClick={() => step(1)}>
+              <button type="button" className="icon" aria-label="Next match" onClick={() => step(1)}>
                 <Icon name="down" />
               </button>
             </>

@@ -49,7 +49,7 @@ export function Lines({ of, label }: { of: LineDifferences; label: string }) {
     <>
       <p className="second" role="status">
         {count(removed)} {linesOf(removed)} only in A, {count(added)} only in B
-        {isCut && `; the first ${count(lines.length)} show`}
+        {isCut && `; showing the first ${count(lines.length)}`}
       </p>
       <table className="lines" aria-label={label}>
         <colgroup>

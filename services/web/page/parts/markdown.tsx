@@ -125,7 +125,7 @@ export function MarkdownSwitch() {
       type="button"
       className="line"
       aria-pressed={isOn}
-      title="Answers as Markdown, or as they were sent (m)"
+      title="Answers as Markdown or as plain text (m)"
       onClick={() => setPreference('markdown', isOn ? 'off' : 'on')}
     >
       Markdown

@@ -52,7 +52,7 @@ export async function load(project: string, source: MediaSource, most: number, s
   const { vals } = await json('refs.read_batch', { refs: [source.ref] }, { signal })
   const inner = filesObject(vals[0])
   const [, owner] = /^weave:\/\/\/([^/]+\/[^/]+)\//.exec(source.ref) ?? []
-  if (inner?.from !== 'file' || owner === undefined) throw new Error('This object holds no file')
+  if (inner?.from !== 'file' || owner === undefined) throw new Error('This object has no file')
   return fileOf(owner, inner.digest, most, signal)
 }
 
@@ -84,7 +84,7 @@ function Elsewhere({ address, name }: { address: string; name: string }) {
     <p className="media elsewhere">
       <Icon name="image" label="media" />
       <span>
-        <T text={name} max={80} /> <span className="dim">lies elsewhere and is not loaded:</span>{' '}
+        <T text={name} max={80} /> <span className="dim">is external and not loaded:</span>{' '}
         {target === null ? <T text={address} max={300} /> : <OutLink address={target}>{address.slice(0, 120)}</OutLink>}
       </span>
     </p>
@@ -149,7 +149,7 @@ function Picture({ url, name, className, tabIndex }: PictureProps) {
   const [isLarge, setLarge] = useState(false)
   return (
     <>
-      <button type="button" className={className} tabIndex={tabIndex} title="Larger" onClick={() => setLarge(true)}>
+      <button type="button" className={className} tabIndex={tabIndex} title="Enlarge" onClick={() => setLarge(true)}>
         <img src={url} alt={name.slice(0, 120)} decoding="async" />
       </button>
       {isLarge && (

@@ -45,7 +45,7 @@ export function TimeBrush({ label, size, at, told, onAt, onTake, children }: Tim
       className="time-brush"
       role="slider"
       tabIndex={0}
-      aria-label={`${label}: arrows move, Shift extends, Enter takes the range`}
+      aria-label={`${label}: arrows move, Shift extends, Enter applies the range`}
       aria-valuemin={0}
       aria-valuemax={Math.max(0, size - 1)}
       aria-valuenow={at ?? brush?.to ?? 0}

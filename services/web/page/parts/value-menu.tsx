@@ -38,7 +38,7 @@ export function ValueMenu({ row, path, acts, onClose }: MenuProps) {
       .then((text) => navigator.clipboard.writeText(text))
       .then(
         () => setCopied('Copied'),
-        () => setCopied('Not copied'),
+        () => setCopied('Could not copy'),
       )
   const copyAct = (label: string, text: () => Promise<string>) => (
     <button type="button" className="line" onClick={() => copy(text())}>

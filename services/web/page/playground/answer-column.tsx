@@ -150,7 +150,7 @@ function CopyCode({ draft, column, projectId, name }: CodeProps) {
       const code = codeOf(language, { base: baseUrl, projectId, body: completionRequestOf(draft, column) })
       void navigator.clipboard.writeText(code).then(() => setSaid('Copied'))
     } catch (error) {
-      setSaid(error instanceof Error ? error.message : 'This is no request')
+      setSaid(error instanceof Error ? error.message : 'The request is not valid')
     }
   }
   return (
@@ -196,16 +196,16 @@ function faultsOf(text: string, schema: string): string[] {
   try {
     return schemaFaults(JSON.parse(text), JSON.parse(schema)).map(({ path, reason }) => `${path || 'it'} ${reason}`)
   } catch (error) {
-    return [`it is no JSON: ${error instanceof Error ? error.message : ''}`]
+    return [`it is not valid JSON: ${error instanceof Error ? error.message : ''}`]
   }
 }
 
 function SchemaCheck({ text, schema }: { text: string; schema: string }) {
   const faults = faultsOf(text, schema)
-  if (faults.length === 0) return <p className="s-success">The answer keeps to the schema.</p>
+  if (faults.length === 0) return <p className="s-success">The answer matches the schema.</p>
   return (
     <div className="s-error">
-      <p>The answer does not keep to the schema:</p>
+      <p>The answer does not match the schema:</p>
       <ul>
         {faults.slice(0, 5).map((fault) => (
           <li key={fault}>
@@ -290,7 +290,7 @@ function Shown({ run, projectId, onTools, schema, isKept, before }: ShownProps) 
             ])
           }
         >
-          Answer the tools
+          Answer tool calls
         </button>
       )}
       {!isRunning && schema !== '' && answer.text !== '' && <SchemaCheck text={answer.text} schema={schema} />}

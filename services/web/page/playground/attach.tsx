@@ -31,8 +31,8 @@ async function attachedOf(files: Iterable<File>): Promise<Found> {
   for (const file of files) {
     const isDocument = file.type === documentType
     if (!isDocument && !imageTypes.includes(file.type))
-      return { ...found, fault: 'Files are images (PNG, JPEG, GIF, WebP) and PDFs' }
-    if (file.size > maxBytes) return { ...found, fault: `${bytes(file.size)} are too much: at most ${bytes(maxBytes)}` }
+      return { ...found, fault: 'Only images (PNG, JPEG, GIF, WebP) and PDFs can be attached' }
+    if (file.size > maxBytes) return { ...found, fault: `${bytes(file.size)} is too large: at most ${bytes(maxBytes)}` }
     const data = await dataAddressOf(file)
     if (isDocument) found.documents.push({ name: file.name.slice(0, 200), data })
     else found.images.push(data)
@@ -77,7 +77,7 @@ export function Attach({ label, attached, fault, onFiles, onChange }: Props) {
           {isElsewhere(address) ? (
             <span>
               <Icon name="image" label="image" /> <T text={address} max={60} />{' '}
-              <span className="dim">lies elsewhere and is not loaded here</span>
+              <span className="dim">is external and not loaded here</span>
             </span>
           ) : (
             <img src={address} alt={`${place + 1} of ${label}`} />

@@ -102,7 +102,7 @@ export function DatasetRows({ projectId, draft, whyNot, onUse, onClose }: Props)
     <Dialog title="Run on dataset" onClose={onClose} className="wide">
       <div className="set-form">
         {fault && <FaultBox error={fault} onRetry={() => void Promise.all([refetch(), found.refetch()])} />}
-        {datasets?.length === 0 && <p className="second">This project holds no dataset yet.</p>}
+        {datasets?.length === 0 && <p className="second">This project has no datasets yet.</p>}
         {datasets !== undefined && datasets.length > 0 && (
           <Field label="Dataset">
             <select value={name} disabled={isRunning} onChange={({ target }) => setChosen(target.value)}>
@@ -241,7 +241,7 @@ function Keep({ projectId, rows, results, columns }: KeepProps) {
       await client.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith('object') })
       setState({ version, name })
     } catch (error) {
-      setState({ fault: error instanceof Error ? error.message : 'It failed' })
+      setState({ fault: error instanceof Error ? error.message : 'Failed' })
     }
   }
   if (state && 'version' in state)
@@ -260,7 +260,7 @@ function Keep({ projectId, rows, results, columns }: KeepProps) {
   return (
     <div className="acts">
       <label className="labelled">
-        <span>Name of the dataset</span>
+        <span>Dataset name</span>
         <input type="text" maxLength={120} value={typed} onChange={({ target }) => setTyped(target.value)} />
       </label>
       <button

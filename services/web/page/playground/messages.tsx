@@ -65,7 +65,7 @@ export function Messages({ draft, change }: Props) {
       )}
       <details open={draft.tools !== ''}>
         <summary>
-          Tools <span className="dim">JSON, as the OpenAI API takes them</span>
+          Tools <span className="dim">JSON, in the format of the OpenAI API</span>
         </summary>
         <textarea
           className="mono"

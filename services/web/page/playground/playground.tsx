@@ -5,7 +5,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import { baseUrl } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
-import { count } from '../engine/format.ts'
+import { plural } from '../engine/format.ts'
 import { Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
 import { FaultBox } from '../parts/fault.tsx'
@@ -35,10 +35,10 @@ import './playground.css'
 const route = '/signed-in/p/$entity/$project/playground'
 
 function noticeOf(started: Started | null | undefined, what: 'call' | 'prompt'): string | undefined {
-  if (started === null) return `This ${what} is not here, or holds no messages to a model.`
+  if (started === null) return `This ${what} was not found, or has no messages to a model.`
   if (started === undefined || started.left === 0) return undefined
-  const files = started.left === 1 ? `1 file of this ${what} is` : `${count(started.left)} files of this ${what} are`
-  return `${files} not among the messages: images (PNG, JPEG, GIF, WebP) and PDFs go along, up to 4 MiB each and four of each in a message.`
+  const files = plural(started.left, 'file')
+  return `${files} of this ${what} not included. Images (PNG, JPEG, GIF, WebP) and PDFs are included up to 4 MiB each, at most four of each per message.`
 }
 
 /** Names of the models that the project may use; typed ones are taken all the same. */
@@ -168,7 +168,7 @@ function Bench({ first, edited, notice, onPrompt }: BenchProps) {
           <input type="checkbox" checked={draft.keeps} onChange={() => change({ keeps: !draft.keeps })} />
           Record calls
         </label>
-        <label className="field" title="How likely the model found each part of its answer, where its provider tells">
+        <label className="field" title="Probability of each token of the answer, if the provider returns it">
           <input type="checkbox" checked={draft.likely} onChange={() => change({ likely: !draft.likely })} /> Log
           probabilities
         </label>
@@ -180,7 +180,7 @@ function Bench({ first, edited, notice, onPrompt }: BenchProps) {
             type="button"
             className="line"
             aria-pressed={differences.isShown}
-            title="Against the first model's answer, by words"
+            title="Compare with the first model's answer, word by word"
             onClick={differences.toggle}
           >
             Differences
@@ -214,8 +214,7 @@ function Bench({ first, edited, notice, onPrompt }: BenchProps) {
       {serial > 0 && empty.length > 0 && (
         <p className="notice" role="status">
           <span>
-            {empty.length === 1 ? 'A variable is empty and was sent' : 'Variables are empty and were sent'} without a
-            value: <T text={empty.join(', ')} max={200} />
+            {plural(empty.length, 'variable')} sent without a value: <T text={empty.join(', ')} max={200} />
           </span>
         </p>
       )}

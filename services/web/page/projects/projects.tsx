@@ -41,8 +41,8 @@ export function Projects() {
             <h1>Projects</h1>
             {!mayRead(session) && (
               <p className="notice" role="status">
-                This key may send calls, not read them: <code>npx callhouse keys create me read</code> makes one that
-                may.
+                This key can send calls but not read them. To create one that can:{' '}
+                <code>npx callhouse keys create me read</code>.
               </p>
             )}
             {!isEmpty && (
@@ -65,12 +65,12 @@ export function Projects() {
             )}
             {data && data.total > data.projects.length && (
               <p className="dim">
-                {count(data.projects.length)} of {count(data.total)}: search for others
+                {count(data.projects.length)} of {count(data.total)} shown. Search to find others.
               </p>
             )}
             {data && data.total === 0 && search !== '' && (
               <p className="second" style={{ margin: '16px 0' }}>
-                No project by this name
+                No project with this name
               </p>
             )}
             {isEmpty && session && mayRead(session) && <NoProject session={session} />}
@@ -131,7 +131,7 @@ function NoProject({ session }: { session: Session }) {
   if (scopes?.length === 0)
     return (
       <div role="status" className="second" style={{ margin: '8px 0 16px' }}>
-        <h2>This key opens no project</h2>
+        <h2>No access to any project</h2>
         <p>
           You are signed in as {user_id}. Ask whoever administers Callhouse for you to give {user_id} a role on a
           project (Settings, Users), then reload this page.

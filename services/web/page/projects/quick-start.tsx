@@ -88,9 +88,9 @@ export function QuickStart({ project, apiKey }: { project: string; apiKey?: stri
             params={{ section: 'keys' }}
             search={{ project, new: '1' }}
             className="line"
-            title="The same with the key in it"
+            title="Create a key, and see these lines with it"
           >
-            <Icon name="key" /> Make a key
+            <Icon name="key" /> Create key
           </Link>
         )}
       </div>

@@ -30,7 +30,7 @@ export function Storage({ projectId }: { projectId: string }) {
         Storage
       </button>
       <span role="status" className="dim">
-        {error ? 'cannot be told now' : data && (texts.join(', ') || 'nothing')}
+        {error ? 'not available now' : data && (texts.join(', ') || 'nothing')}
       </span>
     </div>
   )

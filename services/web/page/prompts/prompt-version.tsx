@@ -68,8 +68,8 @@ export function PromptVersion() {
     if (isGone)
       return (
         <div className="center" role="status">
-          <h1>This version is not here</h1>
-          <p className="second">It was deleted, or never was.</p>
+          <h1>Version not found</h1>
+          <p className="second">It was deleted or never existed.</p>
         </div>
       )
     if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
@@ -212,7 +212,7 @@ function MessagesSection({ objectId, digest, messages, against }: SectionProps) 
         )}
       </div>
       {messages === null ? (
-        <p className="second">This prompt holds no messages that the page can show. View it as JSON.</p>
+        <p className="second">This prompt has no messages to show. View it as JSON.</p>
       ) : against === undefined ? (
         <PromptMessages messages={messages} />
       ) : other.error ? (

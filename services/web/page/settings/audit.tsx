@@ -14,14 +14,14 @@ import { Field, SectionHead } from './parts.tsx'
 type Event = Shapes['audit.query']['line']
 
 const pageEvents = 100
-const ranges = { '': 'Ever', '1': 'The last day', '7': 'The last 7 days', '30': 'The last 30 days' }
+const ranges = { '': 'All time', '1': 'Last 24 hours', '7': 'Last 7 days', '30': 'Last 30 days' }
 const kinds = {
   '': 'Everything',
   'key.*': 'Keys',
   'user.*': 'Users',
   'grant.*': 'Roles',
-  'auth.*': 'Signing in, refusals',
-  'session.*': 'Ends of sessions',
+  'auth.*': 'Sign-ins and refusals',
+  'session.*': 'Sign-outs',
   'limits.*': 'Limits',
   'retention.*': 'Retention',
   'masking.*': 'Masking',
@@ -31,7 +31,7 @@ const kinds = {
   'calls.*': 'Deleted calls',
   'objects.*': 'Deleted objects',
   'data.*': 'Reads',
-  'audit.*': 'The log itself',
+  'audit.*': 'Audit log',
 }
 const pillOf = { done: 'good', begun: 'warn', failed: 'bad', refused: 'bad' } as const
 
@@ -160,7 +160,7 @@ function Filters({ asked, scopes, change }: FiltersProps) {
         />
       </Field>
       <Field label="Target">
-        <Typed placeholder="id of a user, key, …" value={asked.target} onValue={(target) => change({ target })} />
+        <Typed placeholder="ID of a user, key, …" value={asked.target} onValue={(target) => change({ target })} />
       </Field>
     </div>
   )
@@ -188,7 +188,7 @@ export function AuditLog({ projectId }: { projectId: string }) {
   return (
     <>
       <SectionHead title="Audit log">
-        Who changed what, with which key and from where, the newest first. Times in {zone}.
+        Who changed what, with which key and from where. Newest first. Times in {zone}.
       </SectionHead>
       <Filters asked={asked} scopes={scopes} change={change} />
       {error && <FaultBox error={error} onRetry={() => void refetch()} />}
@@ -199,7 +199,7 @@ export function AuditLog({ projectId }: { projectId: string }) {
           </span>
         </div>
       )}
-      {events?.length === 0 && <p className="none second">No event like this.</p>}
+      {events?.length === 0 && <p className="none second">No matching events.</p>}
       {events !== undefined && events.length > 0 && (
         <ul className={`events ${isPlaceholderData ? 'pale' : ''}`} aria-label="Events">
           {events.map((event) => (

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json, lines } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
-import { age, count, moment } from '../engine/format.ts'
+import { age, count, moment, plural } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
 import { Field, FormDialog, SelectField, Sheet, type SheetColumn } from './parts.tsx'
@@ -13,10 +13,10 @@ type Erasure = Shapes['erasures.list']['line']
 type By = 'call_ids' | 'trace_ids' | 'thread_ids' | 'user_ids'
 
 const ways: Record<By, string> = {
-  call_ids: 'Calls by their ids',
-  trace_ids: 'Traces by their ids',
-  thread_ids: 'Threads by their ids',
-  user_ids: 'Everything by users of keys',
+  call_ids: 'Calls by ID',
+  trace_ids: 'Traces by ID',
+  thread_ids: 'Threads by ID',
+  user_ids: 'Everything by user of the key',
 }
 const states: Record<Erasure['status'], { kind: 'good' | 'warn' | 'off'; text: string }> = {
   accepted: { kind: 'warn', text: 'Accepted' },
@@ -24,7 +24,7 @@ const states: Record<Erasure['status'], { kind: 'good' | 'warn' | 'off'; text: s
   removing: { kind: 'warn', text: 'Being removed' },
   verifying: { kind: 'warn', text: 'Removed, being verified' },
   done: { kind: 'good', text: 'Done' },
-  held: { kind: 'off', text: 'Waits for a hold' },
+  held: { kind: 'off', text: 'Blocked by a legal hold' },
   failed: { kind: 'off', text: 'Failed' },
 }
 
@@ -36,15 +36,13 @@ function NewErasure({ projectId, onClose }: { projectId: string; onClose(): void
   const run = () => json('erasures.create', { project_id: projectId, [by]: ids, reason: reason.trim() })
   const isReady = ids.length > 0 && reason.trim() !== ''
   return (
-    <FormDialog title="Erase calls" act="Erase for good" isDangerous run={run} isReady={isReady} onClose={onClose}>
-      <p className="second">
-        They are gone from all answers at once, with everything below them, and cannot be brought back.
-      </p>
+    <FormDialog title="Erase calls" act="Erase permanently" isDangerous run={run} isReady={isReady} onClose={onClose}>
+      <p className="second">These calls and all calls below them disappear immediately. This cannot be undone.</p>
       <SelectField label="What" value={by} of={ways} onChange={setBy} />
-      <Field label="Ids" hint="One a line, or with commas between them; up to a thousand.">
+      <Field label="IDs" hint="One per line or separated by commas, up to 1,000.">
         <textarea rows={3} value={typed} onChange={({ target }) => setTyped(target.value)} />
       </Field>
-      <Field label="Why" hint="Stands in the receipt.">
+      <Field label="Reason" hint="Included in the receipt.">
         <input type="text" value={reason} onChange={({ target }) => setReason(target.value)} />
       </Field>
     </FormDialog>
@@ -53,7 +51,7 @@ function NewErasure({ projectId, onClose }: { projectId: string; onClose(): void
 
 function when({ status, done_at, deadline, held }: Erasure, zone: string): string {
   if (status === 'done') return `at ${moment(done_at ?? '', zone)}`
-  return status === 'held' ? `${count(held ?? 0)} of its calls stay` : `until ${moment(deadline ?? '', zone)}`
+  return status === 'held' ? `${plural(held ?? 0, 'call')} under a hold` : `until ${moment(deadline ?? '', zone)}`
 }
 
 const columnsOf = (zone: string): SheetColumn<Erasure>[] => [
@@ -67,13 +65,13 @@ const columnsOf = (zone: string): SheetColumn<Erasure>[] => [
     ),
   },
   {
-    head: 'Why',
+    head: 'Reason',
     width: 'minmax(14rem, 2fr)',
     cell: ({ reason }) => (reason === '' ? <span className="dim">deleted</span> : <T text={reason} max={1_000} />),
   },
   { head: 'Calls', width: '7rem', isNumber: true, cell: ({ counts }) => <span>{count(counts.calls)}</span> },
   {
-    head: 'State',
+    head: 'Status',
     width: 'minmax(16rem, 1fr)',
     cell: (erasure) => (
       <span>
@@ -104,7 +102,7 @@ export function Erasures({ projectId, zone }: { projectId: string; zone: string 
       <div className="section-head">
         <div>
           <h2 id="erasures">Erasures</h2>
-          <p className="second">What is deleted is also removed for good, from tables, their files and the log.</p>
+          <p className="second">Deleted data is permanently removed from tables, their files and the log.</p>
         </div>
         <button type="button" className="line" onClick={() => setAsking(true)}>
           Erase calls…
@@ -118,7 +116,7 @@ export function Erasures({ projectId, zone }: { projectId: string; zone: string 
           columns={columnsOf(zone)}
           items={data}
           idOf={({ erasure_id }) => erasure_id}
-          none="Nothing was deleted."
+          none="No erasures yet."
         />
       )}
       {isAsking && <NewErasure projectId={projectId} onClose={() => setAsking(false)} />}

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { json, lines } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { useSession } from '../api/session.ts'
-import { age, moment } from '../engine/format.ts'
+import { age, moment, plural } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
 import { Confirm, Field, FormDialog, RowButton, SelectField, Sheet, type SheetColumn } from './parts.tsx'
@@ -15,15 +15,15 @@ type What = 'all' | 'call_ids' | 'trace_ids' | 'thread_ids'
 
 const whats: Record<What, string> = {
   all: 'Everything of the project',
-  call_ids: 'Calls by their ids',
-  trace_ids: 'Traces by their ids',
-  thread_ids: 'Threads by their ids',
+  call_ids: 'Calls by ID',
+  trace_ids: 'Traces by ID',
+  thread_ids: 'Threads by ID',
 }
 
 function heldBy({ all, call_ids, trace_ids, thread_ids }: Hold): string {
   if (all) return 'everything'
   const [name, ids] = call_ids ? ['call', call_ids] : trace_ids ? ['trace', trace_ids] : ['thread', thread_ids ?? []]
-  return ids.length === 1 ? `${name} ${ids[0]}` : `${ids.length} ${name}s`
+  return ids.length === 1 ? `${name} ${ids[0]}` : plural(ids.length, name)
 }
 
 function NewHold({ projectId, onClose }: { projectId: string; onClose(): void }) {
@@ -39,17 +39,17 @@ function NewHold({ projectId, onClose }: { projectId: string; onClose(): void })
   }
   const isReady = reason.trim() !== '' && (what === 'all' || list.length > 0)
   return (
-    <FormDialog title="New hold" act="Hold it" run={make} isReady={isReady} onClose={onClose}>
-      <SelectField label="What must stay" value={what} of={whats} onChange={setWhat} />
+    <FormDialog title="New hold" act="Create hold" run={make} isReady={isReady} onClose={onClose}>
+      <SelectField label="What to keep" value={what} of={whats} onChange={setWhat} />
       {what !== 'all' && (
-        <Field label="Ids" hint="One a line, or with commas between them.">
+        <Field label="IDs" hint="One per line or separated by commas.">
           <textarea rows={3} value={ids} onChange={({ target }) => setIds(target.value)} />
         </Field>
       )}
-      <Field label="Why">
+      <Field label="Reason">
         <input type="text" value={reason} onChange={({ target }) => setReason(target.value)} />
       </Field>
-      <Field label="Until" hint="Ends by itself then; empty = when it is released.">
+      <Field label="Until" hint="The hold ends then. Empty: until it is released.">
         <input type="datetime-local" value={until} onChange={({ target }) => setUntil(target.value)} />
       </Field>
     </FormDialog>
@@ -58,7 +58,7 @@ function NewHold({ projectId, onClose }: { projectId: string; onClose(): void })
 
 const columnsOf = (zone: string, mayRelease: boolean, release: (hold: Hold) => void): SheetColumn<Hold>[] => [
   {
-    head: 'Holds',
+    head: 'Held data',
     width: 'minmax(14rem, 1fr)',
     cell: (hold) => (
       <span title={[hold.call_ids, hold.trace_ids, hold.thread_ids].flatMap((ids) => ids ?? []).join('\n')}>
@@ -66,14 +66,14 @@ const columnsOf = (zone: string, mayRelease: boolean, release: (hold: Hold) => v
       </span>
     ),
   },
-  { head: 'Why', width: 'minmax(14rem, 2fr)', cell: ({ reason }) => <T text={reason} max={1_000} /> },
+  { head: 'Reason', width: 'minmax(14rem, 2fr)', cell: ({ reason }) => <T text={reason} max={1_000} /> },
   {
     head: 'Until',
     width: '15rem',
-    cell: ({ until }) => <span>{until === undefined ? 'it is released' : moment(until, zone)}</span>,
+    cell: ({ until }) => <span>{until === undefined ? 'released' : moment(until, zone)}</span>,
   },
   {
-    head: 'Made',
+    head: 'Created',
     width: '15rem',
     cell: ({ created_at, created_by }) => (
       <span className="second" title={created_at}>
@@ -90,7 +90,7 @@ const columnsOf = (zone: string, mayRelease: boolean, release: (hold: Hold) => v
           name="Release…"
           of={heldBy(hold)}
           run={() => release(hold)}
-          whyNot={mayRelease ? undefined : 'Owners release holds'}
+          whyNot={mayRelease ? undefined : 'Only owners can release holds'}
         />
       </span>
     ),
@@ -111,8 +111,8 @@ export function Holds({ projectId, zone }: { projectId: string; zone: string }) 
     <section className="part" aria-labelledby="holds">
       <div className="section-head">
         <div>
-          <h2 id="holds">Holds</h2>
-          <p className="second">What must stay: whatever removes data for good passes it over.</p>
+          <h2 id="holds">Legal holds</h2>
+          <p className="second">Data under a hold is never deleted.</p>
         </div>
         <button type="button" className="line" onClick={() => setMaking(true)}>
           New hold
@@ -122,18 +122,18 @@ export function Holds({ projectId, zone }: { projectId: string; zone: string }) 
         <FaultBox error={error} onRetry={() => void refetch()} />
       ) : (
         <Sheet
-          label="Holds"
+          label="Legal holds"
           columns={columnsOf(zone, mayRelease, setLeaving)}
           items={data}
           idOf={({ id }) => id}
           rowClass={({ until }) => (until !== undefined && Date.parse(until) < Date.now() ? 'over' : '')}
-          none="Nothing is held."
+          none="No holds."
         />
       )}
       {isMaking && <NewHold projectId={projectId} onClose={() => setMaking(false)} />}
       {leaving && (
-        <Confirm title="Release a hold" act="Release" run={release} onClose={() => setLeaving(undefined)}>
-          What it held ({heldBy(leaving)}) may be removed from then on.
+        <Confirm title="Release hold" act="Release" run={release} onClose={() => setLeaving(undefined)}>
+          After release, its data ({heldBy(leaving)}) can be deleted.
         </Confirm>
       )}
     </section>

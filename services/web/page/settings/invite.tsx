@@ -13,16 +13,16 @@ type GrantFieldsProps = { role: Role | ''; scope: string; onRole(role: Role | ''
 export function GrantFields({ role, scope, onRole, onScope, isFree }: GrantFieldsProps & { isFree: boolean }) {
   return (
     <>
-      <Field label="Role" hint={role === '' ? 'May do nothing until a role is given.' : `${roleHelp[role]}.`}>
+      <Field label="Role" hint={role === '' ? 'No permissions until a role is granted.' : `${roleHelp[role]}.`}>
         <select value={role} onChange={({ target }) => onRole(target.value as Role | '')}>
-          {isFree && <option value="">none yet</option>}
+          {isFree && <option value="">No role</option>}
           {roles.map((one) => (
             <option key={one}>{one}</option>
           ))}
         </select>
       </Field>
       {role !== '' && (
-        <Field label="On" hint="A project, an entity, or * for everything.">
+        <Field label="Scope" hint="A project, an entity, or * for everything.">
           <input type="text" value={scope} onChange={({ target }) => onScope(target.value)} />
         </Field>
       )}
@@ -42,7 +42,7 @@ function Invited({ id, role, scope, made, onClose }: InvitedProps) {
     <Dialog title={`Invitation for ${id.slice(0, 60)}`} onClose={onClose}>
       <div className="set-form">
         <p>
-          Whoever opens this link is signed in as <strong>{id}</strong>, {role} of{' '}
+          Anyone who opens this link is signed in as <strong>{id}</strong>, {role} of{' '}
           {scope === '*' ? 'everything' : <code>{scope}</code>}.
         </p>
         <p className="told-hint">
@@ -122,10 +122,10 @@ export function Invite({ projectId, onClose }: { projectId: string; onClose(): v
       {role !== '' && (
         <label className="check">
           <input type="checkbox" checked={wantsKey} onChange={({ target }) => setWantsKey(target.checked)} />
-          {kind === 'person' ? 'And a link to sign in, with a key made for it' : 'And a key'}
+          {kind === 'person' ? 'Also create a sign-in link, with a key for it' : 'Also create a key'}
         </label>
       )}
-      {isMade && <p className="second">The user exists already; try again to finish.</p>}
+      {isMade && <p className="second">The user was created. Try again to finish.</p>}
     </FormDialog>
   )
 }

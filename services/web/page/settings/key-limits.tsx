@@ -9,9 +9,9 @@ type Limits = NonNullable<Key['limits']>
 type Name = keyof Limits
 
 const keyLimitLabels: Record<Name, string> = {
-  requests_per_minute: 'Requests a minute',
-  calls_per_minute: 'Calls a minute',
-  bytes_per_minute: 'Bytes a minute',
+  requests_per_minute: 'Requests per minute',
+  calls_per_minute: 'Calls per minute',
+  bytes_per_minute: 'Bytes per minute',
 }
 const names = Object.keys(keyLimitLabels) as Name[]
 
@@ -66,7 +66,7 @@ export function KeyLimits({ of, onClose }: { of: Key; onClose(): void }) {
   const save = () => json('keys.limits_update', numbersOf(typed), { params: { id: of.id } })
   return (
     <FormDialog title={`Limits of ${of.name || of.id}`} act="Save" run={save} onClose={onClose}>
-      <p className="second">Over a limit requests are answered 429. They hold from the next request on.</p>
+      <p className="second">Requests over a limit get status 429. Limits apply from the next request.</p>
       <LimitFields typed={typed} onTyped={setTyped} />
     </FormDialog>
   )

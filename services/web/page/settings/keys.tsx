@@ -29,7 +29,7 @@ function stateOf({ revoked_at, ends_at, expires_at }: Key, nowMs = Date.now()): 
 const isOver = (key: Key): boolean => stateOf(key).kind === 'off'
 const nameOf = ({ name, id }: Key): string => (name === '' ? id : name)
 
-const acts = { rotate: 'Make a successor…', limits: 'Limits…', revoke: 'Revoke…' }
+const acts = { rotate: 'Rotate…', limits: 'Limits…', revoke: 'Revoke…' }
 
 type Asked = { key: Key; what: 'revoke' | 'rotate' | 'limits' }
 
@@ -40,14 +40,14 @@ function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void):
       width: 'minmax(14rem, 1.4fr)',
       cell: ({ name, id }) => (
         <span>
-          {name === '' ? <span className="dim">without a name</span> : <T text={name} />}
+          {name === '' ? <span className="dim">Unnamed</span> : <T text={name} />}
           <small className="dim">{id}</small>
         </span>
       ),
     },
     { head: 'User', width: 'minmax(8rem, 1fr)', cell: ({ user_id }) => <T text={user_id} /> },
     {
-      head: 'May',
+      head: 'Permissions',
       width: 'minmax(9rem, 1fr)',
       cell: ({ actions, limits }) => (
         <span title={actions.join(', ')}>
@@ -57,7 +57,7 @@ function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void):
       ),
     },
     {
-      head: 'On',
+      head: 'Scope',
       width: 'minmax(11rem, 1.2fr)',
       cell: ({ scopes, addresses }) => (
         <span className="tags" title={addresses && `from ${addresses.join(', ')}`}>
@@ -70,7 +70,7 @@ function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void):
       ),
     },
     {
-      head: 'State',
+      head: 'Status',
       width: '16rem',
       cell: (key) => {
         const { kind, text, at } = stateOf(key)
@@ -87,7 +87,7 @@ function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void):
       },
     },
     {
-      head: 'Made',
+      head: 'Created',
       width: '9rem',
       cell: ({ created_at, created_by, last_used_at }) => (
         <span className="second" title={`${created_at} by ${created_by}`}>
@@ -125,14 +125,14 @@ function Rotate({ of, onClose }: { of: Key; onClose(): void }) {
   if (made) return <KeyMade made={made} scopes={of.scopes} onClose={onClose} />
   return (
     <Confirm
-      title="Make a successor"
-      act="Make a successor"
+      title="Rotate key"
+      act="Rotate"
       run={async () => setMade(await json('keys.rotate', {}, { params: { id: of.id } }))}
       onClose={onClose}
       onDone={() => undefined}
     >
-      A new key that may do the same as <strong>{nameOf(of)}</strong>. The old one counts for 24 hours more, so that
-      programs can take the new one.
+      Creates a new key with the same permissions as <strong>{nameOf(of)}</strong>. The old key works for another 24
+      hours, so that you can update your programs.
     </Confirm>
   )
 }
@@ -140,9 +140,9 @@ function Rotate({ of, onClose }: { of: Key; onClose(): void }) {
 function Revoke({ of, isAdmin, onClose }: { of: Key; isAdmin: boolean; onClose(): void }) {
   const run = () => json(isAdmin ? 'keys.delete' : 'me.keys_delete', undefined, { params: { id: of.id } })
   return (
-    <Confirm title="Revoke a key" act="Revoke" run={run} onClose={onClose}>
-      Programs that use <strong>{nameOf(of)}</strong> are refused from now on, and sessions that were made with it end.
-      It cannot be taken back.
+    <Confirm title="Revoke key" act="Revoke" run={run} onClose={onClose}>
+      Programs that use <strong>{nameOf(of)}</strong> lose access immediately, and sessions signed in with it end. This
+      cannot be undone.
     </Confirm>
   )
 }
@@ -180,8 +180,8 @@ export function Keys({ projectId }: { projectId: string }) {
         }
       >
         {isAdmin
-          ? 'Keys of what you administer. A key does what both its actions and the roles of its user allow.'
-          : 'Your keys that may do no more than the one you signed in with.'}
+          ? 'Keys for the projects you administer. A key can do what both its permissions and the roles of its user allow.'
+          : 'Your keys with no more permissions than the one you signed in with.'}
       </SectionHead>
       <div className="filters">
         <input
@@ -207,10 +207,10 @@ export function Keys({ projectId }: { projectId: string }) {
           rowClass={(key) => (isOver(key) ? 'over' : '')}
           none={
             data?.length === 0
-              ? 'No keys yet. Keys of the configuration are not shown here.'
+              ? 'No keys yet. Keys from the configuration are not shown.'
               : words === ''
-                ? 'No key counts any more.'
-                : 'No key like this.'
+                ? 'No active keys.'
+                : 'No matching keys.'
           }
         />
       )}

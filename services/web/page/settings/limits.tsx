@@ -14,20 +14,20 @@ type Limits = Shapes['projects.limits_update']['in']
 type Name = keyof Limits
 
 const groups: Record<string, Partial<Record<Name, string>>> = {
-  'A minute': {
+  'Per minute': {
     requests_per_minute: 'Requests',
     calls_per_minute: 'Calls',
     bytes_per_minute: 'Bytes',
   },
   Quotas: { bytes_per_day: 'Bytes in 24 hours', stored_bytes: 'Bytes stored' },
-  'At one time': {
+  Concurrent: {
     concurrent_reads: 'Reads',
     concurrent_exports: 'Exports',
     inference_concurrency: 'Inference',
   },
-  'One statement': {
-    query_seconds: 'Seconds',
-    query_memory_bytes: 'Bytes of memory',
+  'Per query': {
+    query_seconds: 'Time in seconds',
+    query_memory_bytes: 'Memory in bytes',
     query_rows: 'Rows read',
   },
 }
@@ -40,7 +40,7 @@ function Form({ projectId, limits }: { projectId: string; limits: Limits }) {
       act="Save limits"
       run={() => json('projects.limits_update', next, { params: partsOf(projectId) })}
       isChanged={JSON.stringify(next) !== JSON.stringify(numbersOf(textsOf(limits)))}
-      hint="Requests of admins are never refused by limits."
+      hint="Limits do not apply to requests of admins."
     >
       {Object.entries(groups).map(([group, members]) => (
         <fieldset key={group} className="set-group">
@@ -77,9 +77,7 @@ export function ProjectLimits({ projectId }: { projectId: string }) {
   })
   return (
     <>
-      <SectionHead title="Limits and usage">
-        What {projectId} may take, and what it has taken. Counts come once a minute.
-      </SectionHead>
+      <SectionHead title="Limits and usage">Limits and current usage of {projectId}. Updated every minute.</SectionHead>
       <Usage projectId={projectId} limits={data?.limits ?? {}} />
       <section className="part" aria-labelledby="limits">
         <h2 id="limits">Limits</h2>

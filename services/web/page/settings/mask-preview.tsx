@@ -52,7 +52,7 @@ export function MaskPreview({ projectId, rules }: { projectId: string; rules: Ru
     <section className="part" aria-labelledby="preview">
       <h2 id="preview">Try it</h2>
       <div className="preview">
-        <Field label="A text or JSON" hint="As inputs of a call would bring it. Nothing of it is kept.">
+        <Field label="A text or JSON" hint="Treated as the inputs of a call. Nothing is stored.">
           <textarea rows={8} spellCheck={false} value={text} onChange={({ target }) => setText(target.value)} />
         </Field>
         <div className="set-field">
@@ -67,7 +67,7 @@ export function MaskPreview({ projectId, rules }: { projectId: string; rules: Ru
                   <code>{id}</code> {count(times)}
                 </span>
               ))}
-            {!error && data && hits.length === 0 && <span className="second">No rule hits anything.</span>}
+            {!error && data && hits.length === 0 && <span className="second">No rule matches.</span>}
           </p>
         </div>
       </div>

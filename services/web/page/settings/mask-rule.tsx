@@ -9,7 +9,7 @@ export type RuleDraft = { key: number; id: string; way: Way; value: string; wher
 const ways: Record<Way, { label: string; example: string }> = {
   detect: { label: 'looks like', example: '' },
   keys: { label: 'has a name like', example: '*_note, ssn' },
-  path: { label: 'stands at', example: 'inputs.customer.name' },
+  path: { label: 'is at path', example: 'inputs.customer.name' },
   pattern: { label: 'matches', example: 'ACME-\\d{6}' },
 }
 const detectors = {
@@ -22,9 +22,9 @@ const detectors = {
   us_ssn: 'a US social security number',
 }
 const actions: Record<Rule['action'], string> = {
-  mask: 'put its kind there',
-  hash: 'put a hash there',
-  drop: 'drop it',
+  mask: 'replace with type',
+  hash: 'replace with hash',
+  drop: 'remove',
 }
 
 export const emptyRule = (key: number, n = key): RuleDraft => ({
@@ -52,13 +52,13 @@ export function MaskRule({ rule, place, onRule, onRemove }: Props) {
     <div className="mask-rule" role="group" aria-label={`Rule ${place}`}>
       <input
         type="text"
-        aria-label="Id of the rule"
+        aria-label="Rule ID"
         className="mono"
         value={rule.id}
         onChange={({ target }) => change({ id: target.value })}
       />
       <select
-        aria-label="What finds a value"
+        aria-label="Match type"
         value={rule.way}
         onChange={({ target }) => {
           const way = target.value as Way
@@ -91,15 +91,15 @@ export function MaskRule({ rule, place, onRule, onRemove }: Props) {
       )}
       <input
         type="text"
-        aria-label="In these parts alone"
+        aria-label="Only in these parts"
         placeholder="in all parts"
-        title="inputs, output, attributes, …; empty = everywhere"
+        title="inputs, output, attributes, …; empty: everywhere"
         disabled={rule.way === 'path'}
         value={rule.where}
         onChange={({ target }) => change({ where: target.value })}
       />
       <select
-        aria-label="What stays"
+        aria-label="Action"
         value={rule.action}
         onChange={({ target }) => change({ action: target.value as Rule['action'] })}
       >

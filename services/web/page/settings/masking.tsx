@@ -13,18 +13,18 @@ type SetName = NonNullable<Rules['sets']>[number]
 type Mode = NonNullable<Rules['mode']>
 
 const sets: Record<SetName, string> = {
-  '@credentials': 'keys of known makers, tokens, private keys, passwords',
+  '@credentials': 'known API key formats, tokens, private keys, passwords',
   '@payment': 'card numbers, IBANs',
   '@contact': 'email addresses, phone numbers',
 }
 const modes: Record<Mode, string> = {
   on: 'On: values are masked before they are stored',
-  dry_run: 'Dry run: stored as before, hits are counted',
-  off: 'Off: rules are kept, and do nothing',
+  dry_run: 'Dry run: values are stored unchanged, matches are counted',
+  off: 'Off: rules are kept but not applied',
 }
 
-const contents = { keep: 'are stored', drop: 'are dropped, and uploads refused' }
-const objectChoices = { left: 'are left as they are', masked: 'are masked, which changes their digests' }
+const contents = { keep: 'stored', drop: 'dropped; uploads are rejected' }
+const objectChoices = { left: 'not masked', masked: 'masked, which changes their digests' }
 
 type Draft = Pick<Required<Stored>, 'mode' | 'sets' | 'content' | 'objects'> & { allow: string; rules: RuleDraft[] }
 
@@ -121,7 +121,7 @@ function Editor({ draft, floor, change }: EditorProps) {
       <Sets draft={draft} floor={floor} change={change} />
       <fieldset className="set-group">
         <legend>Rules</legend>
-        {rules.length === 0 && <p className="second">No rules of its own.</p>}
+        {rules.length === 0 && <p className="second">No custom rules.</p>}
         {rules.map((rule, place) => (
           <MaskRule
             key={rule.key}
@@ -137,11 +137,11 @@ function Editor({ draft, floor, change }: EditorProps) {
             className="line"
             onClick={() => change({ rules: [...rules, emptyRule(++lastKey, rules.length + 1)] })}
           >
-            Add a rule
+            Add rule
           </button>
         </div>
       </fieldset>
-      <Field label="Left as they are" hint="Patterns of values that no rule touches, one a line.">
+      <Field label="Exceptions" hint="Patterns of values that are never masked, one per line.">
         <textarea rows={2} value={draft.allow} onChange={({ target }) => change({ allow: target.value })} />
       </Field>
     </>
@@ -158,10 +158,10 @@ function Form({ projectId, stored, floor, version }: FormProps) {
   return (
     <>
       <SaveForm
-        act="Save the rules"
+        act="Save rules"
         run={() => json('masking.update', rules, { params: partsOf(projectId) })}
         isChanged={isChanged}
-        hint="Hold for what is written from then on."
+        hint="Applies to new data only."
         rest={`Version ${version}.`}
       >
         <Editor draft={draft} floor={floor} change={(part) => setDraft((before) => ({ ...before, ...part }))} />
@@ -179,8 +179,8 @@ export function Masking({ projectId }: { projectId: string }) {
   return (
     <>
       <SectionHead title="Masking">
-        What is kept out of the store of {projectId}: values are masked in memory, before anything is on a disk. Rules
-        of its entity and of everything hold as well.
+        Sensitive values of {projectId} are removed in memory, before anything is stored. Rules of its entity and global
+        rules also apply.
       </SectionHead>
       {error && data === undefined && <FaultBox error={error} onRetry={() => void refetch()} />}
       {!error && data === undefined && <div className="waiting" />}

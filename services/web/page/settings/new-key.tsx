@@ -26,14 +26,14 @@ export type Made = { id: string; key: string; expires_at?: string | undefined }
 export function KeyMade({ made, scopes, onClose }: { made: Made; scopes: readonly string[]; onClose(): void }) {
   const project = scopes.find((scope) => scope.includes('/')) ?? `${scopes[0] === '*' ? 'acme' : scopes[0]}/demo`
   return (
-    <Dialog title="The key" onClose={onClose}>
+    <Dialog title="Your new key" onClose={onClose}>
       <div className="set-form">
         <p className="told-hint">
-          <Icon name="descendant_error" /> It shows this once: the server keeps its digest alone. Copy it now.
+          <Icon name="descendant_error" /> Copy this key now. It won’t be shown again.
         </p>
         <div className="key-text">
           <code>{made.key}</code>
-          <Copy text={made.key} label="Copy the key" />
+          <Copy text={made.key} label="Copy key" />
         </div>
         <QuickStart project={project} apiKey={made.key} />
         <div className="acts end">
@@ -57,11 +57,11 @@ const scopesOf = (text: string): string[] => [
 
 export const days = {
   '': 'Never',
-  '1': 'In a day',
+  '1': 'In 1 day',
   '7': 'In 7 days',
   '30': 'In 30 days',
   '90': 'In 90 days',
-  '365': 'In a year',
+  '365': 'In 1 year',
 }
 const newUser = '\u0000new'
 
@@ -102,14 +102,14 @@ function May({ held, onHeld }: { held: readonly Action[]; onHeld(held: readonly 
   const role = roleOf(held)
   return (
     <fieldset className="set-group">
-      <legend>What it may do</legend>
+      <legend>Permissions</legend>
       <div className="acts">
         <select
           aria-label="Role"
           value={role ?? ''}
           onChange={({ target }) => target.value !== '' && onHeld(actionsOfRole[target.value as Role])}
         >
-          {role === undefined && <option value="">Some actions</option>}
+          {role === undefined && <option value="">Custom</option>}
           {roles.map((one) => (
             <option key={one} value={one}>
               {one}: {roleHelp[one]}
@@ -146,7 +146,7 @@ const lackingIn = (draft: Draft, users: readonly User[]) => {
 const lackText = (user: string, { roles, lacking, scope }: NonNullable<ReturnType<typeof lackingOf>>): string =>
   roles.length === 0
     ? `${user} has no role on ${scope}, so this key could do nothing there.`
-    : `${user}’s ${roles.length === 1 ? 'role' : 'roles'} (${roles.join(', ')}) on ${scope} ${roles.length === 1 ? 'does' : 'do'} not include ${lacking.join(', ')}.`
+    : `${user}’s roles on ${scope} (${roles.join(', ')}) don’t include ${lacking.join(', ')}.`
 
 type ForProps = { draft: Draft; change(part: Partial<Draft>): void; users: readonly User[] }
 
@@ -161,9 +161,9 @@ function For({ draft, change, users }: ForProps) {
   }
   return (
     <>
-      <Field label="User" hint="Keys of a user follow what the user may do.">
+      <Field label="User" hint="A key can never do more than the roles of its user.">
         <select value={draft.user} onChange={({ target }) => choose(target.value)}>
-          <option value={newUser}>A new user for a program…</option>
+          <option value={newUser}>New user for a program…</option>
           {users.map(({ id }) => (
             <option key={id} value={id}>
               {id}
@@ -172,13 +172,14 @@ function For({ draft, change, users }: ForProps) {
         </select>
       </Field>
       {draft.user === newUser && (
-        <Field label="Id of the new user" hint={`Is granted the role ${role ?? 'that holds these actions'}.`}>
+        <Field label="New user ID" hint={`Gets the role ${role ?? 'that includes these permissions'}.`}>
           <input type="text" value={draft.newId} onChange={({ target }) => change({ newId: target.value })} />
         </Field>
       )}
       {without !== undefined && (
         <p className="told-hint" role="status">
-          <Icon name="descendant_error" /> {lackText(draft.user, without)} Give a role under Users, or leave it out.
+          <Icon name="descendant_error" /> {lackText(draft.user, without)} Grant a role under Users, or remove the
+          permission.
         </p>
       )}
     </>
@@ -215,29 +216,22 @@ export function NewKey({ isAdmin, projectId, onClose }: { isAdmin: boolean; proj
     (draft.user !== newUser || draft.newId.trim() !== '' || !isAdmin)
   const run = async () => setMade(await make(draft, isAdmin, users))
   return (
-    <FormDialog
-      title="New key"
-      act="Make the key"
-      run={run}
-      isReady={isReady}
-      onClose={onClose}
-      onDone={() => undefined}
-    >
+    <FormDialog title="New key" act="Create key" run={run} isReady={isReady} onClose={onClose} onDone={() => undefined}>
       <div className="set-fields">
-        <Field label="Name" hint="What it is for.">
+        <Field label="Name" hint="What the key is used for.">
           <input type="text" value={draft.name} onChange={({ target }) => change({ name: target.value })} />
         </Field>
         {isAdmin && <For draft={draft} change={change} users={users} />}
-        <Field label="On" hint="Projects, entities, or * for everything.">
+        <Field label="Scope" hint="Projects, entities, or * for everything.">
           <input type="text" value={draft.scopes} onChange={({ target }) => change({ scopes: target.value })} />
         </Field>
         <SelectField label="Expires" value={draft.days} of={days} onChange={(chosen) => change({ days: chosen })} />
       </div>
       <May held={draft.held} onHeld={(held) => change({ held })} />
       <details>
-        <summary>Addresses and limits</summary>
+        <summary>IP addresses and limits</summary>
         <div className="set-form inner">
-          <Field label="Counts from these addresses only" hint="Ranges such as 10.0.0.0/8; empty = from anywhere.">
+          <Field label="Allowed IP addresses" hint="Ranges such as 10.0.0.0/8. Empty: any address.">
             <input type="text" value={draft.addresses} onChange={({ target }) => change({ addresses: target.value })} />
           </Field>
           {isAdmin && <LimitFields typed={draft.limits} onTyped={(limits) => change({ limits })} />}

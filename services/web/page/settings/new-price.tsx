@@ -31,8 +31,8 @@ export function NewPrice({ projectId, model: start, onClose }: Props) {
     return json('costs.create', { project_id: projectId, costs: { [model.trim()]: cost } })
   }
   return (
-    <FormDialog title="New price" act="Save the price" run={save} isReady={model.trim() !== ''} onClose={onClose}>
-      <Field label="Model" hint="As calls name it, letter case included.">
+    <FormDialog title="New price" act="Save price" run={save} isReady={model.trim() !== ''} onClose={onClose}>
+      <Field label="Model" hint="Exactly as in your calls. Case-sensitive.">
         <input type="text" value={model} onChange={({ target }) => setModel(target.value)} />
       </Field>
       <div className="set-fields">
@@ -49,7 +49,7 @@ export function NewPrice({ projectId, model: start, onClose }: Props) {
           </Field>
         ))}
       </div>
-      <Field label="From" hint="Calls that begin at this time or later; empty = from now on.">
+      <Field label="From" hint="Applies to calls that start at this time or later. Empty: from now on.">
         <input type="datetime-local" value={from} onChange={({ target }) => setFrom(target.value)} />
       </Field>
     </FormDialog>

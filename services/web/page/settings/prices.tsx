@@ -1,4 +1,4 @@
-// Prices of a project by model, which of them applies today, and models that are seen without one.
+// Prices of a project by model, which of them in effect, and models that are seen without one.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
@@ -81,7 +81,7 @@ const perMillion = (value: number | null, unit: string | null): string =>
       ? money(Number((value * 1e6).toPrecision(12)))
       : `${Number((value * 1e6).toPrecision(12))} ${unit}`
 
-const whyNot = (mayChange: boolean) => (mayChange ? undefined : 'Admins change prices')
+const whyNot = (mayChange: boolean) => (mayChange ? undefined : 'You need admin rights to change prices')
 
 const amounts = [
   ['Input', 'prompt_token_cost', 'prompt_token_cost_unit'],
@@ -104,7 +104,7 @@ const priceColumns = (zone: string, mayChange: boolean, remove: (price: Price) =
     head,
     width: 'minmax(7.2rem, 1fr)',
     isNumber: true,
-    cell: (price: Price) => <span title={`${price[name]} a token`}>{perMillion(price[name], price[unit])}</span>,
+    cell: (price: Price) => <span title={`${price[name]} per token`}>{perMillion(price[name], price[unit])}</span>,
   })),
   {
     head: 'From',
@@ -114,7 +114,7 @@ const priceColumns = (zone: string, mayChange: boolean, remove: (price: Price) =
         {moment(effective_date ?? '', zone)}
         {applies && (
           <small>
-            <span className="pill good">applies today</span>
+            <span className="pill good">in effect</span>
           </small>
         )}
       </span>
@@ -178,7 +178,7 @@ function Models({ projectId, add, mayChange }: { projectId: string; add(model: s
   const { data, error, refetch } = useSeen(projectId)
   return (
     <section className="part" aria-labelledby="models">
-      <h2 id="models">Models of the last {seenDays} days</h2>
+      <h2 id="models">Models used in the last {seenDays} days</h2>
       {error && data === undefined ? (
         <FaultBox error={error} onRetry={() => void refetch()} />
       ) : (
@@ -187,7 +187,7 @@ function Models({ projectId, add, mayChange }: { projectId: string; add(model: s
           columns={seenColumns(mayChange, add)}
           items={data}
           idOf={({ model }) => model}
-          none="No call has told of tokens in these days."
+          none="No token usage in this period."
         />
       )}
     </section>
@@ -218,8 +218,8 @@ export function Prices({ projectId }: { projectId: string }) {
           </button>
         }
       >
-        Prices of {projectId}, per million tokens. They go before those that Callhouse brings; no cost is stored, so
-        past calls follow.
+        Prices of {projectId}, per million tokens. These override built-in prices. Costs are computed on read, so past
+        calls change too.
       </SectionHead>
       {error && data === undefined ? (
         <FaultBox error={error} onRetry={() => void refetch()} />
@@ -230,16 +230,16 @@ export function Prices({ projectId }: { projectId: string }) {
           items={data && inOrder(data.results)}
           idOf={({ id }) => id ?? ''}
           rowClass={({ applies }) => (applies ? '' : 'over')}
-          none="No prices of its own: those that Callhouse brings count."
+          none="No custom prices. Built-in prices apply."
         />
       )}
-      {data?.results.length === maxPrices && <p className="second">The first {count(maxPrices)} prices.</p>}
+      {data?.results.length === maxPrices && <p className="second">Showing the first {count(maxPrices)} prices.</p>}
       <Models projectId={projectId} add={setAdding} mayChange={mayChange} />
       {adding !== undefined && <NewPrice projectId={projectId} model={adding} onClose={() => setAdding(undefined)} />}
       {leaving && (
-        <Confirm title="Remove a price" act="Remove" run={remove} onClose={() => setLeaving(undefined)}>
-          Calls of <strong>{leaving.llm_id}</strong> that this price applied to cost what the next one says: an earlier
-          one of the project, or the one that Callhouse brings.
+        <Confirm title="Remove price" act="Remove" run={remove} onClose={() => setLeaving(undefined)}>
+          Calls of <strong>{leaving.llm_id}</strong> then use the next price that applies: an earlier one of the
+          project, or the built-in price.
         </Confirm>
       )}
     </>

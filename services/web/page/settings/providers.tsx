@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
-import { mayWrite, useSession } from '../api/session.ts'
+import { mayWrite, noWrite, useSession } from '../api/session.ts'
+import { plural } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
 import { Confirm, Field, FormDialog, RowButton, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
@@ -80,17 +81,17 @@ function Edit({ projectId, of, onClose }: EditProps) {
   return (
     <FormDialog
       title={of ? `Edit ${of.name}` : 'New provider'}
-      act="Save the provider"
+      act="Save provider"
       run={() => save(projectId, draft, of)}
       isReady={isReady}
       onClose={onClose}
     >
       {!of && (
-        <Field label="Name" hint="Letters, digits, _ . and -; models are custom::name::model.">
+        <Field label="Name" hint="Letters, digits, _ . and -. Models are named custom::name::model.">
           <input type="text" value={draft.name} onChange={({ target }) => change({ name: target.value })} />
         </Field>
       )}
-      <Field label="Address" hint="Of an interface like OpenAI's, with its path.">
+      <Field label="Address" hint="Base URL of an OpenAI-compatible API.">
         <input
           type="text"
           placeholder="https://api.example.com/v1"
@@ -98,7 +99,7 @@ function Edit({ projectId, of, onClose }: EditProps) {
           onChange={({ target }) => change({ baseUrl: target.value })}
         />
       </Field>
-      <Field label="Secret" hint="Its name; it must be one that may be sent to this address.">
+      <Field label="Secret" hint="Name of a secret that may be sent to this address.">
         <input
           type="text"
           placeholder="EXAMPLE_API_KEY"
@@ -106,10 +107,10 @@ function Edit({ projectId, of, onClose }: EditProps) {
           onChange={({ target }) => change({ keyName: target.value })}
         />
       </Field>
-      <Field label="Models" hint="As the provider names them, one a line.">
+      <Field label="Models" hint="As named by the provider, one per line.">
         <textarea rows={4} value={draft.models} onChange={({ target }) => change({ models: target.value })} />
       </Field>
-      <Field label="Most tokens of an answer" hint="Of models that are new here.">
+      <Field label="Max tokens" hint="Default for new models.">
         <input
           type="number"
           min={1}
@@ -180,7 +181,7 @@ const columnsOf = (projectId: string, whyNot: string | undefined, { edit, remove
 
 export function ProjectProviders({ projectId }: { projectId: string }) {
   const { data: session } = useSession()
-  const whyNot = mayWrite(session) ? undefined : 'This key may not write'
+  const whyNot = mayWrite(session) ? undefined : noWrite
   const [editing, setEditing] = useState<Provider | 'new'>()
   const [leaving, setLeaving] = useState<Provider>()
   const { data, error, refetch } = useQuery({
@@ -212,8 +213,8 @@ export function ProjectProviders({ projectId }: { projectId: string }) {
           </>
         }
       >
-        Where inference of {projectId} may be had beside the providers of the operator: objects of the project, with
-        versions.
+        Model providers of {projectId}, in addition to those configured on the server. Stored as versioned objects of
+        the project.
       </SectionHead>
       {error && data === undefined ? (
         <FaultBox error={error} onRetry={() => void refetch()} />
@@ -223,7 +224,7 @@ export function ProjectProviders({ projectId }: { projectId: string }) {
           columns={columnsOf(projectId, whyNot, { edit: setEditing, remove: setLeaving })}
           items={data}
           idOf={({ name }) => name}
-          none="No providers of its own: those of the operator count."
+          none="No custom providers. Those configured on the server apply."
         />
       )}
       {editing && (
@@ -234,9 +235,9 @@ export function ProjectProviders({ projectId }: { projectId: string }) {
         />
       )}
       {leaving && (
-        <Confirm title="Remove a provider" act="Remove" run={remove} onClose={() => setLeaving(undefined)}>
-          Inference by <strong>{leaving.name}</strong> and its {leaving.models.length} models is answered 404 from then
-          on. Calls that were made with them stay.
+        <Confirm title="Remove provider" act="Remove" run={remove} onClose={() => setLeaving(undefined)}>
+          Requests to <strong>{leaving.name}</strong> ({plural(leaving.models.length, 'model')}) then get status 404.
+          Recorded calls are kept.
         </Confirm>
       )}
     </>

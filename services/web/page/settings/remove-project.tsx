@@ -12,8 +12,8 @@ function RemoveDialog({ projectId, onClose }: { projectId: string; onClose(): vo
   const run = () => json('projects.delete', { confirm }, { params: partsOf(projectId) })
   return (
     <FormDialog
-      title="Remove the project"
-      act="Remove it for good"
+      title="Remove project"
+      act="Remove permanently"
       isDangerous
       run={run}
       onClose={onClose}
@@ -21,10 +21,9 @@ function RemoveDialog({ projectId, onClose }: { projectId: string; onClose(): vo
       onDone={() => void navigate({ to: '/' })}
     >
       <p>
-        <strong>{projectId}</strong> is closed at once, and everything that is stored of it is erased. Its name cannot
-        be used again.
+        <strong>{projectId}</strong> is closed immediately and all of its data is erased. The name cannot be used again.
       </p>
-      <Field label="The name of the project" hint={`Write ${projectId}`}>
+      <Field label="Project name" hint={`Type ${projectId} to confirm`}>
         <input type="text" autoComplete="off" value={confirm} onChange={({ target }) => setConfirm(target.value)} />
       </Field>
     </FormDialog>
@@ -39,17 +38,17 @@ export function RemoveProject({ projectId }: { projectId: string }) {
     <section className="part" aria-labelledby="remove-project">
       <div className="section-head">
         <div>
-          <h2 id="remove-project">The project itself</h2>
-          <p className="second">Removing it closes it and erases all of it.</p>
+          <h2 id="remove-project">Remove project</h2>
+          <p className="second">Closes the project and erases all of its data.</p>
         </div>
         <button
           type="button"
           className="line danger"
           disabled={!mayRemove}
-          title={mayRemove ? undefined : 'Owners remove projects'}
+          title={mayRemove ? undefined : 'Only owners can remove projects'}
           onClick={() => setAsking(true)}
         >
-          Remove the project…
+          Remove project…
         </button>
       </div>
       {isAsking && <RemoveDialog projectId={projectId} onClose={() => setAsking(false)} />}

@@ -17,11 +17,11 @@ type Now = Shapes['projects.retention_read']['out']
 type Name = Exclude<keyof Asked & keyof Now, 'feedback'>
 
 const names: Record<Name, { label: string; hint: string }> = {
-  calls_days: { label: 'Calls', hint: 'Older ones are in no answer.' },
-  payloads_days: { label: 'Payloads', hint: 'Inputs, output, attributes and summary of older calls read as empty.' },
-  files_days: { label: 'Files', hint: 'Older ones go once nothing names them; for ever unless told.' },
-  stats_days: { label: 'Statistics', hint: 'How far back they go; as far as calls unless told.' },
-  logs_days: { label: 'Log records', hint: 'Older ones are in no answer; they go with calls unless told.' },
+  calls_days: { label: 'Calls', hint: 'Older calls no longer appear.' },
+  payloads_days: { label: 'Payloads', hint: 'Inputs, output, attributes and summary of older calls appear empty.' },
+  files_days: { label: 'Files', hint: 'Unreferenced files are deleted after this time. Default: kept forever.' },
+  stats_days: { label: 'Statistics', hint: 'How far back statistics go. Default: as long as calls.' },
+  logs_days: { label: 'Log records', hint: 'Older records no longer appear. Default: as long as calls.' },
 }
 const all = Object.keys(names) as Name[]
 
@@ -53,18 +53,18 @@ function Days({ typed, onTyped }: { typed: Typed; onTyped(typed: Typed): void })
           <legend>{names[name].label}</legend>
           <div className="pair">
             <select
-              aria-label={`${names[name].label} are seen`}
+              aria-label={`${names[name].label} retention`}
               value={typed[name].kind}
               onChange={({ target }) => change(name, { kind: target.value as 'default' })}
             >
-              <option value="default">as the server says</option>
-              <option value="ever">for ever</option>
-              <option value="days">for days:</option>
+              <option value="default">Server default</option>
+              <option value="ever">Forever</option>
+              <option value="days">Days:</option>
             </select>
             {typed[name].kind === 'days' && (
               <input
                 type="number"
-                aria-label={`Days of ${names[name].label.toLowerCase()}`}
+                aria-label={`Days to keep ${names[name].label.toLowerCase()}`}
                 min={1}
                 max={36_500}
                 required
@@ -85,27 +85,27 @@ function Facts({ now, zone }: { now: Now; zone: string }) {
   return (
     <dl className="set-facts">
       <div>
-        <dt>Calls that are hidden</dt>
+        <dt>Hidden calls</dt>
         <dd>{before(now.calls_before)}</dd>
       </div>
       <div>
-        <dt>Payloads that are hidden</dt>
+        <dt>Hidden payloads</dt>
         <dd>{before(now.payloads_before)}</dd>
       </div>
       <div>
-        <dt>Log records that are hidden</dt>
+        <dt>Hidden log records</dt>
         <dd>{before(now.logs_before)}</dd>
       </div>
       <div>
-        <dt>Hidden, not removed yet</dt>
+        <dt>Hidden, not yet deleted</dt>
         <dd>{plural(now.hidden_calls, 'call')}</dd>
       </div>
       <div>
-        <dt>Gone from tables, from files</dt>
+        <dt>Permanently deleted</dt>
         <dd>
           {now.removed_within_days === null
-            ? 'not while all of it is held'
-            : `within ${now.removed_within_days} d, ${now.bytes_within_days} d${now.held ? ', but for what is held' : ''}`}
+            ? 'never while everything is under a hold'
+            : `within ${plural(now.removed_within_days, 'day')} (database), ${plural(now.bytes_within_days ?? 0, 'day')} (files)${now.held ? ', except data under a hold' : ''}`}
         </dd>
       </div>
     </dl>
@@ -123,18 +123,18 @@ function Form({ projectId, set, now }: { projectId: string; set: Asked; now: Now
       isChanged={
         feedback !== now.feedback || JSON.stringify(askedOf(typed)) !== JSON.stringify(askedOf(typedOf(set, now)))
       }
-      hint="Holds from the next request on."
+      hint="Applies from the next request."
     >
       <Days typed={typed} onTyped={setTyped} />
       <fieldset className="set-group">
         <legend>Feedback</legend>
         <select
-          aria-label="Feedback about hidden calls"
+          aria-label="Feedback on hidden calls"
           value={feedback}
           onChange={({ target }) => setFeedback(target.value as Now['feedback'])}
         >
-          <option value="with_calls">goes with its calls</option>
-          <option value="keep">stays</option>
+          <option value="with_calls">Hidden with its calls</option>
+          <option value="keep">Kept</option>
         </select>
       </fieldset>
     </SaveForm>
@@ -158,7 +158,7 @@ export function Retention({ projectId }: { projectId: string }) {
   return (
     <>
       <SectionHead title="Retention">
-        How long calls of {projectId} are seen after their start. Objects and tables stay until they are deleted.
+        How long {projectId} keeps its calls. Objects and tables are kept until they are deleted.
       </SectionHead>
       {error && data === undefined && <FaultBox error={error} onRetry={() => void refetch()} />}
       {!error && data === undefined && <div className="waiting" />}

@@ -5,14 +5,14 @@ export type Action = Shapes['keys.create']['in']['actions'][number]
 export type Role = NonNullable<Shapes['grants.set']['in']['role']>
 
 export const actions: Record<Action, string> = {
-  read: 'every query and list',
-  ingest: 'sends calls, objects and files',
-  annotate: 'feedback and queues',
-  write: 'names, tags, versions, evaluations',
-  delete: 'calls, objects, queues',
-  infer: 'spends money at providers',
-  admin: 'people, keys, prices, settings',
-  owner: 'everything that is left',
+  read: 'query and list everything',
+  ingest: 'send calls, objects and files',
+  annotate: 'give feedback, label in queues',
+  write: 'change names, tags and versions, run evaluations',
+  delete: 'delete calls, objects and queues',
+  infer: 'run models (costs money at providers)',
+  admin: 'manage users, keys, prices and settings',
+  owner: 'all permissions',
   metrics: '/metrics of the server, on * only',
 }
 
@@ -29,12 +29,12 @@ export const actionsOfRole: Record<Role, readonly Action[]> = {
 export const roles = Object.keys(actionsOfRole) as Role[]
 
 export const roleHelp: Record<Role, string> = {
-  reader: 'Reads',
-  annotator: 'Reads, and gives feedback',
-  ingest: 'Sends calls, and reads nothing',
-  writer: 'Reads, sends, changes and deletes',
-  admin: 'Writes, and administers people and settings',
-  owner: 'May do everything',
+  reader: 'Read only',
+  annotator: 'Read and give feedback',
+  ingest: 'Send calls, no reading',
+  writer: 'Read, send, change and delete',
+  admin: 'Write, and manage users and settings',
+  owner: 'All permissions',
 }
 
 /** The role whose actions these are; `metrics` counts on everything only. */

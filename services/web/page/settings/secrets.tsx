@@ -31,7 +31,7 @@ function SetSecret({ projectId, of, onClose }: { projectId: string; of: Secret |
       onClose={onClose}
     >
       {!of && (
-        <Field label="Name" hint="As providers name it: letters, digits and _.">
+        <Field label="Name" hint="Letters, digits and _, such as OPENAI_API_KEY.">
           <input
             type="text"
             placeholder="OPENAI_API_KEY"
@@ -41,10 +41,10 @@ function SetSecret({ projectId, of, onClose }: { projectId: string; of: Secret |
           />
         </Field>
       )}
-      <Field label="Value" hint="Sealed by the server, and shown to nobody again.">
+      <Field label="Value" hint="Stored encrypted and never shown again.">
         <input type="password" autoComplete="off" value={value} onChange={({ target }) => setValue(target.value)} />
       </Field>
-      <Field label="May be sent to" hint="Addresses, one a line; empty = those of the operator's providers.">
+      <Field label="May be sent to" hint="Addresses, one per line. Empty: the providers configured on the server.">
         <textarea
           rows={2}
           placeholder="https://api.example.com/v1"
@@ -72,7 +72,7 @@ const columnsOf = (replace: (secret: Secret) => void, remove: (secret: Secret) =
     width: 'minmax(16rem, 2fr)',
     cell: ({ origins }) =>
       origins === undefined ? (
-        <span className="second">the operator's providers</span>
+        <span className="second">providers configured on the server</span>
       ) : (
         <span className="tags">
           {origins.map((origin) => (
@@ -85,7 +85,7 @@ const columnsOf = (replace: (secret: Secret) => void, remove: (secret: Secret) =
   },
   { head: 'Version', width: '6.4rem', isNumber: true, cell: ({ version }) => <span>{version}</span> },
   {
-    head: 'Set',
+    head: 'Updated',
     width: '16rem',
     cell: ({ updated_at, updated_by }) => (
       <span className="second" title={updated_at}>
@@ -124,7 +124,7 @@ export function Secrets({ projectId }: { projectId: string }) {
           </button>
         }
       >
-        Keys of providers that inference of {projectId} uses. Their values are sealed and never shown.
+        API keys of model providers for {projectId}. Values are encrypted and never shown.
       </SectionHead>
       {error && data === undefined ? (
         <FaultBox error={error} onRetry={() => void refetch()} />
@@ -134,7 +134,7 @@ export function Secrets({ projectId }: { projectId: string }) {
           columns={columnsOf(setSetting, setLeaving)}
           items={data?.secrets}
           idOf={({ name }) => name}
-          none="No secrets yet: inference uses those of the operator that are shared."
+          none="No secrets yet. Secrets shared by the server apply."
         />
       )}
       {setting && (
@@ -145,8 +145,8 @@ export function Secrets({ projectId }: { projectId: string }) {
         />
       )}
       {leaving && (
-        <Confirm title="Remove a secret" act="Remove" run={remove} onClose={() => setLeaving(undefined)}>
-          Inference that needs <code>{leaving.name}</code> fails from then on.
+        <Confirm title="Remove secret" act="Remove" run={remove} onClose={() => setLeaving(undefined)}>
+          Requests that need <code>{leaving.name}</code> then fail.
         </Confirm>
       )}
     </>

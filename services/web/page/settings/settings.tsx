@@ -99,7 +99,7 @@ function Sections({ chosen, session }: { chosen: string; session: Session | unde
 const ChooseProject = () => (
   <>
     <h1>Choose a project</h1>
-    <p className="second">These settings belong to a project: choose one beside the sections.</p>
+    <p className="second">These settings belong to a project. Choose one above the sections.</p>
   </>
 )
 
@@ -112,12 +112,12 @@ export function Settings() {
   const [entity, project] = chosen.split('/')
   const body = () => {
     if (session === undefined) return null
-    if (found === undefined) return <h1>There is no such section</h1>
+    if (found === undefined) return <h1>Page not found</h1>
     if (!found.isFor(session))
       return (
         <>
           <h1>{found.label}</h1>
-          <p className="second">This key does not administer anything: sign in with one that does.</p>
+          <p className="second">You need admin rights to change this.</p>
         </>
       )
     if (found.group === 'Project' && chosen === '') return <ChooseProject />

@@ -62,7 +62,7 @@ function Quota({ label, used, limit = 0 }: { label: string; used: number; limit?
         <span className="second">
           {limit === 0
             ? 'no limit'
-            : `of ${bytes(limit)}, ${Math.round(share * 100)} %${share >= 1 ? ': over it' : ''}`}
+            : `of ${bytes(limit)}, ${Math.round(share * 100)} %${share >= 1 ? ': over the limit' : ''}`}
         </span>
       </span>
       <progress max={1} value={Math.min(1, share)} aria-label={`${label}: ${told}`} />
@@ -95,7 +95,7 @@ function Bars({ byDay, figure, limit }: BarsProps) {
       <figcaption className="second">
         <span>{byDay[0]?.time?.slice(0, 10)}</span>
         <span>
-          {shownAs(figure, total)} in {days} days, most {shownAs(figure, Math.max(...values))} in one
+          {shownAs(figure, total)} in {days} days, at most {shownAs(figure, Math.max(...values))} per day
         </span>
         <span>today (UTC)</span>
       </figcaption>
@@ -109,7 +109,7 @@ const columnsOf = (nameOf: (id: string) => string): SheetColumn<Line>[] => [
     width: 'minmax(14rem, 2fr)',
     cell: ({ key_id = '' }) => (
       <span>
-        {key_id === '' ? 'the server itself' : nameOf(key_id)}
+        {key_id === '' ? 'server' : nameOf(key_id)}
         {nameOf(key_id) !== key_id && <small className="dim">{key_id}</small>}
       </span>
     ),
@@ -121,7 +121,7 @@ const columnsOf = (nameOf: (id: string) => string): SheetColumn<Line>[] => [
     cell: (line: Line) => <span title={String(line[name])}>{shownAs(name, line[name])}</span>,
   })),
   {
-    head: 'Time of reads',
+    head: 'Query time',
     width: 'minmax(9rem, 1fr)',
     isNumber: true,
     cell: ({ read_ms }) => <span>{duration(read_ms)}</span>,
@@ -173,7 +173,7 @@ export function Usage({ projectId, limits }: { projectId: string; limits: Shapes
           columns={columnsOf(nameOf)}
           items={data.byKey}
           idOf={({ key_id = '' }) => key_id}
-          none="Nothing has been taken in these days."
+          none="No usage in this period."
         />
       </section>
     </>

@@ -25,7 +25,7 @@ function Roles({ user, isSelf, ask }: { user: User; isSelf: boolean; ask(asked: 
           <strong>{grant.role}</strong>
           <code>{grant.scope === '*' ? 'everything' : <T text={grant.scope} />}</code>
           {grant.source === 'oidc' ? (
-            <span className="dim" title="By a group of the provider that signed this user in">
+            <span className="dim" title="Granted through a group of the sign-in provider">
               by group
             </span>
           ) : (
@@ -33,8 +33,8 @@ function Roles({ user, isSelf, ask }: { user: User; isSelf: boolean; ask(asked: 
               type="button"
               className="icon"
               disabled={isSelf}
-              title={isSelf ? 'Nobody changes his own roles' : undefined}
-              aria-label={`Take ${grant.role} on ${grant.scope} from ${user.id}`}
+              title={isSelf ? 'You cannot change your own roles' : undefined}
+              aria-label={`Remove ${grant.role} on ${grant.scope} from ${user.id}`}
               onClick={() => ask({ what: 'ungrant', user, grant })}
             >
               <Icon name="close" />
@@ -47,9 +47,9 @@ function Roles({ user, isSelf, ask }: { user: User; isSelf: boolean; ask(asked: 
 }
 
 const acts = {
-  grant: 'Give a role…',
-  off: 'Switch off…',
-  on: 'Switch on',
+  grant: 'Grant role…',
+  off: 'Deactivate…',
+  on: 'Activate',
   remove: 'Remove…',
 } as const
 
@@ -81,11 +81,11 @@ function columnsOf(own: string | null | undefined, ask: (asked: Asked) => void):
       cell: (user) => <Roles user={user} isSelf={user.id === own} ask={ask} />,
     },
     {
-      head: 'State',
+      head: 'Status',
       width: '8rem',
       cell: ({ is_off }) => (
         <span>
-          <span className={`pill ${is_off ? 'off' : 'good'}`}>{is_off ? 'Off' : 'On'}</span>
+          <span className={`pill ${is_off ? 'off' : 'good'}`}>{is_off ? 'Inactive' : 'Active'}</span>
         </span>
       ),
     },
@@ -118,8 +118,8 @@ function GiveRole({ user, projectId, onClose }: { user: User; projectId: string;
   const give = () => json('grants.set', { user_id: user.id, scope: scope.trim(), role: role as Role })
   return (
     <FormDialog
-      title={`A role for ${user.id}`}
-      act="Give the role"
+      title={`Grant a role to ${user.id}`}
+      act="Grant role"
       run={give}
       isReady={scope.trim() !== ''}
       onClose={onClose}
@@ -129,10 +129,10 @@ function GiveRole({ user, projectId, onClose }: { user: User; projectId: string;
       </div>
       {held && (
         <p className="told-hint">
-          <Icon name="descendant_error" /> Takes the place of {held.role}: a user has one role on a scope.
+          <Icon name="descendant_error" /> Replaces {held.role}: a user has one role per scope.
         </p>
       )}
-      <p className="second">Every key of the user follows at once.</p>
+      <p className="second">All keys of the user change immediately.</p>
     </FormDialog>
   )
 }
@@ -146,36 +146,37 @@ function Ask({ asked, projectId, onClose }: { asked: Asked; projectId: string; o
   if (asked.what === 'ungrant')
     return (
       <Confirm
-        title="Take a role away"
-        act="Take it away"
+        title="Remove role"
+        act="Remove"
         run={() => json('grants.set', { user_id: user.id, scope: asked.grant.scope, role: null })}
         onClose={onClose}
       >
-        <strong>{user.id}</strong> is no longer {asked.grant.role} on {asked.grant.scope}. Every key of the user follows
-        at once.
+        <strong>{user.id}</strong> is no longer {asked.grant.role} on {asked.grant.scope}. All keys of the user change
+        immediately.
       </Confirm>
     )
   if (asked.what === 'remove')
     return (
       <Confirm
-        title="Remove a user"
+        title="Remove user"
         act="Remove"
         run={() => json('users.delete', undefined, { params })}
         onClose={onClose}
       >
-        Keys, sessions and roles of <strong>{user.id}</strong> end, and name and address are forgotten. Records go on to
-        name the id.
+        Keys, sessions and roles of <strong>{user.id}</strong> end; name and email address are deleted. The ID stays in
+        logs.
       </Confirm>
     )
   return (
     <Confirm
-      title={asked.what === 'off' ? 'Switch a user off' : 'Switch a user on'}
-      act={asked.what === 'off' ? 'Switch off' : 'Switch on'}
+      title={asked.what === 'off' ? 'Deactivate user' : 'Activate user'}
+      act={asked.what === 'off' ? 'Deactivate' : 'Activate'}
       run={() => json(asked.what === 'off' ? 'users.off' : 'users.on', undefined, { params })}
       onClose={onClose}
     >
-      {asked.what === 'off' ? 'None of the keys and sessions of ' : 'Keys of '}
-      <strong>{user.id}</strong> {asked.what === 'off' ? 'counts, until the user is switched on.' : 'count again.'}
+      {asked.what === 'off' ? 'Keys and sessions of ' : 'Keys of '}
+      <strong>{user.id}</strong>{' '}
+      {asked.what === 'off' ? 'stop working until the user is activated again.' : 'work again.'}
     </Confirm>
   )
 }
@@ -203,13 +204,13 @@ export function Users({ projectId }: { projectId: string }) {
           </button>
         }
       >
-        People and programs, and their roles on what you administer. Nobody gives more than he holds.
+        People and programs with roles on your projects. You can only grant roles you have.
       </SectionHead>
       <div className="filters">
         <input
           type="search"
           aria-label="Search users"
-          placeholder="Id, name, role or project"
+          placeholder="ID, name, role or project"
           value={text}
           onChange={({ target }) => setText(target.value)}
         />
@@ -223,9 +224,7 @@ export function Users({ projectId }: { projectId: string }) {
           items={shown}
           idOf={({ id }) => id}
           rowClass={({ is_off }) => (is_off ? 'over' : '')}
-          none={
-            data?.length === 0 ? 'No users yet. Those of the configuration are not shown here.' : 'No user like this.'
-          }
+          none={data?.length === 0 ? 'No users yet. Users from the configuration are not shown.' : 'No matching users.'}
         />
       )}
       {asked && <Ask asked={asked} projectId={projectId} onClose={() => setAsked(undefined)} />}

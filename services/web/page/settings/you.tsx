@@ -34,7 +34,7 @@ export function You() {
   const [current] = sessions ?? []
   return (
     <>
-      <SectionHead title="You">Who is signed in here, and what this browser remembers.</SectionHead>
+      <SectionHead title="You">Your account, session and display preferences.</SectionHead>
       <dl className="set-facts">
         <div>
           <dt>User</dt>
@@ -44,13 +44,13 @@ export function You() {
         </div>
         <div>
           <dt>Role</dt>
-          <dd>{session.role ?? (grants === undefined ? 'owner, by the configuration' : 'some actions')}</dd>
+          <dd>{session.role ?? (grants === undefined ? 'owner (from the configuration)' : 'custom permissions')}</dd>
         </div>
         <div>
-          <dt>Opens</dt>
+          <dt>Projects</dt>
           <dd>
             {grants === undefined || grants === '*' ? (
-              'every project'
+              'all projects'
             ) : (
               <span className="tags">
                 {grants.map((scope) => (
@@ -68,8 +68,8 @@ export function You() {
         <p className="second">
           {current
             ? `This session ends ${moment(current.expires_at, zone)} (${zone}), or when its key is revoked. `
-            : 'Sessions are kept by browsers alone. '}
-          Signing out everywhere ends all of yours, in this browser and in every other one.
+            : 'You are not signed in through a browser session. '}
+          Signing out everywhere ends all your sessions, in all browsers.
         </p>
         <Fault error={error ?? leave.error} />
         <div className="acts">
@@ -91,8 +91,7 @@ export function You() {
       </section>
       {isEnding && (
         <Confirm title="Sign out everywhere" act="Sign out everywhere" run={endAll} onClose={() => setEnding(false)}>
-          Every browser in which <strong>{session.user_id}</strong> is signed in asks for a key again. Keys go on to
-          count.
+          All browsers where <strong>{session.user_id}</strong> is signed in must sign in again. Keys keep working.
         </Confirm>
       )}
     </>

@@ -12,7 +12,7 @@ import { Icon } from '../parts/icon.tsx'
 import { hideKey, takeKey } from './fragment.ts'
 
 const told = (error: unknown): string => {
-  if (!(error instanceof ApiFault)) return 'Signing in failed'
+  if (!(error instanceof ApiFault)) return 'Sign-in failed'
   const { status, reason, retryAfterS } = error.values
   return status === 429 ? `${reason}; try again in ${retryAfterS} s` : reason
 }
@@ -43,7 +43,7 @@ function KeyForm({ onDone, start, next = '/' }: KeyFormProps) {
   }, [])
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (key.trim() === '') setFault('Paste a key')
+    if (key.trim() === '') setFault('Paste an API key')
     else void send(key.trim())
   }
   return (
@@ -78,7 +78,8 @@ function KeyForm({ onDone, start, next = '/' }: KeyFormProps) {
       </button>
       <Provider next={next} />
       <p className="second">
-        The first start prints a key; <code>npx callhouse keys create me</code> makes more.
+        The first key is printed when the server starts. To create another, run{' '}
+        <code>npx callhouse keys create &lt;user&gt;</code>.
       </p>
     </form>
   )

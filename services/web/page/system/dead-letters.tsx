@@ -35,24 +35,24 @@ function ReplayAll() {
   return (
     <div className="acts">
       <button type="button" className="line" onClick={() => setAsks(true)}>
-        Send all again…
+        Retry all…
       </button>
       <span className="second" role="status">
         {told}
       </span>
       {asks && (
         <Confirm
-          title="Send refused rows again"
-          act="Send them"
+          title="Retry dead letters"
+          act="Retry all"
           run={async () => {
             const { replayed, remaining } = await replay.mutateAsync('all')
-            setTold(`${count(replayed)} sent${remaining > 0 ? `, ${count(remaining)} remain` : ''}`)
+            setTold(`${count(replayed)} retried${remaining > 0 ? `, ${count(remaining)} remain` : ''}`)
           }}
           onClose={() => setAsks(false)}
         >
           <p>
-            Every row that was not sent again yet goes to its topic once more. Rows whose cause is not mended are
-            refused again, as dead letters of their own.
+            All rows that were not retried yet are sent to their topics again. Rows whose cause is not fixed become new
+            dead letters.
           </p>
         </Confirm>
       )}
@@ -68,7 +68,7 @@ function LetterReader({ letter, onClose }: { letter: Letter; onClose(): void }) 
   })
   const replay = useReplay()
   return (
-    <Dialog title={`Refused row of ${letter.topic}`} onClose={onClose} className="wide">
+    <Dialog title={`Dead letter of ${letter.topic}`} onClose={onClose} className="wide">
       <p className="s-error">
         <T text={letter.reason} max={4_000} />
       </p>
@@ -78,16 +78,16 @@ function LetterReader({ letter, onClose }: { letter: Letter; onClose(): void }) 
           <pre className="refused-row">
             <T text={data.row} max={shownText} />
           </pre>
-          {data.row.length > shownText && <p className="dim">Cut here: copying takes all of it.</p>}
+          {data.row.length > shownText && <p className="dim">Truncated here. Copying includes all of it.</p>}
           <div className="acts">
-            <Copy text={data.row} label="Copy the row" />
+            <Copy text={data.row} label="Copy row" />
             <button
               type="button"
               className="line"
               disabled={replay.isPending || replay.isSuccess}
               onClick={() => replay.mutate(letter.id)}
             >
-              {replay.isSuccess ? 'Sent again' : 'Send it again'}
+              {replay.isSuccess ? 'Retried' : 'Retry'}
             </button>
           </div>
           <Fault error={replay.error} />
@@ -111,11 +111,11 @@ export function DeadLetterList() {
   const columns: SheetColumn<Letter>[] = [
     { head: 'Found', width: '14rem', cell: ({ at }) => <span title={at}>{moment(at, zone)}</span> },
     { head: 'Topic', width: 'minmax(8rem, 1fr)', cell: ({ topic }) => <code>{topic}</code> },
-    { head: 'Why', width: 'minmax(16rem, 4fr)', cell: ({ reason }) => <T text={reason} max={200} /> },
+    { head: 'Reason', width: 'minmax(16rem, 4fr)', cell: ({ reason }) => <T text={reason} max={200} /> },
     { head: 'Partition / record / row', width: '16rem', isNumber: true, cell: placeOf },
     { head: 'Size', width: '8rem', isNumber: true, cell: ({ size_bytes }) => bytes(size_bytes) },
     {
-      head: 'Sent again',
+      head: 'Retried',
       width: '14rem',
       cell: ({ replayed_at }) => (replayed_at === null ? <span className="dim">no</span> : moment(replayed_at, zone)),
     },
@@ -133,11 +133,11 @@ export function DeadLetterList() {
         columns={columns}
         items={data?.dead_letters}
         idOf={({ id }) => id}
-        none="The store has refused no row."
+        none="No dead letters."
       />
       {data !== undefined && data.total > pageLetters && (
         <>
-          <p className="second">{plural(data.total, 'row')}, the latest first.</p>
+          <p className="second">{plural(data.total, 'row')}, newest first.</p>
           <Pager
             page={page}
             size={pageLetters}

@@ -29,8 +29,8 @@ export function Topics({ status }: Props) {
       label="Topics"
       columns={columnsOf<ServerStatus['topics'][number]>('Topic', ({ topic }) => topic, [
         ['Lag', ({ lag_ms }) => duration(lag_ms)],
-        ['Waiting', ({ end, applied }) => count(end - applied)],
-        ['Bytes waiting', ({ unapplied_bytes }) => bytes(unapplied_bytes)],
+        ['Pending', ({ end, applied }) => count(end - applied)],
+        ['Pending bytes', ({ unapplied_bytes }) => bytes(unapplied_bytes)],
         ['Applied', ({ applied }) => count(applied)],
       ])}
       items={status.topics}
@@ -46,11 +46,11 @@ export function Rollups({ status }: Props) {
       label="Derived tables"
       columns={columnsOf<ServerStatus['rollups'][number]>('Table', ({ name }) => name, [
         ['Lag', ({ lag_ms }) => duration(lag_ms)],
-        ['State', ({ is_building }) => (is_building ? 'first count' : 'kept up')],
+        ['Status', ({ is_building }) => (is_building ? 'building' : 'up to date')],
       ])}
       items={status.rollups}
       idOf={({ name }) => name}
-      none="This process derives nothing."
+      none="This process has no derived tables."
     />
   )
 }
@@ -59,33 +59,33 @@ export function Reads({ status }: Props) {
   return (
     <Sheet
       label="Reads"
-      columns={columnsOf<ServerStatus['queries'][number]>('Read', ({ name, path }) => `${name} (${path})`, [
-        ['Times', ({ count: times }) => count(times)],
-        ['Half within', ({ p50_ms }) => duration(p50_ms)],
-        ['19 of 20 within', ({ p95_ms }) => duration(p95_ms)],
+      columns={columnsOf<ServerStatus['queries'][number]>('Query', ({ name, path }) => `${name} (${path})`, [
+        ['Count', ({ count: times }) => count(times)],
+        ['p50', ({ p50_ms }) => duration(p50_ms)],
+        ['p95', ({ p95_ms }) => duration(p95_ms)],
       ])}
       items={status.queries}
       idOf={({ name, path }) => `${name} ${path}`}
-      none="Nothing has been read since the start."
+      none="No queries since the start."
     />
   )
 }
 
 export function Refusals({ status: { refused, refused_policies: policies } }: Props) {
   const rows = [
-    { why: '429: a bound was reached', times: refused['429'] },
-    { why: '503: a part was away', times: refused['503'] },
+    { why: '429: limit reached', times: refused['429'] },
+    { why: '503: dependency unavailable', times: refused['503'] },
     ...Object.entries(policies).map(([policy, times]) => ({ why: `429, ${policy}`, times })),
   ].filter(({ times }) => times > 0)
   return (
     <Sheet
       label="Refusals"
-      columns={columnsOf<{ why: string; times: number }>('Why', ({ why }) => why, [
-        ['Times', ({ times }) => count(times)],
+      columns={columnsOf<{ why: string; times: number }>('Reason', ({ why }) => why, [
+        ['Count', ({ times }) => count(times)],
       ])}
       items={rows}
       idOf={({ why }) => why}
-      none="Nothing has been refused since the start."
+      none="No refused requests since the start."
     />
   )
 }
@@ -95,19 +95,17 @@ export function factsOf(status: ServerStatus): [name: string, value: string][] {
   const { role, started_at, unapplied, dead_letters, store, process } = status
   return [
     ['Role', role],
-    ['Up for', duration(Date.now() - Date.parse(started_at))],
-    ['Waits to be applied', `${bytes(unapplied.bytes)} of ${bytes(unapplied.limit_bytes)}`],
+    ['Uptime', duration(Date.now() - Date.parse(started_at))],
+    ['Pending', `${bytes(unapplied.bytes)} of ${bytes(unapplied.limit_bytes)}`],
     ['Dead letters', count(dead_letters.count)],
     [
       'Store',
-      store === null
-        ? 'does not answer'
-        : `ClickHouse ${store.version}${store.kind === 'embedded' ? ', embedded' : ''}`,
+      store === null ? 'not responding' : `ClickHouse ${store.version}${store.kind === 'embedded' ? ', embedded' : ''}`,
     ],
     ...(store === null
       ? []
       : ([['Stored', `${bytes(store.bytes)} in ${count(store.parts)} parts`]] as [string, string][])),
     ['Memory', `${bytes(process.rss_bytes)}, heap ${bytes(process.heap_bytes)}`],
-    ['Event loop, 99 of 100', duration(process.event_loop_p99_ms)],
+    ['Event loop p99', duration(process.event_loop_p99_ms)],
   ]
 }

@@ -62,15 +62,9 @@ export function SettingsList() {
         value={word}
         onChange={({ target }) => setWord(target.value)}
       />
-      <Sheet
-        label="Settings"
-        columns={columns}
-        items={items}
-        idOf={({ env }) => env}
-        none="No setting has this word."
-      />
+      <Sheet label="Settings" columns={columns} items={items} idOf={({ env }) => env} none="No matching settings." />
       {data !== undefined && data.secrets.length > 0 && (
-        <p className="second">Secrets of providers: {data.secrets.join(', ')}</p>
+        <p className="second">Provider secrets: {data.secrets.join(', ')}</p>
       )}
     </>
   )

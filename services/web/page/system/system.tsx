@@ -69,7 +69,7 @@ function Disk({ store }: { store: ServerStatus['store'] }) {
   const share = 1 - free / size
   return (
     <div className={`quota ${share >= 0.95 ? 'bad' : share >= 0.85 ? 'warn' : ''}`}>
-      <span>{store?.kind === 'embedded' ? 'Disk of the data folder' : 'Disk of the store'}</span>
+      <span>{store?.kind === 'embedded' ? 'Data folder disk' : 'Database disk'}</span>
       <span className="num">
         <strong>{bytes(free)}</strong>{' '}
         <span className="second">
@@ -86,8 +86,8 @@ function Figures({ status }: { status: ServerStatus }) {
   const parts = [
     ['Topics', Topics],
     ['Derived tables', Rollups],
-    ['Slowest reads since the start', Reads],
-    ['Refused since the start', Refusals],
+    ['Slowest queries since the start', Reads],
+    ['Refused requests since the start', Refusals],
   ] as const
   return (
     <>
@@ -109,14 +109,15 @@ function Figures({ status }: { status: ServerStatus }) {
       <section className="part" aria-label="Refused rows">
         <h2>Dead letters</h2>
         <p className="second">
-          Rows that the store refused for good, kept as they stand in the log. Once the reason is gone,{' '}
-          <code>callhouse deadletters replay</code> sends them again.
+          Rows that the database rejected. After fixing the cause, run <code>callhouse deadletters replay</code>.
         </p>
         <DeadLetterList />
       </section>
       <section className="part" aria-label="Settings of the server">
         <h2>Settings</h2>
-        <p className="second">Of the process that answers. They are changed by variables and flags when it starts.</p>
+        <p className="second">
+          Settings of this server process. Change them with environment variables and flags at start.
+        </p>
         <SettingsList />
       </section>
     </>
@@ -142,12 +143,12 @@ export function System() {
     <>
       <SectionHead title="System" acts={<Copy text={reportOf(data)} label="Copy for a report" />}>
         Callhouse {version.version}
-        {version.commit && ` (${version.commit.slice(0, 12)})`}, seen again every five seconds. Figures are of the
-        process that answers; alerts and history are those of whatever reads <code>/metrics</code>.
+        {version.commit && ` (${version.commit.slice(0, 12)})`}, refreshed every 5 s. Figures are from this server
+        process; for history and alerts use <code>/metrics</code>.
       </SectionHead>
       {error && (
         <p className="told-hint" role="status">
-          The server does not answer; this is what it said last.
+          The server is not responding. Showing the last known state.
         </p>
       )}
       <p className="state">
@@ -155,7 +156,7 @@ export function System() {
       </p>
       <Checks health={health} />
       <section className="part" aria-label="Lag">
-        <h2>Lag of what is written</h2>
+        <h2>Write lag</h2>
         <LagLine lags={data.lags} atMs={data.atMs} />
       </section>
       {status ? (
@@ -163,8 +164,8 @@ export function System() {
       ) : (
         <p className="second">
           {mayReadStatus
-            ? 'The server does not tell its figures now.'
-            : 'Figures of the server show to owners of everything.'}
+            ? 'Figures are not available now.'
+            : 'Only owners of everything can see the figures of the server.'}
         </p>
       )}
     </>

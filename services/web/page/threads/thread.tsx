@@ -126,7 +126,7 @@ export function Thread() {
           type="button"
           className="line"
           aria-pressed={isLive}
-          title="New turns by themselves (l)"
+          title="Live updates (l)"
           onClick={() => change({ live: isLive ? undefined : '1' })}
         >
           Live
@@ -143,8 +143,8 @@ export function Thread() {
         <Loading what="the thread" />
       ) : turns.length === 0 ? (
         <div className="center" role="status">
-          <h2>This thread has no turns here</h2>
-          <p className="second">They were deleted, or have not arrived.</p>
+          <h2>This thread has no turns</h2>
+          <p className="second">They were deleted, or have not arrived yet.</p>
         </div>
       ) : (
         <Split

@@ -78,7 +78,7 @@ export function Threads() {
     },
     {
       name: 'began',
-      head: 'Began with',
+      head: 'First input',
       width: 'minmax(20rem, 2fr)',
       cell: ({ first_turn_id }) => (
         <span className="second">
@@ -107,7 +107,7 @@ export function Threads() {
     if (threads.length === 0)
       return (
         <Empty title={page > 0 ? 'No threads on this page' : 'No threads yet'}>
-          <p className="second">Calls that are turns of a thread show here as conversations:</p>
+          <p className="second">Calls in a thread appear here as conversations:</p>
           <pre>{`with weave.thread("support-8812"):
     answer("Where is my order?")`}</pre>
         </Empty>

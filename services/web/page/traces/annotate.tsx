@@ -89,7 +89,7 @@ export function Annotate({ projectId, id, items, giving }: Props) {
         }}
       />
       <button type="submit" className="line" disabled={!isNew || reason !== undefined || save.isPending} title={reason}>
-        Save the answer
+        Save answer
       </button>
     </form>
   )

@@ -35,10 +35,10 @@ export function ByPath({ tree, onSpan }: { tree: Tree; onSpan(span: number): voi
       cell: ({ errors }) => (errors === 0 ? '' : <span className="s-error">{count(errors)}</span>),
     },
     { name: 'time', head: 'Time', width: '9rem', isNumber: true, cell: ({ totalUs }) => time(totalUs) },
-    { name: 'own', head: 'Own', width: '9rem', isNumber: true, cell: ({ ownUs }) => time(ownUs) },
+    { name: 'own', head: 'Self time', width: '9rem', isNumber: true, cell: ({ ownUs }) => time(ownUs) },
     {
       name: 'share',
-      head: 'Share',
+      head: '% of trace',
       width: 'minmax(8rem, 2fr)',
       cell: ({ totalUs, ownUs }) => (
         <span className="share" aria-hidden="true">
@@ -51,7 +51,7 @@ export function ByPath({ tree, onSpan }: { tree: Tree; onSpan(span: number): voi
   return (
     <>
       <Grid
-        label="Spans by the path of their names"
+        label="Spans grouped by path"
         columns={columns}
         items={paths}
         minWidth={560}
@@ -60,7 +60,7 @@ export function ByPath({ tree, onSpan }: { tree: Tree; onSpan(span: number): voi
         onAt={setAt}
         onOpen={({ span }) => onSpan(span)}
       />
-      {isCut && <p className="notice">There are more paths than these {count(paths.length)}.</p>}
+      {isCut && <p className="notice">Not all paths are shown {count(paths.length)}.</p>}
     </>
   )
 }

@@ -5,7 +5,7 @@ import { type ReactNode, useState } from 'react'
 import { AddToQueue } from '../annotation-queues/add-to-queue.tsx'
 import { baseUrl, json } from '../api/client.ts'
 import { send } from '../api/send.ts'
-import { mayWrite, useSession } from '../api/session.ts'
+import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { DeleteDialog } from '../calls/delete-dialog.tsx'
 import { AddToDataset } from '../datasets/add-to-dataset.tsx'
 import { curlOf } from '../engine/curl.ts'
@@ -34,14 +34,14 @@ export function CallActs({ projectId, row, record, zone, onDeleted }: ActsProps)
   const { data: session } = useSession()
   const [opened, setOpened] = useState<Opened>()
   const [told, setTold] = useState('')
-  const whyNot = mayWrite(session) ? undefined : 'This key may not write'
+  const whyNot = mayWrite(session) ? undefined : noWrite
   const close = () => setOpened(undefined)
   const { id, traceId } = row
   useKeys({ acts: () => document.getElementById('call-acts')?.click() })
   const tell = (work: Promise<unknown>, done: string) =>
     void work.then(
       () => setTold(done),
-      (error: unknown) => setTold(error instanceof Error ? error.message.slice(0, 200) : 'It failed'),
+      (error: unknown) => setTold(error instanceof Error ? error.message.slice(0, 200) : 'Failed'),
     )
   const copy = (text: string, what: string) => tell(navigator.clipboard.writeText(text), `${what} copied`)
   const read = JSON.stringify({ project_id: projectId, id })
@@ -129,7 +129,7 @@ function Rename({ projectId, row, onClose }: DialogProps) {
   const [name, setName] = useState(row.name)
   return (
     <FormDialog
-      title="Rename the call"
+      title="Rename call"
       act="Rename"
       isReady={name.trim() !== '' && name !== row.name}
       run={async () => {
@@ -138,7 +138,7 @@ function Rename({ projectId, row, onClose }: DialogProps) {
       }}
       onClose={onClose}
     >
-      <Field label="Name" hint="The op stays what it is.">
+      <Field label="Name" hint="The op name is not changed.">
         <input
           type="text"
           dir="auto"
@@ -175,7 +175,7 @@ function CompareWith({ projectId, row, zone, onClose }: DialogProps & { zone: st
   const others = data?.rows.filter((one) => one.id !== row.id).slice(0, maxOffered)
   const list = (): ReactNode => {
     if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
-    if (others?.length === 0) return <p className="second">There is no other call of this op.</p>
+    if (others?.length === 0) return <p className="second">No other calls of this op.</p>
     return (
       <ul aria-label="The latest calls of the same op" aria-busy={others === undefined} className="offered">
         {others?.map((one) => (
@@ -200,7 +200,7 @@ function CompareWith({ projectId, row, zone, onClose }: DialogProps & { zone: st
           if (id.trim() !== '') to(id.trim())
         }}
       >
-        <Field label="Id of a call">
+        <Field label="Call ID">
           <input type="text" spellCheck={false} value={id} onChange={({ target }) => setId(target.value)} />
         </Field>
         <div className="acts">

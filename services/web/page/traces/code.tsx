@@ -49,7 +49,7 @@ export function Code({ projectId, op, withLink }: { projectId: string; op: OpVer
             <T text={op.objectId} max={80} />
           </Link>
         )}
-        {code !== '' && <Copy text={code} label="Copy the code" />}
+        {code !== '' && <Copy text={code} label="Copy code" />}
       </p>
       {data && code === '' && <p className="second">It was published without its code.</p>}
       {code !== '' && (
@@ -57,7 +57,7 @@ export function Code({ projectId, op, withLink }: { projectId: string; op: OpVer
           <Coloured code={code} />
         </pre>
       )}
-      {code.length > maxShown && <p className="dim">Cut here; it has {bytes(code.length)}.</p>}
+      {code.length > maxShown && <p className="dim">Truncated; it has {bytes(code.length)}.</p>}
     </div>
   )
 }

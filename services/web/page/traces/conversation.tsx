@@ -40,7 +40,7 @@ function Verbatim({ text }: { text: string }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text never move
         return <T key={place} text={piece} max={max} />
       })}
-      {left < 0 && <p className="dim">Cut here: Input / Output shows all of it.</p>}
+      {left < 0 && <p className="dim">Truncated. See Input / Output for all of it.</p>}
     </div>
   )
 }

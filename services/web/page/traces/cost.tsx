@@ -12,13 +12,13 @@ type Bucket = Model['buckets'][number]
 
 const cells: [head: string, cell: (one: Bucket) => string, title: (one: Bucket) => string][] = [
   ['Tokens', ({ tokens }) => count(tokens), ({ counted_as }) => counted_as],
-  ['Price of a million', ({ price }) => money(price * 1_000_000), ({ price }) => `$${price} each`],
+  ['Price per 1M tokens', ({ price }) => money(price * 1_000_000), ({ price }) => `$${price} per token`],
   ['Cost', ({ cost }) => money(cost), ({ cost }) => `$${cost}`],
 ]
 const sources: Record<Price['source'], string> = {
-  project: 'the project',
-  'operator file': "the server's own file",
-  'shipped table': 'the table that comes with the server',
+  project: 'Price of the project',
+  'operator file': 'Price list of the server',
+  'shipped table': 'Built-in price list',
 }
 
 /** Prices count from a day on. */
@@ -27,9 +27,9 @@ const day = (time: string): string => time.slice(0, 10)
 function PriceLine({ price }: { price: Price }) {
   return (
     <p className="second">
-      Price of {sources[price.source]}, provider <T text={price.provider_id} max={60} />, from{' '}
-      {day(price.effective_date)} on{price.in_force ? '' : ', which is after the call began: there is no other'}.
-      {price.read !== null && ` Read on ${price.read}, ${plural(price.read_days_ago ?? 0, 'day')} ago`}
+      {sources[price.source]}, provider <T text={price.provider_id} max={60} />, effective {day(price.effective_date)}
+      {price.in_force ? '' : ' (after the call started; there is no earlier price)'}.
+      {price.read !== null && ` Checked on ${price.read}, ${plural(price.read_days_ago ?? 0, 'day')} ago`}
       {price.read !== null && price.page !== null && (
         <>
           {' '}
@@ -51,7 +51,7 @@ function ModelBill({ model, priced_as, usage, price, other_prices, rule, buckets
         </span>
       </h3>
       {price === null ? (
-        <p className="second">No price of this model is known: no cost.</p>
+        <p className="second">No price for this model, so no cost.</p>
       ) : (
         <>
           <table>
@@ -90,9 +90,7 @@ function ModelBill({ model, priced_as, usage, price, other_prices, rule, buckets
             </p>
           )}
           {reasoning_tokens > 0 && (
-            <p className="second">
-              {plural(reasoning_tokens, 'token')} of the output {reasoning_tokens === 1 ? 'is' : 'are'} reasoning.
-            </p>
+            <p className="second">{plural(reasoning_tokens, 'token')} of the output for reasoning.</p>
           )}
           <p className="second">Cached tokens: {rule}.</p>
           <PriceLine price={price} />
@@ -100,19 +98,19 @@ function ModelBill({ model, priced_as, usage, price, other_prices, rule, buckets
       )}
       {other_prices.length > 0 && (
         <details>
-          <summary>{count(other_prices.length)} prices were not taken</summary>
+          <summary>{count(other_prices.length)} other prices</summary>
           <ul>
             {other_prices.map((other) => (
               <li key={`${other.source} ${other.id} ${other.provider_id} ${other.effective_date}`} className="second">
-                {sources[other.source]}, provider <T text={other.provider_id} max={60} />, from{' '}
-                {day(other.effective_date)} on
+                {sources[other.source]}, provider <T text={other.provider_id} max={60} />, effective{' '}
+                {day(other.effective_date)}
               </li>
             ))}
           </ul>
         </details>
       )}
       <details>
-        <summary>Usage as the call reports it</summary>
+        <summary>Usage as reported by the call</summary>
         <pre>
           <T text={JSON.stringify(usage, null, 2)} max={4_000} />
         </pre>
@@ -134,7 +132,7 @@ export function Cost({ projectId, id }: { projectId: string; id: string }) {
       ))}
       {data && data.models.length > 1 && (
         <p className="sum">
-          Together{' '}
+          Total{' '}
           <span className="num" title={`$${data.total}`}>
             {money(data.total)}
           </span>

@@ -28,7 +28,7 @@ export function Feedback({ projectId, id, zone }: { projectId: string; id: strin
         <input
           type="text"
           aria-label="Note"
-          placeholder={reason ?? 'A note'}
+          placeholder={reason ?? 'Add a note'}
           maxLength={1_024}
           disabled={isReadOnly}
           value={note}
@@ -44,7 +44,7 @@ export function Feedback({ projectId, id, zone }: { projectId: string; id: strin
           {fault.message}
         </p>
       )}
-      {items?.length === 0 && <p className="dim">Nobody has said anything of this call yet.</p>}
+      {items?.length === 0 && <p className="dim">No feedback on this call yet.</p>}
       <ul>
         {items?.map((item) => {
           const [title, text] = saidBy(item)

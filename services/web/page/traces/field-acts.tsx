@@ -40,13 +40,13 @@ export function FieldActs({ projectId, path, json, onClose }: Props) {
       {term !== undefined && (
         <>
           <button type="button" className="line" onClick={() => act({ q: narrowedLine(before.q ?? '', term) })}>
-            Only calls with it
+            Only calls with this value
           </button>
           <button type="button" className="line" onClick={() => act({ q: narrowedLine(before.q ?? '', `-${term}`) })}>
-            Without it
+            Without this value
           </button>
           <button type="button" className="line" onClick={() => act({ by: field })}>
-            Group by it
+            Group by this field
           </button>
         </>
       )}
@@ -55,10 +55,10 @@ export function FieldActs({ projectId, path, json, onClose }: Props) {
           type="button"
           className="line"
           disabled={isFull}
-          title={isFull ? `There are ${maxChosenColumns} columns` : undefined}
+          title={isFull ? `At most ${maxChosenColumns} columns` : undefined}
           onClick={() => act({ cols: [...columns, field].join() })}
         >
-          As a column
+          Add column
         </button>
       )}
     </div>

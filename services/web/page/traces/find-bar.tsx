@@ -55,7 +55,7 @@ function Choices({ tree, search, onChange }: { tree: Tree | undefined; search: T
       <button
         type="button"
         className="line"
-        title="How spans stand: as a tree, in the order of their starts, calls of models alone, by the path of names, as a flame graph (v)"
+        title="View: tree, timeline order, LLM calls, grouped by path, flame graph (v)"
         onClick={() => onChange({ mode: nextMode(search.mode) })}
       >
         {modeNames[search.mode ?? 'tree']}
@@ -67,9 +67,9 @@ function Choices({ tree, search, onChange }: { tree: Tree | undefined; search: T
 /** State of the search in payloads. */
 function PayloadsState({ found, isLooking, isCut, fault }: PayloadSearch) {
   if (fault !== '') return <span className="s-error">{fault}</span>
-  if (isLooking) return <span className="dim">looking…</span>
+  if (isLooking) return <span className="dim">searching…</span>
   if (found === undefined) return null
-  return <span className="dim num">{`${count(found.size)}${isCut ? '+' : ''} by payload`}</span>
+  return <span className="dim num">{`${count(found.size)}${isCut ? '+' : ''} by input or output`}</span>
 }
 
 /** The search in the trace, and the choice of the spans in the tree. */
@@ -93,10 +93,10 @@ export function FindBar({ finder, tree, search, onChange, onEnter, payloads }: F
         type="button"
         className="line"
         aria-pressed={search.in === 'payloads'}
-        title="Look in inputs and outputs, too"
+        title="Search inputs and outputs, too"
         onClick={() => onChange({ in: search.in ? undefined : 'payloads' })}
       >
-        payloads
+        Search inputs and outputs
       </button>
       <span role="status">{search.in === 'payloads' && <PayloadsState {...payloads} />}</span>
       <select
@@ -113,10 +113,10 @@ export function FindBar({ finder, tree, search, onChange, onEnter, payloads }: F
         type="button"
         className="line"
         aria-pressed={search.min === '2'}
-        title="Spans of at least 2 % of the trace"
+        title="Hide spans shorter than 2 % of the trace"
         onClick={() => onChange({ min: search.min ? undefined : '2' })}
       >
-        &gt; 2 %
+        Hide spans under 2 %
       </button>
       <Choices tree={tree} search={search} onChange={onChange} />
       <button

@@ -127,7 +127,7 @@ export function FlameView({ tree, nowUs, isByPath, view, window, line, onLine, h
       </div>
       <p className="second flame-said" role="status">
         {span === undefined ? (
-          'Arrows go from box to box.'
+          'Arrow keys move between boxes.'
         ) : (
           <>
             <T text={flame.nameOf(at)} max={160} /> {duration(took / 1000)}

@@ -52,7 +52,7 @@ export function Logs({ projectId, row, zone }: { projectId: string; row: Row; zo
         Loading log records
       </p>
     )
-  if (data.length === 0) return <p className="second">No log records name this span.</p>
+  if (data.length === 0) return <p className="second">No log records for this span.</p>
   return (
     <ul className="logs" aria-label="Log records">
       {data.map(({ id, time, severity_text, severity_number, event_name, body, attributes }) => (

@@ -21,14 +21,14 @@ export function NotHere({ what, onRetry }: { what: 'call' | 'trace' | 'evaluatio
       <span className="big">
         <Icon name="wait" />
       </span>
-      <h2>This {what} is not here yet</h2>
+      <h2>This {what} has not arrived yet</h2>
       <p className="second" style={{ maxWidth: 460 }}>
         {seconds < patienceS
-          ? 'Looking again every two seconds.'
-          : 'It may have been deleted, or the program has not sent it: end the program, or call its SDK’s flush(). '}
+          ? 'Checking every 2 seconds.'
+          : 'It may have been deleted, or the program has not sent it yet. End the program, or call flush() of its SDK.  '}
         {seconds >= patienceS && (
           <>
-            <Link to="/system">/system</Link> tells how far the server is behind.
+            See <Link to="/system">System</Link> for the write lag of the server.
           </>
         )}
       </p>

@@ -68,7 +68,7 @@ export function Reader(props: ReaderProps) {
         to="/p/$entity/$project/traces/$traceId"
         params={{ entity, project, traceId: data.row.traceId }}
         search={(before) => traceSearch({ ...before, call: span, tab: undefined })}
-        title="The call of the tool"
+        title="Go to the tool call"
       >
         {name}
       </Link>
@@ -87,15 +87,15 @@ export function Reader(props: ReaderProps) {
   if (error)
     return (
       <FaultBox
-        error={error instanceof Error && error.message === 'gone' ? new Error('Opened too long ago') : error}
+        error={error instanceof Error && error.message === 'gone' ? new Error('This view has expired') : error}
         onRetry={() => void refetch()}
       />
     )
   if (data === null)
     return (
       <div className="center" role="status">
-        <h2>This call is not here</h2>
-        <p className="second">It was deleted, or has not arrived.</p>
+        <h2>Call not found</h2>
+        <p className="second">It was deleted, or has not arrived yet.</p>
       </div>
     )
   return (
@@ -237,10 +237,11 @@ function Facts({
   const share = row.latencyMs === null || !tree || tree.endUs === 0 ? undefined : (row.latencyMs * 100_000) / tree.endUs
   const facts: [string, ReactNode, string?][] = [
     ['Started', moment(row.startedAt, zone), row.startedAt],
-    ['Took', row.latencyMs === null ? 'running' : duration(row.latencyMs), `${row.latencyMs} ms`],
+    ['Duration', row.latencyMs === null ? 'running' : duration(row.latencyMs), `${row.latencyMs} ms`],
   ]
-  if (own !== undefined && tree && (tree.end[line] as number) > line + 1) facts.push(['Own', duration(own / 1000)])
-  if (share !== undefined && share < 99.95) facts.push(['Share', `${share.toPrecision(2)} %`])
+  if (own !== undefined && tree && (tree.end[line] as number) > line + 1)
+    facts.push(['Self time', duration(own / 1000)])
+  if (share !== undefined && share < 99.95) facts.push(['% of trace', `${share.toPrecision(2)} %`])
   if (row.model !== null) facts.push(['Model', <T key="model" text={row.model} />])
   if (row.tokensIn !== null) facts.push(['Tokens', `${count(row.tokensIn)} → ${count(row.tokensOut ?? 0)}`])
   if (row.cost !== null) facts.push(['Cost', money(row.cost), `$${row.cost}`])
@@ -272,12 +273,12 @@ function CopyId({ id }: { id: string }) {
   const [isCopied, setCopied] = useState(false)
   return (
     <div>
-      <dt>Id</dt>
+      <dt>ID</dt>
       <dd>
         <button
           type="button"
           style={{ minHeight: 24, padding: '0 4px' }}
-          title="Copy the id"
+          title="Copy ID"
           onClick={() => void navigator.clipboard.writeText(id).then(() => setCopied(true))}
         >
           <code>

@@ -7,12 +7,12 @@ export type Tab = (typeof tabNames)[number]
 
 /** Names of the orders of spans, in the order in which the key switches. */
 export const modeNames = {
-  tree: 'as a tree',
-  start: 'by start',
-  messages: 'calls of models',
-  paths: 'by path of names',
-  flame: 'as a flame graph',
-  'flame-paths': 'flame by path of names',
+  tree: 'View: Tree',
+  start: 'View: Timeline order',
+  messages: 'View: LLM calls',
+  paths: 'View: By path',
+  flame: 'View: Flame graph',
+  'flame-paths': 'View: Flame graph by path',
 } as const
 type Mode = keyof typeof modeNames
 const modes = Object.keys(modeNames) as Mode[]

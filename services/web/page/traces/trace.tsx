@@ -297,11 +297,11 @@ function Running({ tree, nowUs, zone, watch }: Omit<SumsProps, 'runs'>) {
     <>
       <span className="s-running">
         running
-        {isQuiet && `; nothing came since ${moment(new Date((tree.spans.baseUs + lastUs) / 1000).toISOString(), zone)}`}
+        {isQuiet && `; no updates since ${moment(new Date((tree.spans.baseUs + lastUs) / 1000).toISOString(), zone)}`}
       </span>
       {watch.isOver && (
-        <button type="button" className="line" onClick={watch.again} title="After ten minutes it is not read by itself">
-          Read again
+        <button type="button" className="line" onClick={watch.again} title="Automatic refresh stops after 10 minutes">
+          Refresh
         </button>
       )}
     </>
@@ -332,11 +332,13 @@ function Sums({ tree, runs, nowUs, zone, watch }: SumsProps) {
       {sums.tokens > 0 && <span>{tokens(sums.tokens)} tokens</span>}
       {sums.cost > 0 && <span>{money(sums.cost)}</span>}
       {sums.unpriced > 0 && (
-        <span title="Their models are in Settings, Prices">{plural(sums.unpriced, 'span')} without a price</span>
+        <span title="Add prices for their models under Settings, Prices">
+          {plural(sums.unpriced, 'span')} without a price
+        </span>
       )}
-      {tree.orphans > 0 && <span className="s-descendant_error">{count(tree.orphans)} without their parent here</span>}
+      {tree.orphans > 0 && <span className="s-descendant_error">{count(tree.orphans)} without their parent</span>}
       <span className="grow" />
-      {spans.isCut && <span role="status">the first {plural(spans.count, 'span')}; it has more</span>}
+      {spans.isCut && <span role="status">showing the first {plural(spans.count, 'span')}</span>}
       {runs && <Running tree={tree} nowUs={nowUs} zone={zone} watch={watch} />}
     </footer>
   )

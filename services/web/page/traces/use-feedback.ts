@@ -66,7 +66,7 @@ export function useGiving(projectId: string) {
     add,
     remove,
     isReadOnly,
-    reason: isReadOnly ? 'This key may only read' : undefined,
+    reason: isReadOnly ? 'You have read-only access' : undefined,
     prefix: session?.server.feedback_prefix ?? 'wandb',
     isOwn: (item: FeedbackItem) => (item.platform_user_id ?? item.wb_user_id) === session?.user_id,
     isBusy: add.isPending || remove.isPending,

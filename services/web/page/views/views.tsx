@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { json } from '../api/client.ts'
-import { mayWrite, useSession } from '../api/session.ts'
+import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { callsSearch } from '../calls/search.ts'
 import { chartOfList } from '../dashboards/filters.ts'
 import { Icon } from '../parts/icon.tsx'
@@ -42,7 +42,7 @@ function useChanges(kind: ViewKind, projectId: string, onGone: (id: string) => v
     remove: (id) => remove.mutate(id),
     isBusy: save.isPending || remove.isPending,
     fault: save.error ?? remove.error,
-    reason: mayWrite(session) ? undefined : 'This key may not write',
+    reason: mayWrite(session) ? undefined : noWrite,
   }
 }
 
@@ -178,7 +178,7 @@ function NameForm({ views, changes, label, placeholder, act, renamed, onName }: 
           {act}
         </button>
       </form>
-      {isTaken && <p className="second">There is a view of this name</p>}
+      {isTaken && <p className="second">A view with this name already exists</p>}
     </>
   )
 }
@@ -197,7 +197,7 @@ type RowProps = {
   onOpen(): void
 }
 
-const madeElsewhere = 'Made elsewhere: its filter cannot be written as text'
+const madeElsewhere = 'Created by another client: its filter cannot be shown as text'
 
 function ViewRow({ view, isCurrent, isChanged, isFirst, hasActs, onActs, onOpen, ...rest }: RowProps) {
   const isForeign = view.search === null
@@ -213,7 +213,7 @@ function ViewRow({ view, isCurrent, isChanged, isFirst, hasActs, onActs, onOpen,
           onClick={onOpen}
         >
           <T text={view.label} max={60} />
-          {isFirst && <span className="dim"> opens first</span>}
+          {isFirst && <span className="dim"> default</span>}
           {isChanged && <span className="dim"> changed</span>}
         </button>
         <button
@@ -258,7 +258,7 @@ function Acts({ view, views, changes, isFirst, isForeign, onActs, onFirst }: Act
           Delete
         </button>
         <button type="button" onClick={() => setDoes(undefined)}>
-          Keep
+          Cancel
         </button>
       </div>
     )
@@ -273,11 +273,11 @@ function Acts({ view, views, changes, isFirst, isForeign, onActs, onFirst }: Act
           <button
             type="button"
             className="line"
-            title="In this browser, where the address asks for nothing else"
+            title="Open this view by default in this browser"
             aria-pressed={isFirst}
             onClick={() => onFirst(isFirst ? undefined : view.id)}
           >
-            Open first
+            Set as default
           </button>
           <button
             type="button"

@@ -40,7 +40,7 @@ async function opened(base: string, project_id: string, side: Side, signal: Abor
   if (found?.kind !== 'object')
     throw new ApiFault({
       status: 404,
-      reason: `${'call' in side ? `Call ${side.call}` : side.object} is not here`,
+      reason: `${'call' in side ? `Call ${side.call}` : side.object} not found`,
       requestId: '',
       retryAfterS: 0,
       asked: 'calls.read',

@@ -162,7 +162,7 @@ const methods = {
     const response = await send(base, 'objects.read', asked, { signal })
     const bytes = new Uint8Array(await response.arrayBuffer())
     const found = documents.memberRefs(documents.openDocument(bytes)).get('obj')
-    if (found === undefined || found.kind !== 'object') throw new Error('The answer holds no object')
+    if (found === undefined || found.kind !== 'object') throw new Error('The response has no object')
     const members = documents.memberRefs(found)
     return { head: shortMembers(members, ['val']), value: members.get('val'), bytes: bytes.length }
   },
@@ -170,7 +170,7 @@ const methods = {
   /** A version with its value as JSON, and the members of that as they are spelled. */
   async objectTexts(context: Context, base: string, project_id: string, object_id: string, digest: string) {
     const { head, value } = await methods.object(context, base, project_id, object_id, digest)
-    if (value === undefined) throw new Error('The answer holds no value')
+    if (value === undefined) throw new Error('The response has no value')
     const text = documents.jsonTextOf(value)
     return { head, value: text, members: tables.textDocument(text).cells }
   },
