@@ -88,3 +88,4 @@ export const tracesQueryResponse = z.object({
   has_more: z.boolean(),
   counts: z.object({ traces: z.int(), with_errors: z.int() }).optional().describe('as asked for by include_counts'),
 })
+export type TracesQueryResponse = z.output<typeof tracesQueryResponse>

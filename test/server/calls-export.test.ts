@@ -164,7 +164,11 @@ it('a file that is on its way ends when the key that asked for it is revoked', a
     }
   }
   const slow = await startServer(
-    createExportRoutes({ invoke: { lines }, wirePrefix: 'platform', masterKey: () => Buffer.alloc(32) }),
+    createExportRoutes({
+      invoke: { lines, json: () => expect.unreachable() },
+      wirePrefix: 'platform',
+      masterKey: () => Buffer.alloc(32),
+    }),
   )
   try {
     const { id, text } = slow.keys.create({ userId: 'leaver', role: 'reader', grants: [project_id] })
@@ -182,7 +186,7 @@ it('a file that is on its way ends when the key that asked for it is revoked', a
 
 it('without a master key no address is made', async () => {
   const [make] = createExportRoutes({
-    invoke: { lines: async function* () {} },
+    invoke: { lines: async function* () {}, json: () => expect.unreachable() },
     wirePrefix: 'platform',
     masterKey: () => undefined,
   })

@@ -53,6 +53,7 @@ describe('what routes touch', () => {
     { project_id, filter: { trace_roots_only: true }, query: withinInputs },
   ]
   const dear = { query: { $expr: { $gt: [{ $getField: 'summary.weave.cost' }, { $literal: 1 }] } } }
+  const ofTraces = { query: { $expr: { $gt: [{ $getField: 'trace.cost' }, { $literal: 1 }] } } }
   const equal = (name: string, value: string) => ({ $eq: [{ $getField: name }, { $literal: value }] })
   /** Values in other tables: feedback, queues, a row of a table behind a ref. */
   const elsewhere = {
@@ -265,12 +266,14 @@ describe('what routes touch', () => {
       'calls.stream_query',
       ...lists.map((body) => send('/calls/stream_query', { ...body, include_costs: true, include_feedback: true })),
       send('/calls/stream_query', elsewhere),
+      send('/calls/stream_query', { project_id, ...ofTraces }),
     ],
     [
       'calls.query_stats',
       send('/calls/query_stats', { project_id }),
       send('/calls/query_stats', elsewhere),
       send('/calls/query_stats', { project_id, ...dear }),
+      send('/calls/query_stats', { project_id, ...ofTraces }),
       ...lists.map(({ project_id, ...body }) =>
         send('/calls/query_stats', {
           project_id,
@@ -317,8 +320,13 @@ describe('what routes touch', () => {
       'calls.values',
       ...shown('/calls/values', { fields: ['inputs.k', 'op_name'] }),
       send('/calls/values', { project_id, fields: ['op_name'], ...dear }),
+      send('/calls/values', { project_id, fields: ['op_name'], ...ofTraces }),
     ],
-    ['calls.aggregate', ...shown('/calls/aggregate', { start: 1, end: 2e9, metrics: numbers })],
+    [
+      'calls.aggregate',
+      ...shown('/calls/aggregate', { start: 1, end: 2e9, metrics: numbers }),
+      send('/calls/aggregate', { project_id, start: 1, end: 2e9, metrics: numbers, ...ofTraces }),
+    ],
     ['calls.export', send('/export/calls', { project_id, format: 'jsonl' })],
     ['threads.stream_query', send('/threads/stream_query', { project_id })],
     ['objects.read', send('/obj/read', { ...labelled, object_id: 'thing', digest: 'latest' })],

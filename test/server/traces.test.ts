@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TraceFigures, TracesQueryRequest } from '../../schemas/traces.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { createRandom } from '../fixtures/random.ts'
+import { firstCallMs as baseMs, type SentCall, sendCalls, tokensSent as tokens } from '../fixtures/sent-calls.ts'
 
 let server: LiveServer
 beforeAll(async () => {
@@ -23,48 +24,7 @@ const idsOf = async (project: string, asked: Asked) =>
   (await query(project, asked)).traces.map(({ trace_id }) => trace_id)
 const count = () => server.now().worker?.rollups.refresh()
 
-const baseMs = Date.UTC(2026, 8, 14, 9)
-type Call = {
-  id?: string
-  parent?: string
-  trace: string
-  atMs: number
-  /** null = it runs. */
-  tookMs?: number | null
-  exception?: string
-  op?: string
-  usage?: Record<string, { prompt_tokens: number; completion_tokens: number }>
-}
-
-async function send(project_id: string, calls: readonly Call[]): Promise<string[]> {
-  const ids = calls.map(({ id = randomUUID() }) => id)
-  const batch = calls.flatMap((call, n) => {
-    const { trace: trace_id, parent: parent_id, atMs, tookMs = 1000, exception, op: op_name = 'step', usage } = call
-    const started = {
-      project_id,
-      id: ids[n],
-      trace_id,
-      parent_id,
-      op_name,
-      started_at: new Date(atMs).toISOString(),
-      attributes: {},
-      inputs: {},
-    }
-    if (tookMs === null) return [{ mode: 'start', req: { start: started } }]
-    const ended_at = new Date(atMs + tookMs).toISOString()
-    const end = { project_id, id: ids[n], ended_at, output: {}, summary: usage ? { usage } : {}, exception }
-    return [
-      { mode: 'start', req: { start: started } },
-      { mode: 'end', req: { end } },
-    ]
-  })
-  await server.send('/call/upsert_batch', { batch })
-  return ids
-}
-
-const tokens = (prompt_tokens: number, completion_tokens = 0, model = 'gpt-4o') => ({
-  [model]: { prompt_tokens, completion_tokens },
-})
+const send = (project: string, calls: readonly SentCall[]) => sendCalls(server, project, calls)
 
 describe('some traces by their ids', () => {
   const project = 'traces/by-id'
@@ -97,13 +57,13 @@ describe('some traces by their ids', () => {
   it('counts calls of SDKs by their root, which reports the sum of those below it, and by the others where it reports none', async () => {
     const [sums, plain] = [randomUUID(), randomUUID()]
     const [root] = await send(project, [{ trace: sums, atMs: baseMs, usage: tokens(300) }])
-    const [step] = await send(project, [{ trace: sums, parent: root, atMs: baseMs, usage: tokens(300) }] as Call[])
+    const [step] = await send(project, [{ trace: sums, parent: root, atMs: baseMs, usage: tokens(300) }] as SentCall[])
     const [above] = await send(project, [{ trace: plain, atMs: baseMs }])
     await send(project, [
       { trace: sums, parent: step, atMs: baseMs, usage: tokens(300) },
       { trace: plain, parent: above, atMs: baseMs, usage: tokens(40) },
       { trace: plain, parent: above, atMs: baseMs + 61_000, usage: tokens(2) },
-    ] as Call[])
+    ] as SentCall[])
     const { traces } = await query(project, { trace_ids: [sums, plain] })
     expect(traces.map((one) => one.input_tokens)).toEqual([300, 42])
     for (const _ of ['from the calls', 'from the parts']) {

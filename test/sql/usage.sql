@@ -1430,6 +1430,438 @@ FROM
 )
 SETTINGS output_format_json_quote_64bit_integers = 0
 
+-- roots of traces with errors (calls.count)
+-- {"v0":"ent/proj","v1":0,"v2":7200000000,"v3":"op","v4":60,"v5":3660,"v6":3720,"v7":7200,"v8":3660000000,"v9":3720000000}
+SELECT toString(count())
+FROM callhouse.calls AS c
+FINAL
+WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND ((c.parent_id = '') OR ((c.started_at, c.id) IN (
+    SELECT
+        started_at,
+        id
+    FROM callhouse.orphan_roots
+    FINAL
+    WHERE (project_id = {v0:String}) AND (is_orphan = 1)
+))) AND (c.op_name = {v3:String}) AND (reinterpretAsUInt128(sipHash128(c.trace_id)) IN (
+    SELECT g.trace_key
+    FROM
+    (
+        SELECT
+            trace AS trace_key,
+            toFloat64(sum(errors)) AS trace_errors
+        FROM
+        (
+            SELECT
+                p_trace AS trace,
+                toUInt64(p_errors) AS errors
+            FROM
+            (
+                SELECT
+                    bucket,
+                    p_trace,
+                    p_errors
+                FROM
+                (
+                    SELECT *
+                    FROM callhouse.trace_parts
+                    FINAL
+                    WHERE (project_id = {v0:String}) AND (((seconds = {v4:UInt32}) AND (bucket >= toDateTime({v1:Int64}, 'UTC')) AND (bucket < toDateTime({v5:Int64}, 'UTC'))) OR ((seconds = {v4:UInt32}) AND (bucket >= toDateTime({v6:Int64}, 'UTC')) AND (bucket < toDateTime({v7:Int64}, 'UTC'))))
+                )
+                ARRAY JOIN
+                    trace AS p_trace,
+                    errors AS p_errors
+            )
+            UNION ALL
+            SELECT
+                reinterpretAsUInt128(sipHash128(c.trace_id)) AS trace,
+                toUInt64(c.exception != '') AS errors
+            FROM callhouse.calls AS c
+            FINAL
+            WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0))
+        )
+        GROUP BY trace
+    ) AS g
+    WHERE (g.trace_errors > {v1:Int64})
+)))
+
+-- roots of traces with errors or of an operation, by model (calls.sorted-keys)
+-- {"v0":"ent/proj","v1":0,"v2":7200000000,"v3":60,"v4":3660,"v5":3720,"v6":7200,"v7":3660000000,"v8":3720000000,"v9":60000000,"v10":"op","v11":10}
+SELECT
+    toUnixTimestamp64Micro(c.started_at),
+    c.id
+FROM
+(
+    SELECT
+        c.odd AS odd,
+        c.started_at AS started_at,
+        c.id AS id,
+        c.start_ver AS start_ver,
+        c.end_ver AS end_ver,
+        c.trace_id AS trace_id,
+        t.trace_models AS trace_models
+    FROM
+    (
+        SELECT
+            c.*,
+            0 AS odd
+        FROM
+        (
+            SELECT
+                c.started_at AS started_at,
+                c.id AS id,
+                c.start_ver AS start_ver,
+                c.end_ver AS end_ver,
+                c.trace_id AS trace_id
+            FROM callhouse.calls AS c
+            FINAL
+            WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND ((c.parent_id = '') OR ((c.started_at, c.id) IN (
+                SELECT
+                    started_at,
+                    id
+                FROM callhouse.orphan_roots
+                FINAL
+                WHERE (project_id = {v0:String}) AND (is_orphan = 1)
+            ))) AND ((c.start_ver, c.end_ver, concat(c.id, '')) IN (
+                SELECT
+                    c.start_ver,
+                    c.end_ver,
+                    c.id
+                FROM
+                (
+                    SELECT
+                        c.odd AS odd,
+                        c.started_at AS started_at,
+                        c.id AS id,
+                        c.start_ver AS start_ver,
+                        c.end_ver AS end_ver,
+                        c.trace_id AS trace_id,
+                        c.op_name AS op_name,
+                        t.trace_errors AS trace_errors
+                    FROM
+                    (
+                        SELECT
+                            c.*,
+                            0 AS odd
+                        FROM
+                        (
+                            SELECT
+                                c.started_at AS started_at,
+                                c.id AS id,
+                                c.start_ver AS start_ver,
+                                c.end_ver AS end_ver,
+                                c.trace_id AS trace_id,
+                                c.op_name AS op_name
+                            FROM callhouse.calls AS c
+                            FINAL
+                            WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND ((c.parent_id = '') OR ((c.started_at, c.id) IN (
+                                SELECT
+                                    started_at,
+                                    id
+                                FROM callhouse.orphan_roots
+                                FINAL
+                                WHERE (project_id = {v0:String}) AND (is_orphan = 1)
+                            ))))
+                        ) AS c
+                    ) AS c
+                    LEFT JOIN
+                    (
+                        SELECT
+                            trace AS trace_key,
+                            toFloat64(sum(errors)) AS trace_errors,
+                            arraySort(if(max(has_top) = 1, groupUniqArrayIf(model, (model != '') AND (has_top = 1)), groupUniqArrayIf(model, model != ''))) AS trace_models
+                        FROM
+                        (
+                            SELECT
+                                p_trace AS trace,
+                                toUInt64(p_errors) AS errors,
+                                toUInt8(p_has_top) AS has_top,
+                                '' AS model
+                            FROM
+                            (
+                                SELECT
+                                    bucket,
+                                    p_trace,
+                                    p_errors,
+                                    p_has_top
+                                FROM
+                                (
+                                    SELECT *
+                                    FROM callhouse.trace_parts
+                                    FINAL
+                                    WHERE (project_id = {v0:String}) AND (((seconds = {v3:UInt32}) AND (bucket >= toDateTime({v1:Int64}, 'UTC')) AND (bucket < toDateTime({v4:Int64}, 'UTC'))) OR ((seconds = {v3:UInt32}) AND (bucket >= toDateTime({v5:Int64}, 'UTC')) AND (bucket < toDateTime({v6:Int64}, 'UTC'))))
+                                )
+                                ARRAY JOIN
+                                    trace AS p_trace,
+                                    errors AS p_errors,
+                                    has_top AS p_has_top
+                            )
+                            UNION ALL
+                            SELECT
+                                u_trace AS trace,
+                                toUInt64(0) AS errors,
+                                u_top AS has_top,
+                                toString(u_model) AS model
+                            FROM
+                            (
+                                SELECT
+                                    bucket,
+                                    u_trace,
+                                    u_model,
+                                    u_top
+                                FROM
+                                (
+                                    SELECT *
+                                    FROM callhouse.trace_parts
+                                    FINAL
+                                    WHERE (project_id = {v0:String}) AND (((seconds = {v3:UInt32}) AND (bucket >= toDateTime({v1:Int64}, 'UTC')) AND (bucket < toDateTime({v4:Int64}, 'UTC'))) OR ((seconds = {v3:UInt32}) AND (bucket >= toDateTime({v5:Int64}, 'UTC')) AND (bucket < toDateTime({v6:Int64}, 'UTC'))))
+                                )
+                                ARRAY JOIN
+                                    usage_trace AS u_trace,
+                                    usage_model AS u_model,
+                                    usage_top AS u_top
+                            )
+                            UNION ALL
+                            SELECT
+                                reinterpretAsUInt128(sipHash128(c.trace_id)) AS trace,
+                                toUInt64(c.exception != '') AS errors,
+                                toUInt8(0) AS has_top,
+                                '' AS model
+                            FROM callhouse.calls AS c
+                            FINAL
+                            WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0))
+                            UNION ALL
+                            SELECT
+                                trace AS trace,
+                                toUInt64(0) AS errors,
+                                is_top AS has_top,
+                                toString(point.1) AS model
+                            FROM
+                            (
+                                SELECT
+                                    bucket,
+                                    trace,
+                                    is_top,
+                                    priced_at,
+                                    arrayJoin(points) AS point,
+                                    nested,
+                                    with_total
+                                FROM
+                                (
+                                    SELECT
+                                        *,
+                                        emptyArrayString() AS with_total
+                                    FROM
+                                    (
+                                        SELECT
+                                            c.bucket AS bucket,
+                                            c.trace AS trace,
+                                            c.is_top AS is_top,
+                                            c.priced_at AS priced_at,
+                                            c.end_ver AS end_ver,
+                                            c.id AS id,
+                                            s.nested AS nested,
+                                            if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points
+                                        FROM
+                                        (
+                                            SELECT
+                                                intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v9:Int64}), 1000000) AS bucket,
+                                                reinterpretAsUInt128(sipHash128(c.trace_id)) AS trace,
+                                                toUInt8((((c.parent_id = '') OR ((c.started_at, c.id) IN (
+                                                    SELECT
+                                                        started_at,
+                                                        id
+                                                    FROM callhouse.orphan_roots
+                                                    FINAL
+                                                    WHERE (project_id = {v0:String}) AND (is_orphan = 1)
+                                                ))) OR ((c.start_ver, c.id) IN (
+                                                    SELECT
+                                                        clock,
+                                                        id
+                                                    FROM callhouse.payloads
+                                                    WHERE (project_id = {v0:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND ((at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC'))) AND (otel_dump != ''))
+                                                )))) AS is_top,
+                                                toUnixTimestamp64Micro(c.started_at) AS priced_at,
+                                                c.started_at AS begun,
+                                                c.end_ver AS end_ver,
+                                                c.id AS id,
+                                                arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS reported
+                                            FROM callhouse.calls AS c
+                                            FINAL
+                                            WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model))
+                                        ) AS c
+                                        ANY LEFT JOIN
+                                        (
+                                            SELECT
+                                                started_at,
+                                                id,
+                                                nested,
+                                                (input, output, total, cache_read, cache_write) AS counted,
+                                                (inside, toInt64(0), billed_read, billed_write, billed_write_1h, more_output) AS bill
+                                            FROM callhouse.usage_shares
+                                            FINAL
+                                            WHERE (project_id = {v0:String}) AND ((started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND ((started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC'))) AND (nested = 1))
+                                        ) AS s ON (s.started_at = c.begun) AND (s.id = c.id)
+                                    )
+                                )
+                            )
+                        )
+                        GROUP BY trace
+                    ) AS t ON t.trace_key = reinterpretAsUInt128(sipHash128(c.trace_id))
+                ) AS c
+                WHERE ((c.trace_errors > {v1:Int64}) OR (c.op_name = {v10:String}))
+            )))
+        ) AS c
+    ) AS c
+    LEFT JOIN
+    (
+        SELECT
+            trace AS trace_key,
+            toFloat64(sum(errors)) AS trace_errors,
+            arraySort(if(max(has_top) = 1, groupUniqArrayIf(model, (model != '') AND (has_top = 1)), groupUniqArrayIf(model, model != ''))) AS trace_models
+        FROM
+        (
+            SELECT
+                p_trace AS trace,
+                toUInt64(p_errors) AS errors,
+                toUInt8(p_has_top) AS has_top,
+                '' AS model
+            FROM
+            (
+                SELECT
+                    bucket,
+                    p_trace,
+                    p_errors,
+                    p_has_top
+                FROM
+                (
+                    SELECT *
+                    FROM callhouse.trace_parts
+                    FINAL
+                    WHERE (project_id = {v0:String}) AND (((seconds = {v3:UInt32}) AND (bucket >= toDateTime({v1:Int64}, 'UTC')) AND (bucket < toDateTime({v4:Int64}, 'UTC'))) OR ((seconds = {v3:UInt32}) AND (bucket >= toDateTime({v5:Int64}, 'UTC')) AND (bucket < toDateTime({v6:Int64}, 'UTC'))))
+                )
+                ARRAY JOIN
+                    trace AS p_trace,
+                    errors AS p_errors,
+                    has_top AS p_has_top
+            )
+            UNION ALL
+            SELECT
+                u_trace AS trace,
+                toUInt64(0) AS errors,
+                u_top AS has_top,
+                toString(u_model) AS model
+            FROM
+            (
+                SELECT
+                    bucket,
+                    u_trace,
+                    u_model,
+                    u_top
+                FROM
+                (
+                    SELECT *
+                    FROM callhouse.trace_parts
+                    FINAL
+                    WHERE (project_id = {v0:String}) AND (((seconds = {v3:UInt32}) AND (bucket >= toDateTime({v1:Int64}, 'UTC')) AND (bucket < toDateTime({v4:Int64}, 'UTC'))) OR ((seconds = {v3:UInt32}) AND (bucket >= toDateTime({v5:Int64}, 'UTC')) AND (bucket < toDateTime({v6:Int64}, 'UTC'))))
+                )
+                ARRAY JOIN
+                    usage_trace AS u_trace,
+                    usage_model AS u_model,
+                    usage_top AS u_top
+            )
+            UNION ALL
+            SELECT
+                reinterpretAsUInt128(sipHash128(c.trace_id)) AS trace,
+                toUInt64(c.exception != '') AS errors,
+                toUInt8(0) AS has_top,
+                '' AS model
+            FROM callhouse.calls AS c
+            FINAL
+            WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0))
+            UNION ALL
+            SELECT
+                trace AS trace,
+                toUInt64(0) AS errors,
+                is_top AS has_top,
+                toString(point.1) AS model
+            FROM
+            (
+                SELECT
+                    bucket,
+                    trace,
+                    is_top,
+                    priced_at,
+                    arrayJoin(points) AS point,
+                    nested,
+                    with_total
+                FROM
+                (
+                    SELECT
+                        *,
+                        emptyArrayString() AS with_total
+                    FROM
+                    (
+                        SELECT
+                            c.bucket AS bucket,
+                            c.trace AS trace,
+                            c.is_top AS is_top,
+                            c.priced_at AS priced_at,
+                            c.end_ver AS end_ver,
+                            c.id AS id,
+                            s.nested AS nested,
+                            if(s.nested = 1, if((s.counted, s.bill) = ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0)), [], arrayMap(point -> tupleConcat(tuple(point.1), s.counted), c.reported)), c.reported) AS points
+                        FROM
+                        (
+                            SELECT
+                                intDiv(toUnixTimestamp64Micro(c.started_at) - positiveModulo(toUnixTimestamp64Micro(c.started_at), {v9:Int64}), 1000000) AS bucket,
+                                reinterpretAsUInt128(sipHash128(c.trace_id)) AS trace,
+                                toUInt8((((c.parent_id = '') OR ((c.started_at, c.id) IN (
+                                    SELECT
+                                        started_at,
+                                        id
+                                    FROM callhouse.orphan_roots
+                                    FINAL
+                                    WHERE (project_id = {v0:String}) AND (is_orphan = 1)
+                                ))) OR ((c.start_ver, c.id) IN (
+                                    SELECT
+                                        clock,
+                                        id
+                                    FROM callhouse.payloads
+                                    WHERE (project_id = {v0:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND ((at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC'))) AND (otel_dump != ''))
+                                )))) AS is_top,
+                                toUnixTimestamp64Micro(c.started_at) AS priced_at,
+                                c.started_at AS begun,
+                                c.end_ver AS end_ver,
+                                c.id AS id,
+                                arrayZip(c.usage_model, c.usage_input, c.usage_output, c.usage_total, c.usage_cache_read, c.usage_cache_write) AS reported
+                            FROM callhouse.calls AS c
+                            FINAL
+                            WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0) AND notEmpty(c.usage_model))
+                        ) AS c
+                        ANY LEFT JOIN
+                        (
+                            SELECT
+                                started_at,
+                                id,
+                                nested,
+                                (input, output, total, cache_read, cache_write) AS counted,
+                                (inside, toInt64(0), billed_read, billed_write, billed_write_1h, more_output) AS bill
+                            FROM callhouse.usage_shares
+                            FINAL
+                            WHERE (project_id = {v0:String}) AND ((started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND ((started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC'))) AND (nested = 1))
+                        ) AS s ON (s.started_at = c.begun) AND (s.id = c.id)
+                    )
+                )
+            )
+        )
+        GROUP BY trace
+    ) AS t ON t.trace_key = reinterpretAsUInt128(sipHash128(c.trace_id))
+) AS c
+ORDER BY
+    nullIf(arrayStringConcat(c.trace_models, ', '), '') ASC NULLS LAST,
+    c.id DESC
+LIMIT {v11:UInt64}
+
 -- ids of traces (traces.ids)
 -- {"v0":"ent/proj","v1":1000000,"v2":["2000000"],"v3":["op"],"v4":["17"]}
 SELECT DISTINCT

@@ -17,10 +17,14 @@ import {
 import { callSeriesQuery, seriesOf, usageSeriesQuery } from '../../services/query/call-stats/series.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
 import { conditionsOf } from '../../services/query/calls/conditions/conditions.ts'
+import { countQuery, keysQuery } from '../../services/query/calls/page.ts'
 import { priceBook, priceTable } from '../../services/query/costs/prices.ts'
 import { figuresQuery, tracesUsageQuery } from '../../services/query/traces/figures.ts'
-import { countsQuery, idsQuery, orderQuery, traceModelsQuery } from '../../services/query/traces/order.ts'
+import { countsQuery, idsQuery, orderQuery } from '../../services/query/traces/order.ts'
+import type { PartColumn } from '../../services/query/traces/parts.ts'
 import { priceGrid } from '../../services/query/traces/price-grid.ts'
+import { traceModelsQuery } from '../../services/query/traces/read-parts.ts'
+import { wholeTraceRows } from '../../services/query/traces/whole-traces.ts'
 import { usageQuery } from '../../services/query/usage/by-key.ts'
 import { nestedQuery, tracesOfQuery } from '../../services/query/usage/load.ts'
 import { expectReviewed } from '../fixtures/sql-snapshot.ts'
@@ -68,6 +72,26 @@ const refinedRoots = {
   conditions: conditionsOf(ofRoots),
 }
 const parts = { split: tracesSplit, range: everything, roots: { fromUs: 60_000_000, beforeUs: null }, grid: null }
+
+const wholeTraces = (expression: object, needs: readonly PartColumn[], field: string) => {
+  const query = compileCallsQuery({
+    projectId,
+    filter: { trace_roots_only: true },
+    query: { $expr: expression },
+    sort_by: [{ field, direction: 'asc' }],
+    wholeTraces: true,
+  })
+  const { traces } = query.derivedFields
+  const asked = { split: tracesSplit, range: everything, needs: new Set(needs), grid: null }
+  const all = compileCallsQuery({ projectId })
+  const rows = wholeTraceRows(projectId, [...traces.columns], { ...asked, query: all })
+  return { ...query, derivedFields: { ...query.derivedFields, traces: { ...traces, rows } } }
+}
+const failed = { $gt: [{ $getField: 'trace.errors' }, { $literal: 0 }] }
+const ofOp = { $eq: [{ $getField: 'op_name' }, { $literal: 'op' }] }
+const failedOfOp = wholeTraces({ $and: [failed, ofOp] }, ['errors'], 'started_at')
+const failedOrOfOp = wholeTraces({ $or: [failed, ofOp] }, ['errors', 'has_top', 'model'], 'trace.model')
+const anywhere = { projectId, range: everything, index: null, keys: null }
 
 const queries: [about: string, query: Query][] = [
   ['minutes that lag', dirtyStatsQuery(projectId, { fromUs: 1_000_000, beforeUs: 2_000_000 }, [])],
@@ -167,6 +191,11 @@ const queries: [about: string, query: Query][] = [
       { spans: { gt: 3 }, model: { is: ['m'], is_not: ['n'] } } as TraceWhere,
       null,
     ),
+  ],
+  ['roots of traces with errors', countQuery(anywhere, conditionsOf(failedOfOp), null)],
+  [
+    'roots of traces with errors or of an operation, by model',
+    keysQuery(anywhere, conditionsOf(failedOrOfOp), failedOrOfOp.sort, { limit: 10, offset: 0 }),
   ],
   ['ids of traces', idsQuery({ ...refinedRoots, scope: { ...refinedRoots.scope, times: [2_000_000] } }, ['17'])],
 ]

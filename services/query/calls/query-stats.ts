@@ -6,10 +6,17 @@ import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
 import { pricesFor } from '../costs/model-prices.ts'
 import type { Prices } from '../costs/prices.ts'
+import { createWholeTraces } from '../traces/whole-traces.ts'
 import type { CountCache } from './access/counts.ts'
 import { countCalls, sizeOfCalls } from './access/read-calls.ts'
 import { compileCallsQuery } from './conditions/compile-query.ts'
-import { callQueryTables, joinedTables, referredTables, topicsOfQuery } from './conditions/joined-tables.ts'
+import {
+  callQueryTables,
+  joinedTables,
+  referredTables,
+  topicsOfQuery,
+  traceTables,
+} from './conditions/joined-tables.ts'
 
 export type QueryStatsDeps = {
   store: Pick<Store, 'bytes' | 'rows'>
@@ -23,6 +30,7 @@ export type QueryStatsDeps = {
 
 export function createQueryStatsRoutes(deps: QueryStatsDeps): Route[] {
   const { store, freshness, feedbackPrefix, cache } = deps
+  const wholeTraces = createWholeTraces(deps)
   return [
     route({
       name: 'calls.query_stats',
@@ -32,7 +40,7 @@ export function createQueryStatsRoutes(deps: QueryStatsDeps): Route[] {
       summary: 'Number of calls that match a filter and a query',
       body: { type: 'json', schema: callsQueryStatsRequest, check: 'schema' },
       response: callsQueryStatsResponse,
-      tables: [...callQueryTables, 'call_counts', 'costs', ...joinedTables, ...referredTables],
+      tables: [...callQueryTables, 'call_counts', ...joinedTables, ...traceTables, ...referredTables],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
@@ -40,15 +48,17 @@ export function createQueryStatsRoutes(deps: QueryStatsDeps): Route[] {
         if (limit !== null && limit < 1) throw fault(400, 'Limit must be a positive integer')
         const { filter, query: expression, expand_columns } = input
         const prices = await pricesFor(deps, projectId, context)
-        const query = compileCallsQuery({
+        const compiled = compileCallsQuery({
           filter,
           query: expression,
           expand_columns,
           projectId,
           feedbackPrefix,
           prices,
+          wholeTraces: true,
         })
-        const headers = await freshness.wait(context, topicsOfQuery(query))
+        const headers = await freshness.wait(context, topicsOfQuery(compiled))
+        const query = await wholeTraces(compiled, { projectId, options: { signal } })
         const reader = { store, projectId, query, options: { signal }, cache, words: deps.words }
         const [count, bytes] = await Promise.all([
           countCalls(reader, limit),

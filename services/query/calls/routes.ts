@@ -16,6 +16,7 @@ import { billedColumns } from '../costs/billed.ts'
 import { costsOfCalls } from '../costs/call-costs.ts'
 import { pricesFor } from '../costs/model-prices.ts'
 import type { Prices } from '../costs/prices.ts'
+import { createWholeTraces } from '../traces/whole-traces.ts'
 import { createCountCache } from './access/counts.ts'
 import { readCall, readPages } from './access/read-calls.ts'
 import { indexOf } from './access/scope.ts'
@@ -23,7 +24,13 @@ import { createAggregateRoutes } from './aggregate/routes.ts'
 import { createCellRoutes } from './cells.ts'
 import { requestedColumns } from './columns.ts'
 import { compileCallsQuery } from './conditions/compile-query.ts'
-import { callQueryTables, joinedTables, referredTables, topicsOfQuery } from './conditions/joined-tables.ts'
+import {
+  callQueryTables,
+  joinedTables,
+  referredTables,
+  topicsOfQuery,
+  traceTables,
+} from './conditions/joined-tables.ts'
 import type { CompiledCallsQuery } from './conditions/types.ts'
 import { createExpansion } from './expand.ts'
 import { headerSelect } from './header.ts'
@@ -81,6 +88,7 @@ export function nonNegative(name: 'limit' | 'offset', value: number | null | und
 export function createCallReadRoutes(deps: CallReadDeps): Route[] {
   const { store, freshness, prices, wirePrefix, feedbackPrefix, onMissingRefs } = deps
   const cache = createCountCache()
+  const wholeTraces = createWholeTraces(deps)
 
   async function streamQuery(context: RouteContext<CallsQueryRequest>): Promise<Reply> {
     const { input, signal } = context
@@ -89,7 +97,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
     const offset = nonNegative('offset', input.offset) ?? 0
     const { filter, query: expression, sort_by, expand_columns: expanded = [] } = input
     const modelPrices = await pricesFor(deps, projectId, context)
-    const query = compileCallsQuery({
+    const compiled = compileCallsQuery({
       filter,
       query: expression,
       sort_by,
@@ -97,12 +105,14 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
       projectId,
       feedbackPrefix,
       prices: modelPrices,
+      wholeTraces: true,
     })
     // Costs stand in the summary and are made from it.
     const withSummary = input.include_costs && input.columns?.length ? [...input.columns, 'summary'] : input.columns
     const columns = requestedColumns(withSummary)
     const showsExpanded = expanded.length > 0 && input.return_expanded_column_values !== false
-    const headers = await freshness.wait(context, topicsOf(input, query, showsExpanded))
+    const headers = await freshness.wait(context, topicsOf(input, compiled, showsExpanded))
+    const query = await wholeTraces(compiled, { projectId, options: { signal } })
     const isLong = (limit === null || limit > listRows) && indexOf(query.facts) === null
     const options = { pool: isLong ? 'export' : 'interactive', signal } as const
     const documents = [...documentsForColumns(columns), ...(input.include_costs ? billedColumns : [])]
@@ -193,7 +203,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
       response: null,
       responseType: 'application/jsonl',
       line: callRecord,
-      tables: [...callQueryTables, 'costs', ...joinedTables, ...referredTables],
+      tables: [...callQueryTables, ...joinedTables, ...traceTables, ...referredTables],
       handle: streamQuery,
     }),
     ...createQueryStatsRoutes({ ...deps, cache }),

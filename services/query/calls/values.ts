@@ -11,10 +11,11 @@ import { type Route, route } from '../../core/http/route.ts'
 import type { Query } from '../../core/store/store.ts'
 import { pricesFor } from '../costs/model-prices.ts'
 import type { Column, Fields } from '../language/types.ts'
+import { createWholeTraces } from '../traces/whole-traces.ts'
 import { fieldPath } from './access/field-index-tests.ts'
 import { compileCallsQuery } from './conditions/compile-query.ts'
 import { callFields, isDocument } from './conditions/fields.ts'
-import { callQueryTables, joinedTables, topicsOfQuery } from './conditions/joined-tables.ts'
+import { callQueryTables, joinedTables, topicsOfQuery, traceTables } from './conditions/joined-tables.ts'
 import { compactRows } from './header.ts'
 import type { QueryStatsDeps } from './query-stats.ts'
 import type { CallReader } from './reader.ts'
@@ -117,6 +118,7 @@ const cut = ({ values, is_complete }: Values, limit: number): Values => ({
 
 export function createValueRoutes(deps: QueryStatsDeps): Route[] {
   const { store, freshness, feedbackPrefix, words, cache } = deps
+  const wholeTraces = createWholeTraces(deps)
   const rowsOf = async <Row>({ options }: CallReader, query: Query): Promise<Row[]> =>
     compactRows<Row>(await store.bytes(query, 'JSONCompactEachRow', options))
 
@@ -173,16 +175,24 @@ export function createValueRoutes(deps: QueryStatsDeps): Route[] {
       summary: 'The commonest values of some fields of the latest calls that match',
       body: { type: 'json', schema: callsValuesRequest, check: 'schema' },
       response: callsValuesResponse,
-      tables: [...callQueryTables, 'costs', ...joinedTables],
+      tables: [...callQueryTables, ...joinedTables, ...traceTables],
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
         const places = placesOf(input.fields, callFields())
         const { filter, query: expression, prefix, limit } = input
         const prices = await pricesFor(deps, projectId, context)
-        const asked = { filter, query: expression, sort_by: latestFirst, projectId, feedbackPrefix, prices }
-        const query = compileCallsQuery(asked)
-        const headers = await freshness.wait(context, topicsOfQuery(query))
+        const compiled = compileCallsQuery({
+          filter,
+          query: expression,
+          sort_by: latestFirst,
+          projectId,
+          feedbackPrefix,
+          prices,
+          wholeTraces: true,
+        })
+        const headers = await freshness.wait(context, topicsOfQuery(compiled))
+        const query = await wholeTraces(compiled, { projectId, options: { signal } })
         const reader = { store, projectId, query, options: { signal }, cache, words }
         const sample = await readSample(reader)
         // One more than is shown tells whether there are others; texts that are too long have one row without a value.

@@ -1,50 +1,24 @@
-// Lists traces: those with matching roots that meet the conditions on the whole trace, ordered by one of its figures.
-import { type TraceOrder, type TracesQueryRequest, type TraceWhere, traceNumbers } from '../../../schemas/traces.ts'
+// Which traces a list shows: those of matching roots that meet what is asked of the whole trace, in the order of a number of it.
+import { type TracesQueryRequest, type TraceWhere, traceNumbers } from '../../../schemas/traces.ts'
 import type { ProjectId } from '../../core/ids.ts'
-import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
+import { join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
-import { bucketConditions, readSplit, type Split, type StatsCache } from '../call-stats/rollup.ts'
+import type { StatsCache } from '../call-stats/rollup.ts'
 import { withFieldTimes } from '../calls/access/field-index.ts'
-import { allOf, indexOf, type Range, rangeOf, type Scope, scopeConditions } from '../calls/access/scope.ts'
-import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
+import { allOf, indexOf, type Range, rangeOf, type Scope } from '../calls/access/scope.ts'
 import { callConditions } from '../calls/conditions/conditions.ts'
 import { createRefine, type Refined } from '../calls/conditions/refine.ts'
+import { traceKey } from '../calls/conditions/trace-fields.ts'
 import { asNumbers, compactRows } from '../calls/header.ts'
 import type { CallReader } from '../calls/reader.ts'
 import type { PriceBook } from '../costs/prices.ts'
-import { type PartColumn, type PartsAsked, rootParts, traceKey, traceParts } from './parts.ts'
-import { priceGrid } from './price-grid.ts'
+import { traceValues } from './numbers.ts'
+import { type PartColumn, type PartsAsked, rootParts, traceParts } from './parts.ts'
+import { floorOf, minuteUs, reachOf, readParts } from './read-parts.ts'
 
 type Asked = Pick<TracesQueryRequest, 'where' | 'sort_by' | 'limit' | 'offset' | 'include_counts'>
 type Found = { ids: string[]; counts: { traces: number; with_errors: number } | undefined }
-
-/**
- * The distance from a root within which calls of its trace count for order and conditions; the figures in the answer
- * count all of them.
- */
-const reachUs = 86_400_000_000
-const minuteUs = 60_000_000
-/** All times that calls have, in whole minutes. */
-const allTimes = { fromUs: 0, beforeUs: 3_999_960_000_000_000 }
-
-const counted = (name: 'input' | 'output' | 'total' | 'cost') => ({
-  reads: ['has_top', `top_${name}`, `other_${name}`] as PartColumn[],
-  sql: sql`if(max(has_top) = 1, sum(${identifier(`top_${name}`)}), sum(${identifier(`other_${name}`)}))`,
-})
-
-/** A number of a trace over its parts. */
-const numbers: Record<TraceOrder, { reads: PartColumn[]; sql: Sql }> = {
-  spans: { reads: ['spans'], sql: sql`sum(spans)` },
-  errors: { reads: ['errors'], sql: sql`sum(errors)` },
-  input_tokens: counted('input'),
-  output_tokens: counted('output'),
-  total_tokens: counted('total'),
-  cost: counted('cost'),
-  duration_ms: { reads: ['begun', 'ended'], sql: sql`(max(ended) - min(begun)) / 1000` },
-  model: { reads: ['model'], sql: sql`nullIf(minIf(model, model != ''), '')` },
-  started_at: { reads: ['begun'], sql: sql`min(begun)` },
-}
 
 const comparisons = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=`, eq: sql`=` } as const
 
@@ -53,7 +27,9 @@ function conditionsOn(where: TraceWhere | undefined): Sql[] {
     Object.entries(where?.[name] ?? {}).flatMap(([operator, value]) =>
       value === undefined
         ? []
-        : [sql`${numbers[name].sql} ${comparisons[operator as keyof typeof comparisons]} ${param('Float64', value)}`],
+        : [
+            sql`${traceValues[name].sql} ${comparisons[operator as keyof typeof comparisons]} ${param('Float64', value)}`,
+          ],
     ),
   )
   const { contains, is, is_not: isNot } = where?.model ?? {}
@@ -68,7 +44,7 @@ function conditionsOn(where: TraceWhere | undefined): Sql[] {
 
 function columnsFor({ where, sort_by: sortBy, include_counts: counts }: Asked): Set<PartColumn> {
   const names = [...sortBy.map(({ field }) => field), ...traceNumbers.filter((name) => where?.[name] !== undefined)]
-  const reads = names.flatMap((name) => numbers[name].reads)
+  const reads = names.flatMap((name) => traceValues[name].reads)
   return new Set<PartColumn>([
     'begun',
     'root',
@@ -108,7 +84,7 @@ export const orderQuery = (
 ): Query =>
   projectQuery('traces.order', projectId, (project) => {
     const terms = sortBy.map(
-      ({ field, direction }) => sql`${numbers[field].sql} ${direction === 'asc' ? sql`ASC` : sql`DESC`}`,
+      ({ field, direction }) => sql`${traceValues[field].sql} ${direction === 'asc' ? sql`ASC` : sql`DESC`}`,
     )
     return sql`${matchingTraces(project, projectId, { asked, where, roots }, sql`toString(trace), toString(${firstRoot})`)}
     ORDER BY ${join([...terms, sql`min(begun) DESC`, sql`trace`], ', ')}
@@ -123,21 +99,8 @@ export const countsQuery = (
   roots: Refined | null,
 ): Query =>
   projectQuery('traces.counts', projectId, (project) => {
-    const select = sql`${firstRoot}, ${numbers.errors.sql} AS failed`
+    const select = sql`${firstRoot}, ${traceValues.errors.sql} AS failed`
     return sql`SELECT count(), countIf(failed > 0) FROM (${matchingTraces(project, projectId, { asked, where, roots }, select)}) ${asNumbers}`
-  })
-
-/** Models that parts have. */
-export const traceModelsQuery = (projectId: ProjectId, split: Split | null, range: Range): Query =>
-  projectQuery('traces.models', projectId, (project) => {
-    const scope: Scope = { projectId, range, index: null, keys: null, ...(split && { within: split.live }) }
-    const calls = project.from('calls', { alias: 'c', final: true, where: allOf(scopeConditions(project, scope)) })
-    const parts = project.from('trace_parts', { final: true, where: bucketConditions(split?.whole ?? [], false) })
-    const all = [
-      sql`SELECT groupUniqArrayArray(c.usage_model) AS models ${calls}`,
-      ...(split ? [sql`SELECT groupUniqArrayArray(usage_model) AS models ${parts}`] : []),
-    ]
-    return sql`SELECT toString(arrayJoin(groupUniqArrayArray(models))) FROM (${join(all, ' UNION ALL ')})`
   })
 
 /** Rows: trace as in `orderQuery`, its id. */
@@ -152,17 +115,8 @@ export const idsQuery = (refined: Refined, keys: readonly string[]): Query =>
     ${project.from('calls', { alias: 'c', final: true, where })}`
   })
 
-const floorOf = (us: number): number => Math.floor(us / minuteUs) * minuteUs
 const edgeMinutes = ({ fromUs, beforeUs }: Range): number[] =>
   [fromUs, beforeUs].flatMap((us) => (us === null || us % minuteUs === 0 ? [] : [floorOf(us) / 1e6]))
-
-/** Range of the parts of traces whose roots are within a range. */
-function reachOf({ fromUs, beforeUs }: Range): { fromUs: number; beforeUs: number } {
-  return {
-    fromUs: fromUs === null ? allTimes.fromUs : Math.max(allTimes.fromUs, floorOf(fromUs - reachUs)),
-    beforeUs: beforeUs === null ? allTimes.beforeUs : Math.min(allTimes.beforeUs, floorOf(beforeUs + reachUs)),
-  }
-}
 
 const nothing = ({ include_counts: counts }: Asked): Found => ({
   ids: [],
@@ -183,22 +137,11 @@ export async function readOrder(
   if (reach.fromUs >= reach.beforeUs) return nothing(asked)
   const read = async <Row>(statement: Query): Promise<Row[]> =>
     compactRows<Row>(await store.bytes(statement, 'JSONCompactEachRow', options))
-  const needs = columnsFor(asked)
-  const split = (live: readonly number[]) =>
-    readSplit(
-      { store, projectId, options, cache },
-      { startUs: reach.fromUs, endUs: reach.beforeUs },
-      { rollup: 'trace_parts', live: [...edgeMinutes(roots), ...live] },
-    )
-  let parts = await split([])
-  const grid = needs.has('top_cost')
-    ? priceGrid(
-        await book(),
-        (await read<[string]>(traceModelsQuery(projectId, parts, reach))).map(([model]) => model),
-        reach,
-      )
-    : null
-  if (grid !== null && grid.splitMinutes.length > 0) parts = await split(grid.splitMinutes)
+  const parts = await readParts({ store, projectId, options, cache }, book, {
+    range: reach,
+    needs: columnsFor(asked),
+    live: edgeMinutes(roots),
+  })
 
   // Parts know nothing of filters, but for roots and times.
   const scope: Scope = { projectId, range: roots, index: indexOf(query.facts), keys: null }
@@ -206,14 +149,7 @@ export async function readOrder(
   const refined = await refine(query.payload.length > 0 ? await withFieldTimes(reader, scope) : scope)
   if (refined === null) return nothing(asked)
   const isPlain = query.facts.counted === 'roots'
-  const partsAsked: PartsAsked = {
-    split: parts,
-    range: reach,
-    roots: isPlain ? roots : null,
-    needs,
-    grid,
-    query: compileCallsQuery({ projectId }),
-  }
+  const partsAsked: PartsAsked = { ...parts, roots: isPlain ? roots : null }
   const from = isPlain ? null : refined
   const [found, [counted]] = await Promise.all([
     read<[key: string, rootUs: string]>(orderQuery(projectId, partsAsked, asked, from)),

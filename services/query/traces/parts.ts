@@ -4,12 +4,10 @@ import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { ProjectScope } from '../../events/project-query.ts'
 import { bucketConditions, type Split } from '../call-stats/rollup.ts'
 import { allOf, isRoot, type Range, type Scope, scopeConditions } from '../calls/access/scope.ts'
+import { traceKey } from '../calls/conditions/trace-fields.ts'
 import type { CompiledCallsQuery } from '../calls/conditions/types.ts'
 import { costSums, lastUs, totalOfPoint, tracePoints } from './figures.ts'
 import type { PriceGrid } from './price-grid.ts'
-
-/** A trace as the table of parts knows it. */
-export const traceKey = (id: Sql): Sql => sql`reinterpretAsUInt128(sipHash128(${id}))`
 
 /** Columns of a part, with what they are where a row says nothing of them. */
 const nothing = {
@@ -27,6 +25,7 @@ const nothing = {
   other_output: sql`toFloat64(0)`,
   other_total: sql`toFloat64(0)`,
   other_cost: sql`toFloat64(0)`,
+  is_priced: sql`toUInt8(0)`,
   model: sql`''`,
 } as const
 export type PartColumn = keyof typeof nothing
@@ -98,22 +97,24 @@ function countedParts(project: ProjectScope, asked: PartsAsked): Sql {
 }
 
 /** The columns of a data point of `model` that is one of roots and spans, or not. */
-function pointColumns(isTop: Sql, model: Sql, cost: Sql | undefined): Columns {
-  const of = (value: Sql) => ({ top: sql`if(${isTop} = 1, ${value}, 0)`, other: sql`if(${isTop} = 1, 0, ${value})` })
-  const costs = cost && of(cost)
-  return { has_top: isTop, model, ...(costs && { top_cost: costs.top, other_cost: costs.other }) }
+function pointColumns(isTop: Sql, model: Sql, us: Sql, grid: PriceGrid | null, sums: readonly Sql[]): Columns {
+  const columns = { has_top: isTop, model }
+  if (grid === null) return columns
+  const cost = grid.cost(model, us, sums)
+  return {
+    ...columns,
+    top_cost: sql`if(${isTop} = 1, ${cost}, 0)`,
+    other_cost: sql`if(${isTop} = 1, 0, ${cost})`,
+    is_priced: grid.isPriced(model, us),
+  }
 }
 
 function billedParts(project: ProjectScope, asked: PartsAsked): Sql {
   const { grid, needs } = asked
   const names = ['input', 'output', 'inside', 'apart', 'billed_read', 'billed_write', 'billed_write_1h', 'more_output']
   const lists = ['trace', 'model', 'top', ...(grid ? names : [])].map((name) => [`usage_${name}`, `u_${name}`] as const)
-  const cost = grid?.cost(
-    sql`toString(u_model)`,
-    bucketUs,
-    names.map((name) => identifier(`u_${name}`)),
-  )
-  const columns = pointColumns(sql`u_top`, sql`toString(u_model)`, cost)
+  const sums = names.map((name) => identifier(`u_${name}`))
+  const columns = pointColumns(sql`u_top`, sql`toString(u_model)`, bucketUs, grid, sums)
   return rowsOf(sql`u_trace`, columns, needs, joined(project, asked, lists))
 }
 
@@ -148,13 +149,12 @@ function liveParts(project: ProjectScope, scope: Scope, asked: PartsAsked): Sql[
     billed: grid !== null,
   })
   const model = sql`toString(point.1)`
-  const cost = grid?.cost(model, sql`priced_at`, costSums)
   const values = { input: sql`toFloat64(point.2)`, output: sql`toFloat64(point.3)`, total: totalOfPoint }
   const sums = tokens.flatMap((name) => [
     [`top_${name}`, sql`if(is_top = 1, ${values[name]}, 0)`],
     [`other_${name}`, sql`if(is_top = 1, 0, ${values[name]})`],
   ])
-  const columns = { ...pointColumns(sql`is_top`, model, cost), ...Object.fromEntries(sums) }
+  const columns = { ...pointColumns(sql`is_top`, model, sql`priced_at`, grid, costSums), ...Object.fromEntries(sums) }
   return [ofCalls, rowsOf(sql`trace`, columns, needs, sql`FROM ${points}`)]
 }
 

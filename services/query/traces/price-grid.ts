@@ -7,6 +7,8 @@ import { costOf, costSums } from './figures.ts'
 export type PriceGrid = {
   /** Cost of what was used of a model at a time. @param sums in the order of `costSums` */
   cost(model: Sql, us: Sql, sums: readonly Sql[]): Sql
+  /** Whether a model has a price at a time. */
+  isPriced(model: Sql, us: Sql): Sql
   /** Minutes, in seconds, in which a price changes: what was used within them is not of one price. */
   splitMinutes: number[]
 }
@@ -39,13 +41,19 @@ export function priceGrid(
   if (times.length * models.length > maxPrices)
     throw fault(400, `More than ${maxPrices} prices of models: ask for a shorter time`)
   const factors = times.flatMap((us) => models.map((model) => factorsOf(book, model, us)))
+  const priced = times.flatMap((us) => models.map((model) => Number(book.at(model, us) !== null)))
+  /** Where the factors of a model at a time stand, 0 = it is none of them. */
+  const placeOf = (model: Sql, us: Sql): Sql => {
+    const names = param('Array(String)', models)
+    const place = sql`transform(${model}, ${names}, arrayEnumerate(${names}), 0)`
+    const later = sql`arrayCount(at -> at <= ${us}, ${param('Array(Int64)', within)}) * ${param('Int64', models.length)}`
+    return within.length === 0 ? place : sql`if(${place} = 0, 0, ${place} + ${later})`
+  }
   return {
     splitMinutes: within.filter((us) => us % minuteUs !== 0).map((us) => Math.floor(us / minuteUs) * 60),
+    isPriced: (model, us) => sql`toUInt8(${param('Array(Int64)', priced)}[${placeOf(model, us)}])`,
     cost(model, us, sums) {
-      const names = param('Array(String)', models)
-      const place = sql`transform(${model}, ${names}, arrayEnumerate(${names}), 0)`
-      const later = sql`arrayCount(at -> at <= ${us}, ${param('Array(Int64)', within)}) * ${param('Int64', models.length)}`
-      const at = within.length === 0 ? place : sql`if(${place} = 0, 0, ${place} + ${later})`
+      const at = placeOf(model, us)
       // A number that costs nothing of any model is left out.
       const terms = sums.flatMap((sum, n) => {
         const list = factors.map((all) => all[n] ?? 0)

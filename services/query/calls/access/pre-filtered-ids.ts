@@ -5,7 +5,7 @@ import type { Query } from '../../../core/store/store.ts'
 import { projectQuery } from '../../../events/project-query.ts'
 import { feedbackRows } from '../../feedback/call-texts.ts'
 import { conditionsOf } from '../conditions/conditions.ts'
-import { holdsWithout, preFilteredIdsSql } from '../conditions/derived-fields.ts'
+import { holdsWithout, preFilteredIdsSql, readsTraces } from '../conditions/derived-fields.ts'
 import { isFeedback } from '../conditions/joins.ts'
 import type { CompiledCondition, FeedbackField } from '../conditions/types.ts'
 import { compactRows } from '../header.ts'
@@ -34,7 +34,9 @@ export const feedbackRowsQuery = (projectId: ProjectId, fields: readonly Feedbac
 /** Ids of the calls that the conditions on feedback or on queues leave; null when they leave many, or there are none. */
 async function readIds({ store, projectId, query, options }: CallReader): Promise<string[] | null> {
   const { preFilters } = conditionsOf(query)
-  const requiring = preFilters.filter((condition) => !holdsWithout(condition))
+  // Whole traces are known by keys of their own.
+  const ofIds = preFilters.filter(({ derived }) => !readsTraces(derived))
+  const requiring = ofIds.filter((condition) => !holdsWithout(condition))
   const ofQueues = requiring.filter(({ derived }) => derived.has('queues'))
   const conditions = ofQueues.length > 0 ? ofQueues : requiring
   if (conditions.length === 0) return null

@@ -18,11 +18,12 @@ import {
   readUsageFacts,
 } from '../../call-stats/rollup.ts'
 import { pricesFor } from '../../costs/model-prices.ts'
+import { createWholeTraces } from '../../traces/whole-traces.ts'
 import { withFieldTimes } from '../access/field-index.ts'
 import { indexOf, rangeOf, type Scope } from '../access/scope.ts'
 import { compileCallsQuery } from '../conditions/compile-query.ts'
 import { callFields } from '../conditions/fields.ts'
-import { callQueryTables, joinedTables, topicsOfQuery } from '../conditions/joined-tables.ts'
+import { callQueryTables, joinedTables, topicsOfQuery, traceTables } from '../conditions/joined-tables.ts'
 import { createRefine, type Refined } from '../conditions/refine.ts'
 import { compactRows } from '../header.ts'
 import type { QueryStatsDeps } from '../query-stats.ts'
@@ -83,6 +84,7 @@ type Asked = {
 export function createAggregateRoutes(deps: AggregateDeps): Route[] {
   const { store, freshness, prices, feedbackPrefix, cache, words } = deps
   const statsCache = createStatsCache()
+  const wholeTraces = createWholeTraces(deps)
 
   const rows = async (reader: CallReader, statement: Query | false): Promise<AggregateRow[]> =>
     statement ? compactRows<AggregateRow>(await store.bytes(statement, 'JSONCompactEachRow', reader.options)) : []
@@ -177,14 +179,15 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
     const { filter, query: expression } = input
     const rootsOrSpans = filter?.trace_roots_only === true
     const modelPrices = await pricesFor(deps, projectId, context)
-    const of = { query: expression, projectId, feedbackPrefix, prices: modelPrices }
-    const query = compileCallsQuery({ filter, ...of })
-    const usageQuery = rootsOrSpans
-      ? compileCallsQuery({ filter: { ...filter, trace_roots_only: false }, ...of })
-      : query
-    const topics = topicsOfQuery(query)
+    const of = { query: expression, projectId, feedbackPrefix, prices: modelPrices, wholeTraces: true }
+    const compiled = compileCallsQuery({ filter, ...of })
+    const topics = topicsOfQuery(compiled)
     const headers = await freshness.wait(context, metrics.costs.length > 0 ? [...topics, 'costs'] : topics)
     const reader = { store, projectId, options: { signal }, cache, words }
+    const query = await wholeTraces(compiled, reader)
+    const usageQuery = rootsOrSpans
+      ? await wholeTraces(compileCallsQuery({ filter: { ...filter, trace_roots_only: false }, ...of }), reader)
+      : query
     const readers = { calls: { ...reader, query }, usage: { ...reader, query: usageQuery } }
     const asked: Asked = { readers, keys, metrics, bucket, timezone: input.timezone, rootsOrSpans }
     const kinds = new Set<string>(metrics.all.map(({ of }) => of))
@@ -232,7 +235,7 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
       summary: 'Calls, usage, costs and numbers of calls over time, by up to two keys',
       body: { type: 'json', schema: callsAggregateRequest, check: 'schema' },
       response: callsAggregateResponse,
-      tables: [...callQueryTables, ...joinedTables, 'call_stats', 'usage_shares', 'costs'],
+      tables: [...callQueryTables, ...joinedTables, ...traceTables, 'call_stats'],
       handle: aggregate,
     }),
   ]

@@ -50,9 +50,12 @@ export function compileCallsQuery(request: {
   expand_columns?: readonly string[] | null | undefined
   /** Prices, where conditions and order may read costs of calls (costs/model-prices.ts). */
   prices?: ModelPrices | undefined
+  /** Where conditions and order may read what whole traces come to: the rows are looked up then (traces/whole-traces.ts). */
+  wholeTraces?: boolean | undefined
 }): CompiledCallsQuery {
   const derived = derivedFieldFactory(request.feedbackPrefix ?? 'wandb')
-  const fields = callFields({ derived, expand: expandedPaths(request.expand_columns), prices: request.prices })
+  const { prices, wholeTraces } = request
+  const fields = callFields({ derived, expand: expandedPaths(request.expand_columns), prices, wholeTraces })
   const conjuncts = [
     ...filterConditions(request.filter, request.projectId),
     ...conjunctsOf(parseQuery(request.query, fields)),

@@ -5,7 +5,14 @@ import type { ProjectScope } from '../../../events/project-query.ts'
 import type { ColumnSql } from '../../language/types.ts'
 import { allOf, isRoot, rangeConditions, type Scope, scopeConditions, timeConditions } from '../access/scope.ts'
 import { documentSql } from '../span-dump.ts'
-import { type DerivedTexts, isOfOneTable, preFilterCondition, withDerivedFields } from './derived-fields.ts'
+import {
+  type DerivedTexts,
+  isOfOneTable,
+  preFilterCondition,
+  readsTraces,
+  traceCondition,
+  withDerivedFields,
+} from './derived-fields.ts'
 import { isComputed, isDocument } from './fields.ts'
 import type { CompiledCallsQuery, CompiledCondition, DerivedField, Document, HeaderColumn } from './types.ts'
 import { isIndexed, mayHoldText } from './word-index.ts'
@@ -30,7 +37,7 @@ export type CallConditions = {
   end: CompiledCondition[]
   /** Conjuncts that read both sides, documents and columns of the call header, or derived texts beside others. */
   mixed: CompiledCondition[]
-  /** Conjuncts that read texts made from feedback, or from queues, and nothing else. */
+  /** Conjuncts that read texts made from feedback, or from queues, or whole traces, and nothing else. */
   preFilters: CompiledCondition[]
   derived: DerivedTexts
   /** null = the project holds no documents with non-native JSON. */
@@ -145,7 +152,8 @@ export function withDocumentsAndDerived(
   reads: Reads,
   derived: CallConditions['derived'],
 ): Sql {
-  const names = new Set(['started_at', 'id', 'start_ver', 'end_ver', ...reads.columns])
+  const ofTraces = readsTraces(reads.derived) ? (['trace_id'] as const) : []
+  const names = new Set(['started_at', 'id', 'start_ver', 'end_ver', ...ofTraces, ...reads.columns])
   const rows = documentRows(project, scope, where, reads.needs, names)
   return withDerivedFields(project, scope, rows, ['odd', ...names, ...reads.needs], reads.derived, derived)
 }
@@ -268,11 +276,17 @@ function mixedCondition(project: ProjectScope, scope: Scope, conditions: CallCon
   ]
 }
 
-/** The conditions on a call that can be tested without its payload. */
-export const cheapConditions = (project: ProjectScope, scope: Scope, conditions: CallConditions): Sql[] => [
-  ...headerConditions(project, scope, conditions),
-  ...conditions.preFilters.map((condition) => preFilterCondition(project, scope, conditions.derived.fields, condition)),
-]
+/** What a call must meet as far as it can be told without its payload. */
+export function cheapConditions(project: ProjectScope, scope: Scope, conditions: CallConditions): Sql[] {
+  const { fields } = conditions.derived
+  const ofTraces = conditions.preFilters.filter(({ derived }) => readsTraces(derived))
+  const others = conditions.preFilters.filter((condition) => !ofTraces.includes(condition))
+  return [
+    ...headerConditions(project, scope, conditions),
+    ...others.map((condition) => preFilterCondition(project, scope, fields, condition)),
+    ...(ofTraces.length > 0 ? [traceCondition(project, fields, ofTraces)] : []),
+  ]
+}
 
 /** Everything that a call must meet: scope, visibility, conditions on columns and on payloads, under the alias `c`. */
 export const callConditions = (project: ProjectScope, scope: Scope, conditions: CallConditions): Sql[] => [

@@ -174,6 +174,8 @@ type Expansions = {
   expand: Expanded
   /** Prices, where costs may be requested. */
   prices?: ModelPrices | undefined
+  /** Whether what whole traces come to may be asked for. */
+  wholeTraces?: boolean | undefined
 }
 
 /** A value of a document, read through refs where the path leads over one that is to be expanded. */
@@ -204,6 +206,7 @@ export function callFields(
 ): Fields {
   return (name) => {
     if (name.startsWith('feedback.')) return expansions.derived.feedback(name)
+    if (expansions.wholeTraces && name.startsWith('trace.')) return expansions.derived.ofTrace(name)
     if (name === 'annotation_queue_items.queue_id') return expansions.derived.queues()
     const [first = '', ...rest] = splitPath(name)
     const document = first.endsWith('_dump') ? first.slice(0, -5) : first

@@ -21,6 +21,9 @@ export const joinedTables = [
   'orphan_roots',
 ]
 
+/** Tables of what whole traces come to. */
+export const traceTables = ['trace_parts', 'usage_shares', 'costs']
+
 /** Tables behind refs. */
 export const referredTables = ['objects', 'object_events', 'table_lists', 'table_rows']
 
@@ -30,5 +33,6 @@ export function topicsOfQuery({ derivedFields }: Pick<CompiledCallsQuery, 'deriv
   if (derivedFields.feedback.length > 0) topics.push('feedback')
   if (derivedFields.queues) topics.push('annotation_queues')
   if (derivedFields.refs.length > 0) topics.push('objects', 'tables')
+  if (derivedFields.traces.columns.has('trace_cost')) topics.push('costs')
   return topics
 }

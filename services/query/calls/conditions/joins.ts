@@ -1,7 +1,8 @@
-// Fields of call queries whose values lie elsewhere: in feedback, in annotation queues, behind refs of the call's documents.
+// Fields of call queries whose values lie elsewhere: in feedback, in annotation queues, in whole traces, behind refs of the call's documents.
 import { fault } from '../../../core/http/errors.ts'
 import { jsonPath, splitPath } from '../../language/path.ts'
 import type { Field, JsonField, PathSegment } from '../../language/types.ts'
+import { isTraceField, traceFields } from './trace-fields.ts'
 import type { DerivedField, DerivedFields, FeedbackField, RefField } from './types.ts'
 
 /** The fields of one request. Fields that read the same text share it. */
@@ -10,11 +11,14 @@ export type DerivedFieldFactory = {
   /** @throws Fault 422 for a path that is none of feedback */
   feedback(name: string): Field
   queues(): Field
+  /** @throws Fault 422 for a name that is none of whole traces */
+  ofTrace(name: string): Field
   /** A field behind refs; `paths` are at least two: where the first ref stands, below it, and so on. */
   behind(ref: JsonField, paths: PathSegment[][]): Field
 }
 
-export const isDerived = (column: string): column is DerivedField => /^(feedback_\d+|ref_\d+|queues)$/.test(column)
+export const isDerived = (column: string): column is DerivedField =>
+  /^(feedback_\d+|ref_\d+|queues)$/.test(column) || isTraceField(column)
 export const isFeedback = (name: DerivedField): name is FeedbackField['name'] => name.startsWith('feedback_')
 export const isRefField = (name: DerivedField): name is RefField['name'] => name.startsWith('ref_')
 
@@ -27,7 +31,7 @@ const manyTypes = new Set(['reaction.1', 'note.1', 'agent_user_feedback'])
 
 /** @param firstWord the configured first word of special feedback types, beside `wandb` */
 export function derivedFieldFactory(firstWord: string): DerivedFieldFactory {
-  const fields: DerivedFields = { feedback: [], refs: [], queues: false }
+  const fields: DerivedFields = { feedback: [], refs: [], queues: false, traces: { columns: new Set(), rows: null } }
   const names = new Map<string, DerivedField>()
 
   function named<Name extends DerivedField>(key: unknown, next: Name, add: (name: Name) => void): Name {
@@ -67,6 +71,17 @@ export function derivedFieldFactory(firstWord: string): DerivedFieldFactory {
     queues() {
       fields.queues = true
       return { is: 'json', json: { document: 'queues', path: [0], untyped: true, many: true } }
+    },
+    ofTrace(name) {
+      const field = traceFields.get(name)
+      if (field === undefined)
+        throw fault(
+          422,
+          `Field ${name} is not allowed: of whole traces there are ${[...traceFields.keys()].join(', ')}`,
+        )
+      for (const column of field.is === 'list' ? [field.list.column] : field.column.reads)
+        if (isTraceField(column)) fields.traces.columns.add(column)
+      return field
     },
     behind(ref, paths) {
       const document = named(['ref', ref, paths], `ref_${fields.refs.length}`, (name) =>

@@ -1,6 +1,8 @@
 // A compiled call query: conditions, facts for an index, an order, and the parts of a call that they read.
 import type { Sql } from '../../../core/store/sql.ts'
+import type { ProjectScope } from '../../../events/project-query.ts'
 import type { ColumnSql, Condition, JsonField, PathSegment, Row, Value } from '../../language/types.ts'
+import type { TraceField } from './trace-fields.ts'
 
 /**
  * Columns of the payload table: JSON texts, the versions of rules that masked those of its start and of its end, and
@@ -17,8 +19,11 @@ export type Document =
   | 'billed_usage'
   | 'counts_cached'
 
-/** Texts that are made for a row from elsewhere: from feedback, from queues, or from behind a ref of a document. */
-export type DerivedField = `feedback_${number}` | `ref_${number}` | 'queues'
+/**
+ * What is made for a row from elsewhere: texts from feedback, from queues, or from behind a ref of a document, and what its
+ * whole trace comes to.
+ */
+export type DerivedField = `feedback_${number}` | `ref_${number}` | 'queues' | TraceField
 
 /** Physical columns of the table `calls` that expressions read. */
 export type HeaderColumn =
@@ -69,7 +74,10 @@ export type RefField = {
   paths: PathSegment[][]
 }
 
-export type DerivedFields = { feedback: FeedbackField[]; refs: RefField[]; queues: boolean }
+/** @property rows of all traces that calls of the query may have: `trace_key` and the columns; null = not looked up yet */
+type WholeTraces = { columns: Set<TraceField>; rows: ((project: ProjectScope) => Sql) | null }
+
+export type DerivedFields = { feedback: FeedbackField[]; refs: RefField[]; queues: boolean; traces: WholeTraces }
 
 /** One conjunct: rows for which it is NULL do not match either. */
 export type CompiledCondition = {

@@ -9,6 +9,7 @@ import { jsonPath, splitPath } from '../../language/path.ts'
 import type { PathSegment } from '../../language/types.ts'
 import { neutralName } from '../../language/wire-names.ts'
 import { costFieldName } from '../conditions/usage-fields.ts'
+import { isTraceColumn } from './whole-traces.ts'
 
 const quote = 0x22
 
@@ -64,13 +65,17 @@ const ofUsage: Readonly<Record<string, (usage: Reported, costs: Record<string, u
 
 export const readsCosts = (names: readonly string[]): boolean => names.includes(costFieldName)
 
-/** @param record JSON text of a call */
-export function csvRow({ names, paths }: CsvColumns, record: Buffer): string {
+/**
+ * @param record JSON text of a call
+ * @param traceCell of the columns that say something of its whole trace
+ */
+export function csvRow({ names, paths }: CsvColumns, record: Buffer, traceCell: (name: string) => string): string {
   const hasUsage = names.some((name) => Object.hasOwn(ofUsage, name))
   const usage = hasUsage ? Object.entries(membersAt(record, ['summary', 'usage'])) : []
   const reported = usage.filter((one): one is [string, Record<string, unknown>] => isObject(one[1]))
   const costs = hasUsage ? membersAt(record, ['summary', 'weave', 'costs']) : {}
   const cells = names.map((name, n) => {
+    if (isTraceColumn(name)) return traceCell(name)
     const made = Object.hasOwn(ofUsage, name) ? ofUsage[name] : undefined
     return made ? made(reported, costs) : valueAt(record, paths[n] as PathSegment[])
   })

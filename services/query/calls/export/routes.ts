@@ -6,9 +6,10 @@ import { type Reply, type Route, route } from '../../../core/http/route.ts'
 import { started } from '../stream.ts'
 import { csvColumns, csvHead, csvRow, readsCosts } from './csv.ts'
 import { createTickets, type Ticket } from './ticket.ts'
+import { isTraceColumn, withTraces } from './whole-traces.ts'
 
 type ExportDeps = {
-  invoke: Pick<Invoke, 'lines'>
+  invoke: Pick<Invoke, 'lines' | 'json'>
   wirePrefix: string
   masterKey(): Buffer | undefined
   now?: () => number
@@ -55,6 +56,10 @@ async function* inPieces(texts: AsyncIterable<string>, head = ''): AsyncGenerato
   yield Buffer.from(pieces.join(''))
 }
 
+async function* alone(lines: AsyncIterable<string>) {
+  for await (const line of lines) yield { record: Buffer.from(line), traceCell: () => '' }
+}
+
 async function* mapped<T>(source: AsyncIterable<T>, make: (one: T) => string): AsyncGenerator<string> {
   for await (const one of source) yield make(one)
 }
@@ -62,13 +67,20 @@ async function* mapped<T>(source: AsyncIterable<T>, make: (one: T) => string): A
 export function createExportRoutes({ invoke, wirePrefix, masterKey, now }: ExportDeps): Route[] {
   const tickets = createTickets(masterKey, now)
 
-  const fileOf = async ({ body, format, columns: names }: Ticket, as: InvokeCaller): Promise<Reply> => {
+  const fileOf = async (
+    { body, format, columns: names }: Ticket,
+    project: string,
+    as: InvokeCaller,
+  ): Promise<Reply> => {
     const headers = {
       'Cache-Control': 'no-store',
       'Content-Disposition': `attachment; filename="calls.${format}"`,
     }
+    const ofTraces = format === 'csv' && names.some(isTraceColumn)
     // It ignores what only exports know.
-    const asked = format === 'csv' && readsCosts(names) ? body.replace('{', '{"include_costs":true,') : body
+    const priced = format === 'csv' && readsCosts(names) ? body.replace('{', '{"include_costs":true,') : body
+    // Of two members with one name the last one counts.
+    const asked = ofTraces ? priced.replace(/\}\s*$/, `,"columns":${JSON.stringify([...names, 'trace_id'])}}`) : priced
     const lines = invoke.lines('calls.stream_query', Buffer.from(asked), as)
     if (format === 'jsonl')
       return {
@@ -77,7 +89,8 @@ export function createExportRoutes({ invoke, wirePrefix, masterKey, now }: Expor
         headers,
       }
     const columns = csvColumns(names, wirePrefix)
-    const rows = mapped(lines, (line) => csvRow(columns, Buffer.from(line)))
+    const records = ofTraces ? withTraces(lines, project, invoke, as) : alone(lines)
+    const rows = mapped(records, ({ record, traceCell }) => csvRow(columns, record, traceCell))
     return { bytes: await started(inPieces(rows, csvHead(columns))), contentType: 'text/csv; charset=utf-8', headers }
   }
 
@@ -132,7 +145,7 @@ export function createExportRoutes({ invoke, wirePrefix, masterKey, now }: Expor
         const { project_id: project } = JSON.parse(ticket.body) as { project_id: string }
         context.project(project)
         const { caller, signal, requestId } = context
-        return fileOf(ticket, { caller, signal, requestId, freshness: context })
+        return fileOf(ticket, project, { caller, signal, requestId, freshness: context })
       },
     }),
   ]
