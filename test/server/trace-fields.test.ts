@@ -247,6 +247,16 @@ describe('what else takes a query', () => {
     expect(limited.count).toBe(3)
   })
 
+  it('counts whole traces of them, and lists them by their figures', async () => {
+    const dear = withErrors().filter(({ cost }) => (cost ?? 0) > 0)
+    const asked = { query: { $expr: { $or: [gte('trace.errors', 1), eq('op_name', 'none')] } }, include_counts: true }
+    type Answer = { traces: TraceFigures[]; counts: object }
+    const path = '/v2/trace-fields/list/traces/query'
+    const { traces, counts } = await server.send<Answer>(path, { ...asked, where: { cost: { gt: 0 } } })
+    expect(counts).toEqual({ traces: dear.length, with_errors: dear.length })
+    expect(sorted(traces.map(({ trace_id }) => trace_id))).toEqual(sorted(dear.map(({ trace_id }) => trace_id)))
+  })
+
   it('shows them over time', async () => {
     const { groups } = await server.send<{ groups: { total: Record<string, number> }[] }>('/calls/aggregate', {
       ...failed,
@@ -301,8 +311,9 @@ describe('what else takes a query', () => {
         asked(undefined, { sort_by: [{ field: 'trace.models', direction: 'asc' }] }),
       ),
     ).toBe(422)
-    for (const path of ['/traces/usage', '/v2/trace-fields/list/traces/query', '/erasures/create'])
-      expect([path, await statusOf(path, { ...failed, limit: 10 })]).not.toEqual([path, 200])
-    expect(await statusOf('/v2/trace-fields/list/traces/query', { query: failed.query })).toBe(422)
+    for (const path of ['/trace/usage', '/erasures']) {
+      const { status, text } = await post(server.now().url, path, { project_id, query: failed.query, reason: 'none' })
+      expect([path, status, text]).toEqual([path, 422, expect.stringContaining('Field trace.errors is not allowed')])
+    }
   })
 })

@@ -26,7 +26,7 @@ it('pinned columns stand at the sides in the order of all columns, each as wide 
   expect(gridTemplateColumns).toMatch(/ 8rem$/)
   expect(minWidth).toBe(`max(100%, ${896 + 160 * 3 + 320 + 80}px)`)
   const ofTraces = placedColumns(['a'], {}, widths, Math.round, true)
-  expect(ofTraces.style.gridTemplateColumns.split(/ (?![^(]*\))/)).toHaveLength(3 + 5 + 2 + 1)
+  expect(ofTraces.style.gridTemplateColumns.split(/ (?![^(]*\))/)).toHaveLength(3 + 5 + 3 + 1)
 })
 
 it('widths are kept for the columns that were set last, and whatever else is stored is none', () => {

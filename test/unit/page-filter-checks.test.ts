@@ -1,7 +1,7 @@
 // Filters that say nothing: unknown fields, values, units and operators are refused, with what is meant.
 import { describe, expect, it } from 'vitest'
 import { hasText, parsed } from '../../services/web/page/calls/search.ts'
-import { beginsSo, fieldOfPath, plainFields, sentNameOf } from '../../services/web/page/engine/completion.ts'
+import { beginsSo, fieldOfPath, plainFieldsOf, sentNameOf } from '../../services/web/page/engine/completion.ts'
 import { filterFields, pathOf } from '../../services/web/page/engine/filter-fields.ts'
 import { requestOf } from '../../services/web/page/engine/query-request.ts'
 import { parseQuery } from '../../services/web/page/engine/query-text.ts'
@@ -18,7 +18,8 @@ describe('a term that cannot match is refused with a suggestion', () => {
     ['foo:bar', ['Unknown field foo', '"foo:bar"']],
     ['statsu:error', ['Unknown field statsu', 'status:error', '"statsu:error"']],
     ['Model:x', ['Unknown field Model', 'model:x', '"Model:x"']],
-    ['duration>2s', ['Unknown field duration', 'latency>2s', '"duration>2s"']],
+    ['duration>2s', ['duration is a field of traces: choose Traces', 'latency>2s']],
+    ['took>2s', ['Unknown field took', 'latency>2s', '"took>2s"']],
     ['customer:noor', ['Unknown field customer', 'end_user:noor', '"customer:noor"']],
     ['https://example.com', ['Unknown field https', '"https://example.com"']],
     ['inptus.k:1', ['Unknown field inptus.k', 'inputs.k:1', '"inptus.k:1"']],
@@ -96,6 +97,7 @@ describe('the request of a field to the server', () => {
 
 describe('what is offered', () => {
   it('every field, with what follows it', () => {
+    const plainFields = plainFieldsOf('calls')
     for (const name of Object.keys(filterFields)) expect(plainFields.some((one) => one.startsWith(name))).toBe(true)
     expect(plainFields).toEqual(
       expect.arrayContaining(['model:', 'tokens>', 'cost>', 'end_user:', 'status:', 'error~']),

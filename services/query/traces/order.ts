@@ -15,7 +15,7 @@ import type { CallReader } from '../calls/reader.ts'
 import type { PriceBook } from '../costs/prices.ts'
 import { traceValues } from './numbers.ts'
 import { type PartColumn, type PartsAsked, rootParts, traceParts } from './parts.ts'
-import { floorOf, minuteUs, reachOf, readParts } from './read-parts.ts'
+import { floorOf, minuteUs, partsReachOf, readParts } from './read-parts.ts'
 
 type Asked = Pick<TracesQueryRequest, 'where' | 'sort_by' | 'limit' | 'offset' | 'include_counts'>
 type Found = { ids: string[]; counts: { traces: number; with_errors: number } | undefined }
@@ -133,7 +133,7 @@ export async function readOrder(
   const { query, projectId, store, options } = reader
   if (query.facts.nothing) return nothing(asked)
   const roots = rangeOf(query.facts)
-  const reach = reachOf(roots)
+  const reach = partsReachOf(roots)
   if (reach.fromUs >= reach.beforeUs) return nothing(asked)
   const read = async <Row>(statement: Query): Promise<Row[]> =>
     compactRows<Row>(await store.bytes(statement, 'JSONCompactEachRow', options))

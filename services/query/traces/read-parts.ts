@@ -21,7 +21,7 @@ const allTimes = { fromUs: 0, beforeUs: 3_999_960_000_000_000 }
 
 export const floorOf = (us: number): number => Math.floor(us / minuteUs) * minuteUs
 /** Where parts of traces lie whose roots are within a range. */
-export function reachOf({ fromUs, beforeUs }: Range): { fromUs: number; beforeUs: number } {
+export function partsReachOf({ fromUs, beforeUs }: Range): { fromUs: number; beforeUs: number } {
   return {
     fromUs: fromUs === null ? allTimes.fromUs : Math.max(allTimes.fromUs, floorOf(fromUs - reachUs)),
     beforeUs: beforeUs === null ? allTimes.beforeUs : Math.min(allTimes.beforeUs, floorOf(beforeUs + reachUs)),

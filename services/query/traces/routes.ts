@@ -6,11 +6,12 @@ import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
 import { createCountCache } from '../calls/access/counts.ts'
 import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
-import { callQueryTables, joinedTables, topicsOfQuery } from '../calls/conditions/joined-tables.ts'
+import { callQueryTables, joinedTables, topicsOfQuery, traceTables } from '../calls/conditions/joined-tables.ts'
 import { nonNegative } from '../calls/routes.ts'
 import type { Prices } from '../costs/prices.ts'
 import { readFigures } from './figures.ts'
 import { readOrder } from './order.ts'
+import { createWholeTraces } from './whole-traces.ts'
 
 export type TracesDeps = {
   store: Pick<Store, 'bytes' | 'rows'>
@@ -21,7 +22,9 @@ export type TracesDeps = {
   words?: boolean
 }
 
-export function tracesQueryRoute({ store, freshness, prices, feedbackPrefix, words }: TracesDeps): Route {
+export function tracesQueryRoute(deps: TracesDeps): Route {
+  const { store, freshness, prices, feedbackPrefix, words } = deps
+  const wholeTraces = createWholeTraces(deps)
   const cache = createCountCache()
   const covered = { covered: new Map() }
   return route({
@@ -32,7 +35,7 @@ export function tracesQueryRoute({ store, freshness, prices, feedbackPrefix, wor
     summary: 'Errors, tokens, costs, models, spans and times of whole traces, ordered and filtered by them',
     body: { type: 'json', schema: tracesQueryRequest, check: 'schema' },
     response: tracesQueryResponse,
-    tables: [...callQueryTables, ...joinedTables, 'trace_parts', 'usage_shares', 'costs'],
+    tables: [...callQueryTables, ...joinedTables, ...traceTables],
     async handle(context) {
       const { input, params, signal } = context
       const projectId = context.project(`${params.entity}/${params.project}`)
@@ -40,14 +43,16 @@ export function tracesQueryRoute({ store, freshness, prices, feedbackPrefix, wor
       const offset = nonNegative('offset', input.offset) as number
       if (ids !== undefined && (filter !== undefined || expression !== undefined || where !== undefined))
         throw fault(400, 'trace_ids goes without filter, query and where')
-      const query = compileCallsQuery({
+      const compiled = compileCallsQuery({
         filter: { ...filter, trace_roots_only: true },
         query: expression,
         projectId,
         feedbackPrefix,
+        wholeTraces: true,
       })
-      const headers = await freshness.wait(context, [...topicsOfQuery(query), 'costs'])
+      const headers = await freshness.wait(context, [...topicsOfQuery(compiled), 'costs'])
       const options = { signal }
+      const query = await wholeTraces(compiled, { projectId, options })
       const book = prices.of(projectId, options)
       book.catch(() => {})
       const source = { store, projectId, options }

@@ -11,7 +11,7 @@ import type { CallReader } from '../calls/reader.ts'
 import type { Prices } from '../costs/prices.ts'
 import { type OfParts, traceValues } from './numbers.ts'
 import { type PartsAsked, traceParts } from './parts.ts'
-import { reachOf, readParts } from './read-parts.ts'
+import { partsReachOf, readParts } from './read-parts.ts'
 
 const asFloat = ({ reads, sql: value }: OfParts): OfParts => ({ reads, sql: sql`toFloat64(${value})` })
 
@@ -72,7 +72,7 @@ export function createWholeTraces({
     if (traces.columns.size === 0 || query.facts.nothing) return query
     const named = [...traces.columns]
     const needs = new Set(named.flatMap((name) => columns[name].reads))
-    const range = reachOf(rangeOf(query.facts))
+    const range = partsReachOf(rangeOf(query.facts))
     const asked = await readParts({ store, projectId, options, cache }, () => prices.of(projectId, options), {
       range,
       needs,

@@ -1,7 +1,7 @@
 // Requests the data of the first page at once, beside the session and before React has begun.
 import { baseUrl } from './api/client.ts'
 import { loadSession, queries, wasSignedIn } from './api/session.ts'
-import { callsSearch, listRequest, parsed } from './calls/search.ts'
+import { callsSearch, listRequest, parsedList } from './calls/search.ts'
 import { pageQuery } from './calls/use-calls.ts'
 import { comparedOf, comparisonQuery } from './evaluations/comparison-query.ts'
 import { openQuery, traceQuery } from './traces/trace-query.ts'
@@ -24,7 +24,7 @@ function ask(path: string, search: Record<string, string>): void {
   const projectId = `${entity}/${project}`
   if (page === 'calls' && id === undefined) {
     const found = callsSearch(search)
-    const { expression, fault } = parsed(found.q)
+    const { expression, fault } = parsedList(found)
     if (fault || (asksForNothing(found) && defaultView('calls', projectId) !== undefined)) return
     askedS = Math.floor(Date.now() / 1000)
     void queries.prefetchQuery(pageQuery(listRequest(projectId, found, expression, askedS), 0))

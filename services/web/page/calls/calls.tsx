@@ -1,39 +1,43 @@
 // The list of calls: what the address says, in rows that are read as they come into view.
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
-import { type KeyboardEvent, lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
-import { count } from '../engine/format.ts'
+import { type KeyboardEvent, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
 import type { Row } from '../engine/rows.ts'
 import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
 import { useKeys } from '../keys.ts'
 import { FaultBox, Stale } from '../parts/fault.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { Rows, type RowsHandle } from '../parts/rows.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
 import { openedS } from '../read-ahead.ts'
 import { scaled } from '../text-scale.ts'
 import { useFeedback } from '../traces/use-feedback.ts'
-import { ViewsMenu } from '../views/views-menu.tsx'
 import { keepWidths, placedColumns, readWidths } from './columns.ts'
-import { Chips, FilterLine, refusalOf, UnreadableFilter } from './filter-line.tsx'
+import { Chips, refusalOf, UnreadableFilter } from './filter-line.tsx'
 import { Histogram } from './histogram.tsx'
+import { ListBar, ListFoot } from './list-bar.tsx'
+import { ListDialogs, type OpenedDialog } from './list-dialogs.tsx'
 import { MarkBar, useMarks } from './marking.tsx'
 import { Nothing } from './nothing.tsx'
-import { callsOf, RangeMenu } from './range-menu.tsx'
+import { callsOf } from './range-menu.tsx'
 import { rememberList } from './remembered.ts'
 import { CallRow, GhostRow, Head } from './row.tsx'
-import { type CallsSearch, callsSearch, columnsOf, hasText, isOfTraces, listRequest, parsed } from './search.ts'
+import {
+  type CallsSearch,
+  callsSearch,
+  columnsOf,
+  hasText,
+  isOfTraces,
+  listRequest,
+  parsedList,
+  saysOfTraces,
+  sortOf,
+  usualSort,
+} from './search.ts'
 import { searchingOf, useStoppable } from './searching.tsx'
 import { loadedRows, pageRows, useCalls, useCells, usePreviews, useVisible } from './use-calls.ts'
-import { maxNew, useLive } from './use-live.ts'
+import { useLive } from './use-live.ts'
 import { useTotals } from './use-totals.ts'
 
-const ColumnChooser = lazy(() => import('../lazy-routes.tsx').then(({ ColumnChooser }) => ({ default: ColumnChooser })))
-const ExportList = lazy(() => import('../lazy-routes.tsx').then(({ ExportList }) => ({ default: ExportList })))
-const GroupsOfCalls = lazy(() => import('../lazy-routes.tsx').then(({ GroupsOfCalls }) => ({ default: GroupsOfCalls })))
-const ValuesOfRow = lazy(() => import('../lazy-routes.tsx').then(({ ValuesOfRow }) => ({ default: ValuesOfRow })))
-const WhatDiffers = lazy(() => import('../lazy-routes.tsx').then(({ WhatDiffers }) => ({ default: WhatDiffers })))
-const Views = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.Views })))
 const ghostRows = 30
 
 export function Calls() {
@@ -50,12 +54,11 @@ export function Calls() {
   const nowS = useMemo(openedS, [search, looks])
   const [range, setRange] = useState({ from: 0, to: pageRows })
   const [at, setAt] = useState(0)
-  const [chooses, setChooses] = useState(false)
+  const [opened, setOpened] = useState<OpenedDialog>()
   const [widths, setWidths] = useState(readWidths)
-  const [exports, setExports] = useState(false)
   const [valued, setValued] = useState<Row>()
   const rows = useRef<RowsHandle>(null)
-  const query = useMemo(() => parsed(search.q), [search.q])
+  const query = useMemo(() => parsedList({ q: search.q, view: search.view }), [search.q, search.view])
   const whole = useMemo(
     () => (query.fault ? undefined : listRequest(projectId, search, query.expression, nowS)),
     [projectId, search, query, nowS],
@@ -67,7 +70,7 @@ export function Calls() {
   // The first rows are drawn in slices, so that what is tapped meanwhile is seen.
   const showsGhosts = useDeferredValue(calls.isFirst) || calls.isFirst
   const total = showsGhosts ? ghostRows : calls.count
-  const sort = search.sort ?? 'started_at:desc'
+  const sort = sortOf(search.sort, query.rows)
 
   const refresh = () => {
     setLooks((before) => before + 1)
@@ -110,10 +113,10 @@ export function Calls() {
   const marks = useMarks(request, calls.rowAt)
   const waiting = useLive({
     request,
-    isOn: search.live === '1' && sort === 'started_at:desc' && !calls.isFirst,
+    isOn: search.live === '1' && sort === usualSort && !calls.isFirst,
     newest: calls.rowAt(0),
     isFree: range.from === 0 && marks.ids.size === 0 && !calls.isLoading,
-    runs: visible.some(({ status }) => status === 'running'),
+    changes: visible.some(({ status }) => status === 'running') || saysOfTraces(query.expression, query.rows),
     onNew: refresh,
   })
 
@@ -227,63 +230,24 @@ export function Calls() {
       }
     >
       <h1 className="hidden">Calls of {projectId}</h1>
-      <div className="bar">
-        <div className="seg" role="group" aria-label="Which calls">
-          <button type="button" aria-pressed={search.view !== 'all'} onClick={() => change({ view: undefined })}>
-            Traces
-          </button>
-          <button type="button" aria-pressed={search.view === 'all'} onClick={() => change({ view: 'all' })}>
-            All calls
-          </button>
-        </div>
-        <FilterLine
-          project={projectId}
-          q={search.q ?? ''}
-          parsed={query}
-          refusal={refusal}
-          onChange={(q) => change({ q })}
-        />
-        <RangeMenu range={search.range} zone={zone} onChange={(next) => change({ range: next ?? 'all' })} />
-        <button
-          type="button"
-          className="line"
-          aria-pressed={search.live === '1'}
-          title="Live updates (l)"
-          onClick={() => change({ live: search.live ? undefined : '1' })}
-        >
-          Live
-        </button>
-        <ViewsMenu
-          projectId={projectId}
-          search={search}
-          Views={Views}
-          page="calls"
-          onOpen={(found) => {
-            const { q, view, range, sort, cols, left, right, saved } = callsSearch(found)
-            change({ q, view, range, sort, cols, left, right, saved })
-          }}
-        />
-        <button type="button" className="line" onClick={() => setChooses(true)}>
-          <Icon name="columns" /> Columns
-        </button>
-        <button
-          type="button"
-          className="line"
-          aria-label="Export the list"
-          disabled={request === undefined || calls.count === 0}
-          onClick={() => setExports(true)}
-        >
-          Export
-        </button>
-        <button type="button" className="icon line" aria-label="Refresh" title="Refresh" onClick={refresh}>
-          <Icon name="refresh" />
-        </button>
-      </div>
+      <ListBar
+        projectId={projectId}
+        search={search}
+        zone={zone}
+        parsed={query}
+        refusal={refusal}
+        mayExport={request !== undefined && calls.count > 0}
+        onChange={change}
+        onOpen={setOpened}
+        onRefresh={refresh}
+      />
       <Chips expression={query.shown} refusal={refusal} onChange={(q) => change({ q })} />
       {calls.mayHaveRows && (
         <Histogram
+          question={JSON.stringify([projectId, search.q, search.view, search.range])}
           request={request}
           nowS={nowS}
+          looks={looks}
           zone={zone}
           range={search.range}
           isOn={calls.isDrawn}
@@ -309,86 +273,35 @@ export function Calls() {
       />
       <Stale ms={calls.staleMs} />
       {searching ?? body()}
-      {chooses && (
-        <Suspense fallback={null}>
-          <ColumnChooser
-            project={projectId}
-            columns={columns}
-            placed={placed}
-            widths={widths}
-            onChange={change}
-            onWidths={(next) => {
-              setWidths(next)
-              keepWidths(next)
-            }}
-            onClose={() => setChooses(false)}
-          />
-        </Suspense>
-      )}
-      {valued && (
-        <Suspense fallback={null}>
-          <ValuesOfRow
-            projectId={projectId}
-            row={valued}
-            columns={columns}
-            q={search.q ?? ''}
-            onChange={change}
-            onClose={() => setValued(undefined)}
-          />
-        </Suspense>
-      )}
-      {search.by !== undefined && request !== undefined && (
-        <Suspense fallback={null}>
-          <GroupsOfCalls
-            search={search}
-            request={request}
-            nowS={nowS}
-            by={search.by}
-            onClose={() => change({ by: undefined })}
-          />
-        </Suspense>
-      )}
-      {search.differs !== undefined && request !== undefined && (
-        <Suspense fallback={null}>
-          <WhatDiffers
-            projectId={projectId}
-            search={search}
-            nowS={nowS}
-            onFilter={(q) => change({ q, differs: undefined })}
-            onClose={() => change({ differs: undefined })}
-          />
-        </Suspense>
-      )}
-      {exports && request !== undefined && (
-        <Suspense fallback={null}>
-          <ExportList
-            request={request}
-            columns={columns}
-            total={calls.total}
-            isBounded={calls.isBounded}
-            onClose={() => setExports(false)}
-          />
-        </Suspense>
-      )}
-      <footer className="foot" role="status">
-        <span className="num">
-          {!calls.isFirst && calls.count > 0 && (
-            <>
-              {count(Math.min(range.from + 1, calls.count))}–{count(Math.min(range.to, calls.count))} of{' '}
-              {calls.total === undefined ? '…' : calls.isBounded ? '10,000+' : count(calls.total)}
-            </>
-          )}
-        </span>
-        <span className="grow" />
-        {waiting > 0 && (
-          <button type="button" className="line" onClick={refresh}>
-            {waiting > maxNew ? `${maxNew}+` : waiting} new
-          </button>
-        )}
-        <span className="dim">
-          <kbd>j</kbd> <kbd>k</kbd> move · <kbd>Enter</kbd> open · <kbd>.</kbd> values · <kbd>?</kbd> keys
-        </span>
-      </footer>
+      <ListDialogs
+        projectId={projectId}
+        search={search}
+        nowS={nowS}
+        request={request}
+        columns={columns}
+        placed={placed}
+        widths={widths}
+        total={calls.total}
+        isBounded={calls.isBounded}
+        opened={opened}
+        valued={valued && { row: valued, totals: totalsOf(valued.traceId) }}
+        onChange={change}
+        onWidths={(next) => {
+          setWidths(next)
+          keepWidths(next)
+        }}
+        onClose={() => {
+          setOpened(undefined)
+          setValued(undefined)
+        }}
+      />
+      <ListFoot
+        range={range}
+        rows={calls.isFirst ? 0 : calls.count}
+        total={calls.isBounded ? null : calls.total}
+        waiting={waiting}
+        onNew={refresh}
+      />
     </Frame>
   )
 }

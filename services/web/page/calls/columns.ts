@@ -28,7 +28,7 @@ export type Columns = {
   left: readonly string[]
   between: readonly string[]
   right: readonly string[]
-  /** Rows stand for whole traces: errors and spans are columns as well. */
+  /** Rows stand for whole traces: their duration, errors and spans are columns as well. */
   ofTraces: boolean
   /** Tracks and width of a row. */
   style: { gridTemplateColumns: string; minWidth: string }
@@ -39,9 +39,9 @@ export const headColumns = 3
 const headTracks = '2.4rem 1.8rem minmax(18rem, 1.3fr)'
 const usualTracks = '11.2rem 13.2rem minmax(8rem, 14rem) 10.4rem 7.2rem'
 const usualPixels = 896
-/** Errors and spans, where a row stands for its whole trace. */
-const traceTracks = '6.4rem 6.4rem'
-const tracePixels = 152
+/** Duration, errors and spans, where a row stands for its whole trace. */
+const traceTracks = '8rem 6.4rem 6.4rem'
+const tracePixels = 244
 
 /**
  * @param pinned names of the address, parted by commas

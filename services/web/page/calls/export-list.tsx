@@ -5,7 +5,7 @@ import { plural } from '../engine/format.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { openAddress } from '../parts/save-file.ts'
-import { type ListRequest, madeColumns } from './search.ts'
+import { isOfTraces, type ListRequest, madeColumns } from './search.ts'
 
 const formats = {
   jsonl: 'JSON Lines: complete calls as stored, one per line',
@@ -14,7 +14,7 @@ const formats = {
 type Format = keyof typeof formats
 
 /** What stands before the columns that a reader chooses. */
-const fixedColumns = [
+const firstColumns = [
   'id',
   'trace_id',
   'op_name',
@@ -23,16 +23,26 @@ const fixedColumns = [
   'ended_at',
   'summary.weave.status',
   'summary.weave.latency_ms',
-  'summary.weave.model',
-  'summary.weave.input_tokens',
-  'summary.weave.output_tokens',
-  'summary.weave.cost',
-  'exception',
 ]
+/** What calls used, or whole traces, as the rows say. */
+const usedColumns = {
+  calls: ['summary.weave.model', 'summary.weave.input_tokens', 'summary.weave.output_tokens', 'summary.weave.cost'],
+  traces: [
+    'trace.models',
+    'trace.input_tokens',
+    'trace.output_tokens',
+    'trace.cost',
+    'trace.duration_ms',
+    'trace.errors',
+    'trace.spans',
+  ],
+} as const
 
-const columnsOfFile = (columns: readonly string[]): string[] => [
-  ...new Set([...fixedColumns, ...columns.filter((path) => path !== '-' && !madeColumns.includes(path))]),
-]
+const columnsOfFile = (request: ListRequest, columns: readonly string[]): string[] => {
+  const used = usedColumns[isOfTraces(request) ? 'traces' : 'calls']
+  const chosen = columns.filter((path) => path !== '-' && !madeColumns.includes(path))
+  return [...new Set([...firstColumns, ...used, 'exception', ...chosen])]
+}
 
 type Props = {
   request: ListRequest
@@ -49,7 +59,7 @@ export function ExportList({ request, columns, total, isBounded, onClose }: Prop
   const [state, setState] = useState<'asked' | 'begun' | Error>()
   const run = async () => {
     setState('asked')
-    const body = { ...request, format, ...(format === 'csv' && { columns: columnsOfFile(columns) }) }
+    const body = { ...request, format, ...(format === 'csv' && { columns: columnsOfFile(request, columns) }) }
     try {
       const { url } = await json('calls.export', body)
       openAddress(url)

@@ -1,8 +1,21 @@
 // The line of a filter with one more condition.
-import { parsed } from './search.ts'
+import { parseQuery, QueryFault } from '../engine/query-text.ts'
+
+/** How many alternatives a line has; undefined where it cannot be read. Which of its terms are refused is no matter here. */
+function alternativesOf(q: string): number | undefined {
+  try {
+    return parseQuery(q).length
+  } catch (error) {
+    if (error instanceof QueryFault) return undefined
+    throw error
+  }
+}
 
 export function narrowedLine(q: string, term: string): string {
-  const { expression } = parsed(q)
-  if (expression.length === 0 || q.trim() === '') return term
-  return `${expression.length > 1 ? `(${q.trim()})` : q.trim()} ${term}`
+  const line = q.trim()
+  if (line === '') return term
+  const alternatives = alternativesOf(line)
+  // Behind a quote that is not closed it would be a part of the text.
+  if (alternatives === undefined) return `${term} ${line}`
+  return `${alternatives > 1 ? `(${line})` : line} ${term}`
 }

@@ -20,7 +20,7 @@ const stepped = (at: number, step: number, count: number): number =>
 /** Whether a filter goes through payloads, on a server without an index of words. */
 function useIsSlow(text: string): boolean {
   const { data: session } = useSession()
-  return session?.server.has?.word_index === false && hasText(readable(text).expression)
+  return session?.server.has?.word_index === false && hasText(readable(text).shown)
 }
 
 /** What is wrong with a filter, its terms that are meant, and what may be meant by them. */
@@ -48,7 +48,7 @@ export function FilterLine({ project, q, parsed, refusal, onChange }: FilterProp
   const [at, setAt] = useState(-1)
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => setText(q), [q])
-  const suggestions = useCompletion(project, written)
+  const suggestions = useCompletion(project, written, parsed.rows)
   const focus = () => {
     field.current?.focus()
     field.current?.select()

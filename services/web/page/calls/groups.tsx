@@ -6,7 +6,7 @@ import { measures } from '../dashboards/measures.ts'
 import { ShownRanking } from '../dashboards/panel.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { useFirstS } from './histogram.tsx'
-import { boundsOf, type CallsSearch, type ListRequest, parsed } from './search.ts'
+import { boundsOf, type CallsSearch, type ListRequest, parsedList } from './search.ts'
 import '../dashboards/dashboards.css'
 
 type Props = {
@@ -24,10 +24,12 @@ export function GroupsOfCalls({ by, search, request, nowS, onClose }: Props) {
   const start = bounds.from ?? firstS ?? undefined
   const end = bounds.to ?? nowS + 1
   const name = groupBy(by).head
-  const { expression } = parsed(search.q)
+  const { expression, rows } = parsedList(search)
   return (
     <Dialog title={`Calls by ${name.slice(0, 80)}`} onClose={onClose} className="wide">
-      {firstS === null || (start !== undefined && start >= end) ? (
+      {rows === 'traces' && by === 'model' ? (
+        <p className="second">A trace has the models of all its calls: choose All calls to count calls by model.</p>
+      ) : firstS === null || (start !== undefined && start >= end) ? (
         <p className="second">No calls in this time range.</p>
       ) : start === undefined ? (
         <p className="second" role="status">

@@ -1,11 +1,12 @@
 // Calls over time above their list, errors in front; a range of it is chosen by dragging, or by keys.
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { json } from '../api/client.ts'
-import { moment, plural } from '../engine/format.ts'
-import { bucketFor, rangeOfBuckets } from '../engine/time-axis.ts'
+import { moment } from '../engine/format.ts'
+import { rangeOfBuckets } from '../engine/time-axis.ts'
 import { TimeBrush } from '../parts/time-brush.tsx'
 import { boundsOf, type ListRequest } from './search.ts'
+import { useOverTime } from './use-over-time.ts'
 
 const height = 36
 
@@ -32,9 +33,13 @@ const barsOf = (values: readonly (number | null)[], most: number): string =>
     .join('')
 
 type HistogramProps = {
+  /** What of the address decides which rows there are. */
+  question: string
   request: ListRequest | undefined
   range: string | undefined
   nowS: number
+  /** How often the list was asked for again. */
+  looks: number
   zone: string
   isOn: boolean
   /** Its numbers are of the question before: they are not shown as the answer. */
@@ -44,61 +49,36 @@ type HistogramProps = {
   acts?: ReactNode
 }
 
-export function Histogram({ request, range, nowS, zone, isOn, isOld, onRange, acts }: HistogramProps) {
+export function Histogram({ question, request, range, nowS, looks, zone, isOn, isOld, onRange, acts }: HistogramProps) {
   const bounds = boundsOf(range ?? '', nowS) ?? {}
   const firstS = useFirstS(request?.project_id ?? '', isOn && bounds.from === undefined)
   const startS = bounds.from ?? firstS ?? undefined
   const endS = bounds.to ?? nowS + 1
   const [at, setAt] = useState<number>()
-  const isKnown = isOn && request !== undefined && startS !== undefined && startS < endS
-  const { data } = useQuery({
-    queryKey: ['calls.histogram', request?.filter, request?.query, request?.project_id, startS, endS, zone],
-    queryFn: ({ signal }) => {
-      const { sort_by: _, ...rest } = request as ListRequest
-      const asked = {
-        ...rest,
-        start: startS as number,
-        end: endS,
-        timezone: zone,
-        bucket: bucketFor(endS - 1 - (startS as number)),
-        metrics: [
-          { field: 'calls', as: 'sum' },
-          { field: 'errors', as: 'sum' },
-        ],
-      }
-      return json('calls.aggregate', asked, { signal })
-    },
-    enabled: isKnown,
-    placeholderData: keepPreviousData,
-  })
-  const group = isOld ? undefined : data?.groups[0]
-  const calls = group?.series['calls.sum'] ?? []
-  const errors = group?.series['errors.sum'] ?? []
-  const most = Math.max(1, ...calls.map((one) => one ?? 0))
-  const buckets = data?.buckets ?? []
+  const found = useOverTime({ question, request }, { startS, endS, zone }, looks, isOn)
+  const { buckets } = found
+  const [rows, failed] = isOld ? [[], []] : [found.rows, found.failed]
+  const most = Math.max(1, ...rows.map((one) => one ?? 0))
   const place = at === undefined ? undefined : buckets[at]
-  const sums = `${plural(group?.total['calls.sum'] ?? 0, 'call')} · ${plural(group?.total['errors.sum'] ?? 0, 'error')}`
-  const atPlace =
-    place === undefined
-      ? undefined
-      : `${moment(place, zone)}: ${plural(calls[at as number] ?? 0, 'call')}, ${plural(errors[at as number] ?? 0, 'error')}`
+  const said = isOld ? undefined : found.said
+  const atPlace = place === undefined ? undefined : `${moment(place, zone)}: ${found.saidAt(at as number)}`
   return (
     <div className="histogram">
       <TimeBrush
         label="Calls over time"
         size={buckets.length}
         at={at}
-        told={atPlace ?? sums}
+        told={atPlace ?? said ?? ''}
         onAt={setAt}
         onTake={(from, to) => onRange(rangeOfBuckets(buckets, from, to, endS))}
       >
         <svg viewBox={`0 0 ${Math.max(1, buckets.length)} ${height}`} preserveAspectRatio="none" aria-hidden="true">
-          <path className="all" d={barsOf(calls, most)} />
-          <path className="failed" d={barsOf(errors, most)} />
+          <path className="all" d={barsOf(rows, most)} />
+          <path className="failed" d={barsOf(failed, most)} />
         </svg>
       </TimeBrush>
       <p className="second num">
-        {atPlace ?? (group ? sums : '')} {acts}
+        {atPlace ?? said} {acts}
       </p>
     </div>
   )

@@ -5,7 +5,7 @@ import { json } from '../api/client.ts'
 import { count } from '../engine/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { QuickStart } from '../projects/quick-start.tsx'
-import { type CallsSearch, hasText, listRequest, parsed } from './search.ts'
+import { type CallsSearch, hasText, listRequest, parsed, parsedList } from './search.ts'
 
 type NothingProps = { projectId: string; search: CallsSearch; onChange(search: CallsSearch): void; onArrived(): void }
 
@@ -44,7 +44,9 @@ export function Nothing({ projectId, search, onChange, onArrived }: NothingProps
   if (search.range !== undefined) wider.push(['Search all time', { ...search, range: 'all' }])
   if (search.range !== undefined && search.range !== '7d')
     wider.unshift(['Search the last 7 days', { ...search, range: '7d' }])
-  if (search.view !== 'all') wider.push(['Search all calls', { ...search, view: 'all' }])
+  // A term of whole traces is none of calls.
+  if (search.view !== 'all' && parsed(search.q).fault === undefined)
+    wider.push(['Search all calls', { ...search, view: 'all' }])
   // Who says `user` mostly means whom a program serves, not whose key it has.
   const ofEndUser = search.q?.replaceAll(/(^|[\s(-])user([:=~])/g, '$1end_user$2')
   if (ofEndUser && ofEndUser !== search.q)
@@ -76,7 +78,7 @@ function Wider({
   search: CallsSearch
   onPick(): void
 }) {
-  const { expression, fault } = parsed(search.q)
+  const { expression, fault } = parsedList(search)
   const { sort_by: _, ...request } = listRequest(projectId, search, expression, Math.floor(Date.now() / 60_000) * 60)
   const { data } = useQuery({
     queryKey: ['calls.wider', request],

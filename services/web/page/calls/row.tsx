@@ -31,12 +31,28 @@ function Pinned({ side, columns, children }: { side: 'left' | 'right'; columns: 
   )
 }
 
+/** Of what calls used, and of whole traces, by which a list of them can be ordered. */
+const callHeads = [
+  ['Model', ''],
+  ['Tokens', 'num'],
+  ['Cost', 'num'],
+] as const
+const traceHeads = [
+  ['model', 'Model', ''],
+  ['tokens', 'Tokens', 'num'],
+  ['cost', 'Cost', 'num'],
+  ['duration', 'Duration', 'num'],
+  ['errors', 'Errors', 'num'],
+  ['spans', 'Spans', 'num'],
+] as const
+
 type HeadProps = { sort: string; columns: Columns; onSort(sort: string): void }
 
 export function Head({ sort, columns, onSort }: HeadProps) {
   const [field, direction] = sort.split(':')
   const sortable = (name: string, label: string, className = '') => (
     <span
+      key={name}
       role="columnheader"
       className={className}
       aria-sort={field === name ? (direction === 'asc' ? 'ascending' : 'descending') : 'none'}
@@ -71,19 +87,13 @@ export function Head({ sort, columns, onSort }: HeadProps) {
         </Pinned>
         {sortable('started_at', 'Started')}
         {sortable('latency', 'Latency', 'num')}
-        <span role="columnheader">Model</span>
-        <span role="columnheader" className="num">
-          Tokens
-        </span>
-        <span role="columnheader" className="num">
-          Cost
-        </span>
-        {columns.ofTraces &&
-          ['Errors', 'Spans'].map((name) => (
-            <span key={name} role="columnheader" className="num">
-              {name}
-            </span>
-          ))}
+        {columns.ofTraces
+          ? traceHeads.map(([name, label, className]) => sortable(name, label, className))
+          : callHeads.map(([label, className]) => (
+              <span key={label} role="columnheader" className={className}>
+                {label}
+              </span>
+            ))}
         {chosen(columns.between)}
         <Pinned side="right" columns={columns}>
           {chosen(columns.right)}
@@ -283,10 +293,7 @@ export function CallRow({
         }
       >
         <i className={row.latencyMs === null ? 'open' : ''} style={{ width: `max(2px, ${share * 4.8}rem)` }} />
-        <span className="num">
-          {row.latencyMs === null ? 'running' : duration(row.latencyMs)}
-          {isLonger(row, totals) && <span className="dim"> of {duration(totals.duration_ms)}</span>}
-        </span>{' '}
+        <span className="num">{row.latencyMs === null ? 'running' : duration(row.latencyMs)}</span>{' '}
       </LinkedCell>
       <UsedCells ofTraces={columns.ofTraces} row={row} totals={totals} href={href} />
       {chosen(columns.between)}
@@ -314,7 +321,7 @@ export function GhostRow({ height, index, columns }: GhostProps) {
         <span role="cell" />
         {ghosts([70, ...columns.left.map(() => 85)])}
       </Pinned>
-      {ghosts([80, 60, 40, 50, 40, ...(columns.ofTraces ? [40, 40] : []), ...columns.between.map(() => 85)])}
+      {ghosts([80, 60, 40, 50, 40, ...(columns.ofTraces ? [40, 40, 40] : []), ...columns.between.map(() => 85)])}
       <Pinned side="right" columns={columns}>
         {ghosts(columns.right.map(() => 85))}
       </Pinned>

@@ -1,6 +1,6 @@
 // What the address of the calls page says, and the request that follows from it.
 import { type Problem, problemsOf } from '../engine/filter-checks.ts'
-import { kindOfField, pathOf } from '../engine/filter-fields.ts'
+import { isOfTrace, kindOfField, pathOf, type RowsOf } from '../engine/filter-fields.ts'
 import { type Bounds, type CallsRequest, isDocument, requestOf } from '../engine/query-request.ts'
 import { type Expression, parseQuery, QueryFault, termText } from '../engine/query-text.ts'
 
@@ -57,8 +57,7 @@ export function callsSearch(search: Record<string, unknown>): CallsSearch {
   if (q) found.q = q
   if (search.view === 'all') found.view = 'all'
   if (range && range !== 'all' && boundsOf(range, 0) !== undefined) found.range = range
-  if (sort && /^(?:started_at|op_name|latency):(?:asc|desc)$/.test(sort) && sort !== 'started_at:desc')
-    found.sort = sort
+  if (sort && isSort(sort) && sort !== usualSort && !(found.view === 'all' && isTraceSort(sort))) found.sort = sort
   if (search.live === '1') found.live = '1'
   const cols = columnsOf(text(search.cols))
   if (cols.join() !== usualColumns.join()) found.cols = cols.join()
@@ -114,48 +113,114 @@ export function typedRange(typed: string, now: Date = new Date()): string | unde
   return Number.isNaN(end) ? undefined : `${iso(start)}~${iso(end)}`
 }
 
+/**
+ * What the rows of a list are: whole traces where they are roots, unless the filter names calls, which are shown wherever
+ * they stand in their trace.
+ */
+function rowsOf(view: CallsSearch['view'], expression: Expression): RowsOf {
+  const { filter } = requestOf(expression, '')
+  if (filter.trace_roots_only === true) return 'traces'
+  const isNamed = ['call_ids', 'parent_ids', 'trace_ids'].some((name) => name in filter)
+  return view === 'all' || isNamed ? 'calls' : 'traces'
+}
+
 /** @property shown the terms as they stand in the line, also where some of them say nothing. */
 export type Parsed = {
   expression: Expression
   fault: QueryFault | undefined
   problems: readonly Problem[]
   shown: Expression
+  rows: RowsOf
 }
 
-export function parsed(q: string | undefined): Parsed {
+/** The filter of calls, wherever they stand. */
+export const parsed = (q: string | undefined): Parsed => parsedList({ q, view: 'all' })
+
+/** The filter of a list: in one of roots some terms mean whole traces. */
+export function parsedList({ q, view }: Pick<CallsSearch, 'q' | 'view'>): Parsed {
   try {
     const shown = parseQuery(q ?? '')
-    const problems = problemsOf(shown)
+    const rows = rowsOf(view, shown)
+    const problems = problemsOf(shown, rows)
     const [first] = problems
-    if (first === undefined) return { expression: shown, fault: undefined, problems, shown }
+    if (first === undefined) return { expression: shown, fault: undefined, problems, shown, rows }
     const at = Math.max(0, (q ?? '').indexOf(termText(first.term)))
-    return { expression: [], fault: new QueryFault(first.message, at), problems, shown }
+    return { expression: [], fault: new QueryFault(first.message, at), problems, shown, rows }
   } catch (error) {
-    if (error instanceof QueryFault) return { expression: [], fault: error, problems: [], shown: [] }
+    if (error instanceof QueryFault)
+      return { expression: [], fault: error, problems: [], shown: [], rows: rowsOf(view, []) }
     throw error
   }
 }
 
-const sortFields: Record<string, string> = {
+/** What a list is ordered by, by the names of the address. */
+const sortFields = {
   started_at: 'started_at',
   op_name: 'op_name',
   latency: 'summary.weave.latency_ms',
+} as const
+/** Of lists of traces alone. */
+const traceSorts = {
+  model: 'trace.model',
+  tokens: 'trace.total_tokens',
+  cost: 'trace.cost',
+  duration: 'trace.duration_ms',
+  errors: 'trace.errors',
+  spans: 'trace.spans',
+} as const
+const allSorts: Readonly<Record<string, string>> = { ...sortFields, ...traceSorts }
+
+export const usualSort = 'started_at:desc'
+
+function isSort(sort: string): boolean {
+  const [field = '', direction, ...more] = sort.split(':')
+  return Object.hasOwn(allSorts, field) && (direction === 'asc' || direction === 'desc') && more.length === 0
 }
+const isTraceSort = (sort: string): boolean => Object.hasOwn(traceSorts, sort.split(':')[0] ?? '')
+
+/** The order of a list. One of whole traces is none where rows are calls. */
+export const sortOf = (sort: string | undefined, rows: RowsOf): string =>
+  sort === undefined || (rows === 'calls' && isTraceSort(sort)) ? usualSort : sort
 
 export type ListRequest = CallsRequest & { project_id: string; sort_by: { field: string; direction: 'asc' | 'desc' }[] }
 
 export function listRequest(project: string, search: CallsSearch, expression: Expression, nowS: number): ListRequest {
-  const request = requestOf(expression, project, boundsOf(search.range ?? '', nowS))
-  // A call that is named is shown wherever it stands in its trace.
-  const isNamed = ['call_ids', 'parent_ids', 'trace_ids'].some((name) => name in request.filter)
-  if (search.view !== 'all' && !isNamed) request.filter.trace_roots_only = true
-  const [field = 'started_at', direction = 'desc'] = (search.sort ?? 'started_at:desc').split(':')
+  const rows = rowsOf(search.view, expression)
+  const request = requestOf(expression, project, boundsOf(search.range ?? '', nowS), rows)
+  if (rows === 'traces') request.filter.trace_roots_only = true
+  const [field = '', direction] = sortOf(search.sort, rows).split(':')
   const order = direction === 'asc' ? 'asc' : 'desc'
-  return { project_id: project, ...request, sort_by: [{ field: sortFields[field] ?? 'started_at', direction: order }] }
+  return { project_id: project, ...request, sort_by: [{ field: allSorts[field] ?? 'started_at', direction: order }] }
 }
+
+type WithoutOrder = Omit<ListRequest, 'sort_by'>
+
+/** A list with one more condition. */
+export const withCondition = <Request extends WithoutOrder>(
+  request: Request,
+  more: Record<string, unknown>,
+): Request => ({
+  ...request,
+  query: { $expr: request.query ? { $and: [request.query.$expr, more] } : more },
+})
+
+/** Of a list of traces those in which anything failed. */
+export const withErrors = <Request extends WithoutOrder>(request: Request): Request =>
+  withCondition(request, { $gt: [{ $getField: 'trace.errors' }, { $literal: 0 }] })
 
 /** Whether rows of a list stand for whole traces. */
 export const isOfTraces = (request: ListRequest | undefined): boolean => request?.filter.trace_roots_only === true
+
+/** Whether a filter says something of whole traces: what comes below their roots decides then which of them there are. */
+export function saysOfTraces(expression: Expression, rows: RowsOf): boolean {
+  return expression.some((all) =>
+    all.some((one) =>
+      one.type === 'group'
+        ? saysOfTraces(one.any, rows)
+        : (one.type === 'cond' || one.type === 'has') && isOfTrace(one.field, rows),
+    ),
+  )
+}
 
 /** Fields of the table of filters are columns of calls, wherever they lie. */
 const isOfPayload = (name: string): boolean => kindOfField(name) === undefined && isDocument(pathOf(name))

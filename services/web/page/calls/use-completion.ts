@@ -2,8 +2,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useMemo } from 'react'
 import { json } from '../api/client.ts'
-import { beginsSo, fieldOfPath, plainFields, sentNameOf, type Written } from '../engine/completion.ts'
-import { type FieldKind, fieldFault, kindOfField, pathsOf, statusValues } from '../engine/filter-fields.ts'
+import { beginsSo, fieldOfPath, plainFieldsOf, sentNameOf, type Written } from '../engine/completion.ts'
+import { type FieldKind, fieldFault, kindOfField, pathsOf, type RowsOf, statusValues } from '../engine/filter-fields.ts'
 import { opNameOf } from '../engine/rows.ts'
 
 export type Suggestion = { value: string | number; shown: string; calls: number | null }
@@ -35,7 +35,7 @@ function namedValues(field: string, values: readonly Valued[]): Valued[] {
   return [...found].map(([value, calls]) => ({ value, calls })).sort((a, b) => b.calls - a.calls)
 }
 
-export function useCompletion(project: string, written: Written | undefined): Suggestion[] {
+export function useCompletion(project: string, written: Written | undefined, rows: RowsOf): Suggestion[] {
   const asked = useDeferredValue(written)
   const prefix = asked?.prefix ?? ''
   const fields = useQuery({
@@ -63,7 +63,7 @@ export function useCompletion(project: string, written: Written | undefined): Su
         { project_id: project, fields: paths, limit: 50, ...(!isNamed && { prefix }) },
         { signal, fresh: 'any' },
       ),
-    enabled: asked?.of === 'value' && hasValues(field) && fieldFault(field) === undefined,
+    enabled: asked?.of === 'value' && hasValues(field) && fieldFault(field, rows) === undefined,
     meta: { isAside: true },
     staleTime: keptMs,
   })
@@ -71,7 +71,7 @@ export function useCompletion(project: string, written: Written | undefined): Su
     if (asked === undefined) return []
     const low = prefix.toLowerCase()
     if (asked.of === 'field') {
-      const plain = plainFields.map((name) => ({ value: name, shown: name, calls: null }))
+      const plain = plainFieldsOf(rows).map((name) => ({ value: name, shown: name, calls: null }))
       const known = new Map<string, number>()
       for (const { path, calls } of fields.data?.fields ?? []) {
         const name = fieldOfPath(path)
@@ -95,5 +95,5 @@ export function useCompletion(project: string, written: Written | undefined): Su
       .filter(({ value }) => String(value).toLowerCase().startsWith(low))
       .slice(0, maxShown)
       .map(({ value, calls }) => ({ value, shown: String(value), calls }))
-  }, [asked, prefix, field, fields.data, values.data])
+  }, [asked, prefix, field, fields.data, values.data, rows])
 }

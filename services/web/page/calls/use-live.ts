@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { json } from '../api/client.ts'
 import type { Row } from '../engine/rows.ts'
-import type { ListRequest } from './search.ts'
+import { type ListRequest, withCondition } from './search.ts'
 
 const everyMs = 2_000
 /** When answers take longer than `slowMs`. */
@@ -19,17 +19,18 @@ type Live = {
   newest: Row | undefined
   /** Whether rows in view may change without anybody asking: the reader is at the top and has marked none. */
   isFree: boolean
-  runs: boolean
+  /** Whether the rows may be others, or say something else, though none began since. */
+  changes: boolean
   onNew(): void
 }
 
-function newerThan({ sort_by: _, query, ...rest }: ListRequest, us: number) {
+function newerThan({ sort_by: _, ...list }: ListRequest, us: number) {
   const isNewer = { $gt: [{ $getField: 'started_at' }, { $literal: us / 1_000_000 }] }
-  return { ...rest, query: { $expr: query ? { $and: [query.$expr, isNewer] } : isNewer }, limit: maxNew + 1 }
+  return { ...withCondition(list, isNewer), limit: maxNew + 1 }
 }
 
 /** @returns how many new calls wait to be shown */
-export function useLive({ request, isOn, newest, isFree, runs, onNew }: Live): number {
+export function useLive({ request, isOn, newest, isFree, changes, onNew }: Live): number {
   const tookMs = useRef(0)
   const newestUs = newest?.startedUs
   const { data = 0, dataUpdatedAt } = useQuery({
@@ -49,7 +50,7 @@ export function useLive({ request, isOn, newest, isFree, runs, onNew }: Live): n
   const show = useRef(onNew)
   show.current = onNew
   useEffect(() => {
-    if (isOn && isFree && dataUpdatedAt > 0 && (data > 0 || runs)) show.current()
-  }, [isOn, isFree, runs, data, dataUpdatedAt])
+    if (isOn && isFree && dataUpdatedAt > 0 && (data > 0 || changes)) show.current()
+  }, [isOn, isFree, changes, data, dataUpdatedAt])
   return isOn ? data : 0
 }

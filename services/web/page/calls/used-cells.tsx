@@ -1,6 +1,6 @@
 // Cells of a row that say what was used: by the call itself, or by the whole trace that the row stands for.
 import type { ReactNode } from 'react'
-import { count, money, plural, tokens } from '../engine/format.ts'
+import { count, duration, money, plural, tokens } from '../engine/format.ts'
 import type { Row } from '../engine/rows.ts'
 import type { Totals, TotalsOfRow } from '../engine/trace-totals.ts'
 import { LinkedCell } from '../parts/row-link.tsx'
@@ -66,6 +66,11 @@ const traceCells: readonly ((props: UsedProps) => ReactNode)[] = [
       why={models.length === 0 ? '' : 'No prices for its models'}
       href={href}
     />
+  )),
+  ofTrace(({ totals: { duration_ms }, href }) => (
+    <LinkedCell href={href} className="num second" title={`${duration_ms} ms, from the first start to the last end`}>
+      {duration(duration_ms)}{' '}
+    </LinkedCell>
   )),
   ofTrace(({ totals: { errors }, href }) => (
     <LinkedCell href={href} className={errors > 0 ? 'num s-error' : 'num dim'} title={plural(errors, 'error')}>

@@ -25,13 +25,15 @@ type Value = {
   column: string
 }
 
-function plainValues(row: Row): Value[] {
+/** @param models of the whole trace, where the row stands for it */
+function plainValues(row: Row, models: readonly string[] | undefined): Value[] {
+  const model = models === undefined ? row.model : models.join(', ')
   const plain: [label: string, field: string, value: string | null, by: string | null, column: string][] = [
     ['Operation', 'op', opNameOf(row.opName), 'op_name', ''],
     ['Status', 'status', row.status, 'status', ''],
     ['User', 'user', row.userId, 'user', 'platform_user_id'],
-    // Of several, one value would name none of them.
-    ['Model', 'model', row.model?.includes(', ') ? null : row.model, 'model', ''],
+    // Of several, one value would name none of them; and traces of one are no group beside those of several.
+    ['Model', 'model', model?.includes(', ') ? null : model || null, models === undefined ? 'model' : null, ''],
     ['Thread', 'thread', row.threadId, 'thread_id', 'thread_id'],
     ['Trace', 'trace', row.traceId, null, 'trace_id'],
   ]
@@ -71,6 +73,7 @@ function useFields(projectId: string, { id, size }: Row, columns: readonly strin
 type MenuProps = {
   projectId: string
   row: Row
+  models: readonly string[] | undefined
   columns: readonly string[]
   /** The filter of the list. */
   q: string
@@ -78,10 +81,10 @@ type MenuProps = {
   onClose(): void
 }
 
-export function ValuesOfRow({ projectId, row, columns, q, onChange, onClose }: MenuProps) {
+export function ValuesOfRow({ projectId, row, models, columns, q, onChange, onClose }: MenuProps) {
   const own = useFields(projectId, row, columns)
   const values = [
-    ...plainValues(row),
+    ...plainValues(row, models),
     ...own.found.map(({ path, value }): Value => {
       return { label: sentNameOf(path), field: sentNameOf(path), value, shown: String(value), by: path, column: path }
     }),

@@ -13,7 +13,7 @@ import { FaultBox } from '../parts/fault.tsx'
 import { RefOrText } from '../parts/ref-link.tsx'
 import { T } from '../parts/text.tsx'
 import { narrowedLine } from './filter-acts.ts'
-import { boundsOf, type CallsSearch, listRequest, parsed } from './search.ts'
+import { boundsOf, type CallsSearch, listRequest, parsedList, withCondition } from './search.ts'
 
 const maxShown = 20
 /** Fields that are counted: those that every call has, and the commonest of payloads. */
@@ -22,12 +22,6 @@ const plain = ['op', 'status', 'user'] as const
 const valuesOfField = 100
 type Request = CallsRequest & { project_id: string }
 type Operation = Record<string, unknown>
-
-/** A request with one more condition. */
-const within = (request: Request, more: Operation): Request => ({
-  ...request,
-  query: { $expr: request.query ? { $and: [request.query.$expr, more] } : more },
-})
 
 const startedAt = { $getField: 'started_at' }
 
@@ -38,7 +32,7 @@ function sidesOf(
   ids: readonly string[] | undefined,
   nowS: number,
 ): [here: Request, elsewhere: Request] {
-  const { expression } = parsed(search.q)
+  const { expression } = parsedList(search)
   const requestIn = (range: string | undefined): Request => {
     const { sort_by: _, ...request } = listRequest(projectId, { ...search, range }, expression, nowS)
     return request
@@ -46,14 +40,14 @@ function sidesOf(
   if (ids !== undefined) {
     const named = { $in: [{ $getField: 'id' }, ids.map((id) => ({ $literal: id }))] }
     const list = requestIn(search.range)
-    return [{ project_id: projectId, filter: { call_ids: [...ids] } }, within(list, { $not: [named] })]
+    return [{ project_id: projectId, filter: { call_ids: [...ids] } }, withCondition(list, { $not: [named] })]
   }
   const { from, to } = boundsOf(search.range ?? '', nowS) ?? {}
   const outside: Operation[] = []
   if (from !== undefined) outside.push({ $lt: [startedAt, { $literal: from }] })
   if (to !== undefined) outside.push({ $gte: [startedAt, { $literal: to }] })
   const others = outside.length === 1 ? (outside[0] as Operation) : { $or: outside }
-  return [requestIn(search.range), within(requestIn(undefined), others)]
+  return [requestIn(search.range), withCondition(requestIn(undefined), others)]
 }
 
 /** Versions of one op are one value. */
@@ -65,7 +59,7 @@ function opsOf(values: readonly Counted[]): Counted[] {
 }
 
 async function sideOf(request: Request, names: readonly string[], signal: AbortSignal): Promise<ValueCounts> {
-  const paths = names.map(pathOf)
+  const paths = names.map((name) => pathOf(name))
   const { fields, sampled_calls } = await json(
     'calls.values',
     { ...request, fields: paths, limit: valuesOfField },

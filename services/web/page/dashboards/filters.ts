@@ -1,5 +1,5 @@
 // Filters of charts: narrowed by terms, and those of lists.
-import { type CallsSearch, parsed } from '../calls/search.ts'
+import { type CallsSearch, parsed, parsedList } from '../calls/search.ts'
 import { type Expression, queryText } from '../engine/query-text.ts'
 import type { DashboardSearch } from './search.ts'
 
@@ -12,6 +12,6 @@ export function narrowed(filter: Expression, more: string): string {
 
 /** The address of a new chart of the calls that a list shows. */
 export function chartOfList({ q, view, range }: CallsSearch): DashboardSearch {
-  const shown = view === 'all' ? (q ?? '') : narrowed(parsed(q).expression, 'is:root')
+  const shown = view === 'all' ? (q ?? '') : narrowed(parsedList({ q, view }).expression, 'is:root')
   return { add: '1', range: range ?? 'all', ...(shown !== '' && { q: shown }) }
 }

@@ -1,5 +1,5 @@
 // Completes the line of a filter: the field or value at the caret, and the text that it becomes.
-import { type FieldKind, filterFields, pathsOf } from './filter-fields.ts'
+import { type FieldKind, fieldsOfRows, pathsOf, type RowsOf } from './filter-fields.ts'
 import { literalText } from './query-text.ts'
 
 /** The part of the line that a suggestion replaces. */
@@ -52,9 +52,9 @@ const operators: Record<FieldKind, string> = {
   time: '>',
 }
 
-/** Fields that every call has, with what follows them first. */
-export const plainFields: readonly string[] = [
-  ...Object.entries(filterFields).map(([name, { kind }]) => `${name}${name === 'error' ? '~' : operators[kind]}`),
+/** Fields that every call, or trace, has, with what follows them first. */
+export const plainFieldsOf = (rows: RowsOf): readonly string[] => [
+  ...fieldsOfRows(rows).map(([name, kind]) => `${name}${name === 'error' ? '~' : operators[kind]}`),
   'has:',
   'is:root',
   'is:running',

@@ -1,6 +1,14 @@
 // Finds terms of a filter that cannot match: unknown fields, and values and units that a field does not have; and
 // suggests others.
-import { fieldFault, kindOfField, nearest, statusValues, statusWords } from './filter-fields.ts'
+import {
+  fieldFault,
+  isOfTracesAlone,
+  kindOfField,
+  nearest,
+  type RowsOf,
+  statusValues,
+  statusWords,
+} from './filter-fields.ts'
 import { type Expression, type Literal, type Operator, parseQuery, queryText, type Term } from './query-text.ts'
 
 /** @property fixes lines of the filter that say what may be meant, the likeliest first. */
@@ -67,17 +75,25 @@ function reread(term: Cond): Cond {
   return { ...term, values }
 }
 
-function ofCondition(term: Cond): Found | undefined {
+const failed = ({ not }: Cond): Term => ({ type: 'cond', not, field: 'status', operator: ':', values: ['error'] })
+
+/** Of a field that there is not, or not of calls alone. */
+const missing = (field: string, isOfTraces: boolean | undefined): string =>
+  isOfTraces ? `${field} is a field of traces: choose Traces` : `Unknown field ${field}`
+
+function ofCondition(term: Cond, rows: RowsOf): Found | undefined {
   const { field, operator, values } = term
-  const fault = fieldFault(field)
+  const fault = fieldFault(field, rows)
   if (fault) {
     const list = values.map(String).join(', ')
     const text = `${field}${operator}${values.length === 1 ? list : `(${list})`}`
     return {
-      message: `Unknown field ${field}`,
+      message: missing(field, fault.isOfTraces),
       terms: [
         ...(fault.meant === undefined ? [] : [reread({ ...term, field: fault.meant })]),
-        { type: 'word', not: term.not, text },
+        // A call that failed is what one error is.
+        ...(fault.isOfTraces && field === 'errors' ? [failed(term)] : []),
+        ...(fault.isOfTraces ? [] : [{ type: 'word', not: term.not, text } as const]),
       ],
     }
   }
@@ -98,16 +114,21 @@ function ofCondition(term: Cond): Found | undefined {
   }
 }
 
-function found(term: Term): Found | undefined {
-  if (term.type === 'cond') return ofCondition(term)
+function found(term: Term, rows: RowsOf): Found | undefined {
+  if (term.type === 'cond') return ofCondition(term, rows)
   if (term.type !== 'has') return undefined
-  const fault = fieldFault(term.field)
-  return (
-    fault && {
-      message: `Unknown field ${term.field}`,
+  const { field, not } = term
+  const fault = fieldFault(field, rows)
+  if (fault)
+    return {
+      message: missing(field, fault.isOfTraces),
       terms: fault.meant === undefined ? [] : [{ ...term, field: fault.meant }],
     }
-  )
+  if (!isOfTracesAlone(field)) return undefined
+  return {
+    message: `Every trace has ${field}`,
+    terms: [{ type: 'cond', not, field, operator: '>', values: [0] }],
+  }
 }
 
 const replaced = (any: Expression, old: Term, by: Term): Expression =>
@@ -116,18 +137,18 @@ const replaced = (any: Expression, old: Term, by: Term): Expression =>
   )
 
 /** All problems of an expression, in the order of its terms. */
-export function problemsOf(expression: Expression): Problem[] {
+export function problemsOf(expression: Expression, rows: RowsOf): Problem[] {
   const walk = (any: Expression): Problem[] =>
     any.flat().flatMap((term): Problem[] => {
       if (term.type === 'group') return walk(term.any)
-      const one = found(term)
+      const one = found(term, rows)
       if (one === undefined) return []
       const fixes = one.terms.map((by) => ({
         label: queryText([[by]]),
         q: queryText(replaced(expression, term, by)),
       }))
       // A fix that would be refused as well is not offered.
-      const good = fixes.filter((_, n) => found(one.terms[n] as Term) === undefined)
+      const good = fixes.filter((_, n) => found(one.terms[n] as Term, rows) === undefined)
       return [{ term, message: one.message, fixes: good }]
     })
   return walk(expression)

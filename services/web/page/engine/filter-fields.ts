@@ -13,7 +13,7 @@ export const filterFields: Readonly<Record<string, FilterField>> = {
   input_tokens: { path: 'summary.weave.input_tokens', kind: 'number', also: ['prompt_tokens', 'tokens_in'] },
   output_tokens: { path: 'summary.weave.output_tokens', kind: 'number', also: ['completion_tokens', 'tokens_out'] },
   cost: { path: 'summary.weave.cost', kind: 'money', also: ['price', 'costs', 'total_cost', 'usd'] },
-  latency: { path: 'summary.weave.latency_ms', kind: 'duration', also: ['latency_ms', 'duration', 'took', 'time_ms'] },
+  latency: { path: 'summary.weave.latency_ms', kind: 'duration', also: ['latency_ms', 'took', 'time_ms'] },
   error: { path: 'exception', kind: 'text', also: ['exception', 'message', 'err'] },
   started: { path: 'started_at', kind: 'time', also: ['started_at', 'start', 'time', 'since', 'timestamp', 'date'] },
   ended: { path: 'ended_at', kind: 'time', also: ['ended_at', 'end', 'until'] },
@@ -36,6 +36,39 @@ export const filterFields: Readonly<Record<string, FilterField>> = {
   queue: { path: 'annotation_queue_items.queue_id', kind: 'text', also: ['queue_id', 'annotation_queue'] },
   ref: { path: 'input_refs', kind: 'list', also: ['refs', 'input_refs'] },
 }
+
+/** What rows of a list are: with traces, some fields are said of the whole trace of a root. */
+export type RowsOf = 'calls' | 'traces'
+
+type TraceField = FilterField & {
+  /** Where calls have no such field: the one that is near to it, null = none. */
+  ofCalls?: string | null
+}
+
+/** Fields of whole traces. Those of calls that have the same name mean this in a list of traces. */
+const ofWholeTraces: Readonly<Record<string, TraceField>> = {
+  errors: { path: 'trace.errors', kind: 'number', also: ['error_count', 'failures'], ofCalls: null },
+  spans: { path: 'trace.spans', kind: 'number', also: ['span_count', 'calls'], ofCalls: null },
+  duration: { path: 'trace.duration_ms', kind: 'duration', also: ['duration_ms'], ofCalls: 'latency' },
+  model: { path: 'trace.models', kind: 'list' },
+  tokens: { path: 'trace.total_tokens', kind: 'number' },
+  input_tokens: { path: 'trace.input_tokens', kind: 'number' },
+  output_tokens: { path: 'trace.output_tokens', kind: 'number' },
+  cost: { path: 'trace.cost', kind: 'money' },
+}
+
+const ofTrace = (name: string): TraceField | undefined =>
+  Object.hasOwn(ofWholeTraces, name) ? ofWholeTraces[name] : undefined
+
+/** Whether a field says something of the whole trace in such a list. */
+export const isOfTrace = (name: string, rows: RowsOf): boolean => rows === 'traces' && ofTrace(name) !== undefined
+
+/** Whether calls have no such field; every trace has it. */
+export const isOfTracesAlone = (name: string): boolean => ofTrace(name)?.ofCalls !== undefined
+
+/** All fields that a list has, with what their values look like. */
+export const fieldsOfRows = (rows: RowsOf): [name: string, kind: FieldKind][] =>
+  Object.entries({ ...filterFields, ...(rows === 'traces' && ofWholeTraces) }).map(([name, { kind }]) => [name, kind])
 
 export const statusValues = ['error', 'success', 'running', 'descendant_error'] as const
 /** Words for a status that other products have. */
@@ -75,22 +108,23 @@ const sentName = new Map(
     also.filter((one) => one.includes('.')).map((one) => [one, name] as const),
   ),
 )
-const own = (name: string): FilterField | undefined =>
-  Object.hasOwn(filterFields, name) ? filterFields[name] : filterFields[sentName.get(name) ?? '']
+const own = (name: string, rows: RowsOf = 'calls'): FilterField | undefined =>
+  (rows === 'traces' && ofTrace(name)) ||
+  (Object.hasOwn(filterFields, name) ? filterFields[name] : filterFields[sentName.get(name) ?? ''])
 
 const isDocument = (name: string): boolean => documents.some((one) => name === one || name.startsWith(`${one}.`))
 const isGiven = (name: string): boolean =>
   given.some((one) => name.startsWith(`${one}.`) && name.length > one.length + 1)
 
 /** The kind of a field's values; undefined where they may be anything. */
-export const kindOfField = (name: string): FieldKind | undefined => own(name)?.kind
+export const kindOfField = (name: string): FieldKind | undefined => own(name, 'traces')?.kind
 
 /**
  * Possible paths of a field's values. Names that are no field of this table and no part of a payload are those of
  * attributes, as programs send them: of calls, and of spans.
  */
-export function pathsOf(name: string): readonly [string, ...string[]] {
-  const field = own(name)
+export function pathsOf(name: string, rows: RowsOf = 'calls'): readonly [string, ...string[]] {
+  const field = own(name, rows)
   if (field) return [field.path]
   const feedback = /^feedback\.([^.]+)$/.exec(name)
   if (feedback) return [`feedback.[wandb.annotation.${feedback[1]}].payload.value`]
@@ -99,7 +133,7 @@ export function pathsOf(name: string): readonly [string, ...string[]] {
   if (isDocument(name) || isGiven(name) || !name.includes('.')) return [name]
   return [`attributes.${name}`, `attributes.otel_span.attributes.${name}`]
 }
-export const pathOf = (name: string): string => pathsOf(name)[0]
+export const pathOf = (name: string, rows: RowsOf = 'calls'): string => pathsOf(name, rows)[0]
 
 /** Number of letters that have to change; two swapped letters count as one. */
 function distance(a: string, b: string): number {
@@ -132,12 +166,18 @@ export function nearest(typed: string, words: readonly string[]): string | undef
   return best?.far === 1 || begun === undefined ? (best?.word ?? begun) : begun
 }
 
-const byWord = new Map(
-  Object.entries(filterFields).flatMap(([name, { also = [] }]) => [name, ...also].map((word) => [word, name] as const)),
-)
+const wordsOf = (fields: Readonly<Record<string, FilterField>>) =>
+  new Map(
+    Object.entries(fields).flatMap(([name, { also = [] }]) => [name, ...also].map((word) => [word, name] as const)),
+  )
+const byWordOf: Record<RowsOf, ReadonlyMap<string, string>> = {
+  calls: wordsOf(filterFields),
+  traces: new Map([...wordsOf(filterFields), ...wordsOf(ofWholeTraces)]),
+}
 
 /** The field that is meant by a name that is none; undefined where nothing is near. */
-function nearestField(name: string): string | undefined {
+function nearestField(name: string, rows: RowsOf): string | undefined {
+  const byWord = byWordOf[rows]
   const [first = '', ...rest] = name.split('.')
   if (rest.length > 0) {
     const all = [...documents, ...given, 'metadata']
@@ -154,11 +194,15 @@ function nearestField(name: string): string | undefined {
   return near === undefined ? undefined : (byWord.get(near) ?? spaces[near] ?? near)
 }
 
-/** Whether a name is a field of filters; where it is none, the one that is meant. */
-export function fieldFault(name: string): { meant: string | undefined } | undefined {
-  if (own(name) || isDocument(name) || isGiven(name)) return undefined
+/** Whether a name is a field of the filters of such a list; where it is none, the one that is meant. */
+export function fieldFault(
+  name: string,
+  rows: RowsOf = 'calls',
+): { meant: string | undefined; isOfTraces?: boolean } | undefined {
+  if (own(name, rows) || isDocument(name) || isGiven(name)) return undefined
+  if (isOfTracesAlone(name)) return { meant: ofTrace(name)?.ofCalls ?? undefined, isOfTraces: true }
   const isSent = name.includes('.') && !name.startsWith('.') && !name.endsWith('.')
-  const meant = nearestField(name)
+  const meant = nearestField(name, rows)
   // A name of two parts is one that a program sent, unless it is nearly one of the page's own.
   return isSent && (meant === undefined || meant === name) ? undefined : { meant }
 }

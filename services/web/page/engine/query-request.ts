@@ -1,5 +1,5 @@
 // A filter's tree as the request of /calls/stream_query: its `filter` object and its `query` expression.
-import { kindOfField, pathOf, pathsOf } from './filter-fields.ts'
+import { isOfTrace, kindOfField, pathOf, pathsOf, type RowsOf } from './filter-fields.ts'
 import type { Expression, Literal, Operator, Term } from './query-text.ts'
 
 type Operation = Record<string, unknown>
@@ -52,14 +52,26 @@ const opNames = (project: string, literal: Literal): string[] =>
 /** Whole elements of lists, whatever their case. */
 const isIn = (path: string, literal: Literal): Operation => contains(path, String(literal))
 
-const condition = (name: string, operator: Operator, values: Literal[], project: string): Operation =>
-  anyOf(pathsOf(name).map((path) => conditionAt(path, name, operator, values, project)))
+/** What an expression is read for. */
+type Place = { project: string; rows: RowsOf }
 
-function conditionAt(path: string, name: string, operator: Operator, values: Literal[], project: string): Operation {
+const condition = (name: string, operator: Operator, values: Literal[], place: Place): Operation =>
+  anyOf(pathsOf(name, place.rows).map((path) => conditionAt(path, name, operator, values, place)))
+
+/** Where the names of all models of a call, or of its trace, stand as one text. */
+const modelText: Record<RowsOf, string> = { calls: 'summary.weave.model', traces: 'trace.model' }
+
+function conditionAt(
+  path: string,
+  name: string,
+  operator: Operator,
+  values: Literal[],
+  { project, rows }: Place,
+): Operation {
   const isList = kindOfField(name) === 'list'
   if (isList && operator !== '~') return anyOf(values.map((one) => isIn(path, one)))
   // Within the names of a call's models; refs have no such text.
-  if (name === 'model') return anyOf(values.map((one) => contains('summary.weave.model', String(one))))
+  if (name === 'model') return anyOf(values.map((one) => contains(modelText[rows], String(one))))
   if (operator === '~')
     return anyOf(
       values.flatMap((one) =>
@@ -80,18 +92,25 @@ function conditionAt(path: string, name: string, operator: Operator, values: Lit
   return { [compare[operator]]: [input, right] }
 }
 
-function operationOf(term: Term, project: string): Operation {
+const isSome = (list: string): Operation => ({ $gt: [{ $size: field(list) }, value(0)] })
+const exists = (path: string): Operation => ({
+  $eq: [{ $convert: { input: field(path), to: 'exists' } }, value(true)],
+})
+
+/** That a call, or its trace, has a field. What a trace used is a number also where it used nothing. */
+function hasField(name: string, { rows }: Place): Operation {
+  if (kindOfField(name) === 'list') return isSome(pathOf(name, rows))
+  const some = anyOf(pathsOf(name, rows).map(exists))
+  return isOfTrace(name, rows) ? allOf([isSome('trace.models'), some]) : some
+}
+
+function operationOf(term: Term, place: Place): Operation {
   const plain = ((): Operation => {
     switch (term.type) {
       case 'group':
-        return anyOf(term.any.map((all) => allOf(all.map((one) => operationOf(one, project)))))
+        return anyOf(term.any.map((all) => allOf(all.map((one) => operationOf(one, place)))))
       case 'has':
-        if (kindOfField(term.field) === 'list') return { $gt: [{ $size: field(pathOf(term.field)) }, value(0)] }
-        return anyOf(
-          pathsOf(term.field).map((path) => ({
-            $eq: [{ $convert: { input: field(path), to: 'exists' } }, value(true)],
-          })),
-        )
+        return hasField(term.field, place)
       case 'is':
         return term.what === 'root'
           ? { $eq: [field('parent_id'), value(null)] }
@@ -99,7 +118,7 @@ function operationOf(term: Term, project: string): Operation {
       case 'word':
         return anyOf(['inputs', 'output'].flatMap((path) => spellings(term.text).map((text) => contains(path, text))))
       case 'cond':
-        return condition(term.field, term.operator, term.values, project)
+        return condition(term.field, term.operator, term.values, place)
       default:
         return term satisfies never
     }
@@ -125,13 +144,20 @@ function intoFilter(filter: Record<string, unknown>, term: Term, project: string
 /** Bounds of the page's time range, in seconds since 1970. */
 export type Bounds = { from?: number | undefined; to?: number | undefined }
 
-export function requestOf(any: Expression, project: string, { from, to }: Bounds = {}): CallsRequest {
+/** @param rows what the list shows: with traces some terms mean the whole trace of a root */
+export function requestOf(
+  any: Expression,
+  project: string,
+  { from, to }: Bounds = {},
+  rows: RowsOf = 'calls',
+): CallsRequest {
+  const place = { project, rows }
   const filter: Record<string, unknown> = {}
   const operations: Operation[] = []
   const [only] = any
   if (any.length === 1 && only !== undefined)
-    operations.push(...only.filter((one) => !intoFilter(filter, one, project)).map((one) => operationOf(one, project)))
-  else if (any.length > 1) operations.push(anyOf(any.map((all) => allOf(all.map((one) => operationOf(one, project))))))
+    operations.push(...only.filter((one) => !intoFilter(filter, one, project)).map((one) => operationOf(one, place)))
+  else if (any.length > 1) operations.push(anyOf(any.map((all) => allOf(all.map((one) => operationOf(one, place))))))
   if (from !== undefined) operations.push({ $gte: [field('started_at'), value(from)] })
   if (to !== undefined) operations.push({ $lt: [field('started_at'), value(to)] })
   return operations.length === 0 ? { filter } : { filter, query: { $expr: allOf(operations) } }

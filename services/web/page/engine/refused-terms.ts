@@ -19,7 +19,7 @@ function isNamed(term: Term, reason: string): boolean {
   if (term.type !== 'cond' && term.type !== 'has') return false
   // Fields of the summary are named without it.
   const inSummary = /^summary\.(?:weave\.)?(.+)$/
-  return pathsOf(term.field).some((path) => {
+  return [...pathsOf(term.field), ...pathsOf(term.field, 'traces')].some((path) => {
     const [, field] = inSummary.exec(path) ?? []
     return names(reason, path) || (field !== undefined && names(reason, field))
   })

@@ -37,7 +37,7 @@ function useTurns(projectId: string, threadId: string, page: number, isLive: boo
     isOn: isLive && data !== undefined && !data.hasMore,
     newest: data?.newest,
     isFree: true,
-    runs: data?.turns.some(({ status }) => status === 'running') ?? false,
+    changes: data?.turns.some(({ status }) => status === 'running') ?? false,
     onNew: () => void refetch(),
   })
   return query

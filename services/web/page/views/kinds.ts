@@ -1,5 +1,5 @@
 // Saved properties of each kind of list: for the page its address, for others the members of `SavedView`.
-import { type CallsSearch, callsSearch, columnsOf, listRequest, parsed } from '../calls/search.ts'
+import { type CallsSearch, callsSearch, columnsOf, listRequest, parsedList } from '../calls/search.ts'
 import { type ThreadsSearch, threadsSearch } from '../threads/search.ts'
 import type { ListSearch as Search, ViewPage } from './default-view.ts'
 
@@ -25,7 +25,7 @@ const calls: ViewKind = {
   /** Ranges that end now are in the address only. */
   definition(projectId, search) {
     const { range: _, ...rest }: CallsSearch = callsSearch(search)
-    const { filter, query, sort_by } = listRequest(projectId, rest, parsed(rest.q).expression, 0)
+    const { filter, query, sort_by } = listRequest(projectId, rest, parsedList(rest).expression, 0)
     const columns = columnsOf(rest.cols).flatMap((path) =>
       path === '-' ? [] : [{ path: path.split('.'), label: path }],
     )

@@ -1,0 +1,124 @@
+// Bars above and below the rows of the list of calls: the filter, actions and counters.
+import { lazy } from 'react'
+import { count } from '../engine/format.ts'
+import { Icon } from '../parts/icon.tsx'
+import { ViewsMenu } from '../views/views-menu.tsx'
+import { FilterLine, type Refusal } from './filter-line.tsx'
+import type { OpenedDialog } from './list-dialogs.tsx'
+import { RangeMenu } from './range-menu.tsx'
+import { type CallsSearch, callsSearch, type Parsed } from './search.ts'
+import { maxNew } from './use-live.ts'
+
+const Views = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.Views })))
+
+type BarProps = {
+  projectId: string
+  search: CallsSearch
+  zone: string
+  parsed: Parsed
+  refusal: Refusal | undefined
+  mayExport: boolean
+  onChange(next: CallsSearch): void
+  onOpen(dialog: OpenedDialog): void
+  onRefresh(): void
+}
+
+export function ListBar({
+  projectId,
+  search,
+  zone,
+  parsed,
+  refusal,
+  mayExport,
+  onChange,
+  onOpen,
+  onRefresh,
+}: BarProps) {
+  return (
+    <div className="bar">
+      <div className="seg" role="group" aria-label="Which calls">
+        <button type="button" aria-pressed={search.view !== 'all'} onClick={() => onChange({ view: undefined })}>
+          Traces
+        </button>
+        <button type="button" aria-pressed={search.view === 'all'} onClick={() => onChange({ view: 'all' })}>
+          All calls
+        </button>
+      </div>
+      <FilterLine
+        project={projectId}
+        q={search.q ?? ''}
+        parsed={parsed}
+        refusal={refusal}
+        onChange={(q) => onChange({ q })}
+      />
+      <RangeMenu range={search.range} zone={zone} onChange={(next) => onChange({ range: next ?? 'all' })} />
+      <button
+        type="button"
+        className="line"
+        aria-pressed={search.live === '1'}
+        title="Live updates (l)"
+        onClick={() => onChange({ live: search.live ? undefined : '1' })}
+      >
+        Live
+      </button>
+      <ViewsMenu
+        projectId={projectId}
+        search={search}
+        Views={Views}
+        page="calls"
+        onOpen={(found) => {
+          const { q, view, range, sort, cols, left, right, saved } = callsSearch(found)
+          onChange({ q, view, range, sort, cols, left, right, saved })
+        }}
+      />
+      <button type="button" className="line" onClick={() => onOpen('columns')}>
+        <Icon name="columns" /> Columns
+      </button>
+      <button
+        type="button"
+        className="line"
+        aria-label="Export the list"
+        disabled={!mayExport}
+        onClick={() => onOpen('export')}
+      >
+        Export
+      </button>
+      <button type="button" className="icon line" aria-label="Refresh" title="Refresh" onClick={onRefresh}>
+        <Icon name="refresh" />
+      </button>
+    </div>
+  )
+}
+
+type FootProps = {
+  range: { from: number; to: number }
+  /** Rows that there are, as far as they are known. */
+  rows: number
+  /** Undefined while they are counted, null where there are too many to count. */
+  total: number | undefined | null
+  /** New calls that wait to be shown. */
+  waiting: number
+  onNew(): void
+}
+
+export const ListFoot = ({ range, rows, total, waiting, onNew }: FootProps) => (
+  <footer className="foot" role="status">
+    <span className="num">
+      {rows > 0 && (
+        <>
+          {count(Math.min(range.from + 1, rows))}–{count(Math.min(range.to, rows))} of{' '}
+          {total === undefined ? '…' : total === null ? '10,000+' : count(total)}
+        </>
+      )}
+    </span>
+    <span className="grow" />
+    {waiting > 0 && (
+      <button type="button" className="line" onClick={onNew}>
+        {waiting > maxNew ? `${maxNew}+` : waiting} new
+      </button>
+    )}
+    <span className="dim">
+      <kbd>j</kbd> <kbd>k</kbd> move · <kbd>Enter</kbd> open · <kbd>.</kbd> values · <kbd>?</kbd> keys
+    </span>
+  </footer>
+)
