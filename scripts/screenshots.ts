@@ -12,7 +12,7 @@ import { type BenchServer, startCallhouseServer } from './bench/process.ts'
 
 const folder = new URL('../docs/images/', import.meta.url).pathname
 const project = 'acme/demo'
-/** Of one picture: pages are read over slow lines, too. */
+/** Limit of one picture: pages are read over slow lines, too. */
 const maxBytes = 150_000
 
 type Theme = 'light' | 'dark'

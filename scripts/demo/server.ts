@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { loadConfig } from '../../services/app/config.ts'
 import { askOverSocket } from '../../services/core/process/control-socket.ts'
 
-/** How often a busy server is asked. */
+/** Requests to a busy server before the demo gives up. */
 const maxTries = 30
 
 export type DemoTarget = { url: string; key: string; project: string }

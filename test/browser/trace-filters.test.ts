@@ -87,7 +87,7 @@ it('each header of what traces come to sorts, as a whole and by keys, and says s
   }
   expect(await everybodysFaults(page, 'traces')).toEqual([])
   // Rows that are calls have no such order, and the address does not keep it.
-  await button('All').click()
+  await button('All calls').click()
   await page.waitForURL((to) => to.searchParams.get('view') === 'all' && !to.searchParams.has('sort'))
   await head('Started').waitFor()
   expect(await head('Started').getAttribute('aria-sort')).toBe('descending')
@@ -127,9 +127,9 @@ it('what cannot be asked of calls is refused at its term, with what may be meant
     expect.stringContaining('errors>0'),
   ])
   expect(await page.locator('.rows .row').count()).toBe(0)
-  await button('Roots').click()
+  await button('Traces').click()
   await expectSoon(async () => (await names()).sort()).toEqual(['a', 'c'])
-  await button('All').click()
+  await button('All calls').click()
   await page.getByRole('button', { name: /status:error/ }).click()
   await page.waitForURL((to) => to.searchParams.get('q') === 'inputs.tenant:red status:error')
 })

@@ -3,7 +3,7 @@ import type { TraceOrder } from '../../../schemas/traces.ts'
 import { identifier, type Sql, sql } from '../../core/store/sql.ts'
 import type { PartColumn } from './parts.ts'
 
-/** How a value of a trace is made of its parts, and what of them it reads. */
+/** A value of a trace as an expression over its parts, and the columns that it reads. */
 export type OfParts = { reads: PartColumn[]; sql: Sql }
 
 const counted = (name: 'input' | 'output' | 'total' | 'cost') => ({

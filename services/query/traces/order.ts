@@ -1,4 +1,4 @@
-// Which traces a list shows: those of matching roots that meet what is asked of the whole trace, in the order of a number of it.
+// Lists traces: those with matching roots that meet the conditions on the whole trace, ordered by one of its figures.
 import { type TracesQueryRequest, type TraceWhere, traceNumbers } from '../../../schemas/traces.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { join, param, type Sql, sql } from '../../core/store/sql.ts'

@@ -1,4 +1,4 @@
-// How the parts of traces are read: from the table for the minutes that it covers, from the calls for the others.
+// Reads the parts of traces: from the table for the minutes that it covers, from the calls for the others.
 
 import type { ProjectId } from '../../core/ids.ts'
 import { join, sql } from '../../core/store/sql.ts'
@@ -13,7 +13,7 @@ import type { PriceBook } from '../costs/prices.ts'
 import type { PartColumn, PartsAsked } from './parts.ts'
 import { priceGrid } from './price-grid.ts'
 
-/** How far from a root calls of its trace count for order and conditions; what is answered of a trace counts all of them. */
+/** Distance from a root within which calls of its trace count for order and conditions; figures in answers count all of them. */
 const reachUs = 86_400_000_000
 export const minuteUs = 60_000_000
 /** All times that calls have, in whole minutes. */

@@ -1,4 +1,4 @@
-// What the fields of whole traces in call queries read: a row per trace, from the parts of traces (conditions/trace-fields.ts).
+// Rows for the fields of whole traces in call queries: one per trace, from the parts of traces (conditions/trace-fields.ts).
 
 import type { ProjectId } from '../../core/ids.ts'
 import { identifier, join, type Sql, sql } from '../../core/store/sql.ts'
@@ -57,7 +57,7 @@ export type ReadWholeTraces = (
   reader: Pick<CallReader, 'projectId' | 'options'>,
 ) => Promise<CompiledCallsQuery>
 
-/** Of one process: what it remembers of the table of parts is kept. */
+/** Makes the one reader of a process: it remembers what the table of parts covers. */
 export function createWholeTraces({
   store,
   prices,

@@ -276,7 +276,7 @@ function mixedCondition(project: ProjectScope, scope: Scope, conditions: CallCon
   ]
 }
 
-/** What a call must meet as far as it can be told without its payload. */
+/** The conditions on a call that can be tested without its payload. */
 export function cheapConditions(project: ProjectScope, scope: Scope, conditions: CallConditions): Sql[] {
   const { fields } = conditions.derived
   const ofTraces = conditions.preFilters.filter(({ derived }) => readsTraces(derived))

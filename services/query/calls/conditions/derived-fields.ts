@@ -23,7 +23,7 @@ function idsOf(project: ProjectScope, { projectId, range, index, keys }: Scope):
   return where.length === 0 ? null : sql`(SELECT id ${project.from('calls', { where: allOf(where) })})`
 }
 
-/** Which tables derived fields are joined from. */
+/** The tables that derived fields are joined from. */
 const tablesOf = (names: ReadonlySet<DerivedField>): { feedback: boolean; queues: boolean; traces: boolean } => ({
   feedback: [...names].some(isFeedback),
   queues: names.has('queues'),

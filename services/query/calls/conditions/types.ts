@@ -20,8 +20,8 @@ export type Document =
   | 'counts_cached'
 
 /**
- * What is made for a row from elsewhere: texts from feedback, from queues, or from behind a ref of a document, and what its
- * whole trace comes to.
+ * A value of a row that other tables hold: texts from feedback, from queues, or from behind a ref of a document, and figures
+ * of its whole trace.
  */
 export type DerivedField = `feedback_${number}` | `ref_${number}` | 'queues' | TraceField
 

@@ -79,7 +79,7 @@ export function createExportRoutes({ invoke, wirePrefix, masterKey, now }: Expor
     const ofTraces = format === 'csv' && names.some(isTraceColumn)
     // It ignores what only exports know.
     const priced = format === 'csv' && readsCosts(names) ? body.replace('{', '{"include_costs":true,') : body
-    // Of two members with one name the last one counts.
+    // The last of two members with one name counts.
     const asked = ofTraces ? priced.replace(/\}\s*$/, `,"columns":${JSON.stringify([...names, 'trace_id'])}}`) : priced
     const lines = invoke.lines('calls.stream_query', Buffer.from(asked), as)
     if (format === 'jsonl')

@@ -46,7 +46,7 @@ export async function* withTraces(
     const byId = new Map(traces.map((one) => [one.trace_id, one]))
     for (const record of records) {
       const figures = byId.get(traceIdOf(record))
-      // Of a trace that is gone by now nothing is known.
+      // A trace that is gone by now has no figures.
       yield { record, traceCell: (column: string) => (figures && traceCells[column]?.(figures)) ?? '' }
     }
     records = []

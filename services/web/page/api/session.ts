@@ -160,7 +160,7 @@ export async function signOut(): Promise<void> {
 /** Whether the key's role may change and delete; keys of the configuration have none, and may. */
 export const mayWrite = (session: Session | undefined): boolean =>
   session !== undefined && !['reader', 'annotator', 'ingest'].includes(session.role ?? '')
-/** Why a button does nothing for who may not write. */
+/** Title of a button that needs write permission. */
 export const noWrite = 'You don’t have write permission'
 /** Whether it may give feedback. */
 export const mayAnnotate = (session: Session | undefined): boolean => session?.role === 'annotator' || mayWrite(session)

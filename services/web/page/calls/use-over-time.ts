@@ -3,7 +3,6 @@ import { useQuery } from '@tanstack/react-query'
 import { json } from '../api/client.ts'
 import { count, plural } from '../engine/format.ts'
 import { bucketFor } from '../engine/time-axis.ts'
-import { counted } from '../engine/trace-totals.ts'
 import { isOfTraces, type ListRequest, withErrors } from './search.ts'
 
 /** What a reader asked: what is known of it may stand while it is asked again, and is no answer to another question. */
@@ -29,7 +28,7 @@ type OverTime = {
 
 const texts = {
   calls: (rows: number, failed: number) => `${plural(rows, 'call')} · ${plural(failed, 'error')}`,
-  traces: (rows: number, failed: number) => `${counted(rows, 'trace')}, ${count(failed)} with errors`,
+  traces: (rows: number, failed: number) => `${plural(rows, 'trace')}, ${count(failed)} with errors`,
 } as const
 
 const metrics = [

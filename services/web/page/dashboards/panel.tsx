@@ -34,7 +34,7 @@ const changeText = (change: number): string =>
 
 type ChangeProps = { now: number | null; before: number | null; range: string }
 
-/** How a value has changed against the period before, as a share of it. */
+/** The change of a value against the period before, as a share of it. */
 export function ChangeSince({ now, before, range }: ChangeProps) {
   if (now === null || before === null || before === 0)
     return <span className="dim">No data for the previous period</span>

@@ -77,7 +77,7 @@ function reread(term: Cond): Cond {
 
 const failed = ({ not }: Cond): Term => ({ type: 'cond', not, field: 'status', operator: ':', values: ['error'] })
 
-/** Of a field that there is not, or not of calls alone. */
+/** Message for a field that does not exist, or exists for traces only. */
 const missing = (field: string, isOfTraces: boolean | undefined): string =>
   isOfTraces ? `${field} is a field of traces: choose Traces` : `Unknown field ${field}`
 

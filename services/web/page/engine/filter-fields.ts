@@ -37,7 +37,7 @@ export const filterFields: Readonly<Record<string, FilterField>> = {
   ref: { path: 'input_refs', kind: 'list', also: ['refs', 'input_refs'] },
 }
 
-/** What rows of a list are: with traces, some fields are said of the whole trace of a root. */
+/** The kind of rows of a list: with traces, some fields are those of the whole trace of a root. */
 export type RowsOf = 'calls' | 'traces'
 
 type TraceField = FilterField & {

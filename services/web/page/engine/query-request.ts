@@ -52,7 +52,7 @@ const opNames = (project: string, literal: Literal): string[] =>
 /** Whole elements of lists, whatever their case. */
 const isIn = (path: string, literal: Literal): Operation => contains(path, String(literal))
 
-/** What an expression is read for. */
+/** The list that an expression is read for. */
 type Place = { project: string; rows: RowsOf }
 
 const condition = (name: string, operator: Operator, values: Literal[], place: Place): Operation =>
