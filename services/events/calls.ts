@@ -1,14 +1,6 @@
 // The topic calls, and the shape of a part of a call on its way into the log; every writer of calls (REST, OTLP, delete) fills it.
+import { newCallsLandings } from '../tables/calls.ts'
 import { choice, clock, declareTopic, integers, json, key, number, text, texts } from './declaration.ts'
-
-/**
- * Landing tables of calls that nothing is stored of: all finished, or some of them only begun; where `billed_usage` may hold
- * something of one, or of none.
- */
-export const newCallsLandings = {
-  finished: { billed: 'finished_calls_in', unbilled: 'unbilled_calls_in' },
-  begun: { billed: 'begun_calls_in', unbilled: 'unbilled_begun_calls_in' },
-}
 
 export const callsTopic = declareTopic({
   name: 'calls',

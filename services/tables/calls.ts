@@ -1,9 +1,17 @@
 // Calls: their headers, fragments and payloads, narrow copies by which they are found, and what a merge works with.
 import { aged, micros, type TableDeclarations, word } from './declaration.ts'
 
-/** Landing tables of calls that are new when they come; those of finished calls need no patches. */
-const finished = ['finished_calls_in', 'unbilled_calls_in']
-const begun = ['begun_calls_in', 'unbilled_begun_calls_in']
+/**
+ * Landing tables of calls that nothing is stored of: all finished, or some of them only begun; where `billed_usage` may hold
+ * something of one, or of none.
+ */
+export const newCallsLandings = {
+  finished: { billed: 'finished_calls_in', unbilled: 'unbilled_calls_in' },
+  begun: { billed: 'begun_calls_in', unbilled: 'unbilled_begun_calls_in' },
+}
+
+const { finished, begun } = newCallsLandings
+const newCalls = [...Object.values(finished), ...Object.values(begun)]
 const viewsTo = (to: string, ...landings: readonly string[]): string[] => landings.map((from) => `${from}_to_${to}`)
 
 const kind = "kind Enum8('complete' = 1, 'start' = 2, 'end' = 3, 'name' = 4, 'delete' = 5)"
@@ -56,7 +64,7 @@ export const callsTables = {
     engine:
       'ReplacingMergeTree(clock) PRIMARY KEY (project_id, id, kind) ORDER BY (project_id, id, kind, identity_scope)',
     kind: 'call',
-    views: [...viewsTo('patches', 'calls_in', ...begun), 'calls_in_to_names'],
+    views: [...viewsTo('patches', 'calls_in', ...Object.values(begun)), 'calls_in_to_names'],
     exported: 'joined',
     purged: { by: 'started_at', of: 'calls' },
     // Deletes stay: a part that comes again belongs to a deleted call.
@@ -67,7 +75,7 @@ export const callsTables = {
     columns: header,
     engine: 'ReplacingMergeTree(version) PARTITION BY toYYYYMM(started_at) ORDER BY (project_id, started_at, id)',
     kind: 'call',
-    views: viewsTo('calls', 'calls_in', ...finished, ...begun),
+    views: viewsTo('calls', 'calls_in', ...newCalls),
     exported: 'joined',
     ...aged('started_at', 'calls'),
     erased: { call: 'id' },
@@ -81,7 +89,7 @@ export const callsTables = {
       counts_cached UInt8 DEFAULT, mask UInt32, mask_hits UInt16`,
     engine: 'ReplacingMergeTree(clock) PARTITION BY toYYYYMM(at) ORDER BY (project_id, at, id, part)',
     kind: 'payload',
-    views: viewsTo('payloads', 'calls_in', ...finished, ...begun),
+    views: viewsTo('payloads', 'calls_in', ...newCalls),
     exported: false,
     ...aged('at', 'payloads'),
     erased: { call: 'id' },

@@ -3,6 +3,7 @@
 import type { Log } from '../../core/log/log.ts'
 import { parsePositions } from '../../core/log/positions.ts'
 import type { ControlHandler } from '../../core/process/control-socket.ts'
+import { rebuildableTables } from '../../operations/rebuild/kinds.ts'
 import type { Rebuilds } from '../../operations/rebuild/rebuild.ts'
 
 /** A list of positions (`calls=12,objects.2=3`), or one number for every partition of every topic. */
@@ -33,7 +34,7 @@ export const rebuildCommands =
       )
     if (command === 'rebuild.start') return rebuilds.rebuild(what, rateOf(rate))
     if (command === 'rebuild.status') return rebuilds.status()
-    if (command === 'rebuild.list') return { tables: await rebuilds.tables(), unfinished: await rebuilds.unfinished() }
+    if (command === 'rebuild.list') return { tables: rebuildableTables, unfinished: await rebuilds.unfinished() }
     if (command === 'rebuild.abandon') return rebuilds.abandon()
     if (command === 'rebuild.replay') return rebuilds.replay(positionsOf(what, log), rateOf(rate))
     throw new Error(`Unknown command ${command}`)

@@ -1,7 +1,7 @@
 // The three kinds of rebuild: from the log, from the calls, and by recomputing dirty buckets.
 import type { Position } from '../../core/log/log.ts'
 import type { Store } from '../../core/store/store.ts'
-import { tables } from '../../tables/registry.ts'
+import { type DeclaredTable, tables } from '../../tables/registry.ts'
 import { createCallMaterializer } from '../../worker/calls/merge-fragments.ts'
 import { createFieldIndex } from '../../worker/field-index/field-index.ts'
 import { readHourRanges } from '../../worker/rollups/hours.ts'
@@ -9,7 +9,7 @@ import { recomputeDirty } from '../../worker/rollups/recompute.ts'
 import { allCountedAgain, type Rollup, rollupTable } from '../../worker/rollups/rollups.ts'
 import { fromLog } from './from-log.ts'
 import type { KindDeps, RebuildKind, RebuildTask } from './kind.ts'
-import { copyOfCalls, type Lineage } from './lineage.ts'
+import { copyOfCalls, lineageOf, readSelect } from './lineage.ts'
 import { createShadowTables, shadowDatabaseOf } from './shadow-tables.ts'
 
 const hourUs = 3_600_000_000
@@ -40,7 +40,7 @@ async function eachWindow(
   }
 }
 
-function fromCalls({ store, server }: KindDeps, table: string, select: string): RebuildKind {
+function fromCalls({ store, server }: KindDeps, table: string): RebuildKind {
   const shadow = createShadowTables(store, { tables: [table] }, server)
   const shadowDatabase = shadowDatabaseOf(server)
   return {
@@ -50,10 +50,12 @@ function fromCalls({ store, server }: KindDeps, table: string, select: string): 
       await shadow.awaitOlderInserts(signal)
     },
     // Fills in order with the batches of this process: some of these tables keep the latest row.
-    fill: (task) =>
-      eachWindow(store, task, (window) =>
+    async fill(task) {
+      const select = await readSelect(store, table, server?.database)
+      await eachWindow(store, task, (window) =>
         store.command(copyOfCalls(`${shadowDatabase}.${table}`, select, window, server?.database)),
-      ),
+      )
+    },
     finish: (_, exchange) => exchange(),
     after: async () => {},
   }
@@ -157,13 +159,19 @@ function fromDirtyBuckets({ store, log, worker, server }: KindDeps, name: string
 }
 
 /** The kind of rebuild of a table. @throws Error when it cannot be rebuilt */
-export function rebuildKindOf(deps: KindDeps, table: string, origin: Lineage): RebuildKind {
+export function rebuildKindOf(deps: KindDeps, table: string): RebuildKind {
+  const origin = lineageOf(table)
   if (origin?.from === 'log') return fromLog(deps, table, origin.topic)
-  if (origin?.from === 'calls') return fromCalls(deps, table, origin.select)
+  if (origin?.from === 'calls') return fromCalls(deps, table)
   const rollup = rollupOf(table)
   if (rollup) return fromDirtyBuckets(deps, rollup)
   throw new Error(`${table} cannot be rebuilt: nothing else holds its rows`)
 }
 
-export const isRebuildable = (table: string, origin: Lineage): boolean =>
-  origin?.from === 'log' || origin?.from === 'calls' || rollupOf(table) !== undefined
+const isRebuildable = ({ name, kind, rollup }: DeclaredTable): boolean =>
+  kind !== 'scratch' && (rollup !== undefined || ['log', 'calls'].includes(lineageOf(name)?.from ?? ''))
+
+export const rebuildableTables: readonly string[] = tables
+  .filter(isRebuildable)
+  .map(({ name }) => name)
+  .toSorted()

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Position } from '../../core/log/log.ts'
 import { formatPositions } from '../../core/log/positions.ts'
 import type { KindDeps, RebuildKind, RebuildTask } from './kind.ts'
-import { isRebuildable, rebuildKindOf } from './kinds.ts'
-import { readLineage } from './lineage.ts'
+import { rebuildableTables, rebuildKindOf } from './kinds.ts'
+import { readViews } from './lineage.ts'
 import { replayBatches } from './replay-reader.ts'
 import type { RebuildState, StateKeeper } from './state.ts'
 
@@ -33,7 +33,6 @@ export type Rebuilds = {
   status(): RebuildStatus | null
   /** The table whose rebuild was begun, has not ended and is not running. */
   unfinished(): Promise<string | null>
-  tables(): Promise<string[]>
   /** Cancels an unfinished rebuild and keeps the old table. */
   abandon(): Promise<string>
   stop(): Promise<void>
@@ -156,8 +155,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
     // First of all, so that tables without a state are never left behind.
     delete state.made
     await keeper.save(state)
-    const { views } = await readLineage(store, database)
-    const made = await shadow.create(views)
+    const made = await shadow.create(await readViews(store, database))
     await kind.begin(stopping.signal)
     state.made = made
     await keeper.save(state)
@@ -191,23 +189,13 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
     if (stopping.signal.aborted) throw new Error('the server is shutting down')
   }
 
-  const tables = async (): Promise<string[]> => {
-    const origins = await readLineage(store, database)
-    const rows = await store.rows<{ name: string }>({
-      name: 'rebuild.tables',
-      sql: `SELECT name FROM system.tables WHERE database = {database:String} AND endsWith(engine, 'MergeTree') ORDER BY name`,
-      params: { database },
-    })
-    return rows.map(({ name }) => name).filter((name) => isRebuildable(name, origins.of(name)))
-  }
-
   return {
-    tables,
     async rebuild(table, rowsPerSecond = defaultRowsPerSecond) {
       refuseSecond()
-      const known = await tables()
-      if (!known.includes(table))
-        throw new Error(`There is no table ${JSON.stringify(table)} that can be rebuilt; one of ${known.join(', ')}`)
+      if (!rebuildableTables.includes(table))
+        throw new Error(
+          `There is no table ${JSON.stringify(table)} that can be rebuilt; one of ${rebuildableTables.join(', ')}`,
+        )
       await keeper.claim()
       const { kept, kind, log } = await resume(table).catch(async (error) => {
         await keeper.release()
@@ -250,8 +238,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
       await keeper.claim()
       const kept = await keeper.load()
       if (!kept) throw new Error('no rebuild is unfinished')
-      const origins = await readLineage(store, database)
-      await rebuildKindOf(deps, kept.table, origins.of(kept.table)).shadow.drop()
+      await rebuildKindOf(deps, kept.table).shadow.drop()
       await keeper.clear()
       return kept.table
     },
@@ -274,8 +261,7 @@ export function createRebuilds(deps: RebuildDeps): Rebuilds {
       )
     // An older release kept a number.
     if (kept) kept.cursor = [kept.cursor].flat()
-    const origins = await readLineage(store, database)
-    return { kept, kind: rebuildKindOf(deps, table, origins.of(table)), log }
+    return { kept, kind: rebuildKindOf(deps, table), log }
   }
 
   async function replayPartition(

@@ -5,7 +5,7 @@ import type { Store } from '../../core/store/store.ts'
 import type { Applier } from '../../worker/apply-batch.ts'
 import { rowsOfRecord, type SegmentRow, timeUsOf } from '../../worker/split/segment-rows.ts'
 import { monthRange, type TimeRange } from '../../worker/time-range.ts'
-import { copyOfCalls, readLineage } from '../rebuild/lineage.ts'
+import { copyOfCalls, lineageOf, readSelect } from '../rebuild/lineage.ts'
 
 /** A part that the engine set aside. */
 type BrokenPart = { table: string; name: string; partition: string }
@@ -131,9 +131,8 @@ export function createRepair(deps: RepairDeps): Repair {
   async function repair(): Promise<void> {
     const parts = (await broken()).filter((part) => !hopeless.has(keyOf(part)))
     if (parts.length === 0 || isStopped) return
-    const { of: originOf } = await readLineage(store)
     const byTopic = Map.groupBy(parts, ({ table }) => {
-      const origin = originOf(table)
+      const origin = lineageOf(table)
       return origin?.from === 'log' ? origin.topic : undefined
     })
     for (const [topic, lost] of byTopic) {
@@ -148,11 +147,11 @@ export function createRepair(deps: RepairDeps): Repair {
     }
     // Copies and rollups follow from the calls, which are whole by now.
     for (const part of byTopic.get(undefined) ?? []) {
-      const origin = originOf(part.table)
+      const origin = lineageOf(part.table)
       const range = monthRange(part.partition)
       if (origin?.from === 'calls')
         await finish([part], async () => {
-          await store.command(copyOfCalls(`callhouse.${part.table}`, origin.select, range))
+          await store.command(copyOfCalls(`callhouse.${part.table}`, await readSelect(store, part.table), range))
           return { rows: 0, missingBefore: null }
         })
       else if (origin?.from === 'marks' || part.table === 'orphan_roots')

@@ -12,7 +12,7 @@ import type { Store } from '../../core/store/store.ts'
 import { topicNames, topics } from '../../events/registry.ts'
 import { tables } from '../../tables/registry.ts'
 import type { DeadLetters } from '../../worker/dead-letters/dead-letters.ts'
-import { readLineage } from '../rebuild/lineage.ts'
+import { readViews } from '../rebuild/lineage.ts'
 import type { Task } from '../tasks.ts'
 import { type ArchiveFile, createArchiveWriter, writeExport } from './archive.ts'
 import { exportDeadLetters } from './dead-letter-files.ts'
@@ -51,9 +51,9 @@ async function caughtUp(log: ExportDeps['log'], signal: AbortSignal): Promise<vo
 
 /** @throws Error when a view of the installation fills a table from the log that this version does not know */
 async function checkSources(store: ExportDeps['store']): Promise<void> {
-  const { views, of } = await readLineage(store)
   const known = new Set(['landed', ...tables.map(({ name }) => name)])
-  const unknown = views.find(({ target }) => of(target)?.from === 'log' && !known.has(target))
+  const landings = Object.values(topics).map(({ landing }) => landing)
+  const unknown = (await readViews(store)).find(({ source, target }) => landings.includes(source) && !known.has(target))
   if (unknown) throw new Error(`the table ${unknown.target} is filled from the log, and an export does not know it`)
 }
 

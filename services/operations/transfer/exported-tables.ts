@@ -1,14 +1,8 @@
 // Where the lines of an export come from: per table the keys to page by, and the SELECT that turns a range of rows into lines.
-import { type TopicName, topicNames, topics } from '../../events/registry.ts'
+import { type TopicName, topics } from '../../events/registry.ts'
 import type { ExportedLine } from '../../tables/declaration.ts'
-import {
-  type DeclaredTable,
-  indexColumns,
-  tableColumns,
-  tableNamed,
-  tables,
-  tableViews,
-} from '../../tables/registry.ts'
+import { type DeclaredTable, indexColumns, tableColumns, tableNamed, tables } from '../../tables/registry.ts'
+import { lineageOf } from '../rebuild/lineage.ts'
 import { rowSql } from './row-sql.ts'
 
 /** A column of the key: how it is read as text, and how such a text is compared with it. */
@@ -217,9 +211,9 @@ const linesOf =
 const joined: Readonly<Record<string, JoinedLines>> = { call_patches: patches, calls, objects }
 
 function exportedTable(table: DeclaredTable, line: ExportedLine | JoinedLines | undefined): ExportedTable {
-  const landing = tableViews.find(({ target }) => target === table.name)?.source
-  const topic = topicNames.find((name) => topics[name].landing === landing)
-  if (topic === undefined || line === undefined) throw new Error(`it is not known how ${table.name} is exported`)
+  const origin = lineageOf(table.name)
+  if (origin?.from !== 'log' || line === undefined) throw new Error(`it is not known how ${table.name} is exported`)
+  const { topic } = origin
   const { bytes, only } = line
   const lines = 'lines' in line ? line.lines : linesOf(table, topic, line)
   return { topic, table: table.name, keys: keysOf(table), bytes, ...(only && { only }), lines }

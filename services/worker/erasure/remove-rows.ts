@@ -1,12 +1,11 @@
 // Takes calls out of the tables for good: rows of some calls by key, then the bytes of removed rows out of the files.
 import type { Query, Store } from '../../core/store/store.ts'
 import type { LogKey } from '../../events/logs.ts'
-import type { Erasable, TableKind } from '../../tables/declaration.ts'
-import { tables } from '../../tables/registry.ts'
+import type { Erasable } from '../../tables/declaration.ts'
+import { tables, tablesOfKind } from '../../tables/registry.ts'
 import type { Budget } from '../cleanup/budget.ts'
 import { promptsOf } from '../held-calls.ts'
 import { statement } from '../statements.ts'
-import { parted } from './due.ts'
 import { createValueRemoval, type DerivedRows, type ValueRemoval } from './remove-values.ts'
 import { spanKey } from './rewrite-log.ts'
 
@@ -19,10 +18,9 @@ type Place = { table: string; where: string }
 
 const idIn = (column: string): string => `${column} IN {ids:Array(String)}`
 const byId = idIn('id')
-const timeIn = (column: string): string =>
-  `${column} >= fromUnixTimestamp64Nano({least:Int64}, 'UTC') AND ${column} <= fromUnixTimestamp64Nano({most:Int64}, 'UTC')`
+const byTime = `at >= fromUnixTimestamp64Nano({least:Int64}, 'UTC') AND at <= fromUnixTimestamp64Nano({most:Int64}, 'UTC')`
 
-const erasable = tables.flatMap(({ name, kind, erased }) => (erased ? [{ table: name, kind, erased }] : []))
+const erasable = tables.flatMap(({ name, erased }) => (erased ? [{ table: name, erased }] : []))
 
 /** Which rows of a table belong to erased calls. */
 function ofCalls(erased: Erasable): string | undefined {
@@ -34,20 +32,22 @@ function ofCalls(erased: Erasable): string | undefined {
 /** Which rows of a table belong to erased log records. */
 function ofRecords(erased: Erasable): string | undefined {
   if (!('record' in erased)) return undefined
-  return `${erased.byTime ? `${timeIn('at')} AND ` : ''}${idIn(erased.record)}`
+  return (erased.byTime ? `${byTime} AND ` : '') + idIn(erased.record)
 }
 
-const placesBy = (of: (erased: Erasable) => string | undefined): (Place & { kind: TableKind | undefined })[] =>
-  erasable.flatMap(({ table, kind, erased }) => {
+const placesBy = (of: (erased: Erasable) => string | undefined): Place[] =>
+  erasable.flatMap(({ table, erased }) => {
     const where = of(erased)
-    return where === undefined ? [] : [{ table, kind, where }]
+    return where === undefined ? [] : [{ table, where }]
   })
 
 /**
- * By the rows of some tables deleted calls are found: an end that came again may be all there is of one. Deletes stay: a part
+ * By the rows of these tables deleted calls are found: an end that came again may be all there is of one. Deletes stay: a part
  * that comes again belongs to a deleted call.
  */
-const [findable, places] = parted(placesBy(ofCalls), ({ kind }) => kind === 'call')
+const finding = tablesOfKind('call')
+const findable = placesBy(ofCalls).filter(({ table }) => finding.includes(table))
+const places = placesBy(ofCalls).filter(({ table }) => !finding.includes(table))
 /** By the last two deleted records are found. */
 const recordPlaces = placesBy(ofRecords)
 
