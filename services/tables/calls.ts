@@ -15,14 +15,17 @@ const newCalls = [...Object.values(finished), ...Object.values(begun)]
 const viewsTo = (to: string, ...landings: readonly string[]): string[] => landings.map((from) => `${from}_to_${to}`)
 
 const kind = "kind Enum8('complete' = 1, 'start' = 2, 'end' = 3, 'name' = 4, 'delete' = 5)"
-/** @param text type of names that come often */
-const fragments = (text: string) => `trace_id String, parent_id String, thread_id String, turn_id String,
-  op_name ${text}, user_id ${text}, run_id ${text}, run_step Int64, input_refs Array(String), start_bytes UInt64,
-  ended_at ${micros}, exception String, run_step_end Int64, output_refs Array(String), output_at ${micros},
-  error_count UInt32, usage_model Array(${text}), usage_requests Array(Int64), usage_input Array(Int64),
-  usage_output Array(Int64), usage_total Array(Int64), usage_cache_read Array(Int64), usage_cache_write Array(Int64),
-  end_bytes UInt64`
-const header = `project_id String, started_at ${micros}, id String, ${fragments(word)}, display_name String,
+/** What the newest start of a call says. @param text type of names that come often */
+export const startColumns = (text = word): string => `trace_id String, parent_id String, thread_id String,
+  turn_id String, op_name ${text}, user_id ${text}, run_id ${text}, run_step Int64, input_refs Array(String),
+  start_bytes UInt64`
+/** What the newest end says. */
+export const endColumns = (text = word): string => `ended_at ${micros}, exception String, run_step_end Int64,
+  output_refs Array(String), output_at ${micros}, error_count UInt32, usage_model Array(${text}),
+  usage_requests Array(Int64), usage_input Array(Int64), usage_output Array(Int64), usage_total Array(Int64),
+  usage_cache_read Array(Int64), usage_cache_write Array(Int64), end_bytes UInt64`
+const fragments = (text = word): string => `${startColumns(text)}, ${endColumns(text)}`
+const header = `project_id String, started_at ${micros}, id String, ${fragments()}, display_name String,
   start_ver UInt64, end_ver UInt64, name_ver UInt64, delete_ver UInt64, moved UInt8, version UInt64`
 const scratch = { engine: 'Memory', kind: 'scratch' } as const
 
@@ -59,7 +62,7 @@ export const callsTables = {
   },
   call_patches: {
     about: 'Parts of calls that came alone: the newest start, end, name and delete of each.',
-    columns: `project_id String, id String, ${kind}, clock UInt64, started_at ${micros}, ${fragments(word)},
+    columns: `project_id String, id String, ${kind}, clock UInt64, started_at ${micros}, ${fragments()},
       display_name String, identity_scope String DEFAULT`,
     engine:
       'ReplacingMergeTree(clock) PRIMARY KEY (project_id, id, kind) ORDER BY (project_id, id, kind, identity_scope)',

@@ -1,5 +1,6 @@
 // Where the lines of an export come from: per table the keys to page by, and the SELECT that turns a range of rows into lines.
 import { type TopicName, topics } from '../../events/registry.ts'
+import { endColumns, startColumns } from '../../tables/calls.ts'
 import type { ExportedLine } from '../../tables/declaration.ts'
 import { type DeclaredTable, indexColumns, tableColumns, tableNamed, tables } from '../../tables/registry.ts'
 import { lineageOf } from '../rebuild/lineage.ts'
@@ -59,32 +60,12 @@ function keysOf(table: DeclaredTable): KeyColumn[] {
     })
 }
 
-const startColumns = [
-  'trace_id',
-  'parent_id',
-  'thread_id',
-  'turn_id',
-  'op_name',
-  'user_id',
-  'run_id',
-  'run_step',
-  'input_refs',
-  'start_bytes',
-]
-const endColumns = [
-  'exception',
-  'run_step_end',
-  'output_refs',
-  'error_count',
-  'usage_model',
-  'usage_requests',
-  'usage_input',
-  'usage_output',
-  'usage_total',
-  'usage_cache_read',
-  'usage_cache_write',
-  'end_bytes',
-]
+/** Columns that lines have under the same names. */
+const sameColumns = (columns: string, topic: TopicName): string[] =>
+  tableColumns({ columns }).flatMap(([name]) => (name in topics[topic].columns ? [name] : []))
+
+const ofStart = sameColumns(startColumns(), 'calls')
+const ofEnd = sameColumns(endColumns(), 'calls')
 const maskColumns = ['mask', 'mask_hits']
 const us = (column: string): string => `toUnixTimestamp64Micro(${column})`
 const of = (alias: string, columns: readonly string[]): Record<string, string> =>
@@ -99,8 +80,8 @@ const completeLine = (side: string, clock: string, startedAt: string): string =>
     clock,
     started_us: us(startedAt),
     ended_us: us('c.ended_at'),
-    ...of('c', startColumns),
-    ...of('c', endColumns),
+    ...of('c', ofStart),
+    ...of('c', ofEnd),
     ...of(side, ['odd', 'attributes', 'inputs', 'output', 'summary', 'otel_dump', ...maskColumns]),
   })
 
@@ -124,7 +105,7 @@ const calls: JoinedLines = {
         ${callLine('start', {
           clock: 'c.start_ver',
           started_us: us('c.started_at'),
-          ...of('c', startColumns),
+          ...of('c', ofStart),
           ...of('s', ['odd', 'attributes', 'inputs', 'otel_dump', ...maskColumns]),
         })})),
       if(c.end_ver = 0 OR c.end_ver = c.start_ver, '', concat(if(e.found = 0, '!', ''),
@@ -133,7 +114,7 @@ const calls: JoinedLines = {
           clock: 'c.end_ver',
           ended_us: us('c.ended_at'),
           payload_us: us('c.output_at'),
-          ...of('c', endColumns),
+          ...of('c', ofEnd),
           ...of('e', ['odd', 'output', 'summary', ...maskColumns]),
         })})))])) AS line
     FROM (${rows}) AS c
@@ -161,7 +142,7 @@ const patches: JoinedLines = {
         clock: 'c.clock',
         ended_us: us('c.ended_at'),
         payload_us: us('c.output_at'),
-        ...of('c', endColumns),
+        ...of('c', ofEnd),
         ...of('e', ['odd', 'output', 'summary', ...maskColumns]),
       })})) AS line
     FROM (${rows}) AS c
@@ -203,8 +184,8 @@ const objects: JoinedLines = {
 const linesOf =
   (table: DeclaredTable, topic: TopicName, { cells, only }: ExportedLine): ExportedTable['lines'] =>
   (range) => {
-    const same = tableColumns(table).filter(([name]) => name in topics[topic].columns)
-    return `SELECT ${rowSql(topics[topic], { ...Object.fromEntries(same.map(([name]) => [name, name])), ...cells })} AS line
+    const same = sameColumns(table.columns, topic).map((name) => [name, name])
+    return `SELECT ${rowSql(topics[topic], { ...Object.fromEntries(same), ...cells })} AS line
     FROM (SELECT * FROM callhouse.${table.name} FINAL WHERE ${range})${only ? ` WHERE ${only}` : ''}`
   }
 
