@@ -6,7 +6,7 @@ import { generatedPage } from './generated-page.ts'
 
 const introduction = `# Tables
 
-Written by \`npm run tables\` from \`services/tables\`; \`npm run check\` refuses a page that is behind, and \`test/engine/declared-tables.test.ts\` a declaration that is not what the migrations make. Landing tables (\`…_in\`) have the columns of their topic in [events](events.md). What is not said of a table below does not hold: rows without an age stay, tables without lines in exports follow from others or belong to an installation, and only the removal of their project removes rows of a table of which nothing is erased.
+Written by \`npm run tables\` from \`services/tables\`; \`npm run check\` refuses a page that is behind, and \`test/engine/declared-tables.test.ts\` a declaration that is not what the migrations make. Landing tables (\`…_in\`) have the columns of their topic in [events](events.md). A table without an age keeps its rows. All tables but those in memory are in backups. A table that is not exported follows from others, or belongs to the installation. Where nothing is erased, rows go with their project only.
 `
 
 const code = (text: string): string => `\`${text}\``
