@@ -5,9 +5,8 @@ import { list } from './collections.ts'
 const texts = list(z.string()).nullish()
 
 /**
- * Usage of each run with everything below it; none for a run with too many calls to add up. What is not known is
- * refused: passed over, it would select calls that were not asked for. Both spellings of users and runs are taken,
- * whatever the prefix of the wire is.
+ * All given fields are ANDed, the values of one list are ORed. What is not known is refused: passed over, it would
+ * select calls that were not asked for. Both spellings of users and runs are taken, whatever the prefix of the wire is.
  */
 export const callsFilter = z
   .strictObject({

@@ -43,7 +43,7 @@ async function untilCounted(server: BenchServer, calls: number): Promise<void> {
   }
 }
 
-/** Bits of the endings that a byte fits, for the last letter, the one before it and so on. */
+/** Sends; what is refused for a moment is sent again. */
 const patient =
   (send: ReturnType<typeof createClient>) =>
   async (body: Buffer): ReturnType<ReturnType<typeof createClient>> => {

@@ -126,7 +126,7 @@ export async function benchOtlpWays(requests: SpanRequest[], perRequest: number,
   print('gRPC / HTTP, gzip', ratio('gRPC, gzip', 'HTTP, gzip'), '1.15')
   print('event-loop delay p99, gRPC / HTTP', ratio('gRPC', 'HTTP', delay), '1.2')
   print('the same, log records / spans', ratio('log records, HTTP', 'HTTP', delay), '1.2')
-  // Money in columns: an amount that is too small for their digits is shown as less.
+  // gRPC and HTTP may both be late: how long rounds are is a figure of its own.
   print('rounds of the event loop, gRPC, p99', `${median(delay.get('gRPC') ?? []).toFixed(1)} ms`, '15 ms')
   const bytes = (all: Buffer[]) => all.reduce((sum, { length }) => sum + length, 0)
   print('log record / span', ratio('log records, HTTP', 'HTTP'), '0.5')

@@ -52,7 +52,7 @@ function timedLines(text: string): number[] {
   return lines.flatMap((line, at) => (upperBound.test(line) && holds(line) ? [at + 1] : []))
 }
 
-/** The text in quotes that open before `from`, its end, and whether it is closed. */
+/** Fake timers that a file leaves to the next one in its process. */
 const keepsFakeTimers = (text: string): boolean =>
   /\bvi\.useFakeTimers\(/.test(text) && !/\bvi\.useRealTimers\(/.test(text)
 

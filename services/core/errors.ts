@@ -1,4 +1,5 @@
-// The sizes are known before the answer begins: values of later batches may be large. Only core/http knows statuses.
+// Refusals that mechanisms make on purpose: the log, the store's ports, blobs, clocks, memory. Only core/http knows
+// statuses.
 
 /** Limits that an operator sets for a key, a project or an entity. */
 export type RatePolicy =

@@ -21,7 +21,7 @@ export async function keepWordIndex(store: Pick<Store, 'rows' | 'command'>, isWa
     const name = nameOf(document)
     if (present.has(name) === isWanted) continue
     if (isWanted) {
-      // The state by which another thread of this process joins the clock.
+      // Parts of three characters, because a substring may begin and end inside a word.
       await store.command(alter(`ADD INDEX IF NOT EXISTS ${name} lower(${document}) TYPE text(tokenizer = ngrams(3))`))
       await store.command(alter(`MATERIALIZE INDEX ${name} SETTINGS mutations_sync = 0`))
     } else {

@@ -95,7 +95,7 @@ export function createAuthenticate(
     if (address !== '') guesses.throwIfTooMany(address)
     const refused = (): Fault => {
       const code = keys.refusal(text)
-      // Number of items of the same call, and index of the second one plus one; the first one has both.
+      // A key that was good once is no guess.
       if (address !== '' && (code === 'key_unknown' || code === 'key_malformed')) guesses.add(address, text)
       return unauthorized(isPage, code)
     }

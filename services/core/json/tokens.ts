@@ -31,7 +31,7 @@ type Bytes = Buffer & { latin1Slice(start: number, end: number): string; utf8Sli
 
 export type Scan = {
   readonly bytes: Bytes
-  /** These requests pay for the garbage of the previous way, which this one must not pay for. */
+  /** The same bytes, to be looked at four at a time. */
   readonly view: DataView
   readonly maxDepth: number
   /** 1 for every open object of the value that is being walked, by depth. */
@@ -45,7 +45,7 @@ export type Scan = {
   /** Findings in the value that was passed over last: bits of `found`, and its distinct refs in order. */
   found: number
   refs: string[]
-  /** The index finds it, too. */
+  /** The same refs, once they are many. */
   known: { refs: readonly string[]; texts: Set<string> } | null
   /** The string that was passed over last has escapes. */
   escaped: boolean

@@ -23,8 +23,7 @@ const cellSql: Record<ColumnKind, (cell: string, fallback: string) => CellSql> =
 }
 
 /**
- * Faults of the patterns of rules, each with its place; none when they can be used. The topic's first column must be
- * among the cells.
+ * The line, without its end. The topic's first column must be among the cells.
  */
 export function rowSql(topic: DeclaredTopic, cells: Cells): string {
   const parts: string[] = []

@@ -54,7 +54,7 @@ export function partitionOf(key: string, partitions: number): number {
   return (hash >>> 0) % partitions
 }
 
-/** The grants of a user that the caller administers. */
+/** First bytes of a row of calls that is no patch. */
 const wholeCall = Buffer.from('{"kind":"complete"')
 
 /** Parts of a record that fit into `limitBytes` each, but for single rows that are larger; the whole when its rows cannot be told apart. */

@@ -22,7 +22,7 @@ export type Recovered = {
   lastOffset: number
   highClock: bigint
   position: PositionFile
-  /** With missing writes the existing versions, and the latest of them, would be a guess. */
+  /** Records that were durable at the last commit, and that no file holds. */
   lost: { from: number; to: number } | null
   /** Segments with records after the position, oldest first. */
   unapplied: Segment[]

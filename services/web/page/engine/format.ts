@@ -69,7 +69,7 @@ function formatOf(zone: string, options: Intl.DateTimeFormatOptions): Intl.DateT
 const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const
 const day = { day: '2-digit', month: 'short' } as const
 
-/** The right that every route needs, in one table: no other place decides it. */
+/** The time of day; with the day when that is another one than now's. */
 export function moment(iso: string, zone: string, nowMs: number = Date.now()): string {
   const at = new Date(iso)
   const time = formatOf(zone, clock).format(at)
