@@ -59,7 +59,7 @@ export async function restoreBackup(config: Config, folder: string, from: string
       if (file !== undefined) await leaveErased(config.dataDir, file)
       await removeProjects(config, removed)
     })
-  if (file !== undefined) print(`what ${file} names is deleted again, and removed for good`)
+  if (file !== undefined) print(`the data in ${file} is deleted again, and removed for good`)
   if (erasures === '')
     print(
       'calls that were erased since this backup are back: --erasures <file> deletes them again, none says that it is meant',

@@ -28,7 +28,7 @@ export function Dialog({ title, onClose, children, className = '', acts }: Dialo
           <Icon name="close" />
         </button>
       </header>
-      {/* What is longer than the dialog is scrolled by keys, too. */}
+      {/* Keys scroll contents that are longer than the dialog, too. */}
       <div tabIndex={0} role="group" aria-labelledby={id}>
         {children}
       </div>
