@@ -10,7 +10,8 @@ export const callsExportRequest = z.object({
   query: optional(expressionQuery),
   sort_by: optional(sortBy),
   /**
-   * Columns of a CSV file: dotted fields of a call, in their order. Of JSON Lines: as `/calls/stream_query` takes them.
+   * Columns of a CSV file: dotted fields of a call, in their order. For JSON Lines they have the form of
+   * `/calls/stream_query`.
    */
   columns: optional(list(text())),
   format: z.enum(['jsonl', 'csv']),

@@ -62,7 +62,7 @@ const usage = z.looseObject({
 
 const times = () => z.optional(int())
 
-/** The parts of a call's summary that have a form. What is stored is the text that was sent. */
+/** The parts of a call's summary that have a form. The sent text is stored. */
 const summary = z.looseObject({
   usage: dictOf(usage).optional(),
   status_counts: z

@@ -5,8 +5,8 @@ import { list } from './collections.ts'
 const texts = list(z.string()).nullish()
 
 /**
- * All given fields are ANDed, the values of one list are ORed. What is not known is refused: passed over, it would
- * select calls that were not asked for. Both spellings of users and runs are taken, whatever the prefix of the wire is.
+ * All given fields are ANDed, the values of one list are ORed. An unknown field is refused: ignored, it would select
+ * calls that nobody asked for. Both spellings of users and runs are taken, whatever the prefix of the wire is.
  */
 export const callsFilter = z
   .strictObject({

@@ -27,8 +27,8 @@ const shownGrants = (state: DirectoryState, userId: string, access: Access, now:
   grantsOf(state, userId, now).filter(({ scope }) => allowsOn(access, 'admin', scope))
 
 /**
- * The user as the caller sees him; undefined when the caller has nothing to do with him. Who grants something to a user
- * that is known elsewhere learns neither its name nor its address by that.
+ * The user as the caller sees him; undefined when the caller has nothing to do with him. A grant to a user that is
+ * known elsewhere shows neither its name nor its address.
  */
 function shownUser(state: DirectoryState, id: string, { access = {}, userId }: Caller, now: number): User | undefined {
   const user = state.users.get(id)

@@ -49,8 +49,8 @@ function itemsOf(file: string): Item[] {
 const itemsAtOneTime = 1_000
 
 /**
- * Adds the items of a file and puts them in the place of those of the same names. What is not in it stays, so that
- * nothing which was revoked or ended since counts again.
+ * Adds the items of a file and puts them in the place of those of the same names. Other items stay, so that nothing
+ * which was revoked or ended since counts again.
  * @returns how many differed; undefined, and nothing is done, when only an empty directory is to be filled and it is not
  */
 export async function readDirectory(config: Config, file: string, isForEmpty = false): Promise<number | undefined> {

@@ -31,7 +31,7 @@ const withoutSlash = (path: string): string => path.replace(/\/+$/, '')
 
 /**
  * Whether requests to a base address stay within a bound one: the same scheme, host and port, and its path or one
- * below. What follows the bound path must be plain, since a server may read escapes and empty segments as steps back.
+ * below. The rest after the bound path must be plain, since a server may read escapes and empty segments as steps back.
  */
 export function isBelowAddress(bound: string, address: string): boolean {
   const [outer, inner] = [new URL(bound), URL.parse(address)]

@@ -9,7 +9,7 @@ const alter = (change: string): Query => ({
   params: {},
 })
 
-/** Adds or drops the indexes. What is stored already is indexed in the background; until then it is scanned. */
+/** Adds or drops the indexes. Stored rows are indexed in the background; until then they are scanned. */
 export async function keepWordIndex(store: Pick<Store, 'rows' | 'command'>, isWanted: boolean): Promise<void> {
   const rows = await store.rows<{ name: string }>({
     name: 'word-index',

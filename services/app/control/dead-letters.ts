@@ -31,7 +31,7 @@ async function replay(letter: DeadLetter, log: Pick<Log, 'append'>): Promise<voi
 
 type ReplayDeps = { deadLetters: DeadLetters; log: Pick<Log, 'append'> }
 
-/** Sends the rows of dead letters again, one after the other. What is not there any more is passed over. */
+/** Sends the rows of dead letters again, one after the other. Missing ones are skipped. */
 async function replayEach({ deadLetters, log }: ReplayDeps, ids: readonly string[]): Promise<number> {
   let replayed = 0
   for (const id of ids) {

@@ -87,8 +87,8 @@ function locationOf(projectId: ProjectId, digest: string): string {
 const location = /^[0-9a-f]{2}\/[0-9a-f]{32}\/[A-Za-z0-9]{43,64}$/
 
 /**
- * Contents as files `<dir>/<2 hex>/<project hash>/<digest>`, written to `<dir>/tmp` first. What was left in
- * `tmp` long ago is removed; younger uploads may be those of another process that shares the folder.
+ * Contents as files `<dir>/<2 hex>/<project hash>/<digest>`, written to `<dir>/tmp` first. Old files in `tmp` are
+ * removed; younger uploads may be those of another process that shares the folder.
  * @param options.minFreeBytes no upload starts below this, or below the share of `requiredFreeBytes`, of free space
  */
 export async function createFolderBlobs(options: { dir: string; minFreeBytes: number }): Promise<FolderBlobs> {

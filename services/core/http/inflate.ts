@@ -1,5 +1,5 @@
-// Undoes the compression of a body. What comes out is taken from the budget piece by piece: many that swell at one time
-// hold no more memory together than others do.
+// Undoes the compression of a body. Inflated bytes are taken from the budget piece by piece: many that swell at one
+// time hold no more memory together than others do.
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib'
 import { malformed, tooLarge } from '../errors.ts'
 import type { BufferPool } from '../memory/buffer-pool.ts'

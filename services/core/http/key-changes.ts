@@ -125,8 +125,8 @@ export function throwIfManyRevoked(state: DirectoryState, userId: string, now: n
 }
 
 /**
- * Takes out the oldest keys of a user that have expired. What was revoked before its end stays: an older copy of the
- * directory that is imported would bring the key back.
+ * Takes out the oldest keys of a user that have expired. A key that was revoked before its end stays: the import of an
+ * older copy of the directory would bring it back.
  */
 const forgotten = (state: DirectoryState, userId: string, now: number): Change[] => {
   const { expired } = keysOf(state, userId, now)

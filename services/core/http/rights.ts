@@ -7,8 +7,8 @@ const only = <const Name extends string, const Right extends NeededRight>(
 ): Record<Name, Right> => Object.fromEntries(names.map((name) => [name, right])) as Record<Name, Right>
 
 /**
- * Rights by the name of the route. A list = any of them. What a route reads or writes on its way needs the right of
- * that, too.
+ * Rights by the name of the route. A list = any of them. Objects that a route reads or writes on its way need their own
+ * rights, too.
  */
 const rightOfRoute = {
   ...only(

@@ -152,8 +152,8 @@ export type Log = {
   /** A reader waits: seal what is there now, so that the next batch comes at once. */
   flush(topic: string): void
   /**
-   * Whether this process applies the partition of the topic. For a moment it may be two, or none. Of several workers the
-   * one with partition 0 does the hourly housekeeping.
+   * Whether this process applies the partition of the topic. For a moment it may be two, or none. The worker with
+   * partition 0 does the hourly housekeeping.
    */
   owns(topic: string, partition: number): boolean
   /** Partitions of a topic; rows of calls are split by them (`createCallWriter`). */
@@ -166,8 +166,8 @@ export type Log = {
   /** Every partition of every topic. */
   lag(): Lag[]
   /**
-   * Exchanges rows of all that is kept of a topic: as many rows, under the same numbers. What is not applied yet stays, and
-   * so does a segment that is damaged. Absent where records cannot be written again.
+   * Exchanges rows of all that is kept of a topic: as many rows, under the same numbers. Rows that are not applied yet
+   * stay, and so does a damaged segment. Absent where records cannot be written again.
    * @returns where it is damaged
    */
   rewrite?(topic: string, change: ChangeRows): Promise<string[]>

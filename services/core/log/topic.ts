@@ -1,5 +1,4 @@
-// The facts about a topic that the log and the store need. Which topics there are is told to them where they are
-// opened.
+// The facts about a topic that the log and the store need. They get the list of topics when they are opened.
 
 export type Topic = {
   name: string

@@ -242,7 +242,7 @@ async function evaluateRows(run: Run, plan: Plan): Promise<RowResult[]> {
 }
 
 /**
- * Runs a job to the end of its evaluation's call. What is wrong with it becomes the exception of that call.
+ * Runs a job to the end of its evaluation's call. Its fault becomes the exception of that call.
  * @param givesUp passing errors end the evaluation, too
  * @throws what passes, and the signal's reason
  */

@@ -114,7 +114,7 @@ export function expand(attributes: Attributes, found: Expansion): Branch {
   return root
 }
 
-/** Sets a value in the tree. What lies below a plain value, or by a name below a list, makes an object of it. */
+/** Sets a value in the tree. A member below a plain value, or a name below a list, makes an object of it. */
 function put(root: Branch, path: string[], value: Value, budget: DecodeBudget): void {
   const last = path.length - 1
   let node = root

@@ -1,5 +1,5 @@
-// Fields of OTLP/JSON: 64-bit integers as text or number, enums as number or name, both spellings of names. Of a value of
-// another type what can be made of it is taken, and the fault is noted.
+// Fields of OTLP/JSON: 64-bit integers as text or number, enums as number or name, both spellings of names. A value of
+// another type is converted as far as possible, and the fault is noted.
 import { parseTimestamp } from '../../core/clock/timestamps.ts'
 import { isRawNumber } from '../../core/json/lossless.ts'
 import { type FaultKind, type Faults, withFault } from './faults.ts'

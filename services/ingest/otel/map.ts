@@ -195,7 +195,7 @@ export function fragmentOf({ call, isRunning }: MappedSpan): CompleteCall | Star
 }
 
 /**
- * The call of a span, or why there is none. What was put right of the span is among its faults then.
+ * The call of a span, or why there is none. Corrections of the span are among its faults then.
  * @param extra what else is known of the span; whatever the span says itself counts before it
  */
 export function callOf(span: OtlpSpan, around: SpanSurroundings, clock: bigint, extra?: Extra): MappedSpan | Rejected {

@@ -110,8 +110,8 @@ function putRight(start: Nanos, end: Nanos, nowMs: number): SpanTimes {
 
 /**
  * Start and end of a span. It runs where no end is given; where no start is, or one of the times cannot be true, the
- * other one is both; a unit that is not nanoseconds is known by its range. Which edge is wrong where the end lies
- * before the start is not known: both stay, and readers see that it took no time.
+ * other one is both; a unit that is not nanoseconds is known by its range. When the end is before the start it is not
+ * known which one is wrong: both stay, and readers see that it took no time.
  */
 export function spanTimes(start: Nanos, end: Nanos, nowMs: number): SpanTimes {
   const startedUs = roundedUs(start)

@@ -46,8 +46,8 @@ const notCopied =
 
 /**
  * Order of freezing: derived tables first, and before them the tables that say how far they were derived: then a table
- * never claims to cover rows that another, frozen later, does not hold. What is missing in it follows from the log and
- * the dirty buckets.
+ * never claims to cover rows that another, frozen later, does not hold. Its missing rows follow from the log and the
+ * dirty buckets.
  */
 const firstKinds = ['applied', 'cover', 'rollup'] as const
 

@@ -18,9 +18,10 @@ type ServerBackupDeps = ServerWork & {
 
 const aside = { background: true }
 /**
- * The order in which tables are held fast. What is told of positions comes before all that it is told of; dirty buckets come before what covers them, that before what was counted and derived,
- * copies before the calls, and these before their payloads: then none claims to cover what another does not hold, and
- * what is missing in one is applied again.
+ * The order in which tables are frozen. Tables of positions come before all tables that the positions are about. Dirty
+ * buckets come before the tables that cover them, and these before counted and derived tables. Copies come before the
+ * calls, and these before their payloads. So no table claims to cover rows that another lacks, and missing rows of one
+ * are applied again.
  */
 const order = ['applied', 'dirty', 'cover', 'rollup', 'finding', 'copy', 'call', 'payload'] as const
 

@@ -18,7 +18,7 @@ function isOf(project: string, row: string): boolean {
   }
 }
 
-/** Writes those that were not replayed, a file per topic. What is replayed is in the log. */
+/** Writes those that were not replayed, a file per topic. Replayed ones are in the log. */
 export async function exportDeadLetters(
   letters: Pick<DeadLetters, 'list' | 'show'>,
   { folder, project }: { folder: string; project: string | null },

@@ -56,7 +56,7 @@ function entryText(price: Price, usage: ReportedUsage, billed: Billed): string {
   })
 }
 
-/** The usage that a summary holds, by model. Of a key that is there twice the last one counts, as everywhere. */
+/** The usage that a summary holds, by model. The last one of a repeated key counts, as everywhere. */
 export function reportedUsage(summary: Buffer): ReportedUsage | null {
   if (!mayHoldKey(summary, 'usage')) return null
   const member = membersOf(summary)?.findLast(({ key }) => key === 'usage')

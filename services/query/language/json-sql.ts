@@ -39,7 +39,7 @@ function read(name: Extract, { document, path, over }: JsonField, of: ColumnSql)
   return sql`if(${of(over.document)} != '', ${extract(name, of(over.document), over.path)}, ${value})`
 }
 
-/** String form of a JSON value; '' when missing or null. Of an object with a value of its own it is that of this value. */
+/** String form of a JSON value; '' when missing or null. For an object with its own value it is that of this value. */
 export function jsonString(json: JsonField, of: ColumnSql): Sql {
   const form = read('JSONExtractString', json, of)
   if (!holdsOwnValues(json.document)) return form

@@ -13,8 +13,8 @@ export type Budget = {
 type JobOptions = {
   isUrgent?: boolean
   /**
-   * Lateness of the job's work, as a share of the allowed lag: 0 = in time; from 1 on it rests no more. Asked again
-   * while it waits.
+   * Lateness of the job's work, as a share of the allowed lag: 0 = in time; from 1 on it rests no more. It is read
+   * again while the job waits.
    */
   lateness?(): number
 }

@@ -14,8 +14,8 @@ const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10).re
 const monthOf = (ms: number): string => dayOf(ms).slice(0, 6)
 
 /**
- * Drops the months of log records that ended before any project's days, and those of usage after thirteen months. What some
- * projects keep for less time is purged by rows.
+ * Drops the months of log records that ended before any project's days, and those of usage after thirteen months.
+ * Records that some projects keep for less time are purged by rows.
  * @param days of log records, Infinity = for ever; of what was derived of them and can be derived again
  * @returns what was dropped, as `logs 202603`
  */

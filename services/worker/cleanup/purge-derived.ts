@@ -1,5 +1,5 @@
-// Removes what is derived of hidden calls where some of these are held: counters, statistics and indexed values. What a
-// row says of calls that went is gone with it, and hours with calls that stay are derived anew of these.
+// Removes what is derived of hidden calls where some of these are held: counters, statistics and indexed values. The
+// data of removed calls is gone with their row, and hours with calls that stay are derived anew of these.
 import type { Cutoffs } from '../../core/process/running-handler.ts'
 import type { Query, Store } from '../../core/store/store.ts'
 import { tables } from '../../tables/registry.ts'

@@ -1,5 +1,5 @@
-// Holds the field values of batches that went in as they are until they are written: reading their payloads back from the
-// tables costs many times as much. What was not gathered, or is forgotten, is read back.
+// Holds the field values of batches that went in as they are until they are written: reading their payloads back from
+// the tables costs many times as much. Values that were not gathered, or are forgotten, are read back.
 import { forEachYielding } from '../../core/concurrency/yielding.ts'
 import type { Batch } from '../../core/log/log.ts'
 import type { CallRow } from '../calls/call-rows.ts'

@@ -3,7 +3,7 @@ import type { Store } from '../../core/store/store.ts'
 import { statement } from '../statements.ts'
 
 /**
- * Statements (files of clickhouse/statements) that recompute dirty minutes. What they write carries `revision`, which grows
+ * Statements (files of clickhouse/statements) that recompute dirty minutes. Their rows carry `revision`, which grows
  * with every recompute.
  */
 export type Recomputed = {

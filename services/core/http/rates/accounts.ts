@@ -10,7 +10,7 @@ import type { Counts, Meter } from './meter.ts'
 import { quotaFault, rateFault, rateHeaders, type Standing } from './policies.ts'
 import type { Quotas } from './quotas.ts'
 
-/** The limits that operators have set; undefined = nothing. Asked with every request. */
+/** The limits that operators have set; undefined = nothing. They are read with every request. */
 export type LimitSettings = {
   /** Limits by bucket: keys that were made by others share theirs. */
   ofKey(keyId: string): readonly (readonly [bucket: string, limits: KeyLimits])[]

@@ -2,7 +2,8 @@
 
 export type Buckets = {
   /**
-   * Takes so much of the bucket. What is more than a whole minute's is taken from a full one, which owes the rest then.
+   * Takes so much of the bucket. An amount of more than a whole minute is taken from a full one, which owes the rest
+   * then.
    * @returns undefined once it is taken, else the milliseconds until it could be
    */
   take(name: string, perMinute: number, amount: number): number | undefined
@@ -24,7 +25,7 @@ type Bucket = { spent: number; atMs: number }
 
 /** @param max buckets that are kept; one that is forgotten is full again */
 export function createBuckets({ now = Date.now, max = 50_000 }: { now?: () => number; max?: number } = {}): Buckets {
-  /** Least recently used first. What was spent is counted in 60,000ths, so that each millisecond gives back an integer. */
+  /** Least recently used first. Spending is counted in 60,000ths, so that each millisecond gives back an integer. */
   const buckets = new Map<string, Bucket>()
 
   function bucketOf(name: string, perMinute: number): Bucket {

@@ -107,7 +107,7 @@ export async function createKafkaProducer(options: {
 
   const refusal = (): Error => unavailable(`The log does not accept writes: ${reason}`, 2)
 
-  /** Refuses what has waited too long. What is under way may still be stored: a write that comes again is harmless. */
+  /** Refuses what has waited too long. An append under way may still be stored: a repeated write is harmless. */
   function expire(): void {
     const now = performance.now()
     for (const queue of queues.values())
@@ -140,7 +140,7 @@ export async function createKafkaProducer(options: {
     return size
   }
 
-  /** The next batch of each partition. What was refused meanwhile is left out. */
+  /** The next batch of each partition. Appends that were refused meanwhile are left out. */
   function take(): PartitionBatch[] {
     const parts: PartitionBatch[] = []
     let total = 0

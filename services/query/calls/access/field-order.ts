@@ -95,8 +95,8 @@ export const fieldOrder: AccessPathOf = (search) => {
 }
 
 /**
- * Keys of the first calls of an order, `offset` of them left out; null when the field index does not lead to them. What
- * it cannot tell (values left out, calls that are not indexed yet) is looked at in any case.
+ * Keys of the first calls of an order, `offset` of them left out; null when the field index does not lead to them.
+ * Calls of unknown order (values left out, calls that are not indexed yet) are read in any case.
  */
 async function firstKeys({ reader, range, refine, limit, offset }: CallSearch): Promise<CallKey[] | null> {
   const { query, store, projectId, options } = reader

@@ -1,6 +1,6 @@
 // Work that is repeated while the page is seen: in a hidden tab no timer fires.
 
-/** @returns ends it. What was due meanwhile is done when the tab is seen again, once. */
+/** @returns ends it. Work that was due meanwhile is done once when the tab is visible again. */
 export function repeat(work: () => void, everyMs: number): () => void {
   let timer: ReturnType<typeof setInterval> | undefined
   let nextMs = performance.now() + everyMs

@@ -46,7 +46,7 @@ export function flameOfTree(tree: Tree, nowUs: number): Flame {
   return { ...made, boxOf: tree.lineOf, levels, end: Math.max(1, endUs), nameOf }
 }
 
-/** Paths side by side in their order. What they stand over is narrower where it took longer than they did. */
+/** Paths side by side in their order. Boxes that together took longer than their caller are narrower. */
 export function flameOfPaths({ paths, pathOf }: Pick<ReturnType<typeof namePaths>, 'paths' | 'pathOf'>): Flame {
   const made = emptyFlame(paths.length)
   let levels = 1

@@ -4,7 +4,7 @@ import { kindAt, membersAt, skipSpace, skipValue, stringAt, textBetween } from '
 /** A name and the JSON of its value. */
 export type Member = readonly [name: string, text: string]
 
-/** Members of the object that begins at `at`; of one that is none, nothing. Of equal names the last one counts. */
+/** Members of the object that begins at `at`; of one that is none, nothing. The last of equal names counts. */
 export function membersIn(bytes: Uint8Array, at: number): Member[] {
   if (kindAt(bytes, at) !== 'object') return []
   const { count, keys, starts, ends } = membersAt(bytes, at)

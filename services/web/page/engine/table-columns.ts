@@ -14,7 +14,7 @@ type Kind<Cell> = {
   made(name: string, text: string): Cell
 }
 
-/** A row after the changes. What takes the name of another column replaces it. */
+/** A row after the changes. A column with the name of another one replaces it. */
 export function withColumns<Cell>(changes: readonly ColumnChange[], cells: readonly Cell[], kind: Kind<Cell>): Cell[] {
   let now = [...cells]
   for (const change of changes) {

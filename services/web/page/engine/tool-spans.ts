@@ -31,8 +31,8 @@ function callsOf(messages: readonly Message[]): { part: ToolCall; isAnswered: bo
 }
 
 /**
- * Ids of spans by the part that asks for them. What has its answer in the messages ran before the call ended: the last
- * one asked for is the last one that ran. What has none yet ran after the call began: the first one first.
+ * Ids of spans by the part that asks for them. A tool whose answer is in the messages ran before the call ended: the
+ * last requested one is the last one that ran. A tool without an answer ran after the call began: the first one first.
  */
 export function toolSpans(tree: Tree, line: number, messages: readonly Message[]): ReadonlyMap<Part, string> {
   const found = new Map<Part, string>()

@@ -1,5 +1,5 @@
-// An image, a sound or a film of a recorded value, where its first bytes are what its type says; anything else is a file
-// to be saved. What lies elsewhere is never loaded.
+// An image, a sound or a film of a recorded value, where its first bytes are what its type says; anything else is a
+// file to be saved. Media at other addresses are never loaded.
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
 import { baseUrl, json } from '../api/client.ts'

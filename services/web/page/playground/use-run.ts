@@ -31,7 +31,7 @@ async function eachAnswer(body: ReadableStream<Uint8Array>, use: (answer: Answer
   }
 }
 
-/** Asks the model once. What it answers is shown as it comes, and what goes wrong stands in the run. */
+/** Asks the model once. The answer is shown as it arrives, and a fault is in the run. */
 export async function runOnce(
   projectId: string,
   draft: Draft,

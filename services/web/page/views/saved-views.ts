@@ -1,5 +1,5 @@
-// Views of lists that have a name: objects of the class `SavedView`, as the Weave SDK knows them. What it can use stands in
-// `definition`; the address that a view was saved from, in `description`.
+// Views of lists that have a name: objects of the class `SavedView`, as the Weave SDK knows them. The parts that it can
+// use are in `definition`; the address that a view was saved from, in `description`.
 import { json } from '../api/client.ts'
 import { queries } from '../api/session.ts'
 import type { ListSearch as Search, ViewPage } from './default-view.ts'
