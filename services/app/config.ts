@@ -43,12 +43,12 @@ function isOrigin(entry: string): boolean {
 }
 
 const configSchema = z.object({
-  port: integer(6400, 'port to listen on; 0 = any free port', 0, 65535),
+  port: integer(6400, 'port of HTTP; 0 = any free port', 0, 65535),
   host: text('127.0.0.1', 'address to listen on'),
   page: truth(true, 'serve the web page at /'),
   basePath: setting(
     '',
-    'path that a proxy strips before requests come here, /obs/callhouse; none = /',
+    'path that a proxy strips, such as /obs/callhouse',
     z.string().regex(/^(?:\/[\w~-][\w.~-]*)*$/, { error: 'must be a path such as /obs/callhouse' }),
   ),
   ...signInSettings,
@@ -56,13 +56,13 @@ const configSchema = z.object({
   maskFloor,
   dataDir: setting(
     '.callhouse',
-    'data folder of an embedded installation',
+    'data folder',
     z
       .string()
       .min(1, { error: 'must not be empty' })
       .transform((value) => resolve(value)),
   ),
-  logLevel: choice('info', 'least level that is logged', [
+  logLevel: choice('info', 'lowest level that is logged', [
     'trace',
     'debug',
     'info',
@@ -71,17 +71,14 @@ const configSchema = z.object({
     'fatal',
     'silent',
   ]),
-  logFormat: choice(
+  logFormat: choice('auto', 'form of log lines: auto, json or text; auto is text on a terminal', [
     'auto',
-    'form of log lines; auto = text on a terminal (warnings, faults, slow requests), else json',
-    ['auto', 'json', 'text'],
-  ),
-  wirePrefix: choice('platform', 'first word of user and run fields on the wire', ['platform', 'wb']),
-  wireAliases: truth(
-    true,
-    'accept wb_* fields of calls that are written under any prefix; what is asked takes either spelling always',
-  ),
-  edgeWasm: truth(true, 'read batches of calls in WebAssembly where the machine has SIMD, not in JavaScript'),
+    'json',
+    'text',
+  ]),
+  wirePrefix: choice('platform', 'first word of user and run fields on the wire: platform or wb', ['platform', 'wb']),
+  wireAliases: truth(true, 'accept wb_* fields of calls under any prefix. Queries always take either spelling'),
+  edgeWasm: truth(true, 'read batches of calls in WebAssembly where the machine has SIMD'),
   feedbackPrefix: text(
     'wandb',
     'first word of the feedback types that the server writes',
@@ -96,15 +93,15 @@ const configSchema = z.object({
       'user:key pairs, both parts non-empty',
     ),
   ),
-  keyMaxDays: integer(0, 'days after which a new key expires at the latest, 0 = never', 0, 36_500),
-  denyKeys: list('', 'ids of keys that are refused whatever the directory says', (id) => /^[\w-]+$/.test(id), 'ids'),
-  edges: integer(1, 'processes that take requests: each allows its share of a limit per minute', 1, 1000),
-  quotaStatus: choice('403', 'status of a write beyond a quota of bytes', ['403', '429']),
+  keyMaxDays: integer(0, 'longest life of a new key in days; 0 = forever', 0, 36_500),
+  denyKeys: list('', 'ids of keys that are always refused', (id) => /^[\w-]+$/.test(id), 'ids'),
+  edges: integer(1, 'processes that take requests; each allows its share of a limit per minute', 1, 1000),
+  quotaStatus: choice('403', 'status of a write beyond a quota of bytes: 403 or 429', ['403', '429']),
   metricsProjects: list('', 'projects that metrics name, 50 at most', isProject, 'projects such as acme/app'),
-  directoryStaleSeconds: integer(3600, 'time without contact to the shared directory after which keys are refused', 1),
+  directoryStaleSeconds: integer(3600, 'keys are refused after so long without contact to the shared directory', 1),
   corsOrigins: list(
     '',
-    'origins that pages may call from, or *',
+    'origins whose pages may call the server, or *',
     isOrigin,
     'origins such as https://example.com, or *',
   ),
@@ -124,7 +121,7 @@ const configSchema = z.object({
   ),
   minPythonVersion: text(
     '0.51.0',
-    'least Python SDK version told to clients; clients below it stop tracing',
+    'lowest version of the Python SDK. Clients below it stop tracing',
     /^\d+(\.\d+)*([.-]?[A-Za-z0-9]+)*$/,
     'must be a version such as 0.51.0',
   ),
@@ -132,104 +129,87 @@ const configSchema = z.object({
   maxFileBytes: integer(256 * mebibyte, 'largest file upload', 1024),
   fileBucket: setting(
     '',
-    'bucket of large files, s3://bucket/prefix?endpoint=…&region=…; empty = the data folder',
+    'bucket of large files: s3://bucket/prefix?endpoint=…&region=…; empty = the data folder',
     z.string().refine((value) => value === '' || parseBucketUrl(value) !== null, {
       error: 'must be s3://bucket/prefix with endpoint (an http or https address) and region as its only parameters',
     }),
   ),
   maxJsonDepth: integer(512, 'most nested containers in a JSON body', 8, 1000),
-  maxInflightBytes: integer(
-    256 * mebibyte,
-    'bytes of request bodies in memory at one time; more is answered 429',
-    1024,
-  ),
-  allowPrivateNetworks: truth(false, 'Providers of a project may name private addresses'),
-  wordIndex: truth(false, 'index the words of inputs and outputs: contains finds rare words fast'),
-  pricesFile: path('price table of the operator'),
-  usageOwnOnly: truth(false, 'usage rollups count what parents already carry only once'),
+  maxInflightBytes: integer(256 * mebibyte, 'bytes of bodies in memory at a time; more is 429', 1024),
+  allowPrivateNetworks: truth(false, 'providers of a project may have private addresses'),
+  wordIndex: truth(false, 'index the words of inputs and outputs, so that contains finds rare words fast'),
+  pricesFile: path('your own price table'),
+  usageOwnOnly: truth(false, 'usage rollups count once what parents already carry'),
   orphanSeconds: integer(
     30,
-    'seconds without anything new after which the topmost calls of a trace stand for a root that never came',
+    'seconds without news after which the topmost calls stand for a root that never came',
     10,
     86_400,
   ),
   ...otelSettings,
-  tlsCert: path('certificate chain in PEM: all ports speak TLS; read again when it changes'),
-  tlsKey: path('private key of the certificate, in PEM'),
-  tlsClientCa: path('authorities in PEM: every client must show a certificate of theirs'),
-  memoryCapBytes: integer(engineMemory(), 'memory that the engine may use', 256 * mebibyte),
-  freshnessMs: integer(2000, 'longest wait of a read for writes that are accepted and not yet visible', 0, 60_000),
+  tlsCert: path('certificate chain, PEM. All ports speak TLS. Read again when it changes'),
+  tlsKey: path('private key of the certificate, PEM'),
+  tlsClientCa: path('authorities, PEM. Every client must show a certificate of theirs'),
+  memoryCapBytes: integer(engineMemory(), 'memory of the embedded engine', 256 * mebibyte),
+  freshnessMs: integer(2000, 'longest wait of a read for accepted writes', 0, 60_000),
   staleCounts: truth(
     false,
-    'more is accepted than is applied while a read waits, and counts and sums that lack it are answered, not 503',
+    'answer counts and sums that may lack writes, instead of 503; more is accepted than is applied while a read waits',
   ),
-  maxUnappliedBytes: integer(512 * mebibyte, 'accepted bytes not yet in the tables; more is answered 429', mebibyte),
-  adoptLog: truth(false, 'take tables of another log over, for one start; see docs/operate/lost-log-or-tables.md'),
+  maxUnappliedBytes: integer(512 * mebibyte, 'accepted bytes that are not in the tables yet; more is 429', mebibyte),
+  adoptLog: truth(false, 'take over tables of another log, for one start; see docs/operate/lost-log-or-tables.md'),
   ...keptSettings,
   minFreeBytes: integer(
     gibibyte,
-    'free disk space below which writes are answered 503; or 5 % of the disk, up to 16 GiB, if that is more',
+    'free disk space below which writes are 503; 5 % of the disk, up to 16 GiB, if that is more',
   ),
   maxConnections: integer(
     connectionsFor(openFilesLimit()),
-    'connections of all ports together; default: by how many files the process may have open',
+    'connections of all ports together; default: by the limit of open files',
     4,
     1_000_000,
   ),
-  requestTimeoutMs: integer(60_000, 'time of a request up to the first byte of its answer; then 504', 100, 3_600_000),
+  requestTimeoutMs: integer(60_000, 'time up to the first byte of an answer; then 504', 100, 3_600_000),
   queryTimeoutMs: integer(30_000, 'time of one database query; then 504', 100, 3_600_000),
   queryMemoryBytes: integer(2 * gibibyte, 'memory of one database query; then 502', 16 * mebibyte),
-  queryRows: integer(
-    0,
-    'rows that one database query about a project may go through; what would take more is answered 400; 0 = any number',
-    0,
-  ),
-  edgeNumber: integer(
-    0,
-    'number of this process among all that share a log; 0 = leased over the brokers when the log is Kafka',
-    0,
-    1023,
-  ),
+  queryRows: integer(0, 'rows that one query about a project may read; more is 400; 0 = no limit', 0),
+  edgeNumber: integer(0, 'number of this process among all that share a log; 0 = leased from the brokers', 0, 1023),
   kafkaBrokers: list(
     '',
-    'Kafka brokers that hold the log; none = the embedded log in the data folder',
+    'Kafka brokers, host:port; none = the embedded log',
     (entry) => /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}$/.test(entry),
     'host:port pairs',
   ),
   kafkaTopicPrefix: text(
     'callhouse.',
-    'first part of the names of the topics',
+    'first part of the names of topics',
     /^[A-Za-z0-9._-]{1,100}$/,
     'must be up to 100 letters, digits, ., _ and -',
   ),
   kafkaGroup: text('callhouse-workers', 'consumer group of the workers'),
   kafkaPartitions: integer(6, 'partitions of topics that are created', 1, 1000),
   kafkaReplication: integer(1, 'replicas of topics that are created', 1, 10),
-  kafkaCompression: choice('none', 'compression of what is appended to Kafka', ['none', 'gzip']),
-  kafkaSessionTimeoutMs: integer(
-    7_000,
-    'a worker that the brokers do not hear of for so long loses its partitions',
-    1_000,
-    1_800_000,
-  ),
+  kafkaCompression: choice('none', 'compression of the log on Kafka: none or gzip', ['none', 'gzip']),
+  kafkaSessionTimeoutMs: integer(7_000, 'a worker that is silent for so long loses its partitions', 1_000, 1_800_000),
   kafkaDeliveryTimeoutMs: integer(
     10_000,
-    'time in which the brokers must acknowledge a write; then 503',
+    'the brokers must acknowledge a write within this time; then 503',
     1_000,
     600_000,
   ),
   kafkaTls: truth(false, 'TLS to the brokers'),
-  kafkaSasl: choice('none', 'SASL mechanism of the brokers', ['none', 'plain', 'scram-sha-256', 'scram-sha-512']),
+  kafkaSasl: choice('none', 'SASL mechanism of the brokers: none, plain, scram-sha-256 or scram-sha-512', [
+    'none',
+    'plain',
+    'scram-sha-256',
+    'scram-sha-512',
+  ]),
   kafkaUser: setting('', 'SASL user', z.string()),
   kafkaPassword: secret(setting('', 'SASL password', z.string())),
-  workerId: setting(
-    '',
-    'name of this worker among all, the same after a restart; empty = a new one at each start',
-    z.string(),
-  ),
+  workerId: setting('', 'name of this worker, the same after a restart; empty = a new one at each start', z.string()),
   clickhouseUrl: setting(
     '',
-    'ClickHouse server (http://host:8123); none = the embedded engine in the data folder',
+    'address of the ClickHouse server, http://host:8123; none = the embedded engine',
     z
       .string()
       .refine((value) => value === '' || /^https?:$/.test(URL.parse(value)?.protocol ?? ''), {
@@ -245,10 +225,10 @@ const configSchema = z.object({
     'cluster of the ClickHouse server; none = one server',
     z.string().regex(/^\w*$/, { error: 'must be one word' }),
   ),
-  evaluateDispatch: truth(true, 'run the evaluations that /evaluations/evaluate_model asks for; else 503'),
+  evaluateDispatch: truth(true, 'run the evaluations of /evaluations/evaluate_model; else 503'),
   engineUrl: setting(
     '',
-    'base address of the default inference engine, an OpenAI-compatible server (http://host:8000/v1); none = 501',
+    'base address of the default engine, an OpenAI-compatible server; none = 501',
     z
       .string()
       .refine(
@@ -260,18 +240,18 @@ const configSchema = z.object({
       .transform((value) => (value === '' ? undefined : value)),
   ),
   engineKey: secret(setting('', 'key of the default engine; none = no Authorization header', z.string())),
-  enginePrefix: text('coreweave/', 'models whose name begins so go to the default engine'),
-  enginePriority: truth(false, 'the default engine schedules by priority; else any but 0 is refused'),
+  enginePrefix: text('coreweave/', 'models whose name begins with this go to the default engine'),
+  enginePriority: truth(false, 'the default engine schedules by priority; else any priority but 0 is refused'),
   engineGetPaths: list(
     '',
-    'paths that GET /inference/v1 passes on to the default engine with its key, besides models; * is one segment',
+    'paths of GET /inference/v1 that go to the default engine with its key; * is one segment',
     (entry) => /^[\w-][\w.~-]*(?:\/(?:\*|[\w-][\w.~-]*))*$/.test(entry),
     'paths such as batches or batches/*',
   ),
-  providersFile: path('JSON file of inference providers, models and bindings of secrets; read again when it changes'),
+  providersFile: path('JSON file of providers, models and secrets. Read again when it changes'),
   inferenceConcurrency: setting(
     'off',
-    'concurrent inference requests per project; more is answered 429',
+    'concurrent inference requests per project; more is 429',
     z
       .string()
       .regex(/^(?:off|[1-9]\d{0,5})$/, { error: 'must be off or an integer from 1' })

@@ -4,7 +4,7 @@ import { list } from './setting-kinds.ts'
 
 export const maskFloor = list(
   '',
-  'sets of masking that are always on: @credentials, @payment, @contact',
+  'masking sets that are always on: @credentials, @payment, @contact',
   (name) => (maskSetNames as readonly string[]).includes(name),
   'sets',
 )

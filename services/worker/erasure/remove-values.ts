@@ -8,7 +8,7 @@ import { rangesOfHours, type TimeRange } from '../time-range.ts'
 /** Times that one statement names. */
 const timesAtOnce = 50_000
 
-/** Tables of the field index: what says that a payload is indexed goes before its values. */
+/** Tables of the field index. The note that a payload is indexed goes before its values. */
 const indexed = tables.flatMap(({ name, erased }) =>
   erased && 'values' in erased ? [{ table: name, lists: erased.values }] : [],
 )
