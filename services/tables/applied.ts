@@ -1,4 +1,4 @@
-// What was applied to the tables, and what of the log could not be.
+// Tables of applied positions, and of records of the log that could not be applied.
 import { seconds, type TableDeclarations, word } from './declaration.ts'
 
 const millis = "DateTime64(3, 'UTC')"

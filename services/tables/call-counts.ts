@@ -1,4 +1,4 @@
-// What is counted and found of calls: recomputed for dirty minutes, or by looks at what was stored.
+// Tables that are counted or found from calls: recomputed for dirty minutes, or by looks at stored rows.
 import { aged, micros, seconds, type TableDeclarations, word } from './declaration.ts'
 
 export const callCountTables = {

@@ -15,11 +15,11 @@ const newCalls = [...Object.values(finished), ...Object.values(begun)]
 const viewsTo = (to: string, ...landings: readonly string[]): string[] => landings.map((from) => `${from}_to_${to}`)
 
 const kind = "kind Enum8('complete' = 1, 'start' = 2, 'end' = 3, 'name' = 4, 'delete' = 5)"
-/** What the newest start of a call says. @param text type of names that come often */
+/** Columns of the newest start of a call. @param text type of names that come often */
 export const startColumns = (text = word): string => `trace_id String, parent_id String, thread_id String,
   turn_id String, op_name ${text}, user_id ${text}, run_id ${text}, run_step Int64, input_refs Array(String),
   start_bytes UInt64`
-/** What the newest end says. */
+/** Columns of the newest end of a call. */
 export const endColumns = (text = word): string => `ended_at ${micros}, exception String, run_step_end Int64,
   output_refs Array(String), output_at ${micros}, error_count UInt32, usage_model Array(${text}),
   usage_requests Array(Int64), usage_input Array(Int64), usage_output Array(Int64), usage_total Array(Int64),

@@ -1,12 +1,12 @@
-// How a table is declared: its columns and keys as the migrations make them, and everything else that holds of its rows.
+// Declaration of a table: its columns and keys as the migrations make them, and everything else that holds of its rows.
 
-/** What the rows of a table are to the others. Those of most tables are what a topic says: they have no kind. */
+/** Relation of a table's rows to other tables. Most tables hold the records of a topic: they have no kind. */
 export type TableKind =
-  /** What was applied to the tables. */
+  /** Positions of the log that are applied. */
   | 'applied'
   /** Dirty buckets. */
   | 'dirty'
-  /** Up to where what is derived covers the dirty buckets. */
+  /** Positions up to which derived tables cover the dirty buckets. */
   | 'cover'
   /** Recomputed for dirty buckets; a row is of many calls. */
   | 'rollup'
@@ -14,19 +14,19 @@ export type TableKind =
   | 'finding'
   /** Copies of columns of calls, made by views. */
   | 'copy'
-  /** By these rows calls are found. */
+  /** Rows by which calls are found. */
   | 'call'
   | 'payload'
   /** A worker's own, in memory. */
   | 'scratch'
 
-/** What a project keeps for a time of its own. */
+/** Kinds of data for which a project has a retention. */
 export type Retained = 'calls' | 'payloads' | 'stats' | 'logs'
 
 /** Rows that are older than their project keeps them: by which column, and by which of its retentions. */
 export type Aged<Of extends string = Retained> = { by: string; of: Of }
 
-/** Which rows go when something is erased. */
+/** Rows that are removed when something is erased. */
 export type Erasable =
   /** Those whose column is the id of an erased call; `isLater`: up to the delete, as they may come after it and stay. */
   | { call: string; where?: string; isLater?: true }
@@ -39,7 +39,7 @@ export type Erasable =
   /** Files that nothing else names, and what was made of texts of calls. */
   | { unnamed: true }
 
-/** How rows become lines of their topic in an export. */
+/** Lines of an export, made from rows. */
 export type ExportedLine = {
   /** About the size of a line. */
   bytes: string

@@ -82,7 +82,7 @@ export const tableColumns = ({ columns }: Pick<TableDeclaration, 'columns'>): [n
     return [name, type.join(' ')]
   })
 
-/** How a column holds a time: as microseconds since 1970, or as one of the two types of the engine. */
+/** Form of a column with a time: as microseconds since 1970, or as one of the two types of the engine. */
 export type TimeKind = 'micros' | 'time64' | 'time'
 
 export function timeKindOf(table: DeclaredTable, column: string): TimeKind {

@@ -1,4 +1,4 @@
-// What keys take of projects.
+// Tables of the use of projects by keys.
 import { seconds, type TableDeclarations } from './declaration.ts'
 
 export const usageTables = {

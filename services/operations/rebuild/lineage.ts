@@ -30,7 +30,7 @@ export async function readViews(store: Pick<Store, 'rows'>, database = 'callhous
   return found.map((view) => ({ ...view, select: view.select.replace(own, 'callhouse.') }))
 }
 
-/** What makes the rows of a copy of the calls. */
+/** Reads the SELECT that makes the rows of a copy of the calls. */
 export async function readSelect(store: Pick<Store, 'rows'>, table: string, database?: string): Promise<string> {
   const view = (await readViews(store, database)).find(({ target }) => target === table)
   if (view === undefined) throw new Error(`no view fills ${table}`)

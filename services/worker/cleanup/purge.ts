@@ -29,7 +29,7 @@ type AgedTable = {
   /** Time of a row in microseconds. */
   us: string
   of: Retained
-  /** Which rows are of held calls; 'derived' = a row is of many calls. */
+  /** Condition on rows of held calls; 'derived' = a row is of many calls. */
   held: string
 }
 
@@ -41,7 +41,7 @@ const microsOf: Record<TimeKind, (column: string) => string> = {
 
 /** Days after which a part of a call whose start is not known is as old as a call that was accepted with it. */
 const loneDays = 30
-/** Of a part of a call: when it starts, or when it was accepted. Deletes stay: a part that comes again is of a deleted call. */
+/** Time of a part of a call: its start, or when it was accepted. Deletes stay: a part that comes again is of a deleted call. */
 const partTime = `multiIf(kind = 'delete', toInt64(9223372036854775807), kind = 'start', ${microsOf.time64('started_at')},
   toInt64(bitShiftRight(clock, 10)) + ${loneDays * 86_400_000_000})`
 

@@ -22,14 +22,14 @@ const byTime = `at >= fromUnixTimestamp64Nano({least:Int64}, 'UTC') AND at <= fr
 
 const erasable = tables.flatMap(({ name, erased }) => (erased ? [{ table: name, erased }] : []))
 
-/** Which rows of a table belong to erased calls. */
+/** Condition on rows of a table that belong to erased calls. */
 function ofCalls(erased: Erasable): string | undefined {
   if ('call' in erased) return idIn(erased.call) + (erased.where ? ` AND ${erased.where}` : '')
   if ('ref' in erased) return `${erased.ref} IN {refs:Array(String)}`
   return 'record' in erased && erased.isCall ? `${erased.record} IN {records:Array(String)}` : undefined
 }
 
-/** Which rows of a table belong to erased log records. */
+/** Condition on rows of a table that belong to erased log records. */
 function ofRecords(erased: Erasable): string | undefined {
   if (!('record' in erased)) return undefined
   return (erased.byTime ? `${byTime} AND ` : '') + idIn(erased.record)
@@ -68,7 +68,7 @@ const traced = erasable.flatMap(({ table, erased }) => {
 /** Tables whose files may hold what was removed. */
 export const erasedTables = erasable.map(({ table }) => table)
 
-/** What is told of projects, not by them: it outlasts them. */
+/** Tables with records about projects, which outlast them. */
 const keptTables = tables.filter(({ outlastsProject }) => outlastsProject).map(({ name }) => name)
 
 const refOf = (projectId: string, id: string): string => `weave:///${projectId}/call/${id}`
