@@ -9,6 +9,7 @@ export const choices = {
   wrap: ['on', 'off'],
   markdown: ['off', 'on'],
   letterKeys: ['on', 'off'],
+  rail: ['words', 'icons'],
 } as const
 export type Preference = keyof typeof choices
 type Value<Name extends Preference> = (typeof choices)[Name][number]

@@ -74,12 +74,14 @@ export function QueueOverview() {
       head: '#',
       width: '4.8rem',
       isNumber: true,
+      narrow: { line: 1 },
       cell: ({ position_in_queue: place }) => <span className="dim">{place}</span>,
     },
     {
       name: 'state',
       head: 'State',
       width: '7.6rem',
+      narrow: { line: 2 },
       cell: ({ annotation_state: state }) => <span className={`state-${state}`}>{stateNames[state]}</span>,
     },
     {
@@ -87,6 +89,7 @@ export function QueueOverview() {
       head: 'Call',
       width: 'minmax(16rem, 1fr)',
       isOwn: true,
+      narrow: { line: 1, grows: true },
       cell: (item) => (
         <Link {...target(item)} tabIndex={-1} className="plain">
           <T text={opNameOf(item.call_op_name)} />
@@ -97,12 +100,14 @@ export function QueueOverview() {
       name: 'started',
       head: 'Started',
       width: '12rem',
+      narrow: { line: 1 },
       cell: ({ call_started_at: iso }) => <span className="second">{moment(iso, zone)}</span>,
     },
     {
       name: 'by',
       head: 'Annotators',
       width: 'minmax(12rem, 0.8fr)',
+      narrow: { line: 2, grows: true },
       cell: ({ call_id }) => (
         <span className="second">
           <T text={[...(byCall.get(call_id) ?? [])].join(', ')} />
@@ -113,6 +118,7 @@ export function QueueOverview() {
       name: 'disagreed',
       head: 'Disagreed on',
       width: 'minmax(12rem, 0.8fr)',
+      narrow: { line: 2, grows: true },
       cell: ({ call_id }) => (
         <span className="s-descendant_error">
           <T text={disagreed.get(call_id)?.join(', ') ?? ''} />

@@ -37,6 +37,7 @@ export function Queues() {
       head: 'Queue',
       width: 'minmax(16rem, 1fr)',
       isOwn: true,
+      narrow: { line: 1, grows: true },
       cell: ({ id, name }) => (
         <Link {...target(id)} tabIndex={-1} className="plain">
           <T text={name} />
@@ -47,6 +48,7 @@ export function Queues() {
       name: 'done',
       head: 'Done',
       width: '22rem',
+      narrow: { line: 2 },
       cell: ({ total_items: total = 0, completed_items: done = 0 }) => <Progress done={done} total={total} />,
     },
     {
@@ -54,12 +56,14 @@ export function Queues() {
       head: 'Questions',
       width: '8rem',
       isNumber: true,
+      narrow: { line: 2, label: 'Questions' },
       cell: ({ scorer_refs }) => count(scorer_refs.length),
     },
     {
       name: 'description',
       head: 'Description',
       width: 'minmax(16rem, 1.5fr)',
+      narrow: { line: 2, grows: true },
       cell: ({ description }) => (
         <span className="second">
           <T text={description} />
@@ -70,6 +74,7 @@ export function Queues() {
       name: 'made',
       head: 'Created',
       width: '16rem',
+      narrow: { line: 1 },
       cell: ({ created_at, created_by }) => (
         <span className="second" title={created_at}>
           {age(created_at)} <T text={created_by} max={30} />

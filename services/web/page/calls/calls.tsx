@@ -7,7 +7,7 @@ import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
 import { useKeys } from '../keys.ts'
 import { FaultBox, Stale } from '../parts/fault.tsx'
 import { Rows, type RowsHandle } from '../parts/rows.tsx'
-import { useRowHeight, useZone } from '../preferences.ts'
+import { useZone } from '../preferences.ts'
 import { openedS } from '../read-ahead.ts'
 import { scaled } from '../text-scale.ts'
 import { useFeedback } from '../traces/use-feedback.ts'
@@ -17,6 +17,7 @@ import { Histogram } from './histogram.tsx'
 import { ListBar, ListFoot } from './list-bar.tsx'
 import { ListDialogs, type OpenedDialog } from './list-dialogs.tsx'
 import { MarkBar, useMarks } from './marking.tsx'
+import { useCallLayout } from './narrow-row.tsx'
 import { Nothing } from './nothing.tsx'
 import { callsOf } from './range-menu.tsx'
 import { rememberList } from './remembered.ts'
@@ -48,7 +49,7 @@ export function Calls() {
   const client = useQueryClient()
   const projectId = `${entity}/${project}`
   const zone = useZone(search.tz)
-  const height = useRowHeight()
+  const { height, layout } = useCallLayout(search.cols)
   const [looks, setLooks] = useState(0)
   // biome-ignore lint/correctness/useExhaustiveDependencies: each address, and each look at it, is asked for as of now
   const nowS = useMemo(openedS, [search, looks])
@@ -177,7 +178,7 @@ export function Calls() {
           onAt={setAt}
           onRange={onRange}
           onKey={onKey}
-          className={calls.isLoading && !calls.isFirst ? 'pale' : ''}
+          className={`${layout}${calls.isLoading && !calls.isFirst ? 'pale' : ''}`}
           headHeight={scaled(28) + 1}
           head={<Head columns={placed} sort={sort} onSort={(next) => change({ sort: next })} />}
           render={(index, isAt) => {

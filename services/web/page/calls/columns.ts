@@ -21,8 +21,8 @@ export type Width = keyof typeof widthNames
 export type Widths = ReadonlyMap<string, Width>
 
 /** In rem. The usual one grows with the window. */
-const rems: Readonly<Record<Width, number>> = { narrow: 8, usual: 16, wide: 32, widest: 64 }
-const trackOf = (width: Width): string => (width === 'usual' ? 'minmax(16rem, 1.6fr)' : `${rems[width]}rem`)
+const rems: Readonly<Record<Width, number>> = { narrow: 8, usual: 14, wide: 32, widest: 64 }
+const trackOf = (width: Width): string => (width === 'usual' ? 'minmax(14rem, 1.6fr)' : `${rems[width]}rem`)
 
 export type Columns = {
   left: readonly string[]
@@ -36,12 +36,12 @@ export type Columns = {
 
 /** Columns that every list has: mark, status and name come before what is pinned, the others behind it. */
 export const headColumns = 3
-const headTracks = '2.4rem 1.8rem minmax(18rem, 1.3fr)'
-const usualTracks = '11.2rem 13.2rem minmax(8rem, 14rem) 10.4rem 7.2rem'
-const usualPixels = 896
+const headTracks = '2.4rem 1.8rem minmax(16rem, 1.3fr)'
+const usualTracks = '11.2rem 13.2rem minmax(8rem, 14rem) 9.2rem 7.2rem'
+const usualPixels = 824
 /** Duration, errors and spans, where a row stands for its whole trace. */
-const traceTracks = '8rem 6.4rem 6.4rem'
-const tracePixels = 244
+const traceTracks = '8rem 6rem 6rem'
+const tracePixels = 240
 
 /**
  * @param pinned names of the address, parted by commas

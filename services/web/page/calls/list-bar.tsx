@@ -1,6 +1,7 @@
 // Bars above and below the rows of the list of calls: the filter, actions and counters.
 import { lazy } from 'react'
 import { count } from '../engine/format.ts'
+import { Bar } from '../parts/bar.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ViewsMenu } from '../views/views-menu.tsx'
 import { FilterLine, type Refusal } from './filter-line.tsx'
@@ -35,7 +36,14 @@ export function ListBar({
   onRefresh,
 }: BarProps) {
   return (
-    <div className="bar">
+    <Bar>
+      <FilterLine
+        project={projectId}
+        q={search.q ?? ''}
+        parsed={parsed}
+        refusal={refusal}
+        onChange={(q) => onChange({ q })}
+      />
       <div className="seg" role="group" aria-label="Which calls">
         <button type="button" aria-pressed={search.view !== 'all'} onClick={() => onChange({ view: undefined })}>
           Traces
@@ -44,13 +52,6 @@ export function ListBar({
           All calls
         </button>
       </div>
-      <FilterLine
-        project={projectId}
-        q={search.q ?? ''}
-        parsed={parsed}
-        refusal={refusal}
-        onChange={(q) => onChange({ q })}
-      />
       <RangeMenu range={search.range} zone={zone} onChange={(next) => onChange({ range: next ?? 'all' })} />
       <button
         type="button"
@@ -86,7 +87,7 @@ export function ListBar({
       <button type="button" className="icon line" aria-label="Refresh" title="Refresh" onClick={onRefresh}>
         <Icon name="refresh" />
       </button>
-    </div>
+    </Bar>
   )
 }
 

@@ -1,23 +1,14 @@
 // One row of the list of calls, and the head above it.
-import { lazy, type ReactNode, Suspense } from 'react'
-import { type FeedbackItem, summaryOf } from '../engine/feedback.ts'
-import { age, bytes, count, duration, moment, plural } from '../engine/format.ts'
-import { isContentRef, type MediaSource } from '../engine/media.ts'
-import { parsedRef } from '../engine/refs.ts'
-import type { Row } from '../engine/rows.ts'
-import { plainOf } from '../engine/safe-text.ts'
-import { isLonger, outcomeOf, type TotalsOfRow } from '../engine/trace-totals.ts'
+import type { ReactNode } from 'react'
 import { Icon } from '../parts/icon.tsx'
-import { mediaSign, RefLink, RefsInText } from '../parts/ref-link.tsx'
 import { LinkedCell } from '../parts/row-link.tsx'
 import { T } from '../parts/text.tsx'
 import { scaled } from '../text-scale.ts'
-import type { Preview } from '../worker/main.ts'
+import { useIsWindow } from '../window-width.ts'
 import { type Columns, columnName, headColumns } from './columns.ts'
-import type { Cell } from './use-calls.ts'
+import { NarrowCallRow, NarrowGhost } from './narrow-row.tsx'
+import { HeadCells, LatencyCell, type RowProps, ShownField, StartedCell } from './row-cells.tsx'
 import { UsedCells } from './used-cells.tsx'
-
-const SmallMedia = lazy(() => import('../lazy-routes.tsx').then(({ SmallMedia }) => ({ default: SmallMedia })))
 
 /** Cells that stay in view while the others scroll; without a pinned column among them they scroll as well. */
 function Pinned({ side, columns, children }: { side: 'left' | 'right'; columns: Columns; children: ReactNode }) {
@@ -103,135 +94,17 @@ export function Head({ sort, columns, onSort }: HeadProps) {
   )
 }
 
-type RowProps = {
-  projectId: string
-  row: Row
-  preview: Preview | undefined
-  columns: Columns
-  cellOf(id: string, path: string): Cell | null
-  /** Undefined while it is on its way. */
-  feedbackOf(id: string): FeedbackItem[] | undefined
-  /** Of the whole trace, where the row stands for it. */
-  totals?: TotalsOfRow
-  index: number
-  isAt: boolean
-  isMarked: boolean
-  onMark(isRange: boolean): void
-  onValues(): void
-  zone: string
-  longestMs: number
-  href: string
-  height: number
+export function CallRow(props: RowProps) {
+  const isNarrow = useIsWindow('narrow')
+  return isNarrow ? <NarrowCallRow {...props} /> : <WideCallRow {...props} />
 }
 
-/** The picture comes with the chunk of those that show media: the list does not wait for it. */
-const Small = ({ sign, ...props }: { projectId: string; source: MediaSource; sign: ReactNode }) => (
-  <Suspense fallback={sign}>
-    <SmallMedia {...props}>{sign}</SmallMedia>
-  </Suspense>
-)
-
-/** Signs before what is no text: how much an object or list holds, what a medium or a ref is of. */
-function CellText({ cell, projectId }: { cell: Cell; projectId: string }) {
-  const { type, text, size, is_cut, file } = cell
-  if (type === 'array') return <span className="dim">[{text}]</span>
-  if (type === 'media') {
-    const sign = (
-      <span className="second" title={bytes(size)}>
-        <Icon name={mediaSign(text)} label="media" /> <T text={text} max={60} />{' '}
-        <span className="dim">{bytes(size)}</span>
-      </span>
-    )
-    return file && mediaSign(text) === 'image' ? (
-      <Small projectId={projectId} source={{ from: 'file', ...file }} sign={sign} />
-    ) : (
-      sign
-    )
-  }
-  const ref = type === 'string' && !is_cut ? parsedRef(text) : undefined
-  if (ref) {
-    const sign = <RefLink text={text} of={ref} tabIndex={-1} />
-    return isContentRef(text) && mediaSign(ref.name) === 'image' ? (
-      <Small projectId={projectId} source={{ from: 'ref', ref: text, name: ref.name }} sign={sign} />
-    ) : (
-      sign
-    )
-  }
-  const shown = <T text={is_cut ? `${text}…` : text} />
-  if (type === 'object')
-    return (
-      <>
-        <span className="dim">{'{}'} </span>
-        {shown}
-      </>
-    )
-  return <span className={type === 'number' ? 'num' : type === 'null' ? 'dim' : ''}>{shown}</span>
-}
-
-/** Signs with how many gave them, notes, and the latest of each annotation and score. */
-function FeedbackText({ items }: { items: readonly FeedbackItem[] | undefined }) {
-  const { reactions, values, notes } = summaryOf(items ?? [])
-  const parts = [
-    ...reactions.map(([sign, times]) => `${sign} ${count(times)}`),
-    ...(notes > 0 ? [`${plural(notes, 'note')}`] : []),
-    ...values.map(([name, text]) => `${name}: ${text.slice(0, 60)}`),
-  ]
-  return parts.length === 0 ? <span className="dim">{items && '–'}</span> : <T text={parts.join(' · ')} />
-}
-
-type ShownProps = Pick<RowProps, 'projectId' | 'row' | 'preview' | 'cellOf' | 'feedbackOf'> & { path: string }
-
-function Shown({ projectId, row, preview, cellOf, feedbackOf, path }: ShownProps) {
-  if (path === 'size')
-    return row.size === null ? (
-      <span className="dim">–</span>
-    ) : (
-      <span title={`${row.size} bytes`}>{bytes(row.size)}</span>
-    )
-  if (path === 'feedback') return <FeedbackText items={feedbackOf(row.id)} />
-  if (path === 'output' && row.exception !== null)
-    return (
-      <span className="s-error">
-        <T text={row.exception.split('\n', 1)[0] ?? ''} />
-      </span>
-    )
-  if (preview !== undefined && (path === 'inputs' || path === 'output')) return <RefsInText text={preview[path]} />
-  const cell = cellOf(row.id, path)
-  return cell === null ? <span className="dim">–</span> : <CellText cell={cell} projectId={projectId} />
-}
-
-export function CallRow({
-  projectId,
-  row,
-  preview,
-  columns,
-  cellOf,
-  feedbackOf,
-  totals,
-  index,
-  isAt,
-  isMarked,
-  onMark,
-  onValues,
-  zone,
-  longestMs,
-  href,
-  height,
-}: RowProps) {
-  const share = row.latencyMs === null ? 1 : Math.min(1, row.latencyMs / longestMs)
-  const kind = preview?.kind ?? row.kind
-  const outcome = outcomeOf(row, totals)
+function WideCallRow(props: RowProps) {
+  const { row, columns, totals, index, isAt, href, height } = props
   const chosen = (paths: readonly string[]) =>
     paths.map((path) => (
       <LinkedCell key={path} href={href} className="second">
-        <Shown
-          projectId={projectId}
-          row={row}
-          preview={preview}
-          cellOf={cellOf}
-          feedbackOf={feedbackOf}
-          path={path}
-        />{' '}
+        <ShownField {...props} path={path} />{' '}
       </LinkedCell>
     ))
   return (
@@ -243,58 +116,11 @@ export function CallRow({
       style={{ ...columns.style, height }}
     >
       <Pinned side="left" columns={columns}>
-        <span role="cell" className="mark-cell">
-          <label>
-            <input
-              type="checkbox"
-              tabIndex={-1}
-              checked={isMarked}
-              onChange={({ nativeEvent }) => onMark(nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)}
-              aria-label={`Mark ${plainOf(row.name, 60)}`}
-            />
-          </label>
-        </span>
-        <LinkedCell href={href} className={`s-${outcome.status}`} title={outcome.label}>
-          <Icon name={outcome.status} label={outcome.label} />{' '}
-        </LinkedCell>
-        <span role="cell" className="name own">
-          <Icon name={kind} label={kind} className={`k-${kind}`} />
-          <a href={href} tabIndex={-1} className="plain">
-            <T text={row.name} />
-          </a>
-          <button
-            type="button"
-            tabIndex={-1}
-            className="of-row"
-            aria-label={`Values of ${plainOf(row.name, 60)}`}
-            title="Filter by a value of this call (.)"
-            onClick={onValues}
-          >
-            <Icon name="filter" />
-          </button>
-        </span>
+        <HeadCells {...props} />
         {chosen(columns.left)}
       </Pinned>
-      <LinkedCell
-        href={href}
-        className="second num"
-        style={{ textAlign: 'left' }}
-        title={`${row.startedAt} · ${age(row.startedAt)}`}
-      >
-        {moment(row.startedAt, zone)}{' '}
-      </LinkedCell>
-      <LinkedCell
-        href={href}
-        className="lat"
-        title={
-          row.latencyMs === null
-            ? 'still running'
-            : `${row.latencyMs} ms${isLonger(row, totals) ? `, the whole trace ${totals.duration_ms} ms` : ''}`
-        }
-      >
-        <i className={row.latencyMs === null ? 'open' : ''} style={{ width: `max(2px, ${share * 4.8}rem)` }} />
-        <span className="num">{row.latencyMs === null ? 'running' : duration(row.latencyMs)}</span>{' '}
-      </LinkedCell>
+      <StartedCell {...props} />
+      <LatencyCell {...props} />
       <UsedCells ofTraces={columns.ofTraces} row={row} totals={totals} href={href} />
       {chosen(columns.between)}
       <Pinned side="right" columns={columns}>
@@ -307,6 +133,8 @@ export function CallRow({
 type GhostProps = { height: number; index: number; columns: Columns }
 
 export function GhostRow({ height, index, columns }: GhostProps) {
+  const isNarrow = useIsWindow('narrow')
+  if (isNarrow) return <NarrowGhost height={height} index={index} />
   const ghosts = (widths: readonly number[]) =>
     widths.map((width, place) => (
       // biome-ignore lint/suspicious/noArrayIndexKey: places of one empty row

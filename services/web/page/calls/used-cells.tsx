@@ -34,6 +34,9 @@ const CostText = ({ cost, why = '', href }: { cost: number | null; why?: string;
   </LinkedCell>
 )
 
+/** Cells of both tables begin with model, tokens and cost. */
+const costPlace = 2
+
 /** What a call used by itself. */
 const callCells: readonly ((props: UsedProps) => ReactNode)[] = [
   ({ row, href }) => <ModelText model={row.model} href={href} />,
@@ -83,6 +86,12 @@ const traceCells: readonly ((props: UsedProps) => ReactNode)[] = [
     </LinkedCell>
   )),
 ]
+
+/** What it cost, alone. */
+export const CostCell = ({ ofTraces, ...props }: UsedProps & { ofTraces: boolean }) => {
+  const Cell = (ofTraces ? traceCells : callCells)[costPlace]
+  return Cell && <Cell {...props} />
+}
 
 export const UsedCells = ({ ofTraces, ...props }: UsedProps & { ofTraces: boolean }) =>
   (ofTraces ? traceCells : callCells).map((Cell, place) => (

@@ -9,6 +9,7 @@ import { plural } from '../engine/format.ts'
 import { bucketFor, rangeOfBuckets } from '../engine/time-axis.ts'
 import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
+import { Bar } from '../parts/bar.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { useReorder } from '../parts/reorder.ts'
@@ -245,7 +246,8 @@ export function Dashboard() {
   }
   return (
     <ProjectPage title="Dashboard">
-      <div className="bar">
+      <Bar>
+        <FilterLine key={q ?? ''} q={q ?? ''} parsed={query} onChange={(next) => change({ q: next || undefined })} />
         <div className="seg" role="group" aria-label="Dashboards">
           {boardNames.map((name) => (
             <button
@@ -261,7 +263,6 @@ export function Dashboard() {
         {board !== undefined && (
           <BoardMenu own={own} shownId={boardId} shown={board} onOpen={(id) => change({ board: id })} />
         )}
-        <FilterLine key={q ?? ''} q={q ?? ''} parsed={query} onChange={(next) => change({ q: next || undefined })} />
         <RangeMenu
           range={range === 'all' ? undefined : range}
           zone={zone}
@@ -280,7 +281,7 @@ export function Dashboard() {
           <Icon name="refresh" />
         </button>
         <CopyLink key={location.href} />
-      </div>
+      </Bar>
       {savedTo && (
         <p className="saved-to second" role="status">
           Saved to{' '}

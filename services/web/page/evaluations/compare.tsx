@@ -203,18 +203,21 @@ function Compared({ data, ids, runs, lower, chosen, filter, isPale, onChange }: 
       head: '#',
       width: '4.8rem',
       isNumber: true,
+      narrow: { line: 1 },
       cell: ({ number }) => <span className="dim">{number}</span>,
     },
     {
       name: 'verdict',
       head: 'Change',
       width: '7.6rem',
+      narrow: { line: 1 },
       cell: ({ verdict }) => <span className={`verdict v-${verdict}`}>{verdictNames[verdict]}</span>,
     },
     {
       name: 'input',
       head: 'Input',
       width: 'minmax(16rem, 1.2fr)',
+      narrow: { line: 1, grows: true },
       cell: (row) => (
         <span className="two-lines">
           <T text={exampleOf(row).input} />
@@ -236,6 +239,7 @@ function Compared({ data, ids, runs, lower, chosen, filter, isPale, onChange }: 
         name: id,
         head: <b>{runLetter(run)}</b>,
         width: 'minmax(20rem, 1.4fr)',
+        narrow: { line: 2 + run, grows: true, label: runLetter(run) },
         cell: ({ cells }) => (
           <ComparedCellView cell={cells[run] ?? null} first={run === 0 ? null : (cells[0] ?? null)} isLower={isLower} />
         ),

@@ -3,6 +3,7 @@
 import { scatterSide } from '../engine/comparison.ts'
 import type { Distribution } from '../engine/evaluation-rows.ts'
 import { plural } from '../engine/format.ts'
+import type { NarrowPlace } from '../parts/narrow-lines.tsx'
 import { T } from '../parts/text.tsx'
 
 /** A score in three digits. */
@@ -26,6 +27,12 @@ export function Change({ value, isLowerBetter = false }: { value: number; isLowe
     </span>
   )
 }
+
+/** Where a score stands in rows of lines: below name and text, two in a line. */
+export const placeOfScore = (name: string, place: number): NarrowPlace => ({
+  line: 3 + Math.floor(place / 2),
+  label: name.slice(0, 40),
+})
 
 const width = 120
 const height = 26

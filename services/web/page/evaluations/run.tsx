@@ -22,7 +22,7 @@ import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
 import { NotHere } from '../traces/not-here.tsx'
-import { Bins, figure } from './figures.tsx'
+import { Bins, figure, placeOfScore } from './figures.tsx'
 import { useExamples, useProgress, useRunRows, useRuns } from './use-runs.ts'
 import '../traces/trace.css'
 import './evaluations.css'
@@ -82,6 +82,7 @@ export function EvaluationRun() {
       head: '#',
       width: '5.2rem',
       isNumber: true,
+      narrow: { line: 1 },
       cell: (_, index) => <span className="dim">{index + 1}</span>,
     },
     {
@@ -89,6 +90,7 @@ export function EvaluationRun() {
       head: 'Input',
       width: 'minmax(18rem, 2fr)',
       isOwn: true,
+      narrow: { line: 1, grows: true },
       cell: (row) => (
         <Link {...target(row)} tabIndex={-1} className="plain">
           <T text={exampleOf(row).input || row.id} />
@@ -109,6 +111,7 @@ export function EvaluationRun() {
       name: 'output',
       head: 'Output',
       width: 'minmax(18rem, 2fr)',
+      narrow: { line: 2, grows: true },
       cell: ({ output, error, runs }) =>
         runs ? (
           <span className="dim">running</span>
@@ -121,15 +124,23 @@ export function EvaluationRun() {
         ),
     },
     ...names.slice(0, shownScores).map(
-      (name): Column<RunRow> => ({
+      (name, place): Column<RunRow> => ({
         name: `score ${name}`,
         head: <T text={name} max={40} />,
         width: '9.6rem',
         isNumber: true,
+        narrow: placeOfScore(name, place),
         cell: ({ scores }) => <Score value={scores.get(name)} />,
       }),
     ),
-    { name: 'latency', head: 'Latency', width: '8rem', isNumber: true, cell: ({ latencyMs }) => duration(latencyMs) },
+    {
+      name: 'latency',
+      head: 'Latency',
+      width: '8rem',
+      isNumber: true,
+      narrow: { line: 1 },
+      cell: ({ latencyMs }) => duration(latencyMs),
+    },
   ]
   const body = () => {
     if (fault) return <FaultBox error={fault} onRetry={() => void heads.refetch().then(() => rows.refetch())} />

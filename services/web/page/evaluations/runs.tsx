@@ -14,7 +14,7 @@ import { type Column, Grid } from '../parts/grid.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
-import { Change, figure, Trend } from './figures.tsx'
+import { Change, figure, placeOfScore, Trend } from './figures.tsx'
 import { NewRun } from './new-run.tsx'
 import { SavedComparisons } from './saved.tsx'
 import { maxRuns } from './search.ts'
@@ -107,6 +107,7 @@ export function EvaluationRuns() {
       head: <span className="hidden">Mark</span>,
       width: '2.4rem',
       isOwn: true,
+      narrow: { line: 1 },
       cell: ({ id, name }) => (
         <span className="mark-cell">
           <label>
@@ -125,6 +126,7 @@ export function EvaluationRuns() {
       name: 'status',
       head: <span className="hidden">Status</span>,
       width: '1.8rem',
+      narrow: { line: 1 },
       cell: ({ status }) => (
         <span className={`s-${status}`}>
           <Icon name={status} label={statusNames[status]} />
@@ -136,6 +138,7 @@ export function EvaluationRuns() {
       head: 'Run',
       width: 'minmax(17rem, 1.2fr)',
       isOwn: true,
+      narrow: { line: 1, grows: true },
       cell: (head) => (
         <Link {...target(head)} tabIndex={-1} className="plain">
           <T text={head.name === 'Evaluation.evaluate' ? `Run ${head.id.slice(-6)}` : head.name} />
@@ -146,13 +149,21 @@ export function EvaluationRuns() {
       name: 'evaluation',
       head: 'Evaluation',
       width: 'minmax(12rem, 1fr)',
+      narrow: { line: 2, grows: true },
       cell: (head) => <Ref text={head.evaluation} />,
     },
-    { name: 'model', head: 'Model', width: 'minmax(12rem, 1fr)', cell: (head) => <Ref text={head.model} /> },
+    {
+      name: 'model',
+      head: 'Model',
+      width: 'minmax(12rem, 1fr)',
+      narrow: { line: 2, grows: true },
+      cell: (head) => <Ref text={head.model} />,
+    },
     {
       name: 'when',
       head: 'Started',
       width: '11.2rem',
+      narrow: { line: 1 },
       cell: ({ startedAt }) => (
         <span className="second" title={`${startedAt} · ${age(startedAt)}`}>
           {moment(startedAt, zone)}
@@ -173,11 +184,12 @@ export function EvaluationRuns() {
       },
     },
     ...names.map(
-      (name): Column<RunHead> => ({
+      (name, place): Column<RunHead> => ({
         name: `score ${name}`,
         head: <T text={name} max={40} />,
         width: '11.2rem',
         isNumber: true,
+        narrow: placeOfScore(name, place),
         cell: (head) => {
           const value = scoreOf(head, name)
           const before = scoreOf(runBefore(all, head), name)

@@ -1,4 +1,4 @@
-// The pages of a project: links of the rail and keys that lead to them, from one table.
+// The pages of a project: links and keys that lead to them, from one table.
 import { Link, useLocation, useNavigate } from '@tanstack/react-router'
 import { type KeyName, keyTable } from '../key-table.ts'
 import { type Handlers, shownKey, useKeys } from '../keys.ts'
@@ -31,10 +31,10 @@ export const pages: readonly Page[] = [
   { to: '/p/$entity/$project/playground', label: 'Playground', icon: 'play', key: 'goPlayground' },
 ]
 
-type Project = { entity: string; project: string }
+export type ProjectHere = { entity: string; project: string }
 
 /** Handles the keys of the pages, where a project is open. */
-export function usePageKeys(project: Project | undefined): void {
+export function usePageKeys(project: ProjectHere | undefined): void {
   const navigate = useNavigate()
   const handlers: Handlers = {}
   if (project !== undefined)
@@ -42,7 +42,7 @@ export function usePageKeys(project: Project | undefined): void {
   useKeys(handlers)
 }
 
-export function PageLinks({ entity, project }: Project) {
+export function PageLinks({ entity, project }: ProjectHere) {
   const isOfDatasets = useLocation({ select: ({ search }) => (search as { class?: string }).class === 'datasets' })
   return pages.map(({ to, label, icon, key, search }) => (
     <Link
@@ -52,10 +52,9 @@ export function PageLinks({ entity, project }: Project) {
       search={search ?? {}}
       // Datasets are objects, and have a sign of their own.
       activeOptions={{ includeSearch: search !== undefined, exact: isOfDatasets && key === 'goObjects' }}
-      aria-label={label}
       title={`${label} (${shownKey(keyTable[key].keys[0]).join(' ')})`}
     >
-      <Icon name={icon} />
+      <Icon name={icon} /> <span className="word">{label}</span>
     </Link>
   ))
 }

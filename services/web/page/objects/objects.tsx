@@ -9,6 +9,7 @@ import { bytes, moment } from '../engine/format.ts'
 import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { type Column, Grid } from '../parts/grid.tsx'
+import { intoView } from '../parts/into-view.ts'
 import { Pager } from '../parts/pager.tsx'
 import { T } from '../parts/text.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
@@ -77,6 +78,7 @@ function Kinds({ kind, isOp, tz }: { kind: ObjectKind | undefined; isOp: boolean
           search={{ ...kept, ...search }}
           activeOptions={{ exact: true, explicitUndefined: true }}
           {...(isAt && { 'aria-current': 'page' })}
+          ref={isAt ? intoView : undefined}
           className={isAt ? 'at' : ''}
         >
           {label}
@@ -127,6 +129,7 @@ export function Objects() {
     head: objectId === undefined ? 'Versions' : 'Version',
     width: '8.8rem',
     isNumber: true,
+    narrow: { line: 2 },
     isOwn: objectId === undefined,
     cell: (version) =>
       objectId === undefined ? (
@@ -148,6 +151,7 @@ export function Objects() {
       head: objectId === undefined ? 'Name' : 'Digest',
       width: 'minmax(18rem, 2fr)',
       isOwn: true,
+      narrow: { line: 1, grows: true },
       cell: (version) => (
         <Link {...versionOf(version)} tabIndex={-1} className="plain">
           <T text={objectId === undefined ? version.object_id : version.digest} max={120} />
@@ -159,6 +163,7 @@ export function Objects() {
       name: 'class',
       head: 'Class',
       width: 'minmax(12rem, 1fr)',
+      narrow: { line: 2, grows: true },
       cell: ({ base_object_class, kind }) => (
         <span className="second">
           <T text={base_object_class ?? (kind === 'op' ? 'Op' : '–')} max={80} />
@@ -169,6 +174,7 @@ export function Objects() {
       name: 'tags',
       head: 'Tags and aliases',
       width: 'minmax(14rem, 1fr)',
+      narrow: { line: 2, grows: true },
       cell: ({ tags, aliases }) => <T text={[...(tags ?? []), ...(aliases ?? [])].join(', ')} max={120} />,
     },
     {
@@ -176,6 +182,7 @@ export function Objects() {
       head: 'Size',
       width: '8.8rem',
       isNumber: true,
+      narrow: { line: 2 },
       cell: ({ size_bytes }) => (size_bytes === null ? <span className="dim">–</span> : bytes(size_bytes)),
     },
     {
@@ -183,6 +190,7 @@ export function Objects() {
       head: 'Created',
       width: '13.6rem',
       isNumber: true,
+      narrow: { line: 1 },
       cell: ({ created_at }) => (
         <span className="second" title={created_at}>
           {moment(created_at, zone)}

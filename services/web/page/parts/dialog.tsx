@@ -4,9 +4,17 @@ import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { createPortal } from 'react-dom'
 import { Icon } from './icon.tsx'
 
-type DialogProps = { title: string; onClose(): void; children: ReactNode; className?: string; acts?: ReactNode }
+type DialogProps = {
+  title: string
+  onClose(): void
+  children: ReactNode
+  className?: string
+  acts?: ReactNode
+  /** A click beside it closes it. */
+  closesOutside?: boolean
+}
 
-export function Dialog({ title, onClose, children, className = '', acts }: DialogProps) {
+export function Dialog({ title, onClose, children, className = '', acts, closesOutside = false }: DialogProps) {
   const box = useRef<HTMLDialogElement>(null)
   const id = useId()
   // Before it leaves the document: only then does closing give the focus back.
@@ -20,7 +28,15 @@ export function Dialog({ title, onClose, children, className = '', acts }: Dialo
     return () => element?.close()
   }, [])
   return createPortal(
-    <dialog ref={box} className={className} aria-labelledby={id} onClose={onClose} onCancel={onClose}>
+    <dialog
+      ref={box}
+      className={className}
+      aria-labelledby={id}
+      onClose={onClose}
+      onCancel={onClose}
+      // What is beside it belongs to its backdrop; Escape is the key for that.
+      onClick={({ target }) => closesOutside && target === box.current && onClose()}
+    >
       <header>
         <h2 id={id}>{title}</h2>
         {acts}

@@ -15,6 +15,7 @@ const paths = {
   running: 'M8 2v2.5M8 11.5V14M2 8h2.5M11.5 8H14M3.8 3.8l1.7 1.7M10.5 10.5l1.7 1.7M3.8 12.2l1.7-1.7M10.5 5.5l1.7-1.7',
   descendant_error: 'M8 2.5 14.5 13.5H1.5ZM8 6.5v3M8 11.5v.1',
   calls: 'M2 3.5h12M2 8h12M2 12.5h7',
+  menu: 'M2 4h12M2 8h12M2 12h12',
   threads: 'M2 3h9v6H6l-2.5 2V9H2ZM7.5 11v1H10l2.5 2v-2H14V6h-1.5',
   search: 'M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10ZM10.7 10.7 14 14',
   filter: 'M2 3h12l-4.7 5.5V13l-2.6-1.5v-3Z',

@@ -94,6 +94,16 @@ export function Rows(props: RowsProps) {
   // Rows in view are drawn first.
   const [from, to] = within(useDeferredValue(overscan, 0))
 
+  // The row that is first in view stays so when rows become higher or lower.
+  const drawn = useRef({ height, offset })
+  useLayoutEffect(() => {
+    const element = box.current
+    const before = drawn.current
+    if (element && before.height !== height) element.scrollTop = ((before.offset / before.height) * height) / scale
+  }, [height, scale])
+  useLayoutEffect(() => {
+    drawn.current = { height, offset }
+  })
   useMainKeys(box, props.isMain === true)
   const look = () => {
     const element = box.current

@@ -1,6 +1,6 @@
 // The prompts of a project by their latest version.
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
@@ -74,6 +74,7 @@ export function Prompts() {
   const { entity, project, projectId } = useProject()
   const search = useSearch({ from: '/signed-in/p/$entity/$project/prompts' })
   const navigate = useNavigate({ from: '/p/$entity/$project/prompts' })
+  const router = useRouter()
   const zone = useZone(search.tz)
   const height = useRowHeight()
   const [at, setAt] = useState(0)
@@ -94,6 +95,8 @@ export function Prompts() {
       name: 'name',
       head: 'Name',
       width: 'minmax(18rem, 2fr)',
+      isOwn: true,
+      narrow: { line: 1, grows: true },
       cell: (version) => (
         <Link {...versionOf(version)} tabIndex={-1} className="plain">
           <T text={version.object_id} max={120} />
@@ -105,18 +108,21 @@ export function Prompts() {
       head: 'Latest version',
       width: '11rem',
       isNumber: true,
+      narrow: { line: 2 },
       cell: ({ version_index }) => `v${version_index}`,
     },
     {
       name: 'labels',
       head: 'Tags and aliases',
       width: 'minmax(14rem, 1fr)',
+      narrow: { line: 2, grows: true },
       cell: ({ object_id }) => <T text={labels?.get(object_id)?.join(', ') ?? ''} max={120} />,
     },
     {
       name: 'user',
       head: 'By',
       width: 'minmax(10rem, 1fr)',
+      narrow: { line: 2 },
       cell: (version) => (
         <span className="second">
           <T text={userOf(version) || '–'} max={60} />
@@ -128,6 +134,7 @@ export function Prompts() {
       head: 'Updated',
       width: '13.6rem',
       isNumber: true,
+      narrow: { line: 1 },
       cell: ({ created_at }) => (
         <span className="second" title={created_at}>
           {moment(created_at, zone)}
@@ -163,6 +170,7 @@ export function Prompts() {
           at={Math.min(at, prompts.length - 1)}
           onAt={setAt}
           onOpen={(version) => void navigate(versionOf(version))}
+          hrefOf={(version) => router.buildLocation(versionOf(version)).href}
         />
       </>
     )

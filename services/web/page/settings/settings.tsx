@@ -5,6 +5,7 @@ import { json } from '../api/client.ts'
 import { type Session, useSession } from '../api/session.ts'
 import { Frame } from '../frame/frame.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { intoView } from '../parts/into-view.ts'
 import { System } from '../system/system.tsx'
 import { AuditLog } from './audit.tsx'
 import { Keys } from './keys.tsx'
@@ -17,6 +18,7 @@ import { Secrets } from './secrets.tsx'
 import { groups, placeOf, type SectionId, sections } from './sections.ts'
 import { Users } from './users.tsx'
 import { You } from './you.tsx'
+import './sections.css'
 import './settings.css'
 
 const pages: Record<SectionId, (props: { projectId: string }) => React.ReactNode> = {
@@ -69,7 +71,9 @@ function Projects({ chosen }: { chosen: string }) {
   )
 }
 
-function Sections({ chosen, session }: { chosen: string; session: Session | undefined }) {
+type SectionsProps = { chosen: string; shownId: string; session: Session | undefined }
+
+function Sections({ chosen, shownId, session }: SectionsProps) {
   return (
     <nav className="sections" aria-label="Sections">
       {groups.map((group) => {
@@ -85,6 +89,7 @@ function Sections({ chosen, session }: { chosen: string; session: Session | unde
                 {...placeOf(id)}
                 search={chosen === '' ? {} : { project: chosen }}
                 activeOptions={{ includeSearch: false }}
+                ref={id === shownId ? intoView : undefined}
               >
                 <Icon name={icon} /> {label}
               </Link>
@@ -150,7 +155,7 @@ export function Settings() {
       }
     >
       <div className="settings">
-        <Sections chosen={chosen} session={session} />
+        <Sections chosen={chosen} shownId={section} session={session} />
         <div className="scroll">
           <div className="section">{body()}</div>
         </div>

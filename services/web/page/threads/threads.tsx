@@ -8,6 +8,7 @@ import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.t
 import { FaultBox } from '../parts/fault.tsx'
 import { type Column, Grid } from '../parts/grid.tsx'
 import { Icon } from '../parts/icon.tsx'
+import type { NarrowPlace } from '../parts/narrow-lines.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { T } from '../parts/text.tsx'
 import { useRowHeight, useZone } from '../preferences.ts'
@@ -45,10 +46,16 @@ export function Threads() {
     setAt(0)
     void navigate({ search: threadsSearch({ ...search, ...next, page: undefined }) })
   }
-  const sorted = (name: ThreadSort, width: string, cell: Column<ThreadRow>['cell']): Column<ThreadRow> => ({
+  const sorted = (
+    name: ThreadSort,
+    width: string,
+    cell: Column<ThreadRow>['cell'],
+    narrow?: NarrowPlace,
+  ): Column<ThreadRow> => ({
     name,
     width,
     cell,
+    ...(narrow && { narrow }),
     isNumber: true,
     sorted: sort === name ? 'descending' : 'none',
     head: (
@@ -70,6 +77,7 @@ export function Threads() {
       head: 'Thread',
       width: 'minmax(16rem, 1fr)',
       isOwn: true,
+      narrow: { line: 1, grows: true },
       cell: (thread) => (
         <Link {...target(thread)} tabIndex={-1} className="plain">
           <T text={thread.thread_id} max={120} />
@@ -80,16 +88,20 @@ export function Threads() {
       name: 'began',
       head: 'First input',
       width: 'minmax(20rem, 2fr)',
+      narrow: { line: 2, grows: true },
       cell: ({ first_turn_id }) => (
         <span className="second">
           <T text={began?.get(first_turn_id) ?? ''} />
         </span>
       ),
     },
-    sorted('turn_count', '7.2rem', ({ turn_count }) => count(turn_count)),
+    sorted('turn_count', '7.2rem', ({ turn_count }) => count(turn_count), { line: 2, label: sorts.turn_count }),
     sorted('start_time', '12rem', ({ start_time }) => when(start_time)),
-    sorted('last_updated', '12rem', ({ last_updated }) => when(last_updated)),
-    sorted('p50_turn_duration_ms', '10.4rem', ({ p50_turn_duration_ms }) => took(p50_turn_duration_ms)),
+    sorted('last_updated', '12rem', ({ last_updated }) => when(last_updated), { line: 1 }),
+    sorted('p50_turn_duration_ms', '10.4rem', ({ p50_turn_duration_ms }) => took(p50_turn_duration_ms), {
+      line: 2,
+      label: sorts.p50_turn_duration_ms,
+    }),
     sorted('p99_turn_duration_ms', '9.6rem', ({ p99_turn_duration_ms }) => took(p99_turn_duration_ms)),
   ]
   const shown = () => {

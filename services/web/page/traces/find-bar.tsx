@@ -4,6 +4,7 @@ import { count, plural } from '../engine/format.ts'
 import { spanKinds, statusNames } from '../engine/rows.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { statuses, type Tree } from '../engine/tree.ts'
+import { Bar } from '../parts/bar.tsx'
 import { modeNames, nextMode, type TraceSearch } from './search.ts'
 import type { PayloadSearch } from './use-payload-search.ts'
 
@@ -75,7 +76,7 @@ function PayloadsState({ found, isLooking, isCut, fault }: PayloadSearch) {
 /** The search in the trace, and the choice of the spans in the tree. */
 export function FindBar({ finder, tree, search, onChange, onEnter, payloads }: FindBarProps) {
   return (
-    <div className="bar" role="search">
+    <Bar role="search">
       <input
         ref={finder}
         type="search"
@@ -127,6 +128,6 @@ export function FindBar({ finder, tree, search, onChange, onEnter, payloads }: F
       >
         critical path
       </button>
-    </div>
+    </Bar>
   )
 }

@@ -1,0 +1,81 @@
+// Menu of the preferences that this browser stores, and of sign-out.
+import { useNavigate } from '@tanstack/react-router'
+import { signOut, useSession } from '../api/session.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Menu } from '../parts/menu.tsx'
+import { choices, localZone, type Preference, setPreference, usePreference } from '../preferences.ts'
+import { openKeySheet } from './dialogs.tsx'
+
+const labels: Record<Preference, string> = {
+  theme: 'Theme',
+  density: 'Rows',
+  zone: 'Times',
+  wrap: 'Long lines',
+  markdown: 'Answers as Markdown',
+  letterKeys: 'Single-letter keys',
+  rail: 'Navigation in wide windows',
+}
+
+export function Choice({ name }: { name: Preference }) {
+  const value = usePreference(name)
+  const shown = (one: string) => (one === 'local' ? localZone() : one)
+  return (
+    <fieldset style={{ border: 0, margin: 0, padding: '2px 8px 8px' }}>
+      <legend className="dim">{labels[name]}</legend>
+      <div className="seg">
+        {choices[name].map((one) => (
+          <button key={one} type="button" aria-pressed={one === value} onClick={() => setPreference(name, one)}>
+            {shown(one)}
+          </button>
+        ))}
+      </div>
+    </fieldset>
+  )
+}
+
+export function PreferencesMenu() {
+  const { data: session } = useSession()
+  const navigate = useNavigate()
+  const leave = async () => {
+    await signOut()
+    await navigate({ to: '/sign-in' })
+  }
+  return (
+    <Menu
+      label="Preferences"
+      button={
+        <>
+          <Icon name="person" /> <span className="word">Preferences</span>
+        </>
+      }
+    >
+      {(close) => (
+        <>
+          <h3>Preferences of this browser</h3>
+          {(Object.keys(choices) as Preference[]).map((name) => (
+            <Choice key={name} name={name} />
+          ))}
+          <hr />
+          <button
+            type="button"
+            className="item"
+            onClick={() => {
+              close()
+              openKeySheet()
+            }}
+          >
+            <Icon name="help" /> Keyboard shortcuts
+          </button>
+          <button type="button" className="item" onClick={() => void leave()}>
+            <Icon name="leave" /> Sign out {session?.user_id && <span className="dim">{session.user_id}</span>}
+          </button>
+          {session && (
+            <p className="dim" style={{ padding: '4px 8px' }}>
+              Callhouse {session.server.version}
+            </p>
+          )}
+        </>
+      )}
+    </Menu>
+  )
+}
