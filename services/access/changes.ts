@@ -26,7 +26,7 @@ export function throwUnlessAdminOn({ access = {} }: Caller, scope: string): void
 
 /** @throws Fault 403: nobody gives what he does not hold */
 export function throwUnlessHeldBy({ access = {} }: Caller, wanted: Access): void {
-  if (!isWithin(wanted, access)) throw fault(403, 'This is more than the rights of your key')
+  if (!isWithin(wanted, access)) throw fault(403, 'Your key does not have these permissions')
 }
 
 /** Makes the changes of routes, each worked out from the state that those before have left. */

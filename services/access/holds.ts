@@ -26,7 +26,7 @@ export function createHoldRoutes({ directory, now = Date.now }: AccessDeps, chan
       name: 'holds.list',
       method: 'GET',
       path,
-      summary: 'What of a project is held: nothing removes it',
+      summary: 'Legal holds of a project: data under a hold is never deleted',
       query: pageQuery,
       body: { type: 'none' },
       response: null,
@@ -48,7 +48,8 @@ export function createHoldRoutes({ directory, now = Date.now }: AccessDeps, chan
       name: 'holds.create',
       method: 'POST',
       path,
-      summary: 'Holds calls, traces, threads or all of a project: nothing removes them until an owner releases them',
+      summary:
+        'Creates a legal hold on calls, traces, threads or all of a project: the data is not deleted until an owner releases the hold',
       body: { type: 'json', schema: holdRequest, check: 'schema', maxBytes: maxItemBytes },
       response: holdResponse,
       async handle(context) {
@@ -73,7 +74,7 @@ export function createHoldRoutes({ directory, now = Date.now }: AccessDeps, chan
         const projectId = projectOf(context)
         const id = context.params.id ?? ''
         await change(context.caller, (before) => {
-          if (before.holds.get(id)?.scope !== projectId) throw fault(404, `There is no hold ${id}`)
+          if (before.holds.get(id)?.scope !== projectId) throw fault(404, `Hold ${id} not found`)
           return { changes: [{ key: itemKey('hold', id), value: null }] }
         })
         return { json: { released_at: new Date(now()).toISOString() } }

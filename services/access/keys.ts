@@ -80,7 +80,7 @@ function throwIfLooser(state: DirectoryState, { keyId = '' }: Caller, limits: Ke
   for (const name of limitNames) {
     const most = limitsOfKey(state, keyId)?.[name]
     const given = limits?.[name]
-    if (most && !(given && given <= most)) throw fault(403, `Your key has ${name} of ${most}, and gives no more`)
+    if (most && !(given && given <= most)) throw fault(403, `Your key has ${name} of ${most} and cannot grant more`)
   }
 }
 
@@ -103,7 +103,7 @@ function addressesGivenBy(state: DirectoryState, { keyId = '' }: Caller, asked: 
   const own = state.keys.get(keyId)?.addresses
   if (own === undefined) return asked
   const isBeyond = asked.some((range) => !own.some((one) => isRangeWithin(range, one)))
-  if (isBeyond) throw fault(403, `Your key counts from ${own.join(', ')}, and gives none that counts from elsewhere`)
+  if (isBeyond) throw fault(403, `Your key is limited to ${own.join(', ')} and cannot create keys for other addresses`)
   return asked.length === 0 ? own : asked
 }
 
@@ -128,13 +128,13 @@ function throwUnlessInRoles(state: DirectoryState, userId: string, wanted: Acces
     if (lacking.length === 0) continue
     const nothing = lacking.length === all.length ? ', so this key could do nothing there' : ''
     const roles = `The roles of ${userId} do not include ${lacking.join(', ')} on ${scope}${nothing}`
-    throw fault(409, `${roles}. Grant a role that does (PUT /grants), or leave it out of the key`)
+    throw fault(409, `${roles}. Grant a role that includes it (PUT /grants), or remove it from the key`)
   }
 }
 
 /** Users of CALLHOUSE_KEYS are not in the directory: nothing that is there could end their keys. */
 const onlyConfigured = (userId: string): string =>
-  `${userId} is named by CALLHOUSE_KEYS alone and has no keys besides: make a user (POST /users), and a key of it (POST /keys)`
+  `${userId} exists only in CALLHOUSE_KEYS and cannot have other keys: create a user (POST /users) and a key for it (POST /keys)`
 
 const everywhere = ['0.0.0.0/0', '::/0']
 const withoutProject = { withoutProject: true } as const
@@ -152,14 +152,14 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
     directory.look()
     return directory.state()
   }
-  const unknown = (id: string) => fault(404, `There is no key ${id}`)
+  const unknown = (id: string) => fault(404, `Key ${id} not found`)
 
   /** @throws Fault 404 for a key of which the caller administers nothing, 403 for one that opens more */
   function administered(before: DirectoryState, id: string, { access = {} }: Caller): KeyValue {
     const key = before.keys.get(id)
     if (key === undefined || !key.scopes.some((scope) => allowsOn(access, 'admin', scope))) throw unknown(id)
     if (!isWithin(accessOfKey(key), access) || !key.scopes.every((scope) => allowsOn(access, 'admin', scope)))
-      throw fault(403, 'This key may do more than yours administers')
+      throw fault(403, 'This key has permissions that your key does not administer')
     return key
   }
 
@@ -216,7 +216,7 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
       name: 'keys.list',
       method: 'GET',
       path: '/keys',
-      summary: 'Keys of what the key administers, never texts',
+      summary: 'Keys for the projects that the key administers, without their texts',
       line: keyResponse,
       async handle(context) {
         const { access = {} } = context.caller
@@ -234,7 +234,7 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
       name: 'keys.create',
       method: 'POST',
       path: '/keys',
-      summary: 'Makes a key of a user, whose roles hold all of its actions, and tells its text, once',
+      summary: 'Creates a key for a user whose roles include all of its actions. Returns its text once',
       body: { type: 'json', schema: newKeyRequest, check: 'schema', maxBytes: maxItemBytes },
       response: madeKeyResponse,
       async handle({ input, caller }) {
@@ -249,7 +249,7 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
       method: 'POST',
       path: '/keys/{id}/rotate',
       summary:
-        'A successor that may do the same, and lasts no longer than the key that asks; the key itself counts for some hours more',
+        'Rotates a key: a new key with the same permissions, which lasts no longer than the key that asks. The old key works for some more hours',
       body: { type: 'json', schema: rotateRequest, check: 'schema', optional: true, maxBytes: maxItemBytes },
       response: madeKeyResponse,
       async handle(context) {
@@ -271,14 +271,14 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
       name: 'keys.limits_update',
       method: 'PUT',
       path: '/keys/{id}/limits',
-      summary: 'Limits of a key: replaces those that it has; 0 = none',
+      summary: 'Sets the limits of a key, replacing earlier ones; 0 = no limit',
       body: { type: 'json', schema: keyLimitsRequest, check: 'schema', maxBytes: maxItemBytes },
       response: keyLimitsResponse,
       async handle(context) {
         const { caller, input } = context
         const { limits } = await change(caller, (before) => {
           administered(before, idOf(context), caller)
-          if (idOf(context) === caller.keyId) throw fault(403, 'A key does not change its own limits')
+          if (idOf(context) === caller.keyId) throw fault(403, 'A key cannot change its own limits')
           const limits = limitsGivenBy(before, caller, input)
           return { limits, changes: [{ key: itemKey('key-limits', idOf(context)), value: limits }] }
         })
@@ -290,7 +290,7 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
       name: 'keys.delete',
       method: 'DELETE',
       path: '/keys/{id}',
-      summary: 'Revokes a key, and the sessions that were made with it',
+      summary: 'Revokes a key and ends the sessions signed in with it',
       body: { type: 'none' },
       response: revokedResponse,
       handle: async (context) =>
@@ -301,7 +301,7 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
       name: 'me.keys',
       method: 'GET',
       path: '/me/keys',
-      summary: 'Own keys that may do no more than this one',
+      summary: 'Your keys with no more permissions than this one',
       line: keyResponse,
       async handle(context) {
         const known = state()
@@ -318,7 +318,7 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
       name: 'me.keys_create',
       method: 'POST',
       path: '/me/keys',
-      summary: 'Makes a key of one’s own, that may do no more and lasts no longer than this one',
+      summary: 'Creates a key of your own, with no more permissions and no longer life than this one',
       body: { type: 'json', schema: ownKeyRequest, check: 'schema', maxBytes: maxItemBytes },
       response: madeKeyResponse,
       async handle({ input, caller }) {
@@ -332,7 +332,7 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
       name: 'me.keys_delete',
       method: 'DELETE',
       path: '/me/keys/{id}',
-      summary: 'Revokes a key of one’s own',
+      summary: 'Revokes one of your own keys',
       body: { type: 'none' },
       response: revokedResponse,
       handle: async (context) =>
@@ -345,7 +345,7 @@ export function createKeyRoutes({ directory, config, keyUses, now = Date.now }: 
       name: 'me.sessions_end',
       method: 'DELETE',
       path: '/me/sessions',
-      summary: 'Ends all own sessions',
+      summary: 'Ends all your sessions',
       body: { type: 'none' },
       response: revokedResponse,
       async handle({ caller }) {

@@ -56,8 +56,8 @@ function shownUser(state: DirectoryState, id: string, { access = {}, userId }: C
  */
 export function throwUnlessOver(state: DirectoryState, id: string, caller: Caller, now: number): void {
   const { access = {} } = caller
-  if (shownUser(state, id, caller, now) === undefined) throw fault(404, `There is no user ${id}`)
-  if (id === caller.userId) throw fault(403, 'Nobody changes himself: another admin does')
+  if (shownUser(state, id, caller, now) === undefined) throw fault(404, `User ${id} not found`)
+  if (id === caller.userId) throw fault(403, 'You cannot change yourself; another admin can')
   const granted = grantsOf(state, id, now)
   const entity = state.users.get(id)?.entity ?? id
   if (isOfAnother(access, id, entity))
@@ -100,7 +100,7 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
       name: 'users.list',
       method: 'GET',
       path: '/users',
-      summary: 'Users of what the key administers',
+      summary: 'Users with roles on what the key administers',
       query: pageQuery,
       body: { type: 'none' },
       response: null,
@@ -117,7 +117,7 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
       name: 'users.create',
       method: 'POST',
       path: '/users',
-      summary: 'Makes a user that is granted nothing yet',
+      summary: 'Creates a user without roles',
       body: { type: 'json', schema: userRequest, check: 'schema', maxBytes: maxItemBytes },
       response: userResponse,
       async handle({ input, caller }) {
@@ -125,7 +125,7 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
         const { access = {} } = caller
         if (input.entity !== undefined && !Object.keys(access).some((scope) => isInEntity(access, scope, entity)))
           throw fault(403, `Key has no right to admin in ${entity}`)
-        if (isConfigured(id)) throw fault(409, `There is a user ${id} already`)
+        if (isConfigured(id)) throw fault(409, `User ${id} already exists`)
         await change(caller, (before) => {
           const share = shareOf(before, caller, entity)
           const more = { ...(name !== undefined && { name }), ...(share !== undefined && { share_of: share }) }
@@ -137,9 +137,9 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
     switchRoute(true, {
       name: 'users.off',
       path: '/users/{id}/off',
-      summary: 'Switches a user off: none of its keys and sessions counts',
+      summary: 'Deactivates a user: its keys and sessions stop working',
     }),
-    switchRoute(false, { name: 'users.on', path: '/users/{id}/on', summary: 'Switches a user on again' }),
+    switchRoute(false, { name: 'users.on', path: '/users/{id}/on', summary: 'Activates a user again' }),
     route({
       ...withoutProject,
       name: 'users.delete',
@@ -160,7 +160,7 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
       name: 'grants.list',
       method: 'GET',
       path: '/grants',
-      summary: 'Grants on a scope and on what lies in it',
+      summary: 'Grants on a scope and on everything below it',
       query: grantsQuery,
       body: { type: 'none' },
       response: null,
@@ -184,13 +184,13 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
       name: 'grants.set',
       method: 'PUT',
       path: '/grants',
-      summary: 'The role of a user on a scope, null for none',
+      summary: 'Sets the role of a user on a scope; null removes it',
       body: { type: 'json', schema: grantRequest, check: 'schema', maxBytes: maxItemBytes },
       response: grantResponse,
       async handle({ input, caller }) {
         const { user_id: userId, scope, role } = input
         throwUnlessAdminOn(caller, scope)
-        if (userId === caller.userId) throw fault(403, 'Nobody changes his own grants: another admin does')
+        if (userId === caller.userId) throw fault(403, 'You cannot change your own grants; another admin can')
         await change(caller, (before) => {
           throwUnlessUser(before, userId)
           const held = before.grants.get(userId)?.get(scope)

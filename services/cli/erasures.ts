@@ -41,7 +41,7 @@ export async function listErasures(config: Config, project: string): Promise<voi
 
 export async function showErasure(config: Config, id: string): Promise<void> {
   const [receipt] = (await asking(config, (ask) => ask('erasures.show', [id]))) as Receipt[]
-  if (receipt === undefined) throw new UsageError(`There is no erasure ${id}`)
+  if (receipt === undefined) throw new UsageError(`Erasure ${id} not found`)
   print(JSON.stringify(receipt, null, 2))
 }
 

@@ -52,7 +52,7 @@ export async function addHold(config: Config, project: string, flag: (name: stri
 
 export async function releaseHold(config: Config, id: string): Promise<void> {
   await withDirectory(config, async (directory) => {
-    if (!directory.state().holds.has(id)) throw new UsageError(`There is no hold ${id}`)
+    if (!directory.state().holds.has(id)) throw new UsageError(`Hold ${id} not found`)
     await directory.append([{ key: itemKey('hold', id), value: null }], 'command')
   })
   print(`hold ${id} is released`)

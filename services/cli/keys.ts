@@ -99,6 +99,6 @@ export async function printRotatedKey(config: Config, id: string, overlapHours: 
 }
 
 export async function revokeKey(config: Config, id: string): Promise<void> {
-  if (!(await withKeys(config, (keys) => keys.revoke(id)))) throw new UsageError(`There is no key ${id}`)
+  if (!(await withKeys(config, (keys) => keys.revoke(id)))) throw new UsageError(`Key ${id} not found`)
   print('revoked')
 }

@@ -34,7 +34,7 @@ export async function setKeyLimits(config: Config, [id = '', ...words]: string[]
   const limits = await withKeys(config, async (_, directory) => {
     directory.look()
     const state = directory.state()
-    if (!state.keys.has(id)) throw new UsageError(`There is no key ${id}`)
+    if (!state.keys.has(id)) throw new UsageError(`Key ${id} not found`)
     const all = { ...limitsOfKey(state, id), ...given }
     if (given !== undefined) await directory.append([{ key: itemKey('key-limits', id), value: all }], 'command')
     return all

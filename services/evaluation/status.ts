@@ -85,7 +85,7 @@ export function createEvaluationStatusRoutes(deps: EvaluationDeps & { calls: Eva
         const headers = await calls.waitToRead(context)
         const call = await calls.read(context, projectId, input.call_id)
         if (call === null) return { json: { status: { code: 'not_found' } }, headers }
-        if (nameOfOp(call.opName) !== opNames.run) throw fault(400, `The call is no ${opNames.run}`)
+        if (nameOfOp(call.opName) !== opNames.run) throw fault(400, `The call is not an ${opNames.run}`)
         return { jsonText: `{"status":${await statusText(context, projectId, call)}}`, headers }
       },
     }),

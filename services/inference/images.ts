@@ -79,7 +79,7 @@ function membersOf(bytes: Buffer): Members {
   } catch {
     // The same as another value.
   }
-  if (found === null) throw new Fault(502, { reason: 'The provider answered no JSON object' })
+  if (found === null) throw new Fault(502, { reason: 'The provider did not answer a JSON object' })
   return found
 }
 
@@ -263,7 +263,7 @@ export const imageRoute = (deps: InferenceRunDeps): Route =>
     name: 'images.create',
     method: 'POST',
     path: '/image/create',
-    summary: 'Images by the provider that the name of the model tells, stored as files',
+    summary: 'Images from the provider inferred from the model name, stored as files',
     body: { type: 'json', schema: imageCreateRequest, check: 'schema' },
     response: imageCreateResponse,
     topics: ['calls', 'files'],

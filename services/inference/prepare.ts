@@ -78,7 +78,7 @@ export function credentialParts(request: CredentialFields): CredentialParts {
   const credentials = text === undefined ? undefined : parseCredentials(text)
   const given = Object.entries(request.extra_headers ?? {}).filter(([, value]) => value !== null)
   if (given.length > maxHeaders)
-    throw inferenceFault(400, `extra_headers must not hold more than ${maxHeaders} headers`, {
+    throw inferenceFault(400, `extra_headers must not have more than ${maxHeaders} headers`, {
       param: 'extra_headers',
     })
   const sent = Object.fromEntries(given.map(([name, value]): [string, string] => [name, String(value)]))
@@ -89,7 +89,7 @@ export function credentialParts(request: CredentialFields): CredentialParts {
     const own = text === undefined || credentials === undefined ? [] : credentialSecrets(text, credentials)
     return { credentials, headers, secrets: [...own, ...hidden, ...hidden.map((value) => value.replace(/^\w+ /, ''))] }
   } catch (error) {
-    throw inferenceFault(400, `extra_headers must not hold ${(error as Error).message}`, { param: 'extra_headers' })
+    throw inferenceFault(400, `extra_headers must not contain ${(error as Error).message}`, { param: 'extra_headers' })
   }
 }
 

@@ -63,7 +63,7 @@ async function readProvider(
             as,
           )
         : undefined
-    if (found === undefined) throw badConfig('the ref of the model leads to no Provider')
+    if (found === undefined) throw badConfig('the ref of the model is not a Provider')
     return found
   }
   const found = await readStoredObject(invoke, { projectId, objectId: provider, version: named }, as)
@@ -79,11 +79,11 @@ async function readProvider(
 
 function headersOf(sent: object): Record<string, string> {
   const wrong = Object.entries(sent).find(([name, value]) => typeof value !== 'string' || isMetadataHeader(name))
-  if (wrong !== undefined) throw badConfig(`extra_headers must not hold ${wrong[0]}`)
+  if (wrong !== undefined) throw badConfig(`extra_headers must not contain ${wrong[0]}`)
   try {
     return sendable(sent as Record<string, string>, ofRouting)
   } catch (error) {
-    throw badConfig(`extra_headers must not hold ${(error as Error).message}`)
+    throw badConfig(`extra_headers must not contain ${(error as Error).message}`)
   }
 }
 
@@ -104,12 +104,12 @@ export async function resolveProjectModel(
   const wanted = asked(name, projectId)
   const model = await readStoredObject(deps.invoke, wanted.model, as)
   if (model === undefined) throw notFound(`The model ${name.slice(0, 200)}`)
-  if (model.baseClass !== 'ProviderModel') throw badConfig(`${model.objectId} is no ProviderModel`)
+  if (model.baseClass !== 'ProviderModel') throw badConfig(`${model.objectId} is not a ProviderModel`)
   const modelValue = valueIn(model)
   if (typeof modelValue.provider !== 'string' || modelValue.provider === '')
-    throw badConfig(`${model.objectId} names no provider`)
+    throw badConfig(`${model.objectId} has no provider`)
   const provider = await readProvider(deps, wanted, modelValue.provider, as)
-  if (provider.baseClass !== 'Provider') throw badConfig(`${provider.objectId} is no Provider`)
+  if (provider.baseClass !== 'Provider') throw badConfig(`${provider.objectId} is not a Provider`)
   const { base_url, api_key_name = '', extra_headers, return_type } = valueIn(provider)
   if (typeof base_url !== 'string') throw badConfig('base_url must be a text')
   const { allowPrivateNetworks: allowPrivate } = deps.config

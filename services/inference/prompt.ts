@@ -39,7 +39,7 @@ export async function promptMessages(
   const isPrompt = [found.baseClass, found.leafClass].some((name) => name !== null && promptClasses.has(name))
   const { val } = found
   if (!isPrompt || typeof val !== 'object' || val === null || Array.isArray(val))
-    throw inferenceFault(400, `The object ${shown} is no prompt`, { param })
+    throw inferenceFault(400, `The object ${shown} is not a prompt`, { param })
   const messages = (val as { messages?: unknown }).messages ?? []
   if (!Array.isArray(messages)) throw inferenceFault(400, `The prompt ${shown} has no list of messages`, { param })
   return messages

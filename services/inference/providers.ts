@@ -164,7 +164,7 @@ function providersOf(content: FileContent): Providers {
   for (const [name, own] of Object.entries(content.models ?? {})) {
     const { provider, model, api_key_name } = typeof own === 'string' ? { provider: own } : { ...own }
     if (provider !== 'default' && !byName.has(provider))
-      throw new Error(`models.${name} names no provider: ${provider}`)
+      throw new Error(`models.${name} has an unknown provider: ${provider}`)
     models.set(name, { provider, model: model ?? bareModel(provider, name), keyName: api_key_name })
   }
   checkOrigins(content, byName)

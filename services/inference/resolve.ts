@@ -79,7 +79,7 @@ function azureTarget(deps: ResolveDeps, provider: Provider, model: string, asked
   const apiVersion = asked.apiVersion ?? secretOf(deps, 'AZURE_API_VERSION', { projectId })
   const query = `?${new URLSearchParams({ 'api-version': apiVersion })}`
   // These two would change the path.
-  if (/^\.{1,2}$/.test(model)) throw inferenceFault(404, 'There is no such deployment', { code: 'model_not_found' })
+  if (/^\.{1,2}$/.test(model)) throw inferenceFault(404, 'Deployment not found', { code: 'model_not_found' })
   return {
     provider: provider.name,
     model,

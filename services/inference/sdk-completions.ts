@@ -87,7 +87,7 @@ export const sdkCompletionRoutes = (deps: InferenceRunDeps): Route[] => [
     name: 'completions.create',
     method: 'POST',
     path: '/completions/create',
-    summary: 'A completion for SDKs; what the provider refuses is answered inside a 200',
+    summary: 'A completion for SDKs; errors of the provider are returned in the body with status 200',
     body: { type: 'json', schema: completionsCreateRequest, check: 'schema' },
     response: completionsCreateResponse,
     topics: ['calls'],

@@ -13,7 +13,7 @@ export function createSlots(
       const count = taken.get(projectId) ?? 0
       const limit = Math.min(ofServer ?? Number.POSITIVE_INFINITY, ofProject(projectId) || Number.POSITIVE_INFINITY)
       if (count >= limit) {
-        const full = inferenceFault(429, `More than ${limit} inference requests of this project at one time`, {
+        const full = inferenceFault(429, `More than ${limit} concurrent inference requests for this project`, {
           code: 'concurrency_limit',
           headers: { 'Retry-After': '1' },
         })

@@ -45,7 +45,7 @@ export type Upstream = { send(asked: UpstreamRequest): Promise<UpstreamAnswer> }
 
 const connectTimeoutMs = 10_000
 
-const forbidden = new UpstreamFailure('forbidden', 'The address of the provider must be a public one')
+const forbidden = new UpstreamFailure('forbidden', 'The address of the provider must be public')
 const timedOut = new UpstreamFailure('timeout', 'The provider did not answer in time')
 const gone = new UpstreamFailure('gone', 'client disconnected')
 

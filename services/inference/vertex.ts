@@ -42,7 +42,7 @@ function signedAssertion(credentials: Credentials, audience: string): string {
     throw inferenceFault(400, 'The private_key of cloud_credentials is not readable', { param: 'cloud_credentials' })
   }
   if (key.asymmetricKeyType !== 'rsa')
-    throw inferenceFault(400, 'The private_key of cloud_credentials is no RSA key', { param: 'cloud_credentials' })
+    throw inferenceFault(400, 'The private_key of cloud_credentials is not an RSA key', { param: 'cloud_credentials' })
   const now = Math.floor(Date.now() / 1000)
   const claims = { iss: textOf(credentials, 'client_email'), scope, aud: audience, iat: now, exp: now + tokenSeconds }
   const signed = `${encode({ alg: 'RS256', typ: 'JWT' })}.${encode(claims)}`
@@ -96,6 +96,6 @@ export function vertexBaseUrl(credentials: Credentials): string {
   const project = encodeURIComponent(textOf(credentials, 'project_id').toWellFormed())
   const { location = 'us-central1' } = credentials
   if (typeof location !== 'string' || !/^[a-z0-9-]{1,40}$/.test(location))
-    throw inferenceFault(400, 'The location of cloud_credentials is none', { param: 'cloud_credentials' })
+    throw inferenceFault(400, 'The location of cloud_credentials is not valid', { param: 'cloud_credentials' })
   return `https://${location}-aiplatform.googleapis.com/v1/projects/${project}/locations/${location}/endpoints/openapi`
 }

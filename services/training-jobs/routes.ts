@@ -44,7 +44,7 @@ export function createTrainingRoutes(deps: TrainingDeps): Route[] {
       name: 'training_jobs.create_sft',
       method: 'POST',
       path: '/v1/preview/sft-training-jobs',
-      summary: 'Stores a job of supervised fine-tuning, which waits for an executor',
+      summary: 'Stores a job of supervised fine-tuning for an executor',
       body: { type: 'json', schema: sftTrainingJobRequest, check: 'schema' },
       response: sftTrainingJobResponse,
       topics: ['training_jobs'],

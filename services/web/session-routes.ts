@@ -92,7 +92,7 @@ export function createSessionRoutes({
         if (holder === undefined) {
           guesses.add(address, context.input.key)
           logger.warn({ request: context.requestId, address }, 'sign-in with an unknown key')
-          throw fault(401, 'This key is not known here')
+          throw fault(401, 'Unknown API key. Check that you copied all of it')
         }
         throwUnlessFrom(holder, address)
         const refusal = sessions.refusal(via)

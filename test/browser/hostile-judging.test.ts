@@ -255,7 +255,7 @@ it('dashboards: names, titles and groups of a project’s own, in every form', a
   const obj = { project_id: project, object_id: 'dashboard-hostile', val }
   await world.server.send('/obj/create', { obj })
   await open('/dashboard?board=dashboard-hostile', '.charts section')
-  await page.getByText('1 charts of it are of kinds').waitFor()
+  await page.getByText('1 chart not shown').waitFor()
   expect(await faultsOf('a dashboard')).toEqual([])
   await page.getByRole('button', { name: 'Custom dashboards' }).click()
   await page.locator('.menu .item').first().waitFor()

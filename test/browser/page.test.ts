@@ -34,7 +34,7 @@ describe('signing in', () => {
     await fresh.goto(`${world.url}${home}`)
     await fresh.getByLabel('API key').fill('wrong')
     await fresh.keyboard.press('Enter')
-    await fresh.getByRole('alert').getByText('This key is not known here').waitFor()
+    await fresh.getByRole('alert').getByText('Unknown API key. Check that you copied all of it').waitFor()
     // The browser tells of every 401 itself.
     expect(faults.splice(0).filter((line) => !line.includes('401'))).toEqual([])
     await fresh.getByLabel('API key').fill('test-key')

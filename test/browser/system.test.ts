@@ -78,7 +78,7 @@ it('the system page shows refused rows with their reason, their place and what t
   await page.goto(`${world.url}/system`)
   const rows = page.getByRole('table', { name: 'Dead letters' }).getByRole('row')
   await expectSoon(() => rows.count()).toBe(51)
-  await page.getByText('51 rows, the latest first.').waitFor()
+  await page.getByText('51 rows, newest first.').waitFor()
   await page.getByRole('button', { name: 'Next' }).click()
   await expectSoon(() => rows.count()).toBe(2)
   expect(await page.evaluate(strangeElements)).toEqual([])

@@ -24,6 +24,6 @@ describe(`projects of the Python SDK ${sdkVersion}`, () => {
     expect(report.files).toBeGreaterThan(0)
     expect([report.after[3], report.only_files]).toEqual([report.files, [0, 0, 0, report.files]])
     expect(report.retention).toBeNull()
-    expect(report.scored).toEqual([501, expect.stringContaining('not run over calls')])
+    expect(report.scored).toEqual([501, expect.stringContaining('cannot be run over calls')])
   })
 })

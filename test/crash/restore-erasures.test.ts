@@ -110,6 +110,6 @@ it('holds are made, listed and released by command, and mistakes are said', asyn
   await expect(holds('add', project)).rejects.toThrow('reason')
   await expect(holds('add', 'entity', '--reason', 'r')).rejects.toThrow('is no <entity>/<project>')
   expect(await holds('release', id)).toContain('is released')
-  await expect(holds('release', id)).rejects.toThrow(`There is no hold ${id}`)
+  await expect(holds('release', id)).rejects.toThrow(`Hold ${id} not found`)
   expect(await holds('list')).toBe('')
 })

@@ -129,7 +129,7 @@ describe('a poison row among ten thousand', () => {
   it('is shown with its row', async () => {
     const shown = await ask<DeadLetter>('show', letter.id)
     expect(JSON.parse(shown.row)).toMatchObject({ id: idOf(poisoned), inputs: { n: poisoned, marker } })
-    await expect(ask('show', 'nothing')).rejects.toThrow('There is no dead letter nothing')
+    await expect(ask('show', 'nothing')).rejects.toThrow('Dead letter nothing not found')
     await expect(ask('burn', letter.id)).rejects.toThrow('Unknown command')
   })
 
@@ -149,7 +149,7 @@ describe('a poison row among ten thousand', () => {
     })
     expect([replay.status, await replay.text()]).toEqual([
       404,
-      expect.stringContaining('There is no dead letter nothing'),
+      expect.stringContaining('Dead letter nothing not found'),
     ])
   })
 
@@ -160,7 +160,7 @@ describe('a poison row among ten thousand', () => {
     expect(JSON.parse((await cli('show', letter.id)).stdout)).toMatchObject(letter)
     expect(await cli('show', 'nothing')).toMatchObject({
       code: 2,
-      stderr: 'callhouse: There is no dead letter nothing\n',
+      stderr: 'callhouse: Dead letter nothing not found\n',
     })
     expect(await cli('show')).toMatchObject({ code: 2 })
   })

@@ -169,5 +169,5 @@ it('a request for an erasure is refused when it names nothing, or two things', a
   const { status, body } = await erase(server, told)
   expect([status, JSON.stringify(body)]).toEqual([422, expect.stringContaining('files that erased calls alone name')])
   expect(JSON.stringify(body)).toContain('not erased by digests')
-  expect(JSON.stringify(await readErasure(server, project, 'none'))).toContain('There is no erasure none')
+  expect(JSON.stringify(await readErasure(server, project, 'none'))).toContain('Erasure none not found')
 })

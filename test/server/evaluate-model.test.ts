@@ -267,9 +267,9 @@ describe('an evaluation', () => {
     expect(around.output).toMatchObject({
       output: 'a {brace} and {{two}}',
       scores: {},
-      failures: { scores: { LLMAsAJudgeScorer: 'The completion is no valid JSON' } },
+      failures: { scores: { LLMAsAJudgeScorer: 'The completion is not valid JSON' } },
     })
-    expect(parts.at(-1)).toMatchObject({ exception: 'The completion is no valid JSON', output: null })
+    expect(parts.at(-1)).toMatchObject({ exception: 'The completion is not valid JSON', output: null })
   })
 })
 

@@ -144,7 +144,7 @@ describe('explain-cost', () => {
     const asked = { project_id, call_id: id(1) }
     expect(await server.send('/cost/explain', asked)).toEqual(await explained(id(1)))
     const { status, text } = await post(server.now().url, '/cost/explain', { ...asked, call_id: id(9) })
-    expect([status, JSON.parse(text)]).toEqual([404, { reason: `There is no call ${id(9)} in ${project_id}` }])
+    expect([status, JSON.parse(text)]).toEqual([404, { reason: `Call ${id(9)} not found in ${project_id}` }])
   })
 
   it('prints it', async () => {
@@ -168,7 +168,7 @@ describe('explain-cost', () => {
     const refused = (reason: string) => ({ ok: false, reason: expect.stringContaining(reason) })
     expect(await asked(id(3))).toEqual(refused('explain/one, explain/two'))
     expect((await explained(id(3), 'explain/two')).models).toMatchObject([{ model: 'm', price: null }])
-    expect(await asked(id(9))).toEqual(refused('There is no call'))
+    expect(await asked(id(9))).toEqual(refused('not found'))
     expect(await asked(id(3), 'explain/none')).toEqual(refused('in explain/none'))
     expect(await asked(id(3), 'malformed')).toEqual(refused('Invalid project_id'))
     expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining('usage:') })

@@ -228,7 +228,7 @@ describe('limits that are set for a project', () => {
     expect([refused.status, await refused.json()]).toEqual([
       429,
       {
-        reason: 'Too many calls of this project in a minute',
+        reason: 'Too many calls per minute for this project',
         type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
         'violated-policies': ['project-calls'],
       },
@@ -276,7 +276,7 @@ describe('limits that are set for a project', () => {
     expect([refused.status, refused.headers.get('x-should-retry'), await refused.json()]).toEqual([
       403,
       'false',
-      expect.objectContaining({ reason: 'This project has used up its bytes of a day' }),
+      expect.objectContaining({ reason: 'This project has reached its daily limit of bytes' }),
     ])
     expect(await count('fair/day')).toBe(3)
   })
@@ -292,9 +292,9 @@ describe('limits that are set for a project', () => {
     await server.restart()
     // Quotas count what was accepted and stored before.
     const reasonOf = async (project: string) => (await (await write(project, 1)).json()) as { reason: string }
-    expect(await reasonOf('fair/day')).toMatchObject({ reason: 'This project has used up its bytes of a day' })
-    expect(await reasonOf('fair/rows')).toMatchObject({ reason: 'This project has stored as many bytes as it may' })
-    expect(await reasonOf('fairly/new')).toMatchObject({ reason: 'This entity has stored as many bytes as it may' })
+    expect(await reasonOf('fair/day')).toMatchObject({ reason: 'This project has reached its daily limit of bytes' })
+    expect(await reasonOf('fair/rows')).toMatchObject({ reason: 'This project has reached its storage limit' })
+    expect(await reasonOf('fairly/new')).toMatchObject({ reason: 'This entity has reached its storage limit' })
     const usage = (by: string) =>
       server.list<Record<string, unknown>>('/usage/query', { project_id: 'fair/counted', ...range, by })
     const counts = {

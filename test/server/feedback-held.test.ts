@@ -55,7 +55,7 @@ const purge = (named: readonly string[], headers = {}) => {
 const kept = (id: string) => ({
   status: 409,
   text: JSON.stringify({
-    reason: `Some of this feedback is kept by hold ${id} (case 7): it stays until the hold has ended`,
+    reason: `Some of this feedback is under hold ${id} (case 7): it cannot be deleted until the hold ends`,
   }),
 })
 
@@ -96,7 +96,9 @@ describe('feedback about something that is held', () => {
     const held = await hold({ call_ids: [ids[0]] })
     expect(await purge([item], { authorization: basicAuth(deleter) })).toMatchObject({
       status: 409,
-      text: JSON.stringify({ reason: 'Some of this feedback is kept by a hold: it stays until the hold has ended' }),
+      text: JSON.stringify({
+        reason: 'Some of this feedback is under a hold: it cannot be deleted until the hold ends',
+      }),
     })
     await held.release()
   })

@@ -138,7 +138,7 @@ describe('images may come from loopback', () => {
   describe('failures', () => {
     it.each<[string, string, RegExp]>([
       ['a refusal of the provider', 'dall-e-3', /^no such size$/],
-      ['an answer that is no JSON', 'dall-e-2', /no JSON object/],
+      ['an answer that is no JSON', 'dall-e-2', /a JSON object/],
       ['a secret that is missing', 'gemini/imagen', /GEMINI_API_KEY/],
       ['a model that nobody knows', 'unheard-of', /does not exist/],
     ])('%s is told inside a 200 and not traced', async (_, model, message) => {

@@ -142,7 +142,7 @@ it('a command shows and changes how much a key may take, and a running server fo
     await setKeyLimits(server.config, [id, 'requests_per_minute=7'])
     await setKeyLimits(server.config, [id, 'bytes_per_minute=0'])
     await expect(setKeyLimits(server.config, [id, 'calls_per_day=7'])).rejects.toThrow('is not <name>=<number>')
-    await expect(setKeyLimits(server.config, ['nobody'])).rejects.toThrow('There is no key nobody')
+    await expect(setKeyLimits(server.config, ['nobody'])).rejects.toThrow('Key nobody not found')
   } finally {
     writing.mockRestore()
   }

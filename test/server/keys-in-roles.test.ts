@@ -19,7 +19,7 @@ it('a key that would do what no role of its user holds is refused, with what to 
     const { reason } = (await answer.json()) as { reason?: string }
     return [answer.status, reason]
   }
-  const what = '. Grant a role that does (PUT /grants), or leave it out of the key'
+  const what = '. Grant a role that includes it (PUT /grants), or remove it from the key'
   const nothing = ', so this key could do nothing there'
   const said = (text: string) => [409, `The roles of vera do not include ${text}${what}`]
   expect(await made(['read'], ['veras/demo'])).toEqual(said(`read on veras/demo${nothing}`))

@@ -182,7 +182,7 @@ describe('keys', () => {
     await failed.promise
     nowMs = 1_001
     const answer = await call(session, 5, { authorization: 'Bearer somebody' })
-    expect(answer).toMatchObject({ status: 14, message: 'Keys cannot be checked at the moment' })
+    expect(answer).toMatchObject({ status: 14, message: 'Keys cannot be verified at the moment' })
     // As many as the answer over HTTP says.
     expect(retrySeconds(answer)).toBe(2)
     expect(await status(basicAuth())).toBe(0)

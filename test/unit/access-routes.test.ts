@@ -160,8 +160,8 @@ describe('users, grants and keys', () => {
 
     // Unseen, as if it were not there.
     expect([await as(admin)(...keyOn('team-a')), await as(admin)(...keyOn('team-a', 'nobody'))]).toMatchObject([
-      { status: 404, body: { reason: 'There is no user cleo' } },
-      { status: 404, body: { reason: 'There is no user nobody' } },
+      { status: 404, body: { reason: 'User cleo not found' } },
+      { status: 404, body: { reason: 'User nobody not found' } },
     ])
     expect((await as(other)(...grant('team-b'))).status).toBe(200)
     const made = (await as(other)(...keyOn('team-b'))).body as { id: string }

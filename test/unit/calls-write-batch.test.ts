@@ -287,7 +287,7 @@ test('a refusing log refuses the write', async () => {
 })
 
 describe('a long batch for a project of which the log takes no more', () => {
-  const full = overLimit('log_share', 'Too much of this project is waiting to be applied')
+  const full = overLimit('log_share', 'Too many bytes of this project are waiting to be applied')
   /** A log that refuses more than 20 KB of one project, and counts how often it was asked. */
   const fullLog = () => {
     let asked = 0

@@ -37,7 +37,7 @@ describe('a person', () => {
     expect(readFileSync(path, 'utf8')).not.toContain('Ann B')
     await keys.switchUser('ann', false)
     expect(keys.find(text)).toBeUndefined()
-    expect(() => eraseUser(directory.state(), 'nobody', true, 0)).toThrow('There is no user nobody')
+    expect(() => eraseUser(directory.state(), 'nobody', true, 0)).toThrow('User nobody not found')
   })
 })
 

@@ -282,8 +282,8 @@ describe('keys', () => {
       true,
       true,
     ])
-    await expect(keys.rotate(first.id)).rejects.toThrow('has a successor already')
-    await expect(keys.rotate(second.id, 169)).rejects.toThrow('0 to 168 hours')
+    await expect(keys.rotate(first.id)).rejects.toThrow('was already rotated')
+    await expect(keys.rotate(second.id, 169)).rejects.toThrow('0 to 168 more hours')
     time += 2 * hour
     expect([keys.find(first.text), keys.find(second.text)?.keyId]).toEqual([undefined, second.id])
     expect(keys.list()).toMatchObject([
@@ -293,7 +293,7 @@ describe('keys', () => {
     await keys.revoke(second.id)
     expect([keys.find(second.text), keys.refusal(second.text)]).toEqual([undefined, 'key_revoked'])
     await expect(keys.rotate(second.id)).rejects.toThrow('is revoked')
-    await expect(keys.rotate('nothing')).rejects.toThrow('There is no key')
+    await expect(keys.rotate('nothing')).rejects.toThrow('not found')
   })
 
   it('do what their own actions and the live grants of their user both allow', () => {
@@ -337,8 +337,8 @@ describe('keys', () => {
     expect([may('read'), may('write')]).toEqual([false, false])
     await expect(keys.setGrant('u', 'acme', null)).rejects.toThrow('u has no role on acme')
     for (const odd of ['', 'a/b/c', 'a b', '*/x', '/x'])
-      await expect(keys.setGrant('u', odd, 'reader')).rejects.toThrow('is not *, an entity or an <entity>/<project>')
-    await expect(keys.switchUser('nobody', true)).rejects.toThrow('There is no user nobody')
+      await expect(keys.setGrant('u', odd, 'reader')).rejects.toThrow('is not *, an entity or <entity>/<project>')
+    await expect(keys.switchUser('nobody', true)).rejects.toThrow('User nobody not found')
 
     await keys.setGrant('ann', '*', 'owner')
     await expect(keys.setGrant('ann', '*', 'admin')).rejects.toThrow('ann is the last owner of everything')

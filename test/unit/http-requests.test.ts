@@ -268,7 +268,7 @@ describe('limits', () => {
       })
       const whole = JSON.stringify('x'.repeat(1_048_570))
       const refused = await send(tight.port, '/bytes', { body: whole })
-      const reason = 'Too many bytes of request bodies of this key at one time'
+      const reason = 'Too many bytes of concurrent request bodies for this key'
       expect([refused.status, refused.headers['retry-after'], json(refused)]).toEqual([429, '1', { reason }])
       expect((await send(tight.port, '/bytes', { body: whole, headers: other })).status).toBe(200)
       for (const { finish } of bodies) finish()

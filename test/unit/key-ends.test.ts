@@ -53,9 +53,9 @@ it('a user has a thousand keys that count; those that have ended or were revoked
   expect(made(ended).create).not.toThrow()
   expect(made(ended).rotate(24)).not.toThrow()
   const full = made([...ended, ['one more', key]])
-  expect(full.create).toThrow('ann has 1000 keys that count')
+  expect(full.create).toThrow('ann has 1000 active keys')
   // While both count they are two.
-  expect(full.rotate(24)).toThrow('ann has 1000 keys that count')
+  expect(full.rotate(24)).toThrow('ann has 1000 active keys')
   expect(full.rotate(0)).not.toThrow()
 })
 

@@ -124,7 +124,7 @@ describe('honest bodies as large as they may be', () => {
 describe('a project of which the log takes no more', () => {
   let full: Otel
   beforeAll(async () => {
-    const taken = overLimit('log_share', 'Too much of this project is waiting to be applied')
+    const taken = overLimit('log_share', 'Too many bytes of this project are waiting to be applied')
     full = await startOtel({ refusal: (projects) => (projects.has('ent/full') ? taken : null) })
   })
   afterAll(() => full.stop())

@@ -126,7 +126,7 @@ describe('requests of a minute', () => {
     expect([refused.status, refused.body, refused.headers, refused.policy]).toEqual([
       429,
       {
-        reason: 'Too many requests with this key in a minute',
+        reason: 'Too many requests per minute for this key',
         type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
         'violated-policies': ['key'],
       },

@@ -111,7 +111,7 @@ describe('the providers file', () => {
       { models: { m: { provider: 'openai', api_key_name: 'HOUSE_KEY' } }, secrets: bound },
       'models.m is at https://api.openai.com/v1, which is not among secrets.HOUSE_KEY.origins',
     ],
-    [{ models: { m: 'nobody' } }, 'models.m names no provider: nobody'],
+    [{ models: { m: 'nobody' } }, 'models.m has an unknown provider: nobody'],
     [{ providers: { house: { base_url: 'https://u:p@x' } } }, 'providers.house.base_url must be an http or https'],
   ])('%j is refused with a line that says where', (content, line) => {
     expect(() => open(content)).toThrow(`${file}: ${line}`)

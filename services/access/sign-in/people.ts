@@ -43,7 +43,7 @@ function groupsOf(claims: Claims, claim: string): string[] {
   const words = claim.split('.')
   const cut = claims._claim_names
   if (typeof cut === 'object' && cut !== null && Object.hasOwn(cut, words[0] as string))
-    throw new RefusedChange(`The provider has cut the claim ${claim} short: it holds too many groups`, 403)
+    throw new RefusedChange(`The provider truncated the claim ${claim}: too many groups`, 403)
   let found: unknown = Object.hasOwn(claims, claim) ? claims[claim] : claims
   if (found === claims)
     for (const word of words)
@@ -58,7 +58,7 @@ function throwUnlessOfDomain({ email, email_verified }: Claims, domains: readonl
   if (domains.length === 0) return
   const domain = textOf(email)?.split('@').at(-1)?.toLowerCase()
   const isOne = email_verified === true && domains.some((one) => one.toLowerCase() === domain)
-  if (!isOne) throw new RefusedChange('Only verified email addresses of certain domains sign in here', 403)
+  if (!isOne) throw new RefusedChange('Only verified email addresses of allowed domains can sign in', 403)
 }
 
 /** A new id: what the provider calls the user, or the first part of the email; `-2` and so on when it is taken. */
@@ -98,14 +98,14 @@ export function signedIn(
     ...(state.groups.get(name)?.grants ?? []),
   ])
   const known = [...state.users].find(([, { identity }]) => identity?.iss === claims.iss && identity.sub === claims.sub)
-  if (known !== undefined && state.off.has(known[0])) throw new RefusedChange('This user is switched off', 403)
+  if (known !== undefined && state.off.has(known[0])) throw new RefusedChange('This user is deactivated', 403)
   if (grants.length === 0) {
     const fallback = grantIn(settings.oidcDefaultRole)
     // A user with a grant that was given by hand needs no group.
     if (fallback !== undefined) grants.push(fallback)
     else if (known === undefined || !state.grants.has(known[0]))
       throw new RefusedChange(
-        `None of your groups opens anything here: ${groups.length === 0 ? 'none came' : groups.slice(0, 20).join(', ')}`,
+        `None of your groups has access: ${groups.length === 0 ? 'none came' : groups.slice(0, 20).join(', ')}`,
         403,
       )
   }

@@ -63,7 +63,7 @@ export function createProvider(settings: ProviderSettings, now: () => number): S
       return await found
     } catch (error) {
       found = undefined
-      throw fault(502, `The provider that signs people in does not answer: ${(error as Error).message}`)
+      throw fault(502, `The sign-in provider is not responding: ${(error as Error).message}`)
     }
   }
 
@@ -112,11 +112,11 @@ export function createProvider(settings: ProviderSettings, now: () => number): S
         })
       } catch (error) {
         // A connection that failed; everything else is an answer that does not count.
-        if (error instanceof TypeError) throw fault(502, 'The provider that signs people in does not answer')
-        throw fault(401, 'The provider did not sign you in, or its answer is not to your question')
+        if (error instanceof TypeError) throw fault(502, 'The sign-in provider is not responding')
+        throw fault(401, 'Sign-in failed, or the response does not belong to this sign-in')
       }
       const claims = await verified(tokens.id_token ?? '', { requiredClaims: ['sub', 'exp', 'iat'] }).catch(() => {
-        throw fault(401, 'The answer of the provider is not signed as it has to be')
+        throw fault(401, 'The response of the provider has an invalid signature')
       })
       const { session_expiry: until } = claims
       return { claims: claims as Claims, ...(typeof until === 'number' && { untilMs: until * 1000 }) }
@@ -125,13 +125,13 @@ export function createProvider(settings: ProviderSettings, now: () => number): S
       const maxTokenAge = logoutTokenSeconds
       const currentDate = new Date(now())
       const payload = await verified(token, { requiredClaims: ['iat', 'jti'], maxTokenAge, currentDate }).catch(() => {
-        throw fault(400, 'This is no logout token of the provider, or it is too old')
+        throw fault(400, 'Invalid or expired logout token')
       })
       const { events, iss, sub, jti, iat } = payload
       const isLogout = typeof events === 'object' && events !== null && Object.hasOwn(events, logoutEvent)
       // A token of a sign-in must not pass for one.
       if (!isLogout || payload.nonce !== undefined || typeof sub !== 'string' || typeof jti !== 'string')
-        throw fault(400, 'This is no logout token that names a user')
+        throw fault(400, 'The logout token has no user')
       return { iss: iss as string, sub, jti, issuedMs: (iat as number) * 1000 }
     },
   }

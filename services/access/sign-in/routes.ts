@@ -65,13 +65,13 @@ export function createSignInRoutes({
     return sealWith(master, 'sign-in')
   }
   const configured = () => {
-    if (provider === undefined) throw fault(404, 'No provider signs people in here: set CALLHOUSE_OIDC_ISSUER')
+    if (provider === undefined) throw fault(404, 'No sign-in provider is configured; see CALLHOUSE_OIDC_ISSUER')
     return provider
   }
   /** @throws Fault 409 where no session may be made */
   const viaOf = (context: RouteContext): Via => {
     const via = context.via?.()
-    if (via === undefined) throw fault(400, 'Sessions are made over HTTP only')
+    if (via === undefined) throw fault(400, 'Sessions can only be created over HTTP')
     const refusal = sessions.refusal(via)
     if (refusal !== undefined) throw fault(409, refusal)
     return via
@@ -88,7 +88,7 @@ export function createSignInRoutes({
     const opened = pair === undefined ? undefined : seal().open(pair.trim().slice(name.length))
     const parsed = opened === undefined ? undefined : pendingSchema.safeParse(JSON.parse(opened))
     if (parsed?.success !== true || parsed.data.atMs < now() - pendingMs || used.has(parsed.data.state))
-      throw fault(401, 'This sign-in has not begun here, or too long ago: begin again')
+      throw fault(401, 'This sign-in was not started here or has expired. Sign in again')
     return parsed.data
   }
 
@@ -98,7 +98,7 @@ export function createSignInRoutes({
       name: 'auth.providers',
       method: 'GET',
       path: '/auth/providers',
-      summary: 'Who signs people in to the page',
+      summary: 'Sign-in providers of the page',
       response: providersResponse,
       async handle() {
         return { json: { providers: provider === undefined ? [] : [{ name: new URL(config.oidcIssuer).hostname }] } }
@@ -109,7 +109,7 @@ export function createSignInRoutes({
       name: 'auth.login',
       method: 'GET',
       path: '/auth/login',
-      summary: 'Leads to the provider that signs in',
+      summary: 'Redirects to the sign-in provider',
       async handle(context) {
         const found = configured()
         const via = viaOf(context)
@@ -124,7 +124,7 @@ export function createSignInRoutes({
       name: 'auth.callback',
       method: 'GET',
       path: '/auth/callback',
-      summary: 'The way back from the provider',
+      summary: 'Redirect target of the sign-in provider',
       async handle(context) {
         const found = configured()
         const via = viaOf(context)
@@ -140,7 +140,7 @@ export function createSignInRoutes({
           signedIn(state, claims, config, now(), isTaken),
         )
         const holder = keys.findId(`user:${userId}`)
-        if (holder === undefined) throw fault(403, 'This user is switched off')
+        if (holder === undefined) throw fault(403, 'This user is deactivated')
         const { cookie } = sessions.begin(holder, via, untilMs)
         return redirect(`${via.basePath.slice(0, -1)}${pending.returnTo}`, cookie)
       },
@@ -151,7 +151,7 @@ export function createSignInRoutes({
       name: 'auth.backchannel_logout',
       method: 'POST',
       path: '/auth/backchannel-logout',
-      summary: 'The provider tells that a user has signed out there: all his sessions end',
+      summary: 'Back-channel logout: ends all sessions of a user who signed out at the provider',
       body: { type: 'raw', contentTypes: ['application/x-www-form-urlencoded'] },
       async handle(context) {
         const found = configured()
@@ -160,7 +160,7 @@ export function createSignInRoutes({
         const token = new URLSearchParams(bytes.toString()).get('logout_token') ?? ''
         const { jti, issuedMs, ...identity } = await found.loggedOut(token)
         for (const [id, untilMs] of ended) if (untilMs < now()) ended.delete(id)
-        if (ended.has(jti)) throw fault(400, 'This logout token was used')
+        if (ended.has(jti)) throw fault(400, 'This logout token was already used')
         await change({ ...context.caller, userId: 'sign-in' }, ({ users, sessionsEnds }) => {
           const isIt = (one: { iss: string; sub: string } | undefined) =>
             one?.iss === identity.iss && one.sub === identity.sub

@@ -65,7 +65,7 @@ export function deadLetterCommands(deps: ReplayDeps): ControlHandler {
   const { deadLetters } = deps
   const find = async (id: string): Promise<DeadLetter> => {
     const letter = await deadLetters.show(id)
-    if (!letter) throw new Error(`There is no dead letter ${id}`)
+    if (!letter) throw new Error(`Dead letter ${id} not found`)
     return letter
   }
   return async ({ command, args }) => {

@@ -10,7 +10,7 @@ import type { Via } from './via.ts'
 const unknownText = 'Missing or unknown credentials'
 const reasons: Record<KeyRefusal, string> = {
   key_unknown: unknownText,
-  key_malformed: 'This is no key: its last characters do not fit the others',
+  key_malformed: 'Invalid API key (checksum mismatch). It may be incomplete',
   key_expired: 'This key has expired',
   key_revoked: 'This key was revoked',
 }

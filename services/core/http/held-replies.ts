@@ -21,7 +21,7 @@ async function* untilEnded<T>(source: AsyncIterable<T>, isHeld: () => boolean, n
     const nowMs = now()
     if (nowMs - lookedAtMs > lookMs) {
       lookedAtMs = nowMs
-      if (!isHeld()) throw fault(401, 'The key of this request was revoked or narrowed')
+      if (!isHeld()) throw fault(401, 'The key of this request was revoked or lost permissions')
     }
     yield piece
   }

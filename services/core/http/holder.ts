@@ -28,7 +28,7 @@ export const countsFrom = ({ addresses }: KeyHolder, address: string): boolean =
 
 /** @throws Fault 403 for a key that counts from elsewhere only */
 export function throwUnlessFrom(holder: KeyHolder, address: string): void {
-  if (!countsFrom(holder, address)) throw fault(403, 'This key does not count from this address')
+  if (!countsFrom(holder, address)) throw fault(403, 'This key is not allowed from this IP address')
 }
 
 export function holderOf(

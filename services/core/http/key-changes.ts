@@ -120,7 +120,7 @@ const forgottenAtOnce = 100
 export function throwIfManyRevoked(state: DirectoryState, userId: string, now: number): void {
   if (keysOf(state, userId, now).others >= maxEndedKeys.revoked)
     throw new RefusedChange(
-      `${userId} has ${maxEndedKeys.revoked} keys that were revoked or replaced before they expired, and makes no more of his own`,
+      `${userId} has ${maxEndedKeys.revoked} keys that were revoked or replaced before they expired and cannot create more`,
     )
 }
 
@@ -143,13 +143,14 @@ const forgotten = (state: DirectoryState, userId: string, now: number): Change[]
 
 /** @throws RefusedChange */
 export function throwUnlessUserId(userId: string): void {
-  if (userId === '' || userId.length > 200) throw new RefusedChange('A user has a name of 1 to 200 characters', 422)
+  if (userId === '' || userId.length > 200)
+    throw new RefusedChange('The name of a user must have 1 to 200 characters', 422)
 }
 
 /** @throws RefusedChange */
 export function throwUnlessScope(scope: string): void {
   if (!isScope(scope))
-    throw new RefusedChange(`${JSON.stringify(scope)} is not *, an entity or an <entity>/<project>`, 422)
+    throw new RefusedChange(`${JSON.stringify(scope)} is not *, an entity or <entity>/<project>`, 422)
 }
 
 const rangeForm = /^[0-9A-Fa-f:.]+(?:\/\d{1,3})?$/
@@ -168,7 +169,7 @@ export function addressList(ranges: readonly string[]): BlockList {
     const family = familyOf(address)
     const most = family === 'ipv6' ? 128 : 32
     if (!rangeForm.test(range) || isIP(address) === 0 || Number(bits ?? most) > most)
-      throw new RefusedChange(`${JSON.stringify(range)} is no range of addresses, such as 10.0.0.0/8`, 422)
+      throw new RefusedChange(`${JSON.stringify(range)} is not an address range such as 10.0.0.0/8`, 422)
     list.addSubnet(address, Number(bits ?? most), family)
   }
   return list
@@ -186,10 +187,10 @@ function checkNew(state: DirectoryState, { userId, scopes, name = '', addresses 
   throwUnlessUserId(userId)
   for (const scope of scopes) throwUnlessScope(scope)
   addressList(addresses)
-  if (scopes.length === 0 || scopes.length > 100) throw new RefusedChange('A key has 1 to 100 scopes', 422)
-  if (name.length > 100) throw new RefusedChange('The name of a key has 100 characters at most', 422)
+  if (scopes.length === 0 || scopes.length > 100) throw new RefusedChange('A key must have 1 to 100 scopes', 422)
+  if (name.length > 100) throw new RefusedChange('The name of a key must have at most 100 characters', 422)
   if (liveKeysOf(state, userId, now).length >= maxLiveKeys)
-    throw new RefusedChange(`${userId} has ${maxLiveKeys} keys that count: revoke some`)
+    throw new RefusedChange(`${userId} has ${maxLiveKeys} active keys: revoke some`)
 }
 
 /** Each request is charged to each of them. */
@@ -257,17 +258,15 @@ type Rotation = LifeBounds & {
 export function rotateKey(state: DirectoryState, rotation: Rotation): Made & { expiresAt: string | undefined } {
   const { id, hours, by, now } = rotation
   const before = state.keys.get(id)
-  if (before === undefined) throw new RefusedChange(`There is no key ${id}`, 404)
-  if (state.revoked.has(id)) throw new RefusedChange(`The key ${id} is revoked`)
-  if (state.ends.has(id)) throw new RefusedChange(`The key ${id} has a successor already`)
+  if (before === undefined) throw new RefusedChange(`Key ${id} not found`, 404)
+  if (state.revoked.has(id)) throw new RefusedChange(`Key ${id} is revoked`)
+  if (state.ends.has(id)) throw new RefusedChange(`Key ${id} was already rotated`)
   if (before.expires_at !== undefined && Date.parse(before.expires_at) <= now)
-    throw new RefusedChange(`The key ${id} has expired`)
+    throw new RefusedChange(`Key ${id} has expired`)
   if (!(hours >= 0 && hours <= maxOverlapHours))
-    throw new RefusedChange(`Both keys count for 0 to ${maxOverlapHours} hours`)
+    throw new RefusedChange(`The old key can work for 0 to ${maxOverlapHours} more hours`)
   if (hours > 0 && liveKeysOf(state, before.user, now).length >= maxLiveKeys)
-    throw new RefusedChange(
-      `${before.user} has ${maxLiveKeys} keys that count: revoke some, or let this one end at once`,
-    )
+    throw new RefusedChange(`${before.user} has ${maxLiveKeys} active keys: revoke some, or end this one immediately`)
   const { id: successor, text } = newKeyText()
   const { is_first: _, expires_at: expires, ...rest } = before
   // The successor lasts as long as the key did.

@@ -221,7 +221,7 @@ export function createKeys(
   }
 
   const throwIfStale = (): void => {
-    if (directory.isStale()) throw retryLater(503, 'Keys cannot be checked at the moment', 2)
+    if (directory.isStale()) throw retryLater(503, 'Keys cannot be verified at the moment', 2)
   }
 
   function search(text: string): HeldKey | undefined {
@@ -342,7 +342,7 @@ export function createKeys(
       const there = live()
       if (configured.length > 0 || there.some(([, key]) => key.is_first !== true)) return { ok: true }
       if (!isLoopbackName(host)) {
-        const line = `Refusing to listen on ${host} without a key of yours: set CALLHOUSE_KEYS or run 'callhouse keys create'`
+        const line = `Refusing to listen on ${host} without a configured key: set CALLHOUSE_KEYS or run 'callhouse keys create'`
         return { ok: false, line }
       }
       if (there.length > 0) return { ok: true }

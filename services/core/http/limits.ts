@@ -25,9 +25,9 @@ export function createByteBudget(limitBytes: number, bodyBytes: number): ByteBud
         take(bytes) {
           const of = [[key, bytes]] as const
           const refusal = shares.refusal(bytes, of)
-          if (refusal === 'all') throw overLimit('bodies', 'Too many bytes of request bodies at one time')
+          if (refusal === 'all') throw overLimit('bodies', 'Too many bytes of concurrent request bodies')
           if (refusal === 'share')
-            throw overLimit('bodies_share', 'Too many bytes of request bodies of this key at one time')
+            throw overLimit('bodies_share', 'Too many bytes of concurrent request bodies for this key')
           shares.take(bytes, of)
           taken += bytes
         },

@@ -69,7 +69,7 @@ const components = {
       content: { 'application/json': { schema: schemaOf(z.object({ reason: z.string() }), 'output') } },
     },
     Invalid: {
-      description: 'The request does not have the form of the route',
+      description: 'Invalid request',
       content: {
         'application/json': {
           schema: schemaOf(

@@ -146,7 +146,7 @@ function answerTo(error: unknown): Fault | undefined {
     case 'memory':
       return fault(502, 'Query needed too much memory')
     case 'rows':
-      return fault(400, `${error.message}: ask for less time, or by ids`)
+      return fault(400, `${error.message}: use a shorter time range, or select by ids`)
     case 'busy':
       return asFault(overLimit('reads_share', 'Too many queries of this project are waiting'))
     case 'outage':

@@ -90,7 +90,7 @@ export function throwUnlessHeld(right: NeededRight, holds: KeyHolder['holds'] | 
 /** @throws Fault 403 for a key that is none any more, or does not count from there */
 function holderByAddress(holder: KeyHolder | undefined, clientIp: () => string): KeyHolder {
   if (holder === undefined || !countsFrom(holder, clientIp()))
-    throw fault(403, 'The key that asked for this address does not count any more')
+    throw fault(403, 'The key that requested this address is no longer valid')
   return holder
 }
 

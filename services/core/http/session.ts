@@ -59,9 +59,9 @@ const pageHeader = 'x-callhouse-page'
 export function throwUnlessPage(headers: IncomingHttpHeaders, method: string, via: Via): void {
   const site = headers['sec-fetch-site']
   if (headers[pageHeader] !== '1' || (site !== undefined && site !== 'same-origin'))
-    throw fault(403, 'A session counts only for requests of the page itself')
+    throw fault(403, 'Sessions are only accepted from the page itself')
   if (method !== 'GET' && method !== 'HEAD' && headers.origin !== via.origin)
-    throw fault(403, 'A session counts only for requests of the page itself: wrong Origin')
+    throw fault(403, 'Sessions are only accepted from the page itself: wrong Origin')
 }
 
 const nameOf = ({ isSecure, basePath, port }: Via): string => {
@@ -143,7 +143,7 @@ export function createSessions({ keys, masterKey, directory, config, now = Date.
     },
     refusal(via) {
       if (!via.isSecure && !via.isLocal)
-        return 'Signing in over plain http works on this machine only: put TLS before the server and name the proxy in CALLHOUSE_TRUST_PROXY'
+        return 'Signing in over plain http only works on the same machine. Use TLS, or a proxy that is set in CALLHOUSE_TRUST_PROXY'
       if (sealed() === undefined) return 'Signing in needs CALLHOUSE_MASTER_KEY where the roles are apart'
       return undefined
     },

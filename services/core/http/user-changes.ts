@@ -21,12 +21,12 @@ function ownersOf(state: DirectoryState): string[] {
 function throwIfLastOwner(state: DirectoryState, userId: string, hasConfigured: boolean): void {
   const owners = ownersOf(state)
   if (!hasConfigured && owners.length === 1 && owners[0] === userId)
-    throw new RefusedChange(`${userId} is the last owner of everything: make another one first`)
+    throw new RefusedChange(`${userId} is the last owner of everything: add another one first`)
 }
 
 /** @throws RefusedChange */
 export function throwUnlessUser({ users }: DirectoryState, userId: string): void {
-  if (!users.has(userId)) throw new RefusedChange(`There is no user ${userId}`, 404)
+  if (!users.has(userId)) throw new RefusedChange(`User ${userId} not found`, 404)
 }
 
 /**
@@ -64,7 +64,7 @@ export function switchUser(
 /** @throws RefusedChange for an id that is taken */
 export function createUser(state: DirectoryState, userId: string, value: UserValue): Change[] {
   throwUnlessUserId(userId)
-  if (state.users.has(userId)) throw new RefusedChange(`There is a user ${userId} already`)
+  if (state.users.has(userId)) throw new RefusedChange(`User ${userId} already exists`)
   return [{ key: itemKey('user', userId), value }]
 }
 

@@ -53,7 +53,7 @@ export function hasRoom(heapBytes: number): boolean {
 export const seemsFull = (jsonBytes: number): boolean =>
   jsonBytes * heapPerJsonByte > smallBytes && freeBytes() < jsonBytes * heapPerJsonByte
 
-export const noRoom = () => unavailable('Long requests need too much memory at one time')
+export const noRoom = () => unavailable('Concurrent long requests need too much memory')
 
 function throwUnlessRoom(heapBytes: number): void {
   if (!hasRoom(heapBytes)) throw noRoom()

@@ -129,7 +129,7 @@ export function createRequestThreads(deps: ThreadsDeps): RequestThreads {
     worker.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') return end(error)
       // With several requests it is not known which one took the memory.
-      end(signals.size === 1 ? tooLarge() : unavailable('Long requests need too much memory at one time'))
+      end(signals.size === 1 ? tooLarge() : unavailable('Concurrent long requests need too much memory'))
     })
     worker.on('exit', () => end(closed.signal.aborted ? closing() : new Error('a request thread ended')))
     // Its waiters keep the process alive by themselves: a connection, or a shutdown.

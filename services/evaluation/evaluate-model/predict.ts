@@ -108,7 +108,7 @@ function jsonIn(text: string): unknown {
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error
     }
-  throw new NoResult('The completion is no valid JSON')
+  throw new NoResult('The completion is not valid JSON')
 }
 
 /** The first choice's content, as text or as the JSON value that it is. @throws NoResult */

@@ -15,13 +15,14 @@ export const evaluateModelRoute = ({ log, clock, config }: Deps): Route =>
     name: 'evaluations.evaluate_model',
     method: 'POST',
     path: '/evaluations/evaluate_model',
-    summary: 'Evaluates a completion model by judges, in the background',
+    summary: 'Runs an LLM-as-a-judge evaluation of a completion model in the background',
     body: { type: 'json', schema: evaluateModelRequest, check: 'schema' },
     response: evaluateModelResponse,
     topics: ['evaluation_jobs'],
     async handle({ input, caller, project }) {
       const projectId = project(input.project_id)
-      if (!config.evaluateDispatch) throw fault(503, 'Evaluations are not run here (CALLHOUSE_EVALUATE_DISPATCH)')
+      if (!config.evaluateDispatch)
+        throw fault(503, 'This server does not run evaluations; see CALLHOUSE_EVALUATE_DISPATCH')
       const callId = orderedUuidv7()
       const job = {
         projectId,

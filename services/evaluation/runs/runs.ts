@@ -202,7 +202,7 @@ export function createEvaluationRunRoutes(deps: EvaluationDeps & { calls: Evalua
       name: 'evaluation_runs.read',
       method: 'GET',
       path: one,
-      summary: 'One evaluation run, made here or recorded by an SDK',
+      summary: 'One evaluation run, created here or recorded by an SDK',
       body: { type: 'none' },
       response: evaluationRunResponse,
       tables: callTables,

@@ -80,7 +80,7 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: EvaluationCall
       name: 'scores.create',
       method: 'POST',
       path,
-      summary: 'Stores the score of a prediction, and feedback that tells of it',
+      summary: 'Stores the score of a prediction, also as feedback',
       body: { type: 'json', schema: scoreCreateRequest, check: 'schema' },
       response: scoreCreateResponse,
       topics: ['calls', 'feedback', 'files', 'objects'],

@@ -20,7 +20,7 @@ export function createAnnotationQueueWriteRoutes({ log, clock, maskings }: Annot
       name: 'annotation_queues.create',
       method: 'POST',
       path: '/annotation_queues',
-      summary: 'Makes an empty annotation queue',
+      summary: 'Creates an empty annotation queue',
       body: { type: 'json', schema: annotationQueueCreateRequest, check: 'schema' },
       response: annotationQueueCreateResponse,
       topics: ['annotation_queues'],

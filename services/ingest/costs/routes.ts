@@ -44,7 +44,8 @@ export function createCostWriteRoutes({ log, clock, audit }: CostWriteDeps): Rou
       name: 'costs.create',
       method: 'POST',
       path: '/cost/create',
-      summary: 'Adds prices of models to a project; earlier ones stay, the effective date decides',
+      summary:
+        'Adds prices of models to a project. Earlier prices are kept; the effective date decides which one applies',
       body: { type: 'json', schema: costCreateRequest, check: 'schema' },
       response: costCreateResponse,
       topics: ['costs'],

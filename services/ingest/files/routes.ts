@@ -43,7 +43,7 @@ export function createFileWriteRoutes({ log, clock, blobs, maskings, config }: F
             if (name !== 'project_id') return
             scope.projectId = context.project(value)
             if (maskings.of(scope.projectId)?.dropsContent)
-              throw fault(403, 'Rules of masking keep files out of this project')
+              throw fault(403, 'Masking rules of this project reject files')
           },
         })
         try {

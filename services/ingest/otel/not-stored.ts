@@ -81,7 +81,7 @@ export const notStoredRoutes = (maxJsonDepth: number): Route[] =>
       takesExporterKeys: true,
       withoutProject: true,
       topics: [],
-      summary: `Takes OTLP ${one.signal} and says that they are not stored`,
+      summary: `Accepts OTLP ${one.signal} without storing them`,
       body: { type: 'raw', contentTypes: [protobufType, 'application/json'] },
       response: z.object({
         partialSuccess: z.object({ [one.rejected]: z.string(), errorMessage: z.string() }).optional(),

@@ -40,7 +40,7 @@ export function createTableWriteRoutes({ log, clock, maskings = noMaskings }: Ta
       name: 'tables.create',
       method: 'POST',
       path: '/table/create',
-      summary: 'Stores rows and the table that they make',
+      summary: 'Stores rows as a table',
       body: { type: 'json', schema: tableCreateRequest, check: 'schema' },
       response: tableCreateResponse,
       topics: ['tables'],
@@ -62,7 +62,7 @@ export function createTableWriteRoutes({ log, clock, maskings = noMaskings }: Ta
       name: 'tables.create_from_digests',
       method: 'POST',
       path: '/table/create_from_digests',
-      summary: 'Makes a table of rows that are stored already',
+      summary: 'Creates a table of rows that are already stored',
       // Clients send the digests of all chunks at once: room for three million rows.
       body: { type: 'json', schema: tableFromDigestsRequest, check: 'schema', times: 4 },
       response: tableFromDigestsResponse,

@@ -51,7 +51,7 @@ export function createItemsAddRoute({ store, log, clock, freshness, lock }: Anno
     name: 'annotation_queues.items_add',
     method: 'POST',
     path: '/annotation_queues/{queue_id}/items',
-    summary: 'Adds calls to a queue; those that are in it already stay as they are',
+    summary: 'Adds calls to a queue; calls that are already in it are not changed',
     body: { type: 'json', schema: annotationQueueItemsAddRequest, check: 'schema' },
     response: annotationQueueItemsAddResponse,
     topics: ['annotation_queues'],

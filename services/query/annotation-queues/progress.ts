@@ -84,7 +84,7 @@ export function createProgressRoute({ store, log, clock, freshness, lock }: Anno
     name: 'annotation_queues.progress',
     method: 'POST',
     path: '/annotation_queues/{queue_id}/items/{item_id}/progress',
-    summary: "Moves the caller's own progress on an item; what is completed or skipped stays so",
+    summary: "Sets the caller's own progress on an item; completed and skipped items stay so",
     body: { type: 'json', schema: annotationQueueProgressRequest, check: 'schema' },
     response: annotationQueueProgressResponse,
     topics: ['annotation_queues'],

@@ -184,7 +184,7 @@ function createChangeRoutes(deps: AnnotationQueueDeps): Route[] {
       name: 'annotation_queues.update',
       method: 'PUT',
       path: '/annotation_queues/{queue_id}',
-      summary: 'Changes the values of a queue that are given',
+      summary: 'Updates the given values of a queue',
       body: { type: 'json', schema: annotationQueueUpdateRequest, check: 'schema' },
       response: annotationQueueResponse,
       topics: ['annotation_queues'],

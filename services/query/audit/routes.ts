@@ -12,7 +12,7 @@ export const auditRoute = ({ store, freshness }: { store: AuditStore; freshness:
     name: 'audit.query',
     method: 'POST',
     path: '/audit/query',
-    summary: 'Who changed or was refused what in a scope, the newest first, as JSON Lines',
+    summary: 'Audit events of a scope, newest first, as JSON Lines',
     withoutProject: true,
     body: { type: 'json', schema: auditRequest, check: 'schema', maxBytes: maxItemBytes },
     response: null,

@@ -38,7 +38,7 @@ export function unpricedModelsRoute({ store, freshness, prices }: CallStatsDeps)
     countsAll: true,
     method: 'GET',
     path: '/v2/{entity}/{project}/unpriced_models',
-    summary: 'Models of the last 30 days (`days`) of which no price is known, with their tokens',
+    summary: 'Models without a price in the last 30 days (`days`), with their tokens',
     body: { type: 'none' },
     response: unpricedModelsResponse,
     tables: ['calls', 'call_keys', 'payloads', 'call_marks', 'call_stats', 'usage_shares', 'rollups', 'costs'],

@@ -22,7 +22,7 @@ export function createCallDeleteRoutes(
       name: 'calls.delete',
       method: 'POST',
       path: '/calls/delete',
-      summary: 'Deletes calls and their descendants, and has them removed for good',
+      summary: 'Permanently deletes calls and their descendants',
       body: { type: 'json', schema: callsDeleteRequest, check: 'schema' },
       response: callsDeleteResponse,
       topics: ['calls', 'erasures'],

@@ -172,7 +172,7 @@ export function createValueRoutes(deps: QueryStatsDeps): Route[] {
       countsAll: true,
       method: 'POST',
       path: '/calls/values',
-      summary: 'The commonest values of some fields of the latest calls that match',
+      summary: 'The most common values of some fields of the latest matching calls',
       body: { type: 'json', schema: callsValuesRequest, check: 'schema' },
       response: callsValuesResponse,
       tables: [...callQueryTables, ...joinedTables, ...traceTables],

@@ -155,7 +155,7 @@ export function createCostExplainer(deps: { store: Pick<Store, 'bytes' | 'rows'>
   async function projectOf(callId: string, options: QueryOptions): Promise<ProjectId> {
     const found = await store.rows<{ project_id: string }>(projectsOfCallQuery(callId), options)
     const [first, ...others] = found.map((row) => row.project_id)
-    if (first === undefined) throw fault(404, `There is no call ${callId}`)
+    if (first === undefined) throw fault(404, `Call ${callId} not found`)
     if (others.length > 0)
       throw new Error(`Several projects have a call ${callId}: ${[first, ...others].join(', ')}; name one of them`)
     return parseProjectId(first)
@@ -167,7 +167,7 @@ export function createCostExplainer(deps: { store: Pick<Store, 'bytes' | 'rows'>
       const query = compileCallsQuery({ filter: { call_ids: [callId] }, projectId })
       const reader = { store, projectId, query, options, cache: createCountCache() }
       const row = await readCall(reader, headerSelect(null, true))
-      if (row === null) throw fault(404, `There is no call ${callId} in ${projectId}`)
+      if (row === null) throw fault(404, `Call ${callId} not found in ${projectId}`)
       const [[payload = {}], book] = await Promise.all([
         readPayloads(store, projectId, [row], ['summary', ...billedColumns], 'scattered', options),
         prices.of(projectId, options),

@@ -95,7 +95,7 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
       name: 'erasures.create',
       method: 'POST',
       path: '/erasures',
-      summary: 'Deletes calls with their descendants and has everything about them removed for good',
+      summary: 'Permanently deletes calls with their descendants and all data about them',
       body: { type: 'json', schema: erasureRequest, check: 'schema', maxBytes: maxItemBytes },
       response: erasureResponse,
       topics: ['calls', 'logs', 'erasures'],
@@ -178,7 +178,7 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
       name: 'erasures.read',
       method: 'GET',
       path: `${path}/{id}`,
-      summary: 'How far an erasure is; its receipt, once it is done',
+      summary: 'Progress of an erasure, and its receipt once it is done',
       body: { type: 'none' },
       response: erasureReceipt,
       tables: ['erasures'],
@@ -188,7 +188,7 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
         const id = context.params.id ?? ''
         const query = erasureQuery(projectId, id)
         const [row] = await store.rows<ErasureRow>(query, { signal: context.signal })
-        if (row === undefined) throw fault(404, `There is no erasure ${id}`)
+        if (row === undefined) throw fault(404, `Erasure ${id} not found`)
         return { json: receiptOfRow(row), headers }
       },
     }),

@@ -21,9 +21,9 @@ export const createAnnotationSchema =
     projectId: ProjectId,
     ref: { kind: 'object' | 'op'; name: string; version: string; extra: readonly unknown[] },
   ): Promise<unknown> => {
-    const missing = () => fault(404, 'annotation_ref names no object', { missing_object_digests: [ref.version] })
+    const missing = () => fault(404, 'annotation_ref refers to no object', { missing_object_digests: [ref.version] })
     // A later version of the object must not change the meaning of an annotation.
-    if (ref.version === 'latest') throw fault(400, 'annotation_ref must name its version by digest')
+    if (ref.version === 'latest') throw fault(400, 'annotation_ref must have a digest as version')
     if (!isContentHash(ref.version)) throw missing()
     const headers = await freshness.wait(context, ['objects'])
     const asked = { projectId, objectId: ref.name, version: ref.version, metadataOnly: false }
@@ -32,7 +32,7 @@ export const createAnnotationSchema =
       found = await readObjectVersion(store, asked, { signal: context.signal })
     } catch (error) {
       if (!(error instanceof Fault) || error.status !== 404) throw error
-      if (error.body.deleted_at !== undefined) throw fault(400, 'annotation_ref names a deleted object')
+      if (error.body.deleted_at !== undefined) throw fault(400, 'annotation_ref refers to a deleted object')
       throw unlessStale(headers, missing())
     }
     const isSpec = found.kind === ref.kind && (found.leafClass === specClass || found.baseClass === specClass)

@@ -67,6 +67,6 @@ export function createThrowIfHeld({ store, freshness, holds, now = Date.now }: H
     // The same rule as in the list of holds, which shows admins those of the project itself.
     const isShown = scope === projectId && caller.may('admin', projectId)
     const which = isShown ? `hold ${id} (${reason})` : 'a hold'
-    throw fault(409, `Some of this feedback is kept by ${which}: it stays until the hold has ended`)
+    throw fault(409, `Some of this feedback is under ${which}: it cannot be deleted until the hold ends`)
   }
 }

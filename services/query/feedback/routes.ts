@@ -108,7 +108,7 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps, requestErasure:
       name: 'feedback.purge',
       method: 'POST',
       path: '/feedback/purge',
-      summary: 'Removes items of feedback for good',
+      summary: 'Permanently deletes feedback',
       body: { type: 'json', schema: feedbackPurgeRequest, check: 'schema' },
       response: feedbackPurgeResponse,
       topics: ['feedback', 'erasures'],

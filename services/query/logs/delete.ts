@@ -19,7 +19,7 @@ export function logDeleteRoute(
     name: 'logs.delete',
     method: 'POST',
     path: '/logs/delete',
-    summary: 'Deletes log records between two times, and has them removed for good',
+    summary: 'Permanently deletes log records between two times',
     body: { type: 'json', schema: logsDeleteRequest, check: 'schema' },
     response: logsDeleteResponse,
     topics: ['logs', 'erasures'],

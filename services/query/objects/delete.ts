@@ -49,7 +49,7 @@ export function createObjectDeleteRoutes({ store, log, clock, freshness, audit }
       name: 'objects.delete',
       method: 'POST',
       path: '/obj/delete',
-      summary: 'Deletes versions of an object; their numbers stay taken',
+      summary: 'Deletes versions of an object; their numbers are not used again',
       body: { type: 'json', schema: objDeleteRequest, check: 'schema' },
       response: objDeleteResponse,
       topics: ['objects'],

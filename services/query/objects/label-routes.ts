@@ -112,7 +112,7 @@ export function createObjectLabelRoutes({ store, log, clock, freshness }: LabelD
       name: 'objects.remove_tags',
       method: 'POST',
       path: '/objs/{object_id}/versions/{digest}/tags/remove',
-      summary: 'Takes tags from a version of an object',
+      summary: 'Removes tags from a version of an object',
       body: { type: 'json', schema: tagsRequest, check: 'schema' },
       handle: (context) =>
         change(context, {
@@ -128,7 +128,7 @@ export function createObjectLabelRoutes({ store, log, clock, freshness }: LabelD
       name: 'objects.set_aliases',
       method: 'PUT',
       path: '/objs/{object_id}/aliases',
-      summary: 'Makes aliases name a version of an object; from another version they move',
+      summary: 'Sets aliases of a version of an object; they move from another version',
       body: { type: 'json', schema: aliasesSetRequest, check: 'schema' },
       handle: (context) =>
         change(context, {
@@ -145,7 +145,7 @@ export function createObjectLabelRoutes({ store, log, clock, freshness }: LabelD
       name: 'objects.remove_aliases',
       method: 'POST',
       path: '/objs/{object_id}/aliases/remove',
-      summary: 'Takes aliases from an object; those that it does not have are no fault',
+      summary: 'Removes aliases from an object; unknown ones are ignored',
       body: { type: 'json', schema: aliasesRemoveRequest, check: 'schema' },
       handle: (context) =>
         change(context, {

@@ -21,7 +21,7 @@ export function projectDeleteRoute({ directory, requestErasure, store }: Project
     name: 'projects.delete',
     method: 'DELETE',
     path: '/v2/{entity}/{project}',
-    summary: 'Closes a project for good and erases what is stored of it; `confirm` is its whole name',
+    summary: 'Permanently closes a project and erases all of its data; `confirm` is its full name',
     body: { type: 'json', schema: projectDeleteRequest, check: 'schema', maxBytes: maxItemBytes },
     response: projectDeleteResponse,
     opensRemoved: true,
@@ -33,7 +33,8 @@ export function projectDeleteRoute({ directory, requestErasure, store }: Project
       if (input.confirm !== projectId)
         throw invalid({ loc: ['body', 'confirm'], msg: `must be ${projectId}`, type: 'value_error' })
       directory.look()
-      if (isHeld(directory.state(), projectId)) throw fault(409, 'Something of this project is held: release it first')
+      if (isHeld(directory.state(), projectId))
+        throw fault(409, 'Some data of this project is under a legal hold. Release it first')
       const counting = queryOfProject<'call_counts_hourly'>('projects.removed-calls', projectId, (project) => {
         return sql`SELECT toFloat64(sum(calls)) AS n ${project.from('call_counts_hourly', { final: true, where: sql`1` })}`
       })

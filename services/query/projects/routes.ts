@@ -54,7 +54,7 @@ export function createProjectRoutes({ store, freshness, retention }: ProjectDeps
       method: 'POST',
       path: '/projects/query',
       withoutProject: true,
-      summary: 'Projects that the key may read, with their calls and errors of the last day',
+      summary: 'Projects that the key can read, with their calls and errors of the last day',
       body: { type: 'json', schema: projectsQueryRequest, check: 'schema' },
       response: projectsQueryResponse,
       tables: ['call_counts', 'call_counts_hourly', 'call_stats', 'call_marks', 'objects'],

@@ -75,7 +75,7 @@ export function createGraphqlRoutes(isSecure = false): Route[] {
       method: 'POST',
       path: '/graphql',
       withoutProject: true,
-      summary: 'Who the caller is and which project it opens, as SDKs ask for it',
+      summary: 'The caller and its project, as SDKs request them',
       body: { type: 'json', schema: graphqlRequest, check: 'schema' },
       response: graphqlResponse,
       async handle({ input, caller, header }) {

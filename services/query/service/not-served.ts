@@ -50,7 +50,7 @@ export function createNotServedRoutes(): Route[] {
       response: linkToRegistryResponse,
       tables: [],
       topics: [],
-      handle: refuse('There is no registry that objects could be linked to', () => null),
+      handle: refuse('There is no registry to link objects to', () => null),
     }),
     route({
       name: 'evaluations.rescore',
@@ -61,7 +61,10 @@ export function createNotServedRoutes(): Route[] {
       response: rescoreResponse,
       tables: [],
       topics: [],
-      handle: refuse('Scorers are not run over predictions again: send scores to /v2/{entity}/{project}/scores', named),
+      handle: refuse(
+        'Scorers cannot be run again over predictions: send scores to /v2/{entity}/{project}/scores',
+        named,
+      ),
     }),
     route({
       name: 'calls.score',
@@ -72,7 +75,7 @@ export function createNotServedRoutes(): Route[] {
       response: callsScoreResponse,
       tables: [],
       topics: [],
-      handle: refuse('Scorers are not run over calls: send their results to /feedback/create', named),
+      handle: refuse('Scorers cannot be run over calls: send their results to /feedback/create', named),
     }),
     route({
       name: 'evaluation_runs.results',
@@ -84,7 +87,7 @@ export function createNotServedRoutes(): Route[] {
       tables: [],
       topics: [],
       handle: refuse(
-        'Results of several runs are not put together here: read /v2/{entity}/{project}/predictions and …/scores, or the calls of each run',
+        'Results of several runs cannot be combined here: read /v2/{entity}/{project}/predictions and …/scores, or the calls of each run',
         (_input, { entity, project }) => `${entity}/${project}`,
       ),
     }),

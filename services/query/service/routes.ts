@@ -70,7 +70,7 @@ export function createServiceRoutes(deps: ServiceDeps): Route[] {
       method: 'GET',
       path: '/ready',
       withoutProject: true,
-      summary: 'Whether this process should be sent requests: 200 or 503',
+      summary: 'Whether this process is ready for requests: 200 or 503',
       body: { type: 'none' },
       response: readyResponse,
       async handle() {
@@ -93,7 +93,7 @@ export function createServiceRoutes(deps: ServiceDeps): Route[] {
       method: 'GET',
       path: '/server_info',
       withoutProject: true,
-      summary: 'What an SDK must know before it sends anything',
+      summary: 'Server settings for SDKs',
       body: { type: 'none' },
       response: serverInfoResponse,
       handle: async () => ({

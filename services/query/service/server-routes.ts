@@ -60,7 +60,7 @@ export function createServerRoutes({ settings, status, deadLetters }: OperatorDe
       name: 'server.settings',
       method: 'GET',
       path: '/server/settings',
-      summary: 'The settings of the process that answers; of secrets the names alone',
+      summary: 'The settings of this server process, with the names of secrets only',
       withoutProject: true,
       body: { type: 'none' },
       response: serverSettingsResponse,
@@ -73,7 +73,7 @@ export function createServerRoutes({ settings, status, deadLetters }: OperatorDe
       name: 'server.status',
       method: 'GET',
       path: '/server/status',
-      summary: 'How the process that answers is: checks, lag by topic, store, slowest reads and what it refused',
+      summary: 'The state of this server process: checks, lag by topic, store, slowest queries and refused requests',
       withoutProject: true,
       body: { type: 'none' },
       response: serverStatusResponse,
@@ -86,7 +86,7 @@ export function createServerRoutes({ settings, status, deadLetters }: OperatorDe
       name: 'server.dead_letters',
       method: 'POST',
       path: '/server/deadletters/query',
-      summary: 'Rows that the store refused, the latest first, without what they hold',
+      summary: 'Dead letters, newest first, without their content',
       withoutProject: true,
       body: { type: 'json', schema: deadLettersRequest, check: 'schema', maxBytes: maxItemBytes },
       response: deadLettersResponse,
@@ -103,14 +103,14 @@ export function createServerRoutes({ settings, status, deadLetters }: OperatorDe
       name: 'server.dead_letter',
       method: 'GET',
       path: '/server/deadletters/{id}',
-      summary: 'A row that the store refused, with its text',
+      summary: 'A dead letter with its content',
       withoutProject: true,
       body: { type: 'none' },
       response: deadLetterResponse,
       async handle({ params: { id = '' }, caller }) {
         throwUnlessOwner(caller)
         const found = await deadLetters.show(id)
-        if (found === undefined) throw fault(404, `There is no dead letter ${id}`)
+        if (found === undefined) throw fault(404, `Dead letter ${id} not found`)
         return { json: { ...shapeOf(found), row: found.row } }
       },
     }),
@@ -118,14 +118,13 @@ export function createServerRoutes({ settings, status, deadLetters }: OperatorDe
       name: 'server.dead_letter_replay',
       method: 'POST',
       path: '/server/deadletters/{id}/replay',
-      summary: 'Sends a row that the store refused to its topic again; `all`: each that was not sent again yet',
+      summary: 'Retries a dead letter; `all`: every one that was not retried yet',
       withoutProject: true,
       body: { type: 'none' },
       response: deadLetterReplayResponse,
       async handle({ params: { id = '' }, caller }) {
         throwUnlessOwner(caller)
-        if (id !== 'all' && (await deadLetters.show(id)) === undefined)
-          throw fault(404, `There is no dead letter ${id}`)
+        if (id !== 'all' && (await deadLetters.show(id)) === undefined) throw fault(404, `Dead letter ${id} not found`)
         return { json: await deadLetters.replay(id) }
       },
     }),

@@ -103,7 +103,7 @@ export function createTableUpdateRoutes(deps: TableUpdateDeps): Route[] {
       name: 'tables.update',
       method: 'POST',
       path: '/table/update',
-      summary: 'Makes a table from another one by appending, removing and inserting rows',
+      summary: 'Creates a table from another one by appending, removing and inserting rows',
       body: { type: 'json', schema: tableUpdateRequest, check: 'schema' },
       response: tableUpdateResponse,
       topics: ['tables'],

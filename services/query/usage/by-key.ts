@@ -66,7 +66,7 @@ export const projectUsageRoute = ({ store, freshness }: { store: Pick<Store, 'ro
     countsAll: true,
     method: 'POST',
     path: '/usage/query',
-    summary: 'What keys took of a project: requests, calls, bytes and reads by day, hour or key, as JSON Lines',
+    summary: 'Usage of a project by its keys: requests, calls, bytes and reads by day, hour or key, as JSON Lines',
     body: { type: 'json', schema: projectUsageRequest, check: 'schema' },
     response: null,
     responseType: 'application/jsonl',

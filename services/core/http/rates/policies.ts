@@ -20,22 +20,30 @@ type Shape = {
 const minute = 60
 const day = 86_400
 const shapes: Readonly<Record<RatePolicy, Shape>> = {
-  key: { windowSeconds: minute, reason: 'Too many requests with this key in a minute' },
-  'key-calls': { unit: 'calls', windowSeconds: minute, reason: 'Too many calls with this key in a minute' },
-  'key-bytes': { unit: 'content-bytes', windowSeconds: minute, reason: 'Too many bytes with this key in a minute' },
-  project: { windowSeconds: minute, reason: 'Too many requests about this project in a minute' },
-  'project-calls': { unit: 'calls', windowSeconds: minute, reason: 'Too many calls of this project in a minute' },
+  key: { windowSeconds: minute, reason: 'Too many requests per minute for this key' },
+  'key-calls': { unit: 'calls', windowSeconds: minute, reason: 'Too many calls per minute for this key' },
+  'key-bytes': { unit: 'content-bytes', windowSeconds: minute, reason: 'Too many bytes per minute for this key' },
+  project: { windowSeconds: minute, reason: 'Too many requests per minute for this project' },
+  'project-calls': { unit: 'calls', windowSeconds: minute, reason: 'Too many calls per minute for this project' },
   'project-bytes': {
     unit: 'content-bytes',
     windowSeconds: minute,
-    reason: 'Too many bytes of this project in a minute',
+    reason: 'Too many bytes per minute for this project',
   },
-  'project-day': { unit: 'content-bytes', windowSeconds: day, reason: 'This project has used up its bytes of a day' },
-  'entity-day': { unit: 'content-bytes', windowSeconds: day, reason: 'This entity has used up its bytes of a day' },
-  'project-stored': { unit: 'content-bytes', reason: 'This project has stored as many bytes as it may' },
-  'entity-stored': { unit: 'content-bytes', reason: 'This entity has stored as many bytes as it may' },
-  'project-reads': { unit: 'concurrent-requests', reason: 'Too many reads of this project at one time' },
-  'project-exports': { unit: 'concurrent-requests', reason: 'Too many exports of this project at one time' },
+  'project-day': {
+    unit: 'content-bytes',
+    windowSeconds: day,
+    reason: 'This project has reached its daily limit of bytes',
+  },
+  'entity-day': {
+    unit: 'content-bytes',
+    windowSeconds: day,
+    reason: 'This entity has reached its daily limit of bytes',
+  },
+  'project-stored': { unit: 'content-bytes', reason: 'This project has reached its storage limit' },
+  'entity-stored': { unit: 'content-bytes', reason: 'This entity has reached its storage limit' },
+  'project-reads': { unit: 'concurrent-requests', reason: 'Too many concurrent reads for this project' },
+  'project-exports': { unit: 'concurrent-requests', reason: 'Too many concurrent exports for this project' },
 }
 
 /** `RateLimit-Policy` and `RateLimit`: structured fields, lists of strings with integer parameters. */

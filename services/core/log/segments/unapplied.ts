@@ -79,7 +79,7 @@ export function createUnapplied(options: {
       if (refused === 'all' && total + bytes <= maxBytes && [...projects].every(isLittle)) return null
       const boundBytes = bound()
       if (refused === 'share' && total + bytes <= boundBytes * (7 / 8))
-        return overLimit('log_share', 'Too much of this project is waiting to be applied')
+        return overLimit('log_share', 'Too many bytes of this project are waiting to be applied')
       const why = boundBytes < maxBytes ? ': as much as is applied while a reader waits' : ''
       reason = `${mib(total)} are waiting to be applied, the bound is ${mib(boundBytes)}${why}`
       return overLimit(refused === 'all' ? 'log' : 'log_share', reason)

@@ -99,7 +99,7 @@ export function createExportRoutes({ invoke, wirePrefix, masterKey, now }: Expor
       name: 'calls.export',
       method: 'POST',
       path: '/export/calls',
-      summary: 'An address, good for a minute, of the file of all calls that match, as JSON Lines or CSV',
+      summary: 'An address, valid for one minute, of a file of all matching calls, as JSON Lines or CSV',
       // The question is tried without rows; the file's are read by the route of the list.
       tables: [],
       body: { type: 'json', schema: callsExportRequest, check: 'schema', maxBytes: maxBodyBytes },
@@ -134,7 +134,7 @@ export function createExportRoutes({ invoke, wirePrefix, masterKey, now }: Expor
       name: 'calls.export_file',
       method: 'GET',
       path: '/export/{ticket}',
-      summary: 'The file that such an address stands for',
+      summary: 'The file of an export address',
       tables: [],
       body: { type: 'none' },
       response: null,

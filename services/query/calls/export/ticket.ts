@@ -41,8 +41,8 @@ export function createTickets(masterKey: () => Buffer | undefined, now: () => nu
     read(ticket) {
       const opened = seal().open(ticket)
       const parsed = opened === undefined ? undefined : content.safeParse(JSON.parse(opened))
-      if (!parsed?.success) throw fault(404, 'There is no such export')
-      if (parsed.data.untilMs < now()) throw fault(410, 'This address was good for a minute: ask for the export again')
+      if (!parsed?.success) throw fault(404, 'Export not found')
+      if (parsed.data.untilMs < now()) throw fault(410, 'This address has expired. Request the export again')
       return parsed.data
     },
   }
