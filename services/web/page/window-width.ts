@@ -1,4 +1,4 @@
-// How wide the window is, in steps: what the style sheets ask by the same conditions, for what scripts decide.
+// Width of the window in steps: the conditions of the style sheets, for decisions of scripts.
 import { useSyncExternalStore } from 'react'
 
 const conditions = {

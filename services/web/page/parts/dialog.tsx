@@ -34,7 +34,7 @@ export function Dialog({ title, onClose, children, className = '', acts, closesO
       aria-labelledby={id}
       onClose={onClose}
       onCancel={onClose}
-      // What is beside it belongs to its backdrop; Escape is the key for that.
+      // A click beside the dialog hits its backdrop; Escape is the key for that.
       onClick={({ target }) => closesOutside && target === box.current && onClose()}
     >
       <header>

@@ -27,7 +27,7 @@ type GridProps<Item> = {
   columns: readonly Column<Item>[]
   items: readonly Item[]
   minWidth: number
-  /** Of a row with columns; rows of lines are as high as their lines. */
+  /** Height of a row with columns; rows of lines are as high as their lines. */
   height: number
   headHeight?: number
   at: number

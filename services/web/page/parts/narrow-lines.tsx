@@ -24,7 +24,7 @@ export const NarrowLine = ({ children }: { children: ReactNode }) => (
   </div>
 )
 
-/** What a cell is called, where its head is out of sight. */
+/** Name of a cell whose head is out of sight. */
 export const NarrowLabel = ({ text }: { text: string }) => (
   <span className="dim narrow-label" aria-hidden="true">
     {text}{' '}
