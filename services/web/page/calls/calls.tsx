@@ -111,7 +111,7 @@ export function Calls() {
     return Math.max(1, known[Math.floor(known.length * 0.95)] ?? known.at(-1) ?? 1)
   }, [visible])
 
-  const marks = useMarks(request, calls.rowAt)
+  const marks = useMarks(request, (index) => (calls.isOfOther ? undefined : calls.rowAt(index)))
   const waiting = useLive({
     request,
     isOn: search.live === '1' && sort === usualSort && !calls.isFirst,

@@ -10,17 +10,27 @@ import { useOverTime } from './use-over-time.ts'
 
 const height = 36
 
-/** Start of the project's calls, where the range has none. */
-export function useFirstS(project_id: string, isNeeded: boolean): number | null | undefined {
+/** Projects are listed by counters, which follow their calls by seconds. */
+const uncountedMs = 2_000
+
+type Listed = { projects: readonly { project_id: string; first_call_at?: string | null }[] }
+
+function firstOf({ projects }: Listed, project_id: string): number | null {
+  const first = projects.find((one) => one.project_id === project_id)?.first_call_at
+  return first ? Math.floor(Date.parse(first) / 1000) : null
+}
+
+/** Start of the project's calls, where the range has none. @param hasCalls it is asked for until it is known */
+export function useFirstS(project_id: string, isNeeded: boolean, hasCalls = false): number | null | undefined {
   const { data } = useQuery({
     queryKey: ['projects', project_id, 'first'],
     queryFn: ({ signal }) => json('projects.query', { search: project_id, limit: 10 }, { signal }),
     enabled: isNeeded && project_id !== '',
     staleTime: 60_000,
+    refetchInterval: ({ state }) =>
+      hasCalls && state.data && firstOf(state.data, project_id) === null ? uncountedMs : false,
   })
-  if (data === undefined) return undefined
-  const first = data.projects.find((one) => one.project_id === project_id)?.first_call_at
-  return first ? Math.floor(Date.parse(first) / 1000) : null
+  return data && firstOf(data, project_id)
 }
 
 /** One shape for all bars, a unit wide each. */
@@ -51,7 +61,7 @@ type HistogramProps = {
 
 export function Histogram({ question, request, range, nowS, looks, zone, isOn, isOld, onRange, acts }: HistogramProps) {
   const bounds = boundsOf(range ?? '', nowS) ?? {}
-  const firstS = useFirstS(request?.project_id ?? '', isOn && bounds.from === undefined)
+  const firstS = useFirstS(request?.project_id ?? '', isOn && bounds.from === undefined, true)
   const startS = bounds.from ?? firstS ?? undefined
   const endS = bounds.to ?? nowS + 1
   const [at, setAt] = useState<number>()

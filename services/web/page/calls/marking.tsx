@@ -22,15 +22,23 @@ const maxApart = 1_000
 /** Most calls that "all that match" marks. */
 const maxMarked = 100_000
 
-/** Marks are kept by project and filter: another list begins without any. */
+type Marked = { list: string; ids: Set<string>; last: number; areAll: boolean; fault?: string }
+
+/**
+ * Marks are kept by project and filter: another list begins without any.
+ * @param rowAt of this list: rows of another one, which still show, cannot be marked
+ */
 export function useMarks(request: ListRequest | undefined, rowAt: (index: number) => Row | undefined) {
   const list = JSON.stringify([request?.project_id, request?.filter, request?.query])
-  const [state, setState] = useState({ list, ids: new Set<string>(), last: 0, areAll: false })
+  const [state, setState] = useState<Marked>({ list, ids: new Set(), last: 0, areAll: false })
   const isOfList = state.list === list
   const ids = isOfList ? state.ids : new Set<string>()
-  const set = (next: Set<string>, last: number, areAll = false) => setState({ list, ids: next, last, areAll })
+  const set = (next: Set<string>, last: number, more: Partial<Marked> = {}) =>
+    setState({ list, ids: next, last, areAll: false, ...more })
   return {
     ids,
+    /** Why those that match could not be marked. */
+    fault: isOfList ? state.fault : undefined,
     /** What they are the matches of, unless they were marked one by one. */
     matches: isOfList && state.areAll ? request : undefined,
     toggle(index: number) {
@@ -51,7 +59,11 @@ export function useMarks(request: ListRequest | undefined, rowAt: (index: number
     },
     async all() {
       if (request === undefined) return
-      set(new Set(await ask('ids', [baseUrl, { ...request, limit: maxMarked }])), 0, true)
+      try {
+        set(new Set(await ask('ids', [baseUrl, { ...request, limit: maxMarked }])), 0, { areAll: true })
+      } catch (error) {
+        set(ids, state.last, { fault: error instanceof Error ? error.message : 'failed' })
+      }
     },
     clear: () => set(new Set(), 0),
   }
@@ -83,7 +95,12 @@ export function MarkBar({ projectId, marks, search, nowS, total, onChanged, onFi
   const [differs, setDiffers] = useState(false)
   const [label, setLabel] = useState('')
   const { size } = marks.ids
-  if (size === 0) return null
+  const fault = marks.fault !== undefined && (
+    <span className="s-error" role="alert">
+      Could not select all matching rows: {marks.fault}
+    </span>
+  )
+  if (size === 0) return fault ? <div className="bar">{fault}</div> : null
   const reason = mayWrite(session) ? undefined : 'You don’t have permission to delete calls'
   const Act = acts.find((act) => act.label === label)?.Act
   return (
@@ -91,6 +108,7 @@ export function MarkBar({ projectId, marks, search, nowS, total, onChanged, onFi
       <span className="num" role="status">
         {count(size)} marked
       </span>
+      {fault}
       {total !== undefined && total > size && (
         <button type="button" className="line" onClick={() => void marks.all()}>
           Mark all {count(Math.min(total, maxMarked))} that match

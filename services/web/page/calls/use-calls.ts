@@ -89,6 +89,8 @@ export function useCalls(request: ListRequest | undefined, hasText: boolean, ran
     isLate: isFirst && kept === undefined && isLate,
     /** What shows is of the question before. */
     isKept: kept !== undefined,
+    /** That was another one: these rows may be none of the answer. */
+    isOfOther: kept !== undefined && kept.question !== question,
     error: results.find(({ error }) => error !== null)?.error ?? null,
     staleMs: Math.max(0, ...results.map(({ data }) => data?.staleMs ?? 0)),
     refetch: () => {
