@@ -123,6 +123,9 @@ describe('orders', () => {
 
   it('are none where rows are calls, and the list says by what it goes', () => {
     expect(callsSearch({ sort: 'errors:desc', view: 'all' })).toEqual({ view: 'all' })
+    expect(callsSearch({ sort: 'errors:desc', q: 'trace:x' })).toEqual({ q: 'trace:x' })
+    const ofRoots = { sort: 'errors:desc', view: 'all', q: 'is:root' }
+    expect(callsSearch(ofRoots)).toEqual(ofRoots)
     expect(sortOf('cost:desc', 'calls')).toBe('started_at:desc')
     expect(sortOf('cost:desc', 'traces')).toBe('cost:desc')
     const named = listRequest('a/b', { sort: 'cost:desc', q: 'trace:x' }, parsed('trace:x').expression, 0)

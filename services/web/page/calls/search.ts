@@ -57,7 +57,7 @@ export function callsSearch(search: Record<string, unknown>): CallsSearch {
   if (q) found.q = q
   if (search.view === 'all') found.view = 'all'
   if (range && range !== 'all' && boundsOf(range, 0) !== undefined) found.range = range
-  if (sort && isSort(sort) && sort !== usualSort && !(found.view === 'all' && isTraceSort(sort))) found.sort = sort
+  if (sort && isSort(sort) && sort !== usualSort && sortOf(sort, parsedList(found).rows) === sort) found.sort = sort
   if (search.live === '1') found.live = '1'
   const cols = columnsOf(text(search.cols))
   if (cols.join() !== usualColumns.join()) found.cols = cols.join()
