@@ -164,7 +164,7 @@ it('files have the figures of all traces that match, and what is deleted is what
   await page.locator('.row input').first().check()
   await page.route('**/calls/stream_query', (route) => route.fulfill({ status: 503, body: '{"reason":"Busy"}' }))
   await button('Mark all 120 that match').click()
-  await page.getByText('Not all that match are marked: Busy').waitFor()
+  await page.getByText('Could not select all matching rows: Busy').waitFor()
   await page.getByText('1 marked').waitFor()
   await page.unroute('**/calls/stream_query')
   here.faults.splice(0)

@@ -150,7 +150,7 @@ export async function axeFaults(page: Page, contrastOnly = false): Promise<strin
     const values = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
     const all = { type: 'tag', values }
     const contrast = { type: 'rule', values: ['color-contrast'] }
-    const { violations } = await run.run({ runOnly: onlyContrast ? contrast : all })
+    const { violations } = await run.run({ runOnly: onlyContrast ? contrast : all, resultTypes: ['violations'] })
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(
         ({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} (${failureSummary?.split('\n')[1]?.trim()})`,

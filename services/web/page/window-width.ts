@@ -5,7 +5,7 @@ const conditions = {
   /** Rows have lines instead of columns, and the pages are in a drawer. */
   narrow: '(max-width: 40em)',
   /** The rail has room for words. */
-  wide: '(min-width: 68.75em)',
+  wide: '(min-width: 72em)',
 } as const
 type Step = keyof typeof conditions
 
