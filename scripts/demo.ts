@@ -8,7 +8,7 @@ import { traceWithSdk } from './demo/weave.ts'
 
 const usage = `usage: npm run demo <key> [<url> [<entity>/<project>]]
 
-  key      or CALLHOUSE_DEMO_KEY; the server prints its first key once, 'callhouse keys create' makes more
+  key      or CALLHOUSE_DEMO_KEY; the server prints its first key once, 'callhouse keys create' creates more
   url      or CALLHOUSE_DEMO_URL; default the server of the data folder (CALLHOUSE_DATA_DIR), else of CALLHOUSE_PORT
   project  default acme/demo
 `

@@ -47,7 +47,7 @@ export async function checkServer(target: DemoTarget): Promise<string | undefine
   if (answer.ok) return undefined
   const text = await answer.text()
   if (answer.status === 401)
-    return `The server at ${target.url} does not know this key. Make one with: npx callhouse keys create demo`
+    return `The server at ${target.url} does not know this key. Create one with: npx callhouse keys create demo`
   if (answer.status === 403) return `The key may not use the project ${target.project}: ${text}`
   return `The server at ${target.url} answered ${answer.status}: ${text}`
 }

@@ -11,11 +11,11 @@ export const otelSettings = {
   ),
   otelProjectAttribute: setting(
     '',
-    "resource attribute that names a project of the key's entity, such as service.name",
+    'resource attribute with the project name in the entity of the key, such as service.name; empty = none',
     z.string().regex(/^[\w.-]*$/, { error: 'must be the name of an attribute' }),
   ),
   otlpGrpcPort: portOrOff(4317, 'port of OTLP over gRPC, or off'),
-  otlpHttpPort: portOrOff(4318, 'port of OTLP over HTTP alone, or off. The main port takes OTLP too'),
+  otlpHttpPort: portOrOff(4318, 'port of OTLP over HTTP, or off; the main port accepts it too'),
   otelEventsAsIo: truth(true, 'read OTLP message events as inputs and output'),
-  otelLogsAsIo: truth(true, 'make log records of generative AI part of the calls of their spans'),
+  otelLogsAsIo: truth(true, 'merge GenAI log records into the calls of their spans'),
 }

@@ -7,13 +7,13 @@ export const sealSettings = {
   masterKey: secret(
     setting(
       '',
-      'master key, 32 bytes in base64; none = a file in the data folder, on one machine',
+      'encryption key of secrets and sessions, 32 bytes in base64; empty = a file in the data folder, on one machine',
       z.string().refine((value) => value === '' || isMasterKey(value), { error: 'must be 32 bytes in base64' }),
     ),
   ),
   masterKeyFile: path('file with the master key'),
   masterKeysOld: secret(
-    list('', 'earlier master keys, which still open secrets of projects', isMasterKey, '32 bytes in base64'),
+    list('', 'earlier master keys that can still decrypt secrets of projects', isMasterKey, '32 bytes in base64'),
   ),
-  sharedSecrets: truth(true, 'requests of projects may use the secrets of CALLHOUSE_SECRET_<NAME>'),
+  sharedSecrets: truth(true, 'projects can use the secrets of CALLHOUSE_SECRET_<NAME>'),
 }

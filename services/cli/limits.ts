@@ -44,7 +44,7 @@ export async function setKeyLimits(config: Config, [id = '', ...words]: string[]
 
 export async function setLimits(config: Config, [scope = '', ...words]: string[]): Promise<void> {
   if (!isScope(scope) || scope === '*')
-    throw new UsageError(`${JSON.stringify(scope)} is neither an entity nor an <entity>/<project>`)
+    throw new UsageError(`${JSON.stringify(scope)} is neither an entity nor <entity>/<project>`)
   const isProject = scope.includes('/')
   const given = limitsFrom(words, Object.keys((isProject ? projectLimits : entityLimits).shape))
   const limits = await withKeys(config, async (_, directory) => {

@@ -14,7 +14,7 @@ const limitNames = Object.keys(limitsRequest.shape)
 /** @throws UsageError for what is no `<entity>/<project>` */
 export function paramsOf(project: string): { entity: string; project: string } {
   if (!isScope(project) || !project.includes('/'))
-    throw new UsageError(`${JSON.stringify(project)} is no <entity>/<project>`)
+    throw new UsageError(`${JSON.stringify(project)} is not <entity>/<project>`)
   const slash = project.indexOf('/')
   return { entity: project.slice(0, slash), project: project.slice(slash + 1) }
 }
@@ -73,10 +73,11 @@ export async function setProject(config: Config, [project = '', ...words]: strin
 /** @param confirm the project once more: nothing brings it back */
 export async function removeProject(config: Config, project: string, confirm: string): Promise<void> {
   const params = paramsOf(project)
-  if (confirm !== project) throw new UsageError(`This removes all of ${project} for good: --confirm ${project}`)
+  if (confirm !== project)
+    throw new UsageError(`This permanently removes all data of ${project}. Confirm with --confirm ${project}`)
   await withRoutes(config, async (ask) => {
     const body = { confirm }
     const removed = await ask<ProjectDeleteResponse>('projects.delete', body, params)
-    print(`${project} is closed; what is stored of it is removed by ${removed.deadline}: erasure ${removed.erasure_id}`)
+    print(`${project} is closed; its data is removed by ${removed.deadline}: erasure ${removed.erasure_id}`)
   })
 }

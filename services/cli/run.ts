@@ -22,8 +22,8 @@ const help = `callhouse: trace, evaluation and inference server
 
 ${helpOf(commands)}
 ${helpOf([
-  { name: 'help', words: '[command]', help: 'this text, or that of one command', run: async () => {} },
-  { name: 'version', help: 'the version of this program', run: async () => {} },
+  { name: 'help', words: '[command]', help: 'shows this text, or the help of one command', run: async () => {} },
+  { name: 'version', help: 'shows the version', run: async () => {} },
 ])}
 
 Settings are flags (--port 7000) or variables (CALLHOUSE_PORT=7000).

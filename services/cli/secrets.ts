@@ -19,7 +19,7 @@ function masterKeyOf(config: Config): Buffer {
 /** @throws UsageError unless they name a secret of an entity or a project */
 function checkNames(scope: string, name: string): void {
   if (!isScope(scope) || scope === '*')
-    throw new UsageError(`${JSON.stringify(scope)} is neither an entity nor an <entity>/<project>`)
+    throw new UsageError(`${JSON.stringify(scope)} is neither an entity nor <entity>/<project>`)
   const [issue] = secretName.safeParse(name).error?.issues ?? []
   if (issue !== undefined) throw new UsageError(`${JSON.stringify(name)} ${issue.message}`)
 }
@@ -38,7 +38,7 @@ export async function listSecrets(config: Config): Promise<void> {
 export async function setSecret(config: Config, [scope = '', name = '', ...addresses]: string[]): Promise<void> {
   checkNames(scope, name)
   const value = (await text(process.stdin)).replace(/\r?\n$/, '')
-  if (value === '') throw new UsageError('The value is read from the standard input, and nothing came there')
+  if (value === '') throw new UsageError('No value on standard input')
   const given = newSecret.safeParse({ value, ...(addresses.length > 0 && { origins: addresses }) })
   if (!given.success) {
     const [issue] = given.error.issues

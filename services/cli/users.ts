@@ -15,7 +15,7 @@ export async function listUsers(config: Config): Promise<void> {
 
 export async function turnUser(config: Config, userId: string, isOff: boolean): Promise<void> {
   await withKeys(config, (keys) => keys.switchUser(userId, isOff))
-  print(isOff ? `${userId} is off: none of its keys counts` : `${userId} is on`)
+  print(isOff ? `${userId} is deactivated: its keys no longer work` : `${userId} is active`)
 }
 
 export async function addUser(config: Config, userId: string, isService: boolean): Promise<void> {
@@ -23,7 +23,7 @@ export async function addUser(config: Config, userId: string, isService: boolean
   await withDirectory(config, (directory) =>
     appendFor(directory, createUser(directory.state(), userId, user), operator),
   )
-  print(`${userId} is a user, and is granted nothing yet`)
+  print(`${userId} is created, without any role yet`)
 }
 
 /** Keys and sessions end, name and email go; records of others keep the id. */
@@ -31,7 +31,9 @@ export async function erase(config: Config, userId: string): Promise<void> {
   await withDirectory(config, (directory) =>
     directory.append(eraseUser(directory.state(), userId, config.keys.length > 0, Date.now()), 'command'),
   )
-  print(`${userId} has no keys, sessions, roles, name or email any more; older copies leave the directory within a day`)
+  print(
+    `${userId} no longer has keys, sessions, roles, name or email; older copies are removed from the directory within a day`,
+  )
 }
 
 /** @param name a role, or `none` */

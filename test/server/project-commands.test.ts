@@ -55,7 +55,7 @@ it('commands say what is wrong and change nothing then', async () => {
   await expect(set('days=3')).rejects.toThrow('"days=3" is not <name>=<number> with one of calls_days, payloads_days')
   await expect(set('calls_days=soon')).rejects.toThrow('"calls_days=soon" is not <name>=<days>')
   await expect(set('calls_days=7', 'payloads_days=30')).rejects.toThrow('payloads_days (30) is more than')
-  await expect(setProject(server.config, ['commands', 'calls_days=7'])).rejects.toThrow('is no <entity>/<project>')
+  await expect(setProject(server.config, ['commands', 'calls_days=7'])).rejects.toThrow('is not <entity>/<project>')
   await expect(removeProject(server.config, project, 'commands')).rejects.toThrow(`--confirm ${project}`)
   const to = (given: Record<string, string>) => eraseCalls(server.config, project, flags(given))
   await expect(to({ calls: idOf(1) })).rejects.toThrow('reason')
@@ -71,7 +71,7 @@ it('commands erase calls and remove the project, and the audit log says that it 
   expect(printed).toMatch(/^erasure \S+: 1 calls are deleted, 1 ids are of none; removed by 20/)
   expect(await ids()).toEqual([2, 3].map(idOf))
   await removeProject(server.config, project, project)
-  expect(printed).toMatch(/commands\/app is closed; what is stored of it is removed by 20\S+: erasure \S+\n$/)
+  expect(printed).toMatch(/commands\/app is closed; its data is removed by 20\S+: erasure \S+\n$/)
   expect((await post(server.now().url, '/calls/stream_query', { project_id: project })).status).toBe(410)
   await server.now().worker?.caughtUp()
   const sql = `SELECT DISTINCT action, actor FROM callhouse.audit_events WHERE scope = {project:String}
