@@ -1,5 +1,5 @@
-// Traces without a root that were over before they were sent (a replay, an import): their topmost spans are listed as soon as
-// they are readable, until a parent or a root comes.
+// Traces without a root that were over before they were sent: their topmost spans are listed as soon as they are readable, until
+// a parent or a root comes.
 import { beforeAll, expect, it } from 'vitest'
 import { expectSoon } from '../fixtures/eventually.ts'
 import type { RunningServer } from '../fixtures/live-server.ts'
@@ -42,11 +42,14 @@ it('are listed at once, and give way to a parent and to a root', async () => {
   await expectSoon(() => listed(trace)).toEqual(['ff'])
 })
 
-it('are not listed while their spans are young', async () => {
-  const trace = 'a2'.repeat(16)
-  await send(span(trace, '0b', '0a', 2_000))
+it.each([
+  ['young', 'a2', 2_000],
+  ['imported', 'a4', 7_200_000],
+])('are not listed at once where their spans are %s', async (_, id, agoMs) => {
+  const trace = id.repeat(16)
+  await send(span(trace, '0b', '0a', agoMs))
   // The trace of the first test comes by the same way, later.
-  const other = 'a3'.repeat(16)
+  const other = id.replace('a', 'b').repeat(16)
   await send(span(other, '0b', '0a', 120_000))
   await expectSoon(() => listed(other)).toEqual(['0b orphan'])
   expect(await listed(trace)).toEqual([])

@@ -3,7 +3,7 @@
 // they came, at once.
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { Store } from '../../core/store/store.ts'
-import type { SpansOfRows } from '../calls/spans.ts'
+import type { CountedSpan, SpansOfRows } from '../calls/spans.ts'
 import type { Budget } from '../cleanup/budget.ts'
 import { type Assignment, readCoverage, writeCoverage } from '../rollups/coverage.ts'
 import { statement } from '../statements.ts'
@@ -30,6 +30,8 @@ const everyMs = 15_000
 /** Minutes, and traces, of one statement. */
 const minutesAtOnce = 1_000
 const tracesAtOnce = 2_000
+/** Age of spans from which on they are imported: their roots may come with later requests. */
+const importedMs = 3_600_000
 /** Traces that are remembered, of each kind: the others are found with their minutes. */
 const maxArrived = 10_000
 
@@ -157,9 +159,10 @@ export function createOrphanRoots(deps: {
   return {
     look: (nowMs) => queue.run(() => look(nowMs)),
     arrived({ traces }, nowMs) {
-      const overUs = (nowMs - graceMs) * 1_000
+      const [overUs, oldUs] = [(nowMs - graceMs) * 1_000, (nowMs - importedMs) * 1_000]
+      const isLate = ({ parent, startedUs }: CountedSpan) => parent !== '' && startedUs <= overUs && startedUs > oldUs
       for (const [key, { project, trace, spans }] of traces) {
-        const isOver = spans.length > 0 && spans.every(({ parent, startedUs }) => parent !== '' && startedUs <= overUs)
+        const isOver = spans.length > 0 && spans.every(isLate)
         if (orphaned.has(key) || (isOver && arrived.size < maxArrived)) arrived.set(key, { project, trace })
         else arrived.delete(key)
       }
