@@ -162,6 +162,8 @@ export async function axeFaults(page: Page, contrastOnly = false): Promise<strin
 /** Elements that do not fit into 320 pixels. Leaves the page wide. */
 export async function narrowFaults(page: Page, where: string): Promise<string[]> {
   await page.setViewportSize({ width: 320, height: 800 })
+  // Scripts hear of the width with the next frame, and draw in the one after it.
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
   const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
   await page.setViewportSize({ width: 1280, height: 800 })
   return wide === 0 ? [] : [`${where}: ${wide} pixels too wide`]
