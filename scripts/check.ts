@@ -8,7 +8,15 @@ import { commands } from '../services/cli/commands.ts'
 import { commentFaults } from './comments.ts'
 import { eventsPage } from './events-page.ts'
 import { exportedNameFaults, exportingSources } from './exported-names.ts'
-import { declaringFiles, glossaryFaults, glossaryWords, namedThings, oldWordFaults } from './glossary.ts'
+import {
+  declaringFiles,
+  glossaryFaults,
+  glossaryWords,
+  namedThings,
+  oldWordFaults,
+  pageSources,
+  pageTextFaults,
+} from './glossary.ts'
 import { importCycles, repositoryImports, roomFaults } from './imports.ts'
 import { migrationFaults } from './migration-numbers.ts'
 import { distFolder, pageInstall } from './page-stamp.mjs'
@@ -92,6 +100,7 @@ const glossary = (): Outcome =>
   outcome('glossary', [
     ...glossaryFaults(namedThings(root), glossaryWords(readFileSync(join(root, 'docs/glossary.md'), 'utf8'))),
     ...oldWordFaults(declaringFiles(root)),
+    ...pageTextFaults(pageSources(root)),
   ])
 
 function readmes(): Outcome {

@@ -1,4 +1,4 @@
-// Names that are built from words that docs/glossary.md does not know.
+// Names that are built from words that docs/glossary.md does not know, and texts of the page in words of their own.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -108,5 +108,63 @@ export function declaringFiles(root: string): Map<string, string> {
     .toString()
     .split('\0')
     .filter((file) => file !== '' && !file.startsWith('services/web/page/'))
+  return new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
+}
+
+/** Labels and phrases that the page had, and the standard term that it has now. A label is a whole text, a phrase any part. */
+const oldLabels: Record<string, string> = {
+  Made: 'Created',
+  Make: 'Create',
+  Took: 'Duration',
+  Own: 'Self time, Custom',
+  Why: 'Reason',
+  Ids: 'IDs',
+  Usual: 'Normal',
+  'As usual': 'Reset',
+  'Go on': 'Continue',
+  'At one time': 'Concurrent',
+}
+const oldPhrases: readonly (readonly [RegExp, string])[] = [
+  [/\bthis key may\b/i, 'You don’t have permission to …'],
+  [/\b(?:for ever|unless told)\b/i, 'forever, default'],
+  [/\bfrom then on\b/i, 'when it applies: from the next request, immediately'],
+  [/\b(?:brings?|told|tells?|stands?|takes?)\b/i, 'a plain verb: has, shows, is, uses, needs'],
+  [/\b(?:a|per) minute and\b|\bat one time\b/i, 'per minute, concurrent'],
+  [/\blies elsewhere\b/i, 'is external'],
+  [/\bof its own\b/i, 'custom'],
+  [/\bby (?:itself|themselves)\b/i, 'automatically'],
+  [/\b(?:take|taken) back\b|\btake .{1,20} back\b/i, 'undo'],
+  [/\bthere is no such\b/i, 'not found'],
+]
+
+const comments = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm
+/** Texts in quotes, and those between tags. */
+const pageTexts = /'((?:[^'\\\n]|\\.)*)'|"([^"\n]*)"|`((?:[^`\\]|\\.)*)`|>([^<>{}=;()]*)(?=[<{])/g
+
+/** @param files texts of the page's sources by path. One line for each text with an old label or phrase. */
+export function pageTextFaults(files: ReadonlyMap<string, string>): string[] {
+  return [...files].flatMap(([file, source]) =>
+    [...source.replace(comments, '').matchAll(pageTexts)].flatMap(([, single, double, template, between]) => {
+      const text = (single ?? double ?? template?.replace(/\$\{[^}]*\}/g, '') ?? between ?? '')
+        .replace(/\s+/g, ' ')
+        .trim()
+      // A quote within a template looks like the end of it: what follows is code.
+      if (/[;{}]|=>/.test(text)) return []
+      const label = Object.hasOwn(oldLabels, text) ? oldLabels[text] : undefined
+      const [, instead = label] =
+        (text.includes(' ') ? oldPhrases.find(([phrase]) => phrase.test(text)) : undefined) ?? []
+      return instead === undefined ? [] : [`${file}: "${text.slice(0, 80)}": say ${instead} (scripts/glossary.ts)`]
+    }),
+  )
+}
+
+export function pageSources(root: string): Map<string, string> {
+  const listed = execFileSync('git', ['ls-files', '-z', 'services/web/page/*.ts', 'services/web/page/*.tsx'], {
+    cwd: root,
+  })
+  const files = listed
+    .toString()
+    .split('\0')
+    .filter((file) => file !== '' && !file.endsWith('.gen.ts'))
   return new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
 }

@@ -1,7 +1,15 @@
-// The check of names against docs/glossary.md.
+// The check of names against docs/glossary.md, and of the texts of the page.
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { declaringFiles, glossaryFaults, glossaryWords, namedThings, oldWordFaults } from '../../scripts/glossary.ts'
+import {
+  declaringFiles,
+  glossaryFaults,
+  glossaryWords,
+  namedThings,
+  oldWordFaults,
+  pageSources,
+  pageTextFaults,
+} from '../../scripts/glossary.ts'
 
 const words = glossaryWords(
   '| word | means |\n| --- | --- |\n| call, dead letter | x |\n| patch, alias, leaf, retry | y |\n',
@@ -45,4 +53,28 @@ it('a declared name with an old word is a fault, but for names that have it from
   ])
   const root = fileURLToPath(new URL('../..', import.meta.url))
   expect(declaringFiles(root).has('services/worker/run.ts')).toBe(true)
+})
+
+const textFaults = (source: string) => pageTextFaults(new Map([['a.tsx', source]])).map((fault) => fault.slice(7))
+
+it.each([
+  ["head: 'Made'", 'Made'],
+  ['<button>\n  Go on\n</button>', 'Go on'],
+  ['title="This key may not write"', 'This key may not write'],
+  [`\`\${who} is told\``, 'is told'],
+  ['<p>\n  Prices that the server\n  brings.\n</p>', 'Prices that the server brings.'],
+])('a text of the page in words of its own is a fault: %s', (source, text) => {
+  expect(textFaults(source)).toEqual([expect.stringContaining(`"${text}"`)])
+})
+
+it('comments, names of classes and code are no texts', () => {
+  expect(
+    textFaults('// It tells who.\n/** What is told here. */\nconst Made = told(1)\n<p className="told" />'),
+  ).toEqual([])
+})
+
+it('the page has none', () => {
+  const sources = pageSources(fileURLToPath(new URL('../..', import.meta.url)))
+  expect(sources.size).toBeGreaterThan(200)
+  expect(pageTextFaults(sources)).toEqual([])
 })
