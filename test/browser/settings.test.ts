@@ -264,6 +264,8 @@ it('a provider that signs people in has its button beside the key, and none show
   await page.getByLabel('API key').fill('test-key')
   await page.keyboard.press('Enter')
   await page.getByRole('table', { name: 'Keys' }).waitFor()
+  // A request that is still on its way would say that the session has ended before anybody asks for a page.
+  await page.waitForLoadState('networkidle')
   await context.clearCookies()
   await page.getByRole('link', { name: 'Users' }).click()
   const again = page.getByRole('dialog', { name: 'You were signed out' })
