@@ -228,7 +228,7 @@ describe('calls', () => {
   it('are drawn over time; keys and the mouse choose a range', async () => {
     await go(`${home}?view=all&range=1h`)
     const chart = page.getByRole('slider', { name: /Calls over time/ })
-    await expectSoon(() => chart.getAttribute('aria-valuetext')).toContain('1 error')
+    await expectSoon(() => chart.getAttribute('aria-valuetext')).toContain('1 with errors')
     await chart.focus()
     await page.keyboard.press('ArrowLeft')
     await page.keyboard.press('Shift+ArrowLeft')
@@ -237,7 +237,7 @@ describe('calls', () => {
     const [from = '', to = ''] = (new URL(page.url()).searchParams.get('range') ?? '').split('~')
     expect(Date.parse(to) - Date.parse(from)).toBeLessThanOrEqual(60_000)
     await go(`${home}?view=all&range=1h`)
-    await expectSoon(() => chart.getAttribute('aria-valuetext')).toContain('1 error')
+    await expectSoon(() => chart.getAttribute('aria-valuetext')).toContain('1 with errors')
     const box = await chart.boundingBox()
     if (!box) throw new Error('no chart')
     await page.mouse.move(box.x + 10, box.y + 10)
