@@ -26,10 +26,8 @@ type OverTime = {
   saidAt(place: number): string
 }
 
-const texts = {
-  calls: (rows: number, failed: number) => `${plural(rows, 'call')} · ${plural(failed, 'error')}`,
-  traces: (rows: number, failed: number) => `${plural(rows, 'trace')}, ${count(failed)} with errors`,
-} as const
+const text = (noun: 'call' | 'trace', rows: number, failed: number): string =>
+  `${plural(rows, noun)}, ${count(failed)} with errors`
 
 const metrics = [
   { field: 'calls', as: 'sum' },
@@ -89,8 +87,8 @@ export function useOverTime(asked: Asked, times: Times, looks: number, isOn: boo
     rows,
     failed,
     said: ofTraces
-      ? counts && texts.traces(counts.traces, counts.with_errors)
-      : group && texts.calls(total('calls.sum'), total('errors.sum')),
-    saidAt: (place) => texts[ofTraces ? 'traces' : 'calls'](rows[place] ?? 0, failed[place] ?? 0),
+      ? counts && text('trace', counts.traces, counts.with_errors)
+      : group && text('call', total('calls.sum'), total('errors.sum')),
+    saidAt: (place) => text(ofTraces ? 'trace' : 'call', rows[place] ?? 0, failed[place] ?? 0),
   }
 }
