@@ -85,7 +85,7 @@ describe('terms', () => {
       expect(problems(q)).toEqual([])
     expect(problems('has:errors')).toEqual([['Every trace has errors', 'errors>0']])
     expect(problems('failures>0')).toEqual([['Unknown field failures', 'errors>0', '"failures>0"']])
-    expect(problems('errors>many')).toEqual([[expect.stringContaining('errors takes a number')]])
+    expect(problems('errors>many')).toEqual([[expect.stringContaining('errors must be a number')]])
     // A filter with one that is refused asks for nothing at all.
     expect(parsed('op:a errors>0')).toMatchObject({ expression: [], fault: { message: choose('errors') } })
   })
