@@ -146,3 +146,25 @@ it('background work rests no more once the process ends', async () => {
   expect(isDone).toBe(true)
   await waiting
 })
+
+it('late work does not wait for work that still rests, urgent or not', async () => {
+  const budget = createBudget(() => true, stopping.signal)
+  const began: string[] = []
+  const run = (name: string, isUrgent: boolean, lateness: number, ms = 100) =>
+    budget.run(
+      async () => {
+        began.push(name)
+        await after(ms)
+      },
+      { isUrgent, lateness: () => lateness },
+    )
+  // The long job makes all rest for 18 s that are in time.
+  const long = run('long', true, 0, 2_000)
+  await vi.advanceTimersByTimeAsync(2_000)
+  const all = [long, run('field index', false, 0), run('late parts', false, 1), run('late counters', true, 1)]
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(began.toSorted()).toEqual(['late counters', 'late parts', 'long'])
+  await vi.advanceTimersByTimeAsync(60_000)
+  await Promise.all(all)
+  expect(began.at(-1)).toBe('field index')
+})

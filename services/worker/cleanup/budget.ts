@@ -51,15 +51,21 @@ export function createBudget(isBusy: () => boolean, signal: AbortSignal): Budget
     return rest.sinceMs + Math.min(maxPauseMs, rest.owedMs * factor) - performance.now()
   }
 
+  /** The job that rests no longer, or the shortest. */
+  const earliest = (jobs: readonly Waiting[]): Waiting | undefined =>
+    jobs.find((job) => pauseMsOf(job) <= 0) ?? jobs.toSorted((a, b) => pauseMsOf(a) - pauseMsOf(b))[0]
+
   const next = (): void => {
-    const urgent = running.urgent ? undefined : waiting.urgent[0]
-    const other = running.urgent || running.others ? undefined : waiting.others[0]
-    const first = urgent && !(other && wasUrgent) ? urgent : (other ?? urgent)
-    if (first === undefined || isPaused) return
-    const pauseMs = pauseMsOf(first)
-    if (pauseMs > 0) {
+    const urgent = running.urgent ? undefined : earliest(waiting.urgent)
+    const other = running.urgent || running.others ? undefined : earliest(waiting.others)
+    if (isPaused) return
+    const inOrder = (wasUrgent ? [other, urgent] : [urgent, other]).filter((job) => job !== undefined)
+    // One that still rests does not hold the other up.
+    const first = inOrder.find((job) => pauseMsOf(job) <= 0)
+    if (first === undefined) {
+      if (inOrder.length === 0) return
       isPaused = true
-      void pause(Math.min(pauseMs, askAgainMs), signal).then(() => {
+      void pause(Math.min(...inOrder.map(pauseMsOf), askAgainMs), signal).then(() => {
         isPaused = false
         next()
       })
@@ -68,7 +74,7 @@ export function createBudget(isBusy: () => boolean, signal: AbortSignal): Budget
     wasUrgent = first === urgent
     const kind = wasUrgent ? 'urgent' : 'others'
     running[kind] = true
-    waiting[kind].shift()
+    waiting[kind].splice(waiting[kind].indexOf(first), 1)
     first.start()
   }
 

@@ -121,9 +121,9 @@ const ownPartition = 2 ** 32 - 2
  */
 type State = Coverage & { first: { windows: HourRange[]; upTo: Position[] } | 'due' | null }
 
-/** @param deps.committed applied positions of the topic calls, of all its partitions */
-export function createRollups(deps: {
+type RollupsDeps = {
   store: Store
+  /** Applied positions of the topic calls, of all its partitions. */
   committed(): Promise<Position[]>
   /** The assignment, read before each recompute; absent: all projects are this process's. */
   assignment?(): Assignment
@@ -138,8 +138,41 @@ export function createRollups(deps: {
   bounds?: RecomputeBounds
   /** Limits scheduled recomputes, not `refresh`; readers compute minutes that are still dirty themselves. */
   budget?: Budget
-}): Rollups {
-  const { store, table = rollupTable, budget = unlimited, assignment = () => wholeAssignment } = deps
+}
+
+/** Keeps rollups. Slow ones are recomputed beside the others, which do not wait for them. */
+export function createRollups(deps: RollupsDeps): Rollups {
+  const { table = rollupTable } = deps
+  const [first, ...others] = [false, true]
+    .map((isSlow) => table.filter((rollup) => Boolean(rollup.isSlow) === isSlow))
+    .filter((group) => group.length > 0)
+    .map((group, _, groups) => createGroup(deps, group, groups.flat()))
+  if (first === undefined) throw new Error('no rollups')
+  const groups = [first, ...others]
+  return {
+    onDirty() {
+      for (const group of groups) group.onDirty()
+    },
+    lag: () => groups.flatMap((group) => group.lag()),
+    lateness: () => Math.max(...groups.map((group) => group.lateness())),
+    async refresh() {
+      // Slow ones first: the others drop the dirty buckets that all of them cover.
+      for (const group of groups.toReversed()) await group.refresh()
+    },
+    exclusive: (job) =>
+      others.reduce(
+        (inner, group) => () => group.exclusive(inner),
+        () => first.exclusive(job),
+      )(),
+    async stop() {
+      await Promise.all(groups.map((group) => group.stop()))
+    },
+  }
+}
+
+/** @param all rollups of all groups: dirty buckets stay until each of them covers them */
+function createGroup(deps: RollupsDeps, table: readonly Rollup[], all: readonly Rollup[]): Rollups {
+  const { store, budget = unlimited, assignment = () => wholeAssignment } = deps
   const states = new Map<string, State>()
   let dropped = 0
   let timer: NodeJS.Timeout | undefined
@@ -152,18 +185,18 @@ export function createRollups(deps: {
   let isFirstCount = false
   let isLeader = true
 
-  const lagOf = ({ name }: Rollup): number => Date.now() - (lacking.get(name) ?? Date.now())
+  const isSlow = table.every((rollup) => rollup.isSlow)
   const lag = () =>
-    table.map((rollup) => ({
-      name: rollup.name,
-      lagMs: lagOf(rollup),
-      isBuilding: states.get(rollup.name)?.isBegun === false,
+    table.map(({ name }) => ({
+      name,
+      lagMs: Date.now() - (lacking.get(name) ?? Date.now()),
+      isBuilding: states.get(name)?.isBegun === false,
     }))
-  const latenessOf = (rollup: Rollup): number => lagOf(rollup) / (rollup.isSlow ? allowedSlowMs : allowedMs)
-  const lateness = () => Math.max(...table.map(latenessOf))
-  /** Whether a slow rollup waits for more that is due. */
-  const mayWait = (rollup: Rollup): boolean =>
-    rollup.isSlow === true && !states.get(rollup.name)?.first && lagOf(rollup) < slowMs && !rollup.isMuchDue?.()
+  const longestLagMs = () => Math.max(...lag().map(({ lagMs }) => lagMs))
+  const lateness = () => longestLagMs() / (isSlow ? allowedSlowMs : allowedMs)
+  /** Whether slow rollups wait for more that is due. */
+  const mayWait = (): boolean =>
+    isSlow && longestLagMs() < slowMs && !table.some(({ name, isMuchDue }) => states.get(name)?.first || isMuchDue?.())
 
   /** Runs the statements of a rollup over dirty buckets of the partitions, `covered < position <= upTo`. */
   const count = async (
@@ -188,7 +221,7 @@ export function createRollups(deps: {
       range.revision = Math.max(Date.now() * 1_000, state.revision + 1)
       if (recomputed) await recomputeDirty(store, recomputed, range, deps.bounds)
     }
-    if (recomputed) await within.run(recompute, { isUrgent: !rollup.isSlow, lateness: () => latenessOf(rollup) })
+    if (recomputed) await within.run(recompute, { isUrgent: !isSlow, lateness })
     else range.revision = Math.max(Date.now() * 1_000, state.revision + 1)
     await rollup.derive?.(range)
     state.revision = range.revision
@@ -223,10 +256,7 @@ export function createRollups(deps: {
     if (window) {
       const partition = ownPartition - windows.length
       const { fromUs: from, beforeExclusiveUs: before } = window
-      await within.run(async () => deps.beforeFirstCount?.(window), {
-        isUrgent: false,
-        lateness: () => latenessOf(rollup),
-      })
+      await within.run(async () => deps.beforeFirstCount?.(window), { isUrgent: false, lateness })
       await store.command(statement('dirty-buckets-of-range', { partition, position: 0, from, before }), aside)
       await count(rollup, state, [{ partition, covered: -1, offset: 0 }], null, within)
       windows.shift()
@@ -284,15 +314,12 @@ export function createRollups(deps: {
     return isDue || first !== null
   }
 
-  /** Slow ones alone leave that to others. */
-  const dropsBuckets = table.some(({ isSlow }) => !isSlow)
-
-  /** Drops dirty buckets that every rollup covers, whoever derives it. */
+  /** Drops dirty buckets that every rollup covers, whoever derives it. Slow rollups leave that to the others. */
   const dropCoveredBuckets = async (committed: Position[]): Promise<void> => {
     const minOf = (all: (Coverage | undefined)[]) =>
       Math.min(...committed.flatMap(({ partition }) => all.map((one) => one?.offsets.get(partition) ?? 0)))
     if (Math.floor(minOf(table.map(({ name }) => states.get(name))) / positionsPerPartition) <= dropped) return
-    const names = [...table.map(({ name }) => name), fieldIndexRollup, deduplicationRollup]
+    const names = [...all.map(({ name }) => name), fieldIndexRollup, deduplicationRollup]
     const min = minOf(await Promise.all(names.map((name) => readCoverage(store, name, null))))
     const before = Math.floor(min / positionsPerPartition)
     for (const table of tablesOfKind('dirty'))
@@ -301,8 +328,8 @@ export function createRollups(deps: {
     dropped = before
   }
 
-  /** Recomputes some of them. Returns whether anything was due. */
-  const recomputeAll = async (some: readonly Rollup[], within: Budget): Promise<boolean> => {
+  /** Returns whether anything was due. */
+  const recomputeAll = async (within: Budget): Promise<boolean> => {
     const assigned = assignment()
     const committed = assigned.slots?.length === 0 ? [] : await deps.committed()
     // Only the leader looks for what nobody has begun.
@@ -314,30 +341,28 @@ export function createRollups(deps: {
       return false
     }
     let isDone = false
-    for (const rollup of some) {
+    for (const rollup of table) {
       const beganMs = Date.now()
       isDone = (await recompute(rollup, committed, assigned, within)) || isDone
       if (dirtiedMs > beganMs) lacking.set(rollup.name, beganMs)
       else if (states.get(rollup.name)?.isBegun) lacking.delete(rollup.name)
     }
-    if (isDone && dropsBuckets && assigned.isLeader) await dropCoveredBuckets(committed)
+    if (isDone && !isSlow && assigned.isLeader) await dropCoveredBuckets(committed)
     return isDone
   }
 
-  const refresh = (some: readonly Rollup[], within: Budget): Promise<boolean> =>
-    queue.run(() => recomputeAll(some, within))
+  const refresh = (within: Budget): Promise<boolean> => queue.run(() => recomputeAll(within))
 
   const schedule = (afterMs: number): void => {
     if (timer || stopped) return
     timer = setTimeout(async () => {
-      const due = table.filter((rollup) => !mayWait(rollup))
-      const refreshed = due.length > 0 && refresh(due, budget)
-      const isDone = await Promise.resolve(refreshed).catch((error: unknown) => {
+      const waits = mayWait()
+      const isDone = await Promise.resolve(!waits && refresh(budget)).catch((error: unknown) => {
         deps.onError(error instanceof Error ? error : new Error(String(error)))
         return true
       })
       timer = undefined
-      if (isDone || table.some((rollup) => lacking.has(rollup.name) && mayWait(rollup))) schedule(quietMs)
+      if (isDone || (waits && lacking.size > 0)) schedule(quietMs)
     }, afterMs)
     timer.unref()
   }
@@ -354,7 +379,7 @@ export function createRollups(deps: {
       // Once more after the first count: it covers what was committed when it began.
       do {
         isFirstCount = false
-        await refresh(table, unlimited)
+        await refresh(unlimited)
       } while (isFirstCount)
     },
     exclusive: (job) =>
