@@ -54,10 +54,11 @@ it('the lag of changes that come during a recompute counts from its begin', asyn
     isTouched = true
   }
   await rollups.refresh()
-  const [counts, stats] = rollups.lag()
-  expect(counts?.lagMs).toBeGreaterThan(0)
-  // The second one began after the change.
-  expect(stats?.lagMs).toBe(0)
+  const [counts, stats, parts] = rollups.lag()
+  // A refresh begins with the slow ones.
+  expect(parts?.lagMs).toBeGreaterThan(0)
+  // The others began after the change.
+  expect([counts?.lagMs, stats?.lagMs]).toEqual([0, 0])
   await rollups.stop()
 })
 
