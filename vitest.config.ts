@@ -71,9 +71,12 @@ const ofTest = Object.entries(folders).flatMap(([name, of]) =>
 const smokesOf = (smoke: string, options: Options) =>
   project(smoke, (file) => file.tier === 'test' && file.smoke === smoke && isWhole(file), options)
 
+/** Share of the deep runs of generated tests (test/fixtures/runs.ts): all of them take the part property over half an hour. */
+const shareOf: Partial<Record<Part, string>> = { property: '0.4' }
+
 const ofPart = (part: Part) => {
   const options = { isLong: true, ...(part === 'browser' ? inBrowser : {}) }
-  const deep = { CALLHOUSE_TEST_DEEP: process.env.CALLHOUSE_TEST_DEEP ?? '1' }
+  const deep = { CALLHOUSE_TEST_DEEP: process.env.CALLHOUSE_TEST_DEEP ?? shareOf[part] ?? '1' }
   const isAgain = ({ again }: TestFile) => part !== 'browser' && (again as string[]).includes(part)
   const isOfPart = (file: TestFile) => file.tier === 'deep' && file.part === part
   if (part !== 'kafka')

@@ -4,8 +4,10 @@ import { createSerialQueue } from '../core/concurrency/serial-queue.ts'
 import type { Batch, Log, Position } from '../core/log/log.ts'
 import type { Store } from '../core/store/store.ts'
 import { topicNamed } from '../events/registry.ts'
+import { rowsByCall } from './calls/call-rows.ts'
 import { createNewCallsInsert, type NewCallsDeps } from './calls/insert-new.ts'
 import { createCallMaterializer, type LogJoins } from './calls/merge-fragments.ts'
+import { withSharedTimesMoved } from './calls/shared-times.ts'
 import type { SpansOfRows } from './calls/spans.ts'
 import type { UsageShares } from './calls/usage-shares.ts'
 import type { Budget } from './cleanup/budget.ts'
@@ -15,7 +17,7 @@ import type { DeadLetters } from './dead-letters/dead-letters.ts'
 import type { Marking, Materializer } from './materializer.ts'
 import type { ControlInsert } from './split/control-insert.ts'
 import { insertWithoutRefused } from './split/refused-rows.ts'
-import { isPatch, type SegmentRow, segmentRows } from './split/segment-rows.ts'
+import { isPatch, type SegmentRow, segmentRows, withSourceRows } from './split/segment-rows.ts'
 import { cut, failureOf, isRefusal, splitBatch } from './split/split-batch.ts'
 import { statement } from './statements.ts'
 import type { TimeRange } from './time-range.ts'
@@ -84,6 +86,13 @@ const withRows = (batch: Batch, rows: SegmentRow[]): Batch => ({
   rowCount: rows.length,
   patchCount: batch.patchCount === 0 ? 0 : rows.filter(isPatch).length,
 })
+
+type OfBatches = {
+  /** Spans of a batch that the materializer has seen, as far as they were read. */
+  spansOf(batch: Batch): SpansOfRows | undefined
+  /** Positions under which what a batch changes is marked as dirty. */
+  marked(batch: Batch): Promise<DirtyPositions>
+}
 
 export function createApplier(deps: ApplierDeps): Applier {
   const { store, log, deadLetters, control, committedCalls = async () => [], budget, shares } = deps
@@ -158,6 +167,17 @@ export function createApplier(deps: ApplierDeps): Applier {
     })
   }
 
+  /** Rows of calls that cannot go in as they came; undefined when all can. */
+  const movedRows = async (
+    batch: Batch,
+    some: SegmentRow[] | undefined,
+    spans: SpansOfRows | undefined,
+  ): Promise<SegmentRow[] | undefined> => {
+    if (batch.topic !== 'calls') return undefined
+    const read = async () => (some ? await rowsByCall(some) : await withSourceRows(batch, rowsByCall)).spans
+    return withSharedTimesMoved(store, spans ?? (await read()), async () => some ?? segmentRows(batch))
+  }
+
   const settled = async (
     spans: SpansOfRows | undefined,
     isNew: boolean,
@@ -174,7 +194,7 @@ export function createApplier(deps: ApplierDeps): Applier {
     { insertNew, beforeInsert, afterInsert }: Materializer,
     whole: Batch,
     some: SegmentRow[] | undefined,
-    settle: (batch: Batch, isNew: boolean) => Promise<void>,
+    { spansOf, marked }: OfBatches,
   ): Promise<number> => {
     let dead = 0
     await splitBatch(some, async (rows) => {
@@ -186,10 +206,10 @@ export function createApplier(deps: ApplierDeps): Applier {
           let refused = 0
           if (!isIn) {
             await beforeInsert(batch)
-            refused = await insert(batch, rows)
+            refused = await insert(batch, (await movedRows(batch, rows, spansOf(batch))) ?? rows)
             await afterInsert(batch, marking.isBySecond)
           }
-          await settle(batch, isIn)
+          await settled(spansOf(batch), isIn, () => marked(batch))
           return refused
         })
         return []
@@ -210,15 +230,18 @@ export function createApplier(deps: ApplierDeps): Applier {
       if (batch.topic === 'calls')
         for (const { partition, lastOffset } of batchMembers(batch))
           if (partition === 0) lastTaken = Math.max(lastTaken, lastOffset)
-      return applyWith(materializerOf(batch.topic), batch, rows, (some, isNew) =>
-        settled(newCalls?.spansOf(some), isNew, async () => dirtyAt(batchMembers(some))),
-      )
+      return applyWith(materializerOf(batch.topic), batch, rows, {
+        spansOf: (some) => newCalls?.spansOf(some),
+        marked: async (some) => dirtyAt(batchMembers(some)),
+      })
     },
     async reapply(topic, rows) {
       const spans = topic === 'calls' ? await newCalls?.note(rows) : undefined
       const materializer = topic === 'calls' ? calls.reapplied(nextCalls) : materializerOf(topic)
-      const settle = () => settled(spans, false, nextDirty)
-      await applyWith(materializer, batchOfRows(await next(topic), rows), rows, settle)
+      await applyWith(materializer, batchOfRows(await next(topic), rows), rows, {
+        spansOf: () => spans,
+        marked: nextDirty,
+      })
     },
     recount,
     recountMinutes: (minutes) =>

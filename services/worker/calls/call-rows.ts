@@ -4,7 +4,7 @@ import { forEachYielding } from '../../core/concurrency/yielding.ts'
 import type { CallFragment } from '../../events/calls.ts'
 import type { SegmentRow } from '../split/segment-rows.ts'
 import { mayBeBilled } from './billed-rows.ts'
-import { addToSpans, headOf, type SpansOfRows, spanIdLength } from './spans.ts'
+import { addToSpans, headOf, idsOfTrace, type SpansOfRows, spanIdLength, textOfBytes } from './spans.ts'
 
 /** A finished call, or the start of one, by what its row begins with. */
 export type CallRow = {
@@ -60,6 +60,17 @@ function beginningOf(text: Buffer): RegExpExecArray | null {
   const found = beginning.exec(text.toString('latin1', 0, beginningBytes))
   const isWhole = text.length <= beginningBytes || (found !== null && found[0].length + restBytes <= beginningBytes)
   return isWhole ? found : beginning.exec(text.toString('latin1'))
+}
+
+/** Where the row of a span lies in the table of calls. */
+export type PlacedSpan = { project: string; id: string; trace: string; us: number }
+
+/** The span that a row begins; undefined for other rows. */
+export function spanOf(text: Buffer): PlacedSpan | undefined {
+  const [, , project, id, , us] = beginningOf(text) ?? []
+  const trace = id?.length === spanIdLength && us !== undefined ? idsOfTrace(headOf(text))?.[1] : undefined
+  if (project === undefined || id === undefined || trace === undefined) return undefined
+  return { project: textOfBytes(project), id, trace, us: Number(us) }
 }
 
 const withoutPayloads = new Set<CallFragment['kind']>(['delete', 'name'])

@@ -79,6 +79,7 @@ export function createNewCallsInsert(
     // Looked at when all were asked for: fingerprints that were forgotten meanwhile prove nothing.
     if (!known.isComplete()) return undefined
     spans.newTraces = newTraces
+    spans.storedCalls = found
     return found
   }
 

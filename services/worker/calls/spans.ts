@@ -34,6 +34,8 @@ export type SpansOfRows = {
   traces: Map<string, TraceOfRows>
   /** Keys of those of which nothing was stored before; undefined = it is not known. */
   newTraces?: ReadonlySet<string> | undefined
+  /** Keys of the calls of the batch of which something may be stored already; undefined = any may be. */
+  storedCalls?: ReadonlySet<string> | undefined
   /** Keys of traces of spans that have a call of another kind. */
   mixed: Set<string>
   /** By project and id. */
@@ -111,14 +113,17 @@ export type RowBeginning = {
 
 const copied = (text: string): string => Buffer.from(text, 'latin1').toString('latin1')
 
+/** @param head of a span without its payloads */
+export const idsOfTrace = (head: Buffer): RegExpExecArray | null =>
+  traceForm.exec(head.toString('latin1', 0, idsBytes)) ?? traceForm.exec(head.toString('latin1'))
+
 /** Adds what a row tells of a trace. */
 export function addToSpans(spans: SpansOfRows, text: Buffer, row: RowBeginning): void {
   const { id } = row
   const isSpan = id.length === spanIdLength
-  // Of other calls it does no harm to find a trace in their payloads.
   const head = isSpan ? headOf(text) : text
-  const found =
-    traceForm.exec(head.toString('latin1', 0, idsBytes)) ?? (isSpan ? traceForm.exec(head.toString('latin1')) : null)
+  // Of other calls it does no harm to find a trace in their payloads.
+  const found = isSpan ? idsOfTrace(head) : traceForm.exec(head.toString('latin1', 0, idsBytes))
   if (!isSpan) {
     if (found !== null) spans.mixed.add(keyOf(row.project, found[1] as string))
     return
