@@ -16,6 +16,9 @@ function cpuMs(work: () => unknown): number {
   return (user + system) / 1_000
 }
 
+/** The least of three: the collector works in some of them. */
+const leastCpuMs = (work: () => unknown): number => Math.min(...Array.from({ length: 3 }, () => cpuMs(work)))
+
 it('ten megabytes of pieces of what detectors look for, against one', () => {
   const random = createRandom(9)
   const pieces = ['@', 'a.', '+1', '1 ', '::', ':a', 'eyJ', 'sk-', '://', 'bearer ', '-----BEGIN PRIVATE KEY-----']
@@ -23,8 +26,7 @@ it('ten megabytes of pieces of what detectors look for, against one', () => {
   const all = [...pieces, ...more]
   const text = Array.from({ length: 3_000_000 }, () => random.pick(all)).join('')
   const growths = Object.values(detectors).map((find) => {
-    const ofLength = (length: number) => cpuMs(() => find(text.slice(0, length), 'text'))
-    ofLength(1_000_000)
+    const ofLength = (length: number) => leastCpuMs(() => find(text.slice(0, length), 'text'))
     return ofLength(10_000_000) / Math.max(ofLength(1_000_000), 20)
   })
   bar('hostile-text/growth', Math.max(...growths))
@@ -50,8 +52,7 @@ it('four megabytes of pieces of JSON texts in a text, against four hundred kilob
     ']',
   ]
   const text = Array.from({ length: 1_500_000 }, () => random.pick(pieces)).join('')
-  const ofLength = (length: number) => cpuMs(() => masker.text('inputs', text.slice(0, length)))
-  ofLength(400_000)
+  const ofLength = (length: number) => leastCpuMs(() => masker.text('inputs', text.slice(0, length)))
   bar('hostile-text/growth', ofLength(4_000_000) / Math.max(ofLength(400_000), 20))
 }, 600_000)
 

@@ -244,6 +244,10 @@ describe('a call as a row', () => {
       ['summary.weave.output_tokens', '4'],
       ['summary.weave.cost', '0.75'],
     ])
+    const unnamed = { usage: { usage: { prompt_tokens: 3 } } }
+    const namesOfUnnamed = of(JSON.stringify({ id: '1', summary: unnamed }), 'usage').map(([name]) => name)
+    expect(namesOfUnnamed).toEqual(expect.arrayContaining(['summary.weave.input_tokens']))
+    expect(namesOfUnnamed).not.toContain('summary.weave.model')
     expect(of('{"id":"1","summary":{}}', 'usage').map(([name]) => name)).toEqual(['id', 'summary'])
   })
 

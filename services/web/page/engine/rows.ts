@@ -140,8 +140,12 @@ function kindOfName(name: string, model: string | null): SpanKind {
   return model === null ? 'other' : 'llm'
 }
 
+/** Usage of calls that name no model stands under this name. */
+const unnamedModel = 'usage'
+
 export function usageOf(summary: Members): Pick<Row, 'model' | 'tokensIn' | 'tokensOut' | 'cost'> {
   const usage = Object.entries(asObject(own(summary, 'usage')))
+  const names = usage.map(([name]) => name).filter((name) => name !== unnamedModel)
   let tokensIn = 0
   let tokensOut = 0
   for (const [, one] of usage) {
@@ -162,7 +166,7 @@ export function usageOf(summary: Members): Pick<Row, 'model' | 'tokensIn' | 'tok
     0,
   )
   return {
-    model: usage.length === 0 ? null : usage.map(([name]) => name).join(', '),
+    model: names.length === 0 ? null : names.join(', '),
     tokensIn: usage.length === 0 ? null : tokensIn,
     tokensOut: usage.length === 0 ? null : tokensOut,
     cost: costs.length === 0 ? null : cost,
@@ -224,7 +228,7 @@ export function rowOf(record: Members): Row {
     parentId: asText(own(record, 'parent_id')),
     opName,
     name: name.slice(0, 2_000),
-    kind: kindOf(own(record, 'attributes'), plainName, usage.model),
+    kind: kindOf(own(record, 'attributes'), plainName, usage.tokensIn === null ? null : ''),
     status: (asText(own(weave, 'status')) ?? 'success') as Status,
     ...usage,
     userId: user,

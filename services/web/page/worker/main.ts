@@ -8,7 +8,7 @@ import { type ImportFormat, importedRows } from '../engine/import-rows.ts'
 import { type FoundMedia, mediaIn } from '../engine/media.ts'
 import type { Message } from '../engine/message-parts.ts'
 import { parsedAsSpelled } from '../engine/message-parts.ts'
-import { cellOf, kindOf, opNameOf, type Row, rowOf, type SpanKind } from '../engine/rows.ts'
+import { cellOf, type Row, rowOf, type SpanKind } from '../engine/rows.ts'
 import { type Thrown, thrownOf } from '../engine/thrown.ts'
 import { type Spans, spansOf } from '../engine/tree.ts'
 import { callRows } from './call-rows.ts'
@@ -122,8 +122,7 @@ const methods = {
     const previews: Record<string, Preview> = {}
     const body = { project_id, filter: { call_ids }, columns: ['inputs', 'output', 'attributes', 'summary', 'op_name'] }
     await lines(base, 'calls.stream_query', body, signal, (record) => {
-      const { model, opName } = rowOf(record)
-      const kind = kindOf(record.attributes, opNameOf(opName), model)
+      const { kind } = rowOf(record)
       previews[String(record.id)] = { kind, inputs: cellOf(record.inputs), output: cellOf(record.output) }
     })
     return previews
