@@ -1,6 +1,6 @@
 // tier: bars
 // Small calls at a fixed rate, 1,000 a request: how far what is derived is behind at the end.
-import { expect, it } from 'vitest'
+import { it } from 'vitest'
 import { measureLags } from '../../scripts/bench/sustained.ts'
 import { bar } from '../fixtures/bar.ts'
 

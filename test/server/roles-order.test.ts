@@ -23,6 +23,8 @@ beforeAll(async () => {
   installation = await createInstallation(await kafkaBrokers(), {
     CALLHOUSE_KAFKA_PARTITIONS: String(partitions),
     CALLHOUSE_KAFKA_SESSION_TIMEOUT_MS: '2000',
+    // Calls without a root are none of it.
+    CALLHOUSE_ORPHAN_SECONDS: '86400',
   })
 })
 afterAll(() => installation?.remove())
