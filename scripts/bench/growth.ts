@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises'
 import { fieldIndexRollup } from '../../services/content/field-paths.ts'
 import { createEmbeddedStore } from '../../services/core/store/chdb/chdb-store.ts'
 import type { Store } from '../../services/core/store/store.ts'
-import { createRollups, deduplicationRollup } from '../../services/worker/rollups/rollups.ts'
+import { createRollups, deduplicationRollup } from '../../services/derived/rollups/rollups.ts'
 import { type BenchServer, createClient, median, type Post, quantile, startCallhouseServer } from './process.ts'
 import { createSmallCalls, load } from './sustained.ts'
 

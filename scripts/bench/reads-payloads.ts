@@ -1,7 +1,7 @@
 // Reads that look into payloads: our routes against SQL of the usual shape (parts grouped at read time, JSONExtract).
 import type { Store } from '../../services/core/store/store.ts'
-import { createFieldIndex } from '../../services/worker/field-index/field-index.ts'
-import { createRollups } from '../../services/worker/rollups/rollups.ts'
+import { createFieldIndex } from '../../services/derived/field-index/field-index.ts'
+import { createRollups } from '../../services/derived/rollups/rollups.ts'
 import type { ReadCase } from './reads-case.ts'
 
 /** One row for the start and one for the end of each call; empty text where a part has no value. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { createEmbeddedStore } from '../../services/core/store/chdb/chdb-store.ts'
-import { agedTables, isRewritten, type RemovedRows } from '../../services/worker/cleanup/purge.ts'
+import { agedTables, isRewritten, type RemovedRows } from '../../services/removal/purge.ts'
 import { createPayloads } from './payloads.ts'
 import { createClient, sendAll, startCallhouseServer } from './process.ts'
 

@@ -1,17 +1,17 @@
 // Applies a batch, however many attempts and starts that takes, and commits its position: nothing that was accepted is lost.
 import { pause } from '../core/concurrency/pause.ts'
+import { batchMembers } from '../core/log/combined-batch.ts'
 import type { Batch, Log } from '../core/log/log.ts'
 import { isPassing } from '../core/process/passing-faults.ts'
 import { StoreError } from '../core/store/store.ts'
+import { type SegmentRow, withoutHeader } from '../events/segment-rows.ts'
 import type { Applier } from './apply-batch.ts'
-import { batchMembers } from './combined-batch.ts'
 import type { DeadLetters } from './dead-letters/dead-letters.ts'
 import { Held } from './held.ts'
 import type { CrashProbe } from './split/child-probe.ts'
 import { createCrashGuard } from './split/crash-guard.ts'
 import { withoutCrashingRows } from './split/crashing-rows.ts'
 import type { InFlight } from './split/in-flight.ts'
-import { type SegmentRow, withoutHeader } from './split/segment-rows.ts'
 import type { Views } from './views.ts'
 
 type TopicFailure = { status: 'degraded' | 'down'; reason: string }

@@ -1,7 +1,7 @@
 // Metrics of the worker in the registry that /metrics shows.
 import type { Registry } from 'prom-client'
 import { metricsIn } from '../core/process/metrics-in.ts'
-import type { JoinedCounts } from './logs/look.ts'
+import type { JoinedCounts } from '../derived/logs/look.ts'
 import type { BatchReport } from './run.ts'
 
 export type WorkerMetrics = {

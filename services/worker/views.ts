@@ -1,11 +1,11 @@
 // Checks that the views that fill the tables exist. Without one, rows of its topic would count as applied although they
 // are not in every table.
 import { landingsOf } from '../core/log/topic.ts'
+import { statement } from '../core/store/statements.ts'
 import type { Store } from '../core/store/store.ts'
 import { topics } from '../events/registry.ts'
 import { scratchTables, tableViews } from '../tables/registry.ts'
 import { Held } from './held.ts'
-import { statement } from './statements.ts'
 
 /**
  * Names of the views by the topic whose rows reach them, directly or through another table. Leaves out views on a worker's

@@ -12,7 +12,7 @@ import { copyMigratedStore } from '../fixtures/setup.ts'
 const [aged, other] = ['purged/app', 'purged/other']
 const [gone, stays] = ['canary-gone', 'canary-stays']
 const calls = 12
-const purgeModule = new URL('../../services/worker/cleanup/purge.ts', import.meta.url).href
+const purgeModule = new URL('../../services/removal/purge.ts', import.meta.url).href
 let folder: string
 /** Statements, and whether it was killed while they ran or after them. */
 const killedAt: string[] = []

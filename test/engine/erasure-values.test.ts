@@ -1,9 +1,9 @@
 // Indexed values of erased payloads leave the files of the field index, while those of others in the same rows stay or
 // are derived anew.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { unlimited } from '../../services/worker/cleanup/budget.ts'
-import { createRowRemoval } from '../../services/worker/erasure/remove-rows.ts'
-import { statement } from '../../services/worker/statements.ts'
+import { statement } from '../../services/core/store/statements.ts'
+import { unlimited } from '../../services/derived/budget.ts'
+import { createRowRemoval } from '../../services/removal/remove-rows.ts'
 import {
   baseUs,
   type CallWorld,

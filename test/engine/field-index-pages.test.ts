@@ -1,6 +1,6 @@
 // Number of pages of payloads that the field index reads where none of them has anything to index.
 import { expect, it } from 'vitest'
-import { createFieldIndex } from '../../services/worker/field-index/field-index.ts'
+import { createFieldIndex } from '../../services/derived/field-index/field-index.ts'
 import { baseUs, complete, createCallWorld } from '../fixtures/call-world.ts'
 
 const hourUs = 3_600_000_000

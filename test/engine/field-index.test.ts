@@ -2,7 +2,7 @@
 // Leaves of payloads: derived once, also over a crash and for old rows; followed by deletes, moves and long orders.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { StoreError } from '../../services/core/store/store.ts'
-import { createFieldIndex } from '../../services/worker/field-index/field-index.ts'
+import { createFieldIndex } from '../../services/derived/field-index/field-index.ts'
 import { baseUs, type CallWorld, complete, createCallWorld, end, rename, start } from '../fixtures/call-world.ts'
 import { createRandom } from '../fixtures/random.ts'
 

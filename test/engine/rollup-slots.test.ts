@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { slotCount, slotOf, slotsOf } from '../../services/content/hash-slots.ts'
 import type { Position } from '../../services/core/log/log.ts'
 import type { Store } from '../../services/core/store/store.ts'
+import type { Assignment } from '../../services/derived/rollups/coverage.ts'
+import { createRollups } from '../../services/derived/rollups/rollups.ts'
 import { countProject, createCountCache } from '../../services/query/calls/access/counts.ts'
-import type { Assignment } from '../../services/worker/rollups/coverage.ts'
-import { createRollups } from '../../services/worker/rollups/rollups.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
 const projects = Array.from({ length: 4 }, (_, n) => `team/slots-${n}`)

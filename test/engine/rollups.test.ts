@@ -1,11 +1,11 @@
 // Counters over a log with several partitions: exact whatever each partition has applied, recomputed or not.
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { combined } from '../../services/core/log/combined-batch.ts'
 import type { Batch, Position } from '../../services/core/log/log.ts'
 import type { Store } from '../../services/core/store/store.ts'
+import { createRollups } from '../../services/derived/rollups/rollups.ts'
 import { countProject, createCountCache } from '../../services/query/calls/access/counts.ts'
 import { createCallMaterializer } from '../../services/worker/calls/merge-fragments.ts'
-import { combined } from '../../services/worker/combined-batch.ts'
-import { createRollups } from '../../services/worker/rollups/rollups.ts'
 import { createTestStore } from '../fixtures/store.ts'
 
 const projectId = 'team/parts' as never

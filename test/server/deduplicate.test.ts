@@ -1,8 +1,8 @@
 // tier: deep slow
 // Two finished calls of one id under two start times, in segments too large to be looked at row by row: one is left, soon.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createMerges } from '../../services/derived/merges.ts'
 import { lookupRows } from '../../services/worker/calls/merge-fragments.ts'
-import { createMerges } from '../../services/worker/cleanup/merges.ts'
 import type { Worker } from '../../services/worker/run.ts'
 import { post } from '../fixtures/child-server.ts'
 import { eventually } from '../fixtures/eventually.ts'

@@ -195,7 +195,7 @@ describe('others have their turn while', () => {
     // Four calls between two looks, in two loops of the second, one after the other.
     expect(turns('worker/calls/call-rows')).toBeGreaterThan(450)
     expect(turns('worker/calls/insert-new')).toBeGreaterThan(900)
-    expect(turns('worker/field-index/gathered')).toBeGreaterThan(450)
+    expect(turns('derived/field-index/gathered')).toBeGreaterThan(450)
   })
 
   it('rows of a table are made and hashed', async () => {

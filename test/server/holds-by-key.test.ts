@@ -2,12 +2,12 @@
 // Holds on calls, traces and threads: retention and erasures leave exactly these calls with all that belongs to them.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { HeldKeys } from '../../services/core/directory/holds.ts'
-import { unlimited } from '../../services/worker/cleanup/budget.ts'
-import { createPurge } from '../../services/worker/cleanup/purge.ts'
-import { createDerivedPurge } from '../../services/worker/cleanup/purge-derived.ts'
-import { createFileRemoval } from '../../services/worker/erasure/remove-files.ts'
-import { createRowRemoval } from '../../services/worker/erasure/remove-rows.ts'
-import { createHeldCalls } from '../../services/worker/held-calls.ts'
+import { unlimited } from '../../services/derived/budget.ts'
+import { createHeldCalls } from '../../services/removal/held-calls.ts'
+import { createPurge } from '../../services/removal/purge.ts'
+import { createDerivedPurge } from '../../services/removal/purge-derived.ts'
+import { createFileRemoval } from '../../services/removal/remove-files.ts'
+import { createRowRemoval } from '../../services/removal/remove-rows.ts'
 import type { Worker } from '../../services/worker/run.ts'
 import { basicAuth, post } from '../fixtures/child-server.ts'
 import {

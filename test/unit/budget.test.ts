@@ -1,6 +1,6 @@
 // The budget of work in the background: a tenth of the time for all of it together while batches come.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createBudget } from '../../services/worker/cleanup/budget.ts'
+import { createBudget } from '../../services/derived/budget.ts'
 
 const stopping = new AbortController()
 beforeEach(() => {

@@ -1,7 +1,7 @@
 // Stored calls that are read whole are worked on in batches that fit into memory.
 import { describe, expect, it } from 'vitest'
 import { StoreError } from '../../services/core/store/store.ts'
-import { workInBatches } from '../../services/worker/logs/call-batches.ts'
+import { workInBatches } from '../../services/derived/logs/call-batches.ts'
 
 const mib = 2 ** 20
 const rowsOf = (...bytes: number[]) => bytes.map((size, id) => ({ id, bytes: size }))

@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
 import type { CallFragment } from '../../services/events/calls.ts'
 import { createCallWriter } from '../../services/events/calls-writer.ts'
+import { textOfBytes } from '../../services/events/segment-rows.ts'
 import { mayBeBilled } from '../../services/worker/calls/billed-rows.ts'
 import { keyOfTexts, rowsByCall } from '../../services/worker/calls/call-rows.ts'
 import { createFingerprints, fingerprintOf } from '../../services/worker/calls/fingerprints.ts'
-import { keyOfTrace, textOfBytes } from '../../services/worker/calls/spans.ts'
+import { keyOfTrace } from '../../services/worker/calls/spans.ts'
 import { complete, end, rename, start } from '../fixtures/call-world.ts'
 
 const rowsOf = (...texts: string[]) =>

@@ -1,6 +1,6 @@
 // When the clean-up runs: soon after a large batch, once for many of them, and hourly.
 import { expect, it, vi } from 'vitest'
-import { scheduleCleanup } from '../../services/worker/cleanup/schedule.ts'
+import { scheduleCleanup } from '../../services/derived/cleanup-schedule.ts'
 
 it('deduplication runs once for many large batches, and again when more came meanwhile', async () => {
   vi.useFakeTimers()

@@ -1,14 +1,14 @@
 // A worker that gets batches of several partitions: one insert, a position for each, rows that keep their place.
 import { expect, it } from 'vitest'
+import { batchMembers, combined } from '../../services/core/log/combined-batch.ts'
 import type { Batch, Log, Position } from '../../services/core/log/log.ts'
 import type { Progress } from '../../services/core/log/progress.ts'
 import { type Store, StoreError } from '../../services/core/store/store.ts'
 import { topicNames } from '../../services/events/registry.ts'
-import { batchMembers, combined } from '../../services/worker/combined-batch.ts'
+import { segmentRows } from '../../services/events/segment-rows.ts'
 import type { DeadLetter, DeadLetters } from '../../services/worker/dead-letters/dead-letters.ts'
 import { startWorker } from '../../services/worker/run.ts'
 import { noInFlight } from '../../services/worker/split/in-flight.ts'
-import { segmentRows } from '../../services/worker/split/segment-rows.ts'
 
 const row = (partition: number, n: number): string => `{"project_id":"p","id":"${partition}-${n}"}\n`
 

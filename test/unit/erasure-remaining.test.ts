@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { largeRecordsLongerMs } from '../../services/core/log/kafka/large-records.ts'
 import { type Erasure, noErasureCounts } from '../../services/events/erasures.ts'
-import { createRemaining } from '../../services/worker/erasure/remaining.ts'
+import { createRemaining } from '../../services/removal/remaining.ts'
 
 const requestedMs = Date.parse('2026-03-10T12:00:00Z')
 const logRetentionMs = 7 * 86_400_000

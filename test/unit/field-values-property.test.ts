@@ -2,9 +2,9 @@
 // again: property
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { createFieldValueGroups, type FieldValueGroups, roots } from '../../services/derived/field-index/groups.ts'
+import { addRowValues } from '../../services/derived/field-index/row-values.ts'
 import { createCallWriter } from '../../services/events/calls-writer.ts'
-import { createFieldValueGroups, type FieldValueGroups, roots } from '../../services/worker/field-index/groups.ts'
-import { addRowValues } from '../../services/worker/field-index/row-values.ts'
 import { baseUs, complete } from '../fixtures/call-world.ts'
 import { type ReferenceRow, referenceLines } from '../fixtures/field-lines.ts'
 import { jsonText, numberToken } from '../fixtures/json-text.ts'

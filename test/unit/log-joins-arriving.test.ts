@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest'
 import type { Batch, Log, Position, RecordInput } from '../../services/core/log/log.ts'
 import type { Query } from '../../services/core/store/store.ts'
+import { createJoiner } from '../../services/derived/logs/joiner.ts'
 import { createLogWriter, writtenTexts } from '../../services/events/logs.ts'
-import { createJoiner } from '../../services/worker/logs/joiner.ts'
 
 const traceId = '0af7651916cd43dd8448eb211c80319c'
 const spanId = 'c'.repeat(16)

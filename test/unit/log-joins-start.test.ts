@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { Log } from '../../services/core/log/log.ts'
 import { createProgress } from '../../services/core/log/progress.ts'
 import { StoreError } from '../../services/core/store/store.ts'
-import { createJoiner } from '../../services/worker/logs/joiner.ts'
+import { createJoiner } from '../../services/derived/logs/joiner.ts'
 import { createMemoryLog } from '../fixtures/memory-log.ts'
 
 type Row = { project_id: string; responses: number }

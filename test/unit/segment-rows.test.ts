@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import type { Batch } from '../../services/core/log/log.ts'
 import { encodeHead } from '../../services/core/log/record.ts'
 import { createCallWriter } from '../../services/events/calls-writer.ts'
-import { isPatch, segmentRows, withSourceRows } from '../../services/worker/split/segment-rows.ts'
+import { isPatch, segmentRows, withSourceRows } from '../../services/events/segment-rows.ts'
 
 const start = {
   startedUs: 1,

@@ -1,6 +1,6 @@
 // Ranges of time: hours that follow each other are one statement, not one each.
 import { expect, it } from 'vitest'
-import { rangesOfHours } from '../../services/worker/time-range.ts'
+import { rangesOfHours } from '../../services/derived/time-range.ts'
 
 it('hours that follow each other are one range, in whichever order and however often they come', () => {
   const hour = 3_600

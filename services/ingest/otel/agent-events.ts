@@ -190,7 +190,7 @@ function attributesOf(kind: Kind, row: LogRow): string {
 
 /**
  * Its place in the trace of its session: a prompt is the root of a turn, everything else lies below one. The worker
- * puts events without a prompt below the last one before them (services/worker/logs/turns.ts).
+ * puts events without a prompt below the last one before them (services/derived/logs/turns.ts).
  */
 function placeOf(kind: Kind, id: string, session: string, prompt: string) {
   const turn = turnIdOf(session, prompt)

@@ -1,8 +1,8 @@
 // Lineage of each table: whether its rows come from a topic of the log, from the calls, or from dirty buckets.
 import type { Query, Store } from '../../core/store/store.ts'
+import type { TimeRange } from '../../derived/time-range.ts'
 import { type TopicName, topicNames, topics } from '../../events/registry.ts'
 import { tablesOfKind, tableViews } from '../../tables/registry.ts'
-import type { TimeRange } from '../../worker/time-range.ts'
 
 export type Lineage = { from: 'log'; topic: TopicName } | { from: 'calls' } | { from: 'marks' } | null
 

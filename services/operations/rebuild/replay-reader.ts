@@ -1,7 +1,7 @@
 // Reads kept records back from the log, in batches that can be applied at once.
 import type { StoredRecord } from '../../core/log/segments/read.ts'
+import { rowsOfRecord, type SegmentRow } from '../../events/segment-rows.ts'
 import { lookupRows } from '../../worker/calls/merge-fragments.ts'
-import { rowsOfRecord, type SegmentRow } from '../../worker/split/segment-rows.ts'
 
 export type ReplayBatch = { rows: SegmentRow[]; lastOffset: number; oldestMs: number; firstOffset: number }
 

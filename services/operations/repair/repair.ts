@@ -2,9 +2,9 @@
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
 import type { StoredRecord } from '../../core/log/segments/read.ts'
 import type { Store } from '../../core/store/store.ts'
+import { monthRange, type TimeRange } from '../../derived/time-range.ts'
+import { rowsOfRecord, type SegmentRow, timeUsOf } from '../../events/segment-rows.ts'
 import type { Applier } from '../../worker/apply-batch.ts'
-import { rowsOfRecord, type SegmentRow, timeUsOf } from '../../worker/split/segment-rows.ts'
-import { monthRange, type TimeRange } from '../../worker/time-range.ts'
 import { copyOfCalls, lineageOf, readSelect } from '../rebuild/lineage.ts'
 
 /** A part that the engine set aside. */

@@ -1,8 +1,8 @@
 // Adopts tables for another log: rollups cover nothing any more, as positions now mean other records.
 import type { Log } from '../../core/log/log.ts'
+import { statement } from '../../core/store/statements.ts'
 import type { Store } from '../../core/store/store.ts'
 import { tablesOfKind } from '../../tables/registry.ts'
-import { statement } from '../statements.ts'
 import { otherLog } from './compare.ts'
 import {
   type Applied,

@@ -1,8 +1,8 @@
 // Matches the log with the tables at the start, or refuses it with the choices that an operator has.
 import type { Log, Position } from '../../core/log/log.ts'
+import { statement } from '../../core/store/statements.ts'
 import type { Store } from '../../core/store/store.ts'
 import { tablesOfKind } from '../../tables/registry.ts'
-import { statement } from '../statements.ts'
 import { adopt, lowerCover, recountAll, register } from './adopt.ts'
 import { type ComparedState, compare, LogMismatch } from './compare.ts'
 import { type Applied, type AppliedRow, acknowledgeMissing, readApplied, writeApplied, writeMissing } from './table.ts'

@@ -1,8 +1,8 @@
 // State of the log in the tables: its id, the position of each partition, and records that neither of them holds any
 // more.
 import type { Position } from '../../core/log/log.ts'
+import { statement } from '../../core/store/statements.ts'
 import type { Store } from '../../core/store/store.ts'
-import { statement } from '../statements.ts'
 
 /** The log that a topic's tables are filled from. */
 type AppliedTopic = {

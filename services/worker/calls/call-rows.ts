@@ -2,7 +2,7 @@
 // landing table they need.
 import { forEachYielding } from '../../core/concurrency/yielding.ts'
 import type { CallFragment } from '../../events/calls.ts'
-import type { SegmentRow } from '../split/segment-rows.ts'
+import type { SegmentRow } from '../../events/segment-rows.ts'
 import { mayBeBilled } from './billed-rows.ts'
 import { addToSpans, headOf, idsOfTrace, type SpansOfRows, spanIdLength, textOfBytes } from './spans.ts'
 

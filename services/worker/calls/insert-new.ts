@@ -1,20 +1,20 @@
 // Takes a batch of calls that nothing is stored of into the tables without a merge: what most batches are.
 import { forEachYielding } from '../../core/concurrency/yielding.ts'
+import { batchMembers } from '../../core/log/combined-batch.ts'
 import type { Batch } from '../../core/log/log.ts'
+import { statement } from '../../core/store/statements.ts'
 import type { Query, Store } from '../../core/store/store.ts'
+import type { GatheredFieldValues } from '../../derived/field-index/gathered.ts'
+import type { FieldValueGroups } from '../../derived/field-index/groups.ts'
 import { callsTopic } from '../../events/calls.ts'
+import { type SegmentRow, sourceOf, textOfBytes, withSourceRows } from '../../events/segment-rows.ts'
 import { newCallsLandings } from '../../tables/calls.ts'
-import { batchMembers } from '../combined-batch.ts'
-import type { GatheredFieldValues } from '../field-index/gathered.ts'
-import type { FieldValueGroups } from '../field-index/groups.ts'
 import type { Marking } from '../materializer.ts'
-import { type SegmentRow, sourceOf, withSourceRows } from '../split/segment-rows.ts'
-import { isRefusal } from '../split/split-batch.ts'
-import { statement } from '../statements.ts'
+import { isRefusal } from '../split/cuts.ts'
 import { type CallRow, keyOfTexts, type RowsByCall, rowsByCall } from './call-rows.ts'
 import type { KnownCalls } from './known-calls.ts'
 import { lookupRows } from './merge-fragments.ts'
-import { type SpansOfRows, textOfBytes } from './spans.ts'
+import type { SpansOfRows } from './spans.ts'
 
 export type NewCallsInsert = {
   /**

@@ -3,10 +3,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { pause } from '../../core/concurrency/pause.ts'
 import { createSerialQueue } from '../../core/concurrency/serial-queue.ts'
+import { statement } from '../../core/store/statements.ts'
 import type { Query, Store } from '../../core/store/store.ts'
-import { type Budget, unlimited } from '../cleanup/budget.ts'
-import { readHourRanges } from '../rollups/hours.ts'
-import { statement } from '../statements.ts'
+import { type Budget, unlimited } from '../../derived/budget.ts'
+import { readHourRanges } from '../../derived/rollups/hours.ts'
 import {
   createFingerprints,
   type Fingerprint,

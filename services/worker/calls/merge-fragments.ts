@@ -1,12 +1,12 @@
 // Materializes the topic calls: inserts rows, merges the fragments of affected calls, marks changed minutes as dirty.
 import type { Batch, Position } from '../../core/log/log.ts'
+import { statement } from '../../core/store/statements.ts'
 import type { Store } from '../../core/store/store.ts'
+import type { TimeRange } from '../../derived/time-range.ts'
 import { evaluationEvent, joinedEventNames } from '../../events/gen-ai-events.ts'
-import { type DirtyPositions, dirtyAt, dirtyPositionsOf } from '../combined-batch.ts'
+import { type DirtyPositions, dirtyAt, dirtyPositionsOf } from '../dirty-positions.ts'
 import type { Materializer } from '../materializer.ts'
-import { failureOf, monthsAtOnce } from '../split/split-batch.ts'
-import { statement } from '../statements.ts'
-import type { TimeRange } from '../time-range.ts'
+import { failureOf, monthsAtOnce } from '../split/cuts.ts'
 
 /** Above this many finished rows other start times are left to the deduplication: looking up costs a read per id. */
 export const lookupRows = 2_000

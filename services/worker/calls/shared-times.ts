@@ -1,9 +1,9 @@
 // Keeps the rows of spans apart that have one id and begin in the same microsecond of two traces: the table has one row for
 // a project, time and id, so the later of them begins a microsecond later there.
 import { Buffer } from 'node:buffer'
+import { statement } from '../../core/store/statements.ts'
 import type { Store } from '../../core/store/store.ts'
-import type { SegmentRow } from '../split/segment-rows.ts'
-import { statement } from '../statements.ts'
+import type { SegmentRow } from '../../events/segment-rows.ts'
 import { keyOfTexts, type PlacedSpan, spanOf } from './call-rows.ts'
 import type { SpansOfRows } from './spans.ts'
 

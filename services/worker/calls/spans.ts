@@ -1,4 +1,5 @@
 // Reads what rows of calls tell of their traces: the spans of a batch, as the rule of usage shares needs them.
+import { textOfBytes } from '../../events/segment-rows.ts'
 
 /** A call of a trace, as far as its usage is counted. */
 export type CountedSpan = {
@@ -74,9 +75,6 @@ const keyOf = (project: string, trace: string): string => `${project}","trace_id
 /** The key of a trace whose project is a text. */
 export const keyOfTrace = ({ project, trace }: TraceName): string =>
   keyOf(Buffer.from(project, 'utf8').toString('latin1'), trace)
-
-/** The text that bytes in a string are. */
-export const textOfBytes = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8')
 
 /** A row without its payloads. */
 export const headOf = (text: Buffer): Buffer => {

@@ -2,10 +2,10 @@
 // traces that it changed, before its position moves.
 import { sharesOf, type UsageNumbers } from '../../content/usage-shares.ts'
 import { forEachYielding } from '../../core/concurrency/yielding.ts'
+import { statement } from '../../core/store/statements.ts'
 import type { Query, Store } from '../../core/store/store.ts'
-import type { DirtyPositions } from '../combined-batch.ts'
-import { statement } from '../statements.ts'
-import type { TimeRange } from '../time-range.ts'
+import type { TimeRange } from '../../derived/time-range.ts'
+import type { DirtyPositions } from '../dirty-positions.ts'
 import { createRecentTraces } from './recent-traces.ts'
 import { type CountedSpan, keyOfTrace, noBill, noShare, type SpansOfRows, spanIdForm, type TraceName } from './spans.ts'
 

@@ -1,6 +1,7 @@
 // Dead letters in a table of the store, for workers that keep nothing on their own disk and share what they found.
+
+import { statement } from '../../core/store/statements.ts'
 import type { Store } from '../../core/store/store.ts'
-import { statement } from '../statements.ts'
 import { type DeadLetterSummary, type DeadLetters, idOf } from './dead-letters.ts'
 
 /** Times in milliseconds, 0 = never. */

@@ -1,12 +1,13 @@
 // Inserts rows that went in before once more, as a control: tells a bad row from tables that take nothing.
+
+import { batchMembers } from '../../core/log/combined-batch.ts'
 import type { Batch } from '../../core/log/log.ts'
 import type { StoredRecord } from '../../core/log/segments/read.ts'
 import type { Store } from '../../core/store/store.ts'
 import { topicNamed } from '../../events/registry.ts'
-import { batchMembers } from '../combined-batch.ts'
+import { rowsOfRecord, type SegmentRow, sourceOf } from '../../events/segment-rows.ts'
 import type { DeadLetters } from '../dead-letters/dead-letters.ts'
-import { rowsOfRecord, type SegmentRow, sourceOf } from './segment-rows.ts'
-import { isRefusal } from './split-batch.ts'
+import { isRefusal } from './cuts.ts'
 
 /** `unknown` = the log holds no earlier row. */
 export type ControlInsert = (batch: Batch) => Promise<'taken' | 'refused' | 'unknown'>

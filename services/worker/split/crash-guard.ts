@@ -1,9 +1,11 @@
 // Applies rows that ended the process before although each of them survives alone: in ever smaller batches, over the
 // starts that it takes, until what is sound is in and the process goes on.
+
+import { splitBatch } from '../../core/concurrency/split-batch.ts'
+import type { SegmentRow } from '../../events/segment-rows.ts'
 import { digestOfRows } from './crashing-rows.ts'
+import { cut } from './cuts.ts'
 import type { ProbeResults } from './in-flight.ts'
-import type { SegmentRow } from './segment-rows.ts'
-import { cut, splitBatch } from './split-batch.ts'
 
 /** A row that the process ended over this often, applied alone, is given up. */
 const maxEndsOfRow = 3

@@ -3,13 +3,14 @@ import { createHash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { splitBatch } from '../../core/concurrency/split-batch.ts'
 import type { Batch } from '../../core/log/log.ts'
+import { type SegmentRow, segmentRows, sourceOf, withoutHeader } from '../../events/segment-rows.ts'
 import type { DeadLetters } from '../dead-letters/dead-letters.ts'
 import { Held } from '../held.ts'
 import { type CrashProbe, type ProbeResult, probeInChild } from './child-probe.ts'
+import { cut } from './cuts.ts'
 import type { ProbeResults } from './in-flight.ts'
-import { type SegmentRow, segmentRows, sourceOf, withoutHeader } from './segment-rows.ts'
-import { cut, splitBatch } from './split-batch.ts'
 
 /** Children of one batch, over all starts: each is an engine of its own and takes a second or two. */
 const maxChildren = 400

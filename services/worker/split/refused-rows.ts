@@ -1,11 +1,12 @@
 // Isolates the rows that the store refuses, so that one bad row costs one dead letter and not a batch.
 
+import { splitBatch } from '../../core/concurrency/split-batch.ts'
 import type { Store } from '../../core/store/store.ts'
 import { topicNamed } from '../../events/registry.ts'
+import { type SegmentRow, sourceOf, withoutHeader } from '../../events/segment-rows.ts'
 import type { DeadLetters } from '../dead-letters/dead-letters.ts'
 import { Held } from '../held.ts'
-import { type SegmentRow, sourceOf, withoutHeader } from './segment-rows.ts'
-import { cut, isRefusal, splitBatch } from './split-batch.ts'
+import { cut, isRefusal } from './cuts.ts'
 
 /** Above this number the tables or the edge are at fault and an operator has to look, */
 const maxRefusedRows = 100
