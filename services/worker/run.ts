@@ -7,7 +7,7 @@ import type { Progress } from '../core/log/progress.ts'
 import { isPassing } from '../core/process/passing-faults.ts'
 import type { Store } from '../core/store/store.ts'
 import { type Budget, createBudget } from '../derived/budget.ts'
-import { createFieldIndex } from '../derived/field-index/field-index.ts'
+import { createFieldIndex, type FieldIndex } from '../derived/field-index/field-index.ts'
 import type { Joiner } from '../derived/logs/joiner.ts'
 import { createOrphanRoots, type OrphanRoots } from '../derived/orphans/orphan-roots.ts'
 import { type CountedAgain, createRollups, type Rollups } from '../derived/rollups/rollups.ts'
@@ -15,8 +15,9 @@ import { topicNamed } from '../events/registry.ts'
 import { type Applier, createApplier } from './apply-batch.ts'
 import { createKnownCalls } from './calls/known-calls.ts'
 import type { LogJoins } from './calls/merge-fragments.ts'
-import { createUsageShares } from './calls/usage-shares.ts'
-import { type CommitDeps, createCommitter } from './commit-batch.ts'
+import type { SpansOfRows } from './calls/spans.ts'
+import { createUsageShares, type UsageShares } from './calls/usage-shares.ts'
+import { type CommitDeps, type Committer, createCommitter } from './commit-batch.ts'
 import { createControlInsert, type KeptRecords } from './split/control-insert.ts'
 
 /** Report of the worker after each batch; the composition root turns it into log lines and metrics. */
@@ -87,29 +88,41 @@ function refuseUnknownVersions({ topic, records }: Batch): void {
     )
 }
 
-/** Starts one loop per topic; their batches are applied one after the other. */
-export function startWorker(deps: WorkerDeps): Worker {
-  const { log, store, progress, views, verify } = deps
-  const stopping = new AbortController()
-  const { signal } = stopping
-  const committedCalls = async () => (log.owns('calls', 0) ? log.committed('calls') : [])
-  let lastBatchMs = 0
-  const budget = createBudget(() => Date.now() - lastBatchMs < busyMs, signal)
-  const derivedSlots = () => slotsOf(log.partitions('calls'), (partition) => log.owns('calls', partition))
-  const fieldIndex = createFieldIndex({
-    store,
-    budget,
-    lateness: () => fieldIndexRollups.lateness(),
-    isSoleDeriver: () => derivedSlots() === null,
-  })
-  const shares = createUsageShares(store, deps.ownsTables === true)
-  const applier = createApplier({
+type Derived = {
+  rollups: Rollups
+  fieldIndexRollups: Rollups
+  orphanRoots: OrphanRoots
+}
+
+/** The parts of a running worker. */
+type State = Derived & {
+  deps: WorkerDeps
+  signal: AbortSignal
+  /** When the last batch came, or something else made minutes dirty. */
+  busy: { lastMs: number }
+  budget: Budget
+  fieldIndex: FieldIndex
+  applier: Applier
+  committer: Committer
+}
+
+const derivedSlots = ({ log }: WorkerDeps) =>
+  slotsOf(log.partitions('calls'), (partition) => log.owns('calls', partition))
+
+/** @param onSpans called with the spans of each batch */
+function createWorkerApplier(
+  deps: WorkerDeps,
+  { fieldIndex, shares, budget, signal }: { shares: UsageShares } & Pick<State, 'fieldIndex' | 'budget' | 'signal'>,
+  onSpans: (spans: SpansOfRows) => void,
+): Applier {
+  const { store, log } = deps
+  return createApplier({
     store,
     log,
     shares,
-    onSpans: (spans) => orphanRoots.arrived(spans, Date.now()),
+    onSpans,
     deadLetters: deps.deadLetters,
-    committedCalls,
+    committedCalls: async () => (log.owns('calls', 0) ? log.committed('calls') : []),
     budget,
     logJoins: deps.logJoins,
     newCalls: {
@@ -128,136 +141,185 @@ export function startWorker(deps: WorkerDeps): Worker {
     },
     ...(deps.keptRecords && { control: createControlInsert({ ...deps, records: deps.keptRecords }) }),
   })
-  const { commitBatch, failing, stuck } = createCommitter({ ...deps, applier, signal })
+}
 
+/** What is derived from calls in the background. @param onDirty called after minutes were made dirty */
+function createDerived(
+  deps: WorkerDeps,
+  { fieldIndex, shares, applier, budget, signal }: { shares: UsageShares } & Omit<State, keyof Derived>,
+  onDirty: () => void,
+): Derived {
+  const { log, store, progress, verify } = deps
   const derived = {
     store,
     verify,
     committed: async () => progress.readable(await log.committed('calls')),
     assignment: () => ({
-      slots: derivedSlots(),
+      slots: derivedSlots(deps),
       isLeader: log.owns('calls', 0),
     }),
   }
-  const rollups = createRollups({
-    ...derived,
-    budget,
-    beforeFirstCount: shares.settleStored,
-    countedAgain: deps.countedAgain,
-    onError: (error) => deps.onRetry?.('calls', error, 0),
-  })
-  const fieldIndexRollups = createRollups({
-    ...derived,
-    table: [fieldIndex.rollup],
-    onError: (error) => void (signal.aborted || deps.onRetry?.('calls', error, 0)),
-  })
-  const recountMinutes: Applier['recountMinutes'] = (minutes) => applier.recountMinutes(minutes).then(onDirty)
-  const orphanRoots = createOrphanRoots({
+  return {
+    rollups: createRollups({
+      ...derived,
+      budget,
+      beforeFirstCount: shares.settleStored,
+      countedAgain: deps.countedAgain,
+      onError: (error) => deps.onRetry?.('calls', error, 0),
+    }),
+    fieldIndexRollups: createRollups({
+      ...derived,
+      table: [fieldIndex.rollup],
+      onError: (error) => void (signal.aborted || deps.onRetry?.('calls', error, 0)),
+    }),
+    orphanRoots: createOrphanRoots({
+      store,
+      budget,
+      assignment: derived.assignment,
+      graceMs: deps.orphanGraceMs ?? usualOrphanGraceMs,
+      recountMinutes: (minutes) => applier.recountMinutes(minutes).then(onDirty),
+      onError: (error) => void (signal.aborted || deps.onRetry?.('calls', error, 0)),
+    }),
+  }
+}
+
+function createState(deps: WorkerDeps, signal: AbortSignal): State {
+  const { store } = deps
+  const busy = { lastMs: 0 }
+  const budget = createBudget(() => Date.now() - busy.lastMs < busyMs, signal)
+  const fieldIndex = createFieldIndex({
     store,
     budget,
-    assignment: derived.assignment,
-    graceMs: deps.orphanGraceMs ?? usualOrphanGraceMs,
-    recountMinutes,
-    onError: (error) => void (signal.aborted || deps.onRetry?.('calls', error, 0)),
+    lateness: () => state.fieldIndexRollups.lateness(),
+    isSoleDeriver: () => derivedSlots(deps) === null,
   })
-  const onDirty = (): void => {
-    lastBatchMs = Date.now()
-    rollups.onDirty()
-    fieldIndexRollups.onDirty()
-  }
+  const shares = createUsageShares(store, deps.ownsTables === true)
+  const onSpans = (spans: SpansOfRows): void => state.orphanRoots.arrived(spans, Date.now())
+  const applier = createWorkerApplier(deps, { fieldIndex, shares, budget, signal }, onSpans)
+  const committer = createCommitter({ ...deps, applier, signal })
+  const parts = { deps, signal, busy, budget, fieldIndex, applier, committer }
+  const state: State = { ...parts, ...createDerived(deps, { ...parts, shares }, () => onDirty(state)) }
+  return state
+}
 
-  /** Whether nothing waits behind the batch, in its partitions. */
-  const isLast = async (batch: Batch): Promise<boolean> => {
-    const ends = new Map((await log.end(batch.topic)).map(({ partition, offset }) => [partition, offset]))
-    return batchMembers(batch).every(({ partition, lastOffset }) => lastOffset >= (ends.get(partition) ?? 0))
-  }
-  /** Before the batch is readable: a list of roots that is read next has them. */
-  const lookForOrphans = async (): Promise<void> => {
-    await orphanRoots.lookAtArrived(Date.now()).catch((error: Error) => deps.onRetry?.('calls', error, 0))
-  }
+function onDirty({ busy, rollups, fieldIndexRollups }: State): void {
+  busy.lastMs = Date.now()
+  rollups.onDirty()
+  fieldIndexRollups.onDirty()
+}
 
-  /** Reads of the log fail as files do: what passes is waited for. */
-  const consume = async (topic: string): Promise<void> => {
-    for (let retryMs = 50; ; retryMs = Math.min(2 * retryMs, 5_000))
-      try {
-        await consumeUntilFault(topic)
-        return
-      } catch (error) {
-        if (!isPassing(error) || signal.aborted) throw error
-        failing.set(topic, { status: 'degraded', reason: `the log cannot be read (${error.code})` })
-        deps.onRetry?.(topic, error, retryMs)
-        await pause(retryMs, signal)
-      }
-  }
+/** Whether nothing waits behind the batch, in its partitions. */
+async function isLast({ log }: WorkerDeps, batch: Batch): Promise<boolean> {
+  const ends = new Map((await log.end(batch.topic)).map(({ partition, offset }) => [partition, offset]))
+  return batchMembers(batch).every(({ partition, lastOffset }) => lastOffset >= (ends.get(partition) ?? 0))
+}
 
-  const consumeUntilFault = async (topic: string): Promise<void> => {
-    for await (const first of log.consume(topic, signal)) {
-      const batch = combined(first, log.takeMore(topic, combinedBytes - sizeOf(first)))
-      refuseUnknownVersions(batch)
-      const beganMs = Date.now()
-      const isJoined = topic === 'logs' ? await deps.logJoins?.arrived(batch) : undefined
-      const deadLetters = await commitBatch(batch)
-      if (deadLetters === undefined) return
-      fieldIndex.gathered.committed(batch)
-      if (topic === 'calls' && orphanRoots.isDue() && (await isLast(batch))) await lookForOrphans()
-      for (const { partition, lastOffset: offset } of batchMembers(batch))
-        progress.applied({ topic, partition, offset })
-      if (topic === 'calls') onDirty()
-      if (isJoined === false) deps.logJoins?.onApplied()
-      deps.onBatch?.({
-        topic,
-        deadLetters,
-        rows: batch.rowCount,
-        records: batch.records.length,
-        tookMs: Date.now() - beganMs,
-        lagMs: Date.now() - batch.oldestMs,
-      })
+/** Before the batch is readable: a list of roots that is read next has them. */
+async function lookForOrphans({ deps, orphanRoots }: State): Promise<void> {
+  await orphanRoots.lookAtArrived(Date.now()).catch((error: Error) => deps.onRetry?.('calls', error, 0))
+}
+
+/** Reads of the log fail as files do: what passes is waited for. */
+async function consume(state: State, topic: string): Promise<void> {
+  const { deps, signal, committer } = state
+  for (let retryMs = 50; ; retryMs = Math.min(2 * retryMs, 5_000))
+    try {
+      await consumeUntilFault(state, topic)
+      return
+    } catch (error) {
+      if (!isPassing(error) || signal.aborted) throw error
+      committer.failing.set(topic, { status: 'degraded', reason: `the log cannot be read (${error.code})` })
+      deps.onRetry?.(topic, error, retryMs)
+      await pause(retryMs, signal)
     }
+}
+
+async function consumeUntilFault(state: State, topic: string): Promise<void> {
+  const { deps, signal, committer, fieldIndex, orphanRoots } = state
+  const { log, progress, logJoins } = deps
+  for await (const first of log.consume(topic, signal)) {
+    const batch = combined(first, log.takeMore(topic, combinedBytes - sizeOf(first)))
+    refuseUnknownVersions(batch)
+    const beganMs = Date.now()
+    const isJoined = topic === 'logs' ? await logJoins?.arrived(batch) : undefined
+    const deadLetters = await committer.commitBatch(batch)
+    if (deadLetters === undefined) return
+    fieldIndex.gathered.committed(batch)
+    if (topic === 'calls' && orphanRoots.isDue() && (await isLast(deps, batch))) await lookForOrphans(state)
+    for (const { partition, lastOffset: offset } of batchMembers(batch)) progress.applied({ topic, partition, offset })
+    if (topic === 'calls') onDirty(state)
+    if (isJoined === false) logJoins?.onApplied()
+    deps.onBatch?.({
+      topic,
+      deadLetters,
+      rows: batch.rowCount,
+      records: batch.records.length,
+      tookMs: Date.now() - beganMs,
+      lagMs: Date.now() - batch.oldestMs,
+    })
   }
+}
 
-  const ready = (async () => {
-    for (const topic of log.topics) for (const position of await log.committed(topic)) progress.applied(position)
-    // Dirty buckets that the last process did not recompute.
-    onDirty()
-    orphanRoots.start()
-  })()
-  const consuming = ready.then(() =>
-    Promise.all(
-      log.topics.map((topic) =>
-        consume(topic).catch((error: unknown) => {
-          if (signal.aborted) return
-          failing.set(topic, { status: 'down', reason: 'the worker has stopped' })
-          deps.onFatal(error instanceof Error ? error : new Error(String(error)))
-        }),
-      ),
-    ),
+/** Takes batches of all topics, until the worker stops. */
+async function consumeAll(state: State): Promise<void> {
+  const { deps, signal, committer } = state
+  const consumed = deps.log.topics.map((topic) =>
+    consume(state, topic).catch((error: unknown) => {
+      if (signal.aborted) return
+      committer.failing.set(topic, { status: 'down', reason: 'the worker has stopped' })
+      deps.onFatal(error instanceof Error ? error : new Error(String(error)))
+    }),
   )
+  await Promise.all(consumed)
+}
 
+async function begin(state: State): Promise<void> {
+  const { log, progress } = state.deps
+  for (const topic of log.topics) for (const position of await log.committed(topic)) progress.applied(position)
+  // Dirty buckets that the last process did not recompute.
+  onDirty(state)
+  state.orphanRoots.start()
+}
+
+async function caughtUp({ deps: { log, progress }, signal, committer }: State): Promise<void> {
+  const ends = (await Promise.all(log.topics.map((topic) => log.end(topic)))).flat()
+  for (const topic of log.topics) log.flush(topic)
+  await Promise.race([progress.reach(ends, 2 ** 31 - 1, signal), committer.stuck])
+}
+
+function statusOf({ deps: { views }, committer }: State): ReturnType<Worker['status']> {
+  const all = [...committer.failing]
+  const first = all.find(([, { status }]) => status === 'down') ?? all[0]
+  if (first) return { status: first[1].status, reason: `${first[0]}: ${first[1].reason}` }
+  const reason = views?.problem()
+  return reason === undefined ? { status: 'ok' } : { status: 'down', reason }
+}
+
+/** Starts one loop per topic; their batches are applied one after the other. */
+export function startWorker(deps: WorkerDeps): Worker {
+  const stopping = new AbortController()
+  const state = createState(deps, stopping.signal)
+  const { applier, fieldIndex, rollups, fieldIndexRollups, budget, orphanRoots } = state
+  const ready = begin(state)
+  const consuming = ready.then(() => consumeAll(state))
+  const dirty = () => onDirty(state)
   return {
     rollups,
     fieldIndexRollups,
     budget,
     orphanRoots,
-    recountMinutes,
     exclusive: applier.exclusive,
     deduplicateChanged: applier.deduplicateChanged,
     deduplicateAll: applier.deduplicateAll,
-    reapply: (topic, rows) => applier.reapply(topic, rows).then(onDirty),
-    recount: (range) => applier.recount(range).then(onDirty),
-    recountShares: (range) => applier.recountShares(range).then(onDirty),
+    recountMinutes: (minutes) => applier.recountMinutes(minutes).then(dirty),
+    reapply: (topic, rows) => applier.reapply(topic, rows).then(dirty),
+    recount: (range) => applier.recount(range).then(dirty),
+    recountShares: (range) => applier.recountShares(range).then(dirty),
     async caughtUp() {
       await ready
-      const ends = (await Promise.all(log.topics.map((topic) => log.end(topic)))).flat()
-      for (const topic of log.topics) log.flush(topic)
-      await Promise.race([progress.reach(ends, 2 ** 31 - 1, signal), stuck])
+      await caughtUp(state)
     },
-    status() {
-      const all = [...failing]
-      const first = all.find(([, { status }]) => status === 'down') ?? all[0]
-      if (first) return { status: first[1].status, reason: `${first[0]}: ${first[1].reason}` }
-      const reason = views?.problem()
-      return reason === undefined ? { status: 'ok' } : { status: 'down', reason }
-    },
+    status: () => statusOf(state),
     async stop() {
       stopping.abort()
       fieldIndex.stop()

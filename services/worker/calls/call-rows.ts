@@ -2,9 +2,9 @@
 // landing table they need.
 import { forEachYielding } from '../../core/concurrency/yielding.ts'
 import type { CallFragment } from '../../events/calls.ts'
-import type { SegmentRow } from '../../events/segment-rows.ts'
+import { type SegmentRow, textOfBytes } from '../../events/segment-rows.ts'
 import { mayBeBilled } from './billed-rows.ts'
-import { addToSpans, headOf, idsOfTrace, type SpansOfRows, spanIdLength, textOfBytes } from './spans.ts'
+import { addToSpans, headOf, idsOfTrace, type SpansOfRows, spanIdLength } from './spans.ts'
 
 /** A finished call, or the start of one, by what its row begins with. */
 export type CallRow = {
