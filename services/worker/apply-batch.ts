@@ -1,6 +1,6 @@
 // The applier: takes rows into the tables, for the worker, a rebuild and a repair alike. One batch at a time, as the
 // scratch tables belong to it.
-import { createSerialQueue } from '../core/concurrency/serial-queue.ts'
+import { createSerialQueue, type SerialQueue } from '../core/concurrency/serial-queue.ts'
 import { splitBatch } from '../core/concurrency/split-batch.ts'
 import { batchMembers } from '../core/log/combined-batch.ts'
 import type { Batch, Log, Position } from '../core/log/log.ts'
@@ -12,8 +12,8 @@ import { topicNamed } from '../events/registry.ts'
 import { isPatch, type SegmentRow, segmentRows, withSourceRows } from '../events/segment-rows.ts'
 import { rowsByCall } from './calls/call-rows.ts'
 import { createDeduplication } from './calls/deduplicate.ts'
-import { createNewCallsInsert, type NewCallsDeps } from './calls/insert-new.ts'
-import { createCallMaterializer, type LogJoins } from './calls/merge-fragments.ts'
+import { createNewCallsInsert, type NewCallsDeps, type NewCallsInsert } from './calls/insert-new.ts'
+import { type CallMaterializer, createCallMaterializer, type LogJoins } from './calls/merge-fragments.ts'
 import { withSharedTimesMoved } from './calls/shared-times.ts'
 import type { SpansOfRows } from './calls/spans.ts'
 import type { UsageShares } from './calls/usage-shares.ts'
@@ -89,6 +89,102 @@ const withRows = (batch: Batch, rows: SegmentRow[]): Batch => ({
   patchCount: batch.patchCount === 0 ? 0 : rows.filter(isPatch).length,
 })
 
+type State = {
+  deps: ApplierDeps
+  queue: SerialQueue
+  calls: CallMaterializer
+  newCalls: NewCallsInsert | undefined
+  /** Greatest offset of partition 0 of the calls that was taken from the log: it may be applied and not yet committed. */
+  lastTaken: number
+  /** Positions by partition up to which dirty buckets may be there; one that is written again replaces them. */
+  markedUpTo: Map<number, number> | undefined
+}
+
+function materializerOf({ calls, newCalls }: State, topic: string): Materializer {
+  if (topic !== 'calls') return { topic, beforeInsert: async () => {}, afterInsert: async () => {} }
+  return {
+    ...calls,
+    ...(newCalls && { insertNew: newCalls.insert }),
+    afterInsert: (batch, isBySecond) => calls.afterInsert(batch, isBySecond, newCalls?.isJoined(batch)),
+  }
+}
+
+async function markingOf(state: State, batch: Batch, rows: SegmentRow[] | undefined): Promise<Marking> {
+  const { store, newCalls } = state.deps
+  if (batch.topic !== 'calls' || rows !== undefined || !newCalls) return { isAlone: false, isBySecond: false }
+  if (state.markedUpTo === undefined) {
+    const found = await store.rows<{ partition: number; position: number }>(statement('dirty-buckets.last'))
+    state.markedUpTo = new Map(found.map(({ partition, position }) => [Number(partition), Number(position)]))
+  }
+  const marked = state.markedUpTo
+  const members = batchMembers(batch)
+  const isAlone = members.every(({ partition, firstOffset }) => firstOffset > (marked.get(partition) ?? 0))
+  for (const { partition, lastOffset } of members)
+    marked.set(partition, Math.max(lastOffset, marked.get(partition) ?? 0))
+  // Where others write the tables too, they may mark the same minutes.
+  return { isAlone, isBySecond: isAlone && newCalls.known !== undefined }
+}
+
+/** The position after everything that was taken. */
+async function nextPosition(state: State, topic: string): Promise<Position> {
+  const committed = (await state.deps.log.committed(topic)).find(({ partition }) => partition === 0)?.offset ?? 0
+  // Read now: more may have been taken meanwhile.
+  const { lastTaken, markedUpTo } = state
+  const offset = Math.max(committed, topic === 'calls' ? lastTaken : 0) + 1
+  if (topic === 'calls') markedUpTo?.set(0, Math.max(markedUpTo.get(0) ?? 0, offset))
+  return { topic, partition: 0, offset }
+}
+
+async function nextDirty(state: State): Promise<DirtyPositions> {
+  const { partition, offset: lastOffset } = await nextPosition(state, 'calls')
+  return dirtyAt([{ partition, lastOffset }])
+}
+
+async function insertRows(
+  { store, deadLetters, control }: ApplierDeps,
+  batch: Batch,
+  rows: SegmentRow[] | undefined,
+): Promise<number> {
+  if (!rows) {
+    try {
+      const { rowsRead } = await store.insert(topicNamed(batch.topic), batch.source)
+      if (rowsRead === batch.rowCount) return 0
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+    }
+  }
+  return insertWithoutRefused(batch.topic, rows ?? (await segmentRows(batch)), {
+    store,
+    deadLetters,
+    ...(control && { control: () => control(batch) }),
+  })
+}
+
+/** Rows of calls that cannot go in as they came; undefined when all can. */
+async function movedRows(
+  store: Store,
+  batch: Batch,
+  some: SegmentRow[] | undefined,
+  spans: SpansOfRows | undefined,
+): Promise<SegmentRow[] | undefined> {
+  if (batch.topic !== 'calls') return undefined
+  const read = async () => (some ? await rowsByCall(some) : await withSourceRows(batch, rowsByCall)).spans
+  return withSharedTimesMoved(store, spans ?? (await read()), async () => some ?? segmentRows(batch))
+}
+
+async function settleShares(
+  { shares, onSpans }: ApplierDeps,
+  spans: SpansOfRows | undefined,
+  isNew: boolean,
+  marked: () => Promise<DirtyPositions>,
+): Promise<void> {
+  if (spans === undefined) return
+  onSpans?.(spans)
+  if (shares === undefined) return
+  if (spans.traces.size + spans.mixed.size + spans.others.size === 0) return
+  await shares.settle(spans, await marked(), isNew)
+}
+
 type OfBatches = {
   /** Spans of a batch that the materializer has seen, as far as they were read. */
   spansOf(batch: Batch): SpansOfRows | undefined
@@ -96,53 +192,99 @@ type OfBatches = {
   marked(batch: Batch): Promise<DirtyPositions>
 }
 
+/** Takes all or some rows of a batch through the steps of its topic. */
+async function applyOnce(
+  state: State,
+  { insertNew, beforeInsert, afterInsert }: Materializer,
+  batch: Batch,
+  rows: SegmentRow[] | undefined,
+  { spansOf, marked }: OfBatches,
+): Promise<number> {
+  const marking = await markingOf(state, batch, rows)
+  const isIn = (await insertNew?.(batch, rows, marking)) ?? false
+  let refused = 0
+  if (!isIn) {
+    await beforeInsert(batch)
+    const moved = await movedRows(state.deps.store, batch, rows, spansOf(batch))
+    refused = await insertRows(state.deps, batch, moved ?? rows)
+    await afterInsert(batch, marking.isBySecond)
+  }
+  await settleShares(state.deps, spansOf(batch), isIn, () => marked(batch))
+  return refused
+}
+
+async function applyWith(
+  state: State,
+  materializer: Materializer,
+  whole: Batch,
+  some: SegmentRow[] | undefined,
+  ofBatches: OfBatches,
+): Promise<number> {
+  let dead = 0
+  await splitBatch(some, async (rows) => {
+    const batch = rows ? withRows(whole, rows) : whole
+    try {
+      dead += await state.queue.run(() => applyOnce(state, materializer, batch, rows, ofBatches))
+      return []
+    } catch (error) {
+      const failure = failureOf(error)
+      const all = failure === undefined ? [] : (rows ?? (await segmentRows(whole)))
+      if (failure === undefined || failure === 'refused row' || all.length < 2) throw error
+      return cut(all, failure)
+    }
+  })
+  return dead
+}
+
+function applyBatch(state: State, batch: Batch, rows: SegmentRow[] | undefined): Promise<number> {
+  if (batch.topic === 'calls')
+    for (const { partition, lastOffset } of batchMembers(batch))
+      if (partition === 0) state.lastTaken = Math.max(state.lastTaken, lastOffset)
+  return applyWith(state, materializerOf(state, batch.topic), batch, rows, {
+    spansOf: (some) => state.newCalls?.spansOf(some),
+    marked: async (some) => dirtyAt(batchMembers(some)),
+  })
+}
+
+async function reapplyRows(state: State, topic: string, rows: SegmentRow[]): Promise<void> {
+  const { calls, newCalls } = state
+  const spans = topic === 'calls' ? await newCalls?.note(rows) : undefined
+  const materializer =
+    topic === 'calls' ? calls.reapplied(() => nextPosition(state, 'calls')) : materializerOf(state, topic)
+  await applyWith(state, materializer, batchOfRows(await nextPosition(state, topic), rows), rows, {
+    spansOf: () => spans,
+    marked: () => nextDirty(state),
+  })
+}
+
+async function markMinutes(state: State, minutes: readonly { project_id: string; minute: number }[]): Promise<void> {
+  const { partitions, positions } = await nextDirty(state)
+  const rows = minutes.map(({ project_id, minute }) =>
+    JSON.stringify([project_id, partitions[0], positions[0], minute, 0]),
+  )
+  await state.deps.store.command(statement('dirty-buckets-of-new', {}, { rows: rows.join('\n') }))
+}
+
+async function runExclusive<T>({ deps }: State, job: () => Promise<T>): Promise<T> {
+  try {
+    return await job()
+  } finally {
+    // It may have exchanged tables.
+    deps.newCalls?.known?.forget()
+    deps.shares?.forget()
+  }
+}
+
 export function createApplier(deps: ApplierDeps): Applier {
-  const { store, log, deadLetters, control, committedCalls = async () => [], budget, shares } = deps
+  const { store, committedCalls = async () => [], budget, shares } = deps
   const queue = createSerialQueue()
   const calls = createCallMaterializer(store, deps.logJoins)
   const newCalls = deps.newCalls && createNewCallsInsert(store, deps.newCalls)
-  const materializerOf = (topic: string): Materializer =>
-    topic === 'calls'
-      ? {
-          ...calls,
-          ...(newCalls && { insertNew: newCalls.insert }),
-          afterInsert: (batch, isBySecond) => calls.afterInsert(batch, isBySecond, newCalls?.isJoined(batch)),
-        }
-      : { topic, beforeInsert: async () => {}, afterInsert: async () => {} }
-  /** Greatest offset of partition 0 of the calls that was taken from the log: it may be applied and not yet committed. */
-  let lastTaken = 0
-  /** Positions by partition up to which dirty buckets may be there; one that is written again replaces them. */
-  let markedUpTo: Map<number, number> | undefined
-
-  const markingOf = async (batch: Batch, rows: SegmentRow[] | undefined): Promise<Marking> => {
-    if (batch.topic !== 'calls' || rows !== undefined || !deps.newCalls) return { isAlone: false, isBySecond: false }
-    if (markedUpTo === undefined) {
-      const found = await store.rows<{ partition: number; position: number }>(statement('dirty-buckets.last'))
-      markedUpTo = new Map(found.map(({ partition, position }) => [Number(partition), Number(position)]))
-    }
-    const marked = markedUpTo
-    const members = batchMembers(batch)
-    const isAlone = members.every(({ partition, firstOffset }) => firstOffset > (marked.get(partition) ?? 0))
-    for (const { partition, lastOffset } of members)
-      marked.set(partition, Math.max(lastOffset, marked.get(partition) ?? 0))
-    // Where others write the tables too, they may mark the same minutes.
-    return { isAlone, isBySecond: isAlone && deps.newCalls.known !== undefined }
-  }
-
-  const next = async (topic: string): Promise<Position> => {
-    const committed = (await log.committed(topic)).find(({ partition }) => partition === 0)?.offset ?? 0
-    const offset = Math.max(committed, topic === 'calls' ? lastTaken : 0) + 1
-    if (topic === 'calls') markedUpTo?.set(0, Math.max(markedUpTo.get(0) ?? 0, offset))
-    return { topic, partition: 0, offset }
-  }
-  const nextCalls = () => next('calls')
-  const nextDirty = async (): Promise<DirtyPositions> => {
-    const { partition, offset: lastOffset } = await nextCalls()
-    return dirtyAt([{ partition, lastOffset }])
-  }
+  const state: State = { deps, queue, calls, newCalls, lastTaken: 0, markedUpTo: undefined }
+  const nextCalls = () => nextPosition(state, 'calls')
   const mergeNamed: typeof calls.mergeNamed = async (at, named) => {
     await calls.mergeNamed(at, named)
-    await shares?.settleCalls(named, await nextDirty())
+    await shares?.settleCalls(named, await nextDirty(state))
   }
   const deduplication = createDeduplication({
     store,
@@ -152,122 +294,17 @@ export function createApplier(deps: ApplierDeps): Applier {
     next: nextCalls,
     ...(budget && { budget }),
   })
-
-  const insert = async (batch: Batch, rows: SegmentRow[] | undefined): Promise<number> => {
-    if (!rows) {
-      try {
-        const { rowsRead } = await store.insert(topicNamed(batch.topic), batch.source)
-        if (rowsRead === batch.rowCount) return 0
-      } catch (error) {
-        if (!isRefusal(error)) throw error
-      }
-    }
-    return insertWithoutRefused(batch.topic, rows ?? (await segmentRows(batch)), {
-      store,
-      deadLetters,
-      ...(control && { control: () => control(batch) }),
-    })
-  }
-
-  /** Rows of calls that cannot go in as they came; undefined when all can. */
-  const movedRows = async (
-    batch: Batch,
-    some: SegmentRow[] | undefined,
-    spans: SpansOfRows | undefined,
-  ): Promise<SegmentRow[] | undefined> => {
-    if (batch.topic !== 'calls') return undefined
-    const read = async () => (some ? await rowsByCall(some) : await withSourceRows(batch, rowsByCall)).spans
-    return withSharedTimesMoved(store, spans ?? (await read()), async () => some ?? segmentRows(batch))
-  }
-
-  const settled = async (
-    spans: SpansOfRows | undefined,
-    isNew: boolean,
-    marked: () => Promise<DirtyPositions>,
-  ): Promise<void> => {
-    if (spans === undefined) return
-    deps.onSpans?.(spans)
-    if (shares === undefined) return
-    if (spans.traces.size + spans.mixed.size + spans.others.size === 0) return
-    await shares.settle(spans, await marked(), isNew)
-  }
-
-  const applyWith = async (
-    { insertNew, beforeInsert, afterInsert }: Materializer,
-    whole: Batch,
-    some: SegmentRow[] | undefined,
-    { spansOf, marked }: OfBatches,
-  ): Promise<number> => {
-    let dead = 0
-    await splitBatch(some, async (rows) => {
-      const batch = rows ? withRows(whole, rows) : whole
-      try {
-        dead += await queue.run(async () => {
-          const marking = await markingOf(batch, rows)
-          const isIn = (await insertNew?.(batch, rows, marking)) ?? false
-          let refused = 0
-          if (!isIn) {
-            await beforeInsert(batch)
-            refused = await insert(batch, (await movedRows(batch, rows, spansOf(batch))) ?? rows)
-            await afterInsert(batch, marking.isBySecond)
-          }
-          await settled(spansOf(batch), isIn, () => marked(batch))
-          return refused
-        })
-        return []
-      } catch (error) {
-        const failure = failureOf(error)
-        const all = failure === undefined ? [] : (rows ?? (await segmentRows(whole)))
-        if (failure === undefined || failure === 'refused row' || all.length < 2) throw error
-        return cut(all, failure)
-      }
-    })
-    return dead
-  }
-
   const recount = (range: TimeRange) => queue.run(async () => calls.markRangeDirty(await nextCalls(), range))
-
   return {
-    apply(batch, rows) {
-      if (batch.topic === 'calls')
-        for (const { partition, lastOffset } of batchMembers(batch))
-          if (partition === 0) lastTaken = Math.max(lastTaken, lastOffset)
-      return applyWith(materializerOf(batch.topic), batch, rows, {
-        spansOf: (some) => newCalls?.spansOf(some),
-        marked: async (some) => dirtyAt(batchMembers(some)),
-      })
-    },
-    async reapply(topic, rows) {
-      const spans = topic === 'calls' ? await newCalls?.note(rows) : undefined
-      const materializer = topic === 'calls' ? calls.reapplied(nextCalls) : materializerOf(topic)
-      await applyWith(materializer, batchOfRows(await next(topic), rows), rows, {
-        spansOf: () => spans,
-        marked: nextDirty,
-      })
-    },
+    apply: (batch, rows) => applyBatch(state, batch, rows),
+    reapply: (topic, rows) => reapplyRows(state, topic, rows),
     recount,
-    recountMinutes: (minutes) =>
-      queue.run(async () => {
-        const { partitions, positions } = await nextDirty()
-        const rows = minutes.map(({ project_id, minute }) =>
-          JSON.stringify([project_id, partitions[0], positions[0], minute, 0]),
-        )
-        await store.command(statement('dirty-buckets-of-new', {}, { rows: rows.join('\n') }))
-      }),
+    recountMinutes: (minutes) => queue.run(() => markMinutes(state, minutes)),
     async recountShares(range) {
       await queue.run(async () => shares?.settleStored(range))
       await recount(range)
     },
-    exclusive: (job) =>
-      queue.run(async () => {
-        try {
-          return await job()
-        } finally {
-          // It may have exchanged tables.
-          deps.newCalls?.known?.forget()
-          shares?.forget()
-        }
-      }),
+    exclusive: (job) => queue.run(() => runExclusive(state, job)),
     deduplicateChanged: deduplication.changed,
     deduplicateAll: deduplication.all,
     stop: deduplication.stop,
