@@ -6,7 +6,7 @@ import { statement } from '../../core/store/statements.ts'
 import type { Query, Store } from '../../core/store/store.ts'
 import type { TimeRange } from '../../derived/time-range.ts'
 import type { DirtyPositions } from '../dirty-positions.ts'
-import { createRecentTraces } from './recent-traces.ts'
+import { createRecentTraces, type RecentTraces } from './recent-traces.ts'
 import { type CountedSpan, keyOfTrace, noBill, noShare, type SpansOfRows, spanIdForm, type TraceName } from './spans.ts'
 
 export type UsageShares = {
@@ -68,205 +68,222 @@ function sharesOfGroup({ trace, spans }: Group): Map<number, number[]> {
   )
 }
 
-export function createUsageShares(store: Pick<Store, 'rows' | 'command'>, ownsTables: boolean): UsageShares {
+type State = {
+  store: Pick<Store, 'rows' | 'command'>
+  /** Whether no other process writes the tables. */
+  ownsTables: boolean
   /** Whether a project has spans with usage, as far as it was asked; where others write the tables too it is not kept. */
-  const known = new Map<string, boolean>()
+  known: Map<string, boolean>
+  recent: RecentTraces
+  lastVersion: number
+}
+
+const read = <Row>({ store }: State, query: Query): Promise<Row[]> => store.rows<Row>(query, { pool: 'background' })
+
+/** A column of spans, by what tells one span from all others. */
+type Column<Row> = {
+  isMissing(span: CountedSpan): boolean
+  sql: 'usage-shares-bills' | 'usage-shares-known'
+  keyOfSpan(project: string, span: CountedSpan): string
+  keyOfRow(row: Row): string
+  put(span: CountedSpan, row: Row | undefined): void
+}
+
+const bills: Column<Bill> = {
+  isMissing: ({ billed }) => billed === null,
+  sql: 'usage-shares-bills',
+  keyOfSpan: (project, { id, endVer }) => keyOf(project, id, endVer),
+  keyOfRow: ({ project, id, end_ver }) => keyOf(project, id, end_ver),
+  put(span, bill) {
+    span.billed = bill?.billed ?? noBill
+    span.isSpan = (bill?.is_span ?? 1) === 1
+  },
+}
+
+const storedShares: Column<Known> = {
+  isMissing: ({ stored }) => stored === null,
+  sql: 'usage-shares-known',
+  keyOfSpan: (project, { id, startedUs }) => keyOf(project, id, String(startedUs)),
+  keyOfRow: ({ project, id, started_us }) => keyOf(project, id, String(started_us)),
+  put(span, row) {
+    span.stored = row?.stored ?? noShare
+  },
+}
+
+/** Reads a column of spans where it is not known. */
+async function complete<Row>(
+  state: State,
+  groups: readonly Group[],
+  { isMissing, sql, keyOfSpan, keyOfRow, put }: Column<Row>,
+): Promise<void> {
+  const missing = groups.flatMap(({ project, spans }) =>
+    spans.filter((span) => reports(span) && isMissing(span)).map((span) => ({ project, span })),
+  )
+  for (const some of slicesOf(missing, tracesAtOnce)) {
+    const named = { projects: some.map(({ project }) => project), times: some.map(({ span }) => span.startedUs) }
+    const rows = new Map((await read<Row>(state, statement(sql, named))).map((row) => [keyOfRow(row), row]))
+    for (const { project, span } of some) put(span, rows.get(keyOfSpan(project, span)))
+  }
+}
+
+/** @param every whether traces come of which fewer than two spans report usage */
+async function readGroups(state: State, traces: readonly TraceName[], every: boolean): Promise<Group[]> {
+  const named = { projects: traces.map(({ project }) => project), traces: traces.map(({ trace }) => trace) }
+  const rows = await read<SpanRow>(state, statement('usage-shares-spans', { ...named, every: every ? 1 : 0 }))
+  const groups = new Map<string, Group>()
+  await forEachYielding(rows, ({ project, trace, id, parent, started_us: startedUs, end_ver: endVer, numbers }) => {
+    const key = keyOf(project, trace)
+    const group = groups.get(key) ?? { project, trace, spans: [], added: Number.POSITIVE_INFINITY }
+    groups.set(key, group)
+    group.spans.push({ id, parent, startedUs, endVer, numbers, billed: null, isSpan: true, stored: null })
+  })
+  return [...groups.values()].filter(({ spans }) => spans.length <= maxSpans)
+}
+
+type GroupChanges = { group: Group; changes: Change[] }
+
+/**
+ * Finds the shares of some traces that differ from the stored ones.
+ * @param isNew whether they only got spans: then those in which no usage is below another have no shares
+ */
+async function changesOf(state: State, groups: readonly Group[], isNew: boolean): Promise<GroupChanges[]> {
+  const counted = new Map<Group, Map<number, number[]>>()
+  await forEachYielding(groups, (group) => {
+    const shares = sharesOfGroup(group)
+    if (!isNew || shares.size > 0) counted.set(group, shares)
+  })
+  const isUnread = ({ spans }: Group) => spans.some((span) => reports(span) && span.billed === null)
+  const unread = [...counted.keys()].filter(isUnread)
+  await Promise.all([complete(state, unread, bills), complete(state, [...counted.keys()], storedShares)])
+  await forEachYielding(unread, (group) => void counted.set(group, sharesOfGroup(group)))
+  return Array.from(counted, ([group, shares]) => {
+    const changes = group.spans.flatMap((span, place): Change[] => {
+      if (!reports(span)) return []
+      const share = shares.get(place)
+      const values = share ? [1, ...keptOf(share)] : noShare
+      return values.some((value, n) => value !== span.stored?.[n]) ? [{ project: group.project, span, values }] : []
+    })
+    return { group, changes }
+  })
+}
+
+/** Marks the minutes of changes as dirty, under the positions of the partitions. */
+async function markChanged({ store }: State, found: readonly GroupChanges[], marked: DirtyPositions): Promise<void> {
+  const minutes = new Map<string, [project: string, minute: number]>()
+  for (const { group, changes } of found) {
+    const added = new Set(group.spans.slice(group.added))
+    for (const { project, span } of changes) {
+      const minute = Math.floor(span.startedUs / 60e6) * 60
+      if (!added.has(span)) minutes.set(keyOf(project, String(minute)), [project, minute])
+    }
+  }
+  if (minutes.size === 0) return
+  const marks = [...minutes.values()].flatMap(([project, minute]) =>
+    marked.partitions.map((partition, n) => JSON.stringify([project, partition, marked.positions[n], minute, 0])),
+  )
+  await store.command(statement('dirty-buckets-of-new', {}, { rows: marks.join('\n') }))
+}
+
+/** Stores shares. @param marked null: without marks */
+async function settleGroups(
+  state: State,
+  groups: readonly Group[],
+  version: number,
+  isNew: boolean,
+  marked: DirtyPositions | null,
+): Promise<void> {
+  const found = await changesOf(state, groups, isNew)
+  const changes = found.flatMap((one) => one.changes)
+  if (changes.length === 0) return
+  const lines = changes.map(({ project, span, values }) =>
+    JSON.stringify([project, span.startedUs, span.id, ...values, version]),
+  )
+  await state.store.command(statement('usage-shares-insert', {}, { rows: lines.join('\n') }))
+  for (const { span, values } of changes) span.stored = values
+  if (marked !== null) await markChanged(state, found, marked)
+}
+
+/** Of two processes the one that began to read later wins: each reads after its own rows are in. */
+function nextVersion(state: State): number {
+  state.lastVersion = Math.max(Date.now() * 1_000, state.lastVersion + 1)
+  return state.lastVersion
+}
+
+async function settleTraces(
+  state: State,
+  traces: readonly TraceName[],
+  marked: DirtyPositions | null,
+  isNew = true,
+): Promise<void> {
+  for (const some of slicesOf(traces, tracesAtOnce)) {
+    const version = nextVersion(state)
+    await settleGroups(state, await readGroups(state, some, !isNew), version, isNew, marked)
+  }
+}
+
+async function settleSpans(
+  state: State,
+  spans: readonly { project: string; id: string }[],
+  marked: DirtyPositions,
+): Promise<void> {
+  if (spans.length === 0) return
+  const named = { projects: spans.map(({ project }) => project), ids: spans.map(({ id }) => id) }
+  const traces = await read<TraceName>(state, statement('usage-shares-traces', named))
+  for (const one of traces) state.recent.drop(keyOfTrace(one))
+  await settleTraces(state, traces, marked, false)
+}
+
+async function mayReport(state: State, project: string): Promise<boolean> {
+  const { ownsTables, known } = state
+  if (!ownsTables) return true
+  const found = known.get(project)
+  if (found !== undefined) return found
+  const rows = await read<unknown>(state, statement('usage-shares-any', { project }))
+  known.set(project, rows.length > 0)
+  return rows.length > 0
+}
+
+async function settleRows(state: State, rows: SpansOfRows, marked: DirtyPositions, isNew: boolean): Promise<void> {
+  const { known, recent } = state
+  const { traces, newTraces, mixed, others, reporting } = rows
+  for (const key of mixed) recent.drop(key)
+  for (const project of reporting) known.set(project, true)
+  const projects = new Set([...traces.values(), ...others.values()].map(({ project }) => project))
+  for (const project of projects) if (!(await mayReport(state, project))) projects.delete(project)
+  const groups: Group[] = []
+  const unknown: TraceName[] = []
+  for (const [key, trace] of traces) {
+    if (!projects.has(trace.project)) continue
+    const isWhole = isNew && newTraces !== undefined && !mixed.has(key)
+    const group = isWhole ? recent.add(trace, newTraces.has(key)) : undefined
+    if (!isWhole) recent.drop(key)
+    if (group) groups.push(group)
+    else unknown.push(trace)
+  }
+  await settleGroups(state, groups, nextVersion(state), true, marked)
+  await settleTraces(state, unknown, marked, isNew)
+  await settleSpans(
+    state,
+    [...others.values()].filter(({ project }) => projects.has(project)),
+    marked,
+  )
+}
+
+export function createUsageShares(store: Pick<Store, 'rows' | 'command'>, ownsTables: boolean): UsageShares {
   const recent = createRecentTraces()
-  let lastVersion = 0
-  const background = { pool: 'background' } as const
-  const read = <Row>(query: Query) => store.rows<Row>(query, background)
-
-  /** Reads a column of spans where it is not known, by what tells one span from all others. */
-  const complete = async <Row>(
-    groups: readonly Group[],
-    {
-      isMissing,
-      sql,
-      keyOfSpan,
-      keyOfRow,
-      put,
-    }: {
-      isMissing(span: CountedSpan): boolean
-      sql: 'usage-shares-bills' | 'usage-shares-known'
-      keyOfSpan(project: string, span: CountedSpan): string
-      keyOfRow(row: Row): string
-      put(span: CountedSpan, row: Row | undefined): void
-    },
-  ): Promise<void> => {
-    const missing = groups.flatMap(({ project, spans }) =>
-      spans.filter((span) => reports(span) && isMissing(span)).map((span) => ({ project, span })),
-    )
-    for (const some of slicesOf(missing, tracesAtOnce)) {
-      const named = { projects: some.map(({ project }) => project), times: some.map(({ span }) => span.startedUs) }
-      const rows = new Map((await read<Row>(statement(sql, named))).map((row) => [keyOfRow(row), row]))
-      for (const { project, span } of some) put(span, rows.get(keyOfSpan(project, span)))
-    }
-  }
-  const readBills = (groups: readonly Group[]): Promise<void> =>
-    complete<Bill>(groups, {
-      isMissing: ({ billed }) => billed === null,
-      sql: 'usage-shares-bills',
-      keyOfSpan: (project, { id, endVer }) => keyOf(project, id, endVer),
-      keyOfRow: ({ project, id, end_ver }) => keyOf(project, id, end_ver),
-      put(span, bill) {
-        span.billed = bill?.billed ?? noBill
-        span.isSpan = (bill?.is_span ?? 1) === 1
-      },
-    })
-  const readStored = (groups: readonly Group[]): Promise<void> =>
-    complete<Known>(groups, {
-      isMissing: ({ stored }) => stored === null,
-      sql: 'usage-shares-known',
-      keyOfSpan: (project, { id, startedUs }) => keyOf(project, id, String(startedUs)),
-      keyOfRow: ({ project, id, started_us }) => keyOf(project, id, String(started_us)),
-      put(span, row) {
-        span.stored = row?.stored ?? noShare
-      },
-    })
-
-  /** @param every whether traces come of which fewer than two spans report usage */
-  const readGroups = async (traces: readonly TraceName[], every: boolean): Promise<Group[]> => {
-    const named = { projects: traces.map(({ project }) => project), traces: traces.map(({ trace }) => trace) }
-    const rows = await read<SpanRow>(statement('usage-shares-spans', { ...named, every: every ? 1 : 0 }))
-    const groups = new Map<string, Group>()
-    await forEachYielding(rows, ({ project, trace, id, parent, started_us: startedUs, end_ver: endVer, numbers }) => {
-      const key = keyOf(project, trace)
-      const group = groups.get(key) ?? { project, trace, spans: [], added: Number.POSITIVE_INFINITY }
-      groups.set(key, group)
-      group.spans.push({ id, parent, startedUs, endVer, numbers, billed: null, isSpan: true, stored: null })
-    })
-    return [...groups.values()].filter(({ spans }) => spans.length <= maxSpans)
-  }
-
-  /**
-   * What has to be stored of some traces.
-   * @param isNew whether they only got spans: then those in which no usage is below another have no shares
-   */
-  const changesOf = async (
-    groups: readonly Group[],
-    isNew: boolean,
-  ): Promise<{ group: Group; changes: Change[] }[]> => {
-    const counted = new Map<Group, Map<number, number[]>>()
-    await forEachYielding(groups, (group) => {
-      const shares = sharesOfGroup(group)
-      if (!isNew || shares.size > 0) counted.set(group, shares)
-    })
-    const isUnread = ({ spans }: Group) => spans.some((span) => reports(span) && span.billed === null)
-    const unread = [...counted.keys()].filter(isUnread)
-    await Promise.all([readBills(unread), readStored([...counted.keys()])])
-    await forEachYielding(unread, (group) => void counted.set(group, sharesOfGroup(group)))
-    return Array.from(counted, ([group, shares]) => {
-      const changes = group.spans.flatMap((span, place): Change[] => {
-        if (!reports(span)) return []
-        const share = shares.get(place)
-        const values = share ? [1, ...keptOf(share)] : noShare
-        return values.some((value, n) => value !== span.stored?.[n]) ? [{ project: group.project, span, values }] : []
-      })
-      return { group, changes }
-    })
-  }
-
-  /** Stores shares; where marks are asked for, under the positions of the partitions. */
-  const settleGroups = async (
-    groups: readonly Group[],
-    version: number,
-    isNew: boolean,
-    marked: DirtyPositions | null,
-  ): Promise<void> => {
-    const found = await changesOf(groups, isNew)
-    const changes = found.flatMap((one) => one.changes)
-    if (changes.length === 0) return
-    const lines = changes.map(({ project, span, values }) =>
-      JSON.stringify([project, span.startedUs, span.id, ...values, version]),
-    )
-    await store.command(statement('usage-shares-insert', {}, { rows: lines.join('\n') }))
-    for (const { span, values } of changes) span.stored = values
-    if (marked === null) return
-    const minutes = new Map<string, [project: string, minute: number]>()
-    for (const { group, changes } of found) {
-      const added = new Set(group.spans.slice(group.added))
-      for (const { project, span } of changes) {
-        const minute = Math.floor(span.startedUs / 60e6) * 60
-        if (!added.has(span)) minutes.set(keyOf(project, String(minute)), [project, minute])
-      }
-    }
-    if (minutes.size === 0) return
-    const marks = [...minutes.values()].flatMap(([project, minute]) =>
-      marked.partitions.map((partition, n) => JSON.stringify([project, partition, marked.positions[n], minute, 0])),
-    )
-    await store.command(statement('dirty-buckets-of-new', {}, { rows: marks.join('\n') }))
-  }
-
-  /** Of two processes the one that began to read later wins: each reads after its own rows are in. */
-  const nextVersion = (): number => {
-    lastVersion = Math.max(Date.now() * 1_000, lastVersion + 1)
-    return lastVersion
-  }
-
-  const settleTraces = async (
-    traces: readonly TraceName[],
-    marked: DirtyPositions | null,
-    isNew = true,
-  ): Promise<void> => {
-    for (const some of slicesOf(traces, tracesAtOnce)) {
-      const version = nextVersion()
-      await settleGroups(await readGroups(some, !isNew), version, isNew, marked)
-    }
-  }
-
-  const settleSpans = async (
-    spans: readonly { project: string; id: string }[],
-    marked: DirtyPositions,
-  ): Promise<void> => {
-    if (spans.length === 0) return
-    const named = { projects: spans.map(({ project }) => project), ids: spans.map(({ id }) => id) }
-    const traces = await read<TraceName>(statement('usage-shares-traces', named))
-    for (const one of traces) recent.drop(keyOfTrace(one))
-    await settleTraces(traces, marked, false)
-  }
-
-  const mayReport = async (project: string): Promise<boolean> => {
-    if (!ownsTables) return true
-    const found = known.get(project)
-    if (found !== undefined) return found
-    const rows = await read<unknown>(statement('usage-shares-any', { project }))
-    known.set(project, rows.length > 0)
-    return rows.length > 0
-  }
-
+  const state: State = { store, ownsTables, known: new Map(), recent, lastVersion: 0 }
   return {
-    async settle({ traces, newTraces, mixed, others, reporting }, marked, isNew) {
-      for (const key of mixed) recent.drop(key)
-      for (const project of reporting) known.set(project, true)
-      const projects = new Set([...traces.values(), ...others.values()].map(({ project }) => project))
-      for (const project of projects) if (!(await mayReport(project))) projects.delete(project)
-      const groups: Group[] = []
-      const unknown: TraceName[] = []
-      for (const [key, trace] of traces) {
-        if (!projects.has(trace.project)) continue
-        const isWhole = isNew && newTraces !== undefined && !mixed.has(key)
-        const group = isWhole ? recent.add(trace, newTraces.has(key)) : undefined
-        if (!isWhole) recent.drop(key)
-        if (group) groups.push(group)
-        else unknown.push(trace)
-      }
-      await settleGroups(groups, nextVersion(), true, marked)
-      await settleTraces(unknown, marked, isNew)
-      await settleSpans(
-        [...others.values()].filter(({ project }) => projects.has(project)),
-        marked,
-      )
-    },
+    settle: (spans, marked, isNew) => settleRows(state, spans, marked, isNew),
     async settleCalls(calls, marked) {
       const spans = calls
         .filter(({ id }) => spanIdForm.test(id))
         .map(({ project_id: project, id }) => ({ project, id }))
-      await settleSpans(spans, marked)
+      await settleSpans(state, spans, marked)
     },
     forget: recent.clear,
     async settleStored({ fromUs: from, beforeExclusiveUs: before }) {
       recent.clear()
-      await settleTraces(await read<TraceName>(statement('usage-shares-stored', { from, before })), null)
+      await settleTraces(state, await read<TraceName>(state, statement('usage-shares-stored', { from, before })), null)
     },
   }
 }
