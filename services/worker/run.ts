@@ -143,7 +143,7 @@ function createWorkerApplier(
   })
 }
 
-/** What is derived from calls in the background. @param onDirty called after minutes were made dirty */
+/** Creates the rollups and findings that follow from calls. @param onDirty called after minutes were made dirty */
 function createDerived(
   deps: WorkerDeps,
   { fieldIndex, shares, applier, budget, signal }: { shares: UsageShares } & Omit<State, keyof Derived>,
