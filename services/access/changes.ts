@@ -8,7 +8,7 @@ import { fault } from '../core/http/errors.ts'
 import { throwUnlessScope } from '../core/http/key-changes.ts'
 import type { KeyUses } from '../core/http/key-uses.ts'
 import { appendFor } from '../core/http/room.ts'
-import type { Caller } from '../core/http/route.ts'
+import type { Caller, RouteContext } from '../core/http/route.ts'
 
 export type AccessDeps = {
   directory: Directory
@@ -41,4 +41,24 @@ export function createChanges({ directory }: Pick<AccessDeps, 'directory'>) {
     })
 }
 
-export type Changes = ReturnType<typeof createChanges>
+type Changes = ReturnType<typeof createChanges>
+
+/** What the routes of the directory work with. */
+export type AccessParts = Omit<Required<AccessDeps>, 'directory'> & {
+  change: Changes
+  /** The directory as it is now. */
+  state(): DirectoryState
+}
+
+export const accessParts = ({ directory, now = Date.now, ...deps }: AccessDeps): AccessParts => ({
+  ...deps,
+  now,
+  change: createChanges({ directory }),
+  state() {
+    directory.look()
+    return directory.state()
+  },
+})
+
+/** The parameter `id` of a path. */
+export const pathId = ({ params }: Pick<RouteContext, 'params'>): string => params.id ?? ''

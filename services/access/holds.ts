@@ -8,19 +8,19 @@ import type { DirectoryState } from '../core/directory/state.ts'
 import { fault, invalid } from '../core/http/errors.ts'
 import { type Route, type RouteContext, route } from '../core/http/route.ts'
 import { uuidv7 } from '../core/ids.ts'
-import type { AccessDeps, Changes } from './changes.ts'
+import { type AccessParts, pathId } from './changes.ts'
 import { pageOf } from './pages.ts'
 
 const path = '/v2/{entity}/{project}/holds'
 
-export function createHoldRoutes({ directory, now = Date.now }: AccessDeps, change: Changes): Route[] {
-  const projectOf = (context: RouteContext) => context.project(`${context.params.entity}/${context.params.project}`)
+const projectOf = (context: RouteContext) => context.project(`${context.params.entity}/${context.params.project}`)
 
-  function lineOf(state: DirectoryState, id: string, hold: Hold): z.output<typeof holdResponse> {
-    const item = state.items.get(itemKey('hold', id))
-    return { id, ...hold, created_at: item?.at ?? '', created_by: item?.by ?? '' } as z.output<typeof holdResponse>
-  }
+function lineOf({ items }: DirectoryState, id: string, hold: Hold): z.output<typeof holdResponse> {
+  const item = items.get(itemKey('hold', id))
+  return { id, ...hold, created_at: item?.at ?? '', created_by: item?.by ?? '' } as z.output<typeof holdResponse>
+}
 
+export function holdRoutes({ state, change, now }: AccessParts): Route[] {
   return [
     route({
       name: 'holds.list',
@@ -34,12 +34,11 @@ export function createHoldRoutes({ directory, now = Date.now }: AccessDeps, chan
       line: holdResponse,
       async handle(context) {
         const projectId = projectOf(context)
-        directory.look()
-        const state = directory.state()
-        const own = [...state.holds].filter(([, { scope }]) => scope === projectId)
+        const known = state()
+        const own = [...known.holds].filter(([, { scope }]) => scope === projectId)
         return pageOf(
           context,
-          own.map(([id, hold]) => lineOf(state, id, hold)),
+          own.map(([id, hold]) => lineOf(known, id, hold)),
           ({ id }) => id,
         )
       },
@@ -60,7 +59,7 @@ export function createHoldRoutes({ directory, now = Date.now }: AccessDeps, chan
         const id = uuidv7()
         const hold: Hold = { scope: projectId, ...input }
         await change(caller, () => ({ changes: [{ key: itemKey('hold', id), value: hold }] }))
-        return { json: lineOf(directory.state(), id, hold) }
+        return { json: lineOf(state(), id, hold) }
       },
     }),
     route({
@@ -72,7 +71,7 @@ export function createHoldRoutes({ directory, now = Date.now }: AccessDeps, chan
       response: releasedResponse,
       async handle(context) {
         const projectId = projectOf(context)
-        const id = context.params.id ?? ''
+        const id = pathId(context)
         await change(context.caller, (before) => {
           if (before.holds.get(id)?.scope !== projectId) throw fault(404, `Hold ${id} not found`)
           return { changes: [{ key: itemKey('hold', id), value: null }] }

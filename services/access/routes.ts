@@ -1,11 +1,19 @@
 // Routes of the directory: users, grants, keys and holds.
 import type { Route } from '../core/http/route.ts'
-import { type AccessDeps, createChanges } from './changes.ts'
-import { createHoldRoutes } from './holds.ts'
-import { createKeyRoutes } from './keys.ts'
-import { createUserRoutes } from './users.ts'
+import { type AccessDeps, accessParts } from './changes.ts'
+import { grantRoutes } from './grants.ts'
+import { holdRoutes } from './holds.ts'
+import { keyRoutes } from './keys.ts'
+import { ownKeyRoutes } from './own-keys.ts'
+import { userRoutes } from './users.ts'
 
 export function createAccessRoutes(deps: AccessDeps): Route[] {
-  const change = createChanges(deps)
-  return [...createUserRoutes(deps, change), ...createKeyRoutes(deps, change), ...createHoldRoutes(deps, change)]
+  const parts = accessParts(deps)
+  return [
+    ...userRoutes(parts),
+    ...grantRoutes(parts),
+    ...keyRoutes(parts),
+    ...ownKeyRoutes(parts),
+    ...holdRoutes(parts),
+  ]
 }

@@ -1,23 +1,15 @@
-// Routes of users and of what they are granted: who administers a scope sees and changes what lies within it.
+// Routes of users: who administers a scope sees and changes those who were granted something within it.
 import type { z } from 'zod'
-import {
-  grantRequest,
-  grantResponse,
-  grantsQuery,
-  nothingResponse,
-  pageQuery,
-  userRequest,
-  userResponse,
-} from '../../schemas/access.ts'
+import { nothingResponse, pageQuery, userRequest, userResponse } from '../../schemas/access.ts'
 import { itemKey, maxItemBytes } from '../core/directory/items.ts'
-import { type Access, actionsOf, actionsOn, allowsOn, isWithin, type Role } from '../core/directory/roles.ts'
+import { type Access, actionsOn, allowsOn, isWithin } from '../core/directory/roles.ts'
 import type { DirectoryState } from '../core/directory/state.ts'
-import { fault, invalid } from '../core/http/errors.ts'
+import { fault } from '../core/http/errors.ts'
 import { type Granted, grantedTo, grantsOf } from '../core/http/key-changes.ts'
 import { shareOf } from '../core/http/room.ts'
-import { type Caller, type Reply, type Route, type RouteContext, route } from '../core/http/route.ts'
-import { createUser, removeUser, setGrant, switchUser, throwUnlessUser } from '../core/http/user-changes.ts'
-import { type AccessDeps, type Changes, throwUnlessAdminOn, throwUnlessHeldBy } from './changes.ts'
+import { type Caller, type Reply, type Route, route } from '../core/http/route.ts'
+import { createUser, removeUser, switchUser } from '../core/http/user-changes.ts'
+import { type AccessParts, pathId } from './changes.ts'
 import { pageOf } from './pages.ts'
 
 type User = z.output<typeof userResponse>
@@ -68,32 +60,32 @@ export function throwUnlessOver(state: DirectoryState, id: string, caller: Calle
 
 const withoutProject = { withoutProject: true } as const
 
-export function createUserRoutes({ directory, config, now = Date.now }: AccessDeps, change: Changes): Route[] {
-  const hasConfigured = config.keys.length > 0
-  const idOf = ({ params }: RouteContext): string => params.id ?? ''
-  const state = (): DirectoryState => {
-    directory.look()
-    return directory.state()
-  }
-  const isConfigured = (id: string): boolean => config.keys.some((pair) => pair.startsWith(`${id}:`))
+const isConfigured = ({ config }: Pick<AccessParts, 'config'>, id: string): boolean =>
+  config.keys.some((pair) => pair.startsWith(`${id}:`))
 
-  const switchRoute = (isOff: boolean, place: Pick<Route, 'name' | 'path' | 'summary'>): Route =>
-    route({
-      ...withoutProject,
-      ...place,
-      method: 'POST',
-      body: { type: 'none' },
-      response: userResponse,
-      async handle(context): Promise<Reply> {
-        const userId = idOf(context)
-        await change(context.caller, (before) => {
-          throwUnlessOver(before, userId, context.caller, now())
-          return { changes: switchUser(before, { userId, isOff }, hasConfigured) }
-        })
-        return { json: shownUser(state(), userId, context.caller, now()) }
-      },
-    })
+const hasConfigured = ({ config }: Pick<AccessParts, 'config'>): boolean => config.keys.length > 0
 
+/** A route that switches a user off or on. */
+const switchRoute = (parts: AccessParts, isOff: boolean, place: Pick<Route, 'name' | 'path' | 'summary'>): Route =>
+  route({
+    ...withoutProject,
+    ...place,
+    method: 'POST',
+    body: { type: 'none' },
+    response: userResponse,
+    async handle(context): Promise<Reply> {
+      const { state, change, now } = parts
+      const userId = pathId(context)
+      await change(context.caller, (before) => {
+        throwUnlessOver(before, userId, context.caller, now())
+        return { changes: switchUser(before, { userId, isOff }, hasConfigured(parts)) }
+      })
+      return { json: shownUser(state(), userId, context.caller, now()) }
+    },
+  })
+
+export function userRoutes(parts: AccessParts): Route[] {
+  const { state, change, now } = parts
   return [
     route({
       ...withoutProject,
@@ -125,7 +117,7 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
         const { access = {} } = caller
         if (input.entity !== undefined && !Object.keys(access).some((scope) => isInEntity(access, scope, entity)))
           throw fault(403, `Key has no right to admin in ${entity}`)
-        if (isConfigured(id)) throw fault(409, `User ${id} already exists`)
+        if (isConfigured(parts, id)) throw fault(409, `User ${id} already exists`)
         await change(caller, (before) => {
           const share = shareOf(before, caller, entity)
           const more = { ...(name !== undefined && { name }), ...(share !== undefined && { share_of: share }) }
@@ -134,12 +126,12 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
         return { json: shownUser(state(), id, caller, now()) }
       },
     }),
-    switchRoute(true, {
+    switchRoute(parts, true, {
       name: 'users.off',
       path: '/users/{id}/off',
       summary: 'Deactivates a user: its keys and sessions stop working',
     }),
-    switchRoute(false, { name: 'users.on', path: '/users/{id}/on', summary: 'Activates a user again' }),
+    switchRoute(parts, false, { name: 'users.on', path: '/users/{id}/on', summary: 'Activates a user again' }),
     route({
       ...withoutProject,
       name: 'users.delete',
@@ -150,55 +142,10 @@ export function createUserRoutes({ directory, config, now = Date.now }: AccessDe
       response: nothingResponse,
       async handle(context) {
         await change(context.caller, (before) => {
-          throwUnlessOver(before, idOf(context), context.caller, now())
-          return { changes: removeUser(before, idOf(context), hasConfigured, now()) }
+          throwUnlessOver(before, pathId(context), context.caller, now())
+          return { changes: removeUser(before, pathId(context), hasConfigured(parts), now()) }
         })
         return { json: {} }
-      },
-    }),
-    route({
-      name: 'grants.list',
-      method: 'GET',
-      path: '/grants',
-      summary: 'Grants on a scope and on everything below it',
-      query: grantsQuery,
-      body: { type: 'none' },
-      response: null,
-      responseType: 'application/jsonl',
-      line: grantResponse,
-      async handle(context) {
-        const scope = context.query.get('scope')
-        if (scope === null) throw invalid({ loc: ['query', 'scope'], msg: 'Field required', type: 'missing' })
-        throwUnlessAdminOn(context.caller, scope)
-        const known = state()
-        const within = (one: string) => scope === '*' || one === scope || one.startsWith(`${scope}/`)
-        const found = [...known.users.keys()].flatMap((user_id) =>
-          grantsOf(known, user_id, now())
-            .filter((one) => within(one.scope))
-            .map((one) => ({ user_id, ...one })),
-        )
-        return pageOf(context, found, (one) => `${one.user_id} ${one.scope} ${one.source}`)
-      },
-    }),
-    route({
-      name: 'grants.set',
-      method: 'PUT',
-      path: '/grants',
-      summary: 'Sets the role of a user on a scope; null removes it',
-      body: { type: 'json', schema: grantRequest, check: 'schema', maxBytes: maxItemBytes },
-      response: grantResponse,
-      async handle({ input, caller }) {
-        const { user_id: userId, scope, role } = input
-        throwUnlessAdminOn(caller, scope)
-        if (userId === caller.userId) throw fault(403, 'You cannot change your own grants; another admin can')
-        await change(caller, (before) => {
-          throwUnlessUser(before, userId)
-          const held = before.grants.get(userId)?.get(scope)
-          // Neither more than the caller holds is given, nor taken from who holds more.
-          for (const one of [role, held]) if (one) throwUnlessHeldBy(caller, { [scope]: actionsOf(one as Role, scope) })
-          return { changes: setGrant(before, { userId, scope, role }, hasConfigured) }
-        })
-        return { json: { user_id: userId, scope, role } }
       },
     }),
   ]
