@@ -1,7 +1,7 @@
 // Keeps applied segments for the retention time: merges and compresses them when the log has little to do, removes old ones.
 import { promisify } from 'node:util'
 import { constants, zstdCompress } from 'node:zlib'
-import { createSerialQueue } from '../../concurrency/serial-queue.ts'
+import { createSerialQueue, type SerialQueue } from '../../concurrency/serial-queue.ts'
 import { fileBuffers } from '../../memory/file-buffers.ts'
 import type { ChangeRows } from '../log.ts'
 import { walk } from '../record.ts'
@@ -38,7 +38,7 @@ export type Retention = {
   stop(): Promise<void>
 }
 
-export function createRetention(options: {
+type RetentionOptions = {
   fs: LogFs
   folder: string
   retentionMs: number
@@ -52,175 +52,196 @@ export function createRetention(options: {
   removable(): number
   isBusy(): boolean
   logger: LogLogger | undefined
-}): Retention {
-  const { fs, folder, retentionMs, hiddenAfterMs = () => retentionMs, segmentBytes, logger } = options
-  const archives = [...options.archives]
-  // The newest one stays as it is: offsets and the clock go on from it after a restart.
-  const plain = options.applied.map(({ path, first }) => ({ path, first, sizeBytes: 0, sinceMs: 0 }))
+}
+
+type RetentionState = RetentionOptions & {
+  /** Plain segments, oldest first. The newest one stays as it is: offsets and the clock go on from it after a restart. */
+  plain: { path: string; first: number; sizeBytes: number; sinceMs: number }[]
+  plainBytes: number
   /** Not intact: they stay apart until they are too old. */
-  const damaged: (SegmentFile & { upTo: number })[] = []
-  let plainBytes = 0
-  let timer: NodeJS.Timeout | null = null
-  let timerDue = 0
-  const queue = createSerialQueue()
-  let stopped = false
+  damaged: (SegmentFile & { upTo: number })[]
+  timer: NodeJS.Timeout | null
+  timerDue: number
+  queue: SerialQueue
+  isStopped: boolean
+}
 
-  const isMergeDue = (): boolean =>
-    plain.length > 1 &&
-    (plain.length > mergeCount ||
-      plainBytes - (plain.at(-1)?.sizeBytes ?? 0) >= segmentBytes ||
-      (plain[0]?.sinceMs ?? 0) <= Date.now() - mergeAfterMs)
-
-  const mayMergeNow = (): boolean => isMergeDue() && (plainBytes >= backlogBytes || !options.isBusy())
-
-  function schedule(): void {
-    if (stopped || (plain.length < 2 && archives.length === 0 && damaged.length === 0)) return
-    let delayMs = expiryCheckMs
-    if (isMergeDue()) delayMs = settleMs
-    else if (plain.length > 1) delayMs = Math.max(settleMs, (plain[0]?.sinceMs ?? 0) + mergeAfterMs - Date.now())
-    const due = Date.now() + delayMs
-    if (timer !== null && timerDue <= due) return
-    if (timer !== null) clearTimeout(timer)
-    timerDue = due
-    timer = setTimeout(() => {
-      timer = null
-      void run(mayMergeNow)
-    }, delayMs)
-    timer.unref()
+export function createRetention(options: RetentionOptions): Retention {
+  const state: RetentionState = {
+    ...options,
+    archives: [...options.archives],
+    plain: options.applied.map(({ path, first }) => ({ path, first, sizeBytes: 0, sinceMs: 0 })),
+    plainBytes: 0,
+    damaged: [],
+    timer: null,
+    timerDue: 0,
+    queue: createSerialQueue(),
+    isStopped: false,
   }
-
-  function run(mayMerge: () => boolean): Promise<void> {
-    return queue
-      .run(async () => {
-        await expire()
-        while (!stopped && plain.length > 1 && mayMerge()) await merge()
-      })
-      .catch((error: unknown) => {
-        // Nothing is lost by it: the files stay as they are until the next attempt.
-        logger?.warn({ folder, err: error }, 'compressing applied log segments failed')
-      })
-      .finally(schedule)
-  }
-
-  async function expireDamaged(before: number): Promise<void> {
-    for (const file of [...damaged]) {
-      if (file.upTo > options.removable() || (await fs.modifiedMs(file.path)) > before) continue
-      await fs.unlink(file.path).catch(ignoreMissing)
-      damaged.splice(damaged.indexOf(file), 1)
-    }
-  }
-
-  async function expire(): Promise<void> {
-    const before = Date.now() - Math.min(retentionMs, hiddenAfterMs())
-    await expireDamaged(before)
-    while (!stopped) {
-      const fromPlain = archives.length === 0
-      const oldest = fromPlain ? plain[0] : archives[0]
-      if (oldest === undefined || (fromPlain && plain.length < 2)) return
-      const last = fromPlain ? (plain[1]?.first as number) - 1 : (archives[0]?.last as number)
-      if (last > options.removable()) return
-      if ((await fs.modifiedMs(oldest.path)) > before) return
-      await fs.unlink(oldest.path).catch(ignoreMissing)
-      if (fromPlain) plainBytes -= plain.shift()?.sizeBytes ?? 0
-      else archives.shift()
-    }
-  }
-
-  /** The oldest plain segments that fit into one archive. */
-  async function readParts(): Promise<{ parts: Buffer[]; sizeBytes: number; end: number }> {
-    const parts: Buffer[] = []
-    let sizeBytes = 0
-    let end = plain[0]?.first as number
-    const fits = (bytes: number): boolean => parts.length === 0 || sizeBytes + bytes <= segmentBytes
-    for (const file of plain.slice(0, -1)) {
-      if (file.first !== end || !fits(file.sizeBytes)) break
-      const bytes = await readStored(fs, { path: file.path, first: file.first, last: null }, fileBuffers)
-      // The size of a segment that was there at the start is not known before.
-      if (!fits(bytes.length)) {
-        fileBuffers.give(bytes)
-        break
-      }
-      const { records, wholeBytes, problem } = walk(bytes, file.first)
-      if (problem !== null) {
-        fileBuffers.give(bytes)
-        const damage = new LogDamage(file.path, wholeBytes, problem.what)
-        logger?.error({ file: file.path, err: damage }, 'an applied log segment is damaged')
-        // An archive ends before it, and the next begins behind it.
-        if (parts.length > 0) break
-        damaged.push({ path: file.path, first: file.first, last: null, upTo: (plain[1]?.first as number) - 1 })
-        forget(1)
-        break
-      }
-      parts.push(bytes)
-      sizeBytes += bytes.length
-      end += records.length
-    }
-    return { parts, sizeBytes, end }
-  }
-
-  /** Writes one archive from the oldest plain segments, then removes them. */
-  async function merge(): Promise<void> {
-    const first = plain[0]?.first as number
-    const { parts, sizeBytes, end } = await readParts()
-    const [only] = parts
-    if (only === undefined) return
-    const archive = archivePath(folder, first, end - 1)
-    try {
-      await writeWhole(fs, archive, [await compress(parts.length > 1 ? Buffer.concat(parts, sizeBytes) : only, level)])
-    } finally {
-      parts.forEach(fileBuffers.give)
-    }
-    archives.push({ path: archive, first, last: end - 1 })
-    for (const { path } of forget(parts.length)) await fs.unlink(path).catch(ignoreMissing)
-  }
-
-  async function rewriteFile(file: SegmentFile, change: ChangeRows): Promise<void> {
-    const modifiedMs = await fs.modifiedMs(file.path)
-    const parts = rewritten(file.path, await readStored(fs, file), file.first, change)
-    if (parts === null) return
-    const bytes = file.last === null ? parts : [await compress(Buffer.concat(parts), level)]
-    await writeWhole(fs, file.path, bytes, modifiedMs)
-    if (rewritten(file.path, await readStored(fs, file), file.first, change) !== null)
-      throw new LogDamage(file.path, 0, 'it was written again, and what was taken out of it is there')
-  }
-
-  async function rewrite(change: ChangeRows): Promise<string[]> {
-    const places: string[] = []
-    for (const file of [...archives, ...damaged, ...plain.map(({ path, first }) => ({ path, first, last: null }))]) {
-      if (stopped) break
-      try {
-        await rewriteFile(file, change)
-      } catch (error) {
-        // Whoever took it away has taken away what it held.
-        if (errorCode(error) === 'ENOENT') continue
-        if (!(error instanceof LogDamage)) throw error
-        logger?.error({ file: file.path, err: error }, 'an applied log segment is damaged and cannot be written again')
-        places.push(error.place)
-      }
-    }
-    if (stopped) throw new Error('The log is closing')
-    return places
-  }
-
-  function forget(count: number) {
-    const removed = plain.splice(0, count)
-    for (const { sizeBytes } of removed) plainBytes -= sizeBytes
-    return removed
-  }
-
-  schedule()
+  schedule(state)
   return {
     add(file) {
-      plain.push({ ...file, sinceMs: Date.now() })
-      plainBytes += file.sizeBytes
-      schedule()
+      state.plain.push({ ...file, sinceMs: Date.now() })
+      state.plainBytes += file.sizeBytes
+      schedule(state)
     },
-    tidy: () => run(() => true),
-    rewrite: (change) => queue.run(() => rewrite(change)),
+    tidy: () => run(state, () => true),
+    rewrite: (change) => state.queue.run(() => rewrite(state, change)),
     async stop() {
-      stopped = true
-      if (timer !== null) clearTimeout(timer)
-      await queue.idle()
+      state.isStopped = true
+      if (state.timer !== null) clearTimeout(state.timer)
+      await state.queue.idle()
     },
   }
+}
+
+const isMergeDue = ({ plain, plainBytes, segmentBytes }: RetentionState): boolean =>
+  plain.length > 1 &&
+  (plain.length > mergeCount ||
+    plainBytes - (plain.at(-1)?.sizeBytes ?? 0) >= segmentBytes ||
+    (plain[0]?.sinceMs ?? 0) <= Date.now() - mergeAfterMs)
+
+const mayMergeNow = (state: RetentionState): boolean =>
+  isMergeDue(state) && (state.plainBytes >= backlogBytes || !state.isBusy())
+
+function schedule(state: RetentionState): void {
+  const { plain, archives, damaged } = state
+  if (state.isStopped || (plain.length < 2 && archives.length === 0 && damaged.length === 0)) return
+  let delayMs = expiryCheckMs
+  if (isMergeDue(state)) delayMs = settleMs
+  else if (plain.length > 1) delayMs = Math.max(settleMs, (plain[0]?.sinceMs ?? 0) + mergeAfterMs - Date.now())
+  const due = Date.now() + delayMs
+  if (state.timer !== null && state.timerDue <= due) return
+  if (state.timer !== null) clearTimeout(state.timer)
+  state.timerDue = due
+  state.timer = setTimeout(() => {
+    state.timer = null
+    void run(state, mayMergeNow)
+  }, delayMs)
+  state.timer.unref()
+}
+
+function run(state: RetentionState, mayMerge: (state: RetentionState) => boolean): Promise<void> {
+  const { folder, logger } = state
+  return state.queue
+    .run(async () => {
+      await expire(state)
+      while (!state.isStopped && state.plain.length > 1 && mayMerge(state)) await merge(state)
+    })
+    .catch((error: unknown) => {
+      // Nothing is lost by it: the files stay as they are until the next attempt.
+      logger?.warn({ folder, err: error }, 'compressing applied log segments failed')
+    })
+    .finally(() => schedule(state))
+}
+
+async function expireDamaged({ fs, damaged, removable }: RetentionState, before: number): Promise<void> {
+  for (const file of [...damaged]) {
+    if (file.upTo > removable() || (await fs.modifiedMs(file.path)) > before) continue
+    await fs.unlink(file.path).catch(ignoreMissing)
+    damaged.splice(damaged.indexOf(file), 1)
+  }
+}
+
+async function expire(state: RetentionState): Promise<void> {
+  const { fs, archives, plain, retentionMs, hiddenAfterMs = () => retentionMs } = state
+  const before = Date.now() - Math.min(retentionMs, hiddenAfterMs())
+  await expireDamaged(state, before)
+  while (!state.isStopped) {
+    const fromPlain = archives.length === 0
+    const oldest = fromPlain ? plain[0] : archives[0]
+    if (oldest === undefined || (fromPlain && plain.length < 2)) return
+    const last = fromPlain ? (plain[1]?.first as number) - 1 : (archives[0]?.last as number)
+    if (last > state.removable()) return
+    if ((await fs.modifiedMs(oldest.path)) > before) return
+    await fs.unlink(oldest.path).catch(ignoreMissing)
+    if (fromPlain) forget(state, 1)
+    else archives.shift()
+  }
+}
+
+/** The oldest plain segments that fit into one archive. */
+async function readParts(state: RetentionState): Promise<{ parts: Buffer[]; sizeBytes: number; end: number }> {
+  const { fs, plain, segmentBytes, logger } = state
+  const parts: Buffer[] = []
+  let sizeBytes = 0
+  let end = plain[0]?.first as number
+  const fits = (bytes: number): boolean => parts.length === 0 || sizeBytes + bytes <= segmentBytes
+  for (const file of plain.slice(0, -1)) {
+    if (file.first !== end || !fits(file.sizeBytes)) break
+    const bytes = await readStored(fs, { path: file.path, first: file.first, last: null }, fileBuffers)
+    // The size of a segment that was there at the start is not known before.
+    if (!fits(bytes.length)) {
+      fileBuffers.give(bytes)
+      break
+    }
+    const { records, wholeBytes, problem } = walk(bytes, file.first)
+    if (problem !== null) {
+      fileBuffers.give(bytes)
+      const damage = new LogDamage(file.path, wholeBytes, problem.what)
+      logger?.error({ file: file.path, err: damage }, 'an applied log segment is damaged')
+      // An archive ends before it, and the next begins behind it.
+      if (parts.length > 0) break
+      state.damaged.push({ path: file.path, first: file.first, last: null, upTo: (plain[1]?.first as number) - 1 })
+      forget(state, 1)
+      break
+    }
+    parts.push(bytes)
+    sizeBytes += bytes.length
+    end += records.length
+  }
+  return { parts, sizeBytes, end }
+}
+
+/** Writes one archive from the oldest plain segments, then removes them. */
+async function merge(state: RetentionState): Promise<void> {
+  const { fs, folder, archives } = state
+  const first = state.plain[0]?.first as number
+  const { parts, sizeBytes, end } = await readParts(state)
+  const [only] = parts
+  if (only === undefined) return
+  const archive = archivePath(folder, first, end - 1)
+  try {
+    await writeWhole(fs, archive, [await compress(parts.length > 1 ? Buffer.concat(parts, sizeBytes) : only, level)])
+  } finally {
+    parts.forEach(fileBuffers.give)
+  }
+  archives.push({ path: archive, first, last: end - 1 })
+  for (const { path } of forget(state, parts.length)) await fs.unlink(path).catch(ignoreMissing)
+}
+
+async function rewriteFile(fs: LogFs, file: SegmentFile, change: ChangeRows): Promise<void> {
+  const modifiedMs = await fs.modifiedMs(file.path)
+  const parts = rewritten(file.path, await readStored(fs, file), file.first, change)
+  if (parts === null) return
+  const bytes = file.last === null ? parts : [await compress(Buffer.concat(parts), level)]
+  await writeWhole(fs, file.path, bytes, modifiedMs)
+  if (rewritten(file.path, await readStored(fs, file), file.first, change) !== null)
+    throw new LogDamage(file.path, 0, 'it was written again, and what was taken out of it is there')
+}
+
+async function rewrite(state: RetentionState, change: ChangeRows): Promise<string[]> {
+  const { fs, archives, damaged, plain, logger } = state
+  const places: string[] = []
+  for (const file of [...archives, ...damaged, ...plain.map(({ path, first }) => ({ path, first, last: null }))]) {
+    if (state.isStopped) break
+    try {
+      await rewriteFile(fs, file, change)
+    } catch (error) {
+      // Whoever took it away has taken away what it held.
+      if (errorCode(error) === 'ENOENT') continue
+      if (!(error instanceof LogDamage)) throw error
+      logger?.error({ file: file.path, err: error }, 'an applied log segment is damaged and cannot be written again')
+      places.push(error.place)
+    }
+  }
+  if (state.isStopped) throw new Error('The log is closing')
+  return places
+}
+
+/** The oldest plain segments are plain segments no longer. */
+function forget(state: RetentionState, count: number) {
+  const removed = state.plain.splice(0, count)
+  for (const { sizeBytes } of removed) state.plainBytes -= sizeBytes
+  return removed
 }

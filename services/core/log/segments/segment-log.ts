@@ -1,20 +1,15 @@
 // The log of one machine: a folder of segment files per topic, durable by group fdatasync. Puts the driver together.
 import { dirname, join, resolve } from 'node:path'
 import { type FolderLock, takeLock } from '../../process/folder-lock.ts'
-import type { Log, LogHealth } from '../log.ts'
-import { createProjectEnds, type ProjectEnds } from '../project-ends.ts'
+import type { Lag, Log, LogHealth } from '../log.ts'
 import { type Topics, topicIn } from '../topic.ts'
-import { createAdmission } from './admission.ts'
-import { createSegmentDelivery, type SegmentDelivery } from './delivery.ts'
+import { type Admission, createAdmission } from './admission.ts'
 import { guardedFs, type LogFs, nodeFs } from './disk.ts'
 import { waitForEarlierBuild } from './earlier-lock.ts'
-import { createEnginePath } from './engine-path.ts'
-import { type Recovered, recoverTopic } from './recovery.ts'
-import { createRetention, type Retention } from './retention.ts'
+import { type OpenTopic, openTopic, type TopicDeps } from './open-topic.ts'
 import { listSegments } from './segment.ts'
-import { openTopicId, type TopicId } from './topic-id.ts'
 import { sumOf } from './unapplied.ts'
-import { createWriter, type LogCounters, type LogLogger, type SegmentWriter } from './writer.ts'
+import type { LogCounters, LogLogger } from './writer.ts'
 
 export type EmbeddedLogOptions = {
   /** Folder of the log; created when missing. One process at a time. */
@@ -50,14 +45,18 @@ export type EmbeddedLog = Log & {
   tidy(): Promise<void>
 }
 
-type OpenTopic = {
-  id: TopicId
-  writer: SegmentWriter
-  delivery: SegmentDelivery
-  retention: Retention
-  ends: ProjectEnds
-  lost: Recovered['lost']
-  close(): Promise<void>
+type LogState = {
+  dir: string
+  fs: LogFs
+  admission: Admission
+  opened: Map<string, OpenTopic>
+  /** Positions that the tables are known to hold; nothing is removed before they are reported. */
+  remembered: Map<string, number>
+  lastClock: bigint
+  lastActiveMs: number
+  closing: Promise<void> | null
+  /** The folder's lock, where it is this log's own. */
+  ownLock: FolderLock | undefined
 }
 
 const mib = 2 ** 20
@@ -66,228 +65,199 @@ const busyMs = 1000
 /** Opens or creates a log. Throws when another process holds it, or when records that were acknowledged are damaged. */
 export async function createEmbeddedLog(options: EmbeddedLogOptions): Promise<EmbeddedLog> {
   const { topics, logger, segmentBytes = 16 * mib, sealAfterMs = 60, flushEveryMs = 50 } = options
-  const { maxUnappliedBytes, minFreeBytes, retentionMs, hiddenAfterMs, mayEndEarly } = options
+  const { maxUnappliedBytes, minFreeBytes, retentionMs, hiddenAfterMs, mayEndEarly, readersWaitMs } = options
   const dir = resolve(options.dir)
   const disk = options.fs ?? nodeFs
   if (await disk.mkdir(dir)) await disk.syncDir(dirname(dir))
-  const own = options.lock === undefined ? await takeLock(dir) : undefined
-  const { check } = options.lock ?? (own as FolderLock)
+  const ownLock = options.lock === undefined ? await takeLock(dir) : undefined
+  const { check } = options.lock ?? (ownLock as FolderLock)
   const fs = guardedFs(disk, check)
-  const { readersWaitMs } = options
   const admission = createAdmission({ fs, dir, maxUnappliedBytes, minFreeBytes, readersWaitMs })
-  const counters: LogCounters = {
-    appends: 0,
-    records: 0,
-    bytes: 0,
-    groups: 0,
-    syncs: 0,
-    dirSyncs: 0,
-    segments: 0,
-    failedGroups: 0,
-    commits: 0,
+  const counters = noCounts()
+  const log: LogState = {
+    dir,
+    fs,
+    admission,
+    opened: new Map(),
+    remembered: new Map(),
+    lastClock: 0n,
+    lastActiveMs: 0,
+    closing: null,
+    ownLock,
   }
-  const opened = new Map<string, OpenTopic>()
-  /** Positions that the tables are known to hold; nothing is removed before they are reported. */
-  const remembered = new Map<string, number>()
-  let lastClock = 0n
-  let lastActiveMs = 0
-  let closing: Promise<void> | null = null
-
-  const isBusy = (): boolean =>
-    Date.now() - lastActiveMs < busyMs ||
-    [...opened.values()].some(({ writer, delivery }) => writer.isWriting() || delivery.isApplying())
-
-  async function openTopic(topic: string, beginAfter?: number): Promise<void> {
-    const folder = join(dir, topic)
-    if (await fs.mkdir(folder)) await fs.syncDir(dir)
-    const id = await openTopicId(fs, folder)
-    const recovered = await recoverTopic(fs, folder, logger, { beginAfter, mayEndEarly })
-    const enginePath = await createEnginePath(folder)
-    if (recovered.highClock > lastClock) lastClock = recovered.highClock
-    for (const segment of recovered.unapplied) admission.restore(segment.sizeBytes)
-    const { position, archives, applied, unapplied, lost } = recovered
-    const writer = createWriter({
-      fs,
-      folder,
-      topic,
-      version: topicIn(topics, topic).version,
-      segmentBytes,
-      lastOffset: recovered.lastOffset,
-      highClock: recovered.highClock,
-      admission,
-      counters,
-      logger,
-      onGroup() {
-        lastActiveMs = Date.now()
-        delivery.checkSeal()
-      },
-      onSealed: (segment) => delivery.add(segment),
-    })
-    const delivery = createSegmentDelivery({
-      fs,
-      topic,
-      writer,
-      position,
-      unapplied,
-      segmentBytes,
-      sealAfterMs,
-      flushEveryMs,
-      enginePath: enginePath.of,
-      onApplied(segment) {
-        admission.applied(segment.sizeBytes, segment.projects)
-        if (segment.archive === null)
-          retention.add({ path: segment.file, first: segment.first, sizeBytes: segment.sizeBytes })
-      },
-      onCommit() {
-        counters.commits++
-        lastActiveMs = Date.now()
-      },
-    })
-    const removable = (): number => Math.min(position.offset(), remembered.get(topic) ?? -1)
-    const retention = createRetention({
-      fs,
-      folder,
-      retentionMs,
-      hiddenAfterMs,
-      segmentBytes,
-      applied,
-      archives,
-      removable,
-      isBusy,
-      logger,
-    })
-    const close = async (): Promise<void> => {
-      await writer.close()
-      await delivery.close()
-      await retention.stop()
-      await enginePath.close()
-    }
-    opened.set(topic, { id, writer, delivery, retention, ends: createProjectEnds(writer.end()), lost, close })
+  const deps: TopicDeps = {
+    fs,
+    dir,
+    topics,
+    admission,
+    counters,
+    logger,
+    segmentBytes,
+    sealAfterMs,
+    flushEveryMs,
+    retentionMs,
+    hiddenAfterMs,
+    mayEndEarly,
+    remembered: (topic) => log.remembered.get(topic) ?? -1,
+    onActive() {
+      log.lastActiveMs = Date.now()
+    },
+    isBusy: () => isBusy(log),
   }
-
-  /** Opens a topic once more, at an earlier position: nothing was appended or delivered yet. */
-  async function goBack(topic: string, offset: number): Promise<void> {
-    const { delivery, close } = of(topic)
-    admission.leave(delivery.unappliedBytes(), new Map())
-    await close()
-    await openTopic(topic, offset)
-  }
-
-  async function closeAll(): Promise<void> {
-    // The lock is released last, and also when closing something failed.
-    const failures: unknown[] = []
-    const steps = [...[...opened.values()].reverse().map(({ close }) => close), async () => own?.release()]
-    for (const step of steps) await step().catch((error: unknown) => failures.push(error))
-    if (failures.length > 0) throw failures[0]
-  }
-
   try {
     await waitForEarlierBuild(dir, (line) => logger?.warn({}, line))
-    for (const topic of Object.keys(topics)) await openTopic(topic)
+    for (const topic of Object.keys(topics)) await addTopic(log, deps, topic)
   } catch (error) {
-    await closeAll()
+    await closeAll(log)
     throw error
   }
+  return { ...portOf(log, topics), ...beginningsOf(log, deps), counters: () => ({ ...counters }) }
+}
 
-  function of(topic: string) {
-    const found = opened.get(topic)
-    if (found === undefined) throw new Error(`Unknown topic ${topic}`)
-    return found
-  }
+const noCounts = (): LogCounters => ({
+  appends: 0,
+  records: 0,
+  bytes: 0,
+  groups: 0,
+  syncs: 0,
+  dirSyncs: 0,
+  segments: 0,
+  failedGroups: 0,
+  commits: 0,
+})
 
-  const lostRecords = (): string | undefined =>
-    [...opened]
-      .flatMap(([topic, { lost }]) =>
-        lost === null ? [] : [`records ${lost.from} to ${lost.to} of ${topic} were synced, and are gone`],
-      )
-      .join('; ') || undefined
+function topicOf({ opened }: LogState, topic: string): OpenTopic {
+  const open = opened.get(topic)
+  if (open === undefined) throw new Error(`Unknown topic ${topic}`)
+  return open
+}
 
-  function health(): LogHealth {
-    let status: LogHealth['status'] = closing === null ? 'ok' : 'down'
-    const reasons: string[] = closing === null ? [] : ['The log is closed']
-    for (const [topic, { writer }] of opened) {
-      const state = writer.state()
-      if (state.status === 'down' || (state.status === 'degraded' && status === 'ok')) status = state.status
-      if (state.status !== 'ok') reasons.push(`${topic}: ${state.reason}`)
-    }
-    const refusing = admission.reason()
-    if (refusing !== null) reasons.push(refusing)
-    const lost = lostRecords()
-    const impaired = refusing ?? lost
-    if (impaired !== undefined && status === 'ok') status = 'degraded'
-    const waiting = [...opened.values()].flatMap(({ delivery }) => delivery.oldestMs() ?? [])
-    const oldestMs = Math.min(...waiting)
-    const lagMs = Number.isFinite(oldestMs) ? Math.max(0, Date.now() - oldestMs) : 0
-    const fields = { status, unappliedBytes: admission.unappliedBytes(), lagMs, ...(lost !== undefined && { lost }) }
-    return reasons.length === 0 ? fields : { ...fields, reason: reasons.join('; ') }
-  }
-
+/** The port, without what decides where a topic begins and how long it is kept. */
+function portOf(log: LogState, topics: Topics) {
+  const { opened, admission } = log
   return {
     topics: Object.keys(topics),
     async append(topic, records) {
-      const { writer, ends } = of(topic)
+      const { writer, ends } = topicOf(log, topic)
       const position = await writer.append(records)
       ends.note(position.offset, records)
       return position
     },
     refusal: (projects) => admission.refusal(sumOf(projects), projects),
     endOf(topic, projects) {
-      const { writer, ends } = of(topic)
+      const { writer, ends } = topicOf(log, topic)
       return [
         { topic, partition: 0, offset: topicIn(topics, topic).isReadByProject ? ends.of(projects) : writer.end() },
       ]
     },
-    end: async (topic) => [{ topic, partition: 0, offset: of(topic).writer.end() }],
-    consume: (topic, signal) => of(topic).delivery.consume(signal),
+    end: async (topic) => [{ topic, partition: 0, offset: topicOf(log, topic).writer.end() }],
+    consume: (topic, signal) => topicOf(log, topic).delivery.consume(signal),
     async commit({ topic, partition, offset }) {
       if (partition !== 0) throw new Error(`The embedded log has no partition ${partition}`)
-      await of(topic).delivery.commit(offset)
+      await topicOf(log, topic).delivery.commit(offset)
     },
-    committed: async (topic) => [{ topic, partition: 0, offset: of(topic).delivery.committed() }],
-    identity: () =>
-      Promise.all(
-        [...opened].map(async ([topic, { id, writer }]) => {
-          const { files } = await listSegments(fs, join(dir, topic))
-          const end = writer.end()
-          return { topic, id: id.value(), kept: [{ partition: 0, first: files[0]?.first ?? end + 1, end }] }
-        }),
-      ),
+    committed: async (topic) => [{ topic, partition: 0, offset: topicOf(log, topic).delivery.committed() }],
+    takeMore: () => [],
+    flush: (topic) => topicOf(log, topic).delivery.flush(),
+    owns: () => true,
+    partitions: () => 1,
+    limits: { recordBytes: Number.POSITIVE_INFINITY },
+    lastClock: () => log.lastClock,
+    health: () => healthOf(log),
+    lag: () => [...opened].map(([topic, open]) => lagOf(topic, open, Date.now())),
+    close() {
+      log.closing ??= closeAll(log)
+      return log.closing
+    },
+  } satisfies Partial<Log>
+}
+
+function beginningsOf(log: LogState, deps: TopicDeps) {
+  const { opened } = log
+  return {
+    identity: () => Promise.all([...opened].map(([topic, open]) => identityOf(log, topic, open))),
     async renew() {
       for (const { id } of opened.values()) await id.renew()
     },
     async beginAfter(applied) {
       for (const { topic, offset } of await applied())
-        if (offset < of(topic).delivery.committed()) await goBack(topic, offset)
+        if (offset < topicOf(log, topic).delivery.committed()) await goBack(log, deps, topic, offset)
     },
     remembered(positions) {
-      for (const { topic, offset } of positions) remembered.set(topic, offset)
+      for (const { topic, offset } of positions) log.remembered.set(topic, offset)
     },
-    takeMore: () => [],
-    flush: (topic) => of(topic).delivery.flush(),
-    owns: () => true,
-    partitions: () => 1,
-    limits: { recordBytes: Number.POSITIVE_INFINITY },
-    lastClock: () => lastClock,
-    health,
-    lag() {
-      const now = Date.now()
-      return [...opened].map(([topic, { writer, delivery }]) => ({
-        topic,
-        partition: 0,
-        records: writer.end() - delivery.committed(),
-        bytes: delivery.unappliedBytes(),
-        ageMs: Math.max(0, now - (delivery.oldestMs() ?? now)),
-        isOwn: true,
-      }))
-    },
-    counters: () => ({ ...counters }),
-    rewrite: (topic, change) => of(topic).retention.rewrite(change),
+    rewrite: (topic, change) => topicOf(log, topic).retention.rewrite(change),
     async tidy() {
       for (const { retention } of opened.values()) await retention.tidy()
     },
-    close: () => {
-      closing ??= closeAll()
-      return closing
-    },
+  } satisfies Partial<EmbeddedLog>
+}
+
+const isBusy = ({ lastActiveMs, opened }: LogState): boolean =>
+  Date.now() - lastActiveMs < busyMs ||
+  [...opened.values()].some(({ writer, delivery }) => writer.isWriting() || delivery.isApplying())
+
+async function addTopic(log: LogState, deps: TopicDeps, topic: string, beginAfter?: number): Promise<void> {
+  const open = await openTopic(deps, topic, beginAfter)
+  if (open.highClock > log.lastClock) log.lastClock = open.highClock
+  log.opened.set(topic, open)
+}
+
+/** Opens a topic once more, at an earlier position: nothing was appended or delivered yet. */
+async function goBack(log: LogState, deps: TopicDeps, topic: string, offset: number): Promise<void> {
+  const { delivery, close } = topicOf(log, topic)
+  log.admission.leave(delivery.unappliedBytes(), new Map())
+  await close()
+  await addTopic(log, deps, topic, offset)
+}
+
+/** The lock is released last, and also when closing something failed. */
+async function closeAll({ opened, ownLock }: LogState): Promise<void> {
+  const failures: unknown[] = []
+  const steps = [...[...opened.values()].reverse().map(({ close }) => close), async () => ownLock?.release()]
+  for (const step of steps) await step().catch((error: unknown) => failures.push(error))
+  if (failures.length > 0) throw failures[0]
+}
+
+async function identityOf({ fs, dir }: LogState, topic: string, { id, writer }: OpenTopic) {
+  const { files } = await listSegments(fs, join(dir, topic))
+  const end = writer.end()
+  return { topic, id: id.value(), kept: [{ partition: 0, first: files[0]?.first ?? end + 1, end }] }
+}
+
+const lagOf = (topic: string, { writer, delivery }: OpenTopic, now: number): Lag => ({
+  topic,
+  partition: 0,
+  records: writer.end() - delivery.committed(),
+  bytes: delivery.unappliedBytes(),
+  ageMs: Math.max(0, now - (delivery.oldestMs() ?? now)),
+  isOwn: true,
+})
+
+const lostRecords = ({ opened }: LogState): string | undefined =>
+  [...opened]
+    .flatMap(([topic, { lost }]) =>
+      lost === null ? [] : [`records ${lost.from} to ${lost.to} of ${topic} were synced, and are gone`],
+    )
+    .join('; ') || undefined
+
+function healthOf(log: LogState): LogHealth {
+  const { opened, admission, closing } = log
+  let status: LogHealth['status'] = closing === null ? 'ok' : 'down'
+  const reasons: string[] = closing === null ? [] : ['The log is closed']
+  for (const [topic, { writer }] of opened) {
+    const state = writer.state()
+    if (state.status === 'down' || (state.status === 'degraded' && status === 'ok')) status = state.status
+    if (state.status !== 'ok') reasons.push(`${topic}: ${state.reason}`)
   }
+  const refusing = admission.reason()
+  if (refusing !== null) reasons.push(refusing)
+  const lost = lostRecords(log)
+  const impaired = refusing ?? lost
+  if (impaired !== undefined && status === 'ok') status = 'degraded'
+  const waiting = [...opened.values()].flatMap(({ delivery }) => delivery.oldestMs() ?? [])
+  const oldestMs = Math.min(...waiting)
+  const lagMs = Number.isFinite(oldestMs) ? Math.max(0, Date.now() - oldestMs) : 0
+  const fields = { status, unappliedBytes: admission.unappliedBytes(), lagMs, ...(lost !== undefined && { lost }) }
+  return reasons.length === 0 ? fields : { ...fields, reason: reasons.join('; ') }
 }

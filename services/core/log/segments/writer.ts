@@ -5,10 +5,18 @@ import { isPassing } from '../../process/passing-faults.ts'
 import type { Position, RecordHeader, RecordInput } from '../log.ts'
 import { encodeHead, storedBytes } from '../record.ts'
 import type { Admission } from './admission.ts'
-import { errorCode, ignoreMissing, type LogFile, type LogFs, writeAll } from './disk.ts'
+import { errorCode, type LogFile, type LogFs, writeAll } from './disk.ts'
 import { groupBytes, inFairOrder } from './group.ts'
-import { endsWithRecords, readRecords, type Segment, segmentPath } from './segment.ts'
-import { createSpares } from './spares.ts'
+import {
+  beginSegment,
+  closeGrowingSegment,
+  emptySegment,
+  type GrowingSegment,
+  openGrowingSegment,
+  putSegmentAside,
+  sealSegment,
+} from './growing-segment.ts'
+import { type Segment, segmentPath } from './segment.ts'
 import { bytesByProject, type ProjectBytes } from './unapplied.ts'
 
 /** Totals since the log was opened. */
@@ -60,7 +68,7 @@ type Pending = {
   reject(refusal: Refusal): void
 }
 
-export function createWriter(options: {
+type WriterOptions = {
   fs: LogFs
   folder: string
   topic: string
@@ -75,303 +83,252 @@ export function createWriter(options: {
   /** After each write, and when a repaired segment was put aside. */
   onGroup(): void
   onSealed(segment: Segment): void
-}): SegmentWriter {
-  const { fs, folder, topic, segmentBytes, admission, counters, logger } = options
-  let durableEnd = options.lastOffset
-  let highClock = options.highClock
-  let queue: Pending[] = []
-  let growing: Segment | null = null
-  let handle: LogFile | null = null
-  let isPumping = false
-  let pumping: Promise<void> = Promise.resolve()
-  let undoing: Promise<void> = Promise.resolve()
-  let writing = false
-  let closed = false
-  let status: 'ok' | 'degraded' | 'down' = 'ok'
-  let reason = ''
-  const closing = new Set<Promise<void>>()
-  const stop = new AbortController()
-  const spares = createSpares(fs, folder, segmentBytes)
-  let isOnSpare = false
+}
 
-  function seal(): Segment {
-    const segment = growing as Segment
-    const file = handle as LogFile
-    growing = null
-    handle = null
-    spares.learn(segment.sizeBytes)
-    const ending = isOnSpare ? file.truncate(segment.sizeBytes) : endsWithRecords()
-    segment.ended = () => ending.catch(() => endAgain(segment))
-    const done = ending
-      .finally(() => file.close())
-      .catch((error: unknown) => logger?.warn({ file: segment.file, err: error }, 'closing a segment failed'))
-      .finally(() => closing.delete(done))
-    closing.add(done)
-    return segment
+type WriterState = WriterOptions & {
+  growing: GrowingSegment
+  queue: Pending[]
+  isPumping: boolean
+  pumping: Promise<void>
+  /** Tries to undo a failed write. */
+  undoing: Promise<void>
+  isWriting: boolean
+  isClosed: boolean
+  status: 'ok' | 'degraded' | 'down'
+  reason: string
+  stop: AbortController
+}
+
+export function createWriter(options: WriterOptions): SegmentWriter {
+  const { fs, folder, segmentBytes, logger } = options
+  const onCloseError = (file: string, error: unknown) => logger?.warn({ file, err: error }, 'closing a segment failed')
+  const growing = openGrowingSegment({ fs, folder, segmentBytes, onCloseError })
+  const writer: WriterState = {
+    ...options,
+    growing,
+    queue: [],
+    isPumping: false,
+    pumping: Promise.resolve(),
+    undoing: Promise.resolve(),
+    isWriting: false,
+    isClosed: false,
+    status: 'ok',
+    reason: '',
+    stop: new AbortController(),
   }
-
-  /** Sets the end of a segment again that could not be set when it was sealed. */
-  async function endAgain({ file: path, sizeBytes }: Segment): Promise<void> {
-    const file = await fs.open(path, 'r+')
-    await file.truncate(sizeBytes).finally(() => file.close())
-  }
-
-  /** @returns whether the name of the segment has to be made durable */
-  async function begin(path: string): Promise<boolean> {
-    handle = await spares.take(path)
-    isOnSpare = handle !== null
-    handle ??= await fs.open(path, 'wx', true)
-    return !isOnSpare
-  }
-
-  /** The next appends that fit into one write and one segment. An append is never split, and may be larger than both. */
-  function take(): Pending[] {
-    queue = inFairOrder(queue)
-    const first = queue[0] as Pending
-    if (growing !== null && growing.sizeBytes + first.sizeBytes > segmentBytes) options.onSealed(seal())
-    const most = Math.min(groupBytes, segmentBytes - (growing?.sizeBytes ?? 0))
-    let size = first.sizeBytes
-    let count = 1
-    while (count < queue.length) {
-      size += (queue[count] as Pending).sizeBytes
-      if (size > most) break
-      count++
-    }
-    const group = queue.slice(0, count)
-    queue = queue.slice(count)
-    return group
-  }
-
-  async function pump(): Promise<void> {
-    // Lets everything that is appended in this turn join the first write.
-    await null
-    while (queue.length > 0) {
-      const group = take()
-      const refusal = status === 'down' ? unavailable(reason) : await admission.checkDisk().catch(unreadable)
-      if (refusal !== null) {
-        rejectAll(group, refusal)
-        continue
-      }
-      writing = true
-      await write(group)
-    }
-    isPumping = false
-  }
-
-  async function write(group: Pending[]): Promise<void> {
-    const first = durableEnd + 1
-    const isNew = growing === null
-    const segment = growing ?? emptySegment(segmentPath(folder, first), first)
-    growing = segment
-    try {
-      const beginning = isNew ? begin(segment.file) : null
-      const { buffers, records, clock, appendedMs, sizeBytes } = encode(group, first)
-      const isUnnamed = (await beginning) === true
-      const file = handle as LogFile
-      const steps = [writeAndSync(file, buffers, segment.sizeBytes)]
-      if (isUnnamed) steps.push(fs.syncDir(folder))
-      // Both must have ended before a repair may begin.
-      for (const step of await Promise.allSettled(steps)) if (step.status === 'rejected') throw step.reason
-      count(segment, group, { isNew, isUnnamed, records, appendedMs, sizeBytes })
-      durableEnd = segment.last
-      highClock = clock
-    } catch (error) {
-      await fail(segment, group, error)
-      return
-    }
-    status = 'ok'
-    writing = false
-    options.onGroup()
-    let offset = first - 1
-    for (const pending of group) {
-      offset += pending.records.length
-      counters.appends++
-      pending.resolve({ topic, partition: 0, offset })
-    }
-  }
-
-  /** Adds a group that is durable to the counters and to what is known of its segment. */
-  function count(
-    segment: Segment,
-    group: Pending[],
-    written: { isNew: boolean; isUnnamed: boolean; records: RecordHeader[]; appendedMs: number; sizeBytes: number },
-  ): void {
-    counters.groups++
-    counters.syncs++
-    counters.bytes += written.sizeBytes
-    counters.records += written.records.length
-    if (written.isNew) {
-      counters.segments++
-      segment.oldestMs = written.appendedMs
-    }
-    if (written.isUnnamed) counters.dirSyncs++
-    segment.sizeBytes += written.sizeBytes
-    segment.last += written.records.length
-    for (const record of written.records) {
-      segment.rowCount += record.rowCount
-      segment.patchCount += record.patchCount
-      segment.records?.push(record)
-    }
-    for (const { projects } of group)
-      for (const [project, bytes] of projects)
-        segment.projects.set(project, (segment.projects.get(project) ?? 0) + bytes)
-  }
-
-  async function writeAndSync(file: LogFile, buffers: Buffer[], position: number): Promise<void> {
-    await writeAll(file, buffers, position)
-    await file.datasync()
-  }
-
-  function encode(group: Pending[], first: number) {
-    const buffers: Buffer[] = []
-    const records: RecordHeader[] = []
-    const appendedMs = Date.now()
-    let clock = highClock
-    let sizeBytes = 0
-    for (const pending of group)
-      for (const input of pending.records) {
-        if (input.clock > clock) clock = input.clock
-        const header = {
-          offset: first + records.length,
-          version: options.version,
-          rowCount: input.rowCount,
-          patchCount: input.patchCount,
-          clock: input.clock,
-        }
-        const stored = { ...header, highClock: clock, appendedMs, groupIndex: records.length }
-        buffers.push(encodeHead(stored, input.rows), input.rows.subarray(1))
-        const size = storedBytes(input.rows)
-        records.push({ ...header, sizeBytes: size })
-        sizeBytes += size
-      }
-    return { buffers, records, clock, appendedMs, sizeBytes }
-  }
-
-  async function fail(segment: Segment, group: Pending[], error: unknown): Promise<void> {
-    counters.failedGroups++
-    status = 'degraded'
-    reason = `Writing the log failed: ${messageOf(error)}`
-    logger?.error({ topic, file: segment.file, err: error }, 'writing the log failed')
-    if (errorCode(error) === 'ENOSPC') admission.recheckDisk()
-    if (!(await undo(segment))) undoing = undoLater(segment)
-    writing = false
-    rejectAll(group, unavailable(reason))
-  }
-
-  /** @returns whether that is the end of it: undone, or never to be */
-  async function undo(segment: Segment): Promise<boolean> {
-    try {
-      await repair(segment)
-      if (status === 'down') reason = 'A failed write of the log was undone; nothing was written since'
-      status = 'degraded'
-      return true
-    } catch (error) {
-      status = 'down'
-      const passes = isPassing(error)
-      const until = passes ? 'is tried again' : 'restart needed'
-      reason = `Writing the log failed and could not be undone; ${until}: ${messageOf(error)}`
-      logger?.error({ topic, file: segment.file, err: error }, 'a failed write could not be undone')
-      return !passes
-    }
-  }
-
-  async function undoLater(segment: Segment): Promise<void> {
-    for (let ms = firstUndoMs; ; ms = Math.min(2 * ms, maxUndoMs)) {
-      await pause(ms, stop.signal)
-      if (stop.signal.aborted || (await undo(segment))) return
-    }
-  }
-
-  /** Takes the bytes of a failed write away and puts the segment aside; the next write begins a new one. */
-  async function repair(segment: Segment): Promise<void> {
-    const failed = handle
-    growing = null
-    handle = null
-    // The descriptor is not used again: after a failed sync it may report success for pages that were dropped.
-    await failed?.close().catch(() => {})
-    if (segment.sizeBytes === 0) {
-      await fs.unlink(segment.file).catch(ignoreMissing)
-      await fs.syncDir(folder)
-      return
-    }
-    const file = await fs.open(segment.file, 'r+')
-    try {
-      await file.truncate(segment.sizeBytes)
-      const bytes = await fs.readFile(segment.file)
-      // The last block was shared with the failed bytes: written again, so that the sync below includes it.
-      const lastBlock = Math.floor((segment.sizeBytes - 1) / 4096) * 4096
-      await writeAll(file, [bytes.subarray(lastBlock)], lastBlock)
-      await file.datasync()
-    } finally {
-      await file.close().catch(() => {})
-    }
-    const { records } = await readRecords(fs, { path: segment.file, first: segment.first, last: null })
-    if (segment.first + records.length - 1 !== segment.last)
-      throw new Error(`${segment.file} ends at record ${segment.first + records.length - 1} instead of ${segment.last}`)
-    options.onSealed(segment)
-  }
-
-  function rejectAll(group: Pending[], refusal: Refusal): void {
-    for (const pending of group) {
-      admission.leave(pending.sizeBytes, pending.projects)
-      pending.reject(refusal)
-    }
-  }
-
   return {
-    append(records) {
-      if (closed) return Promise.reject(unavailable('The log is closed'))
-      if (status === 'down') return Promise.reject(unavailable(reason))
-      if (records.length === 0) return Promise.resolve({ topic, partition: 0, offset: durableEnd })
-      let sizeBytes = 0
-      for (const { rows, rowCount } of records) {
-        if (rows[0] !== 0x7b || rows[rows.length - 1] !== 0x0a || rowCount < 1)
-          return Promise.reject(new Error('A record must begin with { and end with a line feed, and have rows'))
-        sizeBytes += storedBytes(rows)
-      }
-      const projects = bytesByProject(records)
-      try {
-        admission.enter(sizeBytes, projects)
-      } catch (error) {
-        return Promise.reject(error)
-      }
-      return new Promise((resolve, reject) => {
-        queue.push({ records, sizeBytes, projects, resolve, reject })
-        if (isPumping) return
-        isPumping = true
-        pumping = pump()
-      })
-    },
-    sealable: () => (writing || growing === null || growing.sizeBytes === 0 ? null : growing),
-    growing: () => growing,
-    seal,
-    end: () => durableEnd,
-    isWriting: () => writing,
-    state: () => ({ status, reason }),
+    append: (records) => append(writer, records),
+    sealable: () =>
+      writer.isWriting || growing.segment === null || growing.segment.sizeBytes === 0 ? null : growing.segment,
+    growing: () => growing.segment,
+    seal: () => sealSegment(growing),
+    end: () => writer.lastOffset,
+    isWriting: () => writer.isWriting,
+    state: () => ({ status: writer.status, reason: writer.reason }),
     async close() {
-      closed = true
-      while (isPumping) await pumping
-      stop.abort()
-      await undoing
-      if (growing !== null) seal()
-      await Promise.all([...closing, spares.close()])
+      writer.isClosed = true
+      while (writer.isPumping) await writer.pumping
+      writer.stop.abort()
+      await writer.undoing
+      await closeGrowingSegment(growing)
     },
   }
 }
 
-const emptySegment = (file: string, first: number): Segment => ({
-  file,
-  archive: null,
-  first,
-  last: first - 1,
-  sizeBytes: 0,
-  rowCount: 0,
-  patchCount: 0,
-  projects: new Map(),
-  oldestMs: 0,
-  records: [],
-  ended: endsWithRecords,
-})
+function append(writer: WriterState, records: RecordInput[]): Promise<Position> {
+  const { topic, admission } = writer
+  if (writer.isClosed) return Promise.reject(unavailable('The log is closed'))
+  if (writer.status === 'down') return Promise.reject(unavailable(writer.reason))
+  if (records.length === 0) return Promise.resolve({ topic, partition: 0, offset: writer.lastOffset })
+  let sizeBytes = 0
+  for (const { rows, rowCount } of records) {
+    if (rows[0] !== 0x7b || rows[rows.length - 1] !== 0x0a || rowCount < 1)
+      return Promise.reject(new Error('A record must begin with { and end with a line feed, and have rows'))
+    sizeBytes += storedBytes(rows)
+  }
+  const projects = bytesByProject(records)
+  try {
+    admission.enter(sizeBytes, projects)
+  } catch (error) {
+    return Promise.reject(error)
+  }
+  return new Promise((resolve, reject) => {
+    writer.queue.push({ records, sizeBytes, projects, resolve, reject })
+    if (writer.isPumping) return
+    writer.isPumping = true
+    writer.pumping = pump(writer)
+  })
+}
+
+async function pump(writer: WriterState): Promise<void> {
+  // Lets everything that is appended in this turn join the first write.
+  await null
+  while (writer.queue.length > 0) {
+    const group = takeGroup(writer)
+    const refusal =
+      writer.status === 'down' ? unavailable(writer.reason) : await writer.admission.checkDisk().catch(unreadable)
+    if (refusal !== null) {
+      rejectAll(writer, group, refusal)
+      continue
+    }
+    writer.isWriting = true
+    await writeGroup(writer, group)
+  }
+  writer.isPumping = false
+}
+
+/** The next appends that fit into one write and one segment. An append is never split, and may be larger than both. */
+function takeGroup(writer: WriterState): Pending[] {
+  const { growing, segmentBytes } = writer
+  const queue = inFairOrder(writer.queue)
+  const first = queue[0] as Pending
+  if (growing.segment !== null && growing.segment.sizeBytes + first.sizeBytes > segmentBytes)
+    writer.onSealed(sealSegment(growing))
+  const most = Math.min(groupBytes, segmentBytes - (growing.segment?.sizeBytes ?? 0))
+  let size = first.sizeBytes
+  let count = 1
+  while (count < queue.length) {
+    size += (queue[count] as Pending).sizeBytes
+    if (size > most) break
+    count++
+  }
+  writer.queue = queue.slice(count)
+  return queue.slice(0, count)
+}
+
+async function writeGroup(writer: WriterState, group: Pending[]): Promise<void> {
+  const { fs, folder, topic, counters, growing } = writer
+  const first = writer.lastOffset + 1
+  const isNew = growing.segment === null
+  const segment = growing.segment ?? emptySegment(segmentPath(folder, first), first)
+  growing.segment = segment
+  try {
+    const beginning = isNew ? beginSegment(growing, segment.file) : null
+    const { buffers, clock, ...encoded } = encodeGroup(group, first, writer)
+    const isUnnamed = (await beginning) === true
+    const steps = [writeAndSync(growing.file as LogFile, buffers, segment.sizeBytes)]
+    if (isUnnamed) steps.push(fs.syncDir(folder))
+    // Both must have ended before a repair may begin.
+    for (const step of await Promise.allSettled(steps)) if (step.status === 'rejected') throw step.reason
+    countGroup(counters, segment, group, { isNew, isUnnamed, ...encoded })
+    writer.lastOffset = segment.last
+    writer.highClock = clock
+  } catch (error) {
+    await failGroup(writer, segment, group, error)
+    return
+  }
+  writer.status = 'ok'
+  writer.isWriting = false
+  writer.onGroup()
+  let offset = first - 1
+  for (const pending of group) {
+    offset += pending.records.length
+    counters.appends++
+    pending.resolve({ topic, partition: 0, offset })
+  }
+}
+
+function encodeGroup(group: Pending[], first: number, { version, highClock }: WriterState) {
+  const buffers: Buffer[] = []
+  const records: RecordHeader[] = []
+  const appendedMs = Date.now()
+  let clock = highClock
+  let sizeBytes = 0
+  for (const pending of group)
+    for (const input of pending.records) {
+      if (input.clock > clock) clock = input.clock
+      const header = {
+        offset: first + records.length,
+        version,
+        rowCount: input.rowCount,
+        patchCount: input.patchCount,
+        clock: input.clock,
+      }
+      const stored = { ...header, highClock: clock, appendedMs, groupIndex: records.length }
+      buffers.push(encodeHead(stored, input.rows), input.rows.subarray(1))
+      const size = storedBytes(input.rows)
+      records.push({ ...header, sizeBytes: size })
+      sizeBytes += size
+    }
+  return { buffers, records, clock, appendedMs, sizeBytes }
+}
+
+async function writeAndSync(file: LogFile, buffers: Buffer[], position: number): Promise<void> {
+  await writeAll(file, buffers, position)
+  await file.datasync()
+}
+
+/** Adds a group that is durable to the counters and to what is known of its segment. */
+function countGroup(
+  counters: LogCounters,
+  segment: Segment,
+  group: Pending[],
+  written: { isNew: boolean; isUnnamed: boolean; records: RecordHeader[]; appendedMs: number; sizeBytes: number },
+): void {
+  counters.groups++
+  counters.syncs++
+  counters.bytes += written.sizeBytes
+  counters.records += written.records.length
+  if (written.isNew) {
+    counters.segments++
+    segment.oldestMs = written.appendedMs
+  }
+  if (written.isUnnamed) counters.dirSyncs++
+  segment.sizeBytes += written.sizeBytes
+  segment.last += written.records.length
+  for (const record of written.records) {
+    segment.rowCount += record.rowCount
+    segment.patchCount += record.patchCount
+    segment.records?.push(record)
+  }
+  for (const { projects } of group)
+    for (const [project, bytes] of projects) segment.projects.set(project, (segment.projects.get(project) ?? 0) + bytes)
+}
+
+async function failGroup(writer: WriterState, segment: Segment, group: Pending[], error: unknown): Promise<void> {
+  const { topic, admission, counters, logger } = writer
+  counters.failedGroups++
+  writer.status = 'degraded'
+  writer.reason = `Writing the log failed: ${messageOf(error)}`
+  logger?.error({ topic, file: segment.file, err: error }, 'writing the log failed')
+  if (errorCode(error) === 'ENOSPC') admission.recheckDisk()
+  if (!(await undo(writer, segment))) writer.undoing = undoLater(writer, segment)
+  writer.isWriting = false
+  rejectAll(writer, group, unavailable(writer.reason))
+}
+
+/** @returns whether that is the end of it: undone, or never to be */
+async function undo(writer: WriterState, segment: Segment): Promise<boolean> {
+  try {
+    if (await putSegmentAside(writer.growing, segment)) writer.onSealed(segment)
+    if (writer.status === 'down') writer.reason = 'A failed write of the log was undone; nothing was written since'
+    writer.status = 'degraded'
+    return true
+  } catch (error) {
+    writer.status = 'down'
+    const passes = isPassing(error)
+    const until = passes ? 'is tried again' : 'restart needed'
+    writer.reason = `Writing the log failed and could not be undone; ${until}: ${messageOf(error)}`
+    const { topic, logger } = writer
+    logger?.error({ topic, file: segment.file, err: error }, 'a failed write could not be undone')
+    return !passes
+  }
+}
+
+async function undoLater(writer: WriterState, segment: Segment): Promise<void> {
+  const { signal } = writer.stop
+  for (let ms = firstUndoMs; ; ms = Math.min(2 * ms, maxUndoMs)) {
+    await pause(ms, signal)
+    if (signal.aborted || (await undo(writer, segment))) return
+  }
+}
+
+function rejectAll({ admission }: WriterState, group: Pending[], refusal: Refusal): void {
+  for (const pending of group) {
+    admission.leave(pending.sizeBytes, pending.projects)
+    pending.reject(refusal)
+  }
+}
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 const unreadable = (error: unknown): Refusal => unavailable(`Disk space cannot be read: ${messageOf(error)}`)
