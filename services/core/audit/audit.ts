@@ -80,7 +80,50 @@ function detailsOf(details: Details | undefined, maxBytes = maxDetails): string 
 
 const newChain = (nowMs: number): Head => ({ chain: uuidv7(nowMs), seq: 0, hash: '' })
 
+type AtPresent = Pick<Required<AuditOptions>, 'kind' | 'now'>
+
+/** An event of the process itself. */
+const ownEvent = (nowMs: number, action: string, details: string): Unsealed => ({
+  scope: '*',
+  at_us: nowMs * 1000,
+  actor: '',
+  actor_kind: 'server',
+  key_id: '',
+  address: '',
+  action,
+  target: '',
+  outcome: 'done',
+  request_id: '',
+  details,
+  ends_from: 0,
+  ends_to: 0,
+})
+
+/** An event of the request that runs, or of the program. */
+function unsealed(
+  { action, scope, target = '', actor, by, outcome = 'done', details }: AuditEvent,
+  { kind, now }: AtPresent,
+): Unsealed {
+  const request = by ?? runningRequest()
+  return {
+    scope: textOf(scope),
+    at_us: now() * 1000,
+    actor: textOf(actor ?? request?.userId ?? ''),
+    actor_kind: request === undefined ? kind : 'user',
+    key_id: textOf(request?.keyId ?? ''),
+    address: textOf(request?.address() ?? ''),
+    action,
+    target: textOf(target),
+    outcome,
+    request_id: request?.requestId ?? '',
+    details: detailsOf(details),
+    ends_from: 0,
+    ends_to: 0,
+  }
+}
+
 export function createAudit({ sink: first, kind, now = Date.now, onLost }: AuditOptions): ProcessAudit {
+  const present = { kind, now }
   let sink = first
   let head = newChain(now())
   /** First event of the chain, written with the one that comes next. */
@@ -88,41 +131,6 @@ export function createAudit({ sink: first, kind, now = Date.now, onLost }: Audit
   const pending: Pending[] = []
   let working = Promise.resolve()
   let isWorking = false
-
-  const ownEvent = (action: string, details: string): Unsealed => ({
-    scope: '*',
-    at_us: now() * 1000,
-    actor: '',
-    actor_kind: 'server',
-    key_id: '',
-    address: '',
-    action,
-    target: '',
-    outcome: 'done',
-    request_id: '',
-    details,
-    ends_from: 0,
-    ends_to: 0,
-  })
-
-  function unsealed({ action, scope, target = '', actor, by, outcome = 'done', details }: AuditEvent): Unsealed {
-    const request = by ?? runningRequest()
-    return {
-      scope: textOf(scope),
-      at_us: now() * 1000,
-      actor: textOf(actor ?? request?.userId ?? ''),
-      actor_kind: request === undefined ? kind : 'user',
-      key_id: textOf(request?.keyId ?? ''),
-      address: textOf(request?.address() ?? ''),
-      action,
-      target: textOf(target),
-      outcome,
-      request_id: request?.requestId ?? '',
-      details: detailsOf(details),
-      ends_from: 0,
-      ends_to: 0,
-    }
-  }
 
   async function write(batch: readonly Pending[]): Promise<void> {
     const events: SealedEvent[] = []
@@ -142,7 +150,7 @@ export function createAudit({ sink: first, kind, now = Date.now, onLost }: Audit
       for (const [index, one] of batch.entries()) one.resolve(ends[index])
     } catch (error) {
       // Whether they are durable is not known: what comes next stands in another chain, which names this one.
-      if (head.seq > 0) opening = ownEvent('audit.began', detailsOf({ after: head }))
+      if (head.seq > 0) opening = ownEvent(now(), 'audit.began', detailsOf({ after: head }))
       head = newChain(now())
       for (const one of batch) one.reject(error)
     }
@@ -171,30 +179,34 @@ export function createAudit({ sink: first, kind, now = Date.now, onLost }: Audit
 
   return {
     async record(event) {
-      await append([unsealed(event)])
+      await append([unsealed(event, present)])
     },
     async begin(events) {
       if (events.length === 0) return async () => undefined
-      const begun = (await append(events.map((event) => unsealed({ ...event, outcome: 'begun' })))) as SealedEvent
+      const begun = (await append(
+        events.map((event) => unsealed({ ...event, outcome: 'begun' }, present)),
+      )) as SealedEvent
       const { chain, seq } = begun
       const range = { ends_from: seq - events.length + 1, ends_to: seq }
       const [{ by } = {}] = events
       return async (outcome) => {
         // An end belongs to the chain of its beginning.
         if (chain !== head.chain) return
-        const ended = unsealed({ action: 'audit.ended', scope: '*', outcome, ...(by && { by }) })
+        const ended = unsealed({ action: 'audit.ended', scope: '*', outcome, ...(by && { by }) }, present)
         await append([{ ...ended, ...range }]).catch((error: Error) => onLost?.(error))
       }
     },
     async recordHeads(action, details) {
-      const { chain, seq, hash } = (await append([ownEvent(action, detailsOf(details, maxHeads))])) as SealedEvent
+      const { chain, seq, hash } = (await append([
+        ownEvent(now(), action, detailsOf(details, maxHeads)),
+      ])) as SealedEvent
       return { chain, seq, hash }
     },
     async moveTo(next, details) {
       await working
       sink = next
       head = newChain(now())
-      opening = ownEvent('audit.began', detailsOf(details, maxHeads))
+      opening = ownEvent(now(), 'audit.began', detailsOf(details, maxHeads))
       await append([])
     },
     idle: async () => working,
