@@ -4,16 +4,14 @@ import type { KeyLimits } from '../../../schemas/project-settings.ts'
 import type { Directory } from '../directory/directory.ts'
 import { type FileDirectory, type FileOptions, openFileDirectory } from '../directory/file.ts'
 import { itemKey, type KeyValue } from '../directory/items.ts'
-import { type Action, actionsOf, intersect, type Role, type RoleName, roleNamed } from '../directory/roles.ts'
+import { type Action, actionsOf, type Role, type RoleName, roleNamed } from '../directory/roles.ts'
 import type { SharedDirectory } from '../directory/shared.ts'
 import { type DirectoryState, keyEndOf } from '../directory/state.ts'
-import { createLatest } from '../memory/latest.ts'
-import { configuredKeys } from './configured-keys.ts'
-import { retryLater } from './errors.ts'
-import { type HolderEntry, holderOf, type KeyHolder } from './holder.ts'
+import type { KeyHolder } from './holder.ts'
 import { isLoopbackName } from './host.ts'
-import { accessOn, createKey, expiryOf, grantChanges, grantedTo, maxOverlapHours, rotateKey } from './key-changes.ts'
-import { digestOf, idIn, isSameDigest } from './key-text.ts'
+import { createKey, expiryOf, grantChanges, maxOverlapHours, rotateKey } from './key-changes.ts'
+import { currentState, holderOfId, holderOfText, type KeyHolders, keyHolders, keyIdOf } from './key-holders.ts'
+import { digestOf, idIn } from './key-text.ts'
 import { createKeyUses, type KeyUses } from './key-uses.ts'
 import { keysFileOf, putAside, readKeysFile, takenOver } from './keys-file.ts'
 import { appendFor, operator } from './room.ts'
@@ -105,254 +103,48 @@ export type KeysOptions = {
 
 /** Longest wait for a key that is not known yet. */
 const arrivalMs = 2_000
-const maxCached = 4_096
-const dummy = '0'.repeat(64)
 
-const isSameList = (one: readonly string[], other: readonly string[]): boolean =>
-  one === other || (one.length === other.length && one.every((word, at) => word === other[at]))
+type KeysState = {
+  configured: readonly string[]
+  directory: Directory
+  maxDays: number
+  now(): number
+  holders: KeyHolders
+  uses: KeyUses
+}
 
-/** A holder with the version of the directory that it was made or confirmed by. */
-type HeldKey = { holder: KeyHolder; endsMs: number; untilMs: number; version: number; usedMs: number }
-
-/** The parts that keys of one user with the same actions and scopes share. */
-type Shared = Pick<KeyValue, 'entity' | 'actions' | 'scopes'> & { made: HolderEntry }
-
-/** Before the id of a user, in place of the id of a key: sessions without a key. */
-const userPrefix = 'user:'
-
-export function createKeys(
-  directory: Directory,
-  { configured, denied = [], maxDays = 0, now = Date.now, arrives }: KeysOptions,
-): Keys {
-  const fixed = configuredKeys(configured)
-  const fixedById = new Map([...fixed.values()].map((holder) => [holder.keyId, holder]))
-  const closed = new Set(denied)
-  const byText = createLatest<HeldKey>(maxCached)
-  /** Shared parts by user. */
-  const entries = new Map<string, Shared[]>()
-  /** Holders by key id; a change leaves the others the same objects, by which shares are counted. */
-  const holders = new Map<string, HeldKey>()
-  const uses = createKeyUses(directory, holders)
-  let seen = -1
-
-  const current = (): DirectoryState => {
-    const state = directory.state()
-    if (directory.version() !== seen) {
-      seen = directory.version()
-      byText.clear()
-      entries.clear()
-    }
-    return state
-  }
-
-  /** The computed access holds until the grants of the user's last sign-in lapse. */
-  const lapseOf = (state: DirectoryState, userId: string): number => {
-    const last = state.signedIn.get(userId)
-    const at = last === undefined ? 0 : Date.parse(last.ends_at)
-    return at > now() ? at : Number.POSITIVE_INFINITY
-  }
-
-  /** A holder that stays the same object while nothing of it changes. */
-  function remembered(
-    id: string,
-    before: HeldKey | undefined,
-    entry: HolderEntry,
-    endsMs: number,
-    addresses?: readonly string[],
-  ): HeldKey {
-    const isSame = before?.endsMs === endsMs && JSON.stringify(before.holder.entry) === JSON.stringify(entry)
-    const holder = isSame ? (before as HeldKey).holder : holderOf(entry, id, endsMs, addresses)
-    const made = { holder, endsMs, untilMs: endsMs, version: seen, usedMs: before?.usedMs ?? 0 }
-    holders.set(id, made)
-    return made
-  }
-
-  /** A user who signed in without a key may do everything that is granted to him. */
-  function heldUser(state: DirectoryState, id: string, before: HeldKey | undefined): HeldKey | undefined {
-    const userId = id.slice(userPrefix.length)
-    const user = state.users.get(userId)
-    if (user === undefined || state.off.has(userId)) return undefined
-    const entry = { userId, entity: user.entity, access: grantedTo(state, userId, now()) }
-    const held = remembered(id, before, entry, Number.POSITIVE_INFINITY)
-    held.untilMs = lapseOf(state, userId)
-    return held
-  }
-
-  /** The shared entry of keys of one user with the same actions and scopes; a lapse makes a new one. */
-  function entryOf(state: DirectoryState, { user, actions, scopes, entity }: KeyValue): HolderEntry {
-    const known = entries.get(user)
-    const same = known?.find(
-      (one) => one.entity === entity && isSameList(one.actions, actions) && isSameList(one.scopes, scopes),
-    )
-    if (same !== undefined) return same.made
-    const made = {
-      userId: user,
-      entity: entity ?? state.users.get(user)?.entity ?? user,
-      access: intersect(accessOn(scopes, actions), grantedTo(state, user, now())),
-    }
-    if (state.signedIn.has(user)) return made
-    const shared = { entity, actions, scopes, made }
-    if (known === undefined) entries.set(user, [shared])
-    else known.push(shared)
-    return made
-  }
-
-  /** The holder of a key that is there and not ended. */
-  function heldKey(state: DirectoryState, id: string, key: KeyValue | undefined): HeldKey | undefined {
-    const found = holders.get(id)
-    if (found?.version === seen && found.untilMs > now()) return found
-    if (key === undefined) return id.startsWith(userPrefix) ? heldUser(state, id, found) : undefined
-    if (state.revoked.has(id) || state.off.has(key.user) || closed.has(id)) return undefined
-    const end = keyEndOf(state, id, key)
-    const endsMs = end === undefined ? Number.POSITIVE_INFINITY : Date.parse(end)
-    if (endsMs <= now()) return undefined
-    const held = remembered(id, found, entryOf(state, key), endsMs, key.addresses)
-    held.untilMs = Math.min(endsMs, lapseOf(state, key.user))
-    return held
-  }
-
-  /** Id of the key with the text, whether it counts or not. */
-  function idOf(state: DirectoryState, text: string, digest: string): string | undefined {
-    const named = idIn(text)
-    if (named === null) return undefined
-    const id = named ?? state.byDigest.get(digest)
-    const stored = id === undefined ? undefined : state.keys.get(id)?.sha256
-    return isSameDigest(stored ?? dummy, digest) ? id : undefined
-  }
-
-  const throwIfStale = (): void => {
-    if (directory.isStale()) throw retryLater(503, 'Keys cannot be verified at the moment', 2)
-  }
-
-  function search(text: string): HeldKey | undefined {
-    const digest = digestOf(text)
-    const own = fixed.size === 0 ? undefined : fixed.get(digest)
-    if (own !== undefined)
-      return closed.has(own.keyId as string)
-        ? undefined
-        : { holder: own, endsMs: Infinity, untilMs: Infinity, version: seen, usedMs: 0 }
-    throwIfStale()
-    const state = current()
-    const id = idOf(state, text, digest)
-    return id === undefined ? undefined : heldKey(state, id, state.keys.get(id))
-  }
-
-  function find(text: string): KeyHolder | undefined {
-    if (text === '') return undefined
-    current()
-    const cached = byText.get(text)
-    const at = now()
-    if (cached !== undefined && cached.untilMs > at && !directory.isStale()) {
-      cached.usedMs = at
-      return cached.holder
-    }
-    let found = search(text)
-    if (found === undefined && idIn(text) !== null) {
-      directory.look()
-      found = search(text)
-    }
-    if (found === undefined) return undefined
-    byText.set(text, found)
-    found.usedMs = at
-    return found.holder
-  }
-
-  const create = (asked: NewKey, isFirst = false): ReturnType<Keys['create']> => {
-    directory.look()
-    const { role: name, grants = '*', actions, expiresAt: until, ...key } = asked
-    const role = name === 'admin' && grants === '*' ? 'owner' : roleNamed(name)
-    const scopes = grants === '*' ? ['*'] : grants
-    const held = [...new Set(scopes.flatMap((scope) => actionsOf(role, scope)))]
-    const expiresAt = expiryOf(until, { maxDays }, now())
-    const { id, text, changes } = createKey(
-      current(),
-      {
-        ...key,
-        scopes,
-        isFirst,
-        actions: held.filter((one) => actions === undefined || actions.includes(one)),
-        ...(expiresAt !== undefined && { expiresAt }),
-      },
-      'command',
-      now(),
-    )
-    const { userId, entity } = key
-    const granted = grantChanges(current(), { userId, role, scopes, ...(entity !== undefined && { entity }) })
-    return { id, text, stored: appendFor(directory, [...granted, ...changes], operator) }
-  }
-  const live = (): [string, KeyValue][] => {
-    directory.look()
-    return [...current().keys].filter(([id]) => !current().revoked.has(id))
-  }
-
+export function createKeys(directory: Directory, options: KeysOptions): Keys {
+  const { configured, denied = [], maxDays = 0, now = Date.now, arrives } = options
+  const holders = keyHolders(directory, { configured, denied, now })
+  const uses = createKeyUses(directory, holders.holders)
+  const keys: KeysState = { configured, directory, maxDays, now, holders, uses }
   return {
-    find,
+    find: (text) => holderOfText(holders, text),
     uses,
-    refusal(text) {
-      const digest = digestOf(text)
-      const state = current()
-      if (idIn(text) === null) return 'key_malformed'
-      const id = idOf(state, text, digest)
-      if (id === undefined) return 'key_unknown'
-      const end = keyEndOf(state, id, state.keys.get(id) as KeyValue)
-      return !state.revoked.has(id) && end !== undefined && Date.parse(end) <= now() ? 'key_expired' : 'key_revoked'
-    },
-    findId(id) {
-      const own = closed.has(id) ? undefined : fixedById.get(id)
-      if (own !== undefined) return own
-      throwIfStale()
-      const state = current()
-      return heldKey(state, id, state.keys.get(id))?.holder
-    },
+    refusal: (text) => refusalOf(keys, text),
+    findId: (id) => holderOfId(holders, id),
     arriving(text) {
       const id = idIn(text)
-      if (arrives === undefined || typeof id !== 'string' || current().keys.has(id)) return undefined
-      return arrives(() => current().keys.has(id), arrivalMs).then(() => find(text))
+      const isKnown = (): boolean => currentState(holders).keys.has(id as string)
+      if (arrives === undefined || typeof id !== 'string' || isKnown()) return undefined
+      return arrives(isKnown, arrivalMs).then(() => holderOfText(holders, text))
     },
-    create: (key) => create(key),
+    create: (key) => createNamedKey(keys, key),
     async rotate(id, overlapHours = 24) {
-      directory.look()
       const hours = Math.min(overlapHours, maxOverlapHours + 1)
-      const made = rotateKey(current(), { id, hours, by: 'command', now: now(), maxDays })
+      const made = rotateKey(latest(keys), { id, hours, by: 'command', now: now(), maxDays })
       await directory.append(made.changes, 'command')
       return { id: made.id, text: made.text }
     },
-    list: () =>
-      live().map(([id, key]) => {
-        const end = keyEndOf(current(), id, key)
-        const used = uses.lastMs(current(), id)
-        return {
-          id,
-          userId: key.user,
-          name: key.name,
-          actions: key.actions,
-          scopes: key.scopes,
-          createdAt: key.created_at,
-          createdBy: key.created_by,
-          ...(end !== undefined && { endsAt: end }),
-          ...(used !== undefined && { lastUsedAt: new Date(used).toISOString() }),
-        }
-      }),
+    list: () => liveKeys(keys).map(([id, key]) => keyInfo(keys, id, key)),
     async revoke(id) {
-      if (!live().some(([one]) => one === id)) return false
+      if (!liveKeys(keys).some(([one]) => one === id)) return false
       await directory.append([{ key: itemKey('key-revoked', id), value: {} }], 'command')
       return true
     },
-    async firstKey(host) {
-      const there = live()
-      if (configured.length > 0 || there.some(([, key]) => key.is_first !== true)) return { ok: true }
-      if (!isLoopbackName(host)) {
-        const line = `Refusing to listen on ${host} without a configured key: set CALLHOUSE_KEYS or run 'callhouse keys create'`
-        return { ok: false, line }
-      }
-      if (there.length > 0) return { ok: true }
-      const { id, text, stored } = create({ userId: 'admin', role: 'owner' }, true)
-      await stored
-      return { ok: true, id, text }
-    },
+    firstKey: (host) => firstKey(keys, host),
     users() {
-      directory.look()
-      const { users, off, grants } = current()
+      const { users, off, grants } = latest(keys)
       return [...users].map(([id, { kind }]) => ({
         id,
         kind,
@@ -361,24 +153,100 @@ export function createKeys(
       }))
     },
     async switchUser(userId, isOff) {
-      directory.look()
-      await directory.append(switchUser(current(), { userId, isOff }, configured.length > 0), 'command')
+      await directory.append(switchUser(latest(keys), { userId, isOff }, configured.length > 0), 'command')
     },
     async setGrant(userId, scope, role) {
-      directory.look()
-      await directory.append(setGrant(current(), { userId, scope, role }, configured.length > 0), 'command')
+      await directory.append(setGrant(latest(keys), { userId, scope, role }, configured.length > 0), 'command')
     },
-    ending(withinMs) {
-      const state = current()
-      const before = now() + withinMs
-      const isEnding = ([id, key]: [string, KeyValue]) => {
-        const ends = Date.parse(keyEndOf(state, id, key) ?? '')
-        return !state.revoked.has(id) && ends > now() && ends < before
-      }
-      return [...state.keys].filter(isEnding).length
-    },
+    ending: (withinMs) => endingKeys(keys, withinMs),
     problem: directory.problem,
   }
+}
+
+/** The directory, after a look at what others have written. */
+function latest({ directory, holders }: KeysState): DirectoryState {
+  directory.look()
+  return currentState(holders)
+}
+
+function liveKeys(keys: KeysState): [string, KeyValue][] {
+  const state = latest(keys)
+  return [...state.keys].filter(([id]) => !state.revoked.has(id))
+}
+
+function refusalOf({ holders, now }: KeysState, text: string): KeyRefusal {
+  const digest = digestOf(text)
+  const state = currentState(holders)
+  if (idIn(text) === null) return 'key_malformed'
+  const id = keyIdOf(state, text, digest)
+  if (id === undefined) return 'key_unknown'
+  const end = keyEndOf(state, id, state.keys.get(id) as KeyValue)
+  return !state.revoked.has(id) && end !== undefined && Date.parse(end) <= now() ? 'key_expired' : 'key_revoked'
+}
+
+function createNamedKey(keys: KeysState, asked: NewKey, isFirst = false): ReturnType<Keys['create']> {
+  const { directory, maxDays, now } = keys
+  const state = latest(keys)
+  const { role: name, grants = '*', actions, expiresAt: until, ...key } = asked
+  const role = name === 'admin' && grants === '*' ? 'owner' : roleNamed(name)
+  const scopes = grants === '*' ? ['*'] : grants
+  const held = [...new Set(scopes.flatMap((scope) => actionsOf(role, scope)))]
+  const expiresAt = expiryOf(until, { maxDays }, now())
+  const { id, text, changes } = createKey(
+    state,
+    {
+      ...key,
+      scopes,
+      isFirst,
+      actions: held.filter((one) => actions === undefined || actions.includes(one)),
+      ...(expiresAt !== undefined && { expiresAt }),
+    },
+    'command',
+    now(),
+  )
+  const { userId, entity } = key
+  const granted = grantChanges(state, { userId, role, scopes, ...(entity !== undefined && { entity }) })
+  return { id, text, stored: appendFor(directory, [...granted, ...changes], operator) }
+}
+
+async function firstKey(keys: KeysState, host: string): ReturnType<Keys['firstKey']> {
+  const live = liveKeys(keys)
+  if (keys.configured.length > 0 || live.some(([, key]) => key.is_first !== true)) return { ok: true }
+  if (!isLoopbackName(host)) {
+    const line = `Refusing to listen on ${host} without a configured key: set CALLHOUSE_KEYS or run 'callhouse keys create'`
+    return { ok: false, line }
+  }
+  if (live.length > 0) return { ok: true }
+  const { id, text, stored } = createNamedKey(keys, { userId: 'admin', role: 'owner' }, true)
+  await stored
+  return { ok: true, id, text }
+}
+
+function keyInfo({ holders, uses }: KeysState, id: string, key: KeyValue): KeyInfo {
+  const state = currentState(holders)
+  const end = keyEndOf(state, id, key)
+  const used = uses.lastMs(state, id)
+  return {
+    id,
+    userId: key.user,
+    name: key.name,
+    actions: key.actions,
+    scopes: key.scopes,
+    createdAt: key.created_at,
+    createdBy: key.created_by,
+    ...(end !== undefined && { endsAt: end }),
+    ...(used !== undefined && { lastUsedAt: new Date(used).toISOString() }),
+  }
+}
+
+function endingKeys({ holders, now }: KeysState, withinMs: number): number {
+  const state = currentState(holders)
+  const before = now() + withinMs
+  const isEnding = ([id, key]: [string, KeyValue]) => {
+    const ends = Date.parse(keyEndOf(state, id, key) ?? '')
+    return !state.revoked.has(id) && ends > now() && ends < before
+  }
+  return [...state.keys].filter(isEnding).length
 }
 
 /**
