@@ -103,6 +103,8 @@ function createHeld<Thing>() {
   }
 }
 
+type Held<Thing> = ReturnType<typeof createHeld<Thing>>
+
 function receivedEvent({ by, ...event }: SentEvent): AuditEvent {
   if (by === undefined) return event
   const { address, ...request } = by
@@ -115,24 +117,15 @@ const acquired = (lock: KeyedLock, key: string): Promise<() => void> =>
     lock.run(key, () => new Promise<void>((release) => resolve(release))).catch(reject)
   })
 
-/**
- * @param of the requests that run in the thread, by number: reads of one request share its signal
- * @returns answers to the thread, and what gives back all that it holds
- */
-export function servePorts(
-  ports: Ports,
-  pieces: ChunkSources,
-  of: {
-    signalOf(request: number): AbortSignal | undefined
-    accountOf(request: number): Account | undefined
-  },
-): { answers: Record<keyof PortRequests, Answer>; release(): void } {
-  const { log, clock, store, blobs, freshness, lock, slots, rowSlots, logger, rules, audit, onMasked, onFaults } = ports
-  const releases = createHeld<() => void>()
-  const uploads = createHeld<BlobUpload>()
-  const begun = createHeld<AuditEnd>()
-  let isReleased = false
-  /** Reasons to refuse requests whose handlers go on in the thread: their next question is answered by it. */
+type RequestsOf = {
+  signalOf(request: number): AbortSignal | undefined
+  accountOf(request: number): Account | undefined
+}
+
+type Answers<Name extends keyof PortRequests> = Record<Name, Answer>
+
+/** Log and store; what limits refused is the answer to the next question of a handler that went on in the thread. */
+function dataAnswers({ log, clock, store, freshness }: Ports, of: RequestsOf) {
   const refusals = new WeakMap<Account, unknown>()
 
   /** Does it for the request's account. @throws what its limits refused before */
@@ -142,16 +135,7 @@ export function servePorts(
     return runFor(account, work)
   }
 
-  /** A thread that has gone takes nothing with it. */
-  function held(release: () => void): number {
-    if (isReleased) {
-      release()
-      throw new Error('the thread has ended')
-    }
-    return releases.keep(release)
-  }
-
-  const answers: Record<keyof PortRequests, Answer> = {
+  return {
     async append({ value, buffers }) {
       const { topic, records, request } = value as PortRequests['append']
       for (const record of records) clock.check(record.clock)
@@ -185,6 +169,16 @@ export function servePorts(
       const asking = { header: (name: string) => headers.get(name), query, signal, projects: () => projects }
       return { value: await freshness.wait(asking, topics) }
     },
+  } satisfies Answers<'append' | 'flush' | 'open' | 'read' | 'wait'>
+}
+
+/** Locks and slots, which the thread holds by numbers. */
+function lockAnswers(
+  { lock, slots, rowSlots }: Ports,
+  held: (release: () => void) => number,
+  releases: Held<() => void>,
+) {
+  return {
     async lock({ value }) {
       return { value: held(await acquired(lock, (value as PortRequests['lock']).key)) }
     },
@@ -199,6 +193,11 @@ export function servePorts(
       releases.take((value as PortRequests['release']).held)()
       return {}
     },
+  } satisfies Answers<'lock' | 'slot' | 'place' | 'release'>
+}
+
+function blobAnswers({ blobs }: Ports, pieces: ChunkSources, uploads: Held<BlobUpload>) {
+  return {
     async upload() {
       return { value: uploads.keep(await blobs.upload()) }
     },
@@ -221,6 +220,13 @@ export function servePorts(
     async stat({ value }) {
       return { value: await blobs.stat((value as PortRequests['stat']).location) }
     },
+  } satisfies Answers<'upload' | 'write' | 'commit' | 'discard' | 'content' | 'stat'>
+}
+
+/** Rules, the audit log, log lines, and what is counted. */
+function reportAnswers({ rules, audit, logger, onMasked, onFaults }: Ports, of: RequestsOf) {
+  const begun = createHeld<AuditEnd>()
+  return {
     async rules({ value }) {
       return { value: await rules.changedSince((value as PortRequests['rules']).version) }
     },
@@ -252,9 +258,38 @@ export function servePorts(
       onFaults(kind, items)
       return {}
     },
+  } satisfies Answers<'rules' | 'audit' | 'auditBegin' | 'auditEnd' | 'tell' | 'masked' | 'faults'>
+}
+
+/**
+ * @param of the requests that run in the thread, by number: reads of one request share its signal
+ * @returns answers to the thread, and what gives back all that it holds
+ */
+export function servePorts(
+  ports: Ports,
+  pieces: ChunkSources,
+  of: RequestsOf,
+): { answers: Record<keyof PortRequests, Answer>; release(): void } {
+  const releases = createHeld<() => void>()
+  const uploads = createHeld<BlobUpload>()
+  let isReleased = false
+
+  /** A thread that has gone takes nothing with it. */
+  function held(release: () => void): number {
+    if (isReleased) {
+      release()
+      throw new Error('the thread has ended')
+    }
+    return releases.keep(release)
   }
+
   return {
-    answers,
+    answers: {
+      ...dataAnswers(ports, of),
+      ...lockAnswers(ports, held, releases),
+      ...blobAnswers(ports, pieces, uploads),
+      ...reportAnswers(ports, of),
+    },
     release() {
       isReleased = true
       for (const release of releases.takeAll()) release()
