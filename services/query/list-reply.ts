@@ -61,3 +61,12 @@ export async function listReply(
   }
   return { bytes: bytes(), contentType: 'application/json', headers }
 }
+
+/** `application/jsonl`, unless the client lists only the other one. */
+export const linesType = (
+  accept: string | undefined,
+  preferred: 'application/jsonl' | 'application/x-ndjson',
+): 'application/jsonl' | 'application/x-ndjson' => {
+  const other = preferred === 'application/jsonl' ? 'application/x-ndjson' : 'application/jsonl'
+  return accept?.includes(other) && !accept.includes(preferred) ? other : preferred
+}

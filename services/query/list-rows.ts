@@ -1,8 +1,10 @@
 // Rows of lists that may be longer than one result of the engine: all at once, or by their keys, batch by batch.
+
 import { setImmediate as turn } from 'node:timers/promises'
+import { fault } from '../core/http/errors.ts'
 import { sql } from '../core/store/sql.ts'
 import { type Query, type QueryOptions, type Store, StoreError } from '../core/store/store.ts'
-import { compactRows } from './calls/header.ts'
+import { compactRows } from './compact-rows.ts'
 import { batchesBySize } from './list-reply.ts'
 
 /** Bytes of the engine's answer that are read at once. */
@@ -36,6 +38,19 @@ export const ifSmall = sql`SETTINGS max_result_bytes = 12582912, max_memory_usag
 
 /** A part of a list; limit null = to its end. */
 export type Bounds = { limit: number | null; offset: number }
+
+/** Cut to what the engine counts with. @throws Fault 400 when it is negative */
+export function nonNegative(name: 'limit' | 'offset', value: number | null | undefined): number | null {
+  if (value === undefined || value === null) return null
+  if (value < 0) throw fault(400, `${name} must not be negative`)
+  return Math.min(value, Number.MAX_SAFE_INTEGER)
+}
+
+/** The part of a list that a request names. @throws Fault 400 */
+export const listBounds = ({ limit, offset }: { [Name in keyof Bounds]?: number | null | undefined }): Bounds => ({
+  limit: nonNegative('limit', limit),
+  offset: nonNegative('offset', offset) ?? 0,
+})
 
 /**
  * Reads a list in its order: at once where it fits into one result, else slice by slice.

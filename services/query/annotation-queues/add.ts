@@ -1,4 +1,5 @@
 // Adding calls to a queue: POST /annotation_queues/{queue_id}/items. Served here, because calls and queue are read.
+
 import { annotationQueueItemsAddRequest, annotationQueueItemsAddResponse } from '../../../schemas/annotation-queues.ts'
 import { tooLarge } from '../../core/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
@@ -11,8 +12,8 @@ import { itemsAddedRecords, type QueuedCall } from '../../events/annotation-queu
 import { projectQuery } from '../../events/project-query.ts'
 import { allOf, everything, type Scope, scopeConditions } from '../calls/access/scope.ts'
 import { deletedAmong } from '../calls/deleted.ts'
-import { asNumbers } from '../calls/header.ts'
 import { newestVersion } from '../calls/page.ts'
+import { asNumbers } from '../compact-rows.ts'
 import type { AnnotationQueueDeps } from './deps.ts'
 import { inBatches } from './items.ts'
 import { liveQueue, noQueue } from './read.ts'

@@ -1,4 +1,5 @@
 // Items of a queue as they are shown: the call as it was added, and the state that some annotator reached last.
+
 import type {
   AnnotationQueueItem,
   AnnotationQueueItemsQuery,
@@ -11,7 +12,7 @@ import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import { allOf } from '../calls/access/scope.ts'
 import { deletedAmong } from '../calls/deleted.ts'
-import { asFewNumbers, asNumbers, compactRows } from '../calls/header.ts'
+import { asFewNumbers, asNumbers, readTuples } from '../compact-rows.ts'
 import type { Bounds, KeyedList } from '../list-rows.ts'
 import { type Sorted, sortedBy } from './sorted.ts'
 
@@ -202,7 +203,7 @@ export async function inBatches<Row>(
 ): Promise<Row[]> {
   const rows: Row[] = []
   for (const batch of batchesOf(values))
-    for (const row of compactRows<Row>(await store.bytes(query(batch), 'JSONCompactEachRow', options))) rows.push(row)
+    for (const row of await readTuples<Row>(store, query(batch), options)) rows.push(row)
   return rows
 }
 

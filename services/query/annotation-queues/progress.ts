@@ -1,4 +1,5 @@
 // Moving an annotator's progress on an item: POST /annotation_queues/{queue_id}/items/{item_id}/progress.
+
 import { annotationQueueProgressRequest, annotationQueueProgressResponse } from '../../../schemas/annotation-queues.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
@@ -9,7 +10,7 @@ import { param, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
 import { type ProgressState, progressedRecord } from '../../events/annotation-queues.ts'
 import { projectQuery } from '../../events/project-query.ts'
-import { compactRows } from '../calls/header.ts'
+import { readTuples } from '../compact-rows.ts'
 import type { AnnotationQueueDeps } from './deps.ts'
 import { type ItemRow, itemQuery, shownItem } from './items.ts'
 
@@ -52,8 +53,7 @@ export function createProgressRoute({ store, log, clock, freshness, lock }: Anno
     const { params, caller, signal } = context
     const queueId = params.queue_id as string
     const itemId = params.item_id as string
-    const read = async <Row>(query: Query) =>
-      compactRows<Row>(await store.bytes(query, 'JSONCompactEachRow', { signal }))
+    const read = <Row>(query: Query) => readTuples<Row>(store, query, { signal })
     const headers = await freshness.wait(context, ['annotation_queues', 'calls'])
     // Neither the item nor a move that ends all moves may be missed.
     throwIfStale(headers)

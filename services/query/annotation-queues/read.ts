@@ -1,4 +1,5 @@
 // Queues as they are: the newest value of each of their parts.
+
 import type { AnnotationQueue } from '../../../schemas/annotation-queues.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { fault } from '../../core/http/errors.ts'
@@ -8,7 +9,7 @@ import { type Freshness, unlessStale } from '../../core/log/freshness.ts'
 import { param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
-import { asNumbers, compactRows } from '../calls/header.ts'
+import { asNumbers, readTuples } from '../compact-rows.ts'
 
 /** Times in microseconds. */
 type QueueRow = [
@@ -68,8 +69,8 @@ export async function readQueues(
   selection: QueueSelection,
   options: QueryOptions,
 ): Promise<AnnotationQueue[]> {
-  const answer = await store.bytes(queuesQuery(projectId, selection), 'JSONCompactEachRow', options)
-  return compactRows<QueueRow>(answer).map((row) => shown(projectId, row))
+  const queues = await readTuples<QueueRow>(store, queuesQuery(projectId, selection), options)
+  return queues.map((row) => shown(projectId, row))
 }
 
 export const noQueue = (status: 400 | 404, queueId: string) => fault(status, `Queue ${queueId.slice(0, 100)} not found`)
@@ -106,8 +107,8 @@ export const liveQueue = async (
   queueId: string,
   options: QueryOptions,
 ): Promise<boolean> => {
-  const answer = await store.bytes(liveQuery(projectId, queueId), 'JSONCompactEachRow', options)
-  return compactRows<[0 | 1]>(answer)[0]?.[0] === 1
+  const [row] = await readTuples<[0 | 1]>(store, liveQuery(projectId, queueId), options)
+  return row?.[0] === 1
 }
 
 /**

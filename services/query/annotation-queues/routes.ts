@@ -1,4 +1,5 @@
 // The routes of annotation queues that read: lists, single queues, changes of them, items, progress and counts.
+
 import {
   type AnnotationQueue,
   type AnnotationQueueItemsQuery,
@@ -21,9 +22,8 @@ import type { RecordInput } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import { param, type Sql, sql } from '../../core/store/sql.ts'
 import { type QueueEvent, queueDeletedRecord, queueUpdatedRecord } from '../../events/annotation-queues.ts'
-import { linesType, nonNegative } from '../calls/routes.ts'
-import { listReply } from '../list-reply.ts'
-import { type Bounds, inSlices, listRows } from '../list-rows.ts'
+import { linesType, listReply } from '../list-reply.ts'
+import { type Bounds, inSlices, listBounds, listRows } from '../list-rows.ts'
 import { createItemsAddRoute } from './add.ts'
 import type { AnnotationQueueDeps, ReadDeps } from './deps.ts'
 import { type ItemRow, itemsList, itemsOrder, type Queue, readCounts, shownItem } from './items.ts'
@@ -68,8 +68,7 @@ function createListRoutes({ store, freshness }: ReadDeps): Route[] {
     const page = {
       filter: input.filter ?? {},
       order: itemsOrder(input.sort_by),
-      limit: nonNegative('limit', input.limit),
-      offset: nonNegative('offset', input.offset) ?? 0,
+      ...listBounds(input),
       includePosition: input.include_position,
     }
     // Items of deleted calls are not shown.
@@ -96,10 +95,7 @@ function createListRoutes({ store, freshness }: ReadDeps): Route[] {
           having: input.name ? sql`position(lowerUTF8(name), lowerUTF8(${param('String', input.name)})) > 0` : sql`1`,
           order: sortedBy(input.sort_by, sortColumns, newestFirst),
         }
-        const bounds = {
-          limit: nonNegative('limit', input.limit),
-          offset: nonNegative('offset', input.offset) ?? 0,
-        }
+        const bounds = listBounds(input)
         const headers = await freshness.wait(context, ['annotation_queues'])
         const read = (slice: Bounds) => readQueues(store, projectId, { ...selection, ...slice }, { signal })
         const contentType = linesType(context.header('accept'), 'application/x-ndjson')

@@ -1,4 +1,5 @@
 // Time series put together from the statistics of whole minutes and hours, and from the calls where those do not reach.
+
 import { slotOf } from '../../content/hash-slots.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { runningCutoffs } from '../../core/process/running-handler.ts'
@@ -6,7 +7,7 @@ import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import { type Covered, type CoveredBySlot, coveredOf, pastPositions, readCovered } from '../calls/access/counts.ts'
-import { asNumbers, compactRows } from '../calls/header.ts'
+import { asNumbers, readTuples } from '../compact-rows.ts'
 import type { Aggregate } from './aggregates.ts'
 import { billedSums, readsBilled } from './metrics.ts'
 import { alignedTo, keysOf, listed, livePoints, liveValues, namedKeys, type Series } from './series.ts'
@@ -98,7 +99,7 @@ export async function readSplit(
   if (startUs < 0 || endUs > 4e15) return null
   const dirty = async (covered: Covered): Promise<number[]> => {
     const query = dirtyStatsQuery(projectId, { fromUs: startUs, beforeUs: endUs }, covered)
-    return compactRows<[number]>(await store.bytes(query, 'JSONCompactEachRow', options)).map(([at]) => at)
+    return (await readTuples<[number]>(store, query, options)).map(([at]) => at)
   }
   const known = coveredOf(cache.covered, projectId)
   // A covered position stays covered: usually nothing has changed since.
@@ -153,8 +154,8 @@ function isHidden(projectId: ProjectId, { whole }: Split): boolean {
 /** Facts about the calls that begin in the whole minutes of a split, whatever the conditions are. */
 export async function readUsageFacts({ store, projectId, options }: Source, split: Split): Promise<UsageFacts> {
   if (isHidden(projectId, split)) return anyUsage
-  const answer = await store.bytes(usageFactsQuery(projectId, split), 'JSONCompactEachRow', options)
-  const [[any, billed, spans, isByModel] = [1, 1, 1, 1]] = compactRows<[number, number, number, number]>(answer)
+  const rows = await readTuples<[number, number, number, number]>(store, usageFactsQuery(projectId, split), options)
+  const [[any, billed, spans, isByModel] = [1, 1, 1, 1]] = rows
   return { any: any > 0, billed: billed > 0, spans: spans > 0, isByModel: isByModel > 0 }
 }
 
@@ -167,8 +168,8 @@ export const minutesByModelQuery = (projectId: ProjectId, { whole }: Split): Que
 
 export async function areMinutesByModel({ store, projectId, options }: Source, split: Split): Promise<boolean> {
   if (isHidden(projectId, split)) return true
-  const answer = await store.bytes(minutesByModelQuery(projectId, split), 'JSONCompactEachRow', options)
-  return compactRows<[number]>(answer).some(([found]) => found > 0)
+  const rows = await readTuples<[number]>(store, minutesByModelQuery(projectId, split), options)
+  return rows.some(([found]) => found > 0)
 }
 
 const isEqual = (a: Covered, b: Covered): boolean => JSON.stringify(a) === JSON.stringify(b)

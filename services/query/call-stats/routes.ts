@@ -1,4 +1,5 @@
 // Time series of calls and their usage: POST /calls/stats.
+
 import { type CallsStatsRequest, callsStatsRequest, callsStatsResponse } from '../../../schemas/call-stats.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { fault, invalid } from '../../core/http/errors.ts'
@@ -6,7 +7,7 @@ import { type Reply, type Route, type RouteContext, route } from '../../core/htt
 import type { Freshness } from '../../core/log/freshness.ts'
 import type { Query, Store } from '../../core/store/store.ts'
 import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
-import { compactRows } from '../calls/header.ts'
+import { readTuples } from '../compact-rows.ts'
 import type { Prices } from '../costs/prices.ts'
 import { textReply } from '../text-reply.ts'
 import { type Aggregate, aggregatesOf, distinguishesNull } from './aggregates.ts'
@@ -120,7 +121,7 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
       : query
     const headers = await freshness.wait(context, withCosts ? ['calls', 'costs'] : ['calls'])
     const read = async <Row>(statement?: Query): Promise<Row[]> =>
-      statement ? compactRows<Row>(await store.bytes(statement, 'JSONCompactEachRow', { signal })) : []
+      statement ? readTuples<Row>(store, statement, { signal }) : []
     const plan =
       usage.length + calls.length > 0
         ? await planSeries(

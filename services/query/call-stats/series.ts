@@ -1,11 +1,12 @@
 // The statements of call statistics over the calls themselves: data points per bucket, and per bucket and model.
+
 import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import { allOf, indexOf, isRoot, type Range, type Scope, timeConditions } from '../calls/access/scope.ts'
 import { type CallConditions, callConditions, conditionsOf, payloadRows } from '../calls/conditions/conditions.ts'
 import type { CompiledCallsQuery } from '../calls/conditions/types.ts'
-import { asNumbers } from '../calls/header.ts'
+import { asNumbers } from '../compact-rows.ts'
 import type { Aggregate } from './aggregates.ts'
 import { readsBilled } from './metrics.ts'
 

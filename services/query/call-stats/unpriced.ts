@@ -1,10 +1,11 @@
 // GET /v2/{entity}/{project}/unpriced_models: which models were used that no price is known of.
+
 import { unpricedModelsResponse } from '../../../schemas/costs.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
-import { compactRows } from '../calls/header.ts'
+import { readTuples } from '../compact-rows.ts'
 import { aggregatesOf } from './aggregates.ts'
 import { usageMetrics } from './metrics.ts'
 import { planSeries } from './plan.ts'
@@ -56,12 +57,12 @@ export function unpricedModelsRoute({ store, freshness, prices }: CallStatsDeps)
         { query, usageQuery: query, rootsOnly: false, withCosts: false, time },
       )
       const statement = plan.usage(aggregatesOf(asked, usageMetrics), { exactTotals: false, most: mostRows })
-      const [answer, book] = await Promise.all([
-        store.bytes(statement, 'JSONCompactEachRow', options),
+      const [rows, book] = await Promise.all([
+        readTuples<Row>(store, statement, options),
         prices.of(projectId, options),
       ])
       const models = new Map<string, { calls: number; input_tokens: number; output_tokens: number }>()
-      for (const [, model, points, input, output] of compactRows<Row>(answer)) {
+      for (const [, model, points, input, output] of rows) {
         if (book.latest(model) !== null) continue
         const sums = models.get(model) ?? { calls: 0, input_tokens: 0, output_tokens: 0 }
         sums.calls += points

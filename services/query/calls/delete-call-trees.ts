@@ -1,4 +1,5 @@
 // Deletes calls with everything below them, for whichever route was asked to.
+
 import type { Clock } from '../../core/clock/clock.ts'
 import type { RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
@@ -7,8 +8,8 @@ import type { Log, Position, RecordSplit } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import type { Query, Store } from '../../core/store/store.ts'
 import { appendCalls, createCallWriter } from '../../events/calls-writer.ts'
+import { readTuples } from '../compact-rows.ts'
 import { type DeletedTrees, deleteWithDescendants, usualBounds, type WalkBounds } from './descendants.ts'
-import { compactRows } from './header.ts'
 
 export type DeleteCallsDeps = {
   store: Pick<Store, 'bytes'>
@@ -33,7 +34,7 @@ export async function deleteCallTrees(
 ): Promise<DeletedTrees> {
   return deleteWithDescendants(
     {
-      read: async <Row>(query: Query) => compactRows<Row>(await store.bytes(query, 'JSONCompactEachRow', { signal })),
+      read: (query) => readTuples(store, query, { signal }),
       async append(some) {
         signal.throwIfAborted()
         await begin()

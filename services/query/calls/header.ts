@@ -56,23 +56,3 @@ export const headerSelect = (requested: ReadonlySet<string> | null, needsPayload
     ],
     ', ',
   )
-
-/** Times and sizes as numbers: none of them exceeds 2^53. */
-export const asNumbers = sql`SETTINGS output_format_json_quote_64bit_integers = 0`
-
-/** The same, and no result above 32 MiB: for lists that come in batches then. */
-export const asFewNumbers = sql`${asNumbers}, max_result_bytes = 33554432`
-
-/** Rows of a JSONCompactEachRow answer. */
-export function compactRows<Row>(answer: Buffer): Row[] {
-  if (answer.length === 0) return []
-  const text = answer.toString('utf8').trimEnd()
-  return JSON.parse(`[${text.replaceAll('\n', ',')}]`) as Row[]
-}
-
-/** The row of an aggregate. @throws Error without one: nothing must be counted as 0 because an answer broke off */
-export function onlyRow<Row>(answer: Buffer): Row {
-  const [row] = compactRows<Row>(answer)
-  if (row === undefined) throw new Error('a count was answered without a row')
-  return row
-}

@@ -1,8 +1,10 @@
 // The statements that read call headers: one page of a window, keys in any order, rows by key, and a count.
+
 import type { ProjectId } from '../../core/ids.ts'
 import { param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
+import { asNumbers } from '../compact-rows.ts'
 import type { Direction } from './access/counts.ts'
 import { allOf, type CallKey, instant, type Scope, scopeConditions } from './access/scope.ts'
 import {
@@ -13,7 +15,6 @@ import {
   withDocumentsAndDerived,
 } from './conditions/conditions.ts'
 import type { CompiledSort } from './conditions/types.ts'
-import { asNumbers } from './header.ts'
 
 /** Order by start time and id. */
 export type TimeOrder = { startedAt: Direction; id: Direction }

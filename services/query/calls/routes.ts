@@ -16,6 +16,8 @@ import { billedColumns } from '../costs/billed.ts'
 import { costsOfCalls } from '../costs/call-costs.ts'
 import { pricesFor } from '../costs/model-prices.ts'
 import type { Prices } from '../costs/prices.ts'
+import { linesType } from '../list-reply.ts'
+import { listBounds } from '../list-rows.ts'
 import { createWholeTraces } from '../traces/whole-traces.ts'
 import { createCountCache } from './access/counts.ts'
 import { readCall, readPages } from './access/read-calls.ts'
@@ -69,22 +71,6 @@ function topicsOf(
   return [...topics]
 }
 
-/** `application/jsonl`, unless the client lists only the other one. */
-export const linesType = (
-  accept: string | undefined,
-  preferred: 'application/jsonl' | 'application/x-ndjson',
-): 'application/jsonl' | 'application/x-ndjson' => {
-  const other = preferred === 'application/jsonl' ? 'application/x-ndjson' : 'application/jsonl'
-  return accept?.includes(other) && !accept.includes(preferred) ? other : preferred
-}
-
-/** Cut to what the engine counts with. @throws Fault 400 when it is negative */
-export function nonNegative(name: 'limit' | 'offset', value: number | null | undefined): number | null {
-  if (value === undefined || value === null) return null
-  if (value < 0) throw fault(400, `${name} must not be negative`)
-  return Math.min(value, Number.MAX_SAFE_INTEGER)
-}
-
 export function createCallReadRoutes(deps: CallReadDeps): Route[] {
   const { store, freshness, prices, wirePrefix, feedbackPrefix, onMissingRefs } = deps
   const cache = createCountCache()
@@ -93,8 +79,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
   async function streamQuery(context: RouteContext<CallsQueryRequest>): Promise<Reply> {
     const { input, signal } = context
     const projectId = context.project(input.project_id)
-    const limit = nonNegative('limit', input.limit)
-    const offset = nonNegative('offset', input.offset) ?? 0
+    const { limit, offset } = listBounds(input)
     const { filter, query: expression, sort_by, expand_columns: expanded = [] } = input
     const modelPrices = await pricesFor(deps, projectId, context)
     const compiled = compileCallsQuery({

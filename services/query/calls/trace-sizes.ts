@@ -1,11 +1,13 @@
 // Stored bytes of whole traces.
+
 import type { ProjectId } from '../../core/ids.ts'
 import { param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
+import { readTuples } from '../compact-rows.ts'
 import { allOf, everything, type Scope, scopeConditions } from './access/scope.ts'
 import { type CallConditions, callConditions } from './conditions/conditions.ts'
-import { type CallHeader, columnIndex, compactRows } from './header.ts'
+import { type CallHeader, columnIndex } from './header.ts'
 
 type Source = { store: Pick<Store, 'bytes'>; options: QueryOptions }
 
@@ -34,8 +36,8 @@ export async function readTraceSizes(
   const roots = areRoots ? rows : rows.filter((row) => row[columnIndex.parentId] === '')
   if (roots.length === 0) return new Map()
   const query = traceSizesQuery(projectId, [...new Set(roots.map((row) => row[columnIndex.traceId]))])
-  const answer = await source.store.bytes(query, 'JSONCompactEachRow', source.options)
-  return new Map(compactRows<[string, string]>(answer).map(([id, bytes]) => [id, Number(bytes)]))
+  const sizes = await readTuples<[string, string]>(source.store, query, source.options)
+  return new Map(sizes.map(([id, bytes]) => [id, Number(bytes)]))
 }
 
 /** Sum of the trace sizes over the matching roots, after the limit. */

@@ -1,14 +1,15 @@
 // The statements behind /calls/fields and /calls/values: over the field index, over call headers, over feedback.
+
 import type { ProjectId } from '../../core/ids.ts'
 import { join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
+import { asNumbers } from '../compact-rows.ts'
 import { feedbackOnRefs } from '../feedback/condition.ts'
 import type { Column } from '../language/types.ts'
 import { inRange } from './access/field-index-queries.ts'
 import { allOf, scopeConditions } from './access/scope.ts'
 import { ofHeader } from './conditions/conditions.ts'
-import { asNumbers } from './header.ts'
 import type { Sample } from './sample.ts'
 
 /** Values as a set that is looked up once. */

@@ -1,4 +1,5 @@
 // POST /calls/fields and /calls/values: which fields the latest calls have, and the commonest values of some of them.
+
 import {
   callsFieldsRequest,
   callsFieldsResponse,
@@ -9,6 +10,7 @@ import { parseTimestamp } from '../../core/clock/timestamps.ts'
 import { invalid } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Query } from '../../core/store/store.ts'
+import { readTuples } from '../compact-rows.ts'
 import { pricesFor } from '../costs/model-prices.ts'
 import type { Column, Fields } from '../language/types.ts'
 import { createWholeTraces } from '../traces/whole-traces.ts'
@@ -16,7 +18,6 @@ import { fieldPath } from './access/field-index-tests.ts'
 import { compileCallsQuery } from './conditions/compile-query.ts'
 import { callFields, isDocument } from './conditions/fields.ts'
 import { callQueryTables, joinedTables, topicsOfQuery, traceTables } from './conditions/joined-tables.ts'
-import { compactRows } from './header.ts'
 import type { QueryStatsDeps } from './query-stats.ts'
 import type { CallReader } from './reader.ts'
 import { readSample } from './sample.ts'
@@ -119,8 +120,7 @@ const cut = ({ values, is_complete }: Values, limit: number): Values => ({
 export function createValueRoutes(deps: QueryStatsDeps): Route[] {
   const { store, freshness, feedbackPrefix, words, cache } = deps
   const wholeTraces = createWholeTraces(deps)
-  const rowsOf = async <Row>({ options }: CallReader, query: Query): Promise<Row[]> =>
-    compactRows<Row>(await store.bytes(query, 'JSONCompactEachRow', options))
+  const rowsOf = <Row>({ options }: CallReader, query: Query) => readTuples<Row>(store, query, options)
 
   return [
     route({

@@ -1,4 +1,5 @@
 // Prices of the models that a project's calls name, for requests whose conditions or order read what calls cost.
+
 import type { RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
@@ -6,7 +7,7 @@ import { sql } from '../../core/store/sql.ts'
 import type { Query, Store } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
 import { costFieldName, type ModelPrices, modelPrices } from '../calls/conditions/usage-fields.ts'
-import { compactRows } from '../calls/header.ts'
+import { readTuples } from '../compact-rows.ts'
 import type { Prices } from './prices.ts'
 
 /** Models of all versions of calls: a model too many changes nothing. */
@@ -30,10 +31,10 @@ export async function pricesFor(
   await freshness.wait(context, ['calls', 'costs'])
   const [book, models] = await Promise.all([
     prices.of(projectId, { signal }),
-    store.bytes(modelsQuery(projectId), 'JSONCompactEachRow', { signal }),
+    readTuples<[string]>(store, modelsQuery(projectId), { signal }),
   ])
   return modelPrices(
     book,
-    compactRows<[string]>(models).map(([model]) => model),
+    models.map(([model]) => model),
   )
 }

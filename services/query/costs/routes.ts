@@ -1,4 +1,5 @@
 // Reading and removing prices of a project: POST /cost/query and POST /cost/purge; and what a call cost, explained.
+
 import {
   costExplainRequest,
   costExplainResponse,
@@ -21,13 +22,12 @@ import type { Query, Store } from '../../core/store/store.ts'
 import { costsPurgedRecord } from '../../events/costs.ts'
 import { projectQuery } from '../../events/project-query.ts'
 import { compileSort } from '../calls/conditions/sort.ts'
-import { nonNegative } from '../calls/routes.ts'
 import { checkTypes } from '../feedback/condition.ts'
 import { compileCondition } from '../language/compile.ts'
 import { parseQuery } from '../language/parse.ts'
 import type { Condition } from '../language/types.ts'
 import { listReply } from '../list-reply.ts'
-import { inSlices } from '../list-rows.ts'
+import { inSlices, listBounds } from '../list-rows.ts'
 import { purgedIds } from '../purge-ids.ts'
 import { createCostExplainer } from './explain.ts'
 import { costFields, shownColumns } from './fields.ts'
@@ -83,10 +83,7 @@ export function createCostReadRoutes({ store, prices, log, clock, freshness, aud
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
-        const bounds = {
-          limit: nonNegative('limit', input.limit),
-          offset: nonNegative('offset', input.offset) ?? 0,
-        }
+        const bounds = listBounds(input)
         for (const field of input.fields ?? []) costFields(field)
         const condition = parseQuery(input.query, costFields, 'unknown')
         if (input.query) checkTypes(input.query.$expr, costFields)

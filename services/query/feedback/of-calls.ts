@@ -1,9 +1,10 @@
 // The feedback that was given to calls: what call records show under summary.weave.feedback.
+
 import type { ProjectId } from '../../core/ids.ts'
 import { join, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
-import { asFewNumbers, asNumbers, compactRows } from '../calls/header.ts'
+import { asFewNumbers, asNumbers, readTuples } from '../compact-rows.ts'
 import { feedbackOnRefs } from './condition.ts'
 import { feedbackRowText, oldestFirst, shownMembers } from './select.ts'
 
@@ -51,9 +52,7 @@ export async function readFeedbackOfCalls(
   const columns = members.map((member) => member.sql)
   const query = ofCallsQuery(projectId, [...idOf.keys()], columns)
   const found = new Map<string, string[]>()
-  for (const [ref, ...values] of compactRows<[string, ...unknown[]]>(
-    await store.bytes(query, 'JSONCompactEachRow', options),
-  )) {
+  for (const [ref, ...values] of await readTuples<[string, ...unknown[]]>(store, query, options)) {
     const id = idOf.get(ref) as string
     const own = found.get(id)
     const text = feedbackRowText(members, values)

@@ -1,4 +1,5 @@
 // Reading and purging feedback: POST /feedback/query and POST /feedback/purge, which finds its ids by reading.
+
 import {
   feedbackPurgeRequest,
   feedbackPurgeResponse,
@@ -16,10 +17,9 @@ import type { Log } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import type { Store } from '../../core/store/store.ts'
 import { purgedRecord } from '../../events/feedback.ts'
-import { nonNegative } from '../calls/routes.ts'
 import { erasureHeader, type RequestErasure } from '../erasures/request.ts'
 import { listReply } from '../list-reply.ts'
-import { type KeyedList, listRows } from '../list-rows.ts'
+import { type KeyedList, listBounds, listRows } from '../list-rows.ts'
 import { purgedIds } from '../purge-ids.ts'
 import { feedbackCondition } from './condition.ts'
 import type { ThrowIfHeld } from './held.ts'
@@ -68,8 +68,8 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps, requestErasure:
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
-        const limit = nonNegative('limit', input.limit)
-        const offset = nonNegative('offset', input.offset) ?? 0
+        const bounds = listBounds(input)
+        const { limit, offset } = bounds
         const counts = countsOf(input.fields)
         const members = counts ? [] : shownMembers(input.fields, config.wirePrefix)
         const where = feedbackCondition(input.query, projectId)
@@ -84,7 +84,6 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps, requestErasure:
           const result = isShown ? [Object.fromEntries(counts.map((name) => [name, total]))] : []
           return { json: { result, total_count: total }, headers }
         }
-        const bounds = { limit, offset }
         const list: KeyedList<unknown[]> = {
           whole: feedbackPageQuery(projectId, where, { ...bounds, members, order }),
           keys: (slice) => feedbackKeysQuery(projectId, where, { ...slice, order }),

@@ -1,9 +1,10 @@
 // The statements that read feedback: a page of rows, their number, and which of some ids are there.
+
 import type { ProjectId } from '../../core/ids.ts'
 import { join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
-import { asFewNumbers, asNumbers } from '../calls/header.ts'
+import { asFewNumbers, asNumbers } from '../compact-rows.ts'
 import type { Bounds } from '../list-rows.ts'
 import type { ShownMember } from './select.ts'
 

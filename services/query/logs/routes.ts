@@ -1,12 +1,13 @@
 // POST /logs/query: log records of a project in the order of their times, as JSON Lines.
+
 import { logsQueryRequest, maxLogLines } from '../../../schemas/logs.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
-import { linesType } from '../calls/routes.ts'
 import { started } from '../calls/stream.ts'
+import { linesType } from '../list-reply.ts'
 import { behind, filterCondition, logTables, type RecordRow, throwUnlessKey } from './records.ts'
 import { createShownRecords } from './shown.ts'
 

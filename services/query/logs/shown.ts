@@ -1,9 +1,10 @@
 // Log records that are shown: in a project of which nothing was deleted they are read as they lie, else page by page, without
 // those that are hidden.
+
 import type { ProjectId } from '../../core/ids.ts'
 import { createRecent } from '../../core/memory/lru-cache.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
-import { compactRows } from '../calls/header.ts'
+import { readTuples } from '../compact-rows.ts'
 import { listRows, rowsOfKeys } from '../list-rows.ts'
 import { anyDeletedQuery, type HiddenRow, hiddenBy, hiddenQuery } from './hidden.ts'
 import { behind, logList, type RecordCondition, type RecordKey, type RecordRow, recordIdsOf } from './records.ts'
@@ -26,8 +27,7 @@ export type ShownRecords = {
 export function createShownRecords(store: Pick<Store, 'bytes'>): ShownRecords {
   /** Projects of which something was deleted: that stays so. */
   const withDeleted = createRecent<true>(10_000, keepMs)
-  const read = async <R>(query: Query, options: QueryOptions): Promise<R[]> =>
-    compactRows<R>(await store.bytes(query, 'JSONCompactEachRow', options))
+  const read = <R>(query: Query, options: QueryOptions) => readTuples<R>(store, query, options)
 
   async function hasDeleted(projectId: ProjectId, options: QueryOptions): Promise<boolean> {
     if (withDeleted.get(projectId)) return true

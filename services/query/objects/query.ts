@@ -1,4 +1,5 @@
 // Listing object versions: POST /objs/query.
+
 import type { z } from 'zod'
 import { objsQueryRequest, objsQueryResponse } from '../../../schemas/objects.ts'
 import { TooLongHere } from '../../core/errors.ts'
@@ -9,9 +10,8 @@ import type { Freshness } from '../../core/log/freshness.ts'
 import { join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
-import { nonNegative } from '../calls/routes.ts'
 import { batchesBySize, listReply } from '../list-reply.ts'
-import { inSlices } from '../list-rows.ts'
+import { inSlices, listBounds } from '../list-rows.ts'
 import { distinctTerms } from '../sort-terms.ts'
 import { labels, labelsOf } from './labels.ts'
 import { versionJson } from './record.ts'
@@ -185,17 +185,16 @@ export function createObjectListRoutes({ store, freshness, config }: ObjectListD
       async handle(context) {
         const { input, signal } = context
         const projectId = context.project(input.project_id)
-        const limit = nonNegative('limit', input.limit)
-        const offset = nonNegative('offset', input.offset) ?? 0
+        const bounds = listBounds(input)
         const headers = await freshness.wait(context, ['objects', 'object_labels'])
-        if (limit === 0) return { json: { objs: [] }, headers }
+        if (bounds.limit === 0) return { json: { objs: [] }, headers }
         const options = { signal }
         const read = (slice: { limit: number; offset: number }) =>
           store.rows<ListedVersion>(versionsQuery(projectId, input, slice), options)
         const asked = { projectId, prefix: config.wirePrefix, request: input, options }
         let isFirst = true
         async function* texts(): AsyncGenerator<string> {
-          for await (const listed of inSlices(read, { limit, offset })) {
+          for await (const listed of inSlices(read, bounds)) {
             // The sizes are known before the answer begins: values of later batches may be large.
             const isLong = input.metadata_only !== true && listed.some(({ size_bytes }) => Number(size_bytes) > maxHere)
             if (isLong && isFirst && !context.mayTakeLong) throw new TooLongHere()

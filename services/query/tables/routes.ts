@@ -1,4 +1,5 @@
 // Reading tables: POST /table/query, /table/query_stats and /table/query_stats_batch.
+
 import {
   tableQueryRequest,
   tableQueryResponse,
@@ -10,8 +11,8 @@ import {
 import { type Route, route } from '../../core/http/route.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
-import { nonNegative } from '../calls/routes.ts'
 import { listReply } from '../list-reply.ts'
+import { listBounds } from '../list-rows.ts'
 import { createReadAhead, maxPageRows, page, windows } from './pages.ts'
 import {
   type ListedRow,
@@ -49,8 +50,8 @@ export function createTableReadRoutes({ store, freshness }: TableReadDeps): Rout
         const { input, signal } = context
         const { digest } = input
         const projectId = context.project(input.project_id)
-        const limit = nonNegative('limit', input.limit) ?? Number.POSITIVE_INFINITY
-        const offset = nonNegative('offset', input.offset) ?? 0
+        const { offset, ...bounds } = listBounds(input)
+        const limit = bounds.limit ?? Number.POSITIVE_INFINITY
         const wanted = input.filter?.row_digests ?? []
         const terms = sortTerms(input.sort_by ?? [])
         const headers = await freshness.wait(context, ['tables'])

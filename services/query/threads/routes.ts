@@ -1,4 +1,5 @@
 // Threads: POST /threads/stream_query. A thread is the set of turn calls that share a thread id.
+
 import { type ThreadsQueryRequest, threadsQueryRequest } from '../../../schemas/threads.ts'
 import { formatTimestamp, parseTimestamp } from '../../core/clock/timestamps.ts'
 import { fault } from '../../core/http/errors.ts'
@@ -9,8 +10,9 @@ import { join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, Store } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import { allOf, instant } from '../calls/access/scope.ts'
-import { compactRows } from '../calls/header.ts'
-import { linesType, nonNegative } from '../calls/routes.ts'
+import { readTuples } from '../compact-rows.ts'
+import { linesType } from '../list-reply.ts'
+import { listBounds } from '../list-rows.ts'
 import { distinctTerms } from '../sort-terms.ts'
 
 export type ThreadDeps = { store: Pick<Store, 'bytes'>; freshness: Freshness }
@@ -174,12 +176,14 @@ function sortOf(terms: ThreadsQueryRequest['sort_by']): ThreadsPage['sort'] {
   })
 }
 
-type Read = (query: Query) => Promise<Buffer>
+type Read = <Row>(query: Query) => Promise<Row[]>
 
 async function find(read: Read, page: ThreadsPage): Promise<ThreadRow[]> {
-  const [answer, changed] = await Promise.all([read(threadsQuery(page)), read(changedThreadsQuery(page))])
-  const isSettled = compactRows<[number]>(changed)[0]?.[0] !== 1
-  return compactRows<ThreadRow>(isSettled ? answer : await read(finishedThreadsQuery(page)))
+  const [threads, [changed]] = await Promise.all([
+    read<ThreadRow>(threadsQuery(page)),
+    read<[number]>(changedThreadsQuery(page)),
+  ])
+  return changed?.[0] === 1 ? read(finishedThreadsQuery(page)) : threads
 }
 
 /** Longer pages are not worth two looks. */
@@ -198,7 +202,7 @@ const isLatest = ({ limit, offset }: ThreadsPage, { sort_by }: ThreadsQueryReque
 async function findLatest(read: Read, page: ThreadsPage): Promise<ThreadRow[]> {
   const wanted = page.offset + (page.limit as number)
   for (let count = wanted + 10; count <= maxCandidates; count *= 8) {
-    const bounds = compactRows<[thread: string, bound: string]>(await read(latestThreadsQuery(page, count + 1)))
+    const bounds = await read<[thread: string, bound: string]>(latestThreadsQuery(page, count + 1))
     const others = bounds[count]
     const threadIds = bounds.slice(0, count).map(([thread]) => thread)
     if (threadIds.length === 0) return []
@@ -219,11 +223,10 @@ export function createThreadRoutes({ store, freshness }: ThreadDeps): Route[] {
       beforeUs: timeOf('before_datetime', filter?.before_datetime),
       threadIds: filter?.thread_ids?.length ? filter.thread_ids : null,
       sort: sortOf(input.sort_by),
-      limit: nonNegative('limit', input.limit),
-      offset: nonNegative('offset', input.offset) ?? 0,
+      ...listBounds(input),
     }
     const headers = await freshness.wait(context, ['calls'])
-    const read = (query: Query) => store.bytes(query, 'JSONCompactEachRow', { signal })
+    const read = <Row>(query: Query) => readTuples<Row>(store, query, { signal })
     const rows = page.limit === 0 ? [] : await (isLatest(page, input) ? findLatest : find)(read, page)
     return { lines: chunks(rows), contentType: linesType(context.header('accept'), 'application/x-ndjson'), headers }
   }

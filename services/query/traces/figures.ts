@@ -1,4 +1,5 @@
 // Figures of whole traces: spans, errors, times, tokens and costs, from the calls themselves.
+
 import type { TraceFigures } from '../../../schemas/traces.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import type { ProjectId } from '../../core/ids.ts'
@@ -10,7 +11,7 @@ import { isRootOrSpan, livePoints, type Series } from '../call-stats/series.ts'
 import { allOf, everything, isRoot, type Scope } from '../calls/access/scope.ts'
 import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
 import { callConditions, conditionsOf } from '../calls/conditions/conditions.ts'
-import { asNumbers, compactRows } from '../calls/header.ts'
+import { asNumbers, readTuples } from '../compact-rows.ts'
 import { type Billed, nothingBilled } from '../costs/billed.ts'
 import { type PriceBook, totalsOf } from '../costs/prices.ts'
 
@@ -143,8 +144,7 @@ export async function readFigures(
 ): Promise<TraceFigures[]> {
   if (ids.length === 0) return []
   const { store, projectId, options } = source
-  const read = async <Row>(query: Query): Promise<Row[]> =>
-    compactRows<Row>(await store.bytes(query, 'JSONCompactEachRow', options))
+  const read = <Row>(query: Query) => readTuples<Row>(store, query, options)
   const figures = await read<FigureRow>(figuresQuery(projectId, ids))
   const times = [...new Set(figures.flatMap(([, , , , , , , , reportedUs]) => reportedUs))]
   const named = times.length > maxTimes ? null : times

@@ -1,4 +1,5 @@
 // Lists traces: those with matching roots that meet the conditions on the whole trace, ordered by one of its figures.
+
 import { type TracesQueryRequest, type TraceWhere, traceNumbers } from '../../../schemas/traces.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { join, param, type Sql, sql } from '../../core/store/sql.ts'
@@ -10,8 +11,8 @@ import { allOf, indexOf, type Range, rangeOf, type Scope } from '../calls/access
 import { callConditions } from '../calls/conditions/conditions.ts'
 import { createRefine, type Refined } from '../calls/conditions/refine.ts'
 import { traceKey } from '../calls/conditions/trace-fields.ts'
-import { asNumbers, compactRows } from '../calls/header.ts'
 import type { CallReader } from '../calls/reader.ts'
+import { asNumbers, readTuples } from '../compact-rows.ts'
 import type { PriceBook } from '../costs/prices.ts'
 import { traceValues } from './numbers.ts'
 import { type PartColumn, type PartsAsked, rootParts, traceParts } from './parts.ts'
@@ -135,8 +136,7 @@ export async function readOrder(
   const roots = rangeOf(query.facts)
   const reach = partsReachOf(roots)
   if (reach.fromUs >= reach.beforeUs) return nothing(asked)
-  const read = async <Row>(statement: Query): Promise<Row[]> =>
-    compactRows<Row>(await store.bytes(statement, 'JSONCompactEachRow', options))
+  const read = <Row>(statement: Query) => readTuples<Row>(store, statement, options)
   const parts = await readParts({ store, projectId, options, cache }, book, {
     range: reach,
     needs: columnsFor(asked),

@@ -7,8 +7,8 @@ import { projectQuery } from '../../events/project-query.ts'
 import { bucketConditions, readSplit, type Split, type StatsCache } from '../call-stats/rollup.ts'
 import { allOf, type Range, type Scope, scopeConditions } from '../calls/access/scope.ts'
 import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
-import { compactRows } from '../calls/header.ts'
 import type { CallReader } from '../calls/reader.ts'
+import { readTuples } from '../compact-rows.ts'
 import type { PriceBook } from '../costs/prices.ts'
 import type { PartColumn, PartsAsked } from './parts.ts'
 import { priceGrid } from './price-grid.ts'
@@ -61,9 +61,7 @@ export async function readParts(
       { rollup: 'trace_parts', live: [...asked.live, ...live] },
     )
   const models = async (of: Split | null) =>
-    compactRows<[string]>(await store.bytes(traceModelsQuery(projectId, of, range), 'JSONCompactEachRow', options)).map(
-      ([model]) => model,
-    )
+    (await readTuples<[string]>(store, traceModelsQuery(projectId, of, range), options)).map(([model]) => model)
   let parts = await split([])
   const grid = needs.has('top_cost') ? priceGrid(await book(), await models(parts), range) : null
   if (grid !== null && grid.splitMinutes.length > 0) parts = await split(grid.splitMinutes)

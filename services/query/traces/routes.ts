@@ -1,4 +1,5 @@
 // POST /v2/{entity}/{project}/traces/query: totals of whole traces, of some by their ids or of those of matching roots.
+
 import { tracesQueryRequest, tracesQueryResponse } from '../../../schemas/traces.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
@@ -7,8 +8,8 @@ import type { Store } from '../../core/store/store.ts'
 import { createCountCache } from '../calls/access/counts.ts'
 import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
 import { callQueryTables, joinedTables, topicsOfQuery, traceTables } from '../calls/conditions/joined-tables.ts'
-import { nonNegative } from '../calls/routes.ts'
 import type { Prices } from '../costs/prices.ts'
+import { nonNegative } from '../list-rows.ts'
 import { readFigures } from './figures.ts'
 import { readOrder } from './order.ts'
 import { createWholeTraces } from './whole-traces.ts'

@@ -1,4 +1,5 @@
 // Reads the calls whose usage is added up: identity, parent and usage columns, and what is billed when costs are asked for.
+
 import { fault } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { param, sql } from '../../core/store/sql.ts'
@@ -6,9 +7,10 @@ import type { Query } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
 import { readPages } from '../calls/access/read-calls.ts'
 import { allOf, everything, instants, scopeConditions } from '../calls/access/scope.ts'
-import { type CallHeader, compactRows } from '../calls/header.ts'
+import type { CallHeader } from '../calls/header.ts'
 import { readPayloads } from '../calls/payloads.ts'
 import type { CallReader, Page } from '../calls/reader.ts'
+import { readTuples } from '../compact-rows.ts'
 import { type Billed, billedColumns, billedOf } from '../costs/billed.ts'
 import { type UsageColumns, usageOf } from './entries.ts'
 import type { UsageBudget, UsageCall } from './rollup.ts'
@@ -123,8 +125,7 @@ export async function readNested(
   const found = new Set<string>()
   for (let from = 0; from < asked.length; from += nestedAtOnce) {
     const query = nestedQuery(projectId, asked.slice(from, from + nestedAtOnce))
-    for (const row of compactRows<[string, string]>(await store.bytes(query, 'JSONCompactEachRow', options)))
-      found.add(row.join(' '))
+    for (const row of await readTuples<[string, string]>(store, query, options)) found.add(row.join(' '))
   }
   return ({ startedUs, id }: UsageCall): boolean => found.has(`${startedUs} ${id}`)
 }
@@ -143,6 +144,6 @@ export const tracesOfQuery = (projectId: ProjectId, ids: string[]): Query =>
   })
 
 export async function readTraces({ store, projectId, options }: Omit<CallReader, 'query'>, ids: string[]) {
-  const answer = await store.bytes(tracesOfQuery(projectId, ids), 'JSONCompactEachRow', options)
-  return compactRows<[string]>(answer).map(([trace]) => trace)
+  const traces = await readTuples<[string]>(store, tracesOfQuery(projectId, ids), options)
+  return traces.map(([trace]) => trace)
 }

@@ -1,4 +1,5 @@
 // Token usage of calls with their descendants: POST /calls/usage and POST /trace/usage.
+
 import { callsUsageRequest, traceUsageRequest, usageResponse } from '../../../schemas/usage.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
@@ -10,8 +11,8 @@ import { indexOf } from '../calls/access/scope.ts'
 import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
 import { callQueryTables, joinedTables, topicsOfQuery } from '../calls/conditions/joined-tables.ts'
 import type { CallReader } from '../calls/reader.ts'
-import { nonNegative } from '../calls/routes.ts'
 import type { Prices } from '../costs/prices.ts'
+import { nonNegative } from '../list-rows.ts'
 import { textReply } from '../text-reply.ts'
 import { type CostsOf, costsBy, usageTexts } from './entries.ts'
 import { createUsageBudget, loadCalls, readNested, readTraces } from './load.ts'

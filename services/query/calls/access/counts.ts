@@ -1,11 +1,12 @@
 // Reads the counters: the times of calls, and how many there are, exactly.
+
 import { coveringNames, slotOf } from '../../../content/hash-slots.ts'
 import type { ProjectId } from '../../../core/ids.ts'
 import { createRecent, type Recent } from '../../../core/memory/lru-cache.ts'
 import { identifier, param, type Sql, sql, systemQuery } from '../../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../../core/store/store.ts'
 import { projectQuery } from '../../../events/project-query.ts'
-import { compactRows, onlyRow } from '../header.ts'
+import { onlyRow, readTuples } from '../../compact-rows.ts'
 import { isRoot, type Range } from './scope.ts'
 
 export type Counter = 'calls' | 'roots'
@@ -116,8 +117,8 @@ async function fetchGroups(
   options: Parameters<typeof groupsQuery>[1],
   queryOptions: QueryOptions,
 ): Promise<Group[]> {
-  const answer = await store.bytes(groupsQuery(projectId, options), 'JSONCompactEachRow', queryOptions)
-  return compactRows<[string, string]>(answer).map(([edge, calls]) => ({
+  const groups = await readTuples<[string, string]>(store, groupsQuery(projectId, options), queryOptions)
+  return groups.map(([edge, calls]) => ({
     edgeUs: Number(edge) * 1e6,
     calls: Number(calls),
   }))
@@ -264,7 +265,7 @@ export async function readCovered(
   options: QueryOptions,
 ): Promise<Covered> {
   const query = rollupCoveredQuery(projectId, rollup)
-  const rows = compactRows<[number, string]>(await store.bytes(query, 'JSONCompactEachRow', options))
+  const rows = await readTuples<[number, string]>(store, query, options)
   return rows.map(([partition, position]) => ({ partition, position }))
 }
 
@@ -276,8 +277,8 @@ async function readDirty(
   projectId: ProjectId,
   options: QueryOptions,
 ): Promise<DirtyMinute[]> {
-  const answer = await store.bytes(dirtyQuery(projectId), 'JSONCompactEachRow', options)
-  return compactRows<[number, string]>(answer).map(([minute, seconds]) => ({ minute, seconds }))
+  const minutes = await readTuples<[number, string]>(store, dirtyQuery(projectId), options)
+  return minutes.map(([minute, seconds]) => ({ minute, seconds }))
 }
 
 async function readLiveHours(
@@ -286,10 +287,8 @@ async function readLiveHours(
   dirty: readonly DirtyMinute[],
   options: QueryOptions,
 ): Promise<LiveHours> {
-  const answer = await store.bytes(liveHoursQuery(projectId, dirty), 'JSONCompactEachRow', options)
-  const counted = new Map(
-    compactRows<[number, string, string]>(answer).map(([hour, n, r]) => [hour, [+n, +r] as const]),
-  )
+  const rows = await readTuples<[number, string, string]>(store, liveHoursQuery(projectId, dirty), options)
+  const counted = new Map(rows.map(([hour, n, r]) => [hour, [+n, +r] as const]))
   const hours = hoursOf(dirty.map(({ minute }) => minute))
   return {
     hours,

@@ -1,9 +1,9 @@
 // The access path by the field index: start times of all calls whose field values may meet the conditions, for payloads to decide.
 
+import { compactRows } from '../../compact-rows.ts'
 import { treeElements } from '../../language/weight.ts'
 import { conditionsOf, type Side } from '../conditions/conditions.ts'
 import type { CompiledCondition } from '../conditions/types.ts'
-import { compactRows } from '../header.ts'
 import type { CallReader } from '../reader.ts'
 import { type AccessPathOf, type CallSearch, type Candidates, pageRows, type SearchProgress } from './access-path.ts'
 import type { Direction } from './counts.ts'

@@ -1,7 +1,9 @@
 // The first calls in the order of one JSON field, found by the field index: the values are looked up again in the payloads.
+
 import { param, type Sql, sql } from '../../../core/store/sql.ts'
 import type { Query } from '../../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../../events/project-query.ts'
+import { readTuples } from '../../compact-rows.ts'
 import { jsonExists, jsonString } from '../../language/json-sql.ts'
 import {
   type CallConditions,
@@ -12,7 +14,6 @@ import {
 } from '../conditions/conditions.ts'
 
 import type { CompiledSort } from '../conditions/types.ts'
-import { compactRows } from '../header.ts'
 import type { CallReader } from '../reader.ts'
 import type { AccessPathOf, CallSearch } from './access-path.ts'
 import type { Direction } from './counts.ts'
@@ -123,12 +124,8 @@ async function firstKeys({ reader, range, refine, limit, offset }: CallSearch): 
     const times = [...new Set([...found.times, ...notIndexed, ...withoutOrder])]
     const refined = await refine({ ...scope, times })
     if (refined === null) continue
-    const answer = await store.bytes(
-      checkedQuery(refined.scope, refined.conditions, query.sort, found.bound),
-      'JSONCompactEachRow',
-      options,
-    )
-    const rows = compactRows<[string, string, number]>(answer)
+    const checked = checkedQuery(refined.scope, refined.conditions, query.sort, found.bound)
+    const rows = await readTuples<[us: string, id: string, isWithin: number]>(store, checked, options)
     const known = rows.findLastIndex(([, , isWithin]) => isWithin === 1) + 1
     if (known < wanted) continue
     return rows.slice(offset, wanted).map(([us, id]) => ({ startedUs: Number(us), id }))
@@ -136,8 +133,7 @@ async function firstKeys({ reader, range, refine, limit, offset }: CallSearch): 
   return null
 }
 
-const readRows = async <Row>({ store, options }: CallReader, query: Query): Promise<Row[]> =>
-  compactRows<Row>(await store.bytes(query, 'JSONCompactEachRow', options))
+const readRows = <Row>({ store, options }: CallReader, query: Query) => readTuples<Row>(store, query, options)
 
 type Wanted = { path: string; isEnd: boolean; parts: Sql; range: Range; target: number }
 type Ask = OrderedValues & { path: string; direction: Direction; idDirection: Direction; left: number; limit: number }

@@ -1,14 +1,15 @@
 // The access path by feedback and queues: the ids of the calls that have what a condition on them requires.
+
 import type { ProjectId } from '../../../core/ids.ts'
 import { param, sql } from '../../../core/store/sql.ts'
 import type { Query } from '../../../core/store/store.ts'
 import { projectQuery } from '../../../events/project-query.ts'
+import { readTuples } from '../../compact-rows.ts'
 import { feedbackRows } from '../../feedback/call-texts.ts'
 import { conditionsOf } from '../conditions/conditions.ts'
 import { holdsWithout, preFilteredIdsSql, readsTraces } from '../conditions/derived-fields.ts'
 import { isFeedback } from '../conditions/joins.ts'
 import type { CompiledCondition, FeedbackField } from '../conditions/types.ts'
-import { compactRows } from '../header.ts'
 import type { CallReader } from '../reader.ts'
 import type { AccessPathOf } from './access-path.ts'
 import { everything, type Scope } from './scope.ts'
@@ -40,8 +41,7 @@ async function readIds({ store, projectId, query, options }: CallReader): Promis
   const ofQueues = requiring.filter(({ derived }) => derived.has('queues'))
   const conditions = ofQueues.length > 0 ? ofQueues : requiring
   if (conditions.length === 0) return null
-  const read = async <Row>(statement: Query) =>
-    compactRows<Row>(await store.bytes(statement, 'JSONCompactEachRow', options))
+  const read = <Row>(statement: Query) => readTuples<Row>(store, statement, options)
   if (ofQueues.length === 0) {
     const names = new Set(conditions.flatMap(({ derived }) => [...derived].filter(isFeedback)))
     const fields = query.derivedFields.feedback.filter(({ name }) => names.has(name))

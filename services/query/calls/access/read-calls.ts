@@ -1,9 +1,11 @@
 // Reads the calls of a query: pages of call headers, a count, sizes. All of them follow the candidates of one access path.
+
 import type { Sql } from '../../../core/store/sql.ts'
 import type { Query } from '../../../core/store/store.ts'
+import { compactRows, onlyRow } from '../../compact-rows.ts'
 import { conditionsOf } from '../conditions/conditions.ts'
 import { createRefine, type Refined } from '../conditions/refine.ts'
-import { type CallHeader, columnIndex, compactRows, onlyRow } from '../header.ts'
+import { type CallHeader, columnIndex } from '../header.ts'
 import { countQuery, newestVersion, pageQuery, rowsQuery } from '../page.ts'
 import type { CallReader, Page } from '../reader.ts'
 import { totalSizeQuery } from '../trace-sizes.ts'

@@ -1,9 +1,10 @@
 // Windows of time that a search walks through, chosen by the counters before any call is read.
+
 import type { ProjectId } from '../../../core/ids.ts'
 import { param, sql } from '../../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../../core/store/store.ts'
 import { projectQuery } from '../../../events/project-query.ts'
-import { compactRows } from '../header.ts'
+import { readTuples } from '../../compact-rows.ts'
 import { type CountCache, type Counter, type Direction, type Group, liveHours, readGroups } from './counts.ts'
 import { allOf, type Range, rangeConditions } from './scope.ts'
 
@@ -166,7 +167,7 @@ async function readEdge(
   const key = `${counter} ${direction} ${calls} ${range.fromUs} ${range.beforeUs} ${projectId}`
   const known = cache.edges.get(key)
   if (known) return known
-  const [row] = compactRows<[string]>(await store.bytes(edgeQuery(projectId, wanted), 'JSONCompactEachRow', options))
+  const [row] = await readTuples<[string]>(store, edgeQuery(projectId, wanted), options)
   if (row) cache.edges.set(key, Number(row[0]))
   return row ? Number(row[0]) : null
 }

@@ -1,4 +1,5 @@
 // POST /calls/aggregate: calls, usage, costs and any number of calls over time, by up to two keys.
+
 import {
   type CallsAggregateRequest,
   type CallsAggregateResponse,
@@ -17,6 +18,7 @@ import {
   readSplit,
   readUsageFacts,
 } from '../../call-stats/rollup.ts'
+import { readTuples } from '../../compact-rows.ts'
 import { pricesFor } from '../../costs/model-prices.ts'
 import { createWholeTraces } from '../../traces/whole-traces.ts'
 import { withFieldTimes } from '../access/field-index.ts'
@@ -25,7 +27,6 @@ import { compileCallsQuery } from '../conditions/compile-query.ts'
 import { callFields } from '../conditions/fields.ts'
 import { callQueryTables, joinedTables, topicsOfQuery, traceTables } from '../conditions/joined-tables.ts'
 import { createRefine, type Refined } from '../conditions/refine.ts'
-import { compactRows } from '../header.ts'
 import type { QueryStatsDeps } from '../query-stats.ts'
 import type { CallReader } from '../reader.ts'
 import { type AggregateRow, answerOf, topOf, unpricedOf } from './answer.ts'
@@ -87,7 +88,7 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
   const wholeTraces = createWholeTraces(deps)
 
   const rows = async (reader: CallReader, statement: Query | false): Promise<AggregateRow[]> =>
-    statement ? compactRows<AggregateRow>(await store.bytes(statement, 'JSONCompactEachRow', reader.options)) : []
+    statement ? readTuples<AggregateRow>(store, statement, reader.options) : []
 
   /** Reads statistics of minutes and hours: parts of buckets, and the parts of the range that have no calls. */
   async function readParts(asked: Asked, times: Times, kinds: ReadonlySet<string>, length: Bucket) {

@@ -1,4 +1,5 @@
 // The statements of an aggregate: data points of calls and of their usage, grouped by bucket and keys.
+
 import { identifier, join, param, type Sql, sql } from '../../../core/store/sql.ts'
 import type { Query } from '../../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../../events/project-query.ts'
@@ -7,10 +8,10 @@ import { tokenSums } from '../../call-stats/costs.ts'
 import { readsBilled } from '../../call-stats/metrics.ts'
 import { callParts, usageParts, type Wanted } from '../../call-stats/rollup.ts'
 import { listed, livePoints, liveValues, type Series } from '../../call-stats/series.ts'
+import { asNumbers } from '../../compact-rows.ts'
 import { withDocumentsAndDerived } from '../conditions/conditions.ts'
 import type { Refined } from '../conditions/refine.ts'
 import type { HeaderColumn } from '../conditions/types.ts'
-import { asNumbers } from '../header.ts'
 import type { AggregateMetrics, CallExpression, Key } from './metrics.ts'
 
 /** Calls to be grouped: which, by what, and over which buckets. */

@@ -1,11 +1,12 @@
 // Documents that the engine's JSON functions cannot read: the conditions on them are evaluated in this process.
+
 import type { ProjectId } from '../../../core/ids.ts'
 import { identifier, join, type Sql, sql } from '../../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../../core/store/store.ts'
 import { projectQuery } from '../../../events/project-query.ts'
+import { readTuples } from '../../compact-rows.ts'
 import { evaluateValue } from '../../language/evaluate.ts'
 import { allOf, rangeConditions, type Scope } from '../access/scope.ts'
-import { compactRows } from '../header.ts'
 import { documentSql } from '../span-dump.ts'
 import {
   type CallConditions,
@@ -85,8 +86,7 @@ export async function findNonNative(
   refs: RefTexts,
 ): Promise<NonNativeVerdicts> {
   const { store, options } = source
-  const read = async (query: Query) =>
-    compactRows<(string | string[])[]>(await store.bytes(query, 'JSONCompactEachRow', options))
+  const read = (query: Query) => readTuples<(string | string[])[]>(store, query, options)
   const verdicts: NonNativeVerdicts = { start: [], end: [], calls: { startedUs: [], ids: [] } }
   for (const side of ['start', 'end'] as const) {
     const own = conditions[side]

@@ -1,13 +1,14 @@
 // Refines the conditions of a call query for the candidates of an access path: fewer calls first, non-native JSON, what stands behind refs.
+
 import { fault } from '../../../core/http/errors.ts'
 import { join, param, sql } from '../../../core/store/sql.ts'
 import type { Query } from '../../../core/store/store.ts'
 import { projectQuery } from '../../../events/project-query.ts'
+import { readTuples } from '../../compact-rows.ts'
 import { jsonString } from '../../language/json-sql.ts'
 import type { JsonField } from '../../language/types.ts'
 import { decodeKeys } from '../access/decode-keys.ts'
 import { rangeOf, type Scope } from '../access/scope.ts'
-import { compactRows } from '../header.ts'
 import { headerKeysQuery } from '../page.ts'
 import type { CallReader } from '../reader.ts'
 import {
@@ -105,8 +106,7 @@ async function withRefs(
   texts: RefTexts,
 ): Promise<CallConditions> {
   const { store, options } = reader
-  const answer = await store.bytes(refsQuery(scope, others, texts.places), 'JSONCompactEachRow', options)
-  const rows = compactRows<[place: number, ref: string]>(answer)
+  const rows = await readTuples<[place: number, ref: string]>(store, refsQuery(scope, others, texts.places), options)
   if (rows.length > maxRefs)
     throw fault(502, `The query reads more than ${maxRefs} refs at once: narrow it by operation or by time`)
   const found = new Map<RefPlace, string[]>(texts.places.map((place) => [place, []]))
