@@ -25,6 +25,7 @@ import { servicesSources, sqlPlaceFaults } from './sql-places.ts'
 import { tablesPage } from './tables-page.ts'
 import { ruleFaults, testSources } from './tests/rules.ts'
 import { readTestFiles, tierFaults } from './tests/tiers.ts'
+import { tupleFaults } from './tuples.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const maxLines = 400
@@ -183,6 +184,7 @@ const outcomes = [
   imports(),
   outcome('exported names', exportedNameFaults(sources)),
   outcome('comments', commentFaults(sources)),
+  outcome('tuples', tupleFaults(sources)),
   outcome('places of SQL', sqlPlaceFaults(servicesSources(root))),
   readmes(),
   tests(),

@@ -1,5 +1,5 @@
 // Rows of the engine as JSONCompactEachRow: arrays of values, and readers that give the values names.
-import { sql } from '../core/store/sql.ts'
+import { join, type Sql, sql } from '../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../core/store/store.ts'
 
 /** Times and sizes as numbers: none of them exceeds 2^53. */
@@ -18,6 +18,29 @@ export function compactRows<Row>(answer: Buffer): Row[] {
 /** The answer to a statement, not taken apart. */
 export const readCompact = (store: Pick<Store, 'bytes'>, query: Query, options: QueryOptions): Promise<Buffer> =>
   store.bytes(query, 'JSONCompactEachRow', options)
+
+export type RowReader<Row> = {
+  /** Select list: the columns in their order. */
+  select: Sql
+  rows(answer: Buffer): Row[]
+  read(store: Pick<Store, 'bytes'>, query: Query, options: QueryOptions): Promise<Row[]>
+}
+
+export type Columns<Row> = { readonly [Name in keyof Row]-?: Sql }
+
+/** A reader of rows with these columns, which become objects by their names. */
+export function rowReader<Row>(columns: Columns<Row>): RowReader<Row> {
+  const names = Object.keys(columns)
+  const members = names.map((name, place) => `${JSON.stringify(name)}: values[${place}]`)
+  // Compiled once to a literal: a loop over the names takes five times as long for each row (370 ns, 18 columns).
+  const named = new Function('values', `return { ${members.join(', ')} }`) as (values: unknown) => Row
+  const rows = (answer: Buffer): Row[] => compactRows<unknown>(answer).map((values) => named(values))
+  return {
+    select: join(Object.values(columns), ', '),
+    rows,
+    read: async (store, query, options) => rows(await readCompact(store, query, options)),
+  }
+}
 
 /** Rows of a statement with few columns, as arrays. */
 export const readTuples = async <Row>(

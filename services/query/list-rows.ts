@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { fault } from '../core/http/errors.ts'
 import { sql } from '../core/store/sql.ts'
 import { type Query, type QueryOptions, type Store, StoreError } from '../core/store/store.ts'
-import { compactRows } from './compact-rows.ts'
+import { readCompact } from './compact-rows.ts'
 import { batchesBySize } from './list-reply.ts'
 
 /** Bytes of the engine's answer that are read at once. */
@@ -78,53 +78,55 @@ export async function* inSlices<Row>(
   }
 }
 
-export type KeyedList<Row> = {
+export type ListKey = { key: string; sizeBytes: number }
+
+export type KeyedList<Row, Key extends ListKey = ListKey> = {
   /** All rows; refused as `memory` when they are too large. */
   whole: Query
-  /** Rows that begin with the key of a row and its bytes, in the order of the list. */
+  /** Keys and bytes of the rows, in the order of the list. */
   keys(bounds: Bounds): Query
   /** The rows of some keys, in any order. */
   of(keys: readonly string[]): Query
+  rows(answer: Buffer): Row[]
+  keyRows(answer: Buffer): Key[]
   keyOf(row: Row): string
   /** The row as it is shown, given what its key came with. Default: as it is. */
-  complete?(row: Row, keyRow: readonly unknown[]): Row
+  complete?(row: Row, key: Key): Row
 }
 
-type KeyRow = [key: string, sizeBytes: number, ...unknown[]]
-
 /** The rows of some keys in their order; those that are gone are left out. */
-export async function* rowsOfKeys<Row>(
+export async function* rowsOfKeys<Row, Key extends ListKey>(
   { store, options }: { store: Pick<Store, 'bytes'>; options: QueryOptions },
-  list: Pick<KeyedList<Row>, 'of' | 'keyOf' | 'complete'>,
-  keys: readonly KeyRow[],
+  list: Pick<KeyedList<Row, Key>, 'of' | 'rows' | 'keyOf' | 'complete'>,
+  keys: readonly Key[],
 ): AsyncGenerator<Row[]> {
-  for (const batch of batchesBySize(keys, ([, sizeBytes]) => sizeBytes)) {
-    const answer = await store.bytes(list.of(batch.map(([key]) => key)), 'JSONCompactEachRow', options)
-    const found = new Map(compactRows<Row>(answer).map((row) => [list.keyOf(row), row]))
+  for (const batch of batchesBySize(keys, ({ sizeBytes }) => sizeBytes)) {
+    const ofBatch = list.of(batch.map(({ key }) => key))
+    const found = new Map(list.rows(await readCompact(store, ofBatch, options)).map((row) => [list.keyOf(row), row]))
     const rows: Row[] = []
-    for (const keyRow of batch) {
-      const row = found.get(keyRow[0])
-      if (row !== undefined) rows.push(list.complete?.(row, keyRow) ?? row)
+    for (const key of batch) {
+      const row = found.get(key.key)
+      if (row !== undefined) rows.push(list.complete?.(row, key) ?? row)
     }
     if (rows.length > 0) yield rows
   }
 }
 
 /** A list in its order, some rows at a time; a row that is gone when it is read by its key is left out. */
-export async function* listRows<Row>(
+export async function* listRows<Row, Key extends ListKey>(
   { store, options }: { store: Pick<Store, 'bytes'>; options: QueryOptions },
-  list: KeyedList<Row>,
+  list: KeyedList<Row, Key>,
   bounds: Bounds,
 ): AsyncGenerator<Row[]> {
-  const read = (query: Query) => store.bytes(query, 'JSONCompactEachRow', options)
+  const read = (query: Query) => readCompact(store, query, options)
   const whole = await unlessTooLarge(read(list.whole))
   if (whole !== null) {
     for (const piece of pieces(whole)) {
-      yield compactRows<Row>(piece)
+      yield list.rows(piece)
       await turn()
     }
     return
   }
-  const readKeys = async (slice: Bounds) => compactRows<KeyRow>(await read(list.keys(slice)))
+  const readKeys = async (slice: Bounds) => list.keyRows(await read(list.keys(slice)))
   for await (const keys of inSlices(readKeys, bounds)) yield* rowsOfKeys({ store, options }, list, keys)
 }

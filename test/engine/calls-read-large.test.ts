@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CallHeader } from '../../services/query/calls/header.ts'
 import { batchesOf } from '../../services/query/calls/stream.ts'
+import { callHeader } from '../fixtures/call-header.ts'
 import { baseUs, type CallWorld, complete, createCallWorld } from '../fixtures/call-world.ts'
 
 const big = 'ent/big'
@@ -169,7 +170,7 @@ describe('a minute of 60,000 calls', () => {
 
 describe('batches of payloads', () => {
   it('are bounded by rows and by bytes, and one large call goes alone', () => {
-    const row = (bytes: number): CallHeader => ['', '', '', 0, '', 0, '', 0, 1, 0, bytes, '', '', '', '', '', '', '']
+    const row = (bytes: number) => callHeader({ bytes })
     const sizes = (rows: CallHeader[], most: number) => [...batchesOf(rows, () => most)].map((batch) => batch.length)
     expect(sizes(Array(7).fill(row(10)), 3)).toEqual([3, 3, 1])
     const mib = 2 ** 20

@@ -278,30 +278,43 @@ WHERE (project_id = {v0:String}) AND ((queue_id = {v1:String}) AND (part IN ('cr
 -- one item (annotation-queues.item)
 -- {"v0":"ent/proj","v1":"q","v2":"i"}
 SELECT
-    i.id AS id,
-    i.call_id AS call_id,
-    toUnixTimestamp64Micro(i.call_started_at) AS started_us,
-    toUnixTimestamp64Micro(i.call_ended_at) AS ended_us,
-    i.call_op_name AS op_name,
-    i.call_trace_id AS trace_id,
-    i.display_fields AS display_fields,
-    intDiv(i.clock, 1024) AS added_us,
-    i.added_by AS added_by,
+    id,
+    call_id,
+    started_us,
+    ended_us,
+    op_name,
+    trace_id,
+    display_fields,
+    added_us,
+    added_by,
     'unstarted',
     '',
     0
-FROM callhouse.annotation_queue_items AS i
-FINAL
-WHERE (i.project_id = {v0:String}) AND ((queue_id = {v1:String}) AND (id = {v2:String}) AND (call_id NOT IN (
-    SELECT id
-    FROM callhouse.calls_deleted
-    WHERE (project_id = {v0:String}) AND (id IN (
-        SELECT call_id
-        FROM callhouse.annotation_queue_items
-        WHERE (project_id = {v0:String}) AND ((queue_id = {v1:String}) AND (id = {v2:String}))
-    ))
-)))
-LIMIT 1
+FROM
+(
+    SELECT
+        i.id AS id,
+        i.call_id AS call_id,
+        toUnixTimestamp64Micro(i.call_started_at) AS started_us,
+        toUnixTimestamp64Micro(i.call_ended_at) AS ended_us,
+        i.call_op_name AS op_name,
+        i.call_trace_id AS trace_id,
+        i.display_fields AS display_fields,
+        intDiv(i.clock, 1024) AS added_us,
+        i.added_by AS added_by
+    FROM callhouse.annotation_queue_items AS i
+    FINAL
+    WHERE (i.project_id = {v0:String}) AND ((queue_id = {v1:String}) AND (id = {v2:String}) AND (call_id NOT IN (
+        SELECT id
+        FROM callhouse.calls_deleted
+        WHERE (project_id = {v0:String}) AND (id IN (
+            SELECT call_id
+            FROM callhouse.annotation_queue_items
+            WHERE (project_id = {v0:String}) AND ((queue_id = {v1:String}) AND (id = {v2:String}))
+        ))
+    )))
+    LIMIT 1
+)
 SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- progress on an item (annotation-queues.progress)

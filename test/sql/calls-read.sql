@@ -2,15 +2,15 @@
 -- {"v0":"ent/proj","v1":1000000,"v2":2000000,"v3":50}
 SELECT
     c.id,
+    toUnixTimestamp64Micro(c.started_at),
+    c.end_ver > 0,
+    toUnixTimestamp64Micro(c.output_at),
     c.trace_id,
     c.op_name,
-    toUnixTimestamp64Micro(c.started_at),
     c.display_name,
     toUnixTimestamp64Micro(c.ended_at),
     c.exception,
     c.error_count,
-    c.end_ver > 0,
-    toUnixTimestamp64Micro(c.output_at),
     c.start_bytes + c.end_bytes,
     c.parent_id,
     '',
@@ -39,15 +39,15 @@ SETTINGS output_format_json_quote_64bit_integers = 0
 -- {"v0":"ent/proj","v1":1000000,"v2":1500001,"v3":1500000,"v4":"last","v5":50,"v6":3}
 SELECT
     c.id,
+    toUnixTimestamp64Micro(c.started_at),
+    c.end_ver > 0,
+    toUnixTimestamp64Micro(c.output_at),
     c.trace_id,
     c.op_name,
-    toUnixTimestamp64Micro(c.started_at),
     c.display_name,
     toUnixTimestamp64Micro(c.ended_at),
     c.exception,
     c.error_count,
-    c.end_ver > 0,
-    toUnixTimestamp64Micro(c.output_at),
     c.start_bytes + c.end_bytes,
     c.parent_id,
     '',
@@ -76,15 +76,15 @@ SETTINGS output_format_json_quote_64bit_integers = 0
 -- {"v0":"ent/proj","v1":"trace_id","v2":["t"],"v3":50}
 SELECT
     c.id,
+    toUnixTimestamp64Micro(c.started_at),
+    c.end_ver > 0,
+    toUnixTimestamp64Micro(c.output_at),
     c.trace_id,
     c.op_name,
-    toUnixTimestamp64Micro(c.started_at),
     c.display_name,
     toUnixTimestamp64Micro(c.ended_at),
     c.exception,
     c.error_count,
-    c.end_ver > 0,
-    toUnixTimestamp64Micro(c.output_at),
     c.start_bytes + c.end_bytes,
     c.parent_id,
     '',
@@ -110,15 +110,15 @@ SETTINGS output_format_json_quote_64bit_integers = 0
 -- {"v0":"ent/proj","v1":1000000,"v2":2000000,"v3":["op"],"v4":"a","v5":"x","v6":50}
 SELECT
     c.id,
+    toUnixTimestamp64Micro(c.started_at),
+    c.end_ver > 0,
+    toUnixTimestamp64Micro(c.output_at),
     c.trace_id,
     c.op_name,
-    toUnixTimestamp64Micro(c.started_at),
     c.display_name,
     toUnixTimestamp64Micro(c.ended_at),
     c.exception,
     c.error_count,
-    c.end_ver > 0,
-    toUnixTimestamp64Micro(c.output_at),
     c.start_bytes + c.end_bytes,
     c.parent_id,
     '',
@@ -1001,15 +1001,15 @@ ORDER BY
 -- {"v0":"ent/proj","v1":1,"v2":2,"v3":["1"],"v4":["a"]}
 SELECT
     c.id,
+    toUnixTimestamp64Micro(c.started_at),
+    c.end_ver > 0,
+    toUnixTimestamp64Micro(c.output_at),
     c.trace_id,
     c.op_name,
-    toUnixTimestamp64Micro(c.started_at),
     c.display_name,
     toUnixTimestamp64Micro(c.ended_at),
     c.exception,
     c.error_count,
-    c.end_ver > 0,
-    toUnixTimestamp64Micro(c.output_at),
     c.start_bytes + c.end_bytes,
     c.parent_id,
     '',
@@ -1465,14 +1465,12 @@ SETTINGS max_threads = 1
 SELECT
     thread,
     toUInt32(count()) AS turn_count,
-    toString(min(started)) AS start_text,
-    toString(maxIf(ended, ended != 0)) AS last_text,
+    min(started) AS start_us,
+    maxIf(ended, ended != 0) AS last_us,
     argMin(id, started),
     argMaxIf(id, ended, ended != 0),
     quantileExactInclusiveIf(0.5)(greatest(0, ended - started), ended != 0) / 1000 AS p50,
-    quantileExactInclusiveIf(0.99)(greatest(0, ended - started), ended != 0) / 1000 AS p99,
-    min(started) AS start_us,
-    maxIf(ended, ended != 0) AS last_us
+    quantileExactInclusiveIf(0.99)(greatest(0, ended - started), ended != 0) / 1000 AS p99
 FROM
 (
     SELECT
@@ -1510,20 +1508,19 @@ ORDER BY
     p50 ASC NULLS LAST,
     thread ASC
 LIMIT {v5:UInt64}, {v4:UInt64}
+SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- threads, a turn changed (threads.settled)
 -- {"v0":"ent/proj","v1":1,"v2":2,"v3":["a"],"v4":5,"v5":1}
 SELECT
     thread,
     toUInt32(count()) AS turn_count,
-    toString(min(started)) AS start_text,
-    toString(maxIf(ended, ended != 0)) AS last_text,
+    min(started) AS start_us,
+    maxIf(ended, ended != 0) AS last_us,
     argMin(id, started),
     argMaxIf(id, ended, ended != 0),
     quantileExactInclusiveIf(0.5)(greatest(0, ended - started), ended != 0) / 1000 AS p50,
-    quantileExactInclusiveIf(0.99)(greatest(0, ended - started), ended != 0) / 1000 AS p99,
-    min(started) AS start_us,
-    maxIf(ended, ended != 0) AS last_us
+    quantileExactInclusiveIf(0.99)(greatest(0, ended - started), ended != 0) / 1000 AS p99
 FROM
 (
     SELECT *
@@ -1574,6 +1571,7 @@ ORDER BY
     p50 ASC NULLS LAST,
     thread ASC
 LIMIT {v5:UInt64}, {v4:UInt64}
+SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- the latest threads (threads.latest)
 -- {"v0":"ent/proj","v1":1,"v2":2,"v3":["a"],"v4":9}

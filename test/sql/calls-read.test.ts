@@ -29,7 +29,7 @@ import {
   parentsQuery,
   requestedQuery,
 } from '../../services/query/calls/descendants.ts'
-import { type CallHeader, headerSelect } from '../../services/query/calls/header.ts'
+import { headerReader } from '../../services/query/calls/header.ts'
 import { countQuery, headerKeysQuery, keysQuery, pageQuery, rowsQuery } from '../../services/query/calls/page.ts'
 import { partsAtStartQuery, payloadQuery } from '../../services/query/calls/payloads.ts'
 import { totalSizeQuery, traceSizesQuery } from '../../services/query/calls/trace-sizes.ts'
@@ -43,6 +43,7 @@ import {
 } from '../../services/query/threads/routes.ts'
 import { feedbackCountsQuery } from '../../services/query/trace-tree/load.ts'
 import { spanKindsQuery } from '../../services/query/trace-tree/span-kinds.ts'
+import { callHeader } from '../fixtures/call-header.ts'
 import { expectReviewed } from '../fixtures/sql-snapshot.ts'
 
 const projectId = 'ent/proj' as ProjectId
@@ -57,10 +58,9 @@ const traces = {
   upTo: ['u', '3000000'] as const,
 }
 const window = { fromUs: 1_000_000, beforeUs: 2_000_000 }
-const select = headerSelect(new Set(['parent_id']), true)
+const { select } = headerReader(new Set(['parent_id']), true)
 const newest = { select, order: { startedAt: 'desc', id: 'desc' }, after: null, limit: 50, offset: 0 } as const
-const row = (id: string, startedUs: number, outputUs: number): CallHeader =>
-  [id, 'trace', 'op', startedUs, '', 0, '', 0, 1, outputUs, 9, '', '', '', '', '', '', ''] as const satisfies CallHeader
+const row = (id: string, startedUs: number, outputUs: number) => callHeader({ id, startedUs, outputUs })
 
 const roots = compile({ filter: { trace_roots_only: true } })
 const trace = compile({ filter: { trace_ids: ['t'] } })

@@ -7,6 +7,10 @@ import { expect, it, vi } from 'vitest'
 import type { ProjectId } from '../../services/core/ids.ts'
 import { sql } from '../../services/core/store/sql.ts'
 import type { Query } from '../../services/core/store/store.ts'
+import type { CallKey } from '../../services/query/calls/access/scope.ts'
+import { rowReader } from '../../services/query/compact-rows.ts'
+
+const keyColumns = rowReader<CallKey>({ startedUs: sql`started_us`, id: sql`id` })
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const needle = 'a text of the filter'
@@ -94,7 +98,7 @@ it.each([
       rows: async () => [],
     }
     const reader = { store, projectId, query, options: {}, cache: createCountCache() }
-    for await (const _ of readPages(reader, { select: sql`id`, limit: 10, offset: 0 })) expect.unreachable()
+    for await (const _ of readPages(reader, { columns: keyColumns, limit: 10, offset: 0 })) expect.unreachable()
     expect(asked).toContain('calls.page')
     expect(returned.size).toBeGreaterThan(5)
     expect([...returned].slice(10)).toEqual([])

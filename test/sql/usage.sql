@@ -814,6 +814,15 @@ SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- what traces come to (traces.figures)
 -- {"v0":"ent/proj","v1":20,"v2":"trace_id","v3":["a","b"]}
+WITH
+    groupArrayIf((c.started_at, c.id), ((c.parent_id = '') OR ((c.started_at, c.id) IN (
+        SELECT
+            started_at,
+            id
+        FROM callhouse.orphan_roots
+        FINAL
+        WHERE (project_id = {v0:String}) AND (is_orphan = 1)
+    )))) AS roots
 SELECT
     c.trace_id,
     count(),
@@ -821,22 +830,8 @@ SELECT
     countIf(c.end_ver = 0),
     min(toUnixTimestamp64Micro(c.started_at)),
     max(toUnixTimestamp64Micro(if(c.end_ver > 0, greatest(c.ended_at, c.started_at), c.started_at))),
-    arraySlice(arrayMap(root -> (root.2), arraySort(groupArrayIf((c.started_at, c.id), ((c.parent_id = '') OR ((c.started_at, c.id) IN (
-        SELECT
-            started_at,
-            id
-        FROM callhouse.orphan_roots
-        FINAL
-        WHERE (project_id = {v0:String}) AND (is_orphan = 1)
-    )))))), 1, {v1:UInt32}),
-    (countIf(c.parent_id = '') = 0) AND notEmpty(groupArrayIf((c.started_at, c.id), ((c.parent_id = '') OR ((c.started_at, c.id) IN (
-        SELECT
-            started_at,
-            id
-        FROM callhouse.orphan_roots
-        FINAL
-        WHERE (project_id = {v0:String}) AND (is_orphan = 1)
-    ))))),
+    arraySlice(arrayMap(root -> (root.2), arraySort(roots)), 1, {v1:UInt32}),
+    (countIf(c.parent_id = '') = 0) AND notEmpty(roots),
     groupUniqArrayIf(toUnixTimestamp64Micro(c.started_at), notEmpty(c.usage_model))
 FROM callhouse.calls AS c
 FINAL

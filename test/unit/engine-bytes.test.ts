@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest'
 import type { ProjectId } from '../../services/core/ids.ts'
 import { giveBack, ofEngine } from '../../services/core/memory/engine-bytes.ts'
-import type { CallHeader } from '../../services/query/calls/header.ts'
 import { recordLines } from '../../services/query/calls/stream.ts'
+import { callHeader } from '../fixtures/call-header.ts'
 
 it('the memory of an answer is given back by any part of it, that of other buffers is left', () => {
   const answer = ofEngine(new Uint8Array([1, 2, 3]))
@@ -25,7 +25,7 @@ it('payloads are given back once their lines are written', async () => {
     ofEngine(Uint8Array.from(Buffer.concat([long(n), text(`c${n}`), Buffer.from([0]), long(9), text(`{"n":${n}}`)]))),
   )
   const given = [...answers]
-  const rowOf = (n: number): CallHeader => [`c${n}`, 't', 'op', n, '', n, '', 0, 1, n, 9, '', '', '', '', '', '', '']
+  const rowOf = (n: number) => callHeader({ id: `c${n}`, startedUs: n, endedUs: n, outputUs: n })
   async function* pages() {
     for (const n of [1, 2]) yield { rows: [rowOf(n)], spread: 'dense' as const }
   }

@@ -13,12 +13,18 @@ import { projectQuery } from '../../events/project-query.ts'
 import { allOf, everything, type Scope, scopeConditions } from '../calls/access/scope.ts'
 import { deletedAmong } from '../calls/deleted.ts'
 import { newestVersion } from '../calls/page.ts'
-import { asNumbers } from '../compact-rows.ts'
+import { asNumbers, readTuples, rowReader } from '../compact-rows.ts'
 import type { AnnotationQueueDeps } from './deps.ts'
 import { inBatches } from './items.ts'
 import { liveQueue, noQueue } from './read.ts'
 
-type CallRow = [id: string, startedUs: number, endedUs: number, opName: string, traceId: string]
+const callColumns = rowReader<Omit<QueuedCall, 'itemId'>>({
+  callId: sql`c.id`,
+  startedUs: sql`toUnixTimestamp64Micro(c.started_at)`,
+  endedUs: sql`toUnixTimestamp64Micro(c.ended_at)`,
+  opName: sql`c.op_name`,
+  traceId: sql`c.trace_id`,
+})
 
 /** The visible calls of some ids; of several calls with one span id the one that was written last. */
 export const queueableQuery = (projectId: ProjectId, ids: string[]): Query =>
@@ -27,8 +33,7 @@ export const queueableQuery = (projectId: ProjectId, ids: string[]): Query =>
     const index = { column: 'id', values: ids } as const
     const scope: Scope = { projectId, range: everything, index, keys: null }
     const where = allOf([...scopeConditions(project, scope), sql`c.id IN ${values}`])
-    return sql`SELECT c.id, toUnixTimestamp64Micro(c.started_at), toUnixTimestamp64Micro(c.ended_at), c.op_name,
-      c.trace_id
+    return sql`SELECT ${callColumns.select}
     ${project.from('calls', { alias: 'c', final: true, where })}
     ORDER BY ${newestVersion} LIMIT 1 BY c.id ${asNumbers}`
   })
@@ -68,23 +73,22 @@ export function createItemsAddRoute({ store, log, clock, freshness, lock }: Anno
       return lock.run(`queue\n${projectId}\n${queueId}`, async () => {
         const headers = await freshness.wait(context, ['calls', 'annotation_queues'])
         if (!(await liveQueue(store, projectId, queueId, { signal }))) throw unlessStale(headers, noQueue(404, queueId))
-        const queued = new Set(
-          (await inBatches<[string]>(store, callIds, (ids) => queuedQuery(projectId, queueId, ids), { signal })).map(
-            ([id]) => id,
-          ),
+        const known = await inBatches(callIds, (ids) =>
+          readTuples<[string]>(store, queuedQuery(projectId, queueId, ids), { signal }),
         )
+        const queued = new Set(known.map(([id]) => id))
         if (queued.size === callIds.length)
           return { json: { added_count: 0, duplicates: input.call_ids.length }, headers }
         const asked = callIds.filter((id) => !queued.has(id))
-        const rows = await inBatches<CallRow>(store, asked, (ids) => queueableQuery(projectId, ids), { signal })
-        const found = new Map(rows.map((row) => [row[0], row]))
+        const rows = await inBatches(asked, (ids) =>
+          callColumns.read(store, queueableQuery(projectId, ids), { signal }),
+        )
+        const found = new Map(rows.map((row) => [row.callId, row]))
         // Passed over quietly is only what certainly is not there.
         if (found.size < asked.length) throwIfStale(headers)
         const calls = asked.flatMap((callId): QueuedCall[] => {
           const row = found.get(callId)
-          if (row === undefined) return []
-          const [, startedUs, endedUs, opName, traceId] = row
-          return [{ itemId: orderedUuidv7(), callId, startedUs, endedUs, opName, traceId }]
+          return row === undefined ? [] : [{ itemId: orderedUuidv7(), ...row }]
         })
         const json = { added_count: calls.length, duplicates: queued.size }
         if (calls.length === 0) return { json, headers }

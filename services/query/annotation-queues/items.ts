@@ -12,25 +12,25 @@ import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import { allOf } from '../calls/access/scope.ts'
 import { deletedAmong } from '../calls/deleted.ts'
-import { asFewNumbers, asNumbers, readTuples } from '../compact-rows.ts'
-import type { Bounds, KeyedList } from '../list-rows.ts'
+import { asFewNumbers, asNumbers, type Columns, readTuples, rowReader } from '../compact-rows.ts'
+import type { Bounds, KeyedList, ListKey } from '../list-rows.ts'
 import { type Sorted, sortedBy } from './sorted.ts'
 
 /** One item of a queue; times in microseconds, endedUs 0 = it was running, position 0 = not asked for. */
-export type ItemRow = [
-  id: string,
-  callId: string,
-  startedUs: number,
-  endedUs: number,
-  opName: string,
-  traceId: string,
-  displayFields: string[],
-  addedUs: number,
-  addedBy: string,
-  state: AnnotationState,
-  annotator: string,
-  position: number,
-]
+export type ItemRow = {
+  id: string
+  callId: string
+  startedUs: number
+  endedUs: number
+  opName: string
+  traceId: string
+  displayFields: string[]
+  addedUs: number
+  addedBy: string
+  state: AnnotationState
+  annotator: string
+  position: number
+}
 
 export type Queue = { projectId: ProjectId; queueId: string }
 type Filter = Partial<NonNullable<AnnotationQueueItemsQuery['filter']>>
@@ -84,15 +84,35 @@ export type ItemsPage = Bounds & {
 }
 
 const state = sql`if(shown = '', 'unstarted', shown) AS state`
-const rowColumns = sql`id, q.call_id, started_us, ended_us, op_name, trace_id, display_fields, added_us, added_by,
-      ${state}, p.annotator, position`
+const itemColumns: Columns<ItemRow> = {
+  id: sql`id`,
+  callId: sql`q.call_id`,
+  startedUs: sql`started_us`,
+  endedUs: sql`ended_us`,
+  opName: sql`op_name`,
+  traceId: sql`trace_id`,
+  displayFields: sql`display_fields`,
+  addedUs: sql`added_us`,
+  addedBy: sql`added_by`,
+  state,
+  annotator: sql`p.annotator`,
+  position: sql`position`,
+}
+const itemReader = rowReader<ItemRow>(itemColumns)
+type ItemKey = ListKey & Pick<ItemRow, 'position' | 'state'>
+const keyReader = rowReader<ItemKey>({
+  key: sql`q.call_id`,
+  sizeBytes: sql`size`,
+  position: sql`position`,
+  state,
+})
 
 /** The content of a page of items: the items, or their calls, bytes and positions. Both are ordered alike. */
 const shows = {
-  items: { columns, rowColumns, order: (order: Sql) => order, settings: asFewNumbers },
+  items: { columns, select: itemReader.select, order: (order: Sql) => order, settings: asFewNumbers },
   keys: {
     columns: sizeColumns,
-    rowColumns: sql`q.call_id, size, position, ${state}`,
+    select: keyReader.select,
     order: (order: Sql) => sql`${order}, size`,
     settings: asNumbers,
   },
@@ -121,7 +141,7 @@ function pageQuery({ projectId, queueId }: Queue, page: ItemsPage, what: keyof t
     const progress = project.from('annotation_queue_progress', { final: true, where: ofCalls })
     const conditions = isPaged ? [] : found
     if (states.length > 0) conditions.push(sql`state IN (${param('Array(String)', states)})`)
-    return sql`SELECT ${shown.rowColumns}
+    return sql`SELECT ${shown.select}
     FROM (${isPaged ? listed : items}) AS q
     LEFT JOIN (${statesOf(progress)}) AS p ON p.call_id = q.call_id
     ${whereAll(conditions)}
@@ -138,19 +158,29 @@ const itemsOfCallsQuery = ({ projectId, queueId }: Queue, callIds: readonly stri
   projectQuery('annotation-queues.items-of-calls', projectId, (project) => {
     const where = sql`queue_id = ${param('String', queueId)} AND call_id IN (${param('Array(String)', callIds)})`
     const items = project.from('annotation_queue_items', { alias: 'i', final: true, where })
-    return sql`SELECT ${rowColumns} FROM (SELECT ${columns}, 0 AS position ${items}) AS q
+    return sql`SELECT ${itemReader.select} FROM (SELECT ${columns}, 0 AS position ${items}) AS q
     LEFT JOIN (${statesOf(project.from('annotation_queue_progress', { final: true, where }))}) AS p
       ON p.call_id = q.call_id
     ${asNumbers}`
   })
 
 /** The items of a page, by their calls when they are too large to come at once. */
-export const itemsList = (queue: Queue, page: ItemsPage): KeyedList<ItemRow> => ({
+export const itemsList = (queue: Queue, page: ItemsPage): KeyedList<ItemRow, ItemKey> => ({
   whole: itemsQuery(queue, page),
   keys: (slice) => pageQuery(queue, { ...page, ...slice }, 'keys'),
   of: (callIds) => itemsOfCallsQuery(queue, callIds),
-  keyOf: ([, callId]) => callId,
-  complete: (row, [, , position]) => row.with(-1, position as number) as ItemRow,
+  rows: itemReader.rows,
+  keyRows: keyReader.rows,
+  keyOf: ({ callId }) => callId,
+  complete: (row, { position }) => ({ ...row, position }),
+})
+
+const itemAlone = rowReader<ItemRow>({
+  ...itemColumns,
+  callId: sql`call_id`,
+  state: sql`'unstarted'`,
+  annotator: sql`''`,
+  position: sql`0`,
 })
 
 /** One item, without the progress of its annotators. */
@@ -158,31 +188,39 @@ export const itemQuery = ({ projectId, queueId }: Queue, itemId: string): Query 
   projectQuery('annotation-queues.item', projectId, (project) => {
     const where = sql`queue_id = ${param('String', queueId)} AND id = ${param('String', itemId)}`
     const items = liveItems(project, where, { alias: 'i', final: true })
-    return sql`SELECT ${columns}, 'unstarted', '', 0 ${items} LIMIT 1 ${asNumbers}`
+    return sql`SELECT ${itemAlone.select} FROM (SELECT ${columns} ${items} LIMIT 1) ${asNumbers}`
   })
 
+export async function readItem(
+  store: Pick<Store, 'bytes'>,
+  queue: Queue,
+  itemId: string,
+  options: QueryOptions,
+): Promise<ItemRow | undefined> {
+  const [item] = await itemAlone.read(store, itemQuery(queue, itemId), options)
+  return item
+}
+
 export const shownItem = ({ projectId, queueId }: Queue, row: ItemRow): AnnotationQueueItem => {
-  const [id, call_id, startedUs, endedUs, call_op_name, call_trace_id, display_fields] = row
-  const [, , , , , , , addedUs, added_by, annotation_state, annotator_user_id, position] = row
-  const added = formatTimestamp(addedUs)
+  const added = formatTimestamp(row.addedUs)
   return {
-    id,
+    id: row.id,
     project_id: projectId,
     queue_id: queueId,
-    call_id,
-    call_started_at: formatTimestamp(startedUs),
-    call_ended_at: endedUs === 0 ? null : formatTimestamp(endedUs),
-    call_op_name,
-    call_trace_id,
-    display_fields,
-    annotation_state,
+    call_id: row.callId,
+    call_started_at: formatTimestamp(row.startedUs),
+    call_ended_at: row.endedUs === 0 ? null : formatTimestamp(row.endedUs),
+    call_op_name: row.opName,
+    call_trace_id: row.traceId,
+    display_fields: row.displayFields,
+    annotation_state: row.state,
     created_at: added,
     updated_at: added,
     deleted_at: null,
-    created_by: added_by,
-    added_by,
-    annotator_user_id,
-    position_in_queue: position === 0 ? null : position,
+    created_by: row.addedBy,
+    added_by: row.addedBy,
+    annotator_user_id: row.annotator,
+    position_in_queue: row.position === 0 ? null : row.position,
   }
 }
 
@@ -196,14 +234,11 @@ const batchesOf = (values: readonly string[]): string[][] =>
 
 /** Reads a long list of values batch by batch. */
 export async function inBatches<Row>(
-  store: Pick<Store, 'bytes'>,
   values: readonly string[],
-  query: (batch: string[]) => Query,
-  options: QueryOptions,
+  read: (batch: string[]) => Promise<Row[]>,
 ): Promise<Row[]> {
   const rows: Row[] = []
-  for (const batch of batchesOf(values))
-    for (const row of await readTuples<Row>(store, query(batch), options)) rows.push(row)
+  for (const batch of batchesOf(values)) for (const row of await read(batch)) rows.push(row)
   return rows
 }
 
@@ -231,6 +266,8 @@ export async function readCounts(
   queueIds: readonly string[],
   options: QueryOptions,
 ): Promise<Map<string, { total: number; completed: number }>> {
-  const rows = await inBatches<Counts>(store, queueIds, (batch) => itemCountsQuery(projectId, batch), options)
+  const rows = await inBatches(queueIds, (batch) =>
+    readTuples<Counts>(store, itemCountsQuery(projectId, batch), options),
+  )
   return new Map(rows.map(([queueId, total, completed]) => [queueId, { total, completed }]))
 }

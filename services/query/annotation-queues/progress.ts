@@ -12,7 +12,7 @@ import { type ProgressState, progressedRecord } from '../../events/annotation-qu
 import { projectQuery } from '../../events/project-query.ts'
 import { readTuples } from '../compact-rows.ts'
 import type { AnnotationQueueDeps } from './deps.ts'
-import { type ItemRow, itemQuery, shownItem } from './items.ts'
+import { readItem, shownItem } from './items.ts'
 
 /** The progress of one annotator with an item, since the accept timestamp. */
 type ProgressRow = [annotator: string, state: ProgressState, clock: string]
@@ -53,23 +53,19 @@ export function createProgressRoute({ store, log, clock, freshness, lock }: Anno
     const { params, caller, signal } = context
     const queueId = params.queue_id as string
     const itemId = params.item_id as string
-    const read = <Row>(query: Query) => readTuples<Row>(store, query, { signal })
     const headers = await freshness.wait(context, ['annotation_queues', 'calls'])
     // Neither the item nor a move that ends all moves may be missed.
     throwIfStale(headers)
-    const [item] = await read<ItemRow>(itemQuery({ projectId, queueId }, itemId))
+    const item = await readItem(store, { projectId, queueId }, itemId, { signal })
     if (item === undefined) throw fault(404, `Item ${itemId.slice(0, 100)} not found in this queue`)
-    const callId = item[1]
-    const all = (await read<ProgressRow>(progressQuery(projectId, queueId, callId))).map(
-      ([annotator, reached, at]): Progress => ({ annotator, state: reached, clock: BigInt(at) }),
-    )
+    const { callId } = item
+    const rows = await readTuples<ProgressRow>(store, progressQuery(projectId, queueId, callId), { signal })
+    const all = rows.map(([annotator, reached, at]): Progress => ({ annotator, state: reached, clock: BigInt(at) }))
     const own = all.find(({ annotator }) => annotator === caller.userId)
     const others = all.filter((one) => one !== own)
     const answer = (progress: readonly Progress[], more: Record<string, string> = {}): Reply => {
       const shown = latest(progress)
-      const row: ItemRow = [...item]
-      row[9] = shown?.state ?? 'unstarted'
-      row[10] = shown?.annotator ?? ''
+      const row = { ...item, state: shown?.state ?? 'unstarted', annotator: shown?.annotator ?? '' } as const
       return { json: { item: shownItem({ projectId, queueId }, row) }, headers: { ...headers, ...more } }
     }
     if (!moves(own?.state, state)) return answer(all)

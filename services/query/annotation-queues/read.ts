@@ -9,18 +9,28 @@ import { type Freshness, unlessStale } from '../../core/log/freshness.ts'
 import { param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
-import { asNumbers, readTuples } from '../compact-rows.ts'
+import { asNumbers, readTuples, rowReader } from '../compact-rows.ts'
 
 /** Times in microseconds. */
-type QueueRow = [
-  id: string,
-  name: string,
-  description: string,
-  scorerRefs: string[],
-  createdUs: number,
-  updatedUs: number,
-  createdBy: string,
-]
+type QueueRow = {
+  id: string
+  name: string
+  description: string
+  scorerRefs: string[]
+  createdUs: number
+  updatedUs: number
+  createdBy: string
+}
+
+const queueReader = rowReader<QueueRow>({
+  id: sql`queue_id AS id`,
+  name: sql`argMaxIf(text, clock, part = 'name') AS name`,
+  description: sql`argMaxIf(text, clock, part = 'description') AS description`,
+  scorerRefs: sql`argMaxIf(refs, clock, part = 'scorer_refs') AS scorer_refs`,
+  createdUs: sql`intDiv(maxIf(clock, part = 'created'), 1024) AS created_us`,
+  updatedUs: sql`intDiv(max(clock), 1024) AS updated_us`,
+  createdBy: sql`argMaxIf(user_id, clock, part = 'created') AS created_by`,
+})
 
 export type QueueSelection = {
   /** Condition on the queue's id. */
@@ -37,31 +47,24 @@ export const queuesQuery = (projectId: ProjectId, { where, having, order, limit,
   projectQuery(
     'annotation-queues.list',
     projectId,
-    (project) => sql`SELECT queue_id AS id, argMaxIf(text, clock, part = 'name') AS name,
-      argMaxIf(text, clock, part = 'description') AS description,
-      argMaxIf(refs, clock, part = 'scorer_refs') AS scorer_refs,
-      intDiv(maxIf(clock, part = 'created'), 1024) AS created_us, intDiv(max(clock), 1024) AS updated_us,
-      argMaxIf(user_id, clock, part = 'created') AS created_by
+    (project) => sql`SELECT ${queueReader.select}
     ${project.from('annotation_queues', { where })}
     GROUP BY queue_id HAVING created_us > 0 AND countIf(part = 'deleted') = 0 AND (${having})
     ORDER BY ${order} LIMIT ${param('UInt64', limit ?? Number.MAX_SAFE_INTEGER)} OFFSET ${param('UInt64', offset)}
     ${asNumbers}`,
   )
 
-const shown = (projectId: ProjectId, row: QueueRow): AnnotationQueue => {
-  const [id, name, description, scorer_refs, createdUs, updatedUs, created_by] = row
-  return {
-    id,
-    project_id: projectId,
-    name,
-    description,
-    scorer_refs,
-    created_at: formatTimestamp(createdUs),
-    created_by,
-    updated_at: formatTimestamp(updatedUs),
-    deleted_at: null,
-  }
-}
+const shown = (projectId: ProjectId, row: QueueRow): AnnotationQueue => ({
+  id: row.id,
+  project_id: projectId,
+  name: row.name,
+  description: row.description,
+  scorer_refs: row.scorerRefs,
+  created_at: formatTimestamp(row.createdUs),
+  created_by: row.createdBy,
+  updated_at: formatTimestamp(row.updatedUs),
+  deleted_at: null,
+})
 
 export async function readQueues(
   store: Pick<Store, 'bytes'>,
@@ -69,7 +72,7 @@ export async function readQueues(
   selection: QueueSelection,
   options: QueryOptions,
 ): Promise<AnnotationQueue[]> {
-  const queues = await readTuples<QueueRow>(store, queuesQuery(projectId, selection), options)
+  const queues = await queueReader.read(store, queuesQuery(projectId, selection), options)
   return queues.map((row) => shown(projectId, row))
 }
 

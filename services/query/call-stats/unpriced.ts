@@ -23,7 +23,8 @@ const asked = ['input_tokens', 'output_tokens'].map((metric) => ({
   percentiles: [],
 }))
 
-type Row = [bucket: number, model: string, points: number, input: number | null, output: number | null]
+/** Sums: input and output tokens. */
+type Row = [bucket: number, model: string, points: number, ...sums: (number | null)[]]
 
 function daysOf(text: string | null): number {
   const days = text === null || text === '' ? usualDays : Number(text)

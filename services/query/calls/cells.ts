@@ -10,7 +10,7 @@ import { compileCallsQuery } from './conditions/compile-query.ts'
 import { callFields, isDocument } from './conditions/fields.ts'
 import { callQueryTables, topicsOfQuery } from './conditions/joined-tables.ts'
 import type { Document } from './conditions/types.ts'
-import { type CallHeader, columnIndex, headerSelect } from './header.ts'
+import { type CallHeader, headerReader } from './header.ts'
 import { type CallDocuments, readPayloads } from './payloads.ts'
 import type { QueryStatsDeps } from './query-stats.ts'
 import { batchesOf } from './stream.ts'
@@ -59,22 +59,24 @@ function sourceOf(path: string, fields: ReturnType<typeof callFields>): Source {
 }
 
 /** The columns of a header by their names in the table. */
-function rowOf(header: CallHeader): Row {
-  const [id, trace_id, op_name, started_at, display_name, ended_at, exception, error_count, end_ver] = header
-  const [parent_id, thread_id, turn_id, user_id, run_id, run_step, run_step_end] = header.slice(columnIndex.parentId)
-  return {
-    id,
-    trace_id,
-    op_name,
-    started_at,
-    display_name,
-    ended_at,
-    exception,
-    error_count,
-    end_ver,
-    ...({ parent_id, thread_id, turn_id, user_id, run_id, run_step, run_step_end } as Record<string, string>),
-  }
-}
+const rowOf = (header: CallHeader): Row => ({
+  id: header.id,
+  trace_id: header.traceId,
+  op_name: header.opName,
+  started_at: header.startedUs,
+  display_name: header.displayName,
+  ended_at: header.endedUs,
+  exception: header.exception,
+  error_count: header.errorCount,
+  end_ver: header.hasEnd,
+  parent_id: header.parentId,
+  thread_id: header.threadId,
+  turn_id: header.turnId,
+  user_id: header.userId,
+  run_id: header.runId,
+  run_step: header.runStep,
+  run_step_end: header.runStepEnd,
+})
 
 export function createCellRoutes(deps: QueryStatsDeps): Route[] {
   const { store, freshness, cache } = deps
@@ -97,7 +99,7 @@ export function createCellRoutes(deps: QueryStatsDeps): Route[] {
         const headers = await freshness.wait(context, topicsOfQuery(query))
         const documents = [...new Set(sources.flatMap((source) => source.documents))]
         const reader = { store, projectId, query, options: { signal }, cache }
-        const page = { select: headerSelect(null, documents.length > 0), limit: null, offset: 0 }
+        const page = { columns: headerReader(null, documents.length > 0), limit: null, offset: 0 }
         const cells = new Map<string, (Cell | null)[]>()
         let looked = 0
         for await (const { rows, spread } of readPages(reader, page))
@@ -108,12 +110,12 @@ export function createCellRoutes(deps: QueryStatsDeps): Route[] {
               const of: (Cell | null)[] = []
               for (const source of sources) {
                 of.push(source.cell(row, payloads[n] ?? {}, input.max_chars))
-                looked += source.reads * header[columnIndex.bytes]
+                looked += source.reads * header.bytes
                 if (looked < turnBytes) continue
                 looked = 0
                 await turn()
               }
-              cells.set(header[columnIndex.id], of)
+              cells.set(header.id, of)
             }
           }
         // The keys are ids that clients chose: `__proto__` is one like others.

@@ -1,58 +1,68 @@
 // The call header: which columns of the table `calls` a page reads, and how its rows are read.
 import { join, type Sql, sql } from '../../core/store/sql.ts'
+import { type Columns, type RowReader, rowReader } from '../compact-rows.ts'
+import { type PayloadPlace, payloadPlace } from './payloads.ts'
 
-/** One row of a page of call headers, in the order of `headerSelect`; times in microseconds, '' = null, endedUs 0 = running. */
-export type CallHeader = [
-  id: string,
-  traceId: string,
-  opName: string,
-  startedUs: number,
-  displayName: string,
-  endedUs: number,
-  exception: string,
-  errorCount: number,
-  hasEnd: 0 | 1,
-  outputUs: number,
-  bytes: number,
-  parentId: string,
-  threadId: string,
-  turnId: string,
-  userId: string,
-  runId: string,
-  runStep: string,
-  runStepEnd: string,
-]
+/** One row of a page of call headers; times in microseconds, '' = null, endedUs 0 = running. */
+export type CallHeader = PayloadPlace & {
+  traceId: string
+  opName: string
+  displayName: string
+  endedUs: number
+  exception: string
+  errorCount: number
+  bytes: number
+  parentId: string
+  threadId: string
+  turnId: string
+  userId: string
+  runId: string
+  runStep: string
+  runStepEnd: string
+}
 
-/** Indexes of the columns of a call header that are read by number. */
-export const columnIndex = { id: 0, traceId: 1, startedUs: 3, hasEnd: 8, outputUs: 9, bytes: 10, parentId: 11 } as const
+const columns: Columns<CallHeader> = {
+  ...payloadPlace,
+  traceId: sql`c.trace_id`,
+  opName: sql`c.op_name`,
+  displayName: sql`c.display_name`,
+  endedUs: sql`toUnixTimestamp64Micro(c.ended_at)`,
+  exception: sql`c.exception`,
+  errorCount: sql`c.error_count`,
+  bytes: sql`c.start_bytes + c.end_bytes`,
+  parentId: sql`c.parent_id`,
+  threadId: sql`c.thread_id`,
+  turnId: sql`c.turn_id`,
+  userId: sql`c.user_id`,
+  runId: sql`c.run_id`,
+  runStep: sql`if(c.run_step < 0, '', toString(c.run_step))`,
+  runStepEnd: sql`if(c.run_step_end < 0, '', toString(c.run_step_end))`,
+}
 
-/** Columns of the header that are read only when they are requested, by their neutral wire name. */
-const optional: readonly (readonly [name: string, sql: Sql])[] = [
-  ['parent_id', sql`c.parent_id`],
-  ['thread_id', sql`c.thread_id`],
-  ['turn_id', sql`c.turn_id`],
-  ['user_id', sql`c.user_id`],
-  ['run_id', sql`c.run_id`],
-  ['run_step', sql`if(c.run_step < 0, '', toString(c.run_step))`],
-  ['run_step_end', sql`if(c.run_step_end < 0, '', toString(c.run_step_end))`],
-]
+/** Neutral wire names of the columns that are read only when they are requested. */
+const wireNames: Partial<Record<string, string>> = {
+  parentId: 'parent_id',
+  threadId: 'thread_id',
+  turnId: 'turn_id',
+  userId: 'user_id',
+  runId: 'run_id',
+  runStep: 'run_step',
+  runStepEnd: 'run_step_end',
+} satisfies Partial<Record<keyof CallHeader, string>>
+/** Columns that tell when the output came and how large the payloads are. */
+const ofPayload: ReadonlySet<string> = new Set<keyof CallHeader>(['outputUs', 'bytes'])
 
-const always = sql`c.id, c.trace_id, c.op_name, toUnixTimestamp64Micro(c.started_at), c.display_name,
-  toUnixTimestamp64Micro(c.ended_at), c.exception, c.error_count, c.end_ver > 0`
-
-/** Time and size of the payloads. */
-const payloadLocation = sql`toUnixTimestamp64Micro(c.output_at), c.start_bytes + c.end_bytes`
+const reader = rowReader<CallHeader>(columns)
 
 /**
- * Select list of a call header. Every column costs a file: those that are not requested are read as '' and 0.
- * `requested` null = all.
+ * Reads call headers. Every column costs a file: those that are not requested are read as '' and 0.
+ * @param requested names of columns; null = all
  */
-export const headerSelect = (requested: ReadonlySet<string> | null, needsPayload: boolean): Sql =>
-  join(
-    [
-      always,
-      needsPayload ? payloadLocation : sql`0, 0`,
-      ...optional.map(([name, column]) => (requested === null || requested.has(name) ? column : sql`''`)),
-    ],
-    ', ',
-  )
+export function headerReader(requested: ReadonlySet<string> | null, needsPayload: boolean): RowReader<CallHeader> {
+  const columnOf = ([name, column]: [name: string, column: Sql]): Sql => {
+    if (ofPayload.has(name)) return needsPayload ? column : sql`0`
+    const wireName = wireNames[name]
+    return requested === null || wireName === undefined || requested.has(wireName) ? column : sql`''`
+  }
+  return { ...reader, select: join(Object.entries(columns).map(columnOf), ', ') }
+}

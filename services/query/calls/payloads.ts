@@ -8,11 +8,29 @@ import { rowBinary } from '../../core/store/row-binary.ts'
 import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
-import { allOf, everything, type Index, instants, rangeConditions, timeConditions } from './access/scope.ts'
+import type { Columns } from '../compact-rows.ts'
+import {
+  allOf,
+  type CallKey,
+  everything,
+  type Index,
+  instants,
+  rangeConditions,
+  timeConditions,
+} from './access/scope.ts'
 import { type Side, sideOf } from './conditions/conditions.ts'
 import type { Document } from './conditions/types.ts'
-import { type CallHeader, columnIndex } from './header.ts'
 import { documentSql } from './span-dump.ts'
+
+/** A call with the places of its payloads. */
+export type PayloadPlace = CallKey & { hasEnd: 0 | 1; outputUs: number }
+
+export const payloadPlace: Columns<PayloadPlace> = {
+  id: sql`c.id`,
+  startedUs: sql`toUnixTimestamp64Micro(c.started_at)`,
+  hasEnd: sql`c.end_ver > 0`,
+  outputUs: sql`toUnixTimestamp64Micro(c.output_at)`,
+}
 
 /**
  * The columns of a payload that are read: its documents, and values that follow from them for a bill (costs/billed.ts),
@@ -40,7 +58,7 @@ const fewRows = 64
 
 export const payloadQuery = (
   projectId: ProjectId,
-  rows: readonly CallHeader[],
+  rows: readonly PayloadPlace[],
   documents: readonly PayloadColumn[],
   spread: Spread,
 ): Query =>
@@ -48,8 +66,8 @@ export const payloadQuery = (
     const sides = new Set(documents.map(sideOfColumn))
     const times = new Set<number>()
     for (const row of rows) {
-      if (sides.has('start')) times.add(row[columnIndex.startedUs])
-      if (sides.has('end') && row[columnIndex.hasEnd]) times.add(row[columnIndex.outputUs])
+      if (sides.has('start')) times.add(row.startedUs)
+      if (sides.has('end') && row.hasEnd) times.add(row.outputUs)
     }
     const list = [...times]
     const id = sql`id`
@@ -59,7 +77,7 @@ export const payloadQuery = (
         : sql`at IN ${instants(list)}`,
       sql`${id} IN ${param(
         'Array(String)',
-        rows.map((row) => row[columnIndex.id]),
+        rows.map((row) => row.id),
       )}`,
     ]
     if (sides.size === 1) conditions.push(sides.has('start') ? sql`part != 'end'` : sql`part != 'start'`)
@@ -147,7 +165,7 @@ const sharing: readonly Document[] = ['attributes', 'inputs', 'output']
 export async function readPayloads(
   store: Pick<Store, 'bytes'>,
   projectId: ProjectId,
-  rows: readonly CallHeader[],
+  rows: readonly PayloadPlace[],
   documents: readonly PayloadColumn[],
   spread: Spread,
   options: QueryOptions,
@@ -157,15 +175,15 @@ export async function readPayloads(
   const found: Found = { start: new Map(), end: new Map() }
   const fromUs = payloadsFromUs(projectId)
   const sides = new Set(documents.map(sideOfColumn))
-  const read = async (wanted: readonly CallHeader[]) => {
+  const read = async (wanted: readonly PayloadPlace[]) => {
     const query = payloadQuery(projectId, wanted, documents, spread)
     decode(await store.bytes(query, 'RowBinary', options), documents.length, found)
   }
-  const startOf = (row: CallHeader) => found.start.get(keyOf(row[columnIndex.startedUs], row[columnIndex.id]))
-  const endOf = (row: CallHeader) => found.end.get(keyOf(row[columnIndex.outputUs], row[columnIndex.id]))
-  const isMissing = (row: CallHeader): boolean =>
-    (sides.has('start') && !startOf(row) && row[columnIndex.startedUs] >= fromUs) ||
-    (sides.has('end') && row[columnIndex.hasEnd] === 1 && !endOf(row) && row[columnIndex.outputUs] >= fromUs)
+  const startOf = (row: PayloadPlace) => found.start.get(keyOf(row.startedUs, row.id))
+  const endOf = (row: PayloadPlace) => found.end.get(keyOf(row.outputUs, row.id))
+  const isMissing = (row: PayloadPlace): boolean =>
+    (sides.has('start') && !startOf(row) && row.startedUs >= fromUs) ||
+    (sides.has('end') && row.hasEnd === 1 && !endOf(row) && row.outputUs >= fromUs)
 
   if (early) decode(early, documents.length, found)
   const wanted = early || fromUs > 0 ? rows.filter(isMissing) : rows
@@ -175,10 +193,10 @@ export async function readPayloads(
     await new Promise((resolve) => setTimeout(resolve, retryAfterMs))
     await read(missing)
     const first = missing.find(isMissing)
-    if (first) throw retryLater(503, `The payload of call ${first[columnIndex.id]} is not readable yet`)
+    if (first) throw retryLater(503, `The payload of call ${first.id} is not readable yet`)
   }
   const spanAt = documents.indexOf('otel_dump')
-  const isCut = (row: CallHeader): boolean => spanAt !== -1 && hasReferences(startOf(row)?.texts[spanAt] ?? nothing)
+  const isCut = (row: PayloadPlace): boolean => spanAt !== -1 && hasReferences(startOf(row)?.texts[spanAt] ?? nothing)
   const cut = rows.filter(isCut)
   if (cut.length > 0 && !sharing.every((document) => documents.includes(document))) {
     // Few ask for a raw span without the rest of its call: the rest is read for these alone.
@@ -190,7 +208,7 @@ export async function readPayloads(
   }
   return rows.map((row) => {
     const start = startOf(row)
-    const end = row[columnIndex.hasEnd] === 1 ? endOf(row) : undefined
+    const end = row.hasEnd === 1 ? endOf(row) : undefined
     const payload: CallDocuments = {}
     for (const [n, document] of documents.entries()) {
       let text = (sideOfColumn(document) === 'start' ? start : end)?.texts[n]

@@ -3,7 +3,6 @@ import type { ProjectId } from '../../core/ids.ts'
 import type { QueryOptions, Store } from '../../core/store/store.ts'
 import type { CountCache } from './access/counts.ts'
 import type { CompiledCallsQuery } from './conditions/types.ts'
-import type { CallHeader } from './header.ts'
 import type { Spread } from './payloads.ts'
 
 export type CallReader = {
@@ -17,4 +16,4 @@ export type CallReader = {
 }
 
 /** Light rows in the order of the answer. */
-export type Page = { rows: CallHeader[]; spread: Spread }
+export type Page<Row> = { rows: Row[]; spread: Spread }

@@ -4,7 +4,7 @@ import { concat, lineBuffers, type Piece } from '../../core/memory/buffer-pool.t
 import type { CostsOfCall } from '../costs/call-costs.ts'
 import { latencyMs } from './conditions/fields.ts'
 import type { Document } from './conditions/types.ts'
-import { type CallHeader, columnIndex } from './header.ts'
+import type { CallHeader } from './header.ts'
 import { mayHoldKey, membersOf, membersText } from './json-members.ts'
 import type { CallDocuments } from './payloads.ts'
 
@@ -53,7 +53,7 @@ const weaveKey: ReadonlySet<string> = new Set(['weave'])
 const spanKey: ReadonlySet<string> = new Set(['otel_span'])
 
 function weaveMembers(row: CallHeader): string {
-  const [, , opName, startedUs, displayName, endedUs, exception, errorCount, hasEnd] = row
+  const { opName, startedUs, displayName, endedUs, exception, errorCount, hasEnd } = row
   const status = `"status":"${statusOf(hasEnd, exception, errorCount)}"`
   const latency = hasEnd ? `,"latency_ms":${latencyMs(startedUs, endedUs)}` : ''
   const name =
@@ -82,11 +82,11 @@ function replacedBy({ costs, feedback }: RecordShape): ReadonlySet<string> {
 function writeSummary(shape: RecordShape, row: CallHeader, payload: CallDocuments, out: Piece[]): void {
   const stored = payload.summary
   const { costs: costsOf, feedback: feedbackOf } = shape
-  const costs = costsOf ? costsOf(payload, row[columnIndex.startedUs]) : null
-  const feedback = feedbackOf && (feedbackOf.get(row[columnIndex.id]) ?? '[]')
+  const costs = costsOf ? costsOf(payload, row.startedUs) : null
+  const feedback = feedbackOf && (feedbackOf.get(row.id) ?? '[]')
   const own =
     weaveMembers(row) +
-    (row[columnIndex.startedUs] < shape.payloadsFromUs ? ',"payloads_expired":true' : '') +
+    (row.startedUs < shape.payloadsFromUs ? ',"payloads_expired":true' : '') +
     (costs === null ? '' : `,"costs":${costs}`) +
     (feedback === null ? '' : `,"feedback":${feedback}`)
   const head = stored && opened(stored)
@@ -138,24 +138,23 @@ function maskingText({ mask_start: start, mask_end: end }: CallDocuments): strin
 export function writeRecord(shape: RecordShape, row: CallHeader, payload: CallDocuments, out: Piece[]): void {
   const { columns, prefix } = shape
   const shows = (name: string): boolean => columns === null || columns.has(name)
-  const [id, traceId, opName, startedUs, displayName, endedUs, exception, , hasEnd, , bytes] = row
-  const [, , , , , , , , , , , parentId, threadId, turnId, userId, runId, runStep, runStepEnd] = row
+  const { traceId, displayName, exception, hasEnd, parentId, userId } = row
   const summaryShown = shows('summary')
   const also = (name: string): boolean => summaryShown || shows(name)
   const username = shape.usernames && userId !== '' ? `"${prefix}_username":${quoted(userId)},` : ''
   const isOrphan = shape.areRoots && parentId !== ''
   const total = shape.totalSizes && (isOrphan || parentId === '') ? (shape.totalSizes.get(traceId) ?? 0) : 'null'
   out.push(
-    `{"id":${quoted(id)},"project_id":${quoted(shape.projectId)},"op_name":${quoted(opName)},` +
+    `{"id":${quoted(row.id)},"project_id":${quoted(shape.projectId)},"op_name":${quoted(row.opName)},` +
       `"display_name":${also('display_name') ? orNull(displayName) : 'null'},"trace_id":${quoted(traceId)},` +
       `"parent_id":${shows('parent_id') ? orNull(parentId) : 'null'},` +
-      `"thread_id":${orNull(threadId)},"turn_id":${orNull(turnId)},` +
-      `"started_at":"${formatTimestamp(startedUs)}",` +
-      `"ended_at":${hasEnd && also('ended_at') ? `"${formatTimestamp(endedUs)}"` : 'null'},` +
+      `"thread_id":${orNull(row.threadId)},"turn_id":${orNull(row.turnId)},` +
+      `"started_at":"${formatTimestamp(row.startedUs)}",` +
+      `"ended_at":${hasEnd && also('ended_at') ? `"${formatTimestamp(row.endedUs)}"` : 'null'},` +
       `"exception":${also('exception') ? orNull(exception) : 'null'},` +
-      `"${prefix}_user_id":${orNull(userId)},${username}"${prefix}_run_id":${orNull(runId)},` +
-      `"${prefix}_run_step":${runStep || 'null'},"${prefix}_run_step_end":${runStepEnd || 'null'},` +
-      `"deleted_at":null,"expire_at":null,"storage_size_bytes":${shape.storageSize ? bytes : 'null'},` +
+      `"${prefix}_user_id":${orNull(userId)},${username}"${prefix}_run_id":${orNull(row.runId)},` +
+      `"${prefix}_run_step":${row.runStep || 'null'},"${prefix}_run_step_end":${row.runStepEnd || 'null'},` +
+      `"deleted_at":null,"expire_at":null,"storage_size_bytes":${shape.storageSize ? row.bytes : 'null'},` +
       `"total_storage_size_bytes":${total},"attributes":`,
   )
   writeAttributes(payload.attributes, payload.otel_dump, out)

@@ -35,7 +35,7 @@ import {
 } from './conditions/joined-tables.ts'
 import type { CompiledCallsQuery } from './conditions/types.ts'
 import { createExpansion } from './expand.ts'
-import { headerSelect } from './header.ts'
+import { headerReader } from './header.ts'
 import { payloadsFromUs, readPartsAtStart, readPayloads } from './payloads.ts'
 import { createQueryStatsRoutes } from './query-stats.ts'
 import { documentsForColumns, type RecordShape, writeRecord } from './record.ts'
@@ -103,11 +103,14 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
     const documents = [...documentsForColumns(columns), ...(input.include_costs ? billedColumns : [])]
     const areRoots = query.facts.rootsOnly
     const readsParent = columns !== null && (areRoots || input.include_total_storage_size)
-    const select = headerSelect(
+    const header = headerReader(
       readsParent ? new Set([...columns, 'parent_id']) : columns,
       documents.length > 0 || input.include_storage_size,
     )
-    const pages = readPages({ store, projectId, query, options, cache, words: deps.words }, { select, limit, offset })
+    const pages = readPages(
+      { store, projectId, query, options, cache, words: deps.words },
+      { columns: header, limit, offset },
+    )
     const shape: RecordShape = {
       projectId,
       prefix: wirePrefix,
@@ -152,7 +155,7 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
         const documents = [...documentsForColumns(null), ...(input.include_costs ? billedColumns : [])]
         const index = indexOf(query.facts)
         const [row, early] = await Promise.all([
-          readCall({ store, projectId, query, options, cache }, headerSelect(null, true)),
+          readCall({ store, projectId, query, options, cache }, headerReader(null, true)),
           index && readPartsAtStart(store, projectId, index, documents, options),
         ])
         if (row === null) return { json: { call: null }, headers }

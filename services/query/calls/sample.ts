@@ -1,8 +1,8 @@
 // The latest calls that match a query, as far as values of them are looked up: where they and their ends lie.
-import { type Sql, sql } from '../../core/store/sql.ts'
+import { rowReader } from '../compact-rows.ts'
 import { readPages } from './access/read-calls.ts'
 import type { CallKey } from './access/scope.ts'
-import { columnIndex } from './header.ts'
+import { type PayloadPlace, payloadPlace } from './payloads.ts'
 import type { CallReader } from './reader.ts'
 
 /** Calls of a sample. */
@@ -16,20 +16,16 @@ export type Sample = {
   endUs: number[]
 }
 
-/** A call header with all but the keys left out. */
-const select: Sql = sql`c.id, '', '', toUnixTimestamp64Micro(c.started_at), '', 0, '', 0, c.end_ver > 0,
-  toUnixTimestamp64Micro(c.output_at)`
+const columns = rowReader<PayloadPlace>(payloadPlace)
 
 /** @param reader whose query is in descending order of start time */
 export async function readSample(reader: CallReader): Promise<Sample> {
   const sample: Sample = { calls: [], endUs: [] }
-  const page = { select, limit: sampledCalls, offset: 0, rows: statementRows }
+  const page = { columns, limit: sampledCalls, offset: 0, rows: statementRows }
   for await (const { rows } of readPages(reader, page))
-    for (const row of rows) {
-      const startedUs = row[columnIndex.startedUs]
-      sample.calls.push({ startedUs, id: row[columnIndex.id] })
-      if (row[columnIndex.hasEnd] && row[columnIndex.outputUs] !== startedUs)
-        sample.endUs.push(row[columnIndex.outputUs])
+    for (const { startedUs, id, hasEnd, outputUs } of rows) {
+      sample.calls.push({ startedUs, id })
+      if (hasEnd && outputUs !== startedUs) sample.endUs.push(outputUs)
     }
   return sample
 }

@@ -6,7 +6,7 @@ import type { QueryOptions, Store } from '../../core/store/store.ts'
 import { readFeedbackOfCalls } from '../feedback/of-calls.ts'
 import { isTooLarge } from '../list-rows.ts'
 import type { RefExpansion } from './expand.ts'
-import { type CallHeader, columnIndex } from './header.ts'
+import type { CallHeader } from './header.ts'
 import { type CallDocuments, type PayloadColumn, readPayloads, type Spread } from './payloads.ts'
 import type { Page } from './reader.ts'
 import { type RecordShape, writeLines } from './record.ts'
@@ -33,8 +33,6 @@ export type Lines = {
   options: QueryOptions
 }
 
-const idOf = (row: CallHeader): string => row[columnIndex.id]
-
 /** Cuts rows into batches that are read at once. */
 export function* batchesOf(rows: readonly CallHeader[], maxRowsOf: () => number): Generator<CallHeader[]> {
   let start = 0
@@ -43,7 +41,7 @@ export function* batchesOf(rows: readonly CallHeader[], maxRowsOf: () => number)
     let end = start
     let bytes = 0
     while (end < rows.length && end - start < most) {
-      bytes += (rows[end] as CallHeader)[columnIndex.bytes]
+      bytes += (rows[end] as CallHeader).bytes
       if (bytes > batchBytes && end > start) break
       end++
     }
@@ -84,7 +82,7 @@ async function* written(
 }
 
 /** One chunk of whole lines per batch; the next batch is read while the last one is written out. */
-export async function* recordLines(pages: AsyncIterable<Page>, lines: Lines): AsyncGenerator<Buffer> {
+export async function* recordLines(pages: AsyncIterable<Page<CallHeader>>, lines: Lines): AsyncGenerator<Buffer> {
   const { store, projectId, documents, shape, expansion, options } = lines
   let isFirst = true
   let most = (lines.isLong ? firstRows : maxRows) / 4
@@ -96,7 +94,14 @@ export async function* recordLines(pages: AsyncIterable<Page>, lines: Lines): As
     const [payloads, totalSizes, feedback] = await Promise.all([
       readPayloads(store, projectId, rows, documents, spread, options),
       lines.totalSize ? readTraceSizes({ store, options }, projectId, rows, shape.areRoots) : null,
-      lines.feedback ? readFeedbackOfCalls({ store, options }, projectId, rows.map(idOf), shape.prefix) : null,
+      lines.feedback
+        ? readFeedbackOfCalls(
+            { store, options },
+            projectId,
+            rows.map(({ id }) => id),
+            shape.prefix,
+          )
+        : null,
     ])
     return { shape: { ...shape, totalSizes, feedback }, rows, payloads }
   }

@@ -7,7 +7,7 @@ import { projectQuery } from '../../events/project-query.ts'
 import { readTuples } from '../compact-rows.ts'
 import { allOf, everything, type Scope, scopeConditions } from './access/scope.ts'
 import { type CallConditions, callConditions } from './conditions/conditions.ts'
-import { type CallHeader, columnIndex } from './header.ts'
+import type { CallHeader } from './header.ts'
 
 type Source = { store: Pick<Store, 'bytes'>; options: QueryOptions }
 
@@ -30,12 +30,12 @@ export const traceSizesQuery = (projectId: ProjectId, traceIds: string[]): Query
 export async function readTraceSizes(
   source: Source,
   projectId: ProjectId,
-  rows: readonly CallHeader[],
+  rows: readonly Pick<CallHeader, 'traceId' | 'parentId'>[],
   areRoots = false,
 ): Promise<Map<string, number>> {
-  const roots = areRoots ? rows : rows.filter((row) => row[columnIndex.parentId] === '')
+  const roots = areRoots ? rows : rows.filter(({ parentId }) => parentId === '')
   if (roots.length === 0) return new Map()
-  const query = traceSizesQuery(projectId, [...new Set(roots.map((row) => row[columnIndex.traceId]))])
+  const query = traceSizesQuery(projectId, [...new Set(roots.map(({ traceId }) => traceId))])
   const sizes = await readTuples<[string, string]>(source.store, query, source.options)
   return new Map(sizes.map(([id, bytes]) => [id, Number(bytes)]))
 }

@@ -27,7 +27,8 @@ export const nothingBilled: Billed = {
 /** The columns of a call that `billedOf` needs. */
 export const billedColumns = ['billed_usage', 'counts_cached'] as const satisfies readonly Document[]
 
-type Entry = [model: string, ...counts: [number, number, number, number, number, number]]
+/** Counts are in the order of `Billed`. */
+type Entry = [model: string, ...counts: number[]]
 
 /** Billed tokens by model; models that are not there have nothing beside their counts. */
 export function billedOf({
@@ -37,7 +38,7 @@ export function billedOf({
   if (text === undefined) return none
   const entries = JSON.parse(text.toString('utf8')) as Entry[]
   return new Map(
-    entries.map(([model, inside, apart, cacheRead, cacheWrite, cacheWrite1h, moreOutput]) => [
+    entries.map(([model, inside = 0, apart = 0, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, moreOutput = 0]) => [
       model,
       { inside, apart: countsCached ? 0 : apart, cacheRead, cacheWrite, cacheWrite1h, moreOutput },
     ]),

@@ -11,7 +11,7 @@ import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { createCountCache } from '../calls/access/counts.ts'
 import { readCall } from '../calls/access/read-calls.ts'
 import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
-import { columnIndex, headerSelect } from '../calls/header.ts'
+import { headerReader } from '../calls/header.ts'
 import { readPayloads } from '../calls/payloads.ts'
 import { type Billed, billedColumns, billedOf, nothingBilled } from './billed.ts'
 import { type ReportedUsage, reportedUsage, tokensOf } from './call-costs.ts'
@@ -166,14 +166,14 @@ export function createCostExplainer(deps: { store: Pick<Store, 'bytes' | 'rows'>
       const projectId = named === null ? await projectOf(callId, options) : parseProjectId(named)
       const query = compileCallsQuery({ filter: { call_ids: [callId] }, projectId })
       const reader = { store, projectId, query, options, cache: createCountCache() }
-      const row = await readCall(reader, headerSelect(null, true))
+      const row = await readCall(reader, headerReader(null, true))
       if (row === null) throw fault(404, `Call ${callId} not found in ${projectId}`)
       const [[payload = {}], book] = await Promise.all([
         readPayloads(store, projectId, [row], ['summary', ...billedColumns], 'scattered', options),
         prices.of(projectId, options),
       ])
       const usage = payload.summary ? reportedUsage(payload.summary) : null
-      const startedUs = row[columnIndex.startedUs]
+      const { startedUs } = row
       const { counts_cached: counted, ...uncounted } = payload
       const billed = billedOf(uncounted)
       const billOf = (model: string): Bill => ({
@@ -186,7 +186,7 @@ export function createCostExplainer(deps: { store: Pick<Store, 'bytes' | 'rows'>
       return {
         project_id: projectId,
         call_id: callId,
-        op_name: row[2],
+        op_name: row.opName,
         started_at: formatTimestamp(startedUs),
         models,
         total: models.reduce((sum, { total }) => sum + total, 0),

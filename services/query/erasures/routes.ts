@@ -22,7 +22,7 @@ import { readPages } from '../calls/access/read-calls.ts'
 import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
 import { callQueryTables, joinedTables, topicsOfQuery } from '../calls/conditions/joined-tables.ts'
 import { type DeleteCallsDeps, deleteCallTrees } from '../calls/delete-call-trees.ts'
-import { headerSelect } from '../calls/header.ts'
+import { headerReader } from '../calls/header.ts'
 import { createRecordDeletion } from '../logs/delete-records.ts'
 import { filterCondition, logTables, named, ofTraces, type RecordCondition } from '../logs/records.ts'
 import { receiptOfRow } from './receipts.ts'
@@ -84,8 +84,8 @@ export function createErasureRoutes(deps: ErasureRouteDeps): Route[] {
     if (input.call_ids !== undefined) return [...new Set(input.call_ids.map(storedId))]
     const reader = { store, projectId, query, options: { pool: 'export', signal } as const, cache }
     const ids: string[] = []
-    const page = { select: headerSelect(new Set(), false), limit: maxCalls + 1, offset: 0 }
-    for await (const { rows } of readPages(reader, page)) for (const [id] of rows) ids.push(id)
+    const page = { columns: headerReader(new Set(), false), limit: maxCalls + 1, offset: 0 }
+    for await (const { rows } of readPages(reader, page)) for (const { id } of rows) ids.push(id)
     if (ids.length > maxCalls) throw tooLarge()
     return ids
   }

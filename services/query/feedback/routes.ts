@@ -17,6 +17,7 @@ import type { Log } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
 import type { Store } from '../../core/store/store.ts'
 import { purgedRecord } from '../../events/feedback.ts'
+import { compactRows } from '../compact-rows.ts'
 import { erasureHeader, type RequestErasure } from '../erasures/request.ts'
 import { listReply } from '../list-reply.ts'
 import { type KeyedList, listBounds, listRows } from '../list-rows.ts'
@@ -28,6 +29,7 @@ import { feedbackOrder, feedbackRowText, shownMembers } from './select.ts'
 import {
   feedbackCountQuery,
   feedbackItemsQuery,
+  feedbackKeys,
   feedbackKeysQuery,
   feedbackPageQuery,
   presentQuery,
@@ -88,6 +90,8 @@ export function createFeedbackReadRoutes(deps: FeedbackReadDeps, requestErasure:
           whole: feedbackPageQuery(projectId, where, { ...bounds, members, order }),
           keys: (slice) => feedbackKeysQuery(projectId, where, { ...slice, order }),
           of: (ids) => feedbackItemsQuery(projectId, ids, members),
+          rows: compactRows<unknown[]>,
+          keyRows: feedbackKeys.rows,
           keyOf: (row) => row.at(-1) as string,
         }
         let shown = 0

@@ -4,8 +4,8 @@ import type { ProjectId } from '../../core/ids.ts'
 import { join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
-import { asFewNumbers, asNumbers } from '../compact-rows.ts'
-import type { Bounds } from '../list-rows.ts'
+import { asFewNumbers, asNumbers, rowReader } from '../compact-rows.ts'
+import type { Bounds, ListKey } from '../list-rows.ts'
 import type { ShownMember } from './select.ts'
 
 /** A condition on `feedback` under the alias `f`. */
@@ -37,12 +37,17 @@ export const feedbackPageQuery = (
     ORDER BY ${page.order} ${within(page)} ${asFewNumbers}`
   })
 
+/** Sort values are computed before the rows are sorted: the values themselves are not sorted with them. */
+export const feedbackKeys = rowReader<ListKey>({
+  key: sql`f.id`,
+  sizeBytes: sql`byteSize(f.payload, f.scorer_tags, f.scorer_tag_reasons, f.scorer_rating_reasons) AS size`,
+})
+
 /** Ids of a page and the bytes of their rows. */
 export const feedbackKeysQuery = (projectId: ProjectId, where: Where, page: Bounds & { order: Sql }): Query =>
   projectQuery('feedback.keys', projectId, (project) => {
     const from = project.from('feedback', { alias: 'f', final: true, where: where(project) })
-    // Sort values are computed before the rows are sorted: the values themselves are not sorted with them.
-    return sql`SELECT f.id, byteSize(f.payload, f.scorer_tags, f.scorer_tag_reasons, f.scorer_rating_reasons) AS size ${from}
+    return sql`SELECT ${feedbackKeys.select} ${from}
     ORDER BY ${page.order}, size ${within(page)} ${asNumbers}`
   })
 

@@ -26,7 +26,7 @@ export function createRecordDeletion({ store, log, clock }: DeleteRecordsDeps): 
     async find(projectId, where, signal) {
       const found: LogKey[] = []
       for await (const page of keys({ projectId, where, signal }, undefined, { signal, pool: 'export' })) {
-        for (const [key] of page) found.push(logKeyOf(key))
+        for (const { key } of page) found.push(logKeyOf(key))
         if (found.length > maxRecords) throw tooLarge()
       }
       return found

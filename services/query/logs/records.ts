@@ -8,7 +8,8 @@ import { promptEventNames, turnAttributes, turnIdOfSaid } from '../../events/gen
 import type { LogKey } from '../../events/logs.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import { type RecordNames, recordNames } from '../../events/record-names.ts'
-import { ifSmall, type KeyedList } from '../list-rows.ts'
+import { rowReader } from '../compact-rows.ts'
+import { ifSmall, type KeyedList, type ListKey } from '../list-rows.ts'
 import type { RecordIds } from './hidden.ts'
 
 /** Whatever a statement on shown records reads. */
@@ -17,38 +18,55 @@ export const logTables = ['logs', 'logs_by_span', 'logs_deleted', 'calls_deleted
 /** Greater than each severity number of OpenTelemetry. */
 const beyondSeverities = 25
 
-/** A row in the order of `columns`; times are nanoseconds as text. */
-export type RecordRow = [
-  key: string,
-  at: string,
-  id: string,
-  observed: string,
-  traceId: string,
-  spanId: string,
-  severity: number,
-  severityText: string,
-  eventName: string,
-  body: string,
-  isBodyJson: number,
-  attributes: Record<string, string>,
-  jsonKeys: string[],
-  resource: Record<string, string>,
-  scope: Record<string, string>,
-]
+/** Times are nanoseconds as text. */
+export type RecordRow = {
+  key: string
+  at: string
+  id: string
+  observed: string
+  traceId: string
+  spanId: string
+  severity: number
+  severityText: string
+  eventName: string
+  body: string
+  isBodyJson: number
+  attributes: Record<string, string>
+  jsonKeys: string[]
+  resource: Record<string, string>
+  scope: Record<string, string>
+}
 
 const atNs = sql`toString(toUnixTimestamp64Nano(at))`
 const key = sql`concat(${atNs}, '_', id)`
-const columns = sql`${key} AS key, ${atNs} AS at_ns, id, toString(toUnixTimestamp64Nano(observed_at)) AS observed_ns,
-  trace_id, span_id, severity, severity_text, event_name, body, body_json, attributes, json_keys, resource, scope`
+const recordReader = rowReader<RecordRow>({
+  key: sql`${key} AS key`,
+  at: sql`${atNs} AS at_ns`,
+  id: sql`id`,
+  observed: sql`toString(toUnixTimestamp64Nano(observed_at)) AS observed_ns`,
+  traceId: sql`trace_id`,
+  spanId: sql`span_id`,
+  severity: sql`severity`,
+  severityText: sql`severity_text`,
+  eventName: sql`event_name`,
+  body: sql`body`,
+  isBodyJson: sql`body_json`,
+  attributes: sql`attributes`,
+  jsonKeys: sql`json_keys`,
+  resource: sql`resource`,
+  scope: sql`scope`,
+})
 
-/**
- * Columns that identify the call of a record, beside its key and bytes: `said` only of prompts, whose calls have their
- * own ids.
- */
-const keyColumns = sql`${key} AS key, length(body) + length(toString(attributes)) + 2000 AS bytes, trace_id, span_id,
-  if(event_name IN ${param('Array(String)', promptEventNames)},
-    arrayMap(name -> attributes[name], ${param('Array(String)', turnAttributes)}), []) AS said`
-export type RecordKey = [key: string, sizeBytes: number, traceId: string, spanId: string, said: string[]]
+/** What identifies the call of a record: `said` only of prompts, whose calls have their own ids. */
+export type RecordKey = ListKey & { traceId: string; spanId: string; said: string[] }
+export const recordKeys = rowReader<RecordKey>({
+  key: sql`${key} AS key`,
+  sizeBytes: sql`length(body) + length(toString(attributes)) + 2000 AS bytes`,
+  traceId: sql`trace_id`,
+  spanId: sql`span_id`,
+  said: sql`if(event_name IN ${param('Array(String)', promptEventNames)},
+    arrayMap(name -> attributes[name], ${param('Array(String)', turnAttributes)}), []) AS said`,
+})
 
 /** Latest time in nanoseconds that still fits into 64 bits: the year 2255. */
 const latestUs = 9e15
@@ -76,7 +94,7 @@ export function throwUnlessKey(after: string): void {
 
 export const logKeyOf = (found: string): LogKey => ({ id: keyId(found), at: found.slice(0, found.indexOf('_')) })
 
-export function recordIdsOf([key, , traceId, spanId, said]: RecordKey): RecordIds {
+export function recordIdsOf({ key, traceId, spanId, said }: RecordKey): RecordIds {
   const id = keyId(key)
   return { id, callId: turnIdOfSaid(said) || id, traceId, spanId }
 }
@@ -128,22 +146,24 @@ export const named =
   }
 
 /** All versions of a record say the same, and stand side by side: reading one of each ends as soon as there are enough. */
-export function logList(projectId: ProjectId, where: RecordCondition, limit: number): KeyedList<RecordRow> {
+export function logList(projectId: ProjectId, where: RecordCondition, limit: number): KeyedList<RecordRow, RecordKey> {
   const page = (select: Sql, rows: number, offset: number, settings = sql``) =>
     projectQuery('logs.query', projectId, (project) => {
       return sql`SELECT ${select} ${project.from('logs', { where: where(project) })}
         ORDER BY at, id LIMIT 1 BY at, id LIMIT ${param('UInt64', rows)} OFFSET ${param('UInt64', offset)} ${settings}`
     })
   return {
-    whole: page(columns, limit, 0, ifSmall),
-    keys: ({ limit: rows, offset }) => page(keyColumns, rows ?? limit, offset),
+    whole: page(recordReader.select, limit, 0, ifSmall),
+    keys: ({ limit: rows, offset }) => page(recordKeys.select, rows ?? limit, offset),
     of: (keys) =>
       projectQuery('logs.of-keys', projectId, (project) => {
         const sorted = [...keys].sort((a, b) => a.length - b.length || (a < b ? -1 : 1))
         const where = sql`at >= ${keyTime(sorted[0] as string)} AND at <= ${keyTime(sorted.at(-1) as string)}
           AND id IN ${param('Array(String)', keys.map(keyId))}`
-        return sql`SELECT ${columns} ${project.from('logs', { where })} LIMIT 1 BY at, id`
+        return sql`SELECT ${recordReader.select} ${project.from('logs', { where })} LIMIT 1 BY at, id`
       }),
-    keyOf: (row) => row[0],
+    rows: recordReader.rows,
+    keyRows: recordKeys.rows,
+    keyOf: ({ key }) => key,
   }
 }

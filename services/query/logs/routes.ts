@@ -23,28 +23,21 @@ function membersText(texts: Record<string, string>, jsonKeys: readonly string[] 
 }
 
 function lineOf(row: RecordRow): string {
-  const [cursor, at, id, observed, traceId, spanId, severity, severityText, eventName, body, isBodyJson] = row
-  const [attributes, jsonKeys, resource, scope] = row.slice(11) as [
-    Record<string, string>,
-    string[],
-    Record<string, string>,
-    Record<string, string>,
-  ]
   const head = JSON.stringify({
-    id,
-    time: formatTimestamp(Math.floor(Number(at.slice(0, -3)))),
-    time_unix_nano: at,
-    observed_time_unix_nano: observed === '0' ? null : observed,
-    trace_id: traceId || null,
-    span_id: spanId || null,
-    severity_number: severity,
-    severity_text: severityText,
-    event_name: eventName || null,
+    id: row.id,
+    time: formatTimestamp(Math.floor(Number(row.at.slice(0, -3)))),
+    time_unix_nano: row.at,
+    observed_time_unix_nano: row.observed === '0' ? null : row.observed,
+    trace_id: row.traceId || null,
+    span_id: row.spanId || null,
+    severity_number: row.severity,
+    severity_text: row.severityText,
+    event_name: row.eventName || null,
   })
-  const shown = isBodyJson === 1 ? body : JSON.stringify(body)
+  const body = row.isBodyJson === 1 ? row.body : JSON.stringify(row.body)
   return (
-    `${head.slice(0, -1)},"body":${shown},"attributes":${membersText(attributes, jsonKeys)}` +
-    `,"resource":${membersText(resource)},"scope":${membersText(scope)},"cursor":${JSON.stringify(cursor)}}\n`
+    `${head.slice(0, -1)},"body":${body},"attributes":${membersText(row.attributes, row.jsonKeys)}` +
+    `,"resource":${membersText(row.resource)},"scope":${membersText(row.scope)},"cursor":${JSON.stringify(row.key)}}\n`
   )
 }
 

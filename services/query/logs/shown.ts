@@ -7,7 +7,15 @@ import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { readTuples } from '../compact-rows.ts'
 import { listRows, rowsOfKeys } from '../list-rows.ts'
 import { anyDeletedQuery, type HiddenRow, hiddenBy, hiddenQuery } from './hidden.ts'
-import { behind, logList, type RecordCondition, type RecordKey, type RecordRow, recordIdsOf } from './records.ts'
+import {
+  behind,
+  logList,
+  type RecordCondition,
+  type RecordKey,
+  type RecordRow,
+  recordIdsOf,
+  recordKeys,
+} from './records.ts'
 
 /** Records that one statement asks about. */
 const mostKeys = 5_000
@@ -44,14 +52,14 @@ export function createShownRecords(store: Pick<Store, 'bytes'>): ShownRecords {
   ): AsyncGenerator<RecordKey[]> {
     let after = where
     for (let limit = Math.min(firstPage, mostKeys); ; limit = Math.min(limit * growth, mostKeys)) {
-      const page = await read<RecordKey>(logList(projectId, after, limit).keys({ limit, offset: 0 }), options)
+      const page = await recordKeys.read(store, logList(projectId, after, limit).keys({ limit, offset: 0 }), options)
       const last = page.at(-1)
       if (last === undefined) return
       const isHidden = hiddenBy(await read<HiddenRow>(hiddenQuery(projectId, page.map(recordIdsOf)), options))
       const some = page.filter((key) => !isHidden(recordIdsOf(key)))
       if (some.length > 0) yield some
       if (page.length < limit) return
-      after = behind(where, last[0])
+      after = behind(where, last.key)
     }
   }
 

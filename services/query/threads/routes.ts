@@ -7,10 +7,10 @@ import { type Reply, type Route, type RouteContext, route } from '../../core/htt
 import type { ProjectId } from '../../core/ids.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
 import { join, param, type Sql, sql } from '../../core/store/sql.ts'
-import type { Query, Store } from '../../core/store/store.ts'
+import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import { allOf, instant } from '../calls/access/scope.ts'
-import { readTuples } from '../compact-rows.ts'
+import { asNumbers, readTuples, rowReader } from '../compact-rows.ts'
 import { linesType } from '../list-reply.ts'
 import { listBounds } from '../list-rows.ts'
 import { distinctTerms } from '../sort-terms.ts'
@@ -65,21 +65,41 @@ const innerTurns = (page: ThreadsPage, project: ProjectScope): Sql => {
   })}`
 }
 
+/** Times in microseconds, durations in milliseconds. */
+type ThreadRow = {
+  thread: string
+  turns: number
+  startUs: number
+  lastUs: number
+  firstTurn: string
+  lastTurn: string
+  p50: number | null
+  p99: number | null
+}
+
+const duration = sql`greatest(0, ended - started)`
+const threadReader = rowReader<ThreadRow>({
+  thread: sql`thread`,
+  turns: sql`toUInt32(count()) AS turn_count`,
+  startUs: sql`min(started) AS start_us`,
+  lastUs: sql`maxIf(ended, ended != 0) AS last_us`,
+  firstTurn: sql`argMin(id, started)`,
+  lastTurn: sql`argMaxIf(id, ended, ended != 0)`,
+  p50: sql`quantileExactInclusiveIf(0.5)(${duration}, ended != 0) / 1000 AS p50`,
+  p99: sql`quantileExactInclusiveIf(0.99)(${duration}, ended != 0) / 1000 AS p99`,
+})
+
 /** Threads over rows of `id`, `started`, `ended` (0 = running) and `thread`, one row per turn. */
 const grouped = (page: ThreadsPage, turns: Sql): Sql => {
   const terms = page.sort.map(
     ({ column, direction }) => sql`${column} ${direction === 'asc' ? sql`ASC` : sql`DESC`} NULLS LAST`,
   )
   const limit = page.limit === null ? 2 ** 53 - 1 : page.limit
-  return sql`SELECT thread, toUInt32(count()) AS turn_count, toString(min(started)) AS start_text,
-      toString(maxIf(ended, ended != 0)) AS last_text, argMin(id, started), argMaxIf(id, ended, ended != 0),
-      quantileExactInclusiveIf(0.5)(greatest(0, ended - started), ended != 0) / 1000 AS p50,
-      quantileExactInclusiveIf(0.99)(greatest(0, ended - started), ended != 0) / 1000 AS p99,
-      min(started) AS start_us, maxIf(ended, ended != 0) AS last_us
+  return sql`SELECT ${threadReader.select}
     FROM (${turns})
     GROUP BY thread HAVING countIf(ended != 0) > 0
     ORDER BY ${join([...terms, sql`thread ASC`], ', ')}
-    LIMIT ${param('UInt64', limit)} OFFSET ${param('UInt64', page.offset)}`
+    LIMIT ${param('UInt64', limit)} OFFSET ${param('UInt64', page.offset)} ${asNumbers}`
 }
 
 /** Threads of turns that never changed their thread: the table's own versions are enough. */
@@ -135,18 +155,16 @@ export const finishedThreadsQuery = (page: ThreadsPage): Query =>
     )
   })
 
-type ThreadRow = [string, number, string, string, string, string, number | null, number | null]
-
-const lineOf = ([thread, turns, start, last, firstTurn, lastTurn, p50, p99]: ThreadRow): string =>
+const lineOf = (row: ThreadRow): string =>
   `${JSON.stringify({
-    thread_id: thread,
-    turn_count: turns,
-    start_time: formatTimestamp(Number(start)),
-    last_updated: formatTimestamp(Number(last)),
-    first_turn_id: firstTurn,
-    last_turn_id: lastTurn,
-    p50_turn_duration_ms: p50,
-    p99_turn_duration_ms: p99,
+    thread_id: row.thread,
+    turn_count: row.turns,
+    start_time: formatTimestamp(row.startUs),
+    last_updated: formatTimestamp(row.lastUs),
+    first_turn_id: row.firstTurn,
+    last_turn_id: row.lastTurn,
+    p50_turn_duration_ms: row.p50,
+    p99_turn_duration_ms: row.p99,
   })}\n`
 
 const linesPerChunk = 500
@@ -176,14 +194,14 @@ function sortOf(terms: ThreadsQueryRequest['sort_by']): ThreadsPage['sort'] {
   })
 }
 
-type Read = <Row>(query: Query) => Promise<Row[]>
+type Source = { store: Pick<Store, 'bytes'>; options: QueryOptions }
 
-async function find(read: Read, page: ThreadsPage): Promise<ThreadRow[]> {
+async function find({ store, options }: Source, page: ThreadsPage): Promise<ThreadRow[]> {
   const [threads, [changed]] = await Promise.all([
-    read<ThreadRow>(threadsQuery(page)),
-    read<[number]>(changedThreadsQuery(page)),
+    threadReader.read(store, threadsQuery(page), options),
+    readTuples<[number]>(store, changedThreadsQuery(page), options),
   ])
-  return changed?.[0] === 1 ? read(finishedThreadsQuery(page)) : threads
+  return changed?.[0] === 1 ? threadReader.read(store, finishedThreadsQuery(page), options) : threads
 }
 
 /** Longer pages are not worth two looks. */
@@ -199,18 +217,19 @@ const isLatest = ({ limit, offset }: ThreadsPage, { sort_by }: ThreadsQueryReque
     (sort_by.length === 1 && sort_by[0]?.field === 'last_updated' && sort_by[0].direction === 'desc'))
 
 /** The latest threads: candidates by their bounds, and as many of them as are certainly later than all others. */
-async function findLatest(read: Read, page: ThreadsPage): Promise<ThreadRow[]> {
+async function findLatest(source: Source, page: ThreadsPage): Promise<ThreadRow[]> {
   const wanted = page.offset + (page.limit as number)
   for (let count = wanted + 10; count <= maxCandidates; count *= 8) {
-    const bounds = await read<[thread: string, bound: string]>(latestThreadsQuery(page, count + 1))
+    const latest = latestThreadsQuery(page, count + 1)
+    const bounds = await readTuples<[thread: string, bound: string]>(source.store, latest, source.options)
     const others = bounds[count]
     const threadIds = bounds.slice(0, count).map(([thread]) => thread)
     if (threadIds.length === 0) return []
-    const rows = await find(read, { ...page, threadIds, limit: null, offset: 0 })
-    const certain = others ? rows.filter(([, , , last]) => Number(last) > Number(others[1])) : rows
+    const rows = await find(source, { ...page, threadIds, limit: null, offset: 0 })
+    const certain = others ? rows.filter(({ lastUs }) => lastUs > Number(others[1])) : rows
     if (!others || certain.length >= wanted) return certain.slice(page.offset, wanted)
   }
-  return find(read, page)
+  return find(source, page)
 }
 
 export function createThreadRoutes({ store, freshness }: ThreadDeps): Route[] {
@@ -226,8 +245,8 @@ export function createThreadRoutes({ store, freshness }: ThreadDeps): Route[] {
       ...listBounds(input),
     }
     const headers = await freshness.wait(context, ['calls'])
-    const read = <Row>(query: Query) => readTuples<Row>(store, query, { signal })
-    const rows = page.limit === 0 ? [] : await (isLatest(page, input) ? findLatest : find)(read, page)
+    const source = { store, options: { signal } }
+    const rows = page.limit === 0 ? [] : await (isLatest(page, input) ? findLatest : find)(source, page)
     return { lines: chunks(rows), contentType: linesType(context.header('accept'), 'application/x-ndjson'), headers }
   }
 

@@ -7,13 +7,15 @@ import type { Query } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
 import { readPages } from '../calls/access/read-calls.ts'
 import { allOf, everything, type Index, timeConditions } from '../calls/access/scope.ts'
+import type { PayloadPlace } from '../calls/payloads.ts'
 import type { CallReader } from '../calls/reader.ts'
 import { plainName } from '../calls/record.ts'
+import { rowReader } from '../compact-rows.ts'
 import type { Billed } from '../costs/billed.ts'
 import type { PriceBook } from '../costs/prices.ts'
 import { feedbackEverOnRefs } from '../feedback/condition.ts'
 import { addCosts, type CostsOf, costsBy, type Usage, type UsageColumns, usageOf } from '../usage/entries.ts'
-import { billedOfRows, usageSelect } from '../usage/load.ts'
+import { billedOfRows, billedRowColumns } from '../usage/load.ts'
 import type { Span } from './columns.ts'
 import { sumsOf } from './counted.ts'
 import { spanKindsQuery } from './span-kinds.ts'
@@ -25,22 +27,33 @@ const rowsBetweenTurns = 10_000
 /** Longer messages are cut: an overview shows no more of them. */
 const maxError = param('UInt32', 300)
 
-/** The columns of usage first: bills are made from rows of that form. */
-const select = sql`${usageSelect}, c.op_name, c.display_name,
-  toUnixTimestamp64Micro(c.ended_at), substringUTF8(c.exception, 1, ${maxError}), c.error_count, c.user_id, c.thread_id,
-  c.turn_id, c.start_bytes + c.end_bytes`
+type TreeRow = PayloadPlace &
+  UsageColumns & {
+    parentId: string
+    op: string
+    displayName: string
+    endedUs: number
+    exception: string
+    errorCount: number
+    user: string
+    thread: string
+    turn: string
+    size: number
+  }
 
-type UsageRow = [
-  ...[id: string, traceId: string, parentId: string, startedUs: number, version: string, 0, '', 0],
-  ...[hasEnd: 0 | 1, outputUs: number],
-  ...usage: UsageColumns,
-]
-type SpanColumns = [
-  ...[op: string, displayName: string, endedUs: number, exception: string, errorCount: number],
-  ...[user: string, thread: string, turn: string, size: number],
-]
-type TreeRow = [...UsageRow, ...SpanColumns]
-const usageRowColumns = 17
+const treeReader = rowReader<TreeRow>({
+  ...billedRowColumns,
+  parentId: sql`c.parent_id`,
+  op: sql`c.op_name`,
+  displayName: sql`c.display_name`,
+  endedUs: sql`toUnixTimestamp64Micro(c.ended_at)`,
+  exception: sql`substringUTF8(c.exception, 1, ${maxError})`,
+  errorCount: sql`c.error_count`,
+  user: sql`c.user_id`,
+  thread: sql`c.thread_id`,
+  turn: sql`c.turn_id`,
+  size: sql`c.start_bytes + c.end_bytes`,
+})
 
 /** Feedback of the calls of a trace: their refs, with counts. */
 export const feedbackCountsQuery = (projectId: ProjectId, index: Index): Query =>
@@ -75,12 +88,8 @@ const copyOf = (usage: Usage): Usage => new Map([...usage].map(([model, entry]) 
 type Bill = { billed: ReadonlyMap<string, Billed>; book: PriceBook; costsOf: CostsOf }
 
 function spanOf(row: TreeRow, { billed, book, costsOf }: Bill): Omit<Span, 'kind' | 'feedback'> {
-  const [id, , parentId, startedUs, , , , , hasEnd, , models, requests, input, output, total, cacheRead, write] = row
-  const [op, displayName, endedUs, exception, errorCount, user, thread, turnId, size] = row.slice(
-    usageRowColumns,
-  ) as SpanColumns
-  const columns = [models, requests, input, output, total, cacheRead, write] as const
-  const usage = usageOf(columns, billed)
+  const { id, parentId, op, user, thread, turn, size, models, startedUs, exception } = row
+  const usage = usageOf(row, billed)
   const hasPrice = models.some((model) => book.at(model, startedUs) !== null)
   const reported = usage && { usage: copyOf(usage), startedUs, hasPrice, costsOf }
   if (usage) addCosts(usage, startedUs, costsOf)
@@ -88,19 +97,19 @@ function spanOf(row: TreeRow, { billed, book, costsOf }: Bill): Omit<Span, 'kind
     id,
     parentId,
     op,
-    name: displayName || plainName(op),
+    name: row.displayName || plainName(op),
     user,
     thread,
-    turn: turnId,
+    turn,
     size,
     model: models.join(', '),
     ...(usage ? sumsOf(usage, hasPrice) : noUsage),
     reported,
     error: exception.trimStart().split('\n', 1)[0] ?? '',
     startedUs,
-    endedUs: hasEnd ? endedUs : null,
+    endedUs: row.hasEnd ? row.endedUs : null,
     hasFailed: exception !== '',
-    hasFailedBelow: errorCount > 0,
+    hasFailedBelow: row.errorCount > 0,
   }
 }
 
@@ -115,7 +124,7 @@ export async function* loadSpans(
 ): AsyncGenerator<Span[]> {
   const { store, projectId, options } = reader
   const read = (query: Query) => store.bytes(query, 'RowBinary', options)
-  const pages = readPages(reader, { select, limit, offset: 0, rows: statementRows })
+  const pages = readPages(reader, { columns: treeReader, limit, offset: 0, rows: statementRows })
   // Until they are awaited a failure must not count as unhandled.
   prices.catch(() => {})
   // The first page tells whether the work begins anew in a thread: what else is read would be read twice.
@@ -132,7 +141,7 @@ export async function* loadSpans(
   while (!page.done) {
     const next = pages.next()
     next.catch(() => {})
-    const rows = page.value.rows as unknown as TreeRow[]
+    const { rows } = page.value
     const billed = await billedOfRows(reader, page.value)
     const [kinds, feedback, book] = await others
     const costsOf = costsBy(book)
@@ -141,8 +150,8 @@ export async function* loadSpans(
         const found = { billed: billed[from + n] ?? new Map(), costsOf, book }
         return {
           ...spanOf(row, found),
-          kind: kinds.get(`${row[3]} ${row[0]}`) ?? '',
-          feedback: feedback.get(row[0]) ?? 0,
+          kind: kinds.get(`${row.startedUs} ${row.id}`) ?? '',
+          feedback: feedback.get(row.id) ?? 0,
         }
       })
       await turn()

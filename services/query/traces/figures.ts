@@ -3,7 +3,7 @@
 import type { TraceFigures } from '../../../schemas/traces.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import type { ProjectId } from '../../core/ids.ts'
-import { param, type Sql, sql } from '../../core/store/sql.ts'
+import { join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
 import { billedMetrics } from '../call-stats/metrics.ts'
@@ -11,7 +11,7 @@ import { isRootOrSpan, livePoints, type Series } from '../call-stats/series.ts'
 import { allOf, everything, isRoot, type Scope } from '../calls/access/scope.ts'
 import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
 import { callConditions, conditionsOf } from '../calls/conditions/conditions.ts'
-import { asNumbers, readTuples } from '../compact-rows.ts'
+import { asNumbers, rowReader } from '../compact-rows.ts'
 import { type Billed, nothingBilled } from '../costs/billed.ts'
 import { type PriceBook, totalsOf } from '../costs/prices.ts'
 
@@ -73,23 +73,66 @@ const ofTraces = (projectId: ProjectId, ids: readonly string[]) => ({
   query: compileCallsQuery({ projectId, filter: { trace_ids: [...ids] } }),
 })
 
-/**
- * Rows: trace, calls, errors, calls that run, first start and last end in us, ids of roots, whether these stand for one that
- * never came, start times of calls with usage.
- */
+type FigureRow = {
+  trace: string
+  spans: number
+  errors: number
+  running: number
+  begunUs: number
+  endUs: number
+  /** Ids, the earliest first. */
+  roots: string[]
+  /** Whether the roots stand for one that never came. */
+  isOrphan: 0 | 1
+  /** Start times of calls with usage. */
+  reportedUs: number[]
+}
+
+const figureReader = rowReader<FigureRow>({
+  trace: sql`c.trace_id`,
+  spans: sql`count()`,
+  errors: sql`countIf(c.exception != '')`,
+  running: sql`countIf(c.end_ver = 0)`,
+  begunUs: sql`min(${startedUs})`,
+  endUs: sql`max(${lastUs})`,
+  roots: sql`arraySlice(arrayMap(root -> root.2, arraySort(roots)), 1, ${param('UInt32', maxRoots)})`,
+  isOrphan: sql`countIf(c.parent_id = '') = 0 AND notEmpty(roots)`,
+  reportedUs: sql`groupUniqArrayIf(${startedUs}, notEmpty(c.usage_model))`,
+})
+
+/** Figures of some traces, from their calls. */
 export const figuresQuery = (projectId: ProjectId, ids: readonly string[]): Query =>
   projectQuery('traces.figures', projectId, (project) => {
     const { scope, query } = ofTraces(projectId, ids)
     const where = allOf(callConditions(project, scope, conditionsOf(query)))
-    const roots = sql`groupArrayIf((c.started_at, c.id), ${isRoot(project)})`
-    return sql`SELECT c.trace_id, count(), countIf(c.exception != ''), countIf(c.end_ver = 0), min(${startedUs}), max(${lastUs}),
-      arraySlice(arrayMap(root -> root.2, arraySort(${roots})), 1, ${param('UInt32', maxRoots)}),
-      countIf(c.parent_id = '') = 0 AND notEmpty(${roots}), groupUniqArrayIf(${startedUs}, notEmpty(c.usage_model))
+    return sql`WITH groupArrayIf((c.started_at, c.id), ${isRoot(project)}) AS roots
+    SELECT ${figureReader.select}
     ${project.from('calls', { alias: 'c', final: true, where })} GROUP BY c.trace_id ${asNumbers}`
   })
 
+type UsageRow = {
+  trace: string
+  /** Whether it is that of roots and spans. */
+  isTop: 0 | 1
+  model: string
+  /** From when on the price of the model holds. */
+  pricedUs: number
+  totalTokens: number
+  /** Those that costs are made of. */
+  sums: number[]
+}
+
+const usageReader = rowReader<UsageRow>({
+  trace: sql`trace`,
+  isTop: sql`is_top`,
+  model: sql`toString(point.1) AS model`,
+  pricedUs: sql`priced_at`,
+  totalTokens: sql`sum(${totalOfPoint})`,
+  sums: sql`sumForEach([${join(costSums, ', ')}])`,
+})
+
 /**
- * Rows: trace, whether of roots and spans, model, from when on its price holds, total tokens, sums that costs are made of.
+ * Usage of some traces by model and price.
  * @param times of calls with usage, null = there are too many
  */
 export const tracesUsageQuery = (
@@ -103,32 +146,19 @@ export const tracesUsageQuery = (
     const scope: Scope = times === null ? ofIds : { ...ofIds, index: null, times }
     const at = sql`roundDown(${startedUs}, ${param('Array(Int64)', [0, ...changesUs])})`
     const points = tracePoints(project, scope, { query, trace: sql`c.trace_id`, at, billed: true })
-    return sql`SELECT trace, is_top, toString(point.1) AS model, priced_at, sum(${totalOfPoint}), sumForEach([${costSums.reduce((a, b) => sql`${a}, ${b}`)}])
+    return sql`SELECT ${usageReader.select}
     FROM ${points} GROUP BY trace, is_top, model, priced_at ${asNumbers}`
   })
 
-type FigureRow = [
-  trace: string,
-  spans: number,
-  errors: number,
-  running: number,
-  begunUs: number,
-  lastUs: number,
-  roots: string[],
-  isOrphan: 0 | 1,
-  reportedUs: number[],
-]
-type UsageRow = [trace: string, isTop: 0 | 1, model: string, pricedUs: number, total: number, sums: number[]]
-
 function usageOf(rows: readonly UsageRow[], book: PriceBook) {
-  const tops = rows.filter(([, isTop]) => isTop)
+  const tops = rows.filter(({ isTop }) => isTop)
   const found = { input_tokens: 0, output_tokens: 0, total_tokens: 0, cost: null as number | null }
   const models = new Set<string>()
-  for (const [, , model, pricedUs, total, sums] of tops.length > 0 ? tops : rows) {
+  for (const { model, pricedUs, totalTokens, sums } of tops.length > 0 ? tops : rows) {
     models.add(model)
     found.input_tokens += sums[0] ?? 0
     found.output_tokens += sums[1] ?? 0
-    found.total_tokens += total
+    found.total_tokens += totalTokens
     const cost = costOf(book, model, pricedUs, sums)
     if (cost !== null) found.cost = (found.cost ?? 0) + cost
   }
@@ -144,18 +174,19 @@ export async function readFigures(
 ): Promise<TraceFigures[]> {
   if (ids.length === 0) return []
   const { store, projectId, options } = source
-  const read = <Row>(query: Query) => readTuples<Row>(store, query, options)
-  const figures = await read<FigureRow>(figuresQuery(projectId, ids))
-  const times = [...new Set(figures.flatMap(([, , , , , , , , reportedUs]) => reportedUs))]
+  const figures = await figureReader.read(store, figuresQuery(projectId, ids), options)
+  const times = [...new Set(figures.flatMap(({ reportedUs }) => reportedUs))]
   const named = times.length > maxTimes ? null : times
   const usage =
-    times.length === 0 ? [] : await read<UsageRow>(tracesUsageQuery(projectId, ids, named, book.changesUs()))
-  const figuresOf = new Map(figures.map((row) => [row[0], row]))
-  const usageBy = Map.groupBy(usage, ([trace]) => trace)
+    times.length === 0
+      ? []
+      : await usageReader.read(store, tracesUsageQuery(projectId, ids, named, book.changesUs()), options)
+  const figuresOf = new Map(figures.map((row) => [row.trace, row]))
+  const usageBy = Map.groupBy(usage, ({ trace }) => trace)
   return [...new Set(ids)].flatMap((id): TraceFigures[] => {
     const row = figuresOf.get(id)
     if (row === undefined) return []
-    const [, spans, errors, running, begunUs, endUs, roots, isOrphan] = row
+    const { spans, errors, running, begunUs, endUs, roots, isOrphan } = row
     const { models, ...tokens } = usageOf(usageBy.get(id) ?? [], book)
     return [
       {

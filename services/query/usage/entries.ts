@@ -13,15 +13,15 @@ export type Entry = number[]
 export type Usage = Map<string, Entry>
 
 /** Usage columns of a call, one element per model; tokens as reported, both spellings added. */
-export type UsageColumns = readonly [
-  models: string[],
-  requests: number[],
-  input: number[],
-  output: number[],
-  total: number[],
-  cacheRead: number[],
-  cacheWrite: number[],
-]
+export type UsageColumns = {
+  models: string[]
+  requests: number[]
+  input: number[]
+  output: number[]
+  total: number[]
+  cacheRead: number[]
+  cacheWrite: number[]
+}
 
 const reported = 6
 const billedNumbers = Object.keys(nothingBilled) as (keyof Billed)[]
@@ -45,7 +45,7 @@ export const costsBy =
  * @param billed what costs are made of; null = no costs are asked for
  */
 export function usageOf(columns: UsageColumns, billed: ReadonlyMap<string, Billed> | null): Usage | null {
-  const [models, requests, input, output, total, cacheRead, cacheWrite] = columns
+  const { models, requests, input, output, total, cacheRead, cacheWrite } = columns
   if (models.length === 0) return null
   const usage: Usage = new Map()
   for (const [n, model] of models.entries()) {

@@ -7,10 +7,9 @@ import type { Query } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
 import { readPages } from '../calls/access/read-calls.ts'
 import { allOf, everything, instants, scopeConditions } from '../calls/access/scope.ts'
-import type { CallHeader } from '../calls/header.ts'
-import { readPayloads } from '../calls/payloads.ts'
+import { type PayloadPlace, payloadPlace, readPayloads } from '../calls/payloads.ts'
 import type { CallReader, Page } from '../calls/reader.ts'
-import { readTuples } from '../compact-rows.ts'
+import { type Columns, readTuples, rowReader } from '../compact-rows.ts'
 import { type Billed, billedColumns, billedOf } from '../costs/billed.ts'
 import { type UsageColumns, usageOf } from './entries.ts'
 import type { UsageBudget, UsageCall } from './rollup.ts'
@@ -22,41 +21,42 @@ const statementRows = 20_000
 /** Most (call, model) pairs that are held at once: a chain of calls with a model each has as many as its square. */
 const maxEntries = 400_000
 
-/** Select list of a usage row; what pages and payloads look for stands where a light row has it. */
-export const usageSelect = sql`c.id, c.trace_id, c.parent_id, toUnixTimestamp64Micro(c.started_at), toString(c.version), 0, '', 0,
-  c.end_ver > 0, toUnixTimestamp64Micro(c.output_at), c.usage_model, c.usage_requests, c.usage_input, c.usage_output,
-  c.usage_total, c.usage_cache_read, c.usage_cache_write`
+/** Columns of calls that tell what is billed of them. */
+export const billedRowColumns: Columns<PayloadPlace & UsageColumns> = {
+  ...payloadPlace,
+  models: sql`c.usage_model`,
+  requests: sql`c.usage_requests`,
+  input: sql`c.usage_input`,
+  output: sql`c.usage_output`,
+  total: sql`c.usage_total`,
+  cacheRead: sql`c.usage_cache_read`,
+  cacheWrite: sql`c.usage_cache_write`,
+}
 
-type UsageRow = [
-  id: string,
-  traceId: string,
-  parentId: string,
-  startedUs: number,
-  version: string,
-  unused: 0,
-  unused: '',
-  unused: 0,
-  hasEnd: 0 | 1,
-  outputUs: number,
-  ...usage: UsageColumns,
-]
-const usageModels = 10
+type UsageRow = PayloadPlace & UsageColumns & { traceId: string; parentId: string; version: string }
+const usageReader = rowReader<UsageRow>({
+  ...billedRowColumns,
+  traceId: sql`c.trace_id`,
+  parentId: sql`c.parent_id`,
+  version: sql`toString(c.version)`,
+})
 /** Rows whose payloads are looked at in one statement. */
 const payloadRows = 2_000
 
 /** The billed tokens of the rows of a page, in their order. */
-export async function billedOfRows(reader: CallReader, { rows, spread }: Page): Promise<ReadonlyMap<string, Billed>[]> {
+export async function billedOfRows(
+  reader: CallReader,
+  { rows, spread }: Page<PayloadPlace & UsageColumns>,
+): Promise<ReadonlyMap<string, Billed>[]> {
   const { store, projectId, options } = reader
-  const all = rows as unknown as UsageRow[]
-  const withUsage = all.filter((row) => (row[usageModels] as string[]).length > 0)
-  const found = new Map<UsageRow, ReadonlyMap<string, Billed>>()
+  const withUsage = rows.filter(({ models }) => models.length > 0)
+  const found = new Map<PayloadPlace, ReadonlyMap<string, Billed>>()
   for (let from = 0; from < withUsage.length; from += payloadRows) {
     const some = withUsage.slice(from, from + payloadRows)
-    const asked = some as unknown as CallHeader[]
-    const payloads = await readPayloads(store, projectId, asked, billedColumns, spread, options)
-    for (const [n, payload] of payloads.entries()) found.set(some[n] as UsageRow, billedOf(payload))
+    const payloads = await readPayloads(store, projectId, some, billedColumns, spread, options)
+    for (const [n, payload] of payloads.entries()) found.set(some[n] as PayloadPlace, billedOf(payload))
   }
-  return all.map((row) => found.get(row) ?? new Map())
+  return rows.map((row) => found.get(row) ?? new Map())
 }
 
 export function createUsageBudget(): UsageBudget {
@@ -85,14 +85,14 @@ export async function loadCalls(
     if (known === undefined) models.set(model, model)
     return known ?? model
   }
-  const page = { select: usageSelect, limit: Math.min(limit, maxCalls + 1), offset: 0, rows: statementRows }
+  const page = { columns: usageReader, limit: Math.min(limit, maxCalls + 1), offset: 0, rows: statementRows }
   for await (const read of readPages(reader, page)) {
     if (calls.length + read.rows.length > maxCalls) throw fault(400, `More than ${maxCalls} calls: lower the limit`)
     const billed = withCosts ? await billedOfRows(reader, read) : null
-    for (const [n, row] of (read.rows as unknown as UsageRow[]).entries()) {
-      const [id, traceId, parentId, startedUs, version, , , , hasEnd, , names, ...counts] = row
-      budget.add(names.length)
-      const usage = usageOf([names.map(shared), ...counts], billed?.[n] ?? null)
+    for (const [n, row] of read.rows.entries()) {
+      const { id, traceId, parentId, startedUs, version, hasEnd } = row
+      budget.add(row.models.length)
+      const usage = usageOf({ ...row, models: row.models.map(shared) }, billed?.[n] ?? null)
       calls.push({ id, traceId, parentId, startedUs, isRunning: hasEnd === 0, version, usage })
     }
   }

@@ -1,11 +1,9 @@
 // Reads the calls of a query: pages of call headers, a count, sizes. All of them follow the candidates of one access path.
 
-import type { Sql } from '../../../core/store/sql.ts'
 import type { Query } from '../../../core/store/store.ts'
-import { compactRows, onlyRow } from '../../compact-rows.ts'
+import { onlyRow, type RowReader, readCompact } from '../../compact-rows.ts'
 import { conditionsOf } from '../conditions/conditions.ts'
 import { createRefine, type Refined } from '../conditions/refine.ts'
-import { type CallHeader, columnIndex } from '../header.ts'
 import { countQuery, newestVersion, pageQuery, rowsQuery } from '../page.ts'
 import type { CallReader, Page } from '../reader.ts'
 import { totalSizeQuery } from '../trace-sizes.ts'
@@ -17,13 +15,8 @@ import { type CallKey, indexOf, rangeOf } from './scope.ts'
 /** A page taken from up to this many times more calls is read as a range. */
 const denseRatio = 20
 
-async function readRows(reader: CallReader, query: Query): Promise<CallHeader[]> {
-  return compactRows<CallHeader>(await reader.store.bytes(query, 'JSONCompactEachRow', reader.options))
-}
-
 async function readCount(reader: CallReader, query: Query): Promise<number> {
-  const answer = await reader.store.bytes(query, 'JSONCompactEachRow', reader.options)
-  return Number(onlyRow<[string]>(answer)[0])
+  return Number(onlyRow<[string]>(await readCompact(reader.store, query, reader.options))[0])
 }
 
 type Wanted = { limit: number | null; offset: number; rows?: number }
@@ -45,16 +38,17 @@ function searchOf(reader: CallReader, wanted: Wanted, isSorted = false): CallSea
 type Reading = SearchProgress & { left: number; skip: number }
 
 /** Pages of the calls of one scope that match. */
-async function* pagesWithin(
+async function* pagesWithin<Row extends CallKey>(
   { reader, order, rows: maxRows }: CallSearch,
   { scope, conditions }: Refined,
   reading: Reading,
-  page: { select: Sql; calls: number },
-): AsyncGenerator<Page> {
+  page: { columns: RowReader<Row>; calls: number },
+): AsyncGenerator<Page<Row>> {
   for (let after: CallKey | null = null; ; ) {
     const limit = Math.min(reading.left, maxRows)
-    const options = { select: page.select, order, after, limit, offset: reading.skip }
-    const rows = await readRows(reader, pageQuery('calls.page', scope, conditions, options))
+    const options = { select: page.columns.select, order, after, limit, offset: reading.skip }
+    const query = pageQuery('calls.page', scope, conditions, options)
+    const rows = await page.columns.read(reader.store, query, reader.options)
     const last = rows.at(-1)
     if (last === undefined) {
       // Only an offset that lies behind this scope needs to know how many calls of it match.
@@ -67,25 +61,32 @@ async function* pagesWithin(
     reading.left -= rows.length
     yield { rows, spread: page.calls <= denseRatio * rows.length ? 'dense' : 'scattered' }
     if (reading.left === 0 || rows.length < limit) return
-    after = { startedUs: last[columnIndex.startedUs], id: last[columnIndex.id] }
+    after = { startedUs: last.startedUs, id: last.id }
   }
 }
 
 /** The rows of some keys, in their order; calls that are gone by now are left out. */
-async function rowsByKey(reader: CallReader, keys: readonly CallKey[], select: Sql): Promise<CallHeader[]> {
-  const found = new Map<string, CallHeader>()
-  for (const row of await readRows(reader, rowsQuery(reader.projectId, keys, select)))
-    found.set(`${row[columnIndex.startedUs]} ${row[columnIndex.id]}`, row)
-  return keys.map(({ startedUs, id }) => found.get(`${startedUs} ${id}`)).filter((row) => row !== undefined)
+async function rowsByKey<Row extends CallKey>(
+  { store, projectId, options }: CallReader,
+  keys: readonly CallKey[],
+  columns: RowReader<Row>,
+): Promise<Row[]> {
+  const placeOf = ({ startedUs, id }: CallKey): string => `${startedUs} ${id}`
+  const rows = await columns.read(store, rowsQuery(projectId, keys, columns.select), options)
+  const found = new Map(rows.map((row) => [placeOf(row), row]))
+  return keys.map((key) => found.get(placeOf(key))).filter((row) => row !== undefined)
 }
 
 /**
  * Pages of a query. `limit` null = all. Errors of the query come with the first page.
  * @param page.rows most rows of one statement: narrow rows come faster in fewer statements
  */
-export async function* readPages(reader: CallReader, page: Wanted & { select: Sql }): AsyncGenerator<Page> {
+export async function* readPages<Row extends CallKey>(
+  reader: CallReader,
+  page: Wanted & { columns: RowReader<Row> },
+): AsyncGenerator<Page<Row>> {
   if (page.limit === 0) return
-  const { select, ...wanted } = page
+  const { columns, ...wanted } = page
   const { sort } = reader.query
   const isByTime = sort.startedAtOnly !== null || sort.orderBy() === null
   const search = searchOf(reader, wanted, !isByTime)
@@ -96,13 +97,13 @@ export async function* readPages(reader: CallReader, page: Wanted & { select: Sq
   for await (const candidates of path.candidates(reading)) {
     reading.hits = 0
     if ('keys' in candidates) {
-      const rows = await rowsByKey(reader, candidates.keys, select)
+      const rows = await rowsByKey(reader, candidates.keys, columns)
       if (rows.length > 0) yield { rows, spread: 'scattered' }
       continue
     }
     reading.skip -= candidates.skipped ?? 0
     const refined = await search.refine(candidates.scope)
-    if (refined !== null) yield* pagesWithin(search, refined, reading, { select, calls: candidates.calls })
+    if (refined !== null) yield* pagesWithin(search, refined, reading, { columns, calls: candidates.calls })
     if (reading.left === 0) return
   }
 }
@@ -141,11 +142,11 @@ async function addUp(
 }
 
 /** The call that a query by id finds: of several calls with one span id the one that was written last. */
-export async function readCall(reader: CallReader, select: Sql): Promise<CallHeader | null> {
-  const { projectId, query } = reader
+export async function readCall<Row>(reader: CallReader, columns: RowReader<Row>): Promise<Row | null> {
+  const { store, projectId, query, options } = reader
   if (query.facts.nothing) return null
   const scope = { projectId, range: rangeOf(query.facts), index: indexOf(query.facts), keys: null }
-  const page = { select, order: newestVersion, after: null, limit: 1, offset: 0 }
-  const [row] = await readRows(reader, pageQuery('calls.read', scope, conditionsOf(query), page))
+  const page = { select: columns.select, order: newestVersion, after: null, limit: 1, offset: 0 }
+  const [row] = await columns.read(store, pageQuery('calls.read', scope, conditionsOf(query), page), options)
   return row ?? null
 }
