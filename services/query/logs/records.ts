@@ -57,7 +57,7 @@ const recordReader = rowReader<RecordRow>({
   scope: sql`scope`,
 })
 
-/** What identifies the call of a record: `said` only of prompts, whose calls have their own ids. */
+/** Columns that identify the call of a record: `said` only of prompts, whose calls have their own ids. */
 export type RecordKey = ListKey & { traceId: string; spanId: string; said: string[] }
 export const recordKeys = rowReader<RecordKey>({
   key: sql`${key} AS key`,
