@@ -5,7 +5,7 @@ import { Fault } from '../../core/http/errors.ts'
 import { parseJson } from '../../core/http/json-check.ts'
 import { containerBytes, type DecodeBudget, measureJson, withoutDepth } from './budget.ts'
 import { createFields, field, isMembers, type JsonMembers, NeedsToken } from './json-fields.ts'
-import { createValues } from './json-values.ts'
+import { readAttributes, readValue } from './json-values.ts'
 import type { OtlpEvent, OtlpLink, OtlpLogRecord, OtlpResource, OtlpScoped, OtlpSpan } from './spans.ts'
 import {
   DecodeError,
@@ -32,7 +32,7 @@ const statusCodes = ['UNSET', 'OK', 'ERROR'].map((name) => `STATUS_CODE_${name}`
 function createDecoder(mayHoldSurrogates: boolean, isExact: boolean, budget: DecodeBudget) {
   const fields = createFields(mayHoldSurrogates, isExact)
   const { state, text, listOf, objectOf, uint32, enumOf, nanosText, nanos } = fields
-  const { anyValue, attributes } = createValues(fields, isExact, budget)
+  const reading = { ...fields, isExact, budget }
 
   const id = (value: unknown, name: string): string => text(value, name).toLowerCase()
 
@@ -44,7 +44,7 @@ function createDecoder(mayHoldSurrogates: boolean, isExact: boolean, budget: Dec
     const decoded = newEvent(budget)
     decoded.time = nanosText(field(object, 'timeUnixNano', 'time_unix_nano'), 'timeUnixNano')
     decoded.name = text(object.name, 'name')
-    attributes(object.attributes, decoded.attributes)
+    readAttributes(reading, object.attributes, decoded.attributes)
     decoded.dropped = dropped(object)
     return decoded
   }
@@ -55,7 +55,7 @@ function createDecoder(mayHoldSurrogates: boolean, isExact: boolean, budget: Dec
     decoded.traceId = id(field(object, 'traceId', 'trace_id'), 'traceId')
     decoded.spanId = id(field(object, 'spanId', 'span_id'), 'spanId')
     decoded.traceState = text(field(object, 'traceState', 'trace_state'), 'traceState')
-    attributes(object.attributes, decoded.attributes)
+    readAttributes(reading, object.attributes, decoded.attributes)
     decoded.dropped = dropped(object)
     decoded.flags = uint32(object.flags, 'flags')
     return decoded
@@ -71,7 +71,7 @@ function createDecoder(mayHoldSurrogates: boolean, isExact: boolean, budget: Dec
     decoded.kind = enumOf(object.kind, kinds, 'kind')
     decoded.start = nanos(field(object, 'startTimeUnixNano', 'start_time_unix_nano'), 'startTimeUnixNano')
     decoded.end = nanos(field(object, 'endTimeUnixNano', 'end_time_unix_nano'), 'endTimeUnixNano')
-    attributes(object.attributes, decoded.attributes)
+    readAttributes(reading, object.attributes, decoded.attributes)
     decoded.events = listOf(object.events, 'events').map(event)
     decoded.links = listOf(object.links, 'links').map(link)
     const status = objectOf(object.status, 'status')
@@ -89,8 +89,8 @@ function createDecoder(mayHoldSurrogates: boolean, isExact: boolean, budget: Dec
     decoded.severity = enumOf(field(object, 'severityNumber', 'severity_number'), severities, 'severityNumber')
     decoded.severityText = text(field(object, 'severityText', 'severity_text'), 'severityText')
     decoded.eventName = text(field(object, 'eventName', 'event_name'), 'eventName')
-    decoded.body = anyValue(object.body, 1)
-    attributes(object.attributes, decoded.attributes)
+    decoded.body = readValue(reading, object.body, 1)
+    readAttributes(reading, object.attributes, decoded.attributes)
     return decoded
   }
 
@@ -111,7 +111,7 @@ function createDecoder(mayHoldSurrogates: boolean, isExact: boolean, budget: Dec
     const scope = objectOf(object.scope, 'scope')
     decoded.scope.name = text(scope.name, 'name')
     decoded.scope.version = text(scope.version, 'version')
-    attributes(scope.attributes, decoded.scope.attributes)
+    readAttributes(reading, scope.attributes, decoded.scope.attributes)
     const list = listOf(field(object, ...name), name[0])
     found.faults = state.faults
     decoded.items = list.map((one) => item(decoders[name[0]], one)) as (Item | UnreadableItem)[]
@@ -123,7 +123,7 @@ function createDecoder(mayHoldSurrogates: boolean, isExact: boolean, budget: Dec
     const object = objectOf(value, frame.resources[0])
     const resource = objectOf(object.resource, 'resource')
     const decoded = newResource<Item>(budget)
-    attributes(resource.attributes, decoded.resource)
+    readAttributes(reading, resource.attributes, decoded.resource)
     decoded.droppedResource = dropped(resource)
     const list = listOf(field(object, ...frame.scopes), frame.scopes[0])
     decoded.faults = state.faults
