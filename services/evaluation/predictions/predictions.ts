@@ -95,13 +95,15 @@ function rowOutput({ output, startedAt, endedAt }: CallTexts, scores: Map<string
   })
 }
 
-export function createPredictionRoutes(deps: EvaluationDeps & { calls: EvaluationCalls; cache: RunCache }): Route[] {
-  const { calls, cache, clock, lock, ensureOps, config } = deps
-  const path = '/v2/{entity}/{project}/predictions'
-  const one = `${path}/{prediction_id}`
+type Deps = EvaluationDeps & { calls: EvaluationCalls; cache: RunCache }
 
-  /** Records of some predictions, as JSON texts. */
-  async function textsOf(context: Context, projectId: ProjectId, some: readonly CallTexts[]): Promise<string[]> {
+const path = '/v2/{entity}/{project}/predictions'
+const one = `${path}/{prediction_id}`
+
+/** Records of some predictions, as JSON texts. */
+const textsOf =
+  ({ calls, config }: Deps) =>
+  async (context: Context, projectId: ProjectId, some: readonly CallTexts[]): Promise<string[]> => {
     const runIds = await runIdsOf(calls, context, projectId, some)
     return some.map((call, n) =>
       objectText({
@@ -115,137 +117,148 @@ export function createPredictionRoutes(deps: EvaluationDeps & { calls: Evaluatio
     )
   }
 
-  /** Ends the call around a prediction; the prediction itself was ended when it was made. */
-  async function finish(context: Context, projectId: ProjectId, id: string): Promise<Record<string, string>> {
-    throwIfStale(await calls.waitToDecide(context))
-    const headerOnly = { id, columns: ['parent_id', 'attributes'] } satisfies {
-      id: string
-      columns: CallsQuery['columns']
-    }
-    const seen = cache.seenPrediction(projectId, id) ?? (await readCallColumns(calls, context, projectId, headerOnly))
-    if (seen === undefined || textAt(evaluationAttributes(seen), 'score') === flag) throw notFound(id)
-    const rowId = seen.parentId
-    if (rowId === null) return {}
-    const around: CallsQuery['columns'] = ['op_name', 'started_at', 'ended_at', 'exception', 'summary']
-    const [row, { prediction, scores }] = await Promise.all([
-      readCallColumns(calls, context, projectId, { id: rowId, columns: around }),
-      readBelow(calls, context, projectId, { rowId, id }),
-    ])
-    if (prediction === undefined) throw notFound(id)
-    if (row === undefined || !isRow(row.opName)) return {}
-    const end = {
-      id: row.id,
-      startedUs: timeOf(row.startedAt),
-      endedUs: row.endedAt === null ? nowUs(clock) : timeOf(row.endedAt),
-      output: rowOutput(prediction, scores),
-      summary: storedSummary(row),
-      exception: row.exception,
-    }
-    return calls.write(context, projectId, [{ end }])
+/** Ends the call around a prediction; the prediction itself was ended when it was made. */
+async function finish(
+  { calls, cache, clock }: Deps,
+  context: Context,
+  projectId: ProjectId,
+  id: string,
+): Promise<Record<string, string>> {
+  throwIfStale(await calls.waitToDecide(context))
+  const headerOnly = { id, columns: ['parent_id', 'attributes'] } satisfies {
+    id: string
+    columns: CallsQuery['columns']
   }
-
-  return [
-    route({
-      name: 'predictions.create',
-      method: 'POST',
-      path,
-      summary: 'Stores a prediction, in an evaluation run or by itself',
-      body: { type: 'json', schema: predictionCreateRequest, check: 'schema' },
-      response: predictionCreateResponse,
-      topics: ['calls', 'files', 'objects'],
-      tables: callTables,
-      async handle(context) {
-        const projectId = projectOf(context)
-        const { model, genai_span_ref } = context.input
-        const runId = context.input.evaluation_run_id || undefined
-        const sent = members(bodyText(context))
-        const inputs = sent?.get('inputs') ?? '{}'
-        const output = sent?.get('output') ?? 'null'
-        const run = runId === undefined ? null : await cache.findRun(context, projectId, runId)
-        const id = orderedUuidv7()
-        const traceId = runId === undefined ? id : traceOfRun(runId, run)
-        const names = [predictOpOf(model), ...(runId === undefined ? [] : [opNames.row])]
-        const { refs, positions } = await ensureOps(projectId, context.caller.userId, names)
-        const [predictOp = '', rowOp = ''] = refs
-        const weave = { prediction: flag, model, evaluation_run_id: runId }
-        const groups: CallWrite[][] = []
-        const startedUs = nowUs(clock)
-        let parentId: string | null = null
-        if (runId !== undefined) {
-          parentId = orderedUuidv7()
-          const start = {
-            id: parentId,
-            traceId,
-            parentId: runId,
-            opName: rowOp,
-            startedUs,
-            attributes: { weave: { predict_call_id: id, genai_span_ref } },
-            inputs: objectText({ self: run?.self ?? 'null', model: JSON.stringify(model), example: inputs }),
-          }
-          groups.push([{ start }])
-        }
-        const start = {
-          id,
-          traceId,
-          parentId,
-          opName: predictOp,
-          startedUs: nowUs(clock),
-          attributes: { weave },
-          inputs: objectText({ self: JSON.stringify(model), inputs }),
-        }
-        // First what is refused more easily, should they be too large to go together.
-        groups.unshift(completeCall(start, output))
-        const headers = await calls.write(context, projectId, ...groups)
-        const attributes = JSON.stringify(start.attributes)
-        cache.rememberPrediction(projectId, id, { traceId, parentId, attributes, inputs: start.inputs, output })
-        const ops = positions.length > 0 ? { [positionHeader]: formatPositions(positions) } : {}
-        return { json: { prediction_id: id }, headers: joinPositions(ops, headers) }
-      },
-    }),
-    route({
-      name: 'predictions.list',
-      method: 'GET',
-      path,
-      summary: 'Predictions as JSON Lines, all or those of an evaluation run, oldest first',
-      query: ofRunListQuery,
-      body: { type: 'none' },
-      response: null,
-      responseType: 'application/jsonl',
-      tables: listTables,
-      handle: listOfRun(calls, 'prediction', columns, textsOf),
-    }),
-    route({
-      ...deletion(deps, predictionsDeleteRequest, 'prediction_ids'),
-      name: 'predictions.delete',
-      path,
-      summary: 'Deletes predictions with everything below them; the ids are in the query string or in the body',
-    }),
-    route({
-      name: 'predictions.read',
-      method: 'GET',
-      path: one,
-      summary: 'One prediction',
-      body: { type: 'none' },
-      response: predictionResponse,
-      tables: callTables,
-      handle: readOne(calls, 'prediction_id', notFound, textsOf),
-    }),
-    route({
-      name: 'predictions.finish',
-      method: 'POST',
-      path: `${one}/finish`,
-      summary: 'Ends the call around a prediction with its output, its scores and its latency',
-      body: { type: 'none' },
-      response: finishedResponse,
-      topics: ['calls'],
-      tables: [...callTables],
-      async handle(context) {
-        const projectId = projectOf(context)
-        const id = context.params.prediction_id as string
-        // One at a time: the one that reads last writes last.
-        const headers = await lock.run(`prediction\n${projectId}\n${id}`, () => finish(context, projectId, id))
-        return { json: { success: true }, headers }
-      },
-    }),
-  ]
+  const seen = cache.seenPrediction(projectId, id) ?? (await readCallColumns(calls, context, projectId, headerOnly))
+  if (seen === undefined || textAt(evaluationAttributes(seen), 'score') === flag) throw notFound(id)
+  const rowId = seen.parentId
+  if (rowId === null) return {}
+  const around: CallsQuery['columns'] = ['op_name', 'started_at', 'ended_at', 'exception', 'summary']
+  const [row, { prediction, scores }] = await Promise.all([
+    readCallColumns(calls, context, projectId, { id: rowId, columns: around }),
+    readBelow(calls, context, projectId, { rowId, id }),
+  ])
+  if (prediction === undefined) throw notFound(id)
+  if (row === undefined || !isRow(row.opName)) return {}
+  const end = {
+    id: row.id,
+    startedUs: timeOf(row.startedAt),
+    endedUs: row.endedAt === null ? nowUs(clock) : timeOf(row.endedAt),
+    output: rowOutput(prediction, scores),
+    summary: storedSummary(row),
+    exception: row.exception,
+  }
+  return calls.write(context, projectId, [{ end }])
 }
+
+const createRoute = ({ calls, cache, clock, ensureOps }: Deps): Route =>
+  route({
+    name: 'predictions.create',
+    method: 'POST',
+    path,
+    summary: 'Stores a prediction, in an evaluation run or by itself',
+    body: { type: 'json', schema: predictionCreateRequest, check: 'schema' },
+    response: predictionCreateResponse,
+    topics: ['calls', 'files', 'objects'],
+    tables: callTables,
+    async handle(context) {
+      const projectId = projectOf(context)
+      const { model, genai_span_ref } = context.input
+      const runId = context.input.evaluation_run_id || undefined
+      const sent = members(bodyText(context))
+      const inputs = sent?.get('inputs') ?? '{}'
+      const output = sent?.get('output') ?? 'null'
+      const run = runId === undefined ? null : await cache.findRun(context, projectId, runId)
+      const id = orderedUuidv7()
+      const traceId = runId === undefined ? id : traceOfRun(runId, run)
+      const names = [predictOpOf(model), ...(runId === undefined ? [] : [opNames.row])]
+      const { refs, positions } = await ensureOps(projectId, context.caller.userId, names)
+      const [predictOp = '', rowOp = ''] = refs
+      const weave = { prediction: flag, model, evaluation_run_id: runId }
+      const groups: CallWrite[][] = []
+      const startedUs = nowUs(clock)
+      let parentId: string | null = null
+      if (runId !== undefined) {
+        parentId = orderedUuidv7()
+        const start = {
+          id: parentId,
+          traceId,
+          parentId: runId,
+          opName: rowOp,
+          startedUs,
+          attributes: { weave: { predict_call_id: id, genai_span_ref } },
+          inputs: objectText({ self: run?.self ?? 'null', model: JSON.stringify(model), example: inputs }),
+        }
+        groups.push([{ start }])
+      }
+      const start = {
+        id,
+        traceId,
+        parentId,
+        opName: predictOp,
+        startedUs: nowUs(clock),
+        attributes: { weave },
+        inputs: objectText({ self: JSON.stringify(model), inputs }),
+      }
+      // First what is refused more easily, should they be too large to go together.
+      groups.unshift(completeCall(start, output))
+      const headers = await calls.write(context, projectId, ...groups)
+      const attributes = JSON.stringify(start.attributes)
+      cache.rememberPrediction(projectId, id, { traceId, parentId, attributes, inputs: start.inputs, output })
+      const ops = positions.length > 0 ? { [positionHeader]: formatPositions(positions) } : {}
+      return { json: { prediction_id: id }, headers: joinPositions(ops, headers) }
+    },
+  })
+
+const finishRoute = (deps: Deps): Route =>
+  route({
+    name: 'predictions.finish',
+    method: 'POST',
+    path: `${one}/finish`,
+    summary: 'Ends the call around a prediction with its output, its scores and its latency',
+    body: { type: 'none' },
+    response: finishedResponse,
+    topics: ['calls'],
+    tables: [...callTables],
+    async handle(context) {
+      const projectId = projectOf(context)
+      const id = context.params.prediction_id as string
+      // One at a time: the one that reads last writes last.
+      const key = `prediction\n${projectId}\n${id}`
+      const headers = await deps.lock.run(key, () => finish(deps, context, projectId, id))
+      return { json: { success: true }, headers }
+    },
+  })
+
+export const createPredictionRoutes = (deps: Deps): Route[] => [
+  createRoute(deps),
+  route({
+    name: 'predictions.list',
+    method: 'GET',
+    path,
+    summary: 'Predictions as JSON Lines, all or those of an evaluation run, oldest first',
+    query: ofRunListQuery,
+    body: { type: 'none' },
+    response: null,
+    responseType: 'application/jsonl',
+    tables: listTables,
+    handle: listOfRun(deps.calls, 'prediction', columns, textsOf(deps)),
+  }),
+  route({
+    ...deletion(deps, predictionsDeleteRequest, 'prediction_ids'),
+    name: 'predictions.delete',
+    path,
+    summary: 'Deletes predictions with everything below them; the ids are in the query string or in the body',
+  }),
+  route({
+    name: 'predictions.read',
+    method: 'GET',
+    path: one,
+    summary: 'One prediction',
+    body: { type: 'none' },
+    response: predictionResponse,
+    tables: callTables,
+    handle: readOne(deps.calls, 'prediction_id', notFound, textsOf(deps)),
+  }),
+  finishRoute(deps),
+]

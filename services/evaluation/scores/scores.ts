@@ -39,13 +39,14 @@ const notFound = (id: string) => fault(404, `Score ${id.slice(0, 100)} not found
 /** The parent of a score: its prediction or its run, else a trace of its own. */
 type ScoreParent = { traceId: string; parentId: string | null }
 
-export function createScoreRoutes(deps: EvaluationDeps & { calls: EvaluationCalls; cache: RunCache }): Route[] {
-  const { calls, cache, clock, ensureOps, invoke, config } = deps
-  const path = '/v2/{entity}/{project}/scores'
-  const one = `${path}/{score_id}`
+type Deps = EvaluationDeps & { calls: EvaluationCalls; cache: RunCache }
 
-  /** Records of some scores, as JSON texts. */
-  async function textsOf(context: Context, projectId: ProjectId, some: readonly CallTexts[]): Promise<string[]> {
+const path = '/v2/{entity}/{project}/scores'
+
+/** Records of some scores, as JSON texts. */
+const textsOf =
+  ({ calls, config }: Deps) =>
+  async (context: Context, projectId: ProjectId, some: readonly CallTexts[]): Promise<string[]> => {
     const runIds = await runIdsOf(calls, context, projectId, some)
     return some.map((call, n) =>
       objectText({
@@ -58,99 +59,102 @@ export function createScoreRoutes(deps: EvaluationDeps & { calls: EvaluationCall
     )
   }
 
-  async function parentOf(
-    context: Context,
-    projectId: ProjectId,
-    { id, runId, prediction }: { id: string; runId: string | undefined; prediction: CachedPrediction | null },
-  ): Promise<ScoreParent> {
-    if (runId === undefined) return { traceId: id, parentId: null }
-    const parentId = prediction?.parentId ?? runId
-    // Its prediction lies in the run's trace, too.
-    if (
-      prediction &&
-      prediction.parentId !== null &&
-      textAt(evaluationAttributes(prediction), 'evaluation_run_id') === runId
-    )
-      return { traceId: prediction.traceId, parentId }
-    return { traceId: traceOfRun(runId, await cache.findRun(context, projectId, runId)), parentId }
-  }
-
-  return [
-    route({
-      name: 'scores.create',
-      method: 'POST',
-      path,
-      summary: 'Stores the score of a prediction, also as feedback',
-      body: { type: 'json', schema: scoreCreateRequest, check: 'schema' },
-      response: scoreCreateResponse,
-      topics: ['calls', 'feedback', 'files', 'objects'],
-      tables: callTables,
-      async handle(context) {
-        const projectId = projectOf(context)
-        const { prediction_id, scorer } = context.input
-        const runId = context.input.evaluation_run_id || undefined
-        const value = memberText(bodyText(context), 'value') ?? 'null'
-        const ref = parseRef(scorer)
-        if (ref?.kind !== 'object')
-          throw fault(400, `scorer must be a ref of an object: ${JSON.stringify(scorer.slice(0, 200))}`)
-        const prediction = await cache.findPrediction(context, projectId, prediction_id)
-        const id = orderedUuidv7()
-        const place = await parentOf(context, projectId, { id, runId, prediction })
-        const { refs, positions } = await ensureOps(projectId, context.caller.userId, [scoreOpOf(ref.name)])
-        const start = {
-          ...place,
-          id,
-          opName: refs[0] as string,
-          startedUs: nowUs(clock),
-          attributes: { weave: { score: flag, prediction_id, scorer, evaluation_run_id: runId } },
-          inputs: objectText({
-            self: JSON.stringify(scorer),
-            inputs: prediction ? predictionInputs(prediction) : '{}',
-            output: prediction?.output ?? 'null',
-          }),
-        }
-        const feedback = {
-          project_id: projectId,
-          weave_ref: `weave:///${projectId}/call/${prediction_id}`,
-          feedback_type: `${config.feedbackPrefix}.runnable.${ref.name}`,
-          runnable_ref: scorer,
-        }
-        const head = JSON.stringify(feedback).slice(0, -1)
-        const body = Buffer.from(`${head},"payload":{"output":${value}}}`)
-        // First, because it may be refused: then there is no score either.
-        const created = await invoke.answer('feedback.create', body, asCaller(context))
-        const headers = await calls.write(context, projectId, completeCall(start, value))
-        const ops = positions.length > 0 ? { [positionHeader]: formatPositions(positions) } : {}
-        return { json: { score_id: id }, headers: joinPositions(ops, created.headers, headers) }
-      },
-    }),
-    route({
-      name: 'scores.list',
-      method: 'GET',
-      path,
-      summary: 'Scores as JSON Lines, all or those of an evaluation run, oldest first',
-      query: ofRunListQuery,
-      body: { type: 'none' },
-      response: null,
-      responseType: 'application/jsonl',
-      tables: listTables,
-      handle: listOfRun(calls, 'score', columns, textsOf),
-    }),
-    route({
-      ...deletion(deps, scoresDeleteRequest, 'score_ids'),
-      name: 'scores.delete',
-      path,
-      summary: 'Deletes scores; the ids are in the query string or in the body',
-    }),
-    route({
-      name: 'scores.read',
-      method: 'GET',
-      path: one,
-      summary: 'One score',
-      body: { type: 'none' },
-      response: scoreResponse,
-      tables: callTables,
-      handle: readOne(calls, 'score_id', notFound, textsOf),
-    }),
-  ]
+async function parentOf(
+  cache: RunCache,
+  context: Context,
+  projectId: ProjectId,
+  { id, runId, prediction }: { id: string; runId: string | undefined; prediction: CachedPrediction | null },
+): Promise<ScoreParent> {
+  if (runId === undefined) return { traceId: id, parentId: null }
+  const parentId = prediction?.parentId ?? runId
+  // Its prediction lies in the run's trace, too.
+  if (
+    prediction &&
+    prediction.parentId !== null &&
+    textAt(evaluationAttributes(prediction), 'evaluation_run_id') === runId
+  )
+    return { traceId: prediction.traceId, parentId }
+  return { traceId: traceOfRun(runId, await cache.findRun(context, projectId, runId)), parentId }
 }
+
+const createRoute = ({ calls, cache, clock, ensureOps, invoke, config }: Deps): Route =>
+  route({
+    name: 'scores.create',
+    method: 'POST',
+    path,
+    summary: 'Stores the score of a prediction, also as feedback',
+    body: { type: 'json', schema: scoreCreateRequest, check: 'schema' },
+    response: scoreCreateResponse,
+    topics: ['calls', 'feedback', 'files', 'objects'],
+    tables: callTables,
+    async handle(context) {
+      const projectId = projectOf(context)
+      const { prediction_id, scorer } = context.input
+      const runId = context.input.evaluation_run_id || undefined
+      const value = memberText(bodyText(context), 'value') ?? 'null'
+      const ref = parseRef(scorer)
+      if (ref?.kind !== 'object')
+        throw fault(400, `scorer must be a ref of an object: ${JSON.stringify(scorer.slice(0, 200))}`)
+      const prediction = await cache.findPrediction(context, projectId, prediction_id)
+      const id = orderedUuidv7()
+      const place = await parentOf(cache, context, projectId, { id, runId, prediction })
+      const { refs, positions } = await ensureOps(projectId, context.caller.userId, [scoreOpOf(ref.name)])
+      const start = {
+        ...place,
+        id,
+        opName: refs[0] as string,
+        startedUs: nowUs(clock),
+        attributes: { weave: { score: flag, prediction_id, scorer, evaluation_run_id: runId } },
+        inputs: objectText({
+          self: JSON.stringify(scorer),
+          inputs: prediction ? predictionInputs(prediction) : '{}',
+          output: prediction?.output ?? 'null',
+        }),
+      }
+      const feedback = {
+        project_id: projectId,
+        weave_ref: `weave:///${projectId}/call/${prediction_id}`,
+        feedback_type: `${config.feedbackPrefix}.runnable.${ref.name}`,
+        runnable_ref: scorer,
+      }
+      const head = JSON.stringify(feedback).slice(0, -1)
+      const body = Buffer.from(`${head},"payload":{"output":${value}}}`)
+      // First, because it may be refused: then there is no score either.
+      const created = await invoke.answer('feedback.create', body, asCaller(context))
+      const headers = await calls.write(context, projectId, completeCall(start, value))
+      const ops = positions.length > 0 ? { [positionHeader]: formatPositions(positions) } : {}
+      return { json: { score_id: id }, headers: joinPositions(ops, created.headers, headers) }
+    },
+  })
+
+export const createScoreRoutes = (deps: Deps): Route[] => [
+  createRoute(deps),
+  route({
+    name: 'scores.list',
+    method: 'GET',
+    path,
+    summary: 'Scores as JSON Lines, all or those of an evaluation run, oldest first',
+    query: ofRunListQuery,
+    body: { type: 'none' },
+    response: null,
+    responseType: 'application/jsonl',
+    tables: listTables,
+    handle: listOfRun(deps.calls, 'score', columns, textsOf(deps)),
+  }),
+  route({
+    ...deletion(deps, scoresDeleteRequest, 'score_ids'),
+    name: 'scores.delete',
+    path,
+    summary: 'Deletes scores; the ids are in the query string or in the body',
+  }),
+  route({
+    name: 'scores.read',
+    method: 'GET',
+    path: `${path}/{score_id}`,
+    summary: 'One score',
+    body: { type: 'none' },
+    response: scoreResponse,
+    tables: callTables,
+    handle: readOne(deps.calls, 'score_id', notFound, textsOf(deps)),
+  }),
+]
