@@ -2,8 +2,9 @@
 import { baseUrl } from './api/client.ts'
 import { loadSession, queries, wasSignedIn } from './api/session.ts'
 import { callsSearch, listRequest, parsedList } from './calls/search.ts'
-import { pageQuery } from './calls/use-calls.ts'
+import { callsQuestion } from './calls/use-calls.ts'
 import { comparedOf, comparisonQuery } from './evaluations/comparison-query.ts'
+import { listPageQuery } from './parts/use-list.ts'
 import { openQuery, traceQuery } from './traces/trace-query.ts'
 import { asksForNothing, defaultView } from './views/default-view.ts'
 import { startWorker } from './worker/client.ts'
@@ -27,7 +28,7 @@ function ask(path: string, search: Record<string, string>): void {
     const { expression, fault } = parsedList(found)
     if (fault || (asksForNothing(found) && defaultView('calls', projectId) !== undefined)) return
     askedS = Math.floor(Date.now() / 1000)
-    void queries.prefetchQuery(pageQuery(listRequest(projectId, found, expression, askedS), 0))
+    void queries.prefetchQuery(listPageQuery(callsQuestion(listRequest(projectId, found, expression, askedS)), 0))
   }
   if (page === 'traces' && id) {
     void queries.prefetchQuery(traceQuery(projectId, id))

@@ -16,7 +16,7 @@ type AddProps = { projectId: string; ids: readonly string[]; onClose(): void }
 
 export function AddToQueue({ projectId, ids, onClose }: AddProps) {
   const client = useQueryClient()
-  const { data: queues } = useQueues(projectId)
+  const { items: queues } = useQueues(projectId)
   const [chosen, setChosen] = useState('')
   const [shown, setShown] = useState<readonly string[]>(['inputs', 'output'])
   const [isMaking, setMaking] = useState(false)

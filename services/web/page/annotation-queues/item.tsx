@@ -5,12 +5,14 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import { mayAnnotate, useSession } from '../api/session.ts'
 import { withKept } from '../engine/kept-answers.ts'
 import { opNameOf } from '../engine/rows.ts'
-import { Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
+import { ProjectPage } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
+import { Loading } from '../parts/empty.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { MediaList } from '../parts/media.tsx'
+import { useProject } from '../parts/project.ts'
 import { T } from '../parts/text.tsx'
 import { Conversation } from '../traces/conversation.tsx'
 import { openQuery } from '../traces/trace-query.ts'
@@ -35,7 +37,7 @@ export function QueueItem() {
   const items = useItems(projectId, queueId)
   const annotations = useAnnotations(projectId, queueId)
   const outbox = useOutbox()
-  const all = useMemo(() => withKept(items.data ?? [], outbox.waiting), [items.data, outbox.waiting])
+  const all = useMemo(() => withKept(items.items ?? [], outbox.waiting), [items.items, outbox.waiting])
   const place = all.findIndex(({ id }) => id === itemId)
   const item = all[place]
   const specs = queue.data?.specs ?? []
@@ -152,7 +154,7 @@ export function QueueItem() {
   const fault = queue.error ?? items.error
   const body = () => {
     if (fault) return <FaultBox error={fault} onRetry={() => void Promise.all([queue.refetch(), items.refetch()])} />
-    if (queue.data === undefined || items.data === undefined || annotations.data === undefined)
+    if (queue.data === undefined || items.items === undefined || annotations.data === undefined)
       return <Loading what="the item" />
     if (item === undefined)
       return (

@@ -2,8 +2,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { json } from '../api/client.ts'
-import { useProject } from '../frame/project-page.tsx'
 import { Dialog } from '../parts/dialog.tsx'
+import { useProject } from '../parts/project.ts'
 import { areWhole, emptyQuestion, madeQuestions, QuestionFields, type WrittenQuestion } from './questions.tsx'
 
 export function NewQueue({ onClose, onMade }: { onClose(): void; onMade(id: string): void }) {

@@ -1,5 +1,5 @@
 // One queue: its items, what was answered by question, how far annotators agree, and the way into labelling.
-import { Link, useNavigate, useParams, useRouter } from '@tanstack/react-router'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { AddToDataset } from '../datasets/add-to-dataset.tsx'
@@ -8,12 +8,14 @@ import { count, moment, plural } from '../engine/format.ts'
 import { withKept } from '../engine/kept-answers.ts'
 import { opNameOf } from '../engine/rows.ts'
 import { figure } from '../evaluations/figures.tsx'
-import { Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
+import { ProjectPage } from '../frame/project-page.tsx'
+import { Loading } from '../parts/empty.tsx'
 import { FaultBox } from '../parts/fault.tsx'
-import { type Column, Grid } from '../parts/grid.tsx'
+import { type Column, ListGrid } from '../parts/grid.tsx'
+import { useProject } from '../parts/project.ts'
 import { saveFile } from '../parts/save-file.ts'
 import { T } from '../parts/text.tsx'
-import { useRowHeight, useZone } from '../preferences.ts'
+import { useZone } from '../preferences.ts'
 import { EditQueue } from './edit-queue.tsx'
 import { useOutbox } from './outbox.ts'
 import { Progress } from './queues.tsx'
@@ -37,8 +39,6 @@ export function QueueOverview() {
   const { queueId } = useParams({ from: route })
   const navigate = useNavigate()
   const zone = useZone(undefined)
-  const height = useRowHeight()
-  const [at, setAt] = useState(0)
   const [dialog, setDialog] = useState<'edit' | 'dataset'>()
   const { data: session } = useSession()
   const reason = mayWrite(session) ? undefined : noWrite
@@ -46,17 +46,15 @@ export function QueueOverview() {
   const items = useItems(projectId, queueId)
   const annotations = useAnnotations(projectId, queueId)
   const outbox = useOutbox()
-  const all = withKept(items.data ?? [], outbox.waiting)
+  const all = withKept(items.items ?? [], outbox.waiting)
   const said = annotations.data ?? []
   const specs = queue.data?.specs ?? []
   const fault = queue.error ?? items.error ?? annotations.error
   const params = { entity, project, queueId }
-  const router = useRouter()
   const target = ({ id }: Item) => ({
     to: '/p/$entity/$project/queues/$queueId/items/$itemId' as const,
     params: { ...params, itemId: id },
   })
-  const toItem = (item: Item) => void navigate(target(item))
   const next = all.find(isOpen) ?? all[0]
   const byCall = new Map<string, Set<string>>()
   for (const { callId, by } of said) byCall.set(callId, (byCall.get(callId) ?? new Set()).add(by))
@@ -88,13 +86,9 @@ export function QueueOverview() {
       name: 'call',
       head: 'Call',
       width: 'minmax(16rem, 1fr)',
-      isOwn: true,
+      isName: true,
       narrow: { line: 1, grows: true },
-      cell: (item) => (
-        <Link {...target(item)} tabIndex={-1} className="plain">
-          <T text={opNameOf(item.call_op_name)} />
-        </Link>
-      ),
+      cell: ({ call_op_name }) => <T text={opNameOf(call_op_name)} />,
     },
     {
       name: 'started',
@@ -134,7 +128,7 @@ export function QueueOverview() {
           onRetry={() => void Promise.all([queue.refetch(), items.refetch(), annotations.refetch()])}
         />
       )
-    if (queue.data === undefined || items.data === undefined) return <Loading what="the queue" />
+    if (queue.data === undefined || items.items === undefined) return <Loading what="the queue" />
     return (
       <>
         <section className="answers" aria-label="Answers" tabIndex={0}>
@@ -146,23 +140,20 @@ export function QueueOverview() {
             <p className="second">This queue has no questions: items can only be viewed and skipped.</p>
           )}
         </section>
-        {all.length === 0 ? (
-          <div className="center">
-            <p className="second">This queue is empty. Add calls from the list of calls.</p>
-          </div>
-        ) : (
-          <Grid
-            label="Items"
-            columns={columns}
-            items={sorted}
-            minWidth={760}
-            height={height}
-            at={Math.min(at, sorted.length - 1)}
-            onAt={setAt}
-            onOpen={toItem}
-            hrefOf={(item) => router.buildLocation(target(item)).href}
-          />
-        )}
+        <ListGrid
+          list={items}
+          items={sorted}
+          what="the queue"
+          none={
+            <div className="center">
+              <p className="second">This queue is empty. Add calls from the list of calls.</p>
+            </div>
+          }
+          label="Items"
+          columns={columns}
+          minWidth={760}
+          to={target}
+        />
       </>
     )
   }
@@ -213,7 +204,12 @@ export function QueueOverview() {
         <button type="button" className="line" disabled={said.length === 0} onClick={() => download(all, said)}>
           Export
         </button>
-        <button type="button" className="first" disabled={next === undefined} onClick={() => next && toItem(next)}>
+        <button
+          type="button"
+          className="first"
+          disabled={next === undefined}
+          onClick={() => next && void navigate(target(next))}
+        >
           {next && isOpen(next) ? 'Continue labeling' : 'Review answers'}
         </button>
       </div>

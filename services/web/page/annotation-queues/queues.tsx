@@ -1,48 +1,38 @@
 // The annotation queues of a project, with how far each is done; making a new one.
-import { Link, useNavigate, useRouter } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
 import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { age, count } from '../engine/format.ts'
-import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
-import { FaultBox } from '../parts/fault.tsx'
-import { type Column, Grid } from '../parts/grid.tsx'
+import { ProjectPage } from '../frame/project-page.tsx'
+import { Empty } from '../parts/empty.tsx'
+import { type Column, ListGrid } from '../parts/grid.tsx'
+import { useProject } from '../parts/project.ts'
 import { T } from '../parts/text.tsx'
-import { useRowHeight } from '../preferences.ts'
 import { NewQueue } from './new-queue.tsx'
-import { type Queue, useQueues } from './use-queues.ts'
+import { type ListedQueue, useQueues } from './use-queues.ts'
 import './queues.css'
-
-type Listed = Queue & { total_items?: number; completed_items?: number }
 
 export function Queues() {
   const { entity, project, projectId } = useProject()
   const navigate = useNavigate()
-  const height = useRowHeight()
   const { data: session } = useSession()
   const [text, setText] = useState('')
   const search = useDeferredValue(text.trim())
-  const [at, setAt] = useState(0)
   const [isMaking, setMaking] = useState(false)
-  const { data, error, refetch } = useQueues(projectId, search)
-  const params = { entity, project }
+  const list = useQueues(projectId, search)
   const reason = mayWrite(session) ? undefined : noWrite
-  const router = useRouter()
   const target = (queueId: string) => ({
     to: '/p/$entity/$project/queues/$queueId' as const,
-    params: { ...params, queueId },
+    params: { entity, project, queueId },
   })
-  const columns: Column<Listed>[] = [
+  const columns: Column<ListedQueue>[] = [
     {
       name: 'name',
       head: 'Queue',
       width: 'minmax(16rem, 1fr)',
-      isOwn: true,
+      isName: true,
       narrow: { line: 1, grows: true },
-      cell: ({ id, name }) => (
-        <Link {...target(id)} tabIndex={-1} className="plain">
-          <T text={name} />
-        </Link>
-      ),
+      cell: ({ name }) => <T text={name} />,
     },
     {
       name: 'done',
@@ -93,39 +83,20 @@ export function Queues() {
       New queue
     </button>
   )
-  const body = () => {
-    if (error && data === undefined) return <FaultBox error={error} onRetry={() => void refetch()} />
-    if (data === undefined) return <Loading what="annotation queues" />
-    if (data.length === 0 && search === '')
-      return (
-        <Empty title="No annotation queues yet">
-          <p className="second">
-            In an annotation queue, people review calls one by one and answer questions about them. Create a queue, then
-            add calls from the list of calls.
-          </p>
-          <p>{make}</p>
-        </Empty>
-      )
-    if (data.length === 0)
-      return (
-        <div className="center">
-          <p className="second">No queue with this name</p>
-        </div>
-      )
-    return (
-      <Grid
-        label="Annotation queues"
-        columns={columns}
-        items={data as Listed[]}
-        minWidth={840}
-        height={height}
-        at={Math.min(at, data.length - 1)}
-        onAt={setAt}
-        onOpen={({ id }) => void navigate(target(id))}
-        hrefOf={({ id }) => router.buildLocation(target(id)).href}
-      />
+  const none =
+    search === '' ? (
+      <Empty title="No annotation queues yet">
+        <p className="second">
+          In an annotation queue, people review calls one by one and answer questions about them. Create a queue, then
+          add calls from the list of calls.
+        </p>
+        <p>{make}</p>
+      </Empty>
+    ) : (
+      <div className="center">
+        <p className="second">No queue with this name</p>
+      </div>
     )
-  }
   return (
     <ProjectPage title="Queues">
       <h1 className="hidden">Annotation queues of {projectId}</h1>
@@ -140,7 +111,15 @@ export function Queues() {
         <span className="grow" />
         {make}
       </div>
-      {body()}
+      <ListGrid
+        list={list}
+        what="annotation queues"
+        none={none}
+        label="Annotation queues"
+        columns={columns}
+        minWidth={840}
+        to={({ id }) => target(id)}
+      />
       {isMaking && <NewQueue onClose={() => setMaking(false)} onMade={(id) => void navigate(target(id))} />}
     </ProjectPage>
   )

@@ -1,12 +1,12 @@
 // The questions of annotation queues: queues, their counts, items, specs and what was annotated.
 import { useQuery } from '@tanstack/react-query'
-import { baseUrl, json } from '../api/client.ts'
-import { eachLine } from '../api/lines.ts'
+import { json, lines } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
-import { send } from '../api/send.ts'
+import { type ListQuestion, useList } from '../parts/use-list.ts'
 import { annotationsOf, specOf } from './specs.ts'
 
 export type Queue = Shapes['annotation_queues.read']['out']['queue']
+export type ListedQueue = Queue & { total_items?: number; completed_items?: number }
 export type Item = Shapes['annotation_queues.items']['out']['items'][number]
 
 const listed = 500
@@ -14,24 +14,23 @@ const listed = 500
 export const maxAnnotations = 20_000
 const pageRows = 2_000
 
-export const useQueues = (projectId: string, name = '') =>
-  useQuery({
-    queryKey: ['queues', projectId, name],
-    async queryFn({ signal }) {
-      const queues: Queue[] = []
-      const asked = { project_id: projectId, limit: listed, ...(name !== '' && { name }) }
-      await eachLine(await send(baseUrl, 'annotation_queues.query', asked, { signal }), (line) =>
-        queues.push(line as unknown as Queue),
-      )
-      const queue_ids = queues.map(({ id }) => id)
-      const { stats } =
-        queue_ids.length === 0
-          ? { stats: [] }
-          : await json('annotation_queues.stats', { project_id: projectId, queue_ids }, { signal })
-      return queues.map((queue, place) => ({ ...queue, ...stats[place] }))
-    },
-    placeholderData: (before) => before,
-  })
+const queuesQuestion = (project_id: string, name: string): ListQuestion<ListedQueue> => ({
+  key: ['queues', project_id, name],
+  keeps: project_id,
+  async read({ signal }) {
+    const asked = { project_id, limit: listed, ...(name !== '' && { name }) }
+    const queues: Queue[] = await lines('annotation_queues.query', asked, { signal })
+    const queue_ids = queues.map(({ id }) => id)
+    const { stats } =
+      queue_ids.length === 0
+        ? { stats: [] }
+        : await json('annotation_queues.stats', { project_id, queue_ids }, { signal })
+    return { rows: queues.map((queue, place) => ({ ...queue, ...stats[place] })) }
+  },
+})
+
+/** @param name part of the names of those that are listed */
+export const useQueues = (projectId: string, name = '') => useList(queuesQuestion(projectId, name))
 
 export const useQueue = (projectId: string, queueId: string) =>
   useQuery({
@@ -48,12 +47,11 @@ export const useQueue = (projectId: string, queueId: string) =>
 
 export const itemsKey = (projectId: string, queueId: string) => ['queue items', projectId, queueId]
 export const useItems = (projectId: string, queueId: string) =>
-  useQuery({
-    queryKey: itemsKey(projectId, queueId),
-    async queryFn({ signal }) {
+  useList<Item>({
+    key: itemsKey(projectId, queueId),
+    async read({ signal }) {
       const asked = { project_id: projectId, limit: null, include_position: true }
-      const { items } = await json('annotation_queues.items', asked, { params: { queue_id: queueId }, signal })
-      return items
+      return { rows: (await json('annotation_queues.items', asked, { params: { queue_id: queueId }, signal })).items }
     },
   })
 

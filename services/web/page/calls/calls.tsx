@@ -1,12 +1,13 @@
 // The list of calls: what the address says, in rows that are read as they come into view.
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
-import { type KeyboardEvent, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
+import { type KeyboardEvent, useDeferredValue, useMemo, useRef, useState } from 'react'
 import type { Row } from '../engine/rows.ts'
 import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
 import { useKeys } from '../keys.ts'
 import { FaultBox, Stale } from '../parts/fault.tsx'
 import { Rows, type RowsHandle } from '../parts/rows.tsx'
+import { useList } from '../parts/use-list.ts'
 import { useZone } from '../preferences.ts'
 import { openedS } from '../read-ahead.ts'
 import { scaled } from '../text-scale.ts'
@@ -35,7 +36,7 @@ import {
   usualSort,
 } from './search.ts'
 import { searchingOf, useStoppable } from './searching.tsx'
-import { loadedRows, pageRows, useCalls, useCells, usePreviews, useVisible } from './use-calls.ts'
+import { callsQuestion, countBound, loadedRows, useCells, usePreviews, useVisible } from './use-calls.ts'
 import { useLive } from './use-live.ts'
 import { useTotals } from './use-totals.ts'
 
@@ -53,8 +54,6 @@ export function Calls() {
   const [looks, setLooks] = useState(0)
   // biome-ignore lint/correctness/useExhaustiveDependencies: each address, and each look at it, is asked for as of now
   const nowS = useMemo(openedS, [search, looks])
-  const [range, setRange] = useState({ from: 0, to: pageRows })
-  const [at, setAt] = useState(0)
   const [opened, setOpened] = useState<OpenedDialog>()
   const [widths, setWidths] = useState(readWidths)
   const [valued, setValued] = useState<Row>()
@@ -66,7 +65,11 @@ export function Calls() {
   )
   const { request, ...stoppable } = useStoppable(whole)
   const isText = hasText(query.expression)
-  const calls = useCalls(request, isText, range, JSON.stringify([search.q, search.view, search.range, search.sort]))
+  const question = JSON.stringify([search.q, search.view, search.range, search.sort])
+  const calls = useList(callsQuestion(request, isText, question))
+  const { at, range } = calls
+  const counted = calls.isOld ? undefined : calls.total
+  const isBounded = isText && counted === countBound
   const refusal = refusalOf(query, calls.error)
   // The first rows are drawn in slices, so that what is tapped meanwhile is seen.
   const showsGhosts = useDeferredValue(calls.isFirst) || calls.isFirst
@@ -78,16 +81,12 @@ export function Calls() {
     calls.refetch()
   }
   const change = (next: CallsSearch) => {
-    setAt(0)
+    calls.onAt(0)
     const found = callsSearch({ ...search, ...next })
     if (JSON.stringify(found) === JSON.stringify(callsSearch(search))) return refresh()
     void navigate({ to: '/p/$entity/$project/calls', params: { entity, project }, search: found })
   }
-  const onRange = useCallback((from: number, to: number) => {
-    setRange((before) => (before.from === from && before.to === to ? before : { from, to }))
-  }, [])
-
-  const visible = useVisible(calls, range, request)
+  const visible = useVisible(calls, request)
   const columns = useMemo(() => columnsOf(search.cols), [search.cols])
   const ofTraces = isOfTraces(request)
   const placed = useMemo(
@@ -111,7 +110,7 @@ export function Calls() {
     return Math.max(1, known[Math.floor(known.length * 0.95)] ?? known.at(-1) ?? 1)
   }, [visible])
 
-  const marks = useMarks(request, (index) => (calls.isOfOther ? undefined : calls.rowAt(index)))
+  const marks = useMarks(request, (index) => (calls.isOfOther ? undefined : calls.rowAt(index)?.id))
   const waiting = useLive({
     request,
     isOn: search.live === '1' && sort === usualSort && !calls.isFirst,
@@ -175,8 +174,8 @@ export function Calls() {
           count={total}
           height={height}
           at={showsGhosts ? -1 : at}
-          onAt={setAt}
-          onRange={onRange}
+          onAt={calls.onAt}
+          onRange={calls.onRange}
           onKey={onKey}
           className={`${layout}${calls.isLoading && !calls.isFirst ? 'pale' : ''}`}
           headHeight={scaled(28) + 1}
@@ -243,7 +242,7 @@ export function Calls() {
         onRefresh={refresh}
       />
       <Chips expression={query.shown} refusal={refusal} onChange={(q) => change({ q })} />
-      {calls.mayHaveRows && (
+      {(calls.isFirst || calls.count > 0) && (
         <Histogram
           question={JSON.stringify([projectId, search.q, search.view, search.range])}
           request={request}
@@ -268,7 +267,7 @@ export function Calls() {
         marks={marks}
         search={search}
         nowS={nowS}
-        total={calls.total}
+        total={counted}
         onChanged={refresh}
         onFilter={(q) => change({ q })}
       />
@@ -282,8 +281,8 @@ export function Calls() {
         columns={columns}
         placed={placed}
         widths={widths}
-        total={calls.total}
-        isBounded={calls.isBounded}
+        total={counted}
+        isBounded={isBounded}
         opened={opened}
         valued={valued && { row: valued, totals: totalsOf(valued.traceId) }}
         onChange={change}
@@ -299,7 +298,7 @@ export function Calls() {
       <ListFoot
         range={range}
         rows={calls.isFirst ? 0 : calls.count}
-        total={calls.isBounded ? null : calls.total}
+        total={isBounded ? null : counted}
         waiting={waiting}
         onNew={refresh}
       />

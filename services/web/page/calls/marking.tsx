@@ -4,8 +4,8 @@ import { lazy, Suspense, useState } from 'react'
 import { baseUrl } from '../api/client.ts'
 import { mayAnnotate, mayWrite, noWrite, useSession } from '../api/session.ts'
 import { count, plural } from '../engine/format.ts'
-import type { Row } from '../engine/rows.ts'
 import { Icon } from '../parts/icon.tsx'
+import { useMarked } from '../parts/use-list.ts'
 import { ask } from '../worker/client.ts'
 import { DeleteDialog } from './delete-dialog.tsx'
 import type { CallsSearch, ListRequest } from './search.ts'
@@ -22,50 +22,32 @@ const maxApart = 1_000
 /** Most calls that "all that match" marks. */
 const maxMarked = 100_000
 
-type Marked = { list: string; ids: Set<string>; last: number; areAll: boolean; fault?: string }
-
 /**
  * Marks are kept by project and filter: another list begins without any.
- * @param rowAt of this list: rows of another one, which still show, cannot be marked
+ * @param idAt of this list: rows of another one, which still show, cannot be marked
  */
-export function useMarks(request: ListRequest | undefined, rowAt: (index: number) => Row | undefined) {
+export function useMarks(request: ListRequest | undefined, idAt: (index: number) => string | undefined) {
   const list = JSON.stringify([request?.project_id, request?.filter, request?.query])
-  const [state, setState] = useState<Marked>({ list, ids: new Set(), last: 0, areAll: false })
-  const isOfList = state.list === list
-  const ids = isOfList ? state.ids : new Set<string>()
-  const set = (next: Set<string>, last: number, more: Partial<Marked> = {}) =>
-    setState({ list, ids: next, last, areAll: false, ...more })
+  const marked = useMarked(list, idAt)
+  const [found, setFound] = useState<{ list: string; ids: ReadonlySet<string>; fault?: string }>()
+  // It counts until others are marked.
+  const all = found?.list === list && found.ids === marked.ids ? found : undefined
   return {
-    ids,
+    ...marked,
     /** Why those that match could not be marked. */
-    fault: isOfList ? state.fault : undefined,
+    fault: all?.fault,
     /** What they are the matches of, unless they were marked one by one. */
-    matches: isOfList && state.areAll ? request : undefined,
-    toggle(index: number) {
-      const id = rowAt(index)?.id
-      if (id === undefined) return
-      const next = new Set(ids)
-      if (!next.delete(id)) next.add(id)
-      set(next, index)
-    },
-    /** From the row that was marked last to this one. */
-    range(index: number) {
-      const next = new Set(ids)
-      for (let n = Math.min(state.last, index); n <= Math.max(state.last, index); n++) {
-        const id = rowAt(n)?.id
-        if (id !== undefined) next.add(id)
-      }
-      set(next, index)
-    },
+    matches: all !== undefined && all.fault === undefined ? request : undefined,
     async all() {
       if (request === undefined) return
       try {
-        set(new Set(await ask('ids', [baseUrl, { ...request, limit: maxMarked }])), 0, { areAll: true })
+        const ids = new Set(await ask('ids', [baseUrl, { ...request, limit: maxMarked }]))
+        marked.set(ids)
+        setFound({ list, ids })
       } catch (error) {
-        set(ids, state.last, { fault: error instanceof Error ? error.message : 'failed' })
+        setFound({ list, ids: marked.ids, fault: error instanceof Error ? error.message : 'failed' })
       }
     },
-    clear: () => set(new Set(), 0),
   }
 }
 type Marks = ReturnType<typeof useMarks>

@@ -1,34 +1,7 @@
 // A list whose answer takes long: what is searched, since when, and the way to stop it; and a list that was stopped.
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { repeat } from '../api/repeat.ts'
-import type { Row } from '../engine/rows.ts'
 import type { ListRequest } from './search.ts'
-
-/** Before that rows of the question before stay, pale: most answers come sooner. */
-const lateMs = 1_000
-
-/** Whether something goes on for long; each `of` counts anew. */
-function useLate(isOn: boolean, of: unknown): boolean {
-  const [late, setLate] = useState<{ of: unknown }>()
-  useEffect(() => {
-    if (!isOn) return
-    const timer = setTimeout(() => setLate({ of }), lateMs)
-    return () => clearTimeout(timer)
-  }, [isOn, of])
-  return isOn && late !== undefined && late.of === of
-}
-
-type Shown = { project: string; question: string; rowAt(index: number): Row | undefined; count: number }
-
-/** What may stay while the first page of a question is awaited: rows of the same question, or for a moment others. */
-export function useKept(now: Shown | undefined, asked: { project: string; question: string }, isFirst: boolean) {
-  const isLate = useLate(isFirst, asked.question)
-  const before = useRef<Shown>(undefined)
-  const shown = before.current
-  const isOfAsked = shown?.project === asked.project && (!isLate || shown.question === asked.question)
-  if (now !== undefined) before.current = now
-  return { kept: isFirst && isOfAsked ? shown : undefined, isLate }
-}
 
 /** A request until it is stopped; the one that comes next begins anew. */
 export function useStoppable(request: ListRequest | undefined) {

@@ -1,7 +1,7 @@
 // The greatest groups of a project's calls, each a way to its calls.
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { useProject } from '../frame/project-page.tsx'
+import { useProject } from '../parts/project.ts'
 import { T } from '../parts/text.tsx'
 import { type Aggregate, figures, numberOr0 } from './figures.ts'
 import { CsvButton } from './panel-file.tsx'

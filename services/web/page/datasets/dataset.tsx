@@ -5,18 +5,19 @@ import { useState } from 'react'
 import { baseUrl, json } from '../api/client.ts'
 import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { plainText } from '../engine/json-texts.ts'
-import { Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
+import { ProjectPage } from '../frame/project-page.tsx'
+import { Loading } from '../parts/empty.tsx'
 import { FaultBox } from '../parts/fault.tsx'
+import { useProject } from '../parts/project.ts'
 import { T } from '../parts/text.tsx'
 import { ask } from '../worker/client.ts'
 import { SaveVersion } from './save-version.tsx'
 import { rowIn, tableOf } from './search.ts'
 import { TableGrid } from './table-grid.tsx'
 import { useEdits } from './use-edits.ts'
-import { useTable } from './use-table.ts'
+import { useRowCount } from './use-table.ts'
 
 const route = '/signed-in/p/$entity/$project/datasets/$objectId/$version'
-const none = { from: 0, to: 0 }
 
 type Version = { digest: string; index: number; isLatest: boolean; value: string; table: string | undefined }
 
@@ -42,7 +43,7 @@ export function Dataset() {
   const { objectId, version } = useParams({ from: route })
   const search = useSearch({ from: route })
   const { data, error, refetch } = useDataset(projectId, objectId, version)
-  const counted = useTable(projectId, data?.table ?? '', none)
+  const counted = useRowCount(projectId, data?.table ?? '')
   const shown = () => {
     if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
     if (data === undefined) return <Loading what="the dataset" />
@@ -52,9 +53,9 @@ export function Dataset() {
           <h2>This version has no table</h2>
         </div>
       )
-    if (counted.error) return <FaultBox error={counted.error} onRetry={counted.refetch} />
-    if (counted.count === undefined) return <Loading what="the rows" />
-    return <Rows objectId={objectId} stored={counted.count} table={data.table} version={data} />
+    if (counted.error) return <FaultBox error={counted.error} onRetry={() => void counted.refetch()} />
+    if (counted.data === undefined) return <Loading what="the rows" />
+    return <Rows objectId={objectId} stored={counted.data} table={data.table} version={data} />
   }
   return (
     <ProjectPage

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { count } from '../engine/format.ts'
 import type { Edits } from '../engine/table-edits.ts'
-import { useProject } from '../frame/project-page.tsx'
+import { useProject } from '../parts/project.ts'
 import { FormDialog } from '../settings/parts.tsx'
 import { createVersion, editedTable, withTable } from './versions.ts'
 

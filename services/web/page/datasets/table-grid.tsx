@@ -1,12 +1,12 @@
 // The rows of a table: read as they come into view, one of them whole beside it, changed where that makes a version.
 import { useMutation } from '@tanstack/react-query'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { type ComponentProps, useEffect, useMemo, useRef, useState } from 'react'
 import { baseUrl } from '../api/client.ts'
 import { count, plural } from '../engine/format.ts'
 import { namesWithColumns } from '../engine/table-columns.ts'
-import { columnNames } from '../engine/table-edits.ts'
-import { Empty, Loading } from '../frame/project-page.tsx'
+import { type Cells, columnNames } from '../engine/table-edits.ts'
 import { useKeys } from '../keys.ts'
+import { Empty } from '../parts/empty.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { type Column, Grid } from '../parts/grid.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -15,16 +15,15 @@ import type { RowsHandle } from '../parts/rows.tsx'
 import { saveFile } from '../parts/save-file.ts'
 import { Split } from '../parts/split.tsx'
 import { T } from '../parts/text.tsx'
-import { useRowHeight } from '../preferences.ts'
 import { ask } from '../worker/client.ts'
-import type { TableCell } from '../worker/tables.ts'
+import type { TableCell, TableRow } from '../worker/tables.ts'
 import { ColumnsForm } from './columns-form.tsx'
 import { ImportRows } from './import-rows.tsx'
 import { PasteCells } from './paste-cells.tsx'
 import { RowForm } from './row-form.tsx'
 import { RowReader } from './row-reader.tsx'
 import type { TableEdits } from './use-edits.ts'
-import { type Range, readRow, rowOfCells, rowWithColumns, useTable } from './use-table.ts'
+import { readRow, rowOfCells, rowWithColumns, useTable } from './use-table.ts'
 import '../traces/trace.css'
 import '../settings/settings.css'
 import './datasets.css'
@@ -59,22 +58,49 @@ function CellView({ cell }: { cell: TableCell | undefined }) {
 }
 
 type Opened = { title: string; index: number | undefined; cells: readonly (readonly [string, string])[] }
+type OpenedDialog = 'import' | 'columns' | { pasted: string }
+
+/** The columns of what is seen: they stay where they were. */
+function useColumnNames(stored: readonly TableRow[], editing: Editing | undefined): readonly string[] {
+  const [names, setNames] = useState<readonly string[]>([])
+  const named = (all: readonly string[]) => all.map((one) => ({ name: one }))
+  const storedNames = columnNames([named(names), ...stored.map(({ cells }) => cells)])
+  if (storedNames.length !== names.length) setNames(storedNames)
+  if (editing === undefined) return storedNames
+  const { columns, changed, added } = editing.edits
+  const edited = [...changed.values(), ...added].map((cells) => rowOfCells(cells).cells)
+  return columnNames([named(namesWithColumns(columns, storedNames)), ...edited])
+}
+
+/** Takes cells that are pasted outside of any field. */
+function usePaste(isOn: boolean, take: (text: string) => void): void {
+  const latest = useRef(take)
+  latest.current = take
+  useEffect(() => {
+    if (!isOn) return
+    const onPaste = (event: ClipboardEvent) => {
+      const text = event.clipboardData?.getData('text/plain') ?? ''
+      if (text === '' || (event.target as HTMLElement).closest('input, textarea, select, dialog')) return
+      event.preventDefault()
+      latest.current(text)
+    }
+    document.addEventListener('paste', onPaste)
+    return () => document.removeEventListener('paste', onPaste)
+  }, [isOn])
+}
 
 export function TableGrid({ projectId, digest, stored, name, row, onRow, refsOf, editing }: GridProps) {
-  const height = useRowHeight()
-  const [range, setRange] = useState<Range>({ from: 0, to: 50 })
-  const [at, setAt] = useState(row ?? 0)
   const [form, setForm] = useState<Opened>()
-  const [dialog, setDialog] = useState<'import' | 'columns' | { pasted: string }>()
+  const [dialog, setDialog] = useState<OpenedDialog>()
   const handle = useRef<RowsHandle>(null)
-  const table = useTable(projectId, digest, range)
-  // The row that the address names is in view at the start.
-  const isThere = table.count !== undefined
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when there are rows
-  useEffect(() => {
-    if (isThere && at > 0) handle.current?.reveal(at)
-  }, [isThere])
+  const table = useTable(projectId, digest, row ?? 0)
   const total = stored + (editing?.edits.added.length ?? 0)
+  const at = Math.min(table.at, total - 1)
+  // The row that the address names is in view at the start.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, with the first rows
+  useEffect(() => {
+    if (at > 0) handle.current?.reveal(at)
+  }, [])
   const cellsAt = (index: number) => editing?.cellsAt(index)
   const changes = editing?.edits.columns ?? []
   const rowAt = (index: number) => {
@@ -82,16 +108,7 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, refsOf,
     return edited ? rowOfCells(edited) : rowWithColumns(changes, table.rowAt(index))
   }
   const mayEdit = editing !== undefined && editing.whyNot === undefined
-  const [names, setNames] = useState<readonly string[]>([])
-  // Columns stay where they were once they are seen.
-  const edited = editing
-    ? [...editing.edits.changed.values(), ...editing.edits.added].map((cells) => rowOfCells(cells))
-    : []
-  const named = (all: readonly string[]) => all.map((one) => ({ name: one }))
-  const storedNames = columnNames([named(names), ...table.rows.map(({ cells }) => cells)])
-  if (storedNames.length !== names.length) setNames(storedNames)
-  const seen = columnNames([named(namesWithColumns(changes, storedNames)), ...edited.map(({ cells }) => cells)])
-
+  const seen = useColumnNames(table.items ?? [], editing)
   const edit = async (index: number) => {
     const cells = cellsAt(index) ?? (await readRow(projectId, digest, index, changes))?.cells
     if (cells) setForm({ title: `Row ${count(index + 1)}`, index, cells })
@@ -100,23 +117,14 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, refsOf,
     if (index < total) editing?.toggle(index)
     if (index >= stored && row === index) onRow(undefined)
   }
-  useKeys(
-    mayEdit && form === undefined && dialog === undefined
-      ? { undo: editing.undo, redo: editing.redo, removeRow: () => toggle(Math.min(at, total - 1)) }
-      : {},
-  )
-  const takesPaste = mayEdit && form === undefined && dialog === undefined && seen.length > 0
-  useEffect(() => {
-    if (!takesPaste) return
-    const onPaste = (event: ClipboardEvent) => {
-      const text = event.clipboardData?.getData('text/plain') ?? ''
-      if (text === '' || (event.target as HTMLElement).closest('input, textarea, select, dialog')) return
-      event.preventDefault()
-      setDialog({ pasted: text })
-    }
-    document.addEventListener('paste', onPaste)
-    return () => document.removeEventListener('paste', onPaste)
-  }, [takesPaste])
+  const duplicate = (cells: Cells) => {
+    editing?.add([cells])
+    table.onAt(total)
+    onRow(total)
+  }
+  const isFree = mayEdit && form === undefined && dialog === undefined
+  useKeys(isFree ? { undo: editing.undo, redo: editing.redo, removeRow: () => toggle(at) } : {})
+  usePaste(isFree && seen.length > 0, (pasted) => setDialog({ pasted }))
   const columns: Column<number>[] = [
     {
       name: '\u0000place',
@@ -139,7 +147,6 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, refsOf,
     ),
   ]
   const items = useMemo(() => Array.from({ length: total }, (_, index) => index), [total])
-  const closeForm = () => setForm(undefined)
   const shown = () => {
     if (table.error) return <FaultBox error={table.error} onRetry={table.refetch} />
     if (total === 0)
@@ -148,6 +155,10 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, refsOf,
           <p className="second">This table is empty.</p>
         </Empty>
       )
+    const onAt = (index: number) => {
+      table.onAt(index)
+      if (row !== undefined) onRow(index)
+    }
     return (
       <Grid
         label="Rows"
@@ -155,14 +166,9 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, refsOf,
         columns={columns}
         items={items}
         minWidth={64 + Math.min(seen.length, maxColumns) * 152}
-        height={height}
-        at={Math.min(at, total - 1)}
-        onAt={(index) => {
-          setAt(index)
-          if (row !== undefined) onRow(index)
-        }}
+        place={{ at, onAt }}
         onOpen={(index) => onRow(index)}
-        onRange={(from, to) => setRange((before) => (before.from === from && before.to === to ? before : { from, to }))}
+        onRange={table.onRange}
         rowClass={(index) => (editing?.isRemoved(index) ? 'removed' : cellsAt(index) ? 'edited' : '')}
       />
     )
@@ -202,42 +208,20 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, refsOf,
               {...(refsOf && { refsOf })}
               onEdit={mayEdit ? () => void edit(row) : undefined}
               onToggle={mayEdit ? () => toggle(row) : undefined}
-              onDuplicate={
-                mayEdit
-                  ? (cells) => {
-                      editing.add([cells])
-                      setAt(total)
-                      onRow(total)
-                    }
-                  : undefined
-              }
+              onDuplicate={mayEdit ? duplicate : undefined}
               onClose={() => onRow(undefined)}
             />
           )
         }
       >
-        {table.count === undefined && !table.error ? <Loading what="rows" /> : shown()}
+        {shown()}
       </Split>
-      {dialog === 'import' && (
-        <ImportRows names={seen} onDone={(rows) => editing?.add(rows)} onClose={() => setDialog(undefined)} />
-      )}
-      {dialog === 'columns' && (
-        <ColumnsForm
+      {editing && dialog && (
+        <EditDialog
+          dialog={dialog}
           names={seen}
-          stored={stored}
-          onDone={(next) => editing?.changeColumns(next)}
-          onClose={() => setDialog(undefined)}
-        />
-      )}
-      {typeof dialog === 'object' && editing && (
-        <PasteCells
-          projectId={projectId}
-          digest={digest}
-          stored={stored}
-          editing={editing}
-          names={seen}
-          at={Math.max(0, Math.min(at, total - 1))}
-          text={dialog.pasted}
+          at={Math.max(0, at)}
+          {...{ projectId, digest, stored, editing }}
           onClose={() => setDialog(undefined)}
         />
       )}
@@ -247,18 +231,31 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, refsOf,
           cells={form.cells}
           names={seen}
           onDone={(cells) => (form.index === undefined ? editing?.add([cells]) : editing?.change(form.index, cells))}
-          onClose={closeForm}
+          onClose={() => setForm(undefined)}
         />
       )}
     </>
   )
 }
 
+type EditDialogProps = Omit<ComponentProps<typeof PasteCells>, 'text' | 'editing'> & {
+  dialog: OpenedDialog
+  editing: Editing
+}
+
+function EditDialog({ dialog, ...rest }: EditDialogProps) {
+  const { names, stored, editing, onClose } = rest
+  if (dialog === 'import') return <ImportRows names={names} onDone={editing.add} onClose={onClose} />
+  if (dialog === 'columns')
+    return <ColumnsForm names={names} stored={stored} onDone={editing.changeColumns} onClose={onClose} />
+  return <PasteCells {...rest} text={dialog.pasted} />
+}
+
 type EditActsProps = {
   editing: Editing
   hasColumns: boolean
   onAdd(): void
-  onDialog(dialog: 'import' | 'columns' | { pasted: string }): void
+  onDialog(dialog: OpenedDialog): void
 }
 
 function EditActs({ editing, hasColumns, onAdd, onDialog }: EditActsProps) {

@@ -1,25 +1,26 @@
 // A table by its digest, as it is referred to: to be read, not changed.
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
+import { ProjectPage } from '../frame/project-page.tsx'
+import { Loading } from '../parts/empty.tsx'
 import { FaultBox } from '../parts/fault.tsx'
+import { useProject } from '../parts/project.ts'
 import { rowIn } from './search.ts'
 import { TableGrid } from './table-grid.tsx'
-import { useTable } from './use-table.ts'
+import { useRowCount } from './use-table.ts'
 
 const route = '/signed-in/p/$entity/$project/tables/$digest'
-const none = { from: 0, to: 0 }
 
 export function Table() {
   const { entity, project, projectId } = useProject()
   const { digest } = useParams({ from: route })
   const search = useSearch({ from: route })
   const navigate = useNavigate()
-  const { count, error, refetch } = useTable(projectId, digest, none)
+  const { data: count, error, refetch } = useRowCount(projectId, digest)
   return (
     <ProjectPage title="Table">
       <h1 className="hidden">Table of {projectId}</h1>
       {error ? (
-        <FaultBox error={error} onRetry={refetch} />
+        <FaultBox error={error} onRetry={() => void refetch()} />
       ) : count === undefined ? (
         <Loading what="the table" />
       ) : (

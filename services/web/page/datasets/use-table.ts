@@ -1,9 +1,10 @@
 // Rows of a table as they come into view, their number, and one of them whole.
-import { useQueries, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { baseUrl, json } from '../api/client.ts'
 import { objectText } from '../engine/json-texts.ts'
 import { type ColumnChange, membersWithColumns, withColumns } from '../engine/table-columns.ts'
 import type { Cells } from '../engine/table-edits.ts'
+import { useList } from '../parts/use-list.ts'
 import { ask } from '../worker/client.ts'
 import type { TableCell, TableRow, WholeRow } from '../worker/tables.ts'
 
@@ -11,38 +12,25 @@ const pageRows = 200
 /** Rows of a digest never change. */
 const forEver = { staleTime: Number.POSITIVE_INFINITY }
 
-export type Range = { from: number; to: number }
-
-export function useTable(projectId: string, digest: string, range: Range) {
-  const counted = useQuery({
+export const useRowCount = (projectId: string, digest: string) =>
+  useQuery({
     ...forEver,
+    enabled: digest !== '',
     queryKey: ['table.count', projectId, digest],
     queryFn: ({ signal }) => json('tables.query_stats', { project_id: projectId, digest }, { signal }),
+    select: ({ count }) => count,
   })
-  const count = counted.data?.count
-  const first = Math.floor(range.from / pageRows)
-  const last = Math.floor(Math.max(0, Math.min(range.to, count ?? pageRows) - 1) / pageRows)
-  const pages = Array.from({ length: Math.max(0, Math.min(4, last - first + 1)) }, (_, n) => first + n)
-  const results = useQueries({
-    queries: pages.map((page) => ({
-      ...forEver,
-      queryKey: ['table', projectId, digest, page],
-      queryFn: ({ signal }: { signal: AbortSignal }) =>
-        ask('tableRows', [{ base: baseUrl, projectId, digest }, page * pageRows, pageRows], { signal }),
-    })),
+
+/** @param begins the row at hand at the start */
+export const useTable = (projectId: string, digest: string, begins: number) =>
+  useList<TableRow>({
+    key: ['table', projectId, digest],
+    pages: { by: 'range', size: pageRows },
+    isFixed: true,
+    begins,
+    read: ({ offset, limit, signal }) =>
+      ask('tableRows', [{ base: baseUrl, projectId, digest }, offset, limit], { signal }),
   })
-  const byPage = new Map(pages.map((page, n) => [page, results[n]?.data?.rows]))
-  return {
-    count,
-    rowAt: (index: number): TableRow | undefined => byPage.get(Math.floor(index / pageRows))?.[index % pageRows],
-    rows: results.flatMap(({ data }) => data?.rows ?? []),
-    error: counted.error ?? results.find(({ error }) => error)?.error ?? null,
-    refetch: () => {
-      void counted.refetch()
-      for (const one of results) void one.refetch()
-    },
-  }
-}
 
 /** Reads one row whole. */
 export async function readRow(

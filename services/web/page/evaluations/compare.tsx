@@ -1,17 +1,20 @@
 // Two to five evaluation runs side by side: what changed by score, then row by row, regressions first.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { type HTMLAttributes, type ReactNode, useEffect, useRef, useState } from 'react'
+import { type HTMLAttributes, type ReactNode, useRef, useState } from 'react'
 import type { ComparedRow, Comparison, Verdict } from '../engine/comparison.ts'
 import { type RunHead, refLabel } from '../engine/evaluation-rows.ts'
 import { count } from '../engine/format.ts'
-import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
+import { ProjectPage } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
+import { Empty, Loading } from '../parts/empty.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { type Column, Grid } from '../parts/grid.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { useProject } from '../parts/project.ts'
 import { useReorder } from '../parts/reorder.ts'
 import type { RowsHandle } from '../parts/rows.tsx'
 import { T } from '../parts/text.tsx'
+import { useListPlace } from '../parts/use-list.ts'
 import { Heads } from './compare-heads.tsx'
 import { ComparedCellView, ComparedReader } from './compared-row.tsx'
 import { comparedOf } from './comparison-query.ts'
@@ -68,7 +71,7 @@ export function CompareRuns() {
   const { ids, lower, chosen } = compared
   const heads = useRuns(projectId, ids)
   const { data, error, refetch, isPlaceholderData } = useComparison(projectId, compared)
-  const byId = new Map(heads.data?.heads.map((head) => [head.id, head]))
+  const byId = new Map(heads.items?.map((head) => [head.id, head]))
   const runs = ids.map((id) => byId.get(id))
   const change = (next: Partial<typeof search>) => void navigate({ search: (old) => ({ ...old, ...next }) })
   const setRuns = (next: string[]) => change({ runs: next.join(',') })
@@ -176,27 +179,23 @@ type ComparedProps = {
 }
 
 function Compared({ data, ids, runs, lower, chosen, filter, isPale, onChange }: ComparedProps) {
-  const [at, setAt] = useState(0)
+  const place = useListPlace(`${filter} ${ids.join()}`)
   const [opened, setOpened] = useState<ComparedRow>()
   const grid = useRef<RowsHandle>(null)
   const isLower = data.metrics.map((name) => lower.includes(name))
   const test = filter !== undefined && Object.hasOwn(tests, filter) ? tests[filter] : undefined
   const rows = test === undefined ? data.rows : data.rows.filter((row) => test(row, isLower))
-  const place = Math.min(at, rows.length - 1)
-  const { onRange, exampleOf } = useExamples(rows)
+  const at = Math.min(place.at, rows.length - 1)
+  const exampleOf = useExamples(rows, place.range)
   const step = (by: 1 | -1) => {
-    for (let next = place + by; next >= 0 && next < rows.length; next += by)
+    for (let next = at + by; next >= 0 && next < rows.length; next += by)
       if (rows[next]?.verdict === 'regressed') {
-        setAt(next)
+        place.onAt(next)
         grid.current?.reveal(next)
         return
       }
   }
   useKeys({ next: () => step(1), previous: () => step(-1) })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another question begins at its top
-  useEffect(() => {
-    setAt(0)
-  }, [filter, ids.join()])
   const columns: Column<ComparedRow>[] = [
     {
       name: 'number',
@@ -277,12 +276,11 @@ function Compared({ data, ids, runs, lower, chosen, filter, isPale, onChange }: 
           items={rows}
           minWidth={460 + ids.length * 212}
           height={rowHeight}
-          at={place}
-          onAt={setAt}
-          onRange={onRange}
+          place={place}
+          onRange={place.onRange}
           onOpen={(row) => setOpened(row)}
           onKey={({ key, target, currentTarget }) => {
-            const row = rows[place]
+            const row = rows[at]
             if (key !== ' ' || target !== currentTarget || row === undefined) return false
             setOpened(row)
             return true

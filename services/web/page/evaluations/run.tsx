@@ -1,7 +1,6 @@
 // One evaluation run: what its scores come to, and its rows, each with a link to its trace.
 import { useMutation } from '@tanstack/react-query'
-import { Link, useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { json } from '../api/client.ts'
 import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import {
@@ -9,18 +8,21 @@ import {
   type Distribution,
   distributionOf,
   objectRefOf,
+  type RunHead,
   type RunRow,
   refLabel,
   scoreNames,
 } from '../engine/evaluation-rows.ts'
 import { count, duration, moment } from '../engine/format.ts'
 import { statusNames } from '../engine/rows.ts'
-import { Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
+import { ProjectPage } from '../frame/project-page.tsx'
+import { Loading } from '../parts/empty.tsx'
 import { FaultBox } from '../parts/fault.tsx'
-import { type Column, Grid } from '../parts/grid.tsx'
+import { type Column, ListGrid } from '../parts/grid.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { useProject } from '../parts/project.ts'
 import { T } from '../parts/text.tsx'
-import { useRowHeight, useZone } from '../preferences.ts'
+import { useZone } from '../preferences.ts'
 import { NotHere } from '../traces/not-here.tsx'
 import { Bins, figure, placeOfScore } from './figures.tsx'
 import { useExamples, useProgress, useRunRows, useRuns } from './use-runs.ts'
@@ -47,28 +49,87 @@ function Score({ value }: { value: number | boolean | undefined }) {
   )
 }
 
+const columnsOf = (names: readonly string[], exampleOf: ReturnType<typeof useExamples>): Column<RunRow>[] => [
+  {
+    name: 'number',
+    head: '#',
+    width: '5.2rem',
+    isNumber: true,
+    narrow: { line: 1 },
+    cell: (_, index) => <span className="dim">{index + 1}</span>,
+  },
+  {
+    name: 'input',
+    head: 'Input',
+    width: 'minmax(18rem, 2fr)',
+    isName: true,
+    narrow: { line: 1, grows: true },
+    cell: (row) => <T text={exampleOf(row).input || row.id} />,
+  },
+  {
+    name: 'expected',
+    head: 'Expected',
+    width: 'minmax(12rem, 1fr)',
+    cell: (row) => (
+      <span className="second">
+        <T text={exampleOf(row).expected} />
+      </span>
+    ),
+  },
+  {
+    name: 'output',
+    head: 'Output',
+    width: 'minmax(18rem, 2fr)',
+    narrow: { line: 2, grows: true },
+    cell: ({ output, error, runs }) =>
+      runs ? (
+        <span className="dim">running</span>
+      ) : error === null ? (
+        <T text={output} />
+      ) : (
+        <span className="s-error">
+          <T text={error} />
+        </span>
+      ),
+  },
+  ...names.map(
+    (name, place): Column<RunRow> => ({
+      name: `score ${name}`,
+      head: <T text={name} max={40} />,
+      width: '9.6rem',
+      isNumber: true,
+      narrow: placeOfScore(name, place),
+      cell: ({ scores }) => <Score value={scores.get(name)} />,
+    }),
+  ),
+  {
+    name: 'latency',
+    head: 'Latency',
+    width: '8rem',
+    isNumber: true,
+    narrow: { line: 1 },
+    cell: ({ latencyMs }) => duration(latencyMs),
+  },
+]
+
 export function EvaluationRun() {
   const { entity, project, projectId } = useProject()
   const { runId } = useParams({ from: route })
   const search = useSearch({ from: route })
   const navigate = useNavigate({ from: '/p/$entity/$project/evaluations/$runId' })
-  const router = useRouter()
-  const zone = useZone(search.tz)
-  const height = useRowHeight()
-  const [at, setAt] = useState(0)
   const params = { entity, project }
   const heads = useRuns(projectId, [runId])
-  const head = heads.data?.heads[0]
+  const head = heads.items?.[0]
   const going = useProgress(projectId, head?.status === 'running' ? [runId] : []).get(runId)
   const rows = useRunRows(projectId, runId, head?.status === 'running')
-  const all = rows.data ?? []
+  const all = rows.items ?? []
   const names = scoreNames(all)
   const distributions = names.flatMap((name) => distributionOf(name, all) ?? [])
   const chosen = distributions.find(({ name }) => name === search.score)
   const bin = search.bin === undefined ? undefined : Number(search.bin)
   const shown = all.filter((row) => matches(row, chosen, bin) && (search.show !== 'errors' || row.error !== null))
   const errors = all.filter(({ error }) => error !== null).length
-  const { onRange, exampleOf } = useExamples(shown)
+  const exampleOf = useExamples(shown, rows.range)
   const again = useAgain(projectId)
   const fault = heads.error ?? rows.error
   const target = (row: RunRow) => ({
@@ -76,160 +137,39 @@ export function EvaluationRun() {
     params: { ...params, traceId: row.traceId },
     search: { call: row.id },
   })
-  const columns: Column<RunRow>[] = [
-    {
-      name: 'number',
-      head: '#',
-      width: '5.2rem',
-      isNumber: true,
-      narrow: { line: 1 },
-      cell: (_, index) => <span className="dim">{index + 1}</span>,
-    },
-    {
-      name: 'input',
-      head: 'Input',
-      width: 'minmax(18rem, 2fr)',
-      isOwn: true,
-      narrow: { line: 1, grows: true },
-      cell: (row) => (
-        <Link {...target(row)} tabIndex={-1} className="plain">
-          <T text={exampleOf(row).input || row.id} />
-        </Link>
-      ),
-    },
-    {
-      name: 'expected',
-      head: 'Expected',
-      width: 'minmax(12rem, 1fr)',
-      cell: (row) => (
-        <span className="second">
-          <T text={exampleOf(row).expected} />
-        </span>
-      ),
-    },
-    {
-      name: 'output',
-      head: 'Output',
-      width: 'minmax(18rem, 2fr)',
-      narrow: { line: 2, grows: true },
-      cell: ({ output, error, runs }) =>
-        runs ? (
-          <span className="dim">running</span>
-        ) : error === null ? (
-          <T text={output} />
-        ) : (
-          <span className="s-error">
-            <T text={error} />
-          </span>
-        ),
-    },
-    ...names.slice(0, shownScores).map(
-      (name, place): Column<RunRow> => ({
-        name: `score ${name}`,
-        head: <T text={name} max={40} />,
-        width: '9.6rem',
-        isNumber: true,
-        narrow: placeOfScore(name, place),
-        cell: ({ scores }) => <Score value={scores.get(name)} />,
-      }),
-    ),
-    {
-      name: 'latency',
-      head: 'Latency',
-      width: '8rem',
-      isNumber: true,
-      narrow: { line: 1 },
-      cell: ({ latencyMs }) => duration(latencyMs),
-    },
-  ]
+  const columns = columnsOf(names.slice(0, shownScores), exampleOf)
   const body = () => {
-    if (fault) return <FaultBox error={fault} onRetry={() => void heads.refetch().then(() => rows.refetch())} />
-    if (heads.data === undefined || rows.data === undefined) return <Loading what="the evaluation run" />
-    if (head === undefined) return <NotHere what="evaluation run" onRetry={() => void heads.refetch()} />
+    const retry = () => {
+      heads.refetch()
+      rows.refetch()
+    }
+    if (fault) return <FaultBox error={fault} onRetry={retry} />
+    if (heads.items === undefined || rows.items === undefined) return <Loading what="the evaluation run" />
+    if (head === undefined) return <NotHere what="evaluation run" onRetry={heads.refetch} />
     return (
       <>
-        <header className="run-head">
-          <dl className="facts">
-            <div>
-              <dt className="hidden">Status</dt>
-              <dd className={`s-${head.status}`}>
-                <span className="with-icon">
-                  <Icon name={head.status} /> {statusNames[head.status]}
-                </span>
-              </dd>
+        <RunFacts head={head} rows={all.length} going={going} distributions={distributions} />
+        <ListGrid
+          list={rows}
+          items={shown}
+          what="the evaluation run"
+          none={
+            <div className="center">
+              <p className="second">{all.length === 0 ? 'This run has no rows yet.' : 'No row matches.'}</p>
+              {all.length > 0 && (
+                <button type="button" className="line" onClick={() => void navigate({ search: {} })}>
+                  Show all {count(all.length)}
+                </button>
+              )}
             </div>
-            <RefFact name="Evaluation" text={head.evaluation} />
-            <RefFact name="Model" text={head.model} />
-            <div>
-              <dt>Started</dt>
-              <dd title={head.startedAt}>{moment(head.startedAt, zone)}</dd>
-            </div>
-            <div>
-              <dt>Duration</dt>
-              <dd>{head.latencyMs === null ? 'running' : duration(head.latencyMs)}</dd>
-            </div>
-            <div>
-              <dt>Rows</dt>
-              <dd>
-                {going === undefined ? (
-                  count(all.length)
-                ) : (
-                  <span className="progress">
-                    <progress
-                      max={Math.max(1, going.total)}
-                      value={going.done}
-                      aria-label={`${going.done} of ${going.total} rows done`}
-                    />{' '}
-                    {count(going.done)} of {count(going.total)}
-                  </span>
-                )}
-              </dd>
-            </div>
-          </dl>
-          {distributions.length > 0 && (
-            <section className="distributions" aria-label="Scores" tabIndex={0}>
-              {distributions.map((one) => (
-                <Bins
-                  key={one.name}
-                  of={one}
-                  chosen={one.name === search.score ? bin : undefined}
-                  onChoose={(next) =>
-                    void navigate({
-                      search: (old) =>
-                        next === undefined
-                          ? { ...old, score: undefined, bin: undefined }
-                          : { ...old, score: one.name, bin: String(next) },
-                    })
-                  }
-                />
-              ))}
-            </section>
-          )}
-        </header>
-        {shown.length === 0 ? (
-          <div className="center">
-            <p className="second">{all.length === 0 ? 'This run has no rows yet.' : 'No row matches.'}</p>
-            {all.length > 0 && (
-              <button type="button" className="line" onClick={() => void navigate({ search: {} })}>
-                Show all {count(all.length)}
-              </button>
-            )}
-          </div>
-        ) : (
-          <Grid
-            label="Rows of the run"
-            columns={columns}
-            items={shown}
-            minWidth={720 + Math.min(names.length, shownScores) * 108}
-            height={height}
-            at={Math.min(at, shown.length - 1)}
-            onAt={setAt}
-            onRange={onRange}
-            onOpen={(row) => void navigate(target(row))}
-            hrefOf={(row) => router.buildLocation(target(row)).href}
-            rowClass={({ error }) => (error === null ? '' : 'failed')}
-          />
-        )}
+          }
+          label="Rows of the run"
+          columns={columns}
+          minWidth={720 + Math.min(names.length, shownScores) * 108}
+          onRange={rows.onRange}
+          to={target}
+          rowClass={({ error }) => (error === null ? '' : 'failed')}
+        />
       </>
     )
   }
@@ -301,6 +241,79 @@ export function EvaluationRun() {
       )}
       {body()}
     </ProjectPage>
+  )
+}
+
+type FactsProps = {
+  head: RunHead
+  rows: number
+  going: { done: number; total: number } | undefined
+  distributions: readonly Distribution[]
+}
+
+function RunFacts({ head, rows, going, distributions }: FactsProps) {
+  const { tz, score: chosen, bin } = useSearch({ from: route })
+  const navigate = useNavigate({ from: '/p/$entity/$project/evaluations/$runId' })
+  const zone = useZone(tz)
+  return (
+    <header className="run-head">
+      <dl className="facts">
+        <div>
+          <dt className="hidden">Status</dt>
+          <dd className={`s-${head.status}`}>
+            <span className="with-icon">
+              <Icon name={head.status} /> {statusNames[head.status]}
+            </span>
+          </dd>
+        </div>
+        <RefFact name="Evaluation" text={head.evaluation} />
+        <RefFact name="Model" text={head.model} />
+        <div>
+          <dt>Started</dt>
+          <dd title={head.startedAt}>{moment(head.startedAt, zone)}</dd>
+        </div>
+        <div>
+          <dt>Duration</dt>
+          <dd>{head.latencyMs === null ? 'running' : duration(head.latencyMs)}</dd>
+        </div>
+        <div>
+          <dt>Rows</dt>
+          <dd>
+            {going === undefined ? (
+              count(rows)
+            ) : (
+              <span className="progress">
+                <progress
+                  max={Math.max(1, going.total)}
+                  value={going.done}
+                  aria-label={`${going.done} of ${going.total} rows done`}
+                />{' '}
+                {count(going.done)} of {count(going.total)}
+              </span>
+            )}
+          </dd>
+        </div>
+      </dl>
+      {distributions.length > 0 && (
+        <section className="distributions" aria-label="Scores" tabIndex={0}>
+          {distributions.map((one) => (
+            <Bins
+              key={one.name}
+              of={one}
+              chosen={one.name === chosen && bin !== undefined ? Number(bin) : undefined}
+              onChoose={(next) =>
+                void navigate({
+                  search: (old) =>
+                    next === undefined
+                      ? { ...old, score: undefined, bin: undefined }
+                      : { ...old, score: one.name, bin: String(next) },
+                })
+              }
+            />
+          ))}
+        </section>
+      )}
+    </header>
   )
 }
 

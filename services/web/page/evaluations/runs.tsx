@@ -1,24 +1,27 @@
 // The list of evaluation runs: by evaluation, with the mean of each score and its change since the run before.
 import { useQueries } from '@tanstack/react-query'
-import { Link, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { objectRefOf, type RunHead, refLabel } from '../engine/evaluation-rows.ts'
 import { age, count, duration, moment, plural } from '../engine/format.ts'
 import { statusNames } from '../engine/rows.ts'
-import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
+import { ProjectPage } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
-import { FaultBox, Stale } from '../parts/fault.tsx'
-import { type Column, Grid } from '../parts/grid.tsx'
+import { Empty } from '../parts/empty.tsx'
+import { Stale } from '../parts/fault.tsx'
+import { type Column, ListGrid } from '../parts/grid.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { useProject } from '../parts/project.ts'
 import { T } from '../parts/text.tsx'
-import { useRowHeight, useZone } from '../preferences.ts'
+import { useMarked } from '../parts/use-list.ts'
+import { useZone } from '../preferences.ts'
 import { Change, figure, placeOfScore, Trend } from './figures.tsx'
 import { NewRun } from './new-run.tsx'
 import { SavedComparisons } from './saved.tsx'
 import { maxRuns } from './search.ts'
-import { useProgress, useRuns } from './use-runs.ts'
+import { listedRuns, useProgress, useRuns } from './use-runs.ts'
 import './evaluations.css'
 
 const shownScores = 6
@@ -55,39 +58,157 @@ function useRowCounts(projectId: string, heads: readonly RunHead[]) {
   return new Map(heads.map(({ id, status }, n) => [id, { rows: results[n]?.data?.count, ended: status !== 'running' }]))
 }
 
+type Shown = {
+  zone: string
+  all: readonly RunHead[]
+  /** Of the scores that have a column. */
+  names: readonly string[]
+  marked: ReturnType<typeof useMarked>
+  progress: ReturnType<typeof useProgress>
+  counts: ReturnType<typeof useRowCounts>
+}
+
+const columnsOf = ({ zone, all, names, marked, progress, counts }: Shown): Column<RunHead>[] => [
+  {
+    name: 'mark',
+    head: <span className="hidden">Mark</span>,
+    width: '2.4rem',
+    isOwn: true,
+    narrow: { line: 1 },
+    cell: ({ id, name }, index) => (
+      <span className="mark-cell">
+        <label>
+          <input
+            type="checkbox"
+            tabIndex={-1}
+            aria-label={`Mark ${name.slice(0, 60)}`}
+            checked={marked.ids.has(id)}
+            onChange={() => marked.toggle(index)}
+          />
+        </label>
+      </span>
+    ),
+  },
+  {
+    name: 'status',
+    head: <span className="hidden">Status</span>,
+    width: '1.8rem',
+    narrow: { line: 1 },
+    cell: ({ status }) => (
+      <span className={`s-${status}`}>
+        <Icon name={status} label={statusNames[status]} />
+      </span>
+    ),
+  },
+  {
+    name: 'run',
+    head: 'Run',
+    width: 'minmax(17rem, 1.2fr)',
+    isName: true,
+    narrow: { line: 1, grows: true },
+    cell: ({ id, name }) => <T text={name === 'Evaluation.evaluate' ? `Run ${id.slice(-6)}` : name} />,
+  },
+  {
+    name: 'evaluation',
+    head: 'Evaluation',
+    width: 'minmax(12rem, 1fr)',
+    narrow: { line: 2, grows: true },
+    cell: (head) => <Ref text={head.evaluation} />,
+  },
+  {
+    name: 'model',
+    head: 'Model',
+    width: 'minmax(12rem, 1fr)',
+    narrow: { line: 2, grows: true },
+    cell: (head) => <Ref text={head.model} />,
+  },
+  {
+    name: 'when',
+    head: 'Started',
+    width: '11.2rem',
+    narrow: { line: 1 },
+    cell: ({ startedAt }) => (
+      <span className="second" title={`${startedAt} · ${age(startedAt)}`}>
+        {moment(startedAt, zone)}
+      </span>
+    ),
+  },
+  {
+    name: 'rows',
+    head: 'Rows',
+    width: '6.4rem',
+    isNumber: true,
+    cell: ({ id }) => {
+      const going = progress.get(id)
+      if (going !== undefined) return `${count(going.done)} of ${count(going.total)}`
+      const known = counts.get(id)
+      // The summary of a finished run is a call below it, too.
+      return known?.rows === undefined ? '' : count(known.rows)
+    },
+  },
+  ...names.map(
+    (name, place): Column<RunHead> => ({
+      name: `score ${name}`,
+      head: <T text={name} max={40} />,
+      width: '11.2rem',
+      isNumber: true,
+      narrow: placeOfScore(name, place),
+      cell: (head) => {
+        const value = scoreOf(head, name)
+        const before = scoreOf(runBefore(all, head), name)
+        if (value === undefined) return <span className="dim">–</span>
+        return (
+          <span title={String(value)}>
+            {before !== undefined && <Change value={value - before} />} {figure(value)}
+          </span>
+        )
+      },
+    }),
+  ),
+  {
+    name: 'latency',
+    head: 'Prediction',
+    width: '8.8rem',
+    isNumber: true,
+    cell: ({ predictionMs }) => (predictionMs === null ? <span className="dim">–</span> : duration(predictionMs)),
+  },
+  {
+    name: 'took',
+    head: 'Duration',
+    width: '8rem',
+    isNumber: true,
+    cell: ({ latencyMs }) => (latencyMs === null ? 'running' : duration(latencyMs)),
+  },
+]
+
 export function EvaluationRuns() {
   const { entity, project, projectId } = useProject()
   const search = useSearch({ from: route })
   const navigate = useNavigate({ from: '/p/$entity/$project/evaluations' })
-  const router = useRouter()
   const zone = useZone(search.tz)
-  const height = useRowHeight()
-  const [at, setAt] = useState(0)
-  const [range, setRange] = useState({ from: 0, to: 40 })
   const [isMaking, setMaking] = useState(false)
   const { data: session } = useSession()
   const reason = mayWrite(session) ? undefined : noWrite
-  const [marked, setMarked] = useState<readonly string[]>([])
-  const { data, error, refetch } = useRuns(projectId)
-  const all = data?.heads ?? []
+  const list = useRuns(projectId)
+  const all = list.items ?? []
   const evaluations = [...new Set(all.map(({ evaluation }) => nameOf(evaluation)))].filter((name) => name !== '')
   const heads = all.filter(({ evaluation }) => !search.evaluation || nameOf(evaluation) === search.evaluation)
   const names = scoreNamesOf(heads).slice(0, shownScores)
-  const inView = heads.slice(range.from, Math.min(range.to, range.from + 60))
+  const marked = useMarked(projectId, (index) => heads[index]?.id, maxRuns)
+  const { from, to } = list.range
+  const inView = heads.slice(from, Math.min(to, from + 60))
   const counts = useRowCounts(projectId, inView)
   const progress = useProgress(
     projectId,
     inView.filter(({ status }) => status === 'running').map(({ id }) => id),
   )
-  const toggle = (id: string) =>
-    setMarked((before) => (before.includes(id) ? before.filter((one) => one !== id) : [...before, id].slice(-maxRuns)))
   const params = { entity, project }
   const target = ({ id }: RunHead) => ({
     to: '/p/$entity/$project/evaluations/$runId' as const,
     params: { ...params, runId: id },
     search: {},
   })
-  const runs = heads.filter(({ id }) => marked.includes(id)).map(({ id }) => id)
+  const runs = heads.filter(({ id }) => marked.ids.has(id)).map(({ id }) => id)
   // The oldest of the marked runs is what the others are compared with.
   const compared = runs.toReversed().join(',')
   const compareNow = () =>
@@ -95,160 +216,21 @@ export function EvaluationRuns() {
     void navigate({ to: '/p/$entity/$project/evaluations/compare', params, search: { runs: compared } })
   useKeys({
     compare: compareNow,
-    mark() {
-      const head = heads[Math.min(at, heads.length - 1)]
-      if (head) toggle(head.id)
-    },
+    mark: () => marked.toggle(Math.min(list.at, heads.length - 1)),
   })
-
-  const columns: Column<RunHead>[] = [
-    {
-      name: 'mark',
-      head: <span className="hidden">Mark</span>,
-      width: '2.4rem',
-      isOwn: true,
-      narrow: { line: 1 },
-      cell: ({ id, name }) => (
-        <span className="mark-cell">
-          <label>
-            <input
-              type="checkbox"
-              tabIndex={-1}
-              aria-label={`Mark ${name.slice(0, 60)}`}
-              checked={marked.includes(id)}
-              onChange={() => toggle(id)}
-            />
-          </label>
-        </span>
-      ),
-    },
-    {
-      name: 'status',
-      head: <span className="hidden">Status</span>,
-      width: '1.8rem',
-      narrow: { line: 1 },
-      cell: ({ status }) => (
-        <span className={`s-${status}`}>
-          <Icon name={status} label={statusNames[status]} />
-        </span>
-      ),
-    },
-    {
-      name: 'run',
-      head: 'Run',
-      width: 'minmax(17rem, 1.2fr)',
-      isOwn: true,
-      narrow: { line: 1, grows: true },
-      cell: (head) => (
-        <Link {...target(head)} tabIndex={-1} className="plain">
-          <T text={head.name === 'Evaluation.evaluate' ? `Run ${head.id.slice(-6)}` : head.name} />
-        </Link>
-      ),
-    },
-    {
-      name: 'evaluation',
-      head: 'Evaluation',
-      width: 'minmax(12rem, 1fr)',
-      narrow: { line: 2, grows: true },
-      cell: (head) => <Ref text={head.evaluation} />,
-    },
-    {
-      name: 'model',
-      head: 'Model',
-      width: 'minmax(12rem, 1fr)',
-      narrow: { line: 2, grows: true },
-      cell: (head) => <Ref text={head.model} />,
-    },
-    {
-      name: 'when',
-      head: 'Started',
-      width: '11.2rem',
-      narrow: { line: 1 },
-      cell: ({ startedAt }) => (
-        <span className="second" title={`${startedAt} · ${age(startedAt)}`}>
-          {moment(startedAt, zone)}
-        </span>
-      ),
-    },
-    {
-      name: 'rows',
-      head: 'Rows',
-      width: '6.4rem',
-      isNumber: true,
-      cell: ({ id }) => {
-        const going = progress.get(id)
-        if (going !== undefined) return `${count(going.done)} of ${count(going.total)}`
-        const known = counts.get(id)
-        // The summary of a finished run is a call below it, too.
-        return known?.rows === undefined ? '' : count(known.rows)
-      },
-    },
-    ...names.map(
-      (name, place): Column<RunHead> => ({
-        name: `score ${name}`,
-        head: <T text={name} max={40} />,
-        width: '11.2rem',
-        isNumber: true,
-        narrow: placeOfScore(name, place),
-        cell: (head) => {
-          const value = scoreOf(head, name)
-          const before = scoreOf(runBefore(all, head), name)
-          if (value === undefined) return <span className="dim">–</span>
-          return (
-            <span title={String(value)}>
-              {before !== undefined && <Change value={value - before} />} {figure(value)}
-            </span>
-          )
-        },
-      }),
-    ),
-    {
-      name: 'latency',
-      head: 'Prediction',
-      width: '8.8rem',
-      isNumber: true,
-      cell: ({ predictionMs }) => (predictionMs === null ? <span className="dim">–</span> : duration(predictionMs)),
-    },
-    {
-      name: 'took',
-      head: 'Duration',
-      width: '8rem',
-      isNumber: true,
-      cell: ({ latencyMs }) => (latencyMs === null ? 'running' : duration(latencyMs)),
-    },
-  ]
-  const body = () => {
-    if (error && data === undefined) return <FaultBox error={error} onRetry={() => void refetch()} />
-    if (data === undefined) return <Loading what="evaluation runs" />
-    if (all.length === 0)
-      return (
-        <Empty title="No evaluation runs yet">
-          <p className="second">
-            A run appears here when an SDK records <code>Evaluation.evaluate</code>, or when you call{' '}
-            <code>POST /evaluations/evaluate_model</code>.
-          </p>
-          <pre tabIndex={0}>{`import weave
+  const columns = columnsOf({ zone, all, names, marked, progress, counts })
+  const none = all.length === 0 && (
+    <Empty title="No evaluation runs yet">
+      <p className="second">
+        A run appears here when an SDK records <code>Evaluation.evaluate</code>, or when you call{' '}
+        <code>POST /evaluations/evaluate_model</code>.
+      </p>
+      <pre tabIndex={0}>{`import weave
 weave.init("${projectId}")
 evaluation = weave.Evaluation(dataset=rows, scorers=[correct])
 await evaluation.evaluate(model)`}</pre>
-        </Empty>
-      )
-    return (
-      <Grid
-        label="Evaluation runs"
-        columns={columns}
-        items={heads}
-        minWidth={760 + names.length * 124}
-        height={height}
-        at={Math.min(at, heads.length - 1)}
-        onAt={setAt}
-        onOpen={(head) => void navigate(target(head))}
-        hrefOf={(head) => router.buildLocation(target(head)).href}
-        onRange={(from, to) => setRange((old) => (old.from === from && old.to === to ? old : { from, to }))}
-        rowClass={({ status }) => (status === 'error' ? 'failed' : '')}
-      />
-    )
-  }
+    </Empty>
+  )
   const trend = search.score !== undefined && names.includes(search.score) ? search.score : names[0]
   return (
     <ProjectPage title="Evaluations">
@@ -309,12 +291,23 @@ await evaluation.evaluate(model)`}</pre>
           </>
         )}
       </div>
-      <Stale ms={data?.staleMs ?? 0} />
-      {body()}
+      <Stale ms={list.staleMs} />
+      <ListGrid
+        list={list}
+        items={heads}
+        what="evaluation runs"
+        none={none}
+        label="Evaluation runs"
+        columns={columns}
+        minWidth={760 + names.length * 124}
+        onRange={list.onRange}
+        to={target}
+        rowClass={({ status }) => (status === 'error' ? 'failed' : '')}
+      />
       {isMaking && <NewRun projectId={projectId} onClose={() => setMaking(false)} />}
       <footer className="foot" role="status">
-        <span className="num">{data && `${plural(heads.length, 'run')}`}</span>
-        {all.length === 500 && <span className="dim">latest 500</span>}
+        <span className="num">{list.items && plural(heads.length, 'run')}</span>
+        {all.length === listedRuns && <span className="dim">latest {listedRuns}</span>}
         <span className="grow" />
         <span className="dim">
           <kbd>x</kbd> mark · <kbd>c</kbd> compare · <kbd>Enter</kbd> open

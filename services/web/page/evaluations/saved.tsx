@@ -6,9 +6,9 @@ import { type FormEvent, useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { plural } from '../engine/format.ts'
-import { useProject } from '../frame/project-page.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Menu } from '../parts/menu.tsx'
+import { useProject } from '../parts/project.ts'
 import { T } from '../parts/text.tsx'
 
 type View = { name: string; runs: string[]; metrics: string[] }

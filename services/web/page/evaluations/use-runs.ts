@@ -1,20 +1,23 @@
 // The questions of evaluations: runs, their rows, what refs of examples stand for.
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import { baseUrl, json } from '../api/client.ts'
+import type { RunHead, RunRow } from '../engine/evaluation-rows.ts'
+import type { ViewRange } from '../engine/lists.ts'
+import { useList } from '../parts/use-list.ts'
 import { ask } from '../worker/client.ts'
 import { type ComparedRuns, comparisonQuery } from './comparison-query.ts'
 
-const listedRuns = 500
+export const listedRuns = 500
 const againMs = 5_000
 
 /** @param ids only these; without it the latest */
 export const useRuns = (projectId: string, ids: string[] | null = null) =>
-  useQuery({
-    queryKey: ['evaluation runs', projectId, ids],
-    queryFn: ({ signal }) => ask('evaluationRuns', [baseUrl, projectId, ids, ids?.length ?? listedRuns], { signal }),
+  useList<RunHead>({
+    key: ['evaluation runs', projectId, ids],
+    read: ({ signal }) => ask('evaluationRuns', [baseUrl, projectId, ids, ids?.length ?? listedRuns], { signal }),
     // Runs that go on are followed.
-    refetchInterval: ({ state }) => (state.data?.heads.some(({ status }) => status === 'running') ? againMs : false),
+    everyMs: (heads) => (heads.some(({ status }) => status === 'running') ? againMs : false),
   })
 
 /** Progress of running runs: finished rows, and all of them. */
@@ -36,10 +39,10 @@ export function useProgress(projectId: string, ids: readonly string[]) {
 }
 
 export const useRunRows = (projectId: string, runId: string, isRunning: boolean) =>
-  useQuery({
-    queryKey: ['evaluation rows', projectId, runId],
-    queryFn: ({ signal }) => ask('evaluationRows', [baseUrl, projectId, runId], { signal }),
-    refetchInterval: isRunning ? againMs : false,
+  useList<RunRow>({
+    key: ['evaluation rows', projectId, runId],
+    read: async ({ signal }) => ({ rows: await ask('evaluationRows', [baseUrl, projectId, runId], { signal }) }),
+    everyMs: () => (isRunning ? againMs : false),
   })
 
 export const useComparison = (projectId: string, compared: ComparedRuns) =>
@@ -78,8 +81,7 @@ export function useUsage(projectId: string, ids: readonly string[]): ReadonlyMap
 type WithExample = { exampleRef: string | null; input: string; expected: string }
 
 /** Examples of the rows in view that stand elsewhere; what was read stays. */
-export function useExamples(rows: readonly WithExample[]) {
-  const [range, setRange] = useState({ from: 0, to: 0 })
+export function useExamples(rows: readonly WithExample[], range: ViewRange) {
   const refs = useMemo(
     () => [...new Set(rows.slice(range.from, range.to).flatMap(({ exampleRef }) => exampleRef ?? []))],
     [rows, range],
@@ -91,10 +93,6 @@ export function useExamples(rows: readonly WithExample[]) {
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
   })
-  return {
-    onRange: (from: number, to: number) =>
-      setRange((before) => (before.from === from && before.to === to ? before : { from, to })),
-    exampleOf: (row: WithExample) =>
-      (row.exampleRef === null ? undefined : data?.get(row.exampleRef)) ?? { input: row.input, expected: row.expected },
-  }
+  return (row: WithExample) =>
+    (row.exampleRef === null ? undefined : data?.get(row.exampleRef)) ?? { input: row.input, expected: row.expected }
 }

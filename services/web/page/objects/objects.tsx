@@ -1,41 +1,42 @@
 // The objects or ops of a project by their latest version, or all versions of one of them.
-import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
+import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { NewDataset } from '../datasets/new-dataset.tsx'
 import { bytes, moment } from '../engine/format.ts'
-import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
-import { FaultBox } from '../parts/fault.tsx'
-import { type Column, Grid } from '../parts/grid.tsx'
+import { ProjectPage } from '../frame/project-page.tsx'
+import { Empty } from '../parts/empty.tsx'
+import { type Column, ListGrid } from '../parts/grid.tsx'
 import { intoView } from '../parts/into-view.ts'
-import { Pager } from '../parts/pager.tsx'
+import { Pager, usePage } from '../parts/pager.tsx'
+import { useProject } from '../parts/project.ts'
 import { T } from '../parts/text.tsx'
-import { useRowHeight, useZone } from '../preferences.ts'
+import { type ListQuestion, useList } from '../parts/use-list.ts'
+import { useZone } from '../preferences.ts'
 import { classFilter, isOfKind, kindLabel, type ObjectKind, objectKinds } from './classes.ts'
 
 const pageObjects = 100
 
 type Version = Awaited<ReturnType<typeof json<'objects.query'>>>['objs'][number]
 
-const objectsQuery = (
+const objectsQuestion = (
   project_id: string,
   objectId: string | undefined,
   isOp: boolean,
   kind: ObjectKind | undefined,
   page: number,
-) => ({
-  queryKey: ['objects', project_id, objectId, isOp, kind, page],
-  async queryFn({ signal }: { signal: AbortSignal }): Promise<Version[]> {
+): ListQuestion<Version> => ({
+  key: ['objects', project_id, objectId, isOp, kind],
+  pages: { by: 'page', size: pageObjects, page },
+  async read({ limit, offset, signal }) {
     const latest = { latest_only: true, ...(kind && !isOp && classFilter(kind)) }
-    const filter = objectId === undefined ? latest : { object_ids: [objectId] }
+    const filter = { ...(objectId === undefined ? latest : { object_ids: [objectId] }), is_op: isOp }
     const sort_by = [{ field: 'created_at', direction: 'desc' as const }]
-    // One more tells whether there is another page.
-    const cut = { limit: pageObjects + 1, offset: page * pageObjects }
     const more = { metadata_only: true, include_storage_size: true, include_tags_and_aliases: true }
-    const body = { project_id, filter: { ...filter, is_op: isOp }, sort_by, ...cut, ...more }
-    return (await json('objects.query', body, { signal })).objs
+    return {
+      rows: (await json('objects.query', { project_id, filter, sort_by, limit, offset, ...more }, { signal })).objs,
+    }
   },
 })
 
@@ -91,27 +92,16 @@ function Kinds({ kind, isOp, tz }: { kind: ObjectKind | undefined; isOp: boolean
 export function Objects() {
   const { entity, project, projectId } = useProject()
   const { objectId } = useParams({ strict: false }) as { objectId?: string }
-  const search = useSearch({ strict: false }) as { op?: '1'; class?: ObjectKind; page?: string; tz?: string }
-  const navigate = useNavigate()
-  const router = useRouter()
+  const search = useSearch({ strict: false }) as { op?: '1'; class?: ObjectKind; tz?: string }
   const zone = useZone(search.tz)
-  const height = useRowHeight()
-  const [at, setAt] = useState(0)
   const [makes, setMakes] = useState(false)
   const { data: session } = useSession()
-  const page = Number(search.page ?? 1) - 1
+  const page = usePage()
   const isOp = search.op === '1'
   const kind = isOp ? undefined : search.class
   const kept = { ...(isOp && { op: '1' as const }), ...(kind && { class: kind }), ...(search.tz && { tz: search.tz }) }
-  const { data, error, refetch } = useQuery(objectsQuery(projectId, objectId, isOp, kind, page))
-  const versions = (data ?? []).slice(0, pageObjects)
+  const list = useList(objectsQuestion(projectId, objectId, isOp, kind, page))
   const title = objectId ?? (isOp ? 'Ops' : kind ? kindLabel(kind) : 'Objects')
-  const address = (next: number) => ({
-    ...(objectId === undefined
-      ? { to: '/p/$entity/$project/objects' as const, params: { entity, project } }
-      : { to: '/p/$entity/$project/objects/$objectId' as const, params: { entity, project, objectId } }),
-    search: { ...kept, page: next > 0 ? String(next + 1) : undefined },
-  })
   const versionOf = ({ object_id, digest, base_object_class }: Version) => {
     const params = { entity, project, objectId: object_id, version: digest }
     if (base_object_class === 'Dataset')
@@ -119,10 +109,6 @@ export function Objects() {
     if (isOfKind('prompts', base_object_class))
       return { to: '/p/$entity/$project/prompts/$objectId/$version' as const, params, search: { tz: search.tz } }
     return { to: '/p/$entity/$project/objects/$objectId/$version' as const, params, search: kept }
-  }
-  const to = (next: number) => {
-    setAt(0)
-    void navigate(address(next))
   }
   const numbers: Column<Version> = {
     name: 'version',
@@ -150,13 +136,9 @@ export function Objects() {
       name: 'name',
       head: objectId === undefined ? 'Name' : 'Digest',
       width: 'minmax(18rem, 2fr)',
-      isOwn: true,
+      isName: true,
       narrow: { line: 1, grows: true },
-      cell: (version) => (
-        <Link {...versionOf(version)} tabIndex={-1} className="plain">
-          <T text={objectId === undefined ? version.object_id : version.digest} max={120} />
-        </Link>
-      ),
+      cell: ({ object_id, digest }) => <T text={objectId === undefined ? object_id : digest} max={120} />,
     },
     numbers,
     {
@@ -198,35 +180,17 @@ export function Objects() {
       ),
     },
   ]
-  const shown = () => {
-    if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
-    if (data === undefined) return <Loading what="objects" />
-    if (versions.length === 0)
-      return (
-        <Nothing
-          isOp={isOp}
-          kind={kind}
-          title={
-            page > 0
-              ? 'Nothing on this page'
-              : objectId && 'This object has no versions: none was saved, or all were deleted'
-          }
-        />
-      )
-    return (
-      <Grid
-        label={title}
-        columns={columns}
-        items={versions}
-        minWidth={800}
-        height={height}
-        at={Math.min(at, versions.length - 1)}
-        onAt={setAt}
-        onOpen={(version) => void navigate(versionOf(version))}
-        hrefOf={(version) => router.buildLocation(versionOf(version)).href}
-      />
-    )
-  }
+  const none = (
+    <Nothing
+      isOp={isOp}
+      kind={kind}
+      title={
+        page > 0
+          ? 'Nothing on this page'
+          : objectId && 'This object has no versions: none was saved, or all were deleted'
+      }
+    />
+  )
   return (
     <ProjectPage
       title={title}
@@ -254,21 +218,14 @@ export function Objects() {
         )
       }
     >
-      {versions.length > 0 && (
+      {list.items !== undefined && list.items.length > 0 && (
         <h1 className="hidden">
           <T text={title} /> of {projectId}
         </h1>
       )}
       {objectId === undefined && <Kinds kind={kind} isOp={isOp} tz={search.tz} />}
-      {shown()}
-      <Pager
-        page={page}
-        size={pageObjects}
-        shown={versions.length}
-        hasNext={(data?.length ?? 0) > pageObjects}
-        zone={zone}
-        onPage={to}
-      />
+      <ListGrid list={list} what="objects" none={none} label={title} columns={columns} minWidth={800} to={versionOf} />
+      <Pager list={list} zone={zone} />
       {makes && <NewDataset onClose={() => setMakes(false)} />}
     </ProjectPage>
   )

@@ -1,11 +1,15 @@
-// A windowed table of items by columns: one height, the row at hand, Enter and double click open.
+// The table of long lists: windowed rows by columns, of one height, with a row at hand; Enter and double click open.
+import { Link, type LinkProps, useNavigate, useRouter } from '@tanstack/react-router'
 import type { KeyboardEvent, MouseEvent, ReactNode, Ref } from 'react'
 import { useRowHeight } from '../preferences.ts'
 import { scaled } from '../text-scale.ts'
 import { useIsWindow } from '../window-width.ts'
+import { Loading } from './empty.tsx'
+import { FaultBox } from './fault.tsx'
 import { heightOfLines, NarrowLabel, NarrowLine, type NarrowPlace } from './narrow-lines.tsx'
 import { isOfRowLink, LinkedCell } from './row-link.tsx'
 import { Rows, type RowsHandle } from './rows.tsx'
+import type { List, ListPlace } from './use-list.ts'
 
 export type Column<Item> = {
   name: string
@@ -17,10 +21,15 @@ export type Column<Item> = {
   sorted?: 'descending' | 'none'
   /** Its cells have links or controls of their own. */
   isOwn?: boolean
+  /** Its cells are the link to what the row opens. */
+  isName?: boolean
   /** Where it stands in narrow windows; without it, it is left out there. Where no column has one, the table is scrolled. */
   narrow?: NarrowPlace
   cell(item: Item, index: number): ReactNode
 }
+
+/** What a row opens. */
+export type RowTarget = Pick<LinkProps, 'to' | 'params' | 'search'>
 
 type GridProps<Item> = {
   label: string
@@ -28,13 +37,13 @@ type GridProps<Item> = {
   items: readonly Item[]
   minWidth: number
   /** Height of a row with columns; rows of lines are as high as their lines. */
-  height: number
+  height?: number
   headHeight?: number
-  at: number
-  onAt(index: number): void
+  place: ListPlace
+  /** The whole row is a link to it. */
+  to?(item: Item): RowTarget
+  /** Opens what has no address. */
   onOpen?(item: Item, index: number): void
-  /** Address of an item: the whole row is a link to it. */
-  hrefOf?(item: Item): string
   onRange?(from: number, to: number): void
   onKey?(event: KeyboardEvent): boolean
   rowClass?(item: Item): string
@@ -50,15 +59,27 @@ function linesOf<Item>(columns: readonly Column<Item>[]): Column<Item>[][] {
   )
 }
 
-type CellsProps<Item> = { columns: readonly Column<Item>[]; item: Item; index: number; href: string | undefined }
+type CellsProps<Item> = {
+  columns: readonly Column<Item>[]
+  item: Item
+  index: number
+  to: RowTarget | undefined
+  href: string | undefined
+}
 
-function Cells<Item>({ columns, item, index, href, isNarrow }: CellsProps<Item> & { isNarrow: boolean }) {
-  return columns.map(({ name, cell, isNumber, isOwn, narrow }) => {
+function Cells<Item>({ columns, item, index, to, href, isNarrow }: CellsProps<Item> & { isNarrow: boolean }) {
+  return columns.map(({ name, cell, isNumber, isName, isOwn = isName, narrow }) => {
     const className = `${isNumber ? 'num' : ''}${isNarrow && narrow?.grows ? ' grows' : ''}`
     const shown = (
       <>
         {isNarrow && narrow?.label !== undefined && <NarrowLabel text={narrow.label} />}
-        {cell(item, index)}
+        {isName ? (
+          <Link {...to} tabIndex={-1} className="plain">
+            {cell(item, index)}
+          </Link>
+        ) : (
+          cell(item, index)
+        )}
       </>
     )
     if (href !== undefined && !isOwn)
@@ -83,13 +104,16 @@ const NarrowCells = <Item,>({ lines, ...rest }: Omit<CellsProps<Item>, 'columns'
   ))
 
 export function Grid<Item>(props: GridProps<Item>) {
-  const { label, items, at, onAt, onOpen, hrefOf, rowClass } = props
+  const { label, items, to, rowClass } = props
+  const router = useRouter()
+  const navigate = useNavigate()
+  const at = Math.min(props.place.at, items.length - 1)
   const isSmall = useIsWindow('narrow')
   const lines = isSmall ? linesOf(props.columns) : []
   const isNarrow = lines.length > 0
   const columns = isNarrow ? lines.flat() : props.columns
   const lineHeight = useRowHeight()
-  const height = isNarrow ? heightOfLines(lineHeight, lines.length) : props.height
+  const height = isNarrow ? heightOfLines(lineHeight, lines.length) : (props.height ?? lineHeight)
   // Without anything to sort by the head has nothing to show.
   const hasHead = !isNarrow || columns.some(({ sorted }) => sorted !== undefined)
   const headHeight = hasHead ? scaled(props.headHeight ?? 28) : 0
@@ -99,7 +123,9 @@ export function Grid<Item>(props: GridProps<Item>) {
   }
   const open = (index: number) => {
     const item = items[index]
-    if (item !== undefined) onOpen?.(item, index)
+    if (item === undefined) return
+    if (to) void navigate(to(item))
+    else props.onOpen?.(item, index)
   }
   return (
     <Rows
@@ -108,14 +134,14 @@ export function Grid<Item>(props: GridProps<Item>) {
       count={items.length}
       height={height}
       at={at}
-      onAt={onAt}
+      onAt={props.place.onAt}
       className={`${isNarrow ? 'narrow ' : ''}${props.className ?? ''}`}
       {...(props.onRange && { onRange: props.onRange })}
       {...(props.handle !== undefined && { handle: props.handle })}
       onKey={(event) => {
         if (props.onKey?.(event)) return true
         const isMine = event.target === event.currentTarget && !event.ctrlKey && !event.metaKey
-        if (event.key !== 'Enter' || !isMine || at < 0 || onOpen === undefined) return false
+        if (event.key !== 'Enter' || !isMine || at < 0) return false
         open(at)
         return true
       }}
@@ -133,9 +159,10 @@ export function Grid<Item>(props: GridProps<Item>) {
       }
       render={(index, isAt) => {
         const item = items[index] as Item
-        const href = hrefOf?.(item)
+        const target = to?.(item)
+        const href = target && router.buildLocation(target).href
         const layout = isNarrow ? 'narrow-row' : 'line-of-cells'
-        const cells = { item, index, href }
+        const cells = { item, index, to: target, href }
         return (
           <div
             role="row"
@@ -157,4 +184,23 @@ export function Grid<Item>(props: GridProps<Item>) {
       }}
     />
   )
+}
+
+type ListGridProps<Item> = Omit<GridProps<Item>, 'items' | 'place'> & {
+  list: List<Item>
+  /** Those of the list that show. */
+  items?: readonly Item[]
+  /** What is awaited. */
+  what: string
+  /** Stands there for no rows. */
+  none: ReactNode
+}
+
+/** A list with what stands in its place: the fault, the wait, and that there is nothing. */
+export function ListGrid<Item>({ list, what, none, items = list.items, className = '', ...rest }: ListGridProps<Item>) {
+  if (list.error && list.items === undefined) return <FaultBox error={list.error} onRetry={list.refetch} />
+  if (items === undefined || list.items === undefined || (items.length === 0 && list.isOld))
+    return <Loading what={what} />
+  if (items.length === 0) return none
+  return <Grid {...rest} items={items} place={list} className={`${className}${list.isOld ? ' pale' : ''}`} />
 }

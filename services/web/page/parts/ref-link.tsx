@@ -3,8 +3,8 @@ import { Link } from '@tanstack/react-router'
 import type { MouseEvent } from 'react'
 import { isContentRef } from '../engine/media.ts'
 import { parsedRef, type Ref } from '../engine/refs.ts'
-import { useProject } from '../frame/project-page.tsx'
 import { Icon, type IconName } from './icon.tsx'
+import { useProject } from './project.ts'
 import { T } from './text.tsx'
 
 const signs: Record<Ref['kind'], IconName> = { call: 'calls', object: 'other', op: 'tool', table: 'columns' }

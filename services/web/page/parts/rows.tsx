@@ -12,6 +12,7 @@ import {
   useState,
 } from 'react'
 import { isForList } from '../engine/list-keys.ts'
+import { rowOfKey } from '../engine/lists.ts'
 import { placeOfKey } from '../keys.ts'
 import { preference } from '../preferences.ts'
 
@@ -133,20 +134,9 @@ export function Rows(props: RowsProps) {
     if (onKey?.(event)) return event.preventDefault()
     if (event.ctrlKey || event.metaKey || event.altKey) return
     const page = Math.max(1, Math.floor(room / height) - 1)
-    const steps: Record<string, number> = {
-      ArrowDown: at + 1,
-      j: at + 1,
-      ArrowUp: at - 1,
-      k: at - 1,
-      PageDown: at + page,
-      PageUp: at - page,
-      Home: 0,
-      End: count - 1,
-    }
-    const target = Object.hasOwn(steps, event.key) ? steps[event.key] : undefined
-    if (target === undefined || count === 0) return
+    const next = rowOfKey(event.key, at, count, page)
+    if (next === undefined) return
     event.preventDefault()
-    const next = Math.min(count - 1, Math.max(0, target))
     onAt(next)
     reveal(next)
   }

@@ -1,7 +1,7 @@
 // Shows what a project lacks for requests to models, and where to add it.
 import { Link } from '@tanstack/react-router'
 import { mayAdminister, useSession } from '../api/session.ts'
-import { useProject } from '../frame/project-page.tsx'
+import { useProject } from '../parts/project.ts'
 import { T } from '../parts/text.tsx'
 import { placeOf } from '../settings/sections.ts'
 

@@ -1,18 +1,19 @@
 // The prompts of a project by their latest version.
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { json } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
 import { moment } from '../engine/format.ts'
-import { Empty, Loading, ProjectPage, useProject } from '../frame/project-page.tsx'
+import { ProjectPage } from '../frame/project-page.tsx'
 import { classFilter } from '../objects/classes.ts'
-import { FaultBox } from '../parts/fault.tsx'
-import { type Column, Grid } from '../parts/grid.tsx'
-import { Pager } from '../parts/pager.tsx'
+import { Empty } from '../parts/empty.tsx'
+import { type Column, ListGrid } from '../parts/grid.tsx'
+import { Pager, usePage } from '../parts/pager.tsx'
+import { useProject } from '../parts/project.ts'
 import { T } from '../parts/text.tsx'
+import { type ListQuestion, useList } from '../parts/use-list.ts'
 import { emptyDraft, keepDraft } from '../playground/draft.ts'
-import { useRowHeight, useZone } from '../preferences.ts'
+import { useZone } from '../preferences.ts'
 import { versionLabels } from './versions.ts'
 
 const pagePrompts = 100
@@ -24,17 +25,18 @@ export const userOf = (head: Record<string, unknown>): string => {
   return typeof user === 'string' ? user : ''
 }
 
-const usePrompts = (project_id: string, page: number) =>
-  useQuery({
-    queryKey: ['objects', project_id, 'prompts', page],
-    async queryFn({ signal }): Promise<Version[]> {
-      const filter = { ...classFilter('prompts'), latest_only: true, is_op: false }
-      const sort_by = [{ field: 'created_at', direction: 'desc' as const }]
-      const cut = { limit: pagePrompts + 1, offset: page * pagePrompts }
-      const asked = { project_id, filter, sort_by, ...cut, metadata_only: true, include_tags_and_aliases: true }
-      return (await json('objects.query', asked, { signal })).objs
-    },
-  })
+const promptsQuestion = (project_id: string, page: number): ListQuestion<Version> => ({
+  key: ['objects', project_id, 'prompts'],
+  pages: { by: 'page', size: pagePrompts, page },
+  async read({ limit, offset, signal }) {
+    const filter = { ...classFilter('prompts'), latest_only: true, is_op: false }
+    const sort_by = [{ field: 'created_at', direction: 'desc' as const }]
+    const more = { metadata_only: true, include_tags_and_aliases: true }
+    return {
+      rows: (await json('objects.query', { project_id, filter, sort_by, limit, offset, ...more }, { signal })).objs,
+    }
+  },
+})
 
 /** Versions that labels are looked for in, of all prompts of a page. */
 const maxVersions = 2_000
@@ -73,14 +75,10 @@ function NewPrompt() {
 export function Prompts() {
   const { entity, project, projectId } = useProject()
   const search = useSearch({ from: '/signed-in/p/$entity/$project/prompts' })
-  const navigate = useNavigate({ from: '/p/$entity/$project/prompts' })
-  const router = useRouter()
   const zone = useZone(search.tz)
-  const height = useRowHeight()
-  const [at, setAt] = useState(0)
-  const page = Number(search.page ?? 1) - 1
-  const { data, error, refetch } = usePrompts(projectId, page)
-  const prompts = (data ?? []).slice(0, pagePrompts)
+  const page = usePage()
+  const list = useList(promptsQuestion(projectId, page))
+  const prompts = list.items ?? []
   const { data: labels } = useLabels(
     projectId,
     prompts.map(({ object_id }) => object_id),
@@ -95,13 +93,9 @@ export function Prompts() {
       name: 'name',
       head: 'Name',
       width: 'minmax(18rem, 2fr)',
-      isOwn: true,
+      isName: true,
       narrow: { line: 1, grows: true },
-      cell: (version) => (
-        <Link {...versionOf(version)} tabIndex={-1} className="plain">
-          <T text={version.object_id} max={120} />
-        </Link>
-      ),
+      cell: ({ object_id }) => <T text={object_id} max={120} />,
     },
     {
       name: 'version',
@@ -142,53 +136,33 @@ export function Prompts() {
       ),
     },
   ]
-  const shown = () => {
-    if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
-    if (data === undefined) return <Loading what="the prompts" />
-    if (prompts.length === 0 && page > 0) return <Empty title="Nothing on this page">{null}</Empty>
-    if (prompts.length === 0)
-      return (
-        <Empty title="No prompts yet">
-          <p className="second">
-            A prompt is a list of messages under a name, in versions. Write one in the playground, or publish one:
-          </p>
-          <pre>{example}</pre>
-          <p>
-            <NewPrompt />
-          </p>
-        </Empty>
-      )
-    return (
-      <>
-        <h1 className="hidden">Prompts of {projectId}</h1>
-        <Grid
-          label="Prompts"
-          columns={columns}
-          items={prompts}
-          minWidth={720}
-          height={height}
-          at={Math.min(at, prompts.length - 1)}
-          onAt={setAt}
-          onOpen={(version) => void navigate(versionOf(version))}
-          hrefOf={(version) => router.buildLocation(versionOf(version)).href}
-        />
-      </>
+  const none =
+    page > 0 ? (
+      <Empty title="Nothing on this page">{null}</Empty>
+    ) : (
+      <Empty title="No prompts yet">
+        <p className="second">
+          A prompt is a list of messages under a name, in versions. Write one in the playground, or publish one:
+        </p>
+        <pre>{example}</pre>
+        <p>
+          <NewPrompt />
+        </p>
+      </Empty>
     )
-  }
   return (
     <ProjectPage title="Prompts" acts={prompts.length > 0 && <NewPrompt />}>
-      {shown()}
-      <Pager
-        page={page}
-        size={pagePrompts}
-        shown={prompts.length}
-        hasNext={(data?.length ?? 0) > pagePrompts}
-        zone={zone}
-        onPage={(next) => {
-          setAt(0)
-          void navigate({ search: (old) => ({ ...old, page: next > 0 ? String(next + 1) : undefined }) })
-        }}
+      {prompts.length > 0 && <h1 className="hidden">Prompts of {projectId}</h1>}
+      <ListGrid
+        list={list}
+        what="the prompts"
+        none={none}
+        label="Prompts"
+        columns={columns}
+        minWidth={720}
+        to={versionOf}
       />
+      <Pager list={list} zone={zone} />
     </ProjectPage>
   )
 }

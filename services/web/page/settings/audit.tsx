@@ -1,5 +1,4 @@
 // The audit log of the scopes that the reader administers, the newest events first.
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { lines } from '../api/client.ts'
@@ -8,6 +7,7 @@ import { useSession } from '../api/session.ts'
 import { moment } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
+import { useList } from '../parts/use-list.ts'
 import { useZone } from '../preferences.ts'
 import { Field, SectionHead } from './parts.tsx'
 
@@ -38,25 +38,24 @@ const pillOf = { done: 'good', begun: 'warn', failed: 'bad', refused: 'bad' } as
 type Asked = { scope: string; action: string; actor: string; target: string; days: string }
 
 const useEvents = (asked: Asked) =>
-  useInfiniteQuery({
-    queryKey: ['settings', 'audit', asked],
-    queryFn({ pageParam, signal }) {
+  useList<Event>({
+    key: ['settings', 'audit', asked],
+    pages: { by: 'more', size: pageEvents },
+    keeps: 'audit',
+    async read({ limit, after, signal }) {
       const { scope, action, actor, target, days } = asked
       const from = days === '' ? undefined : Date.now() / 1000 - Number(days) * 86_400
       const body = {
         scope,
-        limit: pageEvents,
+        limit,
         ...(action !== '' && { action }),
         ...(actor !== '' && { actor }),
         ...(target !== '' && { target }),
         ...(from !== undefined && { from }),
-        ...(pageParam !== '' && { after: pageParam }),
+        ...(after !== undefined && { after: after.id }),
       }
-      return lines('audit.query', body, { signal })
+      return { rows: await lines('audit.query', body, { signal }) }
     },
-    initialPageParam: '',
-    getNextPageParam: (last: Event[]) => (last.length < pageEvents ? undefined : last.at(-1)?.id),
-    placeholderData: (before) => before,
   })
 
 function Entry({ event, zone }: { event: Event; zone: string }) {
@@ -183,15 +182,14 @@ export function AuditLog({ projectId }: { projectId: string }) {
       replace: true,
       search: { ...search, ...part },
     })
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isPlaceholderData } = useEvents(asked)
-  const events = data?.pages.flat()
+  const { items: events, error, refetch, hasNext, more, isLoading, isOld } = useEvents(asked)
   return (
     <>
       <SectionHead title="Audit log">
         Who changed what, with which key and from where. Newest first. Times in {zone}.
       </SectionHead>
       <Filters asked={asked} scopes={scopes} change={change} />
-      {error && <FaultBox error={error} onRetry={() => void refetch()} />}
+      {error && <FaultBox error={error} onRetry={refetch} />}
       {!error && events === undefined && (
         <div className="waiting">
           <span className="hidden" role="status">
@@ -199,17 +197,17 @@ export function AuditLog({ projectId }: { projectId: string }) {
           </span>
         </div>
       )}
-      {events?.length === 0 && <p className="none second">No matching events.</p>}
+      {events?.length === 0 && !isOld && <p className="none second">No matching events.</p>}
       {events !== undefined && events.length > 0 && (
-        <ul className={`events ${isPlaceholderData ? 'pale' : ''}`} aria-label="Events">
+        <ul className={`events ${isOld ? 'pale' : ''}`} aria-label="Events">
           {events.map((event) => (
             <Entry key={event.id} event={event} zone={zone} />
           ))}
         </ul>
       )}
-      {hasNextPage && (
+      {hasNext && (
         <div className="acts">
-          <button type="button" className="line" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          <button type="button" className="line" disabled={isLoading} onClick={more}>
             Older events
           </button>
         </div>

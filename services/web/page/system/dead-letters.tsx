@@ -8,6 +8,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { T } from '../parts/text.tsx'
+import { useList } from '../parts/use-list.ts'
 import { useZone } from '../preferences.ts'
 import { Confirm, Copy, Fault, RowButton, Sheet, type SheetColumn } from '../settings/parts.tsx'
 
@@ -101,13 +102,21 @@ export function DeadLetterList() {
   const zone = useZone(undefined)
   const [page, setPage] = useState(0)
   const [opened, setOpened] = useState<Letter>()
-  const { data, error, refetch } = useQuery({
-    queryKey: ['system', 'dead letters', page],
-    queryFn: ({ signal }) =>
-      json('server.dead_letters', { limit: pageLetters, offset: page * pageLetters }, { signal }),
-    placeholderData: (before) => before,
+  const list = useList<Letter>({
+    key: ['system', 'dead letters'],
+    pages: { by: 'page', size: pageLetters, page },
+    keeps: 'dead letters',
+    async read({ offset, signal }) {
+      const { dead_letters: rows, total } = await json(
+        'server.dead_letters',
+        { limit: pageLetters, offset },
+        { signal },
+      )
+      return { rows, total }
+    },
   })
-  if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
+  const { total = 0 } = list
+  if (list.error && list.items === undefined) return <FaultBox error={list.error} onRetry={list.refetch} />
   const columns: SheetColumn<Letter>[] = [
     { head: 'Found', width: '14rem', cell: ({ at }) => <span title={at}>{moment(at, zone)}</span> },
     { head: 'Topic', width: 'minmax(8rem, 1fr)', cell: ({ topic }) => <code>{topic}</code> },
@@ -127,25 +136,12 @@ export function DeadLetterList() {
   ]
   return (
     <>
-      {data !== undefined && data.total > 0 && <ReplayAll />}
-      <Sheet
-        label="Dead letters"
-        columns={columns}
-        items={data?.dead_letters}
-        idOf={({ id }) => id}
-        none="No dead letters."
-      />
-      {data !== undefined && data.total > pageLetters && (
+      {total > 0 && <ReplayAll />}
+      <Sheet label="Dead letters" columns={columns} items={list.items} idOf={({ id }) => id} none="No dead letters." />
+      {total > pageLetters && (
         <>
-          <p className="second">{plural(data.total, 'row')}, newest first.</p>
-          <Pager
-            page={page}
-            size={pageLetters}
-            shown={data.dead_letters.length}
-            hasNext={(page + 1) * pageLetters < data.total}
-            zone={zone}
-            onPage={setPage}
-          />
+          <p className="second">{plural(total, 'row')}, newest first.</p>
+          <Pager list={list} zone={zone} onPage={setPage} />
         </>
       )}
       {opened && <LetterReader letter={opened} onClose={() => setOpened(undefined)} />}

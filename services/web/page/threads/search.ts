@@ -1,14 +1,9 @@
 // The addresses of the pages of threads.
 import { boundsOf, savedOf } from '../calls/search.ts'
+import { pageOf } from '../engine/lists.ts'
 import { type Tab, tabNames } from '../traces/search.ts'
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
-
-/** A valid page number beyond the first. */
-export const pageOf = (value: unknown): string | undefined => {
-  const page = text(value)
-  return page !== undefined && /^[1-9]\d{0,5}$/.test(page) && page !== '1' ? page : undefined
-}
 
 /** Orders by the columns. */
 export const sorts = {

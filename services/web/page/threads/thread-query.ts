@@ -1,10 +1,9 @@
 // Requests of the pages of threads: threads by page, and the turns of one in their order.
-import { baseUrl, json } from '../api/client.ts'
-import { eachLine } from '../api/lines.ts'
-import { send } from '../api/send.ts'
+import { baseUrl, json, lines } from '../api/client.ts'
 import { boundsOf, type ListRequest } from '../calls/search.ts'
 import type { Message } from '../engine/message-parts.ts'
 import type { Row } from '../engine/rows.ts'
+import type { ListQuestion } from '../parts/use-list.ts'
 import { ask } from '../worker/client.ts'
 import type { ThreadSort } from './search.ts'
 
@@ -19,7 +18,7 @@ export type ThreadRow = {
   p99_turn_duration_ms: number | null
 }
 
-export const pageThreads = 100
+const pageThreads = 100
 export const pageTurns = 50
 
 const at = (seconds: number | undefined): string | undefined =>
@@ -31,17 +30,17 @@ function filterOf(range: string | undefined) {
   return { after_datetime: at(from), before_datetime: at(to) }
 }
 
-export const threadsQuery = (project_id: string, sort: ThreadSort, range: string | undefined, page: number) => ({
-  queryKey: ['threads', project_id, sort, range, page],
-  async queryFn({ signal }: { signal: AbortSignal }): Promise<ThreadRow[]> {
+export const threadsQuestion = (
+  project_id: string,
+  sort: ThreadSort,
+  range: string | undefined,
+  page: number,
+): ListQuestion<ThreadRow> => ({
+  key: ['threads', project_id, sort, range],
+  pages: { by: 'page', size: pageThreads, page },
+  async read({ limit, offset, signal }) {
     const asked = { project_id, sort_by: [{ field: sort, direction: 'desc' as const }], filter: filterOf(range) }
-    // One more tells whether there is another page.
-    const body = { ...asked, limit: pageThreads + 1, offset: page * pageThreads }
-    const rows: ThreadRow[] = []
-    await eachLine(await send(baseUrl, 'threads.stream_query', body, { signal }), (row) =>
-      rows.push(row as unknown as ThreadRow),
-    )
-    return rows
+    return { rows: await lines('threads.stream_query', { ...asked, limit, offset }, { signal }) }
   },
 })
 

@@ -1,10 +1,11 @@
 // The spans of a trace by the path of their names: a line for all calls of one, with what they took together.
-import { useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import { count, duration } from '../engine/format.ts'
 import { type NamePath, namePaths } from '../engine/name-paths.ts'
 import type { Tree } from '../engine/tree.ts'
 import { type Column, Grid } from '../parts/grid.tsx'
 import { T } from '../parts/text.tsx'
+import { useListPlace } from '../parts/use-list.ts'
 import { scaled } from '../text-scale.ts'
 
 const maxIndent = 24
@@ -12,7 +13,7 @@ const maxIndent = 24
 /** @param onSpan shows the longest call of a path */
 export function ByPath({ tree, onSpan }: { tree: Tree; onSpan(span: number): void }) {
   const { paths, isCut } = useMemo(() => namePaths(tree), [tree])
-  const [at, setAt] = useState(0)
+  const place = useListPlace('')
   const most = Math.max(1, ...paths.filter(({ depth }) => depth === 0).map(({ totalUs }) => totalUs))
   const time = (us: number) => <span title={`${us} µs`}>{duration(us / 1000)}</span>
   const columns: Column<NamePath>[] = [
@@ -56,8 +57,7 @@ export function ByPath({ tree, onSpan }: { tree: Tree; onSpan(span: number): voi
         items={paths}
         minWidth={560}
         height={scaled(24)}
-        at={Math.min(at, paths.length - 1)}
-        onAt={setAt}
+        place={place}
         onOpen={({ span }) => onSpan(span)}
       />
       {isCut && <p className="notice">Not all paths are shown {count(paths.length)}.</p>}

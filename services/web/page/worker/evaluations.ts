@@ -3,10 +3,10 @@ import { eachLine } from '../api/lines.ts'
 import { send, staleMsOf } from '../api/send.ts'
 import { type Comparison, compare } from '../engine/comparison.ts'
 import { exampleTexts, type RunHead, type RunRow, runHeadOf, runRowOf } from '../engine/evaluation-rows.ts'
+import type { ListPage } from '../engine/lists.ts'
 import { opNameOf } from '../engine/rows.ts'
 
 type Context = { signal: AbortSignal }
-export type RunsAnswer = { heads: RunHead[]; staleMs: number }
 
 const opNames = (projectId: string, ...names: string[]): string[] =>
   names.flatMap((name) => [name, `weave:///${projectId}/op/${name}:*`])
@@ -32,14 +32,14 @@ export async function evaluationRuns(
   project_id: string,
   ids: string[] | null,
   limit: number,
-): Promise<RunsAnswer> {
+): Promise<ListPage<RunHead>> {
   const heads: RunHead[] = []
   const filter = ids === null ? { op_names: opNames(project_id, 'Evaluation.evaluate') } : { call_ids: ids }
   const sort_by = [{ field: 'started_at', direction: 'desc' }]
   const body = { project_id, filter, sort_by, limit, columns: headColumns }
   const response = await send(base, 'calls.stream_query', body, { signal })
   await eachLine(response, (record) => heads.push(runHeadOf(record)))
-  return { heads, staleMs: staleMsOf(response) }
+  return { rows: heads, staleMs: staleMsOf(response) }
 }
 
 const rowOps = new Set(['Evaluation.predict_and_score', 'Evaluation.predictAndScore'])

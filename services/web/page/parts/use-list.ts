@@ -1,0 +1,191 @@
+// The one mechanism of lists: all rows, one page, the pages in view or page after page; their total, the row at hand,
+// marks, and asking again. Rows of another question never count as the answer: they stay for a moment, and say so.
+import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useDeferredValue, useEffect, useRef, useState } from 'react'
+import {
+  hasNextPage,
+  type KeptRows,
+  keptRows,
+  type ListPage,
+  type ListPages,
+  pageCut,
+  pagesInView,
+  rangeMarked,
+  rowsOf,
+  toggledMark,
+  type ViewRange,
+  windowOf,
+} from '../engine/lists.ts'
+
+/** Rows to read: `after` is the last one of the page before. */
+export type Cut<Item> = { offset: number; limit: number; after: Item | undefined; signal: AbortSignal }
+
+export type ListQuestion<Item> = {
+  key: readonly unknown[]
+  read(cut: Cut<Item>): Promise<ListPage<Item>>
+  /** Without it all rows are read at once. */
+  pages?: ListPages
+  /** Counts the rows, once the first of them are drawn. */
+  total?: ((signal: AbortSignal) => Promise<number>) | undefined
+  isOn?: boolean
+  /** Its rows never change. */
+  isFixed?: boolean
+  /** How often it is read again. */
+  everyMs?: number | ((rows: readonly Item[]) => number | false)
+  /** The question in words of the address, where the key has more, such as the moment. */
+  question?: string
+  /** The row at hand at the start. */
+  begins?: number
+  /** Questions of one scope keep each other's rows, pale, while they wait for a moment. */
+  keeps?: string
+}
+
+/** Before that rows of the question before stay, pale: most answers come sooner. */
+const lateMs = 1_000
+
+/** Whether something goes on for long; each `of` counts anew. */
+function useLate(isOn: boolean, of: unknown): boolean {
+  const [late, setLate] = useState<{ of: unknown }>()
+  useEffect(() => {
+    if (!isOn) return
+    const timer = setTimeout(() => setLate({ of }), lateMs)
+    return () => clearTimeout(timer)
+  }, [isOn, of])
+  return isOn && late !== undefined && late.of === of
+}
+
+/** State of a question: the one of another question is as it begins. */
+function useOfQuestion<Value>(question: string, begins: Value): [Value, (next: Value) => void] {
+  const [state, setState] = useState({ question, value: begins })
+  return [state.question === question ? state.value : begins, (value) => setState({ question, value })]
+}
+
+/** The row at hand, and the rows in view. */
+export function useListPlace(question: string, begins = 0) {
+  const [at, onAt] = useOfQuestion(question, begins)
+  const [range, setRange] = useState<ViewRange>({ from: 0, to: 0 })
+  const [onRange] = useState(() => (from: number, to: number) => {
+    setRange((before) => (before.from === from && before.to === to ? before : { from, to }))
+  })
+  return { at, onAt, range, onRange }
+}
+export type ListPlace = Pick<ReturnType<typeof useListPlace>, 'at' | 'onAt'>
+
+const noMarks = { ids: new Set<string>() as ReadonlySet<string>, last: 0 }
+
+/** Rows that are marked, by id. @param idAt rows that cannot be marked have none */
+export function useMarked(question: string, idAt: (index: number) => string | undefined, max?: number) {
+  const [{ ids, last }, setState] = useOfQuestion(question, noMarks)
+  const set = (next: ReadonlySet<string>, from = 0) => setState({ ids: next, last: from })
+  return {
+    ids,
+    set,
+    toggle(index: number) {
+      const id = idAt(index)
+      if (id !== undefined) set(toggledMark(ids, id, max), index)
+    },
+    /** From the row that was marked last to this one. */
+    range: (index: number) => set(rangeMarked(ids, last, index, idAt), index),
+    clear: () => set(new Set()),
+  }
+}
+
+/** The question of one page. */
+export const listPageQuery = <Item>({ key, read, pages }: ListQuestion<Item>, page: number, after?: Item) => ({
+  queryKey: pages === undefined ? key : [...key, page, ...(after === undefined ? [] : [after])],
+  queryFn({ signal }: { signal: AbortSignal }) {
+    const { size = 0 } = pages ?? {}
+    const cut = pages?.by === 'page' ? pageCut(page, size) : { limit: size, offset: page * size }
+    return read({ ...cut, after, signal })
+  },
+})
+
+/** Pages that are asked for: of further ones each needs the last row of the one before. */
+function useAsked<Item>(asked: ListQuestion<Item>, range: ViewRange, further: number) {
+  const client = useQueryClient()
+  const { pages } = asked
+  if (pages?.by === 'range')
+    return pagesInView(range, pages.size).map((page) => ({ page, query: listPageQuery(asked, page) }))
+  const first = pages?.by === 'page' ? pages.page : 0
+  const all = [{ page: first, query: listPageQuery(asked, first) }]
+  for (let page = 1; page <= further; page++) {
+    const last = client.getQueryData<ListPage<Item>>(all.at(-1)?.query.queryKey ?? [])?.rows.at(-1)
+    if (last === undefined) break
+    all.push({ page, query: listPageQuery(asked, page, last) })
+  }
+  return all
+}
+
+type Known<Item> = {
+  items: readonly Item[] | undefined
+  rowAt(index: number): Item | undefined
+  count: number
+  total: number | undefined
+}
+
+export function useList<Item>(asked: ListQuestion<Item>) {
+  const { key, pages, isOn = true, everyMs = false, keeps } = asked
+  const question = asked.question ?? JSON.stringify(pages?.by === 'page' ? [...key, pages.page] : key)
+  const place = useListPlace(question, asked.begins)
+  const [further, setFurther] = useOfQuestion(question, 0)
+  const wanted = useAsked(asked, place.range, further)
+  const results = useQueries({
+    queries: wanted.map(({ query }) => ({
+      ...query,
+      ...(asked.isFixed && { staleTime: Number.POSITIVE_INFINITY }),
+      enabled: isOn,
+      refetchInterval: ({ state }: { state: { data?: ListPage<Item> | undefined } }) =>
+        typeof everyMs === 'function' ? everyMs(state.data?.rows ?? []) : everyMs,
+    })),
+  })
+  const isAnswered = results.some(({ data }) => data !== undefined)
+  // What stands beside the rows is asked for once they are drawn.
+  const isDrawn = useDeferredValue(isAnswered) && isAnswered
+  const counted = useQuery({
+    queryKey: [...key, 'total'],
+    queryFn: ({ signal }) => asked.total?.(signal) ?? 0,
+    enabled: isOn && asked.total !== undefined && isDrawn,
+  })
+  const total = counted.data ?? results.find(({ data }) => data?.total !== undefined)?.data?.total
+  const read = results.map(({ data }) => data?.rows)
+  const items = rowsOf(read, pages)
+  const { rowAt, known, count } =
+    pages?.by === 'range'
+      ? windowOf(new Map(wanted.map(({ page }, n) => [page, read[n]])), pages.size, total)
+      : windowOf(new Map([[0, items]]), items.length + 1)
+  const isLoading = isOn && results.some(({ data, error }) => data === undefined && error === null)
+  const isFirst = isLoading && known === 0 && total === undefined
+  const isLate = useLate(isFirst, question)
+  const before = useRef<KeptRows<Known<Item>> | undefined>(undefined)
+  const kept = isFirst ? keptRows(before.current, { scope: keeps, question }, isLate) : undefined
+  const now: Known<Item> = { items: isAnswered ? items : undefined, rowAt, count, total }
+  if (isOn && !isLoading) before.current = isAnswered ? { scope: keeps ?? '', question, rows: now } : undefined
+  const isBlank = isFirst && kept === undefined
+  return {
+    ...place,
+    ...(kept?.rows ?? now),
+    /** Nothing of the answer is here yet. */
+    isOld: isFirst,
+    /** There is nothing to show yet. */
+    isFirst: isBlank,
+    /** For so long that it is worth saying. */
+    isLate: isBlank && isLate,
+    /** What shows is of the question before. */
+    isKept: kept !== undefined,
+    /** That was another one: these rows may be none of the answer. */
+    isOfOther: kept !== undefined && kept.question !== question,
+    isLoading,
+    isDrawn,
+    error: results.find(({ error }) => error !== null)?.error ?? null,
+    staleMs: Math.max(0, ...results.map(({ data }) => data?.staleMs ?? 0)),
+    page: pages?.by === 'page' ? pages.page : 0,
+    size: pages?.size ?? items.length,
+    hasNext: hasNextPage(read.findLast((rows) => rows !== undefined)?.length ?? 0, pages, total),
+    more: () => setFurther(further + 1),
+    refetch() {
+      for (const { refetch } of results) void refetch()
+      if (asked.total !== undefined) void counted.refetch()
+    },
+  }
+}
+export type List<Item> = ReturnType<typeof useList<Item>>
