@@ -14,6 +14,7 @@ import { FaultBox } from '../parts/fault.tsx'
 import { type Column, ListGrid } from '../parts/grid.tsx'
 import { useProject } from '../parts/project.ts'
 import { saveFile } from '../parts/save-file.ts'
+import { ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
 import { EditQueue } from './edit-queue.tsx'
@@ -293,38 +294,25 @@ function People({ of }: { of: readonly Annotation[] }) {
   }
   if (days.size === 0) return null
   const people = [...new Set(of.map(({ by }) => by))].slice(0, 6)
+  const shown = [...days].sort(([a], [b]) => (a < b ? 1 : -1)).slice(0, 5)
   return (
     <figure className="answer">
       <figcaption>
         <b>Answers by day (UTC)</b>
       </figcaption>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Day</th>
-            {people.map((by) => (
-              <th key={by} scope="col">
-                <T text={by} max={20} />
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {[...days]
-            .sort(([a], [b]) => (a < b ? 1 : -1))
-            .slice(0, 5)
-            .map(([day, by]) => (
-              <tr key={day}>
-                <th scope="row">{day}</th>
-                {people.map((person) => (
-                  <td key={person} className="num">
-                    {by.get(person) ?? 0}
-                  </td>
-                ))}
-              </tr>
-            ))}
-        </tbody>
-      </table>
+      <ShortTable
+        columns={[
+          { head: 'Day', isRowHead: true, cell: ([day]) => day },
+          ...people.map((person) => ({
+            head: person,
+            shownHead: <T text={person} max={20} />,
+            isNumber: true,
+            cell: ([, by]: (typeof shown)[number]) => by.get(person) ?? 0,
+          })),
+        ]}
+        items={shown}
+        idOf={([day]) => day}
+      />
     </figure>
   )
 }

@@ -25,7 +25,7 @@ const queuesQuestion = (project_id: string, name: string): ListQuestion<ListedQu
       queue_ids.length === 0
         ? { stats: [] }
         : await json('annotation_queues.stats', { project_id, queue_ids }, { signal })
-    return { rows: queues.map((queue, place) => ({ ...queue, ...stats[place] })) }
+    return queues.map((queue, place) => ({ ...queue, ...stats[place] }))
   },
 })
 
@@ -51,7 +51,7 @@ export const useItems = (projectId: string, queueId: string) =>
     key: itemsKey(projectId, queueId),
     async read({ signal }) {
       const asked = { project_id: projectId, limit: null, include_position: true }
-      return { rows: (await json('annotation_queues.items', asked, { params: { queue_id: queueId }, signal })).items }
+      return (await json('annotation_queues.items', asked, { params: { queue_id: queueId }, signal })).items
     },
   })
 

@@ -2,6 +2,7 @@
 import { type ReactNode, useId, useState } from 'react'
 import { type AxisUnit, type Tick, timeTicks, valueTicks } from '../engine/axis-ticks.ts'
 import { moment } from '../engine/format.ts'
+import { ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { TimeBrush } from '../parts/time-brush.tsx'
 import { type Drawn, numberOr0, type Series } from './figures.ts'
@@ -233,29 +234,19 @@ type TableProps = Pick<ChartProps, 'title' | 'series' | 'buckets' | 'shownAs'> &
 /** The numbers of a chart, as they are read without seeing it. */
 const ChartTable = ({ title, head, series, buckets, shownAs, when }: TableProps) => (
   <div className="numbers" tabIndex={0}>
-    <table aria-label={title}>
-      <thead>
-        <tr>
-          <th scope="col">{head}</th>
-          {series.map(({ name }) => (
-            <th key={name} scope="col">
-              <bdi>{name}</bdi>
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {buckets.map((time, n) => (
-          <tr key={time}>
-            <th scope="row">{when(time)}</th>
-            {series.map(({ name, values }) => (
-              <td key={name} className="num">
-                {shownAs(values[n] ?? null)}
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <ShortTable
+      label={title}
+      columns={[
+        { head, isRowHead: true, cell: when },
+        ...series.map(({ name, values }) => ({
+          head: name,
+          shownHead: <bdi>{name}</bdi>,
+          isNumber: true,
+          cell: (_: string, n: number) => shownAs(values[n] ?? null),
+        })),
+      ]}
+      items={buckets}
+      idOf={(time) => time}
+    />
   </div>
 )

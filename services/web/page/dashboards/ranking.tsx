@@ -2,9 +2,12 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useProject } from '../parts/project.ts'
+import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { type Aggregate, figures, numberOr0 } from './figures.ts'
 import { CsvButton } from './panel-file.tsx'
+
+type Group = Aggregate['groups'][number]
 
 /** Errors stand out where there are any. */
 const toneOf = (label: string, value: number | null): string => {
@@ -36,6 +39,45 @@ export function Ranking({ title, heads, answer, first, nameOf, query, range, vie
   )
   if (groups.length === 0 && hidesEmpty) return null
   const most = Math.max(...groups.map(({ total }) => numberOr0(total[first])))
+  const columns: ShortColumn<Group>[] = [
+    {
+      head: heads[0] ?? '',
+      isRowHead: true,
+      cell({ keys, total }) {
+        const q = query(keys)
+        const shown = <T text={nameOf(keys[0] ?? '', 0)} max={80} />
+        return (
+          <>
+            {q === undefined ? (
+              shown
+            ) : (
+              <Link
+                to="/p/$entity/$project/calls"
+                params={{ entity, project }}
+                search={{ q, ...(view && { view }), ...(range !== 'all' && { range }) }}
+              >
+                {shown}
+              </Link>
+            )}
+            <i style={{ width: `${(numberOr0(total[first]) / most) * 100}%` }} />
+          </>
+        )
+      },
+    },
+    ...heads.slice(1).map((head) => ({
+      head,
+      className: () => 'within',
+      cell({ keys }: Group) {
+        const within = nameOf(keys[1] ?? '', 1)
+        return within === '' ? <span className="dim">–</span> : <T text={within} max={80} />
+      },
+    })),
+    ...figures.map(({ label, shownAs, of }) => ({
+      head: label,
+      className: (group: Group) => toneOf(label, of(group)),
+      cell: (group: Group) => shownAs(of(group)),
+    })),
+  ]
   return (
     <section className="ranking" aria-label={title}>
       <header>
@@ -51,53 +93,7 @@ export function Ranking({ title, heads, answer, first, nameOf, query, range, vie
         {acts}
       </header>
       <div className="numbers" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              {[...heads, ...figures.map(({ label }) => label)].map((one) => (
-                <th key={one} scope="col">
-                  {one}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {groups.map((group) => {
-              const { keys, total } = group
-              const [name = '', within] = keys.map((key, place) => nameOf(key, place))
-              const q = query(keys)
-              const shown = <T text={name} max={80} />
-              return (
-                <tr key={keys.join('\0')}>
-                  <th scope="row">
-                    {q === undefined ? (
-                      shown
-                    ) : (
-                      <Link
-                        to="/p/$entity/$project/calls"
-                        params={{ entity, project }}
-                        search={{ q, ...(view && { view }), ...(range !== 'all' && { range }) }}
-                      >
-                        {shown}
-                      </Link>
-                    )}
-                    <i style={{ width: `${(numberOr0(total[first]) / most) * 100}%` }} />
-                  </th>
-                  {within !== undefined && (
-                    <td className="within">
-                      {within === '' ? <span className="dim">–</span> : <T text={within} max={80} />}
-                    </td>
-                  )}
-                  {figures.map(({ label, shownAs, of }) => (
-                    <td key={label} className={toneOf(label, of(group))}>
-                      {shownAs(of(group))}
-                    </td>
-                  ))}
-                </tr>
-              )
-            })}
-          </tbody>
-        </table>
+        <ShortTable columns={columns} items={groups} idOf={({ keys }) => keys.join('\0')} />
         {answer !== undefined && groups.length === 0 && <p className="dim">No data in this time range</p>}
       </div>
     </section>

@@ -4,8 +4,8 @@ import { plural } from '../engine/format.ts'
 import { jsonFault } from '../engine/json-texts.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import type { ColumnChange } from '../engine/table-columns.ts'
+import { Field, FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { Field, FormDialog } from '../settings/parts.tsx'
 
 /** Every row is written again. */
 const maxRows = 100_000

@@ -13,9 +13,9 @@ import {
 } from '../engine/import-rows.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { type Cells, columnNames } from '../engine/table-edits.ts'
-import { ShortTable, ShortText } from '../parts/short-table.tsx'
+import { Field, FormDialog } from '../parts/forms.tsx'
+import { ScrollBox, ShortTable, ShortText } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
-import { Field, FormDialog } from '../settings/parts.tsx'
 import { ask } from '../worker/client.ts'
 
 const maxBytes = 32 * 2 ** 20
@@ -216,14 +216,17 @@ function Preview({ rows }: { rows: readonly Cells[] }) {
   if (rows.length === 0) return null
   const columns = columnNames(rows.map((row) => row.map(([name]) => ({ name })))).slice(0, 20)
   return (
-    <ShortTable
-      label="First rows"
-      about="Preview"
-      heads={columns.map((name) => ({ key: name, name }))}
-      rows={rows.map((row) => {
-        const cells = new Map(row)
-        return columns.map((name) => <ShortText key={name} json={cells.get(name)} />)
-      })}
-    />
+    <ScrollBox about="Preview">
+      <ShortTable
+        label="First rows"
+        columns={columns.map((name) => ({
+          head: name,
+          shownHead: <T text={name} max={40} />,
+          cell: (row: Cells) => <ShortText json={row.find(([one]) => one === name)?.[1]} />,
+        }))}
+        items={rows}
+        idOf={(_, n) => String(n)}
+      />
+    </ScrollBox>
   )
 }

@@ -6,9 +6,9 @@ import { pastedRows, rectangleOf } from '../engine/pasted-cells.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { membersWithColumns } from '../engine/table-columns.ts'
 import type { Cells } from '../engine/table-edits.ts'
-import { ShortTable } from '../parts/short-table.tsx'
+import { Field, FormDialog } from '../parts/forms.tsx'
+import { ScrollBox, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
-import { Field, FormDialog } from '../settings/parts.tsx'
 import { ask } from '../worker/client.ts'
 import type { TableEdits } from './use-edits.ts'
 
@@ -102,16 +102,18 @@ export function PasteCells(props: Props) {
         </p>
       )}
       {rectangle.length > 0 && width <= columns.length && (
-        <ShortTable
-          label="First rows"
-          about="Preview"
-          heads={columns.slice(0, Math.min(width, 20)).map((name) => ({ key: name, name }))}
-          rows={rectangle
-            .slice(0, previewRows)
-            .map((line) =>
-              line.slice(0, 20).map((cell, n) => <T key={columns[n]} text={cell.replaceAll('\n', ' ')} max={60} />),
-            )}
-        />
+        <ScrollBox about="Preview">
+          <ShortTable
+            label="First rows"
+            columns={columns.slice(0, Math.min(width, 20)).map((name, n) => ({
+              head: name,
+              shownHead: <T text={name} max={40} />,
+              cell: (line: string[]) => <T text={(line[n] ?? '').replaceAll('\n', ' ')} max={60} />,
+            }))}
+            items={rectangle.slice(0, previewRows)}
+            idOf={(_, n) => String(n)}
+          />
+        </ScrollBox>
       )}
     </FormDialog>
   )

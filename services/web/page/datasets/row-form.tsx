@@ -4,8 +4,8 @@ import { count } from '../engine/format.ts'
 import { jsonFault, plainText } from '../engine/json-texts.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import type { Cells } from '../engine/table-edits.ts'
+import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { FormDialog } from '../settings/parts.tsx'
 
 /** Longer cells stay as they are: no field takes them well. */
 const maxCell = 65_536

@@ -5,8 +5,8 @@ import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { count } from '../engine/format.ts'
 import type { Edits } from '../engine/table-edits.ts'
+import { FormDialog } from '../parts/forms.tsx'
 import { useProject } from '../parts/project.ts'
-import { FormDialog } from '../settings/parts.tsx'
 import { createVersion, editedTable, withTable } from './versions.ts'
 
 /** The digest of the latest version, and its number. */

@@ -11,6 +11,7 @@ import { Empty, Loading } from '../parts/empty.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Lines } from '../parts/lines.tsx'
 import { useProject } from '../parts/project.ts'
+import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { Words } from '../parts/words.tsx'
 import { useZone } from '../preferences.ts'
@@ -37,18 +38,27 @@ const spanOf = ({ id, traceId }: SpanOf): SpanOf => ({ id, traceId })
 
 const numberText = (value: number): string => Number(value.toPrecision(6)).toString()
 
-function DifferenceRow({ difference }: { difference: Difference }) {
-  const { path, kind, before, now, change } = difference
-  return (
-    <tr className={kind} tabIndex={-1}>
-      <th scope="row">
+const differenceColumns: ShortColumn<Difference>[] = [
+  {
+    head: 'Path',
+    isRowHead: true,
+    cell: ({ path, kind }) => (
+      <>
         <code>
           <T text={path === '' ? 'the whole value' : path} max={300} />
         </code>
         <small className="second">{kinds[kind]}</small>
-      </th>
-      <td>{before === undefined ? <span className="dim">–</span> : <T text={before} max={shownText} />}</td>
-      <td>
+      </>
+    ),
+  },
+  {
+    head: 'A',
+    cell: ({ before }) => (before === undefined ? <span className="dim">–</span> : <T text={before} max={shownText} />),
+  },
+  {
+    head: 'B',
+    cell: ({ before, now, change }) => (
+      <>
         {now === undefined ? (
           <span className="dim">–</span>
         ) : before === undefined || change !== undefined ? (
@@ -59,19 +69,10 @@ function DifferenceRow({ difference }: { difference: Difference }) {
         {change !== undefined && change !== 0 && (
           <span className="second num"> {`${change > 0 ? '+' : '−'}${numberText(Math.abs(change))}`}</span>
         )}
-      </td>
-    </tr>
-  )
-}
-
-/** The columns of all tables have the same widths. */
-const Columns = () => (
-  <colgroup>
-    <col className="of-path" />
-    <col />
-    <col />
-  </colgroup>
-)
+      </>
+    ),
+  },
+]
 
 type Fact = [name: string, a: string, b: string]
 
@@ -164,49 +165,42 @@ export function DifferencesPage() {
     const differing = data.parts.filter(({ differences }) => differences.found.length > 0 || differences.isCut)
     const [rowA, rowB] = data.heads.map(({ row }) => row)
     const equal = data.parts.filter((part) => !differing.includes(part))
+    const swap = (
+      <button
+        type="button"
+        className="line"
+        onClick={() =>
+          void navigate({
+            to: '/p/$entity/$project/diff',
+            params: { entity, project },
+            search: { ...search, a: search.b, b: search.a },
+          })
+        }
+      >
+        Swap
+      </button>
+    )
     return (
       <div className="differences" ref={box}>
-        <table aria-label="Compared">
-          <Columns />
-          <thead>
-            <tr>
-              <th scope="col">
-                <button
-                  type="button"
-                  className="line"
-                  onClick={() =>
-                    void navigate({
-                      to: '/p/$entity/$project/diff',
-                      params: { entity, project },
-                      search: { ...search, a: search.b, b: search.a },
-                    })
-                  }
-                >
-                  Swap
-                </button>
-              </th>
-              <th scope="col">
-                A <SideLink side={a} head={data.heads[0]} />
-              </th>
-              <th scope="col">
-                B <SideLink side={b} head={data.heads[1]} />
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {factsOf(data, zone).map(([name, one, other]) => (
-              <tr key={name} className={one === other ? 'same' : 'changed'} tabIndex={-1}>
-                <th scope="row">{name}</th>
-                <td>
-                  <T text={one} max={200} />
-                </td>
-                <td>
-                  <T text={other} max={200} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <ShortTable
+          label="Compared"
+          hasFocus
+          columns={[
+            { head: 'Swap', shownHead: swap, isRowHead: true, cell: ([name]) => name },
+            ...(['A', 'B'] as const).map((letter, n) => ({
+              head: letter,
+              shownHead: (
+                <>
+                  {letter} <SideLink side={n === 0 ? a : b} head={data.heads[n]} />
+                </>
+              ),
+              cell: (fact: Fact) => <T text={fact[n + 1] ?? ''} max={200} />,
+            })),
+          ]}
+          items={factsOf(data, zone)}
+          idOf={([name]) => name}
+          rowClass={([, one, other]) => (one === other ? 'same' : 'changed')}
+        />
         {data.code && (
           <section aria-label="Code">
             <h2>Code</h2>
@@ -221,21 +215,15 @@ export function DifferencesPage() {
                 ? `Too many differences: showing the first ${count(differences.found.length)}.`
                 : `${plural(differences.found.length, 'difference')}, ${count(differences.equal)} equal`}
             </p>
-            <table aria-label={`Differences of ${titles[name]?.toLowerCase()}`}>
-              <Columns />
-              <thead className="hidden">
-                <tr>
-                  <th scope="col">Path</th>
-                  <th scope="col">A</th>
-                  <th scope="col">B</th>
-                </tr>
-              </thead>
-              <tbody>
-                {differences.found.map((difference) => (
-                  <DifferenceRow key={`${difference.kind} ${difference.path}`} difference={difference} />
-                ))}
-              </tbody>
-            </table>
+            <ShortTable
+              label={`Differences of ${titles[name]?.toLowerCase()}`}
+              hasFocus
+              hidesHeads
+              columns={differenceColumns}
+              items={differences.found}
+              idOf={({ kind, path }) => `${kind} ${path}`}
+              rowClass={({ kind }) => kind}
+            />
           </section>
         ))}
         {rowA && rowB && <SpanDifferences spans={[spanOf(rowA), spanOf(rowB)]} />}

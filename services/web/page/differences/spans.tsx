@@ -7,6 +7,7 @@ import { count, duration, plural } from '../engine/format.ts'
 import { changeOfPair, type SpanPair, type SpanSide } from '../engine/trace-differences.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { useProject } from '../parts/project.ts'
+import { ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { ask } from '../worker/client.ts'
 import type { SpanOf } from '../worker/differences.ts'
@@ -23,19 +24,19 @@ const changesOf = ({ a, b }: SpanPair): string[] => {
 
 function Side({ side, changes }: { side: SpanSide | undefined; changes: readonly string[] }) {
   const { entity, project } = useProject()
-  if (side === undefined) return <td className="dim">–</td>
+  if (side === undefined) return <span className="dim">–</span>
   const facts = [
     side.ms === null ? 'running' : duration(side.ms),
     ...(side.tokens === null ? [] : [`${plural(side.tokens, 'token')}`]),
   ]
   return (
-    <td>
+    <>
       <Link to="/p/$entity/$project/calls/$id" params={{ entity, project, id: side.id }} className="num">
         {facts.join(' · ')}
       </Link>
       {side.status === 'error' && <span className="s-error"> error</span>}
       {changes.length > 0 && <span className="second num"> {changes.join(', ')}</span>}
-    </td>
+    </>
   )
 }
 
@@ -72,35 +73,28 @@ export function SpanDifferences({ spans }: { spans: readonly [SpanOf, SpanOf] })
       <button type="button" className="line" aria-pressed={isLargest} onClick={() => setLargest(!isLargest)}>
         Largest first
       </button>
-      <table aria-label="Differences of spans">
-        <colgroup>
-          <col className="of-path" />
-          <col />
-          <col />
-        </colgroup>
-        <thead className="hidden">
-          <tr>
-            <th scope="col">Span</th>
-            <th scope="col">A</th>
-            <th scope="col">B</th>
-          </tr>
-        </thead>
-        <tbody>
-          {shown.map((pair) => {
-            const { kind, words } = kindOfPair(pair)
-            return (
-              <tr key={`${pair.a?.id} ${pair.b?.id}`} className={kind} tabIndex={-1}>
-                <th scope="row" style={isLargest ? {} : { paddingLeft: `${1.2 + Math.min(20, pair.depth) * 1.2}rem` }}>
-                  <T text={pair.name} max={120} />
-                  {words !== '' && <small className="second">{words}</small>}
-                </th>
-                <Side side={pair.a} changes={[]} />
-                <Side side={pair.b} changes={changesOf(pair)} />
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
+      <ShortTable
+        label="Differences of spans"
+        hasFocus
+        hidesHeads
+        columns={[
+          {
+            head: 'Span',
+            isRowHead: true,
+            cell: (pair) => (
+              <div style={isLargest ? {} : { paddingLeft: `${Math.min(20, pair.depth) * 1.2}rem` }}>
+                <T text={pair.name} max={120} />
+                {kindOfPair(pair).words !== '' && <small className="second">{kindOfPair(pair).words}</small>}
+              </div>
+            ),
+          },
+          { head: 'A', cell: ({ a }) => <Side side={a} changes={[]} /> },
+          { head: 'B', cell: (pair) => <Side side={pair.b} changes={changesOf(pair)} /> },
+        ]}
+        items={shown}
+        idOf={({ a, b }) => `${a?.id} ${b?.id}`}
+        rowClass={(pair) => kindOfPair(pair).kind}
+      />
     </section>
   )
 }

@@ -26,7 +26,7 @@ export function windowOf<Item>(pages: ReadonlyMap<number, readonly Item[] | unde
   }
 }
 
-/** How a list is read: `range` as rows come into view, `page` one by its number, `more` further ones when asked. */
+/** Pages are read as rows come into view (`range`), one by its number (`page`), or further ones when asked (`more`). */
 export type ListPages = { by: 'range' | 'more'; size: number } | { by: 'page'; size: number; page: number }
 
 const noRows: readonly never[] = []

@@ -5,8 +5,8 @@ import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { FaultBox } from '../parts/fault.tsx'
+import { Field, FormDialog } from '../parts/forms.tsx'
 import { useProject } from '../parts/project.ts'
-import { Field, FormDialog } from '../settings/parts.tsx'
 import '../settings/settings.css'
 
 const listed = 500

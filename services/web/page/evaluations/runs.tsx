@@ -61,7 +61,7 @@ function useRowCounts(projectId: string, heads: readonly RunHead[]) {
 type Shown = {
   zone: string
   all: readonly RunHead[]
-  /** Of the scores that have a column. */
+  /** Names of the scores that have a column. */
   names: readonly string[]
   marked: ReturnType<typeof useMarked>
   progress: ReturnType<typeof useProgress>

@@ -41,7 +41,7 @@ export function useProgress(projectId: string, ids: readonly string[]) {
 export const useRunRows = (projectId: string, runId: string, isRunning: boolean) =>
   useList<RunRow>({
     key: ['evaluation rows', projectId, runId],
-    read: async ({ signal }) => ({ rows: await ask('evaluationRows', [baseUrl, projectId, runId], { signal }) }),
+    read: ({ signal }) => ask('evaluationRows', [baseUrl, projectId, runId], { signal }),
     everyMs: () => (isRunning ? againMs : false),
   })
 

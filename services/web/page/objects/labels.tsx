@@ -4,9 +4,9 @@ import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
 import { plainOf } from '../engine/safe-text.ts'
+import { Fault, Field, FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
-import { Fault, Field, FormDialog } from '../settings/parts.tsx'
 
 type Version = { projectId: string; objectId: string; digest: string }
 type Kind = 'tag' | 'alias'

@@ -34,9 +34,7 @@ const objectsQuestion = (
     const filter = { ...(objectId === undefined ? latest : { object_ids: [objectId] }), is_op: isOp }
     const sort_by = [{ field: 'created_at', direction: 'desc' as const }]
     const more = { metadata_only: true, include_storage_size: true, include_tags_and_aliases: true }
-    return {
-      rows: (await json('objects.query', { project_id, filter, sort_by, limit, offset, ...more }, { signal })).objs,
-    }
+    return (await json('objects.query', { project_id, filter, sort_by, limit, offset, ...more }, { signal })).objs
   },
 })
 

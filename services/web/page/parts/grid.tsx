@@ -28,7 +28,7 @@ export type Column<Item> = {
   cell(item: Item, index: number): ReactNode
 }
 
-/** What a row opens. */
+/** The page that a row opens. */
 export type RowTarget = Pick<LinkProps, 'to' | 'params' | 'search'>
 
 type GridProps<Item> = {
@@ -190,7 +190,7 @@ type ListGridProps<Item> = Omit<GridProps<Item>, 'items' | 'place'> & {
   list: List<Item>
   /** Those of the list that show. */
   items?: readonly Item[]
-  /** What is awaited. */
+  /** Its rows in words, while they are awaited. */
   what: string
   /** Stands there for no rows. */
   none: ReactNode

@@ -22,7 +22,7 @@ export type Cut<Item> = { offset: number; limit: number; after: Item | undefined
 
 export type ListQuestion<Item> = {
   key: readonly unknown[]
-  read(cut: Cut<Item>): Promise<ListPage<Item>>
+  read(cut: Cut<Item>): Promise<ListPage<Item> | readonly Item[]>
   /** Without it all rows are read at once. */
   pages?: ListPages
   /** Counts the rows, once the first of them are drawn. */
@@ -30,7 +30,7 @@ export type ListQuestion<Item> = {
   isOn?: boolean
   /** Its rows never change. */
   isFixed?: boolean
-  /** How often it is read again. */
+  /** Time between two reads. */
   everyMs?: number | ((rows: readonly Item[]) => number | false)
   /** The question in words of the address, where the key has more, such as the moment. */
   question?: string
@@ -93,10 +93,11 @@ export function useMarked(question: string, idAt: (index: number) => string | un
 /** The question of one page. */
 export const listPageQuery = <Item>({ key, read, pages }: ListQuestion<Item>, page: number, after?: Item) => ({
   queryKey: pages === undefined ? key : [...key, page, ...(after === undefined ? [] : [after])],
-  queryFn({ signal }: { signal: AbortSignal }) {
+  async queryFn({ signal }: { signal: AbortSignal }): Promise<ListPage<Item>> {
     const { size = 0 } = pages ?? {}
     const cut = pages?.by === 'page' ? pageCut(page, size) : { limit: size, offset: page * size }
-    return read({ ...cut, after, signal })
+    const answer = await read({ ...cut, after, signal })
+    return 'rows' in answer ? answer : { rows: answer }
   },
 })
 
@@ -139,7 +140,7 @@ export function useList<Item>(asked: ListQuestion<Item>) {
     })),
   })
   const isAnswered = results.some(({ data }) => data !== undefined)
-  // What stands beside the rows is asked for once they are drawn.
+  // The total is asked for once rows are drawn.
   const isDrawn = useDeferredValue(isAnswered) && isAnswered
   const counted = useQuery({
     queryKey: [...key, 'total'],
@@ -170,7 +171,7 @@ export function useList<Item>(asked: ListQuestion<Item>) {
     isFirst: isBlank,
     /** For so long that it is worth saying. */
     isLate: isBlank && isLate,
-    /** What shows is of the question before. */
+    /** The rows are of the question before. */
     isKept: kept !== undefined,
     /** That was another one: these rows may be none of the answer. */
     isOfOther: kept !== undefined && kept.question !== question,

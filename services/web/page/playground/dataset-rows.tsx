@@ -11,10 +11,10 @@ import { nameFault } from '../engine/object-names.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
+import { Field } from '../parts/forms.tsx'
 import { useProject } from '../parts/project.ts'
-import { ShortTable, ShortText } from '../parts/short-table.tsx'
+import { ScrollBox, ShortTable, ShortText } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
-import { Field } from '../settings/parts.tsx'
 import { ask } from '../worker/client.ts'
 import { type Draft, type ModelColumn, variablesOf } from './draft.ts'
 import { MissingSecret } from './missing.tsx'
@@ -156,36 +156,44 @@ export function DatasetRows({ projectId, draft, whyNot, onUse, onClose }: Props)
         )}
         {isDone && <Keep projectId={projectId} rows={rows} results={results} columns={columns} />}
         {rows.length > 0 && (
-          <ShortTable
-            label="Rows of the dataset"
-            about="Rows and answers"
-            heads={[
-              ...shownNames.map((one) => ({ key: `column ${one}`, name: one })),
-              ...columns.map(({ key, model }) => ({ key: `model ${key}`, name: model })),
-            ]}
-            firstOf={(n) => (
-              <button
-                type="button"
-                className="line"
-                aria-label={`Use row ${n + 1}`}
-                onClick={() => {
-                  onUse(filled(rows[n] ?? [], names))
-                  onClose()
-                }}
-              >
-                {n + 1}
-              </button>
-            )}
-            rows={rows.map((row, n) => {
-              const cells = new Map(row)
-              return [
-                ...shownNames.map((one) => <ShortText key={one} json={cells.get(one)} max={160} />),
-                ...columns.map((column) => (
-                  <Result key={column.key} run={results.get(keyOf(n, column))} costs={costs} />
-                )),
-              ]
-            })}
-          />
+          <ScrollBox about="Rows and answers">
+            <ShortTable
+              label="Rows of the dataset"
+              columns={[
+                {
+                  head: '#',
+                  isRowHead: true,
+                  cell: (row, n) => (
+                    <button
+                      type="button"
+                      className="line"
+                      aria-label={`Use row ${n + 1}`}
+                      onClick={() => {
+                        onUse(filled(row, names))
+                        onClose()
+                      }}
+                    >
+                      {n + 1}
+                    </button>
+                  ),
+                },
+                ...shownNames.map((one) => ({
+                  key: `column ${one}`,
+                  head: one,
+                  shownHead: <T text={one} max={40} />,
+                  cell: (row: Row) => <ShortText json={row.find(([name]) => name === one)?.[1]} max={160} />,
+                })),
+                ...columns.map((column) => ({
+                  key: `model ${column.key}`,
+                  head: column.model,
+                  shownHead: <T text={column.model} max={40} />,
+                  cell: (_: Row, n: number) => <Result run={results.get(keyOf(n, column))} costs={costs} />,
+                })),
+              ]}
+              items={rows}
+              idOf={(_, n) => String(n)}
+            />
+          </ScrollBox>
         )}
       </div>
     </Dialog>

@@ -32,9 +32,7 @@ const promptsQuestion = (project_id: string, page: number): ListQuestion<Version
     const filter = { ...classFilter('prompts'), latest_only: true, is_op: false }
     const sort_by = [{ field: 'created_at', direction: 'desc' as const }]
     const more = { metadata_only: true, include_tags_and_aliases: true }
-    return {
-      rows: (await json('objects.query', { project_id, filter, sort_by, limit, offset, ...more }, { signal })).objs,
-    }
+    return (await json('objects.query', { project_id, filter, sort_by, limit, offset, ...more }, { signal })).objs
   },
 })
 

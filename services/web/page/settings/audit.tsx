@@ -6,10 +6,10 @@ import type { Shapes } from '../api/routes.gen.ts'
 import { useSession } from '../api/session.ts'
 import { moment } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
+import { Field, SectionHead } from '../parts/forms.tsx'
 import { T } from '../parts/text.tsx'
 import { useList } from '../parts/use-list.ts'
 import { useZone } from '../preferences.ts'
-import { Field, SectionHead } from './parts.tsx'
 
 type Event = Shapes['audit.query']['line']
 
@@ -54,7 +54,7 @@ const useEvents = (asked: Asked) =>
         ...(from !== undefined && { from }),
         ...(after !== undefined && { after: after.id }),
       }
-      return { rows: await lines('audit.query', body, { signal }) }
+      return lines('audit.query', body, { signal })
     },
   })
 

@@ -1,12 +1,12 @@
 // Erasures of a project: requests, their progress and the counts of their receipts.
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json, lines } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { age, count, moment, plural } from '../engine/format.ts'
-import { FaultBox } from '../parts/fault.tsx'
+import { Field, FormDialog, SelectField } from '../parts/forms.tsx'
+import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
-import { Field, FormDialog, SelectField, Sheet, type SheetColumn } from './parts.tsx'
+import { useList } from '../parts/use-list.ts'
 import { partsOf } from './project.ts'
 
 type Erasure = Shapes['erasures.list']['line']
@@ -54,7 +54,7 @@ function when({ status, done_at, deadline, held }: Erasure, zone: string): strin
   return status === 'held' ? `${plural(held ?? 0, 'call')} under a hold` : `until ${moment(deadline ?? '', zone)}`
 }
 
-const columnsOf = (zone: string): SheetColumn<Erasure>[] => [
+const columnsOf = (zone: string): ShortColumn<Erasure>[] => [
   {
     head: 'Requested',
     width: '16rem',
@@ -69,7 +69,7 @@ const columnsOf = (zone: string): SheetColumn<Erasure>[] => [
     width: 'minmax(14rem, 2fr)',
     cell: ({ reason }) => (reason === '' ? <span className="dim">deleted</span> : <T text={reason} max={1_000} />),
   },
-  { head: 'Calls', width: '7rem', isNumber: true, cell: ({ counts }) => <span>{count(counts.calls)}</span> },
+  { head: 'Calls', width: '7rem', isNumber: true, cell: ({ counts }) => count(counts.calls) },
   {
     head: 'Status',
     width: 'minmax(16rem, 1fr)',
@@ -93,9 +93,9 @@ const columnsOf = (zone: string): SheetColumn<Erasure>[] => [
 
 export function Erasures({ projectId, zone }: { projectId: string; zone: string }) {
   const [isAsking, setAsking] = useState(false)
-  const { data, error, refetch } = useQuery({
-    queryKey: ['settings', 'erasures', projectId],
-    queryFn: ({ signal }) => lines('erasures.list', undefined, { params: partsOf(projectId), signal }),
+  const list = useList({
+    key: ['settings', 'erasures', projectId],
+    read: ({ signal }) => lines('erasures.list', undefined, { params: partsOf(projectId), signal }),
   })
   return (
     <section className="part" aria-labelledby="erasures">
@@ -108,17 +108,13 @@ export function Erasures({ projectId, zone }: { projectId: string; zone: string 
           Erase calls…
         </button>
       </div>
-      {error && data === undefined ? (
-        <FaultBox error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Sheet
-          label="Erasures"
-          columns={columnsOf(zone)}
-          items={data}
-          idOf={({ erasure_id }) => erasure_id}
-          none="No erasures yet."
-        />
-      )}
+      <ShortTable
+        label="Erasures"
+        columns={columnsOf(zone)}
+        list={list}
+        idOf={({ erasure_id }) => erasure_id}
+        none="No erasures yet."
+      />
       {isAsking && <NewErasure projectId={projectId} onClose={() => setAsking(false)} />}
     </section>
   )

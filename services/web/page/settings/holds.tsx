@@ -1,13 +1,13 @@
 // Holds of a project, made by admins and released by owners.
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json, lines } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { useSession } from '../api/session.ts'
 import { age, moment, plural } from '../engine/format.ts'
-import { FaultBox } from '../parts/fault.tsx'
+import { Confirm, Field, FormDialog, RowButton, SelectField } from '../parts/forms.tsx'
+import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
-import { Confirm, Field, FormDialog, RowButton, SelectField, Sheet, type SheetColumn } from './parts.tsx'
+import { useList } from '../parts/use-list.ts'
 import { partsOf } from './project.ts'
 
 type Hold = Shapes['holds.list']['line']
@@ -56,7 +56,7 @@ function NewHold({ projectId, onClose }: { projectId: string; onClose(): void })
   )
 }
 
-const columnsOf = (zone: string, mayRelease: boolean, release: (hold: Hold) => void): SheetColumn<Hold>[] => [
+const columnsOf = (zone: string, mayRelease: boolean, release: (hold: Hold) => void): ShortColumn<Hold>[] => [
   {
     head: 'Held data',
     width: 'minmax(14rem, 1fr)',
@@ -70,7 +70,7 @@ const columnsOf = (zone: string, mayRelease: boolean, release: (hold: Hold) => v
   {
     head: 'Until',
     width: '15rem',
-    cell: ({ until }) => <span>{until === undefined ? 'released' : moment(until, zone)}</span>,
+    cell: ({ until }) => (until === undefined ? 'released' : moment(until, zone)),
   },
   {
     head: 'Created',
@@ -85,14 +85,12 @@ const columnsOf = (zone: string, mayRelease: boolean, release: (hold: Hold) => v
     head: 'Actions',
     width: '8rem',
     cell: (hold) => (
-      <span>
-        <RowButton
-          name="Release…"
-          of={heldBy(hold)}
-          run={() => release(hold)}
-          whyNot={mayRelease ? undefined : 'Only owners can release holds'}
-        />
-      </span>
+      <RowButton
+        name="Release…"
+        of={heldBy(hold)}
+        run={() => release(hold)}
+        whyNot={mayRelease ? undefined : 'Only owners can release holds'}
+      />
     ),
   },
 ]
@@ -101,9 +99,9 @@ export function Holds({ projectId, zone }: { projectId: string; zone: string }) 
   const { data: session } = useSession()
   const [isMaking, setMaking] = useState(false)
   const [leaving, setLeaving] = useState<Hold>()
-  const { data, error, refetch } = useQuery({
-    queryKey: ['settings', 'holds', projectId],
-    queryFn: ({ signal }) => lines('holds.list', undefined, { params: partsOf(projectId), signal }),
+  const list = useList({
+    key: ['settings', 'holds', projectId],
+    read: ({ signal }) => lines('holds.list', undefined, { params: partsOf(projectId), signal }),
   })
   const mayRelease = session?.role === undefined || session.role === 'owner'
   const release = () => json('holds.delete', undefined, { params: { ...partsOf(projectId), id: leaving?.id ?? '' } })
@@ -118,18 +116,14 @@ export function Holds({ projectId, zone }: { projectId: string; zone: string }) 
           New hold
         </button>
       </div>
-      {error && data === undefined ? (
-        <FaultBox error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Sheet
-          label="Legal holds"
-          columns={columnsOf(zone, mayRelease, setLeaving)}
-          items={data}
-          idOf={({ id }) => id}
-          rowClass={({ until }) => (until !== undefined && Date.parse(until) < Date.now() ? 'over' : '')}
-          none="No holds."
-        />
-      )}
+      <ShortTable
+        label="Legal holds"
+        columns={columnsOf(zone, mayRelease, setLeaving)}
+        list={list}
+        idOf={({ id }) => id}
+        rowClass={({ until }) => (until !== undefined && Date.parse(until) < Date.now() ? 'over' : '')}
+        none="No holds."
+      />
       {isMaking && <NewHold projectId={projectId} onClose={() => setMaking(false)} />}
       {leaving && (
         <Confirm title="Release hold" act="Release" run={release} onClose={() => setLeaving(undefined)}>

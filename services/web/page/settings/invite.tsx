@@ -2,10 +2,10 @@
 import { useState } from 'react'
 import { baseUrl, json } from '../api/client.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { Copy, Field, FormDialog, SelectField } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import type { User } from './lists.ts'
 import { days, KeyMade, type Made } from './new-key.tsx'
-import { Copy, Field, FormDialog, SelectField } from './parts.tsx'
 import { actionsOfRole, type Role, roleHelp, roles } from './rights.ts'
 
 type GrantFieldsProps = { role: Role | ''; scope: string; onRole(role: Role | ''): void; onScope(scope: string): void }

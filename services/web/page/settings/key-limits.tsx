@@ -2,8 +2,8 @@
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { bytes, count } from '../engine/format.ts'
+import { Field, FormDialog } from '../parts/forms.tsx'
 import type { Key } from './lists.ts'
-import { Field, FormDialog } from './parts.tsx'
 
 type Limits = NonNullable<Key['limits']>
 type Name = keyof Limits

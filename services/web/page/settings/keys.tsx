@@ -4,13 +4,13 @@ import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayAdminister, useSession } from '../api/session.ts'
 import { age, moment } from '../engine/format.ts'
-import { FaultBox } from '../parts/fault.tsx'
+import { Confirm, RowMenu, SectionHead } from '../parts/forms.tsx'
+import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
 import { KeyLimits, limitsText } from './key-limits.tsx'
 import { type Key, useAllKeys } from './lists.ts'
 import { KeyMade, type Made, NewKey } from './new-key.tsx'
-import { Confirm, RowMenu, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
 import { roleOf } from './rights.ts'
 import { placeOf } from './sections.ts'
 
@@ -33,7 +33,7 @@ const acts = { rotate: 'Rotate…', limits: 'Limits…', revoke: 'Revoke…' }
 
 type Asked = { key: Key; what: 'revoke' | 'rotate' | 'limits' }
 
-function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void): SheetColumn<Key>[] {
+function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void): ShortColumn<Key>[] {
   return [
     {
       head: 'Key',
@@ -107,14 +107,12 @@ function columnsOf(zone: string, isAdmin: boolean, ask: (asked: Asked) => void):
         isOver(key) ? (
           <span />
         ) : (
-          <span>
-            <RowMenu
-              of={nameOf(key)}
-              acts={(['rotate', 'limits', 'revoke'] as const)
-                .filter((what) => isAdmin || what === 'revoke')
-                .map((what) => ({ name: acts[what], run: () => ask({ key, what }), isDangerous: what === 'revoke' }))}
-            />
-          </span>
+          <RowMenu
+            of={nameOf(key)}
+            acts={(['rotate', 'limits', 'revoke'] as const)
+              .filter((what) => isAdmin || what === 'revoke')
+              .map((what) => ({ name: acts[what], run: () => ask({ key, what }), isDangerous: what === 'revoke' }))}
+          />
         ),
     },
   ]
@@ -157,9 +155,9 @@ export function Keys({ projectId }: { projectId: string }) {
   const search = useSearch({ from: '/signed-in/settings/$section' })
   // A link may ask for the dialog.
   const [asked, setAsked] = useState<Asked | 'new' | undefined>(search.new === '1' ? 'new' : undefined)
-  const { data, error, refetch } = useAllKeys(isAdmin ? 'keys.list' : 'me.keys')
+  const list = useAllKeys(isAdmin ? 'keys.list' : 'me.keys')
   const words = text.trim().toLowerCase()
-  const all = data?.filter(
+  const all = list.items?.filter(
     ({ id, name, user_id, scopes }) =>
       words === '' || [id, name, user_id, ...scopes].some((one) => one.toLowerCase().includes(words)),
   )
@@ -196,24 +194,21 @@ export function Keys({ projectId }: { projectId: string }) {
           Revoked and expired ({over})
         </label>
       </div>
-      {error && data === undefined ? (
-        <FaultBox error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Sheet
-          label="Keys"
-          columns={columnsOf(zone, isAdmin, setAsked)}
-          items={shown}
-          idOf={({ id }) => id}
-          rowClass={(key) => (isOver(key) ? 'over' : '')}
-          none={
-            data?.length === 0
-              ? 'No keys yet. Keys from the configuration are not shown.'
-              : words === ''
-                ? 'No active keys.'
-                : 'No matching keys.'
-          }
-        />
-      )}
+      <ShortTable
+        label="Keys"
+        columns={columnsOf(zone, isAdmin, setAsked)}
+        list={list}
+        items={shown}
+        idOf={({ id }) => id}
+        rowClass={(key) => (isOver(key) ? 'over' : '')}
+        none={
+          list.items?.length === 0
+            ? 'No keys yet. Keys from the configuration are not shown.'
+            : words === ''
+              ? 'No active keys.'
+              : 'No matching keys.'
+        }
+      />
       {asked === 'new' && <NewKey isAdmin={isAdmin} projectId={projectId} onClose={close} />}
       {typeof asked === 'object' && asked.what === 'rotate' && <Rotate of={asked.key} onClose={close} />}
       {typeof asked === 'object' && asked.what === 'revoke' && (

@@ -1,7 +1,7 @@
 // Lists of users and keys, whole: the server answers a thousand lines at a time.
-import { useQuery } from '@tanstack/react-query'
 import { lines } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
+import { useList } from '../parts/use-list.ts'
 
 export type Key = Shapes['keys.list']['line']
 export type User = Shapes['users.list']['line']
@@ -25,11 +25,11 @@ async function whole<Name extends 'keys.list' | 'me.keys' | 'users.list'>(
 }
 
 export const useAllKeys = (name: 'keys.list' | 'me.keys') =>
-  useQuery({ queryKey: ['settings', 'keys', name], queryFn: ({ signal }) => whole(name, signal) })
+  useList<Key>({ key: ['settings', 'keys', name], read: ({ signal }) => whole(name, signal) })
 
 export const useUsers = (isAdmin = true) =>
-  useQuery({
-    queryKey: ['settings', 'users'],
-    queryFn: ({ signal }) => whole('users.list', signal),
-    enabled: isAdmin,
+  useList<User>({
+    key: ['settings', 'users'],
+    read: ({ signal }) => whole('users.list', signal),
+    isOn: isAdmin,
   })

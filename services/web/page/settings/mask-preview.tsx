@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { count } from '../engine/format.ts'
-import { Fault, Field } from './parts.tsx'
+import { Fault, Field } from '../parts/forms.tsx'
 
 type Rules = Shapes['masking.update']['in']
 

@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { FaultBox } from '../parts/fault.tsx'
+import { Field, SaveForm, SectionHead, SelectField } from '../parts/forms.tsx'
 import { MaskPreview } from './mask-preview.tsx'
 import { emptyRule, MaskRule, type Rule, type RuleDraft, ruleOf } from './mask-rule.tsx'
-import { Field, SaveForm, SectionHead, SelectField } from './parts.tsx'
 import { partsOf } from './project.ts'
 
 type Rules = NonNullable<Parameters<typeof json<'masking.update'>>[1]>

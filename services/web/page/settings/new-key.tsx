@@ -3,11 +3,11 @@ import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { Copy, Field, FormDialog, SelectField } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { QuickStart } from '../projects/quick-start.tsx'
 import { LimitFields, numbersOf } from './key-limits.tsx'
 import { type User, useUsers } from './lists.ts'
-import { Copy, Field, FormDialog, SelectField } from './parts.tsx'
 import {
   type Action,
   actions,
@@ -203,7 +203,7 @@ function startOf(projectId: string, grants: string[] | '*' | undefined, isAdmin:
 
 export function NewKey({ isAdmin, projectId, onClose }: { isAdmin: boolean; projectId: string; onClose(): void }) {
   const { data: session } = useSession()
-  const { data: users = [] } = useUsers(isAdmin)
+  const { items: users = [] } = useUsers(isAdmin)
   const [draft, setDraft] = useState(() => startOf(projectId, session?.grants, isAdmin, session?.user_id ?? ''))
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
   const [made, setMade] = useState<Made>()

@@ -1,7 +1,7 @@
 // A price of a model from a day on, in dollars per million tokens.
 import { useState } from 'react'
 import { json } from '../api/client.ts'
-import { Field, FormDialog } from './parts.tsx'
+import { Field, FormDialog } from '../parts/forms.tsx'
 
 const amounts = {
   prompt_token_cost: 'Input',

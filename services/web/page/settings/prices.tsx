@@ -1,15 +1,15 @@
 // Prices of a project by model, which of them in effect, and models that are seen without one.
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { mayAdminister, useSession } from '../api/session.ts'
 import { count, moment, money, tokens } from '../engine/format.ts'
-import { FaultBox } from '../parts/fault.tsx'
+import { Confirm, RowButton, SectionHead } from '../parts/forms.tsx'
+import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
+import { useList } from '../parts/use-list.ts'
 import { useZone } from '../preferences.ts'
 import { NewPrice } from './new-price.tsx'
-import { Confirm, RowButton, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
 import { partsOf } from './project.ts'
 
 type Price = Shapes['costs.query']['out']['results'][number] & { applies?: boolean }
@@ -31,9 +31,9 @@ function inOrder(prices: readonly Price[], nowMs = Date.now()): Price[] {
 }
 
 const useSeen = (projectId: string) =>
-  useQuery({
-    queryKey: ['settings', 'models', projectId],
-    async queryFn({ signal }): Promise<Seen[]> {
+  useList<Seen>({
+    key: ['settings', 'models', projectId],
+    async read({ signal }) {
       const now = Date.now()
       const fields = ['input_tokens', 'output_tokens', 'total_cost'].map((field) => ({ field, as: 'sum' }))
       const asked = {
@@ -90,15 +90,11 @@ const amounts = [
   ['Cache write', 'cache_creation_input_token_cost', 'prompt_token_cost_unit'],
 ] as const
 
-const priceColumns = (zone: string, mayChange: boolean, remove: (price: Price) => void): SheetColumn<Price>[] => [
+const priceColumns = (zone: string, mayChange: boolean, remove: (price: Price) => void): ShortColumn<Price>[] => [
   {
     head: 'Model',
     width: 'minmax(14rem, 2fr)',
-    cell: ({ llm_id }) => (
-      <span>
-        <T text={llm_id ?? ''} />
-      </span>
-    ),
+    cell: ({ llm_id }) => <T text={llm_id ?? ''} />,
   },
   ...amounts.map(([head, name, unit]) => ({
     head,
@@ -124,22 +120,20 @@ const priceColumns = (zone: string, mayChange: boolean, remove: (price: Price) =
     head: 'Actions',
     width: '9.2rem',
     cell: (price) => (
-      <span>
-        <RowButton
-          name="Remove…"
-          of={`the price of ${price.llm_id} from ${price.effective_date}`}
-          isDangerous
-          run={() => remove(price)}
-          whyNot={whyNot(mayChange)}
-        />
-      </span>
+      <RowButton
+        name="Remove…"
+        of={`the price of ${price.llm_id} from ${price.effective_date}`}
+        isDangerous
+        run={() => remove(price)}
+        whyNot={whyNot(mayChange)}
+      />
     ),
   },
 ]
 
-const seenColumns = (mayChange: boolean, add: (model: string) => void): SheetColumn<Seen>[] => [
+const seenColumns = (mayChange: boolean, add: (model: string) => void): ShortColumn<Seen>[] => [
   { head: 'Model', width: 'minmax(14rem, 2fr)', cell: ({ model }) => <T text={model} /> },
-  { head: 'Calls', width: 'minmax(7rem, 1fr)', isNumber: true, cell: ({ calls }) => <span>{count(calls)}</span> },
+  { head: 'Calls', width: 'minmax(7rem, 1fr)', isNumber: true, cell: ({ calls }) => count(calls) },
   {
     head: 'Tokens',
     width: 'minmax(11rem, 1fr)',
@@ -156,9 +150,7 @@ const seenColumns = (mayChange: boolean, add: (model: string) => void): SheetCol
     isNumber: true,
     cell: ({ cost }) =>
       cost === null ? (
-        <span>
-          <span className="pill warn">no price</span>
-        </span>
+        <span className="pill warn">no price</span>
       ) : (
         <span title={String(cost)}>{cost > 0 ? money(cost) : 'free'}</span>
       ),
@@ -167,29 +159,22 @@ const seenColumns = (mayChange: boolean, add: (model: string) => void): SheetCol
     head: 'Actions',
     width: '11rem',
     cell: ({ model }) => (
-      <span>
-        <RowButton name="Add a price" of={`of ${model}`} run={() => add(model)} whyNot={whyNot(mayChange)} />
-      </span>
+      <RowButton name="Add a price" of={`of ${model}`} run={() => add(model)} whyNot={whyNot(mayChange)} />
     ),
   },
 ]
 
 function Models({ projectId, add, mayChange }: { projectId: string; add(model: string): void; mayChange: boolean }) {
-  const { data, error, refetch } = useSeen(projectId)
   return (
     <section className="part" aria-labelledby="models">
       <h2 id="models">Models used in the last {seenDays} days</h2>
-      {error && data === undefined ? (
-        <FaultBox error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Sheet
-          label="Models"
-          columns={seenColumns(mayChange, add)}
-          items={data}
-          idOf={({ model }) => model}
-          none="No token usage in this period."
-        />
-      )}
+      <ShortTable
+        label="Models"
+        columns={seenColumns(mayChange, add)}
+        list={useSeen(projectId)}
+        idOf={({ model }) => model}
+        none="No token usage in this period."
+      />
     </section>
   )
 }
@@ -200,9 +185,10 @@ export function Prices({ projectId }: { projectId: string }) {
   const zone = useZone(undefined)
   const [adding, setAdding] = useState<string>()
   const [leaving, setLeaving] = useState<Price>()
-  const { data, error, refetch } = useQuery({
-    queryKey: ['settings', 'prices', projectId],
-    queryFn: ({ signal }) => json('costs.query', { project_id: projectId, limit: maxPrices }, { signal }),
+  const list = useList<Price>({
+    key: ['settings', 'prices', projectId],
+    read: async ({ signal }) =>
+      (await json('costs.query', { project_id: projectId, limit: maxPrices }, { signal })).results,
   })
   const remove = () => {
     const query = { $expr: { $eq: [{ $getField: 'id' }, { $literal: leaving?.id ?? '' }] } }
@@ -221,19 +207,16 @@ export function Prices({ projectId }: { projectId: string }) {
         Prices of {projectId}, per million tokens. These override built-in prices. Costs are computed on read, so past
         calls change too.
       </SectionHead>
-      {error && data === undefined ? (
-        <FaultBox error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Sheet
-          label="Prices"
-          columns={priceColumns(zone, mayChange, setLeaving)}
-          items={data && inOrder(data.results)}
-          idOf={({ id }) => id ?? ''}
-          rowClass={({ applies }) => (applies ? '' : 'over')}
-          none="No custom prices. Built-in prices apply."
-        />
-      )}
-      {data?.results.length === maxPrices && <p className="second">Showing the first {count(maxPrices)} prices.</p>}
+      <ShortTable
+        label="Prices"
+        columns={priceColumns(zone, mayChange, setLeaving)}
+        list={list}
+        items={list.items && inOrder(list.items)}
+        idOf={({ id }) => id ?? ''}
+        rowClass={({ applies }) => (applies ? '' : 'over')}
+        none="No custom prices. Built-in prices apply."
+      />
+      {list.items?.length === maxPrices && <p className="second">Showing the first {count(maxPrices)} prices.</p>}
       <Models projectId={projectId} add={setAdding} mayChange={mayChange} />
       {adding !== undefined && <NewPrice projectId={projectId} model={adding} onClose={() => setAdding(undefined)} />}
       {leaving && (

@@ -1,13 +1,13 @@
 // Providers of a project: where inference may be had beside those of the operator, with the models of each.
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { plural } from '../engine/format.ts'
-import { FaultBox } from '../parts/fault.tsx'
+import { Confirm, Field, FormDialog, RowButton, SectionHead } from '../parts/forms.tsx'
+import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
-import { Confirm, Field, FormDialog, RowButton, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
+import { useList } from '../parts/use-list.ts'
 import { partsOf } from './project.ts'
 
 type Model = { objectId: string; name: string; maxTokens: number }
@@ -125,7 +125,7 @@ function Edit({ projectId, of, onClose }: EditProps) {
 
 type Do = { edit(provider: Provider): void; remove(provider: Provider): void }
 
-const columnsOf = (projectId: string, whyNot: string | undefined, { edit, remove }: Do): SheetColumn<Provider>[] => [
+const columnsOf = (projectId: string, whyNot: string | undefined, { edit, remove }: Do): ShortColumn<Provider>[] => [
   {
     head: 'Provider',
     width: 'minmax(12rem, 1.5fr)',
@@ -184,9 +184,9 @@ export function ProjectProviders({ projectId }: { projectId: string }) {
   const whyNot = mayWrite(session) ? undefined : noWrite
   const [editing, setEditing] = useState<Provider | 'new'>()
   const [leaving, setLeaving] = useState<Provider>()
-  const { data, error, refetch } = useQuery({
-    queryKey: ['settings', 'providers', projectId],
-    queryFn: ({ signal }) => read(projectId, signal),
+  const list = useList({
+    key: ['settings', 'providers', projectId],
+    read: ({ signal }) => read(projectId, signal),
   })
   const remove = async () => {
     for (const object_id of [...(leaving?.models ?? []).map(({ objectId }) => objectId), leaving?.name ?? ''])
@@ -216,17 +216,13 @@ export function ProjectProviders({ projectId }: { projectId: string }) {
         Model providers of {projectId}, in addition to those configured on the server. Stored as versioned objects of
         the project.
       </SectionHead>
-      {error && data === undefined ? (
-        <FaultBox error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Sheet
-          label="Providers"
-          columns={columnsOf(projectId, whyNot, { edit: setEditing, remove: setLeaving })}
-          items={data}
-          idOf={({ name }) => name}
-          none="No custom providers. Those configured on the server apply."
-        />
-      )}
+      <ShortTable
+        label="Providers"
+        columns={columnsOf(projectId, whyNot, { edit: setEditing, remove: setLeaving })}
+        list={list}
+        idOf={({ name }) => name}
+        none="No custom providers. Those configured on the server apply."
+      />
       {editing && (
         <Edit
           projectId={projectId}

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
-import { Field, FormDialog } from './parts.tsx'
+import { Field, FormDialog } from '../parts/forms.tsx'
 import { partsOf } from './project.ts'
 
 function RemoveDialog({ projectId, onClose }: { projectId: string; onClose(): void }) {

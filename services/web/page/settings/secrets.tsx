@@ -1,12 +1,12 @@
 // Secrets of a project: keys of providers that its inference uses. Their values go to the server and never come back.
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { age } from '../engine/format.ts'
-import { FaultBox } from '../parts/fault.tsx'
+import { Confirm, Field, FormDialog, RowButton, SectionHead } from '../parts/forms.tsx'
+import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
-import { Confirm, Field, FormDialog, RowButton, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
+import { useList } from '../parts/use-list.ts'
 import { partsOf } from './project.ts'
 
 type Secret = Shapes['secrets.set']['out']
@@ -56,7 +56,7 @@ function SetSecret({ projectId, of, onClose }: { projectId: string; of: Secret |
   )
 }
 
-const columnsOf = (replace: (secret: Secret) => void, remove: (secret: Secret) => void): SheetColumn<Secret>[] => [
+const columnsOf = (replace: (secret: Secret) => void, remove: (secret: Secret) => void): ShortColumn<Secret>[] => [
   {
     head: 'Name',
     width: 'minmax(16rem, 1.5fr)',
@@ -83,7 +83,7 @@ const columnsOf = (replace: (secret: Secret) => void, remove: (secret: Secret) =
         </span>
       ),
   },
-  { head: 'Version', width: '6.4rem', isNumber: true, cell: ({ version }) => <span>{version}</span> },
+  { head: 'Version', width: '6.4rem', isNumber: true, cell: ({ version }) => version },
   {
     head: 'Updated',
     width: '16rem',
@@ -108,9 +108,9 @@ const columnsOf = (replace: (secret: Secret) => void, remove: (secret: Secret) =
 export function Secrets({ projectId }: { projectId: string }) {
   const [setting, setSetting] = useState<Secret | 'new'>()
   const [leaving, setLeaving] = useState<Secret>()
-  const { data, error, refetch } = useQuery({
-    queryKey: ['settings', 'secrets', projectId],
-    queryFn: ({ signal }) => json('secrets.list', undefined, { params: partsOf(projectId), signal }),
+  const list = useList({
+    key: ['settings', 'secrets', projectId],
+    read: async ({ signal }) => (await json('secrets.list', undefined, { params: partsOf(projectId), signal })).secrets,
   })
   const remove = () =>
     json('secrets.delete', undefined, { params: { ...partsOf(projectId), name: leaving?.name ?? '' } })
@@ -126,17 +126,13 @@ export function Secrets({ projectId }: { projectId: string }) {
       >
         API keys of model providers for {projectId}. Values are encrypted and never shown.
       </SectionHead>
-      {error && data === undefined ? (
-        <FaultBox error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Sheet
-          label="Secrets"
-          columns={columnsOf(setSetting, setLeaving)}
-          items={data?.secrets}
-          idOf={({ name }) => name}
-          none="No secrets yet. Secrets shared by the server apply."
-        />
-      )}
+      <ShortTable
+        label="Secrets"
+        columns={columnsOf(setSetting, setLeaving)}
+        list={list}
+        idOf={({ name }) => name}
+        none="No secrets yet. Secrets shared by the server apply."
+      />
       {setting && (
         <SetSecret
           projectId={projectId}

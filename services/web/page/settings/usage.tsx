@@ -5,8 +5,8 @@ import { json, lines } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { bytes, count, duration } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
+import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { useAllKeys } from './lists.ts'
-import { Sheet, type SheetColumn } from './parts.tsx'
 
 type Line = Shapes['usage.query']['line']
 type Figure = 'calls' | 'requests' | 'refused' | 'bytes_stored' | 'reads'
@@ -103,7 +103,7 @@ function Bars({ byDay, figure, limit }: BarsProps) {
   )
 }
 
-const columnsOf = (nameOf: (id: string) => string): SheetColumn<Line>[] => [
+const columnsOf = (nameOf: (id: string) => string): ShortColumn<Line>[] => [
   {
     head: 'Key',
     width: 'minmax(14rem, 2fr)',
@@ -124,14 +124,14 @@ const columnsOf = (nameOf: (id: string) => string): SheetColumn<Line>[] => [
     head: 'Query time',
     width: 'minmax(9rem, 1fr)',
     isNumber: true,
-    cell: ({ read_ms }) => <span>{duration(read_ms)}</span>,
+    cell: ({ read_ms }) => duration(read_ms),
   },
 ]
 
 export function Usage({ projectId, limits }: { projectId: string; limits: Shapes['projects.limits_update']['out'] }) {
   const [figure, setFigure] = useState<Figure>('calls')
   const { data, error, refetch } = useUsage(projectId)
-  const { data: keys } = useAllKeys('keys.list')
+  const { items: keys } = useAllKeys('keys.list')
   if (error && data === undefined) return <FaultBox error={error} onRetry={() => void refetch()} />
   if (data === undefined) return <div className="waiting" />
   const nameOf = (id: string): string => keys?.find((key) => key.id === id)?.name || id
@@ -168,7 +168,7 @@ export function Usage({ projectId, limits }: { projectId: string; limits: Shapes
       </section>
       <section className="part" aria-labelledby="by-key">
         <h2 id="by-key">By key, {days} days</h2>
-        <Sheet
+        <ShortTable
           label="Usage by key"
           columns={columnsOf(nameOf)}
           items={data.byKey}

@@ -2,12 +2,12 @@
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
-import { FaultBox } from '../parts/fault.tsx'
+import { Confirm, FormDialog, RowMenu, SectionHead } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { GrantFields, Invite } from './invite.tsx'
 import { type User, useUsers } from './lists.ts'
-import { Confirm, FormDialog, RowMenu, SectionHead, Sheet, type SheetColumn } from './parts.tsx'
 import type { Role } from './rights.ts'
 
 type Grant = User['grants'][number]
@@ -53,7 +53,7 @@ const acts = {
   remove: 'Remove…',
 } as const
 
-function columnsOf(own: string | null | undefined, ask: (asked: Asked) => void): SheetColumn<User>[] {
+function columnsOf(own: string | null | undefined, ask: (asked: Asked) => void): ShortColumn<User>[] {
   return [
     {
       head: 'User',
@@ -83,11 +83,7 @@ function columnsOf(own: string | null | undefined, ask: (asked: Asked) => void):
     {
       head: 'Status',
       width: '8rem',
-      cell: ({ is_off }) => (
-        <span>
-          <span className={`pill ${is_off ? 'off' : 'good'}`}>{is_off ? 'Inactive' : 'Active'}</span>
-        </span>
-      ),
+      cell: ({ is_off }) => <span className={`pill ${is_off ? 'off' : 'good'}`}>{is_off ? 'Inactive' : 'Active'}</span>,
     },
     {
       head: 'Actions',
@@ -96,16 +92,14 @@ function columnsOf(own: string | null | undefined, ask: (asked: Asked) => void):
         user.id === own ? (
           <span />
         ) : (
-          <span>
-            <RowMenu
-              of={user.id}
-              acts={(['grant', user.is_off ? 'on' : 'off', 'remove'] as const).map((what) => ({
-                name: acts[what],
-                run: () => ask({ what, user }),
-                isDangerous: what === 'remove',
-              }))}
-            />
-          </span>
+          <RowMenu
+            of={user.id}
+            acts={(['grant', user.is_off ? 'on' : 'off', 'remove'] as const).map((what) => ({
+              name: acts[what],
+              run: () => ask({ what, user }),
+              isDangerous: what === 'remove',
+            }))}
+          />
         ),
     },
   ]
@@ -185,9 +179,9 @@ export function Users({ projectId }: { projectId: string }) {
   const { data: session } = useSession()
   const [text, setText] = useState('')
   const [asked, setAsked] = useState<Asked>()
-  const { data, error, refetch } = useUsers()
+  const list = useUsers()
   const words = text.trim().toLowerCase()
-  const shown = data?.filter(
+  const shown = list.items?.filter(
     ({ id, name = '', email = '', grants }) =>
       words === '' ||
       [id, name, email, ...grants.flatMap(({ scope, role }) => [scope, role])].some((one) =>
@@ -215,18 +209,17 @@ export function Users({ projectId }: { projectId: string }) {
           onChange={({ target }) => setText(target.value)}
         />
       </div>
-      {error && data === undefined ? (
-        <FaultBox error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Sheet
-          label="Users"
-          columns={columnsOf(session?.user_id, setAsked)}
-          items={shown}
-          idOf={({ id }) => id}
-          rowClass={({ is_off }) => (is_off ? 'over' : '')}
-          none={data?.length === 0 ? 'No users yet. Users from the configuration are not shown.' : 'No matching users.'}
-        />
-      )}
+      <ShortTable
+        label="Users"
+        columns={columnsOf(session?.user_id, setAsked)}
+        list={list}
+        items={shown}
+        idOf={({ id }) => id}
+        rowClass={({ is_off }) => (is_off ? 'over' : '')}
+        none={
+          list.items?.length === 0 ? 'No users yet. Users from the configuration are not shown.' : 'No matching users.'
+        }
+      />
       {asked && <Ask asked={asked} projectId={projectId} onClose={() => setAsked(undefined)} />}
     </>
   )

@@ -6,9 +6,9 @@ import { json, lines } from '../api/client.ts'
 import { signOut, useSession } from '../api/session.ts'
 import { moment } from '../engine/format.ts'
 import { Choice } from '../frame/preferences-menu.tsx'
+import { Confirm, Fault, SectionHead } from '../parts/forms.tsx'
 import { T } from '../parts/text.tsx'
 import { choices, type Preference, useZone } from '../preferences.ts'
-import { Confirm, Fault, SectionHead } from './parts.tsx'
 
 export function You() {
   const { data: session } = useSession()

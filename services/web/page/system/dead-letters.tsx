@@ -6,11 +6,12 @@ import type { Shapes } from '../api/routes.gen.ts'
 import { bytes, count, moment, plural } from '../engine/format.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
+import { Confirm, Copy, Fault, RowButton } from '../parts/forms.tsx'
 import { Pager } from '../parts/pager.tsx'
+import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { useList } from '../parts/use-list.ts'
 import { useZone } from '../preferences.ts'
-import { Confirm, Copy, Fault, RowButton, Sheet, type SheetColumn } from '../settings/parts.tsx'
 
 type Letter = Shapes['server.dead_letters']['out']['dead_letters'][number]
 
@@ -116,8 +117,7 @@ export function DeadLetterList() {
     },
   })
   const { total = 0 } = list
-  if (list.error && list.items === undefined) return <FaultBox error={list.error} onRetry={list.refetch} />
-  const columns: SheetColumn<Letter>[] = [
+  const columns: ShortColumn<Letter>[] = [
     { head: 'Found', width: '14rem', cell: ({ at }) => <span title={at}>{moment(at, zone)}</span> },
     { head: 'Topic', width: 'minmax(8rem, 1fr)', cell: ({ topic }) => <code>{topic}</code> },
     { head: 'Reason', width: 'minmax(16rem, 4fr)', cell: ({ reason }) => <T text={reason} max={200} /> },
@@ -137,7 +137,7 @@ export function DeadLetterList() {
   return (
     <>
       {total > 0 && <ReplayAll />}
-      <Sheet label="Dead letters" columns={columns} items={list.items} idOf={({ id }) => id} none="No dead letters." />
+      <ShortTable label="Dead letters" columns={columns} list={list} idOf={({ id }) => id} none="No dead letters." />
       {total > pageLetters && (
         <>
           <p className="second">{plural(total, 'row')}, newest first.</p>

@@ -1,75 +1,76 @@
 // Tables of the system page: topics, derived tables, reads and refusals of the process that answers.
 import { bytes, count, duration } from '../engine/format.ts'
-import { Sheet, type SheetColumn } from '../settings/parts.tsx'
+import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import type { ServerStatus } from './use-system.ts'
 
-type Numbered<Row> = [head: string, cell: (row: Row) => string]
+type NumbersProps<Row> = {
+  label: string
+  head: string
+  items: readonly Row[]
+  nameOf(row: Row): string
+  numbers: Readonly<Record<string, (row: Row) => string>>
+  none: string
+}
 
-function columnsOf<Row>(
-  head: string,
-  name: (row: Row) => string,
-  numbers: readonly Numbered<Row>[],
-): SheetColumn<Row>[] {
-  return [
-    { head, width: 'minmax(12rem, 2fr)', cell: (row) => <code>{name(row)}</code> },
-    ...numbers.map(([title, cell]) => ({
+function Numbers<Row>({ label, head, items, nameOf, numbers, none }: NumbersProps<Row>) {
+  const columns: ShortColumn<Row>[] = [
+    { head, width: 'minmax(12rem, 2fr)', cell: (row) => <code>{nameOf(row)}</code> },
+    ...Object.entries(numbers).map(([title, cell]) => ({
       head: title,
       width: 'minmax(8rem, 1fr)',
       isNumber: true,
-      cell: (row: Row) => <span>{cell(row)}</span>,
+      cell,
     })),
   ]
+  return <ShortTable label={label} columns={columns} items={items} idOf={nameOf} none={none} />
 }
 
 type Props = { status: ServerStatus }
 
-export function Topics({ status }: Props) {
-  return (
-    <Sheet
-      label="Topics"
-      columns={columnsOf<ServerStatus['topics'][number]>('Topic', ({ topic }) => topic, [
-        ['Lag', ({ lag_ms }) => duration(lag_ms)],
-        ['Pending', ({ end, applied }) => count(end - applied)],
-        ['Pending bytes', ({ unapplied_bytes }) => bytes(unapplied_bytes)],
-        ['Applied', ({ applied }) => count(applied)],
-      ])}
-      items={status.topics}
-      idOf={({ topic }) => topic}
-      none="This process has no topics."
-    />
-  )
-}
+export const Topics = ({ status }: Props) => (
+  <Numbers
+    label="Topics"
+    head="Topic"
+    items={status.topics}
+    nameOf={({ topic }) => topic}
+    numbers={{
+      Lag: ({ lag_ms }) => duration(lag_ms),
+      Pending: ({ end, applied }) => count(end - applied),
+      'Pending bytes': ({ unapplied_bytes }) => bytes(unapplied_bytes),
+      Applied: ({ applied }) => count(applied),
+    }}
+    none="This process has no topics."
+  />
+)
 
-export function Rollups({ status }: Props) {
-  return (
-    <Sheet
-      label="Derived tables"
-      columns={columnsOf<ServerStatus['rollups'][number]>('Table', ({ name }) => name, [
-        ['Lag', ({ lag_ms }) => duration(lag_ms)],
-        ['Status', ({ is_building }) => (is_building ? 'building' : 'up to date')],
-      ])}
-      items={status.rollups}
-      idOf={({ name }) => name}
-      none="This process has no derived tables."
-    />
-  )
-}
+export const Rollups = ({ status }: Props) => (
+  <Numbers
+    label="Derived tables"
+    head="Table"
+    items={status.rollups}
+    nameOf={({ name }) => name}
+    numbers={{
+      Lag: ({ lag_ms }) => duration(lag_ms),
+      Status: ({ is_building }) => (is_building ? 'building' : 'up to date'),
+    }}
+    none="This process has no derived tables."
+  />
+)
 
-export function Reads({ status }: Props) {
-  return (
-    <Sheet
-      label="Reads"
-      columns={columnsOf<ServerStatus['queries'][number]>('Query', ({ name, path }) => `${name} (${path})`, [
-        ['Count', ({ count: times }) => count(times)],
-        ['p50', ({ p50_ms }) => duration(p50_ms)],
-        ['p95', ({ p95_ms }) => duration(p95_ms)],
-      ])}
-      items={status.queries}
-      idOf={({ name, path }) => `${name} ${path}`}
-      none="No queries since the start."
-    />
-  )
-}
+export const Reads = ({ status }: Props) => (
+  <Numbers
+    label="Reads"
+    head="Query"
+    items={status.queries}
+    nameOf={({ name, path }) => `${name} (${path})`}
+    numbers={{
+      Count: ({ count: times }) => count(times),
+      p50: ({ p50_ms }) => duration(p50_ms),
+      p95: ({ p95_ms }) => duration(p95_ms),
+    }}
+    none="No queries since the start."
+  />
+)
 
 export function Refusals({ status: { refused, refused_policies: policies } }: Props) {
   const rows = [
@@ -78,13 +79,12 @@ export function Refusals({ status: { refused, refused_policies: policies } }: Pr
     ...Object.entries(policies).map(([policy, times]) => ({ why: `429, ${policy}`, times })),
   ].filter(({ times }) => times > 0)
   return (
-    <Sheet
+    <Numbers
       label="Refusals"
-      columns={columnsOf<{ why: string; times: number }>('Reason', ({ why }) => why, [
-        ['Count', ({ times }) => count(times)],
-      ])}
+      head="Reason"
       items={rows}
-      idOf={({ why }) => why}
+      nameOf={({ why }) => why}
+      numbers={{ Count: ({ times }) => count(times) }}
       none="No refused requests since the start."
     />
   )

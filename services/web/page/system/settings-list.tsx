@@ -4,12 +4,12 @@ import { useState } from 'react'
 import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { FaultBox } from '../parts/fault.tsx'
+import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
-import { Sheet, type SheetColumn } from '../settings/parts.tsx'
 
 type Setting = Shapes['server.settings']['out']['settings'][number]
 
-const columns: SheetColumn<Setting>[] = [
+const columns: ShortColumn<Setting>[] = [
   {
     head: 'Setting',
     width: 'minmax(20rem, 3fr)',
@@ -62,7 +62,13 @@ export function SettingsList() {
         value={word}
         onChange={({ target }) => setWord(target.value)}
       />
-      <Sheet label="Settings" columns={columns} items={items} idOf={({ env }) => env} none="No matching settings." />
+      <ShortTable
+        label="Settings"
+        columns={columns}
+        items={items}
+        idOf={({ env }) => env}
+        none="No matching settings."
+      />
       {data !== undefined && data.secrets.length > 0 && (
         <p className="second">Provider secrets: {data.secrets.join(', ')}</p>
       )}

@@ -2,7 +2,7 @@
 import { useSession } from '../api/session.ts'
 import { bytes, duration } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
-import { Copy, SectionHead } from '../settings/parts.tsx'
+import { Copy, SectionHead } from '../parts/forms.tsx'
 import { DeadLetterList } from './dead-letters.tsx'
 import { factsOf, Reads, Refusals, Rollups, Topics } from './figures.tsx'
 import { SettingsList } from './settings-list.tsx'

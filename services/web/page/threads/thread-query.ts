@@ -40,7 +40,7 @@ export const threadsQuestion = (
   pages: { by: 'page', size: pageThreads, page },
   async read({ limit, offset, signal }) {
     const asked = { project_id, sort_by: [{ field: sort, direction: 'desc' as const }], filter: filterOf(range) }
-    return { rows: await lines('threads.stream_query', { ...asked, limit, offset }, { signal }) }
+    return lines('threads.stream_query', { ...asked, limit, offset }, { signal })
   },
 })
 

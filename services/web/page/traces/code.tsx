@@ -7,8 +7,8 @@ import { codePieces } from '../engine/code-pieces.ts'
 import { bytes } from '../engine/format.ts'
 import type { OpVersion } from '../engine/refs.ts'
 import { FaultBox } from '../parts/fault.tsx'
+import { Copy } from '../parts/forms.tsx'
 import { T } from '../parts/text.tsx'
-import { Copy } from '../settings/parts.tsx'
 
 /** Characters that are shown; all of them can be copied. */
 const maxShown = 65_536

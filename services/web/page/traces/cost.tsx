@@ -4,16 +4,35 @@ import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { count, money, plural } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
+import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 
 type Model = Shapes['costs.explain']['out']['models'][number]
 type Price = NonNullable<Model['price']>
 type Bucket = Model['buckets'][number]
 
-const cells: [head: string, cell: (one: Bucket) => string, title: (one: Bucket) => string][] = [
-  ['Tokens', ({ tokens }) => count(tokens), ({ counted_as }) => counted_as],
-  ['Price per 1M tokens', ({ price }) => money(price * 1_000_000), ({ price }) => `$${price} per token`],
-  ['Cost', ({ cost }) => money(cost), ({ cost }) => `$${cost}`],
+const columns: ShortColumn<Bucket>[] = [
+  {
+    head: 'Kind',
+    isRowHead: true,
+    cell: ({ bucket, counted_as }) => (
+      <>
+        {bucket}
+        <br />
+        <span className="second">
+          <T text={counted_as} max={120} />
+        </span>
+      </>
+    ),
+  },
+  { head: 'Tokens', isNumber: true, title: ({ counted_as }) => counted_as, cell: ({ tokens }) => count(tokens) },
+  {
+    head: 'Price per 1M tokens',
+    isNumber: true,
+    title: ({ price }) => `$${price} per token`,
+    cell: ({ price }) => money(price * 1_000_000),
+  },
+  { head: 'Cost', isNumber: true, title: ({ cost }) => `$${cost}`, cell: ({ cost }) => money(cost) },
 ]
 const sources: Record<Price['source'], string> = {
   project: 'Price of the project',
@@ -54,36 +73,7 @@ function ModelBill({ model, priced_as, usage, price, other_prices, rule, buckets
         <p className="second">No price for this model, so no cost.</p>
       ) : (
         <>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Kind</th>
-                {cells.map(([head]) => (
-                  <th key={head} scope="col" className="num">
-                    {head}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {buckets.map((one) => (
-                <tr key={one.bucket}>
-                  <th scope="row">
-                    {one.bucket}
-                    <br />
-                    <span className="second">
-                      <T text={one.counted_as} max={120} />
-                    </span>
-                  </th>
-                  {cells.map(([head, cell, title]) => (
-                    <td key={head} className="num" title={title(one)}>
-                      {cell(one)}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <ShortTable columns={columns} items={buckets} idOf={({ bucket }) => bucket} />
           {priced_as && (
             <p className="second">
               Priced as <T text={priced_as.name} max={120} />, without: {priced_as.rules.join(', ')}.

@@ -1,10 +1,9 @@
-// Parts of sections: a head, a table that becomes cards in narrow windows, fields, and questions before irreversible
-// actions.
+// Heads of sections, fields, forms that change settings, and questions before irreversible actions.
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
-import { Dialog } from '../parts/dialog.tsx'
-import { Icon } from '../parts/icon.tsx'
-import { Menu } from '../parts/menu.tsx'
+import { Dialog } from './dialog.tsx'
+import { Icon } from './icon.tsx'
+import { Menu } from './menu.tsx'
 
 export const SectionHead = ({ title, children, acts }: { title: string; children?: ReactNode; acts?: ReactNode }) => (
   <header className="section-head">
@@ -15,62 +14,6 @@ export const SectionHead = ({ title, children, acts }: { title: string; children
     {acts && <div className="acts">{acts}</div>}
   </header>
 )
-
-export type SheetColumn<Item> = {
-  head: string
-  /** A track of a grid. */
-  width: string
-  isNumber?: boolean
-  cell(item: Item): ReactNode
-}
-
-type SheetProps<Item> = {
-  label: string
-  columns: readonly SheetColumn<Item>[]
-  /** Undefined while they are on their way. */
-  items: readonly Item[] | undefined
-  idOf(item: Item): string
-  rowClass?(item: Item): string
-  none: ReactNode
-}
-
-export function Sheet<Item>({ label, columns, items, idOf, rowClass, none }: SheetProps<Item>) {
-  const gridTemplateColumns = columns.map(({ width }) => width).join(' ')
-  const rows = items ?? []
-  if (items?.length === 0) return <div className="none second">{none}</div>
-  return (
-    <div role="table" aria-label={label} aria-busy={items === undefined} className="sheet">
-      <div role="row" className="sheet-row head" style={{ gridTemplateColumns }}>
-        {columns.map(({ head, isNumber }) => (
-          <span key={head} role="columnheader" className={isNumber ? 'num' : ''}>
-            {head}
-          </span>
-        ))}
-      </div>
-      {items === undefined && (
-        <div role="row" className="waiting">
-          <span role="cell" className="hidden">
-            Loading
-          </span>
-        </div>
-      )}
-      {rows.map((item) => (
-        <div
-          key={idOf(item)}
-          role="row"
-          className={`sheet-row ${rowClass?.(item) ?? ''}`}
-          style={{ gridTemplateColumns }}
-        >
-          {columns.map(({ head, cell, isNumber }) => (
-            <span key={head} role="cell" data-head={head} className={isNumber ? 'num' : ''}>
-              {cell(item)}
-            </span>
-          ))}
-        </div>
-      ))}
-    </div>
-  )
-}
 
 export const Field = ({ label, hint, children }: { label: string; hint?: ReactNode; children: ReactNode }) => (
   <div className="set-field">
