@@ -3,7 +3,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { json } from '../api/client.ts'
 import { count, plural } from '../engine/format.ts'
+import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
+import { ErrorLine } from '../parts/fault.tsx'
 import { NewQueue } from './new-queue.tsx'
 import { itemsKey, useQueues } from './use-queues.ts'
 import './queues.css'
@@ -61,9 +63,7 @@ export function AddToQueue({ projectId, ids, onClose }: AddProps) {
             {add.data.gone > 0 && `, ${count(add.data.gone)} no longer exist`}.
           </p>
           <div className="acts">
-            <button type="button" className="line" onClick={onClose}>
-              Done
-            </button>
+            <Button onClick={onClose}>Done</Button>
           </div>
         </div>
       ) : (
@@ -95,18 +95,12 @@ export function AddToQueue({ projectId, ids, onClose }: AddProps) {
               </label>
             ))}
           </fieldset>
-          {add.error && (
-            <p className="s-error" role="alert">
-              {add.error.message.slice(0, 300)}
-            </p>
-          )}
+          <ErrorLine text={add.error?.message} />
           <div className="acts">
             <button type="submit" className="first" disabled={queue_id === '' || shown.length === 0 || add.isPending}>
               Add
             </button>
-            <button type="button" className="line" onClick={() => setMaking(true)}>
-              New queue
-            </button>
+            <Button onClick={() => setMaking(true)}>New queue</Button>
           </div>
         </form>
       )}

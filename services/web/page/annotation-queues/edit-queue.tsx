@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { plainOf } from '../engine/safe-text.ts'
-import { Field, FormDialog } from '../parts/forms.tsx'
+import { FormDialog, TextField } from '../parts/forms.tsx'
 import { areWhole, madeQuestions, QuestionFields, type WrittenQuestion } from './questions.tsx'
 import type { Spec } from './specs.ts'
 import type { Queue } from './use-queues.ts'
@@ -49,12 +49,8 @@ export function EditQueue({ projectId, queue, specs, onClose }: Props) {
       }}
       onClose={onClose}
     >
-      <Field label="Name">
-        <input type="text" value={name} maxLength={1_000} onChange={({ target }) => setName(target.value)} />
-      </Field>
-      <Field label="Description">
-        <input type="text" value={description} onChange={({ target }) => setDescription(target.value)} />
-      </Field>
+      <TextField label="Name" value={name} maxLength={1_000} onText={setName} />
+      <TextField label="Description" value={description} onText={setDescription} />
       {specs.length > 0 && (
         <fieldset className="choices">
           <legend>Questions</legend>

@@ -7,6 +7,7 @@ import { withKept } from '../engine/kept-answers.ts'
 import { opNameOf } from '../engine/rows.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
+import { Button } from '../parts/button.tsx'
 import { Loading } from '../parts/empty.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -195,15 +196,9 @@ export function QueueItem() {
             <button type="submit" className="first" disabled={reason !== undefined} title={reason ?? 'Enter'}>
               Save and next <kbd>Enter</kbd>
             </button>
-            <button
-              type="button"
-              className="line"
-              disabled={reason !== undefined}
-              title={reason}
-              onClick={() => save('skipped')}
-            >
+            <Button whyNot={reason} onClick={() => save('skipped')}>
               Skip <kbd>u</kbd>
-            </button>
+            </Button>
           </div>
           {reason && <p className="second">{reason}</p>}
           {missing && isMissing(missing.spec) && (
@@ -222,13 +217,10 @@ export function QueueItem() {
   return (
     <ProjectPage
       title={place === -1 ? 'Item' : `Item ${place + 1} of ${all.length}`}
-      crumbs={
-        <>
-          <span className="sep">/</span>
-          <Link to="/p/$entity/$project/queues/$queueId" params={params}>
-            <T text={queue.data?.queue.name ?? 'Queue'} max={60} />
-          </Link>
-        </>
+      crumb={
+        <Link to="/p/$entity/$project/queues/$queueId" params={params}>
+          <T text={queue.data?.queue.name ?? 'Queue'} max={60} />
+        </Link>
       }
     >
       <h1 className="hidden">Item of an annotation queue</h1>
@@ -258,9 +250,9 @@ export function QueueItem() {
         </span>
         {outbox.stored?.queueId === queueId && (
           // While others are saved it would take back those before them.
-          <button type="button" className="line" disabled={outbox.waiting.length > 0} onClick={() => takeBack(client)}>
+          <Button disabled={outbox.waiting.length > 0} onClick={() => takeBack(client)}>
             Undo
-          </button>
+          </Button>
         )}
         {item && (
           <Link

@@ -3,6 +3,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { json } from '../api/client.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { ErrorLine } from '../parts/fault.tsx'
+import { Input } from '../parts/input.tsx'
 import { useProject } from '../parts/project.ts'
 import { areWhole, emptyQuestion, madeQuestions, QuestionFields, type WrittenQuestion } from './questions.tsx'
 
@@ -33,18 +35,14 @@ export function NewQueue({ onClose, onMade }: { onClose(): void; onMade(id: stri
       <form className="stack" onSubmit={submit}>
         <label className="field wide">
           <span>Name</span>
-          <input type="text" autoFocus value={name} onChange={({ target }) => setName(target.value)} />
+          <Input autoFocus value={name} onText={setName} />
         </label>
         <label className="field wide">
           <span>Description</span>
-          <input type="text" value={description} onChange={({ target }) => setDescription(target.value)} />
+          <Input value={description} onText={setDescription} />
         </label>
         <QuestionFields questions={questions} least={1} onChange={setQuestions} />
-        {make.error && (
-          <p className="s-error" role="alert">
-            {make.error.message.slice(0, 400)}
-          </p>
-        )}
+        <ErrorLine text={make.error?.message} />
         <button type="submit" className="first" disabled={!isReady || make.isPending}>
           Create queue
         </button>

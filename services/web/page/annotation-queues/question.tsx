@@ -1,5 +1,6 @@
 // One question of a queue, answered by mouse or keys; a refusal of its schema stands beside it.
 import { useEffect, useRef } from 'react'
+import { ErrorLine } from '../parts/fault.tsx'
 import { T } from '../parts/text.tsx'
 import { type Annotation, answerOf, type Spec } from './specs.ts'
 
@@ -81,11 +82,7 @@ export function Question({
           }}
         />
       )}
-      {fault && (
-        <p className="s-error" role="alert">
-          {fault.slice(0, 300)}
-        </p>
-      )}
+      <ErrorLine text={fault} />
       {others.length > 0 && (
         <p className="dim">
           {others.slice(0, 6).map(({ id, by, value: said }, place) => (

@@ -1,6 +1,8 @@
 // Questions that somebody writes for a queue: each becomes an `AnnotationSpec`, an object with versions like all others.
 import { json } from '../api/client.ts'
+import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Input } from '../parts/input.tsx'
 
 const kinds = { boolean: 'Yes or no', choice: 'Single choice', number: 'Number', text: 'Text' } as const
 type Kind = keyof typeof kinds
@@ -80,12 +82,11 @@ export function QuestionFields({ questions, least, onChange }: FieldsProps) {
       {questions.map((question, place) => (
         <fieldset key={question.key} className="question">
           <legend>Question {place + 1}</legend>
-          <input
-            type="text"
+          <Input
             aria-label={`Question ${place + 1}`}
             placeholder="helpful"
             value={question.label}
-            onChange={({ target }) => change(question.key, { label: target.value })}
+            onText={(text) => change(question.key, { label: text })}
           />
           <select
             aria-label={`Answer ${place + 1}`}
@@ -99,24 +100,23 @@ export function QuestionFields({ questions, least, onChange }: FieldsProps) {
             ))}
           </select>
           {question.kind === 'choice' && (
-            <input
-              type="text"
+            <Input
               aria-label={`Choices of question ${place + 1}`}
               placeholder="good, fair, bad"
               value={question.choices}
-              onChange={({ target }) => change(question.key, { choices: target.value })}
+              onText={(text) => change(question.key, { choices: text })}
             />
           )}
           {question.kind === 'number' &&
             (['min', 'max'] as const).map((bound) => (
-              <input
+              <Input
                 key={bound}
                 type="number"
                 step="any"
                 aria-label={`${bound === 'min' ? 'Minimum' : 'Maximum'} of question ${place + 1}`}
                 placeholder={bound === 'min' ? 'from' : 'to'}
                 value={question[bound]}
-                onChange={({ target }) => change(question.key, { [bound]: target.value })}
+                onText={(text) => change(question.key, { [bound]: text })}
               />
             ))}
           {questions.length > least && (
@@ -132,9 +132,7 @@ export function QuestionFields({ questions, least, onChange }: FieldsProps) {
         </fieldset>
       ))}
       <div className="acts">
-        <button type="button" className="line" onClick={add}>
-          Add question
-        </button>
+        <Button onClick={add}>Add question</Button>
       </div>
     </>
   )

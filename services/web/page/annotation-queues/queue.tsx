@@ -9,6 +9,7 @@ import { withKept } from '../engine/kept-answers.ts'
 import { opNameOf } from '../engine/rows.ts'
 import { figure } from '../evaluations/figures.tsx'
 import { ProjectPage } from '../frame/project-page.tsx'
+import { Button } from '../parts/button.tsx'
 import { Loading } from '../parts/empty.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { type Column, ListGrid } from '../parts/grid.tsx'
@@ -162,13 +163,10 @@ export function QueueOverview() {
   return (
     <ProjectPage
       title={queue.data?.queue.name.slice(0, 80) ?? 'Queue'}
-      crumbs={
-        <>
-          <span className="sep">/</span>
-          <Link to="/p/$entity/$project/queues" params={{ entity, project }} search={{}}>
-            Queues
-          </Link>
-        </>
+      crumb={
+        <Link to="/p/$entity/$project/queues" params={{ entity, project }} search={{}}>
+          Queues
+        </Link>
       }
     >
       <h1 className="hidden">Annotation queue</h1>
@@ -184,27 +182,15 @@ export function QueueOverview() {
         </span>
         <span className="grow" />
         {said.length === maxAnnotations && <span className="dim">of the latest {count(maxAnnotations)} answers</span>}
-        <button
-          type="button"
-          className="line"
-          disabled={reason !== undefined || queue.data === undefined}
-          title={reason}
-          onClick={() => setDialog('edit')}
-        >
+        <Button whyNot={reason} disabled={queue.data === undefined} onClick={() => setDialog('edit')}>
           Edit…
-        </button>
-        <button
-          type="button"
-          className="line"
-          disabled={reason !== undefined || all.length === 0}
-          title={reason}
-          onClick={() => setDialog('dataset')}
-        >
+        </Button>
+        <Button whyNot={reason} disabled={all.length === 0} onClick={() => setDialog('dataset')}>
           Add to dataset…
-        </button>
-        <button type="button" className="line" disabled={said.length === 0} onClick={() => download(all, said)}>
+        </Button>
+        <Button disabled={said.length === 0} onClick={() => download(all, said)}>
           Export
-        </button>
+        </Button>
         <button
           type="button"
           className="first"

@@ -4,8 +4,10 @@ import { useDeferredValue, useState } from 'react'
 import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { age, count } from '../engine/format.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
+import { Button } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { type Column, ListGrid } from '../parts/grid.tsx'
+import { Input } from '../parts/input.tsx'
 import { useProject } from '../parts/project.ts'
 import { T } from '../parts/text.tsx'
 import { NewQueue } from './new-queue.tsx'
@@ -73,15 +75,9 @@ export function Queues() {
     },
   ]
   const make = (
-    <button
-      type="button"
-      className="line"
-      disabled={reason !== undefined}
-      title={reason}
-      onClick={() => setMaking(true)}
-    >
+    <Button whyNot={reason} onClick={() => setMaking(true)}>
       New queue
-    </button>
+    </Button>
   )
   const none =
     search === '' ? (
@@ -101,13 +97,7 @@ export function Queues() {
     <ProjectPage title="Queues">
       <h1 className="hidden">Annotation queues of {projectId}</h1>
       <div className="bar">
-        <input
-          type="search"
-          aria-label="Search queues"
-          placeholder="Search queues"
-          value={text}
-          onChange={({ target }) => setText(target.value)}
-        />
+        <Input type="search" aria-label="Search queues" placeholder="Search queues" value={text} onText={setText} />
         <span className="grow" />
         {make}
       </div>

@@ -3,8 +3,9 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
 import { type KeyboardEvent, useDeferredValue, useMemo, useRef, useState } from 'react'
 import type { Row } from '../engine/rows.ts'
-import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
+import { ProjectPage } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
+import { Button } from '../parts/button.tsx'
 import { FaultBox, Stale } from '../parts/fault.tsx'
 import { Rows, type RowsHandle } from '../parts/rows.tsx'
 import { useList } from '../parts/use-list.ts'
@@ -220,15 +221,7 @@ export function Calls() {
   }
 
   return (
-    <Frame
-      title={`Calls of ${projectId}`}
-      crumbs={
-        <ProjectCrumbs entity={entity} project={project}>
-          <span className="sep">/</span>
-          <span className="at">Calls</span>
-        </ProjectCrumbs>
-      }
-    >
+    <ProjectPage title="Calls">
       <h1 className="hidden">Calls of {projectId}</h1>
       <ListBar
         projectId={projectId}
@@ -255,9 +248,7 @@ export function Calls() {
           onRange={(next) => change({ range: next })}
           acts={
             search.range !== undefined && (
-              <button type="button" className="line" onClick={() => change({ differs: '1' })}>
-                Compare with the rest
-              </button>
+              <Button onClick={() => change({ differs: '1' })}>Compare with the rest</Button>
             )
           }
         />
@@ -302,6 +293,6 @@ export function Calls() {
         waiting={waiting}
         onNew={refresh}
       />
-    </Frame>
+    </ProjectPage>
   )
 }

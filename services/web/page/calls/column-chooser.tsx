@@ -4,9 +4,11 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { count, plural } from '../engine/format.ts'
+import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Input } from '../parts/input.tsx'
 import { useReorder } from '../parts/reorder.ts'
 import { T } from '../parts/text.tsx'
 import { type Columns, columnName, type Width, type Widths, widthNames, withWidth } from './columns.ts'
@@ -75,16 +77,14 @@ export function ColumnChooser({ project, columns, placed, widths, onChange, onWi
       onClose={onClose}
       className="columns"
       acts={
-        <button
-          type="button"
-          className="line"
+        <Button
           onClick={() => {
             onWidths(chosen.reduce((kept, path) => withWidth(kept, path, 'usual'), widths))
             onChange({ cols: usualColumns.join(), left: '', right: '' })
           }}
         >
           Reset
-        </button>
+        </Button>
       }
     >
       <ol aria-label="Chosen columns">
@@ -143,13 +143,7 @@ export function ColumnChooser({ project, columns, placed, widths, onChange, onWi
           </li>
         ))}
       </ol>
-      <input
-        type="search"
-        aria-label="Find a field"
-        placeholder="Find a field"
-        value={search}
-        onChange={(event) => setSearch(event.target.value)}
-      />
+      <Input type="search" aria-label="Find a field" placeholder="Find a field" value={search} onText={setSearch} />
       {error && <FaultBox error={error} onRetry={() => void refetch()} />}
       <ul aria-label="Fields" aria-busy={data === undefined && error === null}>
         {matching.slice(0, maxListed).map(({ path, calls }) => (

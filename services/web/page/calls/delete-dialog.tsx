@@ -3,7 +3,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { json } from '../api/client.ts'
 import { count, plural } from '../engine/format.ts'
+import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
+import { Input } from '../parts/input.tsx'
 import type { ListRequest } from './search.ts'
 
 /** Ids of one request, as the server takes them. */
@@ -96,17 +98,14 @@ export function DeleteDialog(props: DeleteProps) {
           {counted.error && <p className="s-error">Could not count the calls: {counted.error.message}</p>}
           {ids.length > typedAbove && (
             <label>
-              Type {ids.length} to confirm{' '}
-              <input type="text" inputMode="numeric" value={typed} onChange={(event) => setTyped(event.target.value)} />
+              Type {ids.length} to confirm <Input inputMode="numeric" value={typed} onText={setTyped} />
             </label>
           )}
           <div className="acts">
             <button type="submit" className="line" disabled={!isSure}>
               Delete
             </button>
-            <button type="button" className="line" onClick={close}>
-              Cancel
-            </button>
+            <Button onClick={close}>Cancel</Button>
           </div>
         </form>
       ) : (
@@ -121,9 +120,7 @@ export function DeleteDialog(props: DeleteProps) {
             </p>
           ))}
           <div className="acts">
-            <button type="button" className="line" onClick={close}>
-              {progress.isOver ? 'Done' : 'Stop'}
-            </button>
+            <Button onClick={close}>{progress.isOver ? 'Done' : 'Stop'}</Button>
           </div>
         </div>
       )}

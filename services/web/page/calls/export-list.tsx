@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { plural } from '../engine/format.ts'
+import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { openAddress } from '../parts/save-file.ts'
@@ -89,13 +90,11 @@ export function ExportList({ request, columns, total, isBounded, onClose }: Prop
         {state instanceof Error && <FaultBox error={state} onRetry={() => void run()} />}
         <div className="acts">
           {!isOver && (
-            <button type="button" className="line" disabled={state === 'asked'} onClick={() => void run()}>
+            <Button disabled={state === 'asked'} onClick={() => void run()}>
               Export
-            </button>
+            </Button>
           )}
-          <button type="button" className="line" onClick={onClose}>
-            {isOver ? 'Done' : 'Cancel'}
-          </button>
+          <Button onClick={onClose}>{isOver ? 'Done' : 'Cancel'}</Button>
         </div>
       </div>
     </Dialog>

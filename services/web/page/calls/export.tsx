@@ -6,6 +6,7 @@ import { csvLine, csvRow } from '../engine/csv.ts'
 import { count, plural } from '../engine/format.ts'
 import type { Member } from '../engine/json-texts.ts'
 import { columnNames } from '../engine/table-edits.ts'
+import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { saveFile } from '../parts/save-file.ts'
 import { ask } from '../worker/client.ts'
@@ -112,14 +113,8 @@ export function ExportDialog({ projectId, ids, onClose }: Props) {
         </p>
         {progress?.fault !== undefined && <p className="s-error">Nothing was saved: {progress.fault}</p>}
         <div className="acts">
-          {progress === undefined && (
-            <button type="button" className="line" onClick={() => void run()}>
-              Export
-            </button>
-          )}
-          <button type="button" className="line" onClick={close}>
-            {progress === undefined ? 'Cancel' : isOver ? 'Done' : 'Stop'}
-          </button>
+          {progress === undefined && <Button onClick={() => void run()}>Export</Button>}
+          <Button onClick={close}>{progress === undefined ? 'Cancel' : isOver ? 'Done' : 'Stop'}</Button>
         </div>
       </div>
     </Dialog>

@@ -4,8 +4,11 @@ import { type FormEvent, useState } from 'react'
 import { json } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
 import { count, plural } from '../engine/format.ts'
+import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
+import { ErrorLine } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Input } from '../parts/input.tsx'
 import { signs } from '../traces/reactions.tsx'
 import { callRef } from '../traces/use-feedback.ts'
 
@@ -54,50 +57,33 @@ export function FeedbackMarked({ projectId, ids, onClose }: Props) {
         <div className="delete-calls">
           <p role="status">Added to {give.data === ids.length ? calls : `${count(give.data)} of ${calls}`}.</p>
           <div className="acts">
-            <button type="button" className="line" onClick={onClose}>
-              Done
-            </button>
+            <Button onClick={onClose}>Done</Button>
           </div>
         </div>
       ) : (
         <form className="delete-calls" onSubmit={submit}>
           <div className="acts" role="group" aria-label="Reaction">
             {signs.map(({ emoji, name, icon }) => (
-              <button
+              <Button
                 key={emoji}
-                type="button"
-                className="line"
                 disabled={given > 0}
                 aria-pressed={sign === emoji}
                 onClick={() => setSign(sign === emoji ? '' : emoji)}
               >
                 <Icon name={icon} /> {name}
-              </button>
+              </Button>
             ))}
           </div>
           <label className="field">
-            Note{' '}
-            <input
-              type="text"
-              maxLength={1_024}
-              value={note}
-              disabled={given > 0}
-              onChange={({ target }) => setNote(target.value)}
-            />
+            Note <Input maxLength={1_024} value={note} disabled={given > 0} onText={setNote} />
           </label>
           <p role="status">{give.isPending || given > 0 ? `Added to ${count(given)} of ${calls}.` : ''}</p>
-          {give.error && (
-            <p className="s-error" role="alert">
-              {give.error.message.slice(0, 300)}
-            </p>
-          )}
+          <ErrorLine text={give.error?.message} />
           <div className="acts">
             <button type="submit" className="line" disabled={kinds.length === 0 || give.isPending}>
               {given > 0 ? 'Continue' : 'Add'}
             </button>
-            <button type="button" className="line" onClick={onClose}>
-              Cancel
-            </button>
+            <Button onClick={onClose}>Cancel</Button>
           </div>
         </form>
       )}

@@ -8,6 +8,7 @@ import { count } from '../engine/format.ts'
 import { type Expression, type QueryFault, queryText, type Term, termText } from '../engine/query-text.ts'
 import { refusedTerms } from '../engine/refused-terms.ts'
 import { useKeys } from '../keys.ts'
+import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 import { hasText, type Parsed, parsed as readable } from './search.ts'
@@ -192,9 +193,9 @@ export function Meant({ refusal, onChange }: { refusal: Refusal | undefined; onC
         <T text={refusal.reason} max={200} />.
       </span>{' '}
       {refusal.fixes.map(({ label, q }, n) => (
-        <button key={q} type="button" className="line" onClick={() => onChange(q)}>
+        <Button key={q} onClick={() => onChange(q)}>
           <T text={n > 0 || label.startsWith('"') ? `Search for ${label}` : `Did you mean ${label}?`} max={100} />
-        </button>
+        </Button>
       ))}
     </span>
   )

@@ -2,6 +2,7 @@
 import { lazy } from 'react'
 import { count } from '../engine/format.ts'
 import { Bar } from '../parts/bar.tsx'
+import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ViewsMenu } from '../views/views-menu.tsx'
 import { FilterLine, type Refusal } from './filter-line.tsx'
@@ -53,15 +54,13 @@ export function ListBar({
         </button>
       </div>
       <RangeMenu range={search.range} zone={zone} onChange={(next) => onChange({ range: next ?? 'all' })} />
-      <button
-        type="button"
-        className="line"
+      <Button
         aria-pressed={search.live === '1'}
         title="Live updates (l)"
         onClick={() => onChange({ live: search.live ? undefined : '1' })}
       >
         Live
-      </button>
+      </Button>
       <ViewsMenu
         projectId={projectId}
         search={search}
@@ -72,18 +71,12 @@ export function ListBar({
           onChange({ q, view, range, sort, cols, left, right, saved })
         }}
       />
-      <button type="button" className="line" onClick={() => onOpen('columns')}>
+      <Button onClick={() => onOpen('columns')}>
         <Icon name="columns" /> Columns
-      </button>
-      <button
-        type="button"
-        className="line"
-        aria-label="Export the list"
-        disabled={!mayExport}
-        onClick={() => onOpen('export')}
-      >
+      </Button>
+      <Button aria-label="Export the list" disabled={!mayExport} onClick={() => onOpen('export')}>
         Export
-      </button>
+      </Button>
       <button type="button" className="icon line" aria-label="Refresh" title="Refresh" onClick={onRefresh}>
         <Icon name="refresh" />
       </button>
@@ -113,11 +106,7 @@ export const ListFoot = ({ range, rows, total, waiting, onNew }: FootProps) => (
       )}
     </span>
     <span className="grow" />
-    {waiting > 0 && (
-      <button type="button" className="line" onClick={onNew}>
-        {waiting > maxNew ? `${maxNew}+` : waiting} new
-      </button>
-    )}
+    {waiting > 0 && <Button onClick={onNew}>{waiting > maxNew ? `${maxNew}+` : waiting} new</Button>}
     <span className="dim">
       <kbd>j</kbd> <kbd>k</kbd> move · <kbd>Enter</kbd> open · <kbd>.</kbd> values · <kbd>?</kbd> keys
     </span>

@@ -4,6 +4,7 @@ import { lazy, Suspense, useState } from 'react'
 import { baseUrl } from '../api/client.ts'
 import { mayAnnotate, mayWrite, noWrite, useSession } from '../api/session.ts'
 import { count, plural } from '../engine/format.ts'
+import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { useMarked } from '../parts/use-list.ts'
 import { ask } from '../worker/client.ts'
@@ -92,50 +93,34 @@ export function MarkBar({ projectId, marks, search, nowS, total, onChanged, onFi
       </span>
       {fault}
       {total !== undefined && total > size && (
-        <button type="button" className="line" onClick={() => void marks.all()}>
-          Mark all {count(Math.min(total, maxMarked))} that match
-        </button>
+        <Button onClick={() => void marks.all()}>Mark all {count(Math.min(total, maxMarked))} that match</Button>
       )}
-      <button
-        type="button"
-        className="line"
-        onClick={() => void navigator.clipboard.writeText([...marks.ids].join('\n'))}
-      >
+      <Button onClick={() => void navigator.clipboard.writeText([...marks.ids].join('\n'))}>
         <Icon name="copy" /> Copy IDs
-      </button>
+      </Button>
       {size === 2 && <CompareLink projectId={projectId} ids={[...marks.ids]} />}
       {size > 1 && (
-        <button
-          type="button"
-          className="line"
+        <Button
           disabled={size > maxApart}
           title={size > maxApart ? `At most ${plural(maxApart, 'call')}` : undefined}
           onClick={() => setDiffers(true)}
         >
           Compare with the rest
-        </button>
+        </Button>
       )}
       {acts.map((act) => (
-        <button
+        <Button
           key={act.label}
-          type="button"
-          className="line"
           disabled={!act.may(session)}
           title={act.may(session) ? undefined : noWrite}
           onClick={() => setLabel(act.label)}
         >
           {act.label}
-        </button>
+        </Button>
       ))}
-      <button
-        type="button"
-        className="line"
-        disabled={reason !== undefined}
-        title={reason}
-        onClick={() => setDeletes(true)}
-      >
+      <Button whyNot={reason} onClick={() => setDeletes(true)}>
         Delete…
-      </button>
+      </Button>
       <button type="button" onClick={marks.clear}>
         Clear
       </button>

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { json } from '../api/client.ts'
 import { count } from '../engine/format.ts'
+import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { QuickStart } from '../projects/quick-start.tsx'
 import { type CallsSearch, hasText, listRequest, parsed, parsedList } from './search.ts'
@@ -86,8 +87,8 @@ function Wider({
     enabled: fault === undefined && !hasText(expression),
   })
   return (
-    <button type="button" className="line" onClick={onPick}>
+    <Button onClick={onPick}>
       {name} {data && <span className="dim">({data.count > 10_000 ? '10,000+' : count(data.count)} match)</span>}
-    </button>
+    </Button>
   )
 }

@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { moment } from '../engine/format.ts'
 import { useKeys } from '../keys.ts'
 import { Icon } from '../parts/icon.tsx'
+import { Input } from '../parts/input.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { boundsOf, ranges, typedRange } from './search.ts'
 
@@ -79,13 +80,12 @@ export function RangeMenu({ range, zone, onChange }: RangeProps) {
           ))}
           <hr />
           <form onSubmit={submit(close)} style={{ padding: '0 8px 4px', display: 'grid', gap: 4 }}>
-            <input
-              type="text"
+            <Input
               aria-label="Custom range"
               aria-invalid={isBad}
               placeholder="yesterday, 2026-01-05 12:00 to 13:00"
               value={typed}
-              onChange={(event) => setTyped(event.target.value)}
+              onText={setTyped}
             />
             {isBad && (
               <span className="s-error">Try “today”, “yesterday”, “last 3 days” or “2026-01-05 12:00 to 13:00”</span>

@@ -1,6 +1,7 @@
 // A list whose answer takes long: what is searched, since when, and the way to stop it; and a list that was stopped.
 import { type ReactNode, useEffect, useState } from 'react'
 import { repeat } from '../api/repeat.ts'
+import { Button } from '../parts/button.tsx'
 import type { ListRequest } from './search.ts'
 
 /** A request until it is stopped; the one that comes next begins anew. */
@@ -26,9 +27,7 @@ function Searching({ isText, when, onStop }: { isText: boolean; when: string; on
       </div>
       <p className="second num">{seconds} s</p>
       <div className="acts">
-        <button type="button" className="line" onClick={onStop}>
-          Cancel
-        </button>
+        <Button onClick={onStop}>Cancel</Button>
       </div>
     </div>
   )
@@ -38,9 +37,7 @@ const Stopped = ({ onAgain }: { onAgain(): void }) => (
   <div className="center" role="status">
     <h2>The search was cancelled</h2>
     <div className="acts">
-      <button type="button" className="line" onClick={onAgain}>
-        Search again
-      </button>
+      <Button onClick={onAgain}>Search again</Button>
     </div>
   </div>
 )

@@ -5,6 +5,7 @@ import { type FieldValue, fieldValues, isField, literalOfJson } from '../engine/
 import { sentNameOf } from '../engine/completion.ts'
 import { type Literal, literalText } from '../engine/query-text.ts'
 import { opNameOf, type Row } from '../engine/rows.ts'
+import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { RefOrText } from '../parts/ref-link.tsx'
@@ -146,14 +147,7 @@ export function ValuesOfRow({ projectId, row, models, columns, q, onChange, onCl
 type ActProps = { label: string; whyNot?: string | undefined; onPick(): void; children: string }
 
 const Act = ({ label, whyNot, onPick, children }: ActProps) => (
-  <button
-    type="button"
-    className="line"
-    aria-label={label}
-    title={whyNot}
-    disabled={whyNot !== undefined}
-    onClick={onPick}
-  >
+  <Button aria-label={label} whyNot={whyNot} onClick={onPick}>
     {children}
-  </button>
+  </Button>
 )

@@ -8,6 +8,7 @@ import type { CallsRequest } from '../engine/query-request.ts'
 import { literalText } from '../engine/query-text.ts'
 import { opNameOf } from '../engine/rows.ts'
 import { type Counted, type ValueCounts, type ValueDifference, valueDifferences } from '../engine/value-differences.ts'
+import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { RefOrText } from '../parts/ref-link.tsx'
@@ -166,12 +167,12 @@ function Shown({ of, onPick }: { of: ValueDifference; onPick(term: string): void
         {bar('elsewhere', elsewhere)}
       </span>
       <span className="acts">
-        <button type="button" className="line" aria-label={`Only ${name}`} onClick={() => onPick(term)}>
+        <Button aria-label={`Only ${name}`} onClick={() => onPick(term)}>
           Only
-        </button>
-        <button type="button" className="line" aria-label={`Without ${name}`} onClick={() => onPick(`-${term}`)}>
+        </Button>
+        <Button aria-label={`Without ${name}`} onClick={() => onPick(`-${term}`)}>
           Without
-        </button>
+        </Button>
       </span>
     </li>
   )

@@ -1,7 +1,9 @@
 // Actions on a project's own dashboard, and on each of its panels.
 import { type FormEvent, type HTMLAttributes, useState } from 'react'
 import { plural } from '../engine/format.ts'
+import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Input } from '../parts/input.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { T } from '../parts/text.tsx'
 import { maxTitle, type Panel } from './boards.ts'
@@ -26,14 +28,7 @@ export function BoardHead({ board, own, onGone }: HeadProps) {
     <header className="board-head">
       {does === 'rename' ? (
         <form onSubmit={rename}>
-          <input
-            type="text"
-            aria-label="New dashboard name"
-            maxLength={maxTitle}
-            value={typed}
-            autoFocus
-            onChange={({ target }) => setTyped(target.value)}
-          />
+          <Input aria-label="New dashboard name" maxLength={maxTitle} value={typed} autoFocus onText={setTyped} />
           <button type="submit" className="line" disabled={typed.trim() === '' || own.isBusy}>
             Rename
           </button>
@@ -63,15 +58,13 @@ export function BoardHead({ board, own, onGone }: HeadProps) {
         </>
       ) : (
         <>
-          <button
-            type="button"
-            className="line"
+          <Button
             disabled={isFixed || isFull}
             title={own.reason ?? (isFull ? `At most ${maxPanels} charts` : undefined)}
             onClick={() => setDoes('add')}
           >
             Add chart
-          </button>
+          </Button>
           <button type="button" disabled={isFixed} title={own.reason} onClick={() => setDoes('rename')}>
             Rename
           </button>

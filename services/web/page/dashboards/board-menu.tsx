@@ -1,6 +1,8 @@
 // The menu of a project's own dashboards: opening one, and making one, empty or as a copy of what is shown.
 import { type FormEvent, useState } from 'react'
+import { ErrorLine } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Input } from '../parts/input.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { T } from '../parts/text.tsx'
 import { type Board, boardIdOf, freeTitle, maxTitle, templates } from './boards.ts'
@@ -96,11 +98,7 @@ export function BoardMenu({ own, shown, shownId, onOpen }: MenuProps) {
               </li>
             ))}
           </ul>
-          {own.fault && (
-            <p className="s-error" role="alert">
-              {own.fault.message.slice(0, 300)}
-            </p>
-          )}
+          <ErrorLine text={own.fault?.message} />
         </div>
       )}
     </Menu>
@@ -126,15 +124,14 @@ function NewBoard({ own, label, placeholder, act, onName }: NameProps) {
   return (
     <>
       <form onSubmit={submit}>
-        <input
-          type="text"
+        <Input
           aria-label={label}
           placeholder={placeholder}
           value={typed}
           maxLength={maxTitle}
           disabled={own.reason !== undefined}
           title={own.reason}
-          onChange={({ target }) => setTyped(target.value)}
+          onText={setTyped}
         />
         <button
           type="submit"

@@ -10,9 +10,11 @@ import { bucketFor, rangeOfBuckets } from '../engine/time-axis.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
 import { Bar } from '../parts/bar.tsx'
+import { Button } from '../parts/button.tsx'
 import { Empty, Loading } from '../parts/empty.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Input } from '../parts/input.tsx'
 import { useProject } from '../parts/project.ts'
 import { useReorder } from '../parts/reorder.ts'
 import { T } from '../parts/text.tsx'
@@ -90,15 +92,14 @@ function FilterLine({ q, parsed: query, onChange }: { q: string; parsed: Parsed;
         onChange(written.trim())
       }}
     >
-      <input
+      <Input
         id="dashboard-filter"
-        type="text"
         aria-label="Filter the dashboard"
         aria-invalid={fault !== undefined}
         placeholder="Filter:  op:answer  latency>2s  user:ann"
         spellCheck={false}
         value={written}
-        onChange={({ target }) => setWritten(target.value)}
+        onText={setWritten}
       />
       {refusal ? (
         <Meant refusal={refusal} onChange={onChange} />
@@ -270,15 +271,13 @@ export function Dashboard() {
           zone={zone}
           onChange={(next) => change({ range: next ?? 'all' })}
         />
-        <button
-          type="button"
-          className="line"
+        <Button
           aria-pressed={search.vs === 'before'}
           title="Compare with the previous period (dashed lines)"
           onClick={() => change({ vs: search.vs === 'before' ? undefined : 'before' })}
         >
           Compare
-        </button>
+        </Button>
         <button type="button" className="icon line" aria-label="Refresh" onClick={refresh}>
           <Icon name="refresh" />
         </button>

@@ -2,6 +2,7 @@
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { parsed } from '../calls/search.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { Input } from '../parts/input.tsx'
 import { maxTitle, type Panel, type PanelType, panelTypes } from './boards.ts'
 import { feedbackMeasures, fieldAggregates, isOfFeedback, measureNames, measures } from './measures.ts'
 
@@ -125,13 +126,12 @@ export function PanelForm({ panel, heading, isBusy, whyNot, children, onSave, on
   const written = (name: 'title' | 'field' | 'byField' | 'filter', label: string, placeholder: string) => (
     <label className="field wide">
       <span>{label}</span>
-      <input
-        type="text"
+      <Input
         value={draft[name]}
         placeholder={placeholder}
         maxLength={name === 'title' ? maxTitle : 200}
         spellCheck={false}
-        onChange={({ target }) => set({ [name]: target.value })}
+        onText={(text) => set({ [name]: text })}
       />
     </label>
   )

@@ -1,5 +1,6 @@
 // A chart of a list of calls, or of a dashboard that every project has, is put into one of the project's own.
 import { useState } from 'react'
+import { Input } from '../parts/input.tsx'
 import { boardIdOf, maxTitle, type Panel } from './boards.ts'
 import { maxPanels } from './own-boards.ts'
 import { LabelledChoice, PanelForm } from './panel-form.tsx'
@@ -54,7 +55,7 @@ export function SaveChart({ own, panel, onSaved, onClose }: Props) {
       {board === undefined && (
         <label className="field wide">
           <span>Dashboard name</span>
-          <input type="text" maxLength={maxTitle} value={typed} onChange={({ target }) => setTyped(target.value)} />
+          <Input maxLength={maxTitle} value={typed} onText={setTyped} />
         </label>
       )}
       {own.fault && own.boards !== undefined && (

@@ -11,6 +11,7 @@ import { plainOf } from '../engine/safe-text.ts'
 import { columnNames } from '../engine/table-edits.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Field, FormDialog } from '../parts/forms.tsx'
+import { Input } from '../parts/input.tsx'
 import { T } from '../parts/text.tsx'
 import { ObjectName } from '../settings/object-name.tsx'
 import { ask } from '../worker/client.ts'
@@ -204,13 +205,12 @@ function Column({ column, name, sample = '', onChange }: ColumnProps) {
         />{' '}
         <T text={column} max={80} />
       </label>
-      <input
-        type="text"
+      <Input
         aria-label={`Column name of ${label}`}
         disabled={name === undefined}
         value={name ?? ''}
         maxLength={1_000}
-        onChange={({ target }) => onChange(target.value)}
+        onText={onChange}
       />
       <span className="dim">
         <T text={plainText(sample.slice(0, 400)).replaceAll('\n', ' ')} max={80} />

@@ -4,8 +4,9 @@ import { plural } from '../engine/format.ts'
 import { jsonFault } from '../engine/json-texts.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import type { ColumnChange } from '../engine/table-columns.ts'
-import { Field, FormDialog } from '../parts/forms.tsx'
+import { FormDialog, TextField } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Input } from '../parts/input.tsx'
 
 /** Every row is written again. */
 const maxRows = 100_000
@@ -61,14 +62,13 @@ export function ColumnsForm({ names, stored, onDone, onClose }: Props) {
           const label = plainOf(name, 80) || 'unnamed column'
           return (
             <div key={name} className="edited-column">
-              <input
-                type="text"
+              <Input
                 aria-label={`New name of ${label}`}
                 value={to}
                 maxLength={1_000}
                 disabled={isRemoved}
                 aria-invalid={to === '' || (isTwice && left.filter((one) => one === to).length > 1)}
-                onChange={({ target }) => set(place, { to: target.value })}
+                onText={(text) => set(place, { to: text })}
               />
               <button
                 type="button"
@@ -86,24 +86,14 @@ export function ColumnsForm({ names, stored, onDone, onClose }: Props) {
       </fieldset>
       {isTwice && <p className="s-error">Two columns have the same name.</p>}
       <div className="set-fields">
-        <Field label="New column">
-          <input
-            type="text"
-            placeholder="None"
-            maxLength={1_000}
-            value={newName}
-            onChange={({ target }) => setNewName(target.value)}
-          />
-        </Field>
-        <Field label="Value in each row">
-          <input
-            type="text"
-            placeholder="null"
-            value={newText}
-            disabled={newName === ''}
-            onChange={({ target }) => setNewText(target.value)}
-          />
-        </Field>
+        <TextField label="New column" placeholder="None" maxLength={1_000} value={newName} onText={setNewName} />
+        <TextField
+          label="Value in each row"
+          placeholder="null"
+          value={newText}
+          disabled={newName === ''}
+          onText={setNewText}
+        />
       </div>
       <p className="second">
         {newName !== '' && `Stored as ${isJson || newText === '' ? 'JSON' : 'text'}. `}

@@ -60,17 +60,10 @@ export function Dataset() {
   return (
     <ProjectPage
       title={objectId}
-      crumbs={
-        <>
-          <span className="sep">/</span>
-          <Link
-            to="/p/$entity/$project/objects"
-            params={{ entity, project }}
-            search={search.tz ? { tz: search.tz } : {}}
-          >
-            Objects
-          </Link>
-        </>
+      crumb={
+        <Link to="/p/$entity/$project/objects" params={{ entity, project }} search={search.tz ? { tz: search.tz } : {}}>
+          Objects
+        </Link>
       }
       acts={
         data && (

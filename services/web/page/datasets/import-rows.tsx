@@ -13,7 +13,8 @@ import {
 } from '../engine/import-rows.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { type Cells, columnNames } from '../engine/table-edits.ts'
-import { Field, FormDialog } from '../parts/forms.tsx'
+import { Field, FormDialog, TextField } from '../parts/forms.tsx'
+import { Input } from '../parts/input.tsx'
 import { ScrollBox, ShortTable, ShortText } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { ask } from '../worker/client.ts'
@@ -114,16 +115,15 @@ export function ImportRows({ title = 'Import rows', head, names, isReady = true,
           <T text={source.name || 'Pasted text'} max={80} />, {bytes(source.text.length)}
         </p>
       ) : (
-        <Field label="Or pasted text">
-          <textarea
-            className="pasted"
-            rows={4}
-            spellCheck={false}
-            placeholder="Rows from a spreadsheet, CSV or JSON. The first line of a table has the column names."
-            value={source.text}
-            onChange={({ target }) => take({ text: target.value, name: '' })}
-          />
-        </Field>
+        <TextField
+          label="Or pasted text"
+          className="pasted"
+          rows={4}
+          spellCheck={false}
+          placeholder="Rows from a spreadsheet, CSV or JSON. The first line of a table has the column names."
+          value={source.text}
+          onText={(text) => take({ text: text, name: '' })}
+        />
       )}
       {(fault ?? error?.message) && (
         <p className="s-error" role="alert">
@@ -190,14 +190,13 @@ function MappedColumn({ name, mapping, onChange }: ColumnProps) {
         <input type="checkbox" checked={mapping !== undefined} onChange={() => onChange(mapping ? null : {})} />{' '}
         <T text={name} max={80} />
       </label>
-      <input
-        type="text"
+      <Input
         aria-label={`Column name of ${label}`}
         list="known-columns"
         disabled={mapping === undefined}
         value={to}
         maxLength={1_000}
-        onChange={({ target }) => onChange({ to: target.value, isJson })}
+        onText={(text) => onChange({ to: text, isJson })}
       />
       <select
         aria-label={`Type of ${label}`}

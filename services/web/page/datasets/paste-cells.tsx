@@ -6,7 +6,7 @@ import { pastedRows, rectangleOf } from '../engine/pasted-cells.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { membersWithColumns } from '../engine/table-columns.ts'
 import type { Cells } from '../engine/table-edits.ts'
-import { Field, FormDialog } from '../parts/forms.tsx'
+import { Field, FormDialog, TextField } from '../parts/forms.tsx'
 import { ScrollBox, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { ask } from '../worker/client.ts'
@@ -73,19 +73,16 @@ export function PasteCells(props: Props) {
       run={run}
       onClose={onClose}
     >
-      <Field label="Cells of a spreadsheet">
-        <textarea
-          className="pasted"
-          rows={4}
-          spellCheck={false}
-          value={text}
-          onChange={({ target }) => setText(target.value)}
-        />
-      </Field>
+      <TextField
+        label="Cells of a spreadsheet"
+        className="pasted"
+        rows={4}
+        spellCheck={false}
+        value={text}
+        onText={setText}
+      />
       <div className="set-fields">
-        <Field label="From row">
-          <input type="text" inputMode="numeric" value={row} onChange={({ target }) => setRow(target.value)} />
-        </Field>
+        <TextField label="From row" inputMode="numeric" value={row} onText={setRow} />
         <Field label="From column">
           <select value={column} onChange={({ target }) => setColumn(target.value)}>
             {names.map((name) => (

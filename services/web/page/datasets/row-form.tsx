@@ -4,8 +4,10 @@ import { count } from '../engine/format.ts'
 import { jsonFault, plainText } from '../engine/json-texts.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import type { Cells } from '../engine/table-edits.ts'
+import { Button } from '../parts/button.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Input } from '../parts/input.tsx'
 
 /** Longer cells stay as they are: no field takes them well. */
 const maxCell = 65_536
@@ -69,15 +71,13 @@ export function RowForm({ title, cells, names, onDone, onClose }: RowFormProps) 
       ))}
       {isTwice && <p className="s-error">Two columns have the same name.</p>}
       <div className="acts">
-        <button
-          type="button"
-          className="line"
+        <Button
           onClick={() =>
             setFields((before) => [...before, emptyCell('', Math.max(-1, ...before.map(({ key }) => key)) + 1)])
           }
         >
           Add column
-        </button>
+        </Button>
       </div>
     </FormDialog>
   )
@@ -95,13 +95,12 @@ function CellField({ field, onChange, onRemove }: FieldProps) {
       <legend className={stored === null && name === '' ? 'hidden' : ''}>{label}</legend>
       <div className="acts">
         {stored === null && (
-          <input
-            type="text"
+          <Input
             aria-label="Column name"
             placeholder="Column name"
             value={name}
             maxLength={1_000}
-            onChange={({ target }) => onChange({ name: target.value })}
+            onText={(text) => onChange({ name: text })}
           />
         )}
         <select

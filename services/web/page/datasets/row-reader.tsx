@@ -4,6 +4,7 @@ import { type Member, objectText } from '../engine/json-texts.ts'
 import type { ColumnChange } from '../engine/table-columns.ts'
 import type { Cells } from '../engine/table-edits.ts'
 import { UsedBy } from '../objects/used-by.tsx'
+import { Button } from '../parts/button.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { JsonView } from '../parts/json-view.tsx'
@@ -45,15 +46,13 @@ export function RowReader(props: ReaderProps) {
         </h2>
         {(onEdit || onToggle) && (
           <div className="acts">
-            <button type="button" className="line" disabled={isRemoved} onClick={onEdit}>
+            <Button disabled={isRemoved} onClick={onEdit}>
               Edit…
-            </button>
-            <button type="button" className="line" onClick={onToggle}>
-              {isRemoved ? 'Restore' : 'Remove'}
-            </button>
-            <button type="button" className="line" disabled={!data} onClick={() => data && onDuplicate?.(data.cells)}>
+            </Button>
+            <Button onClick={onToggle}>{isRemoved ? 'Restore' : 'Remove'}</Button>
+            <Button disabled={!data} onClick={() => data && onDuplicate?.(data.cells)}>
               Duplicate
-            </button>
+            </Button>
           </div>
         )}
         {data?.digest !== undefined && refsOf && (

@@ -6,6 +6,7 @@ import { count, plural } from '../engine/format.ts'
 import { namesWithColumns } from '../engine/table-columns.ts'
 import { type Cells, columnNames } from '../engine/table-edits.ts'
 import { useKeys } from '../keys.ts'
+import { Button } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { type Column, Grid } from '../parts/grid.tsx'
@@ -267,47 +268,33 @@ function EditActs({ editing, hasColumns, onAdd, onDialog }: EditActsProps) {
           {plural(changes, 'change')} not saved
         </span>
       )}
-      <button type="button" className="line" disabled={whyNot !== undefined} title={whyNot} onClick={onAdd}>
+      <Button whyNot={whyNot} onClick={onAdd}>
         Add row…
-      </button>
-      <button
-        type="button"
-        className="line"
-        disabled={whyNot !== undefined}
-        title={whyNot}
-        onClick={() => onDialog('import')}
-      >
+      </Button>
+      <Button whyNot={whyNot} onClick={() => onDialog('import')}>
         Import…
-      </button>
-      <button
-        type="button"
-        className="line"
+      </Button>
+      <Button
         disabled={whyNot !== undefined || !hasColumns}
         title={whyNot ?? 'Cells of a spreadsheet (Ctrl V)'}
         onClick={() => onDialog({ pasted: '' })}
       >
         Paste…
-      </button>
-      <button
-        type="button"
-        className="line"
-        disabled={whyNot !== undefined || !hasColumns}
-        title={whyNot}
-        onClick={() => onDialog('columns')}
-      >
+      </Button>
+      <Button whyNot={whyNot} disabled={!hasColumns} onClick={() => onDialog('columns')}>
         Columns…
-      </button>
+      </Button>
       {(editing.canUndo || editing.canRedo || changes > 0) && (
         <>
-          <button type="button" className="line" disabled={!editing.canUndo} onClick={editing.undo}>
+          <Button disabled={!editing.canUndo} onClick={editing.undo}>
             Undo
-          </button>
-          <button type="button" className="line" disabled={!editing.canRedo} onClick={editing.redo}>
+          </Button>
+          <Button disabled={!editing.canRedo} onClick={editing.redo}>
             Redo
-          </button>
-          <button type="button" className="line" disabled={changes === 0} onClick={editing.discard}>
+          </Button>
+          <Button disabled={changes === 0} onClick={editing.discard}>
             Discard
-          </button>
+          </Button>
           <button
             type="button"
             className="first"

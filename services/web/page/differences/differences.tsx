@@ -7,6 +7,7 @@ import type { Difference } from '../engine/differences.ts'
 import { count, duration, moment, money, plural } from '../engine/format.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
+import { Button } from '../parts/button.tsx'
 import { Empty, Loading } from '../parts/empty.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Lines } from '../parts/lines.tsx'
@@ -166,9 +167,7 @@ export function DifferencesPage() {
     const [rowA, rowB] = data.heads.map(({ row }) => row)
     const equal = data.parts.filter((part) => !differing.includes(part))
     const swap = (
-      <button
-        type="button"
-        className="line"
+      <Button
         onClick={() =>
           void navigate({
             to: '/p/$entity/$project/diff',
@@ -178,7 +177,7 @@ export function DifferencesPage() {
         }
       >
         Swap
-      </button>
+      </Button>
     )
     return (
       <div className="differences" ref={box}>

@@ -5,6 +5,7 @@ import { useMemo, useState } from 'react'
 import { baseUrl } from '../api/client.ts'
 import { count, duration, plural } from '../engine/format.ts'
 import { changeOfPair, type SpanPair, type SpanSide } from '../engine/trace-differences.ts'
+import { Button } from '../parts/button.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { useProject } from '../parts/project.ts'
 import { ShortTable } from '../parts/short-table.tsx'
@@ -70,9 +71,9 @@ export function SpanDifferences({ spans }: { spans: readonly [SpanOf, SpanOf] })
         {count(data.pairs.length - alone)} in both, {count(alone)} in only one
         {data.isCut ? '; there are more, or they are too different to match' : ''}
       </p>
-      <button type="button" className="line" aria-pressed={isLargest} onClick={() => setLargest(!isLargest)}>
+      <Button aria-pressed={isLargest} onClick={() => setLargest(!isLargest)}>
         Largest first
-      </button>
+      </Button>
       <ShortTable
         label="Differences of spans"
         hasFocus

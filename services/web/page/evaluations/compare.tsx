@@ -101,7 +101,7 @@ export function CompareRuns() {
     )
   }
   return (
-    <ProjectPage title="Compare" crumbs={<Crumb />}>
+    <ProjectPage title="Compare" crumb={<Crumb />}>
       <h1 className="hidden">Comparison of evaluation runs</h1>
       <div className="bar runs-bar">
         {ids.map((id, place) => (
@@ -126,12 +126,9 @@ export function CompareRuns() {
 function Crumb() {
   const { entity, project } = useProject()
   return (
-    <>
-      <span className="sep">/</span>
-      <Link to="/p/$entity/$project/evaluations" params={{ entity, project }} search={{}}>
-        Evaluations
-      </Link>
-    </>
+    <Link to="/p/$entity/$project/evaluations" params={{ entity, project }} search={{}}>
+      Evaluations
+    </Link>
   )
 }
 

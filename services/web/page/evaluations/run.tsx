@@ -16,6 +16,7 @@ import {
 import { count, duration, moment } from '../engine/format.ts'
 import { statusNames } from '../engine/rows.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
+import { Button } from '../parts/button.tsx'
 import { Loading } from '../parts/empty.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { type Column, ListGrid } from '../parts/grid.tsx'
@@ -157,9 +158,7 @@ export function EvaluationRun() {
             <div className="center">
               <p className="second">{all.length === 0 ? 'This run has no rows yet.' : 'No row matches.'}</p>
               {all.length > 0 && (
-                <button type="button" className="line" onClick={() => void navigate({ search: {} })}>
-                  Show all {count(all.length)}
-                </button>
+                <Button onClick={() => void navigate({ search: {} })}>Show all {count(all.length)}</Button>
               )}
             </div>
           }
@@ -176,13 +175,10 @@ export function EvaluationRun() {
   return (
     <ProjectPage
       title={`Run ${runId.slice(-6)}`}
-      crumbs={
-        <>
-          <span className="sep">/</span>
-          <Link to="/p/$entity/$project/evaluations" params={params} search={{}}>
-            Evaluations
-          </Link>
-        </>
+      crumb={
+        <Link to="/p/$entity/$project/evaluations" params={params} search={{}}>
+          Evaluations
+        </Link>
       }
     >
       <h1 className="hidden">Evaluation run {runId}</h1>
@@ -224,15 +220,13 @@ export function EvaluationRun() {
         >
           Trace
         </Link>
-        <button
-          type="button"
-          className="line"
+        <Button
           disabled={!again.may || head === undefined || again.isPending}
           title={again.may ? 'Run the same evaluation with the same model on this server' : noWrite}
           onClick={() => head && again.mutate(head)}
         >
           Run again
-        </button>
+        </Button>
       </div>
       {again.error && (
         <p className="notice bad" role="alert">

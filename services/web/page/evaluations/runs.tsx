@@ -9,6 +9,7 @@ import { age, count, duration, moment, plural } from '../engine/format.ts'
 import { statusNames } from '../engine/rows.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
+import { Button } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Stale } from '../parts/fault.tsx'
 import { type Column, ListGrid } from '../parts/grid.tsx'
@@ -252,24 +253,12 @@ await evaluation.evaluate(model)`}</pre>
             ))}
           </select>
         </label>
-        <button
-          type="button"
-          className="line"
-          disabled={runs.length < 2}
-          title="Mark two to five runs (x)"
-          onClick={compareNow}
-        >
+        <Button disabled={runs.length < 2} title="Mark two to five runs (x)" onClick={compareNow}>
           Compare {runs.length > 0 && runs.length}
-        </button>
-        <button
-          type="button"
-          className="line"
-          disabled={reason !== undefined}
-          title={reason}
-          onClick={() => setMaking(true)}
-        >
+        </Button>
+        <Button whyNot={reason} onClick={() => setMaking(true)}>
           New run…
-        </button>
+        </Button>
         <SavedComparisons projectId={projectId} />
         <span className="grow" />
         {trend !== undefined && heads.length > 1 && (

@@ -6,7 +6,10 @@ import { type FormEvent, useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { plural } from '../engine/format.ts'
+import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
+import { ErrorLine } from '../parts/fault.tsx'
+import { Input } from '../parts/input.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { useProject } from '../parts/project.ts'
 import { T } from '../parts/text.tsx'
@@ -88,27 +91,17 @@ export function SaveComparison({ runs, metrics }: { runs: string[]; metrics: str
   }
   return (
     <>
-      <button
-        type="button"
-        className="line"
-        disabled={reason !== undefined}
-        title={reason}
-        onClick={() => setOpen(true)}
-      >
+      <Button whyNot={reason} onClick={() => setOpen(true)}>
         Save
-      </button>
+      </Button>
       {isOpen && (
         <Dialog title="Save comparison" onClose={() => setOpen(false)}>
           <form className="stack" onSubmit={submit}>
             <label className="field">
               <span>Name</span>
-              <input type="text" autoFocus value={label} onChange={({ target }) => setLabel(target.value)} />
+              <Input autoFocus value={label} onText={setLabel} />
             </label>
-            {save.error && (
-              <p className="s-error" role="alert">
-                {save.error.message}
-              </p>
-            )}
+            <ErrorLine text={save.error?.message} />
             <button type="submit" className="first" disabled={!/\w/.test(label) || save.isPending}>
               Save
             </button>

@@ -1,6 +1,7 @@
 // Says on every page that the server is away, and since it is asked again by itself, when.
 import { useSyncExternalStore } from 'react'
 import { connection } from '../api/session.ts'
+import { Button } from '../parts/button.tsx'
 
 export const useConnection = () => useSyncExternalStore(connection.subscribe, connection.state)
 
@@ -18,9 +19,9 @@ export function ConnectionBar() {
           <span className="num" aria-hidden="true">
             {leftS > 0 ? `Trying again in ${leftS} s` : 'Trying again…'}
           </span>
-          <button type="button" className="line" disabled={leftS === 0} onClick={() => void connection.look()}>
+          <Button disabled={leftS === 0} onClick={() => void connection.look()}>
             Retry
-          </button>
+          </Button>
         </div>
       )}
     </div>

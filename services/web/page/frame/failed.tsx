@@ -3,6 +3,7 @@ import { CatchBoundary, type ErrorComponentProps, Link, useRouter } from '@tanst
 import { useEffect } from 'react'
 import { ApiFault } from '../api/send.ts'
 import { connection } from '../api/session.ts'
+import { Button } from '../parts/button.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { useConnection } from './connection-bar.tsx'
 import { Frame } from './frame.tsx'
@@ -45,9 +46,7 @@ export function Failed({ error }: ErrorComponentProps) {
     <>
       <h1 className="hidden">This page could not be shown</h1>
       <FaultBox error={isUnreached && isAway ? away : isMissing ? missing : error} onRetry={() => void reload()}>
-        <button type="button" className="line" onClick={() => history.back()}>
-          Back
-        </button>
+        <Button onClick={() => history.back()}>Back</Button>
         <Link to="/" search={{ all: '1' }} className="line">
           All projects
         </Link>

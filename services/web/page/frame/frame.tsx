@@ -3,6 +3,7 @@ import { Link, useParams } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
 import { useHasEnded } from '../api/session.ts'
 import { useKeys } from '../keys.ts'
+import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { preference, setPreference } from '../preferences.ts'
 import { SignInAgain } from '../sign-in/sign-in.tsx'
@@ -56,9 +57,9 @@ export function Frame({ crumbs, title, acts, of, children }: FrameProps) {
         <div className="crumbs">{crumbs}</div>
         {acts}
         <HealthSign />
-        <button type="button" className="line" title="Go to anything (Ctrl K)" onClick={() => openPalette(here)}>
+        <Button title="Go to anything (Ctrl K)" onClick={() => openPalette(here)}>
           <Icon name="search" /> <span className="second">Go to</span> <kbd>Ctrl K</kbd>
-        </button>
+        </Button>
       </header>
       <main className="stage" tabIndex={-1} aria-label={textOf(title)}>
         <ConnectionBar />

@@ -1,6 +1,7 @@
 // A path that no page has.
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
+import { Input } from '../parts/input.tsx'
 import { Frame } from './frame.tsx'
 
 export function NotFound() {
@@ -17,13 +18,7 @@ export function NotFound() {
       <div className="center">
         <h1>Page not found</h1>
         <form role="search" onSubmit={submit} style={{ display: 'flex', gap: 8 }}>
-          <input
-            type="search"
-            aria-label="Project"
-            placeholder="entity/project"
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-          />
+          <Input type="search" aria-label="Project" placeholder="entity/project" value={text} onText={setText} />
           <button type="submit" className="line">
             Go to
           </button>

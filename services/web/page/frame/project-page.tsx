@@ -3,10 +3,10 @@ import type { ReactNode } from 'react'
 import { useProject } from '../parts/project.ts'
 import { Frame, ProjectCrumbs } from './frame.tsx'
 
-type ProjectPageProps = { title: string; crumbs?: ReactNode; acts?: ReactNode; children: ReactNode }
+type ProjectPageProps = { title: string; crumb?: ReactNode; acts?: ReactNode; children: ReactNode }
 
-/** @param crumbs between the project and the title, each with a separator before it */
-export function ProjectPage({ title, crumbs, acts, children }: ProjectPageProps) {
+/** @param crumb between the project and the title */
+export function ProjectPage({ title, crumb, acts, children }: ProjectPageProps) {
   const { entity, project, projectId } = useProject()
   return (
     <Frame
@@ -14,7 +14,8 @@ export function ProjectPage({ title, crumbs, acts, children }: ProjectPageProps)
       acts={acts}
       crumbs={
         <ProjectCrumbs entity={entity} project={project}>
-          {crumbs}
+          {crumb && <span className="sep">/</span>}
+          {crumb}
           <span className="sep">/</span>
           <span className="at">{title}</span>
         </ProjectCrumbs>

@@ -4,7 +4,8 @@ import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
 import { plainOf } from '../engine/safe-text.ts'
-import { Fault, Field, FormDialog } from '../parts/forms.tsx'
+import { Button } from '../parts/button.tsx'
+import { Fault, FormDialog, TextField } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 
@@ -68,17 +69,15 @@ export function Labels({ tags, aliases, ...version }: Version & { tags: string[]
       </ul>
       {may &&
         (['tag', 'alias'] as const).map((of) => (
-          <button
+          <Button
             key={of}
-            type="button"
-            className="line"
             onClick={() => {
               setLabel('')
               setKind(of)
             }}
           >
             Add {of}…
-          </button>
+          </Button>
         ))}
       <Fault error={removal.error} />
       {kind !== undefined && (
@@ -93,16 +92,17 @@ export function Labels({ tags, aliases, ...version }: Version & { tags: string[]
             refresh()
           }}
         >
-          <Field
+          <TextField
             label={kind === 'tag' ? 'Tag' : 'Alias'}
             hint={
               kind === 'tag'
                 ? 'Several versions can have the same tag.'
                 : 'Only one version has an alias. If another version has it, it moves to this one.'
             }
-          >
-            <input value={label} onChange={({ target }) => setLabel(target.value)} maxLength={200} />
-          </Field>
+            value={label}
+            onText={setLabel}
+            maxLength={200}
+          />
         </FormDialog>
       )}
     </div>

@@ -6,6 +6,7 @@ import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { NewDataset } from '../datasets/new-dataset.tsx'
 import { bytes, moment } from '../engine/format.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
+import { Button } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { type Column, ListGrid } from '../parts/grid.tsx'
 import { intoView } from '../parts/into-view.ts'
@@ -192,27 +193,22 @@ export function Objects() {
   return (
     <ProjectPage
       title={title}
-      crumbs={
+      crumb={
         objectId !== undefined && (
-          <>
-            <span className="sep">/</span>
-            <Link to="/p/$entity/$project/objects" params={{ entity, project }} search={kept}>
-              {isOp ? 'Ops' : 'Objects'}
-            </Link>
-          </>
+          <Link to="/p/$entity/$project/objects" params={{ entity, project }} search={kept}>
+            {isOp ? 'Ops' : 'Objects'}
+          </Link>
         )
       }
       acts={
         objectId === undefined && (
-          <button
-            type="button"
-            className="line"
+          <Button
             disabled={!mayWrite(session)}
             title={mayWrite(session) ? undefined : noWrite}
             onClick={() => setMakes(true)}
           >
             New dataset…
-          </button>
+          </Button>
         )
       }
     >

@@ -7,7 +7,8 @@ import { baseUrl, json } from '../api/client.ts'
 import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { createVersion } from '../datasets/versions.ts'
 import { jsonFault, prettyJson } from '../engine/json-texts.ts'
-import { Confirm, Copy, Field, FormDialog } from '../parts/forms.tsx'
+import { Button } from '../parts/button.tsx'
+import { Confirm, Copy, FormDialog, TextField } from '../parts/forms.tsx'
 import { T } from '../parts/text.tsx'
 import { ask } from '../worker/client.ts'
 import { callsText, UsedBy, useGivenTo } from './used-by.tsx'
@@ -70,19 +71,16 @@ function NewVersion({ page = 'objects', projectId, objectId, digest, isLatest, o
       <p>
         The current version is not changed. {!isLatest && 'There is a newer version; its changes are not included.'}
       </p>
-      <Field
+      <TextField
         label="Value"
         hint={(error ?? undefined)?.message ?? fault ?? 'JSON. Numbers are stored exactly as written.'}
-      >
-        <textarea
-          rows={16}
-          spellCheck={false}
-          dir="auto"
-          value={text}
-          readOnly={stored === undefined}
-          onChange={({ target }) => setEdited(target.value)}
-        />
-      </Field>
+        rows={16}
+        spellCheck={false}
+        dir="auto"
+        value={text}
+        readOnly={stored === undefined}
+        onText={setEdited}
+      />
     </FormDialog>
   )
 }
@@ -133,25 +131,13 @@ export function VersionActs(props: Props) {
         <Copy key={name} label={`Copy for ${name}`} text={text} />
       ))}
       {!isOp && (
-        <button
-          type="button"
-          className="line"
-          disabled={(mayNot ?? tooLong) !== undefined}
-          title={mayNot ?? tooLong}
-          onClick={() => setOpen('edit')}
-        >
+        <Button disabled={(mayNot ?? tooLong) !== undefined} title={mayNot ?? tooLong} onClick={() => setOpen('edit')}>
           New version…
-        </button>
+        </Button>
       )}
-      <button
-        type="button"
-        className="line danger"
-        disabled={mayNot !== undefined}
-        title={mayNot}
-        onClick={() => setOpen('delete')}
-      >
+      <Button className="line danger" whyNot={mayNot} onClick={() => setOpen('delete')}>
         Delete…
-      </button>
+      </Button>
       <UsedBy projectId={projectId} refs={[ref]} />
       {open === 'edit' && <NewVersion {...props} onClose={close} />}
       {open === 'delete' && <Deletion {...props} used={used?.count} onClose={close} />}

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { count } from '../engine/format.ts'
 import type { Citation, Grounds, Token } from '../engine/grounds.ts'
 import { followed } from '../engine/markdown.ts'
+import { Button } from './button.tsx'
 import { OutLink } from './markdown.tsx'
 import { T } from './text.tsx'
 import './answer-grounds.css'
@@ -21,9 +22,9 @@ function Likely({ tokens }: { tokens: readonly Token[] }) {
   const mean = tokens.reduce((sum, { logprob }) => sum + logprob, 0) / tokens.length
   return (
     <div>
-      <button type="button" className="line" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+      <Button aria-pressed={isShown} onClick={() => setShown(!isShown)}>
         Log probabilities
-      </button>{' '}
+      </Button>{' '}
       <span className="second num">average {shareText(Math.min(1, Math.exp(mean)))}</span>
       {isShown && (
         <div className="said likely" dir="auto" role="group" aria-label="Probability of each token">

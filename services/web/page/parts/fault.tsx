@@ -5,6 +5,7 @@ import { repeat } from '../api/repeat.ts'
 import { ApiFault, type FaultValues } from '../api/send.ts'
 import { moment } from '../engine/format.ts'
 import { useZone } from '../preferences.ts'
+import { Button } from './button.tsx'
 
 const advice: Record<number, string> = {
   403: 'You don’t have permission to read this.',
@@ -66,18 +67,14 @@ export function FaultBox({ error, onRetry, children }: { error: unknown; onRetry
         )}
         {values?.requestId && <code className="dim">X-Request-Id: {values.requestId}</code>}
         <div className="acts">
-          <button type="button" className="line" onClick={onRetry}>
-            {left > 0 ? `Try again (${left})` : 'Try again'}
-          </button>
+          <Button onClick={onRetry}>{left > 0 ? `Try again (${left})` : 'Try again'}</Button>
           {values?.curl !== undefined && (
-            <button
-              type="button"
-              className="line"
+            <Button
               title="With $KEY instead of your key"
               onClick={() => void navigator.clipboard.writeText(values.curl ?? '')}
             >
               Copy as curl
-            </button>
+            </Button>
           )}
           {children}
         </div>
@@ -85,6 +82,14 @@ export function FaultBox({ error, onRetry, children }: { error: unknown; onRetry
     </div>
   )
 }
+
+/** An error beside what failed. */
+export const ErrorLine = ({ text }: { text: string | null | undefined }) =>
+  text && (
+    <p className="s-error" role="alert">
+      {text.slice(0, 400)}
+    </p>
+  )
 
 export function Stale({ ms }: { ms: number }) {
   if (ms <= 0) return null

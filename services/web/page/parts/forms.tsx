@@ -1,8 +1,10 @@
 // Heads of sections, fields, forms that change settings, and questions before irreversible actions.
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
+import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { Icon } from './icon.tsx'
+import { Input, type InputProps } from './input.tsx'
 import { Menu } from './menu.tsx'
 
 export const SectionHead = ({ title, children, acts }: { title: string; children?: ReactNode; acts?: ReactNode }) => (
@@ -24,6 +26,12 @@ export const Field = ({ label, hint, children }: { label: string; hint?: ReactNo
     </label>
     {hint && <small className="second">{hint}</small>}
   </div>
+)
+
+export const TextField = ({ label, hint, ...rest }: InputProps & { label: string; hint?: ReactNode }) => (
+  <Field label={label} hint={hint}>
+    <Input {...rest} />
+  </Field>
 )
 
 type SelectFieldProps<Value extends string> = {
@@ -58,13 +66,9 @@ export const Fault = ({ error }: { error: Error | null }) =>
 export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [isCopied, setCopied] = useState(false)
   return (
-    <button
-      type="button"
-      className="line"
-      onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
-    >
+    <Button onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}>
       <Icon name={isCopied ? 'success' : 'copy'} /> {isCopied ? 'Copied' : label}
-    </button>
+    </Button>
   )
 }
 
@@ -107,9 +111,7 @@ export function FormDialog(props: FormDialogProps) {
         {children}
         <Fault error={change.error} />
         <div className="acts end">
-          <button type="button" className="line" onClick={onClose}>
-            Cancel
-          </button>
+          <Button onClick={onClose}>Cancel</Button>
           <button
             type="submit"
             className={isDangerous ? 'first danger' : 'first'}
@@ -164,16 +166,14 @@ type RowButtonProps = { name: string; of: string; run(): void; isDangerous?: boo
 
 /** A button of a row, whose name says which row it is of. @param whyNot why it is off */
 export const RowButton = ({ name, of, run, isDangerous = false, whyNot }: RowButtonProps) => (
-  <button
-    type="button"
+  <Button
     className={isDangerous ? 'line danger' : 'line'}
-    disabled={whyNot !== undefined}
-    title={whyNot}
+    whyNot={whyNot}
     aria-label={`${name.replace('…', '')} ${of}`}
     onClick={run}
   >
     {name}
-  </button>
+  </Button>
 )
 
 export type RowAct = { name: string; run(): void; isDangerous?: boolean }

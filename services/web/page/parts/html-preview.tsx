@@ -2,6 +2,7 @@
 // own. Its source stands first; this is asked for.
 import { useLayoutEffect, useRef, useState } from 'react'
 import { isHtml } from '../engine/html.ts'
+import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 
 type Rules = { createHTML(text: string): string }
@@ -29,9 +30,7 @@ export function HtmlPreview({ text }: { text: string }) {
   if (!isHtml(text)) return null
   return (
     <>
-      <button type="button" className="line" onClick={() => setIsOpen(true)}>
-        Preview
-      </button>
+      <Button onClick={() => setIsOpen(true)}>Preview</Button>
       {isOpen && (
         <Dialog title="Preview" className="html-preview" onClose={() => setIsOpen(false)}>
           <p className="dim">Shown without scripts, its own styles and external content.</p>

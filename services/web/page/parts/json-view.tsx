@@ -8,6 +8,7 @@ import { scaled } from '../text-scale.ts'
 import { ask } from '../worker/client.ts'
 import type { NodeRef, NodeRow } from '../worker/documents.ts'
 import { Icon } from './icon.tsx'
+import { Input } from './input.tsx'
 import { isContainer, JsonNode } from './json-node.tsx'
 import { Rows, type RowsHandle } from './rows.tsx'
 import { T } from './text.tsx'
@@ -220,12 +221,12 @@ export const JsonView = memo(function JsonView({ root, label, name, at: start = 
             find().catch(() => undefined)
           }}
         >
-          <input
+          <Input
             type="search"
             aria-label={`Find in ${label}`}
             placeholder={`Find in ${bytes(root.end - root.start)}`}
             value={search}
-            onChange={(event) => setSearch(event.target.value)}
+            onText={setSearch}
           />
           {hits && (
             <>

@@ -2,6 +2,7 @@
 import { memo, type ReactNode, useMemo } from 'react'
 import { type Block, type Inline, markdownOf } from '../engine/markdown.ts'
 import { setPreference, usePreference } from '../preferences.ts'
+import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
 import { T } from './text.tsx'
 import './media.css'
@@ -121,14 +122,12 @@ export const Markdown = memo(function Markdown({ text, verbatim }: { text: strin
 export function MarkdownSwitch() {
   const isOn = usePreference('markdown') === 'on'
   return (
-    <button
-      type="button"
-      className="line"
+    <Button
       aria-pressed={isOn}
       title="Answers as Markdown or as plain text (m)"
       onClick={() => setPreference('markdown', isOn ? 'off' : 'on')}
     >
       Markdown
-    </button>
+    </Button>
   )
 }

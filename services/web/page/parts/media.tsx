@@ -7,6 +7,7 @@ import { send } from '../api/send.ts'
 import { bytes as written } from '../engine/format.ts'
 import { followed } from '../engine/markdown.ts'
 import { type FoundMedia, fileName, filesObject, type MediaSource, shownAs } from '../engine/media.ts'
+import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { Icon } from './icon.tsx'
 import { OutLink } from './markdown.tsx'
@@ -123,9 +124,9 @@ function Stored({ projectId, source }: MediaProps) {
     )
   if (data !== undefined && 'tooLarge' in data)
     return (
-      <button type="button" className="line" onClick={() => setAsked(true)}>
+      <Button onClick={() => setAsked(true)}>
         Load <T text={source.name} max={60} /> <span className="dim">{written(data.tooLarge)}</span>
-      </button>
+      </Button>
     )
   if (loaded === undefined || url === undefined) return <div className="media ghost" style={{ height: '6.4rem' }} />
   // Recordings come without captions.

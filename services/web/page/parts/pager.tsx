@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { count } from '../engine/format.ts'
+import { Button } from './button.tsx'
 import type { List } from './use-list.ts'
 
 /** Number of the page in the address, from 0. */
@@ -20,17 +21,17 @@ export function Pager({ list: { items = [], page, size, hasNext, isOld }, zone, 
   const go = onPage ?? ((next: number) => void navigate({ to: '.', search: atPage(next) }))
   return (
     <footer className="foot">
-      <button type="button" className="line" disabled={page === 0} onClick={() => go(page - 1)}>
+      <Button disabled={page === 0} onClick={() => go(page - 1)}>
         Previous
-      </button>
+      </Button>
       <span className="num" role="status">
         {items.length > 0 &&
           !isOld &&
           `${count(page * size + 1)}–${count(page * size + items.length)}, times in ${zone}`}
       </span>
-      <button type="button" className="line" disabled={!hasNext} onClick={() => go(page + 1)}>
+      <Button disabled={!hasNext} onClick={() => go(page + 1)}>
         Next
-      </button>
+      </Button>
     </footer>
   )
 }

@@ -5,6 +5,7 @@ import { usePreference } from '../preferences.ts'
 import { scaled } from '../text-scale.ts'
 import { ask } from '../worker/client.ts'
 import type { NodeRow } from '../worker/documents.ts'
+import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { HtmlPreview } from './html-preview.tsx'
 import { Icon } from './icon.tsx'
@@ -59,9 +60,9 @@ export function TextReader({ node, title, onClose }: { node: NodeRow; title: str
       acts={
         <>
           {isShort && <HtmlPreview text={shown.map((line) => lines.current.get(line) ?? '').join('\n')} />}
-          <button type="button" className="line" onClick={copy}>
+          <Button onClick={copy}>
             <Icon name="copy" /> Copy
-          </button>
+          </Button>
         </>
       }
     >

@@ -4,6 +4,7 @@ import { jsonPath, type Segment } from '../engine/json-paths.ts'
 import { parsedRef } from '../engine/refs.ts'
 import { ask } from '../worker/client.ts'
 import type { NodeRow } from '../worker/documents.ts'
+import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { Icon } from './icon.tsx'
 import { RefLink } from './ref-link.tsx'
@@ -41,9 +42,9 @@ export function ValueMenu({ row, path, acts, onClose }: MenuProps) {
         () => setCopied('Could not copy'),
       )
   const copyAct = (label: string, text: () => Promise<string>) => (
-    <button type="button" className="line" onClick={() => copy(text())}>
+    <Button onClick={() => copy(text())}>
       <Icon name="copy" /> {label}
-    </button>
+    </Button>
   )
   const name = path === null ? (row.key ?? 'Value') : jsonPath(path)
   return (

@@ -7,7 +7,9 @@ import { codeOf, type Language } from '../engine/code-of.ts'
 import { count, duration, money } from '../engine/format.ts'
 import { schemaFaults } from '../engine/json-schema.ts'
 import { AnswerGrounds } from '../parts/answer-grounds.tsx'
+import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Input } from '../parts/input.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { useProject } from '../parts/project.ts'
 import { T } from '../parts/text.tsx'
@@ -77,12 +79,11 @@ export function AnswerColumn(props: ColumnProps) {
       <div className="model-head">
         <label className="labelled">
           <span>Model</span>
-          <input
-            type="text"
+          <Input
             list="models"
             aria-label={`Name of ${name}`}
             value={column.model}
-            onChange={({ target }) => onChange({ model: target.value })}
+            onText={(text) => onChange({ model: text })}
           />
         </label>
         {canGo && (
@@ -277,9 +278,7 @@ function Shown({ run, projectId, onTools, schema, isKept, before }: ShownProps) 
         </div>
       ))}
       {!isRunning && answer.toolCalls.length > 0 && (
-        <button
-          type="button"
-          className="line"
+        <Button
           onClick={() =>
             onTools([
               {
@@ -291,7 +290,7 @@ function Shown({ run, projectId, onTools, schema, isKept, before }: ShownProps) 
           }
         >
           Answer tool calls
-        </button>
+        </Button>
       )}
       {!isRunning && schema !== '' && answer.text !== '' && <SchemaCheck text={answer.text} schema={schema} />}
       <p className="hidden" role="status">

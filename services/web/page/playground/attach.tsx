@@ -1,6 +1,7 @@
 // Images and PDFs of a message: from files or pasted, small enough to be part of a request.
 import { useRef } from 'react'
 import { bytes } from '../engine/format.ts'
+import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 import {
@@ -101,9 +102,9 @@ export function Attach({ label, attached, fault, onFiles, onChange }: Props) {
       ))}
       {!isFull && (
         <>
-          <button type="button" className="line" onClick={() => input.current?.click()}>
+          <Button onClick={() => input.current?.click()}>
             <Icon name="image" /> Attach files
-          </button>
+          </Button>
           <span className="dim">or drop images and PDFs here</span>
           <input
             ref={input}

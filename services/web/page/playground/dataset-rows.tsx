@@ -9,9 +9,11 @@ import { count, plural } from '../engine/format.ts'
 import { type Member, plainText } from '../engine/json-texts.ts'
 import { nameFault } from '../engine/object-names.ts'
 import { plainOf } from '../engine/safe-text.ts'
+import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Field } from '../parts/forms.tsx'
+import { Input } from '../parts/input.tsx'
 import { useProject } from '../parts/project.ts'
 import { ScrollBox, ShortTable, ShortText } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
@@ -120,18 +122,17 @@ export function DatasetRows({ projectId, draft, whyNot, onUse, onClose }: Props)
           </p>
         )}
         <div className="acts">
-          <button
-            type="button"
+          <Button
             className="first"
-            disabled={whyNot !== undefined || rows.length === 0 || !fits || isRunning}
-            title={whyNot}
+            whyNot={whyNot}
+            disabled={rows.length === 0 || !fits || isRunning}
             onClick={() => void run()}
           >
             Run {plural(rows.length, 'row')}
-          </button>
-          <button type="button" className="line" disabled={!isRunning} onClick={stop}>
+          </Button>
+          <Button disabled={!isRunning} onClick={stop}>
             Stop
-          </button>
+          </Button>
           <span className="second" role="status">
             {results.size > 0 && `${count(results.size)} of ${plural(rows.length * columns.length, 'answer')}`}
           </span>
@@ -164,9 +165,7 @@ export function DatasetRows({ projectId, draft, whyNot, onUse, onClose }: Props)
                   head: '#',
                   isRowHead: true,
                   cell: (row, n) => (
-                    <button
-                      type="button"
-                      className="line"
+                    <Button
                       aria-label={`Use row ${n + 1}`}
                       onClick={() => {
                         onUse(filled(row, names))
@@ -174,7 +173,7 @@ export function DatasetRows({ projectId, draft, whyNot, onUse, onClose }: Props)
                       }}
                     >
                       {n + 1}
-                    </button>
+                    </Button>
                   ),
                 },
                 ...shownNames.map((one) => ({
@@ -269,16 +268,11 @@ function Keep({ projectId, rows, results, columns }: KeepProps) {
     <div className="acts">
       <label className="labelled">
         <span>Dataset name</span>
-        <input type="text" maxLength={120} value={typed} onChange={({ target }) => setTyped(target.value)} />
+        <Input maxLength={120} value={typed} onText={setTyped} />
       </label>
-      <button
-        type="button"
-        className="line"
-        disabled={typed === '' || nameIs !== undefined}
-        onClick={() => void save()}
-      >
+      <Button disabled={typed === '' || nameIs !== undefined} onClick={() => void save()}>
         Save rows and answers
-      </button>
+      </Button>
       {nameIs !== undefined && (
         <span className="s-error" role="alert">
           {nameIs}

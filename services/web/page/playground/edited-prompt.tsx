@@ -4,7 +4,8 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { mayWrite, useSession } from '../api/session.ts'
 import { createVersion } from '../datasets/versions.ts'
-import { Field, FormDialog } from '../parts/forms.tsx'
+import { Button } from '../parts/button.tsx'
+import { FormDialog, TextField } from '../parts/forms.tsx'
 import { useProject } from '../parts/project.ts'
 import { T } from '../parts/text.tsx'
 import { type DraftMessage, isSaid, wireMessage } from './draft.ts'
@@ -72,31 +73,15 @@ export function PromptBar({ edited, messages, onSaved, onReset }: Props) {
         </span>
       )}
       <span className="grow" />
-      {hasChanged && (
-        <button type="button" className="line" onClick={onReset}>
-          Discard changes
-        </button>
-      )}
+      {hasChanged && <Button onClick={onReset}>Discard changes</Button>}
       {edited && (
-        <button
-          type="button"
-          className="line"
-          disabled={reason !== undefined}
-          title={reason}
-          onClick={() => setDoes('version')}
-        >
+        <Button whyNot={reason} onClick={() => setDoes('version')}>
           Save new version…
-        </button>
+        </Button>
       )}
-      <button
-        type="button"
-        className="line"
-        disabled={reason !== undefined}
-        title={reason}
-        onClick={() => setDoes('other')}
-      >
+      <Button whyNot={reason} onClick={() => setDoes('other')}>
         {edited ? 'Save as…' : 'Save as prompt…'}
-      </button>
+      </Button>
       {does === 'version' && edited && (
         <SaveVersion
           edited={edited}
@@ -137,14 +122,7 @@ function SaveVersion({ edited, onSave, onClose }: VersionProps) {
           There is a later version than the one that is edited. What it changed is not part of the new one.
         </p>
       )}
-      <Field label="Description" hint={describedHint}>
-        <input
-          type="text"
-          maxLength={500}
-          value={description}
-          onChange={({ target }) => setDescription(target.value)}
-        />
-      </Field>
+      <TextField label="Description" hint={describedHint} maxLength={500} value={description} onText={setDescription} />
     </FormDialog>
   )
 }
@@ -163,20 +141,14 @@ function SaveAs({ description: first, onSave, onClose }: OtherProps) {
       run={() => onSave(name, description)}
       onClose={onClose}
     >
-      <Field
+      <TextField
         label="Name"
         hint={id !== '' && id !== name.trim() ? `Stored as ${id}` : 'A prompt of this name gets a new version.'}
-      >
-        <input type="text" maxLength={120} value={name} onChange={({ target }) => setName(target.value)} />
-      </Field>
-      <Field label="Description" hint={describedHint}>
-        <input
-          type="text"
-          maxLength={500}
-          value={description}
-          onChange={({ target }) => setDescription(target.value)}
-        />
-      </Field>
+        maxLength={120}
+        value={name}
+        onText={setName}
+      />
+      <TextField label="Description" hint={describedHint} maxLength={500} value={description} onText={setDescription} />
     </FormDialog>
   )
 }

@@ -1,6 +1,8 @@
 // The left side of the playground: messages, variables, tools, and the form of the answer.
 import { type DragEvent, useState } from 'react'
+import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Input } from '../parts/input.tsx'
 import { T } from '../parts/text.tsx'
 import { Attach, attachmentsOf, withFiles } from './attach.tsx'
 import {
@@ -32,13 +34,7 @@ export function Messages({ draft, change }: Props) {
         />
       ))}
       <div className="acts">
-        <button
-          type="button"
-          className="line"
-          onClick={() => change({ messages: [...draft.messages, emptyMessage()] })}
-        >
-          Add a message
-        </button>
+        <Button onClick={() => change({ messages: [...draft.messages, emptyMessage()] })}>Add a message</Button>
       </div>
       <Variables draft={draft} change={change} />
       <label className="labelled">
@@ -129,11 +125,10 @@ function MessageForm({ message, place, onChange, onRemove }: MessageProps) {
         {message.role === 'tool' && (
           <label className="labelled">
             <span>Tool call ID</span>
-            <input
-              type="text"
+            <Input
               aria-label={`Tool call ID that message ${place + 1} answers`}
               value={message.toolCallId}
-              onChange={({ target }) => onChange({ toolCallId: target.value })}
+              onText={(text) => onChange({ toolCallId: text })}
             />
           </label>
         )}

@@ -8,6 +8,7 @@ import { mayWrite, useSession } from '../api/session.ts'
 import { plural } from '../engine/format.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
+import { Button } from '../parts/button.tsx'
 import { Loading } from '../parts/empty.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { useProject } from '../parts/project.ts'
@@ -155,17 +156,15 @@ function Bench({ first, edited, notice, onPrompt }: BenchProps) {
         >
           Run <kbd>Ctrl Enter</kbd>
         </button>
-        <button type="button" className="line" disabled={running.size === 0} onClick={() => setStops((n) => n + 1)}>
+        <Button disabled={running.size === 0} onClick={() => setStops((n) => n + 1)}>
           Stop
-        </button>
-        <button
-          type="button"
-          className="line"
+        </Button>
+        <Button
           disabled={draft.columns.length >= maxColumns}
           onClick={() => change({ columns: [...draft.columns, emptyColumn()] })}
         >
           Add a model
-        </button>
+        </Button>
         <label className="field">
           <input type="checkbox" checked={draft.keeps} onChange={() => change({ keeps: !draft.keeps })} />
           Record calls
@@ -174,24 +173,18 @@ function Bench({ first, edited, notice, onPrompt }: BenchProps) {
           <input type="checkbox" checked={draft.likely} onChange={() => change({ likely: !draft.likely })} /> Log
           probabilities
         </label>
-        <button type="button" className="line" onClick={() => setRows(true)}>
-          Run on dataset…
-        </button>
+        <Button onClick={() => setRows(true)}>Run on dataset…</Button>
         {differences.isOffered && (
-          <button
-            type="button"
-            className="line"
+          <Button
             aria-pressed={differences.isShown}
             title="Compare with the first model's answer, word by word"
             onClick={differences.toggle}
           >
             Differences
-          </button>
+          </Button>
         )}
         <span className="grow" />
-        <button
-          type="button"
-          className="line"
+        <Button
           onClick={() => {
             setDraft(emptyDraft())
             keepDraft(projectId, emptyDraft())
@@ -199,7 +192,7 @@ function Bench({ first, edited, notice, onPrompt }: BenchProps) {
           }}
         >
           Clear
-        </button>
+        </Button>
       </div>
       <PromptBar
         edited={edited}

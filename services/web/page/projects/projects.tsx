@@ -7,6 +7,7 @@ import { mayRead, mayWrite, type Session, useSession } from '../api/session.ts'
 import { age, count } from '../engine/format.ts'
 import { Frame } from '../frame/frame.tsx'
 import { FaultBox } from '../parts/fault.tsx'
+import { Input } from '../parts/input.tsx'
 import { T } from '../parts/text.tsx'
 import { QuickStart } from './quick-start.tsx'
 import { Sparkline } from './sparkline.tsx'
@@ -47,12 +48,12 @@ export function Projects() {
             )}
             {!isEmpty && (
               <p style={{ marginTop: 12 }}>
-                <input
+                <Input
                   type="search"
                   aria-label="Search projects"
                   placeholder="Search projects"
                   value={text}
-                  onChange={(event) => setText(event.target.value)}
+                  onText={setText}
                 />
               </p>
             )}
@@ -170,13 +171,7 @@ function OpenProject() {
   }
   return (
     <form onSubmit={open} style={{ display: 'flex', gap: 8, marginTop: 24 }}>
-      <input
-        type="text"
-        aria-label="Open a project by its name"
-        placeholder="entity/project"
-        value={name}
-        onChange={(event) => setName(event.target.value)}
-      />
+      <Input aria-label="Open a project by its name" placeholder="entity/project" value={name} onText={setName} />
       <button type="submit" className="line" disabled={parts === null}>
         Open project
       </button>

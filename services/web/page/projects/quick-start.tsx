@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { baseUrl } from '../api/client.ts'
 import { mayAdminister, useSession } from '../api/session.ts'
+import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 
 const snippets = (url: string, project: string, key: string): Record<string, string> => {
@@ -75,13 +76,9 @@ export function QuickStart({ project, apiKey }: { project: string; apiKey?: stri
         {text}
       </pre>
       <div className="acts">
-        <button
-          type="button"
-          className="line"
-          onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
-        >
+        <Button onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}>
           <Icon name="copy" /> {isCopied ? 'Copied' : 'Copy'}
-        </button>
+        </Button>
         {apiKey === undefined && mayAdminister(session) && (
           <Link
             to="/settings/$section"

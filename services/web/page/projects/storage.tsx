@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { json } from '../api/client.ts'
 import { bytes } from '../engine/format.ts'
+import { Button } from '../parts/button.tsx'
 
 export function Storage({ projectId }: { projectId: string }) {
   const { data, error, isFetching, refetch } = useQuery({
@@ -20,15 +21,9 @@ export function Storage({ projectId }: { projectId: string }) {
     .map(([what, size]) => `${what} ${bytes(size)}`)
   return (
     <div className="storage">
-      <button
-        type="button"
-        className="line"
-        aria-label={`Storage of ${projectId}`}
-        aria-busy={isFetching}
-        onClick={() => void refetch()}
-      >
+      <Button aria-label={`Storage of ${projectId}`} aria-busy={isFetching} onClick={() => void refetch()}>
         Storage
-      </button>
+      </Button>
       <span role="status" className="dim">
         {error ? 'not available now' : data && (texts.join(', ') || 'nothing')}
       </span>

@@ -138,13 +138,10 @@ export function PromptVersion() {
   return (
     <ProjectPage
       title={objectId}
-      crumbs={
-        <>
-          <span className="sep">/</span>
-          <Link to="/p/$entity/$project/prompts" params={{ entity, project }} search={kept}>
-            Prompts
-          </Link>
-        </>
+      crumb={
+        <Link to="/p/$entity/$project/prompts" params={{ entity, project }} search={kept}>
+          Prompts
+        </Link>
       }
     >
       <div className="object-page">

@@ -6,6 +6,7 @@ import { mayWrite, useSession } from '../api/session.ts'
 import { moment } from '../engine/format.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
 import { classFilter } from '../objects/classes.ts'
+import { Button } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { type Column, ListGrid } from '../parts/grid.tsx'
 import { Pager, usePage } from '../parts/pager.tsx'
@@ -64,9 +65,9 @@ function NewPrompt() {
     void navigate({ to: '/p/$entity/$project/playground', params: { entity, project }, search: {} })
   }
   return (
-    <button type="button" className="line" disabled={mayNot !== undefined} title={mayNot} onClick={begin}>
+    <Button whyNot={mayNot} onClick={begin}>
       New prompt
-    </button>
+    </Button>
   )
 }
 

@@ -5,8 +5,10 @@ import { lines } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { useSession } from '../api/session.ts'
 import { moment } from '../engine/format.ts'
+import { Button } from '../parts/button.tsx'
 import { FaultBox } from '../parts/fault.tsx'
-import { Field, SectionHead } from '../parts/forms.tsx'
+import { Field, SectionHead, TextField } from '../parts/forms.tsx'
+import { Input } from '../parts/input.tsx'
 import { T } from '../parts/text.tsx'
 import { useList } from '../parts/use-list.ts'
 import { useZone } from '../preferences.ts'
@@ -107,11 +109,11 @@ function Typed({ placeholder, value, onValue }: TypedProps) {
   const [text, setText] = useState(value)
   const take = () => text.trim() !== value && onValue(text.trim())
   return (
-    <input
+    <Input
       type="search"
       placeholder={placeholder}
       value={text}
-      onChange={({ target }) => setText(target.value)}
+      onText={setText}
       onBlur={take}
       onKeyDown={({ key }) => key === 'Enter' && take()}
     />
@@ -150,14 +152,13 @@ function Filters({ asked, scopes, change }: FiltersProps) {
           ))}
         </select>
       </Field>
-      <Field label="Who">
-        <input
-          type="search"
-          placeholder="user"
-          value={asked.actor}
-          onChange={(e) => change({ actor: e.target.value })}
-        />
-      </Field>
+      <TextField
+        label="Who"
+        type="search"
+        placeholder="user"
+        value={asked.actor}
+        onText={(text) => change({ actor: text })}
+      />
       <Field label="Target">
         <Typed placeholder="ID of a user, key, …" value={asked.target} onValue={(target) => change({ target })} />
       </Field>
@@ -207,9 +208,9 @@ export function AuditLog({ projectId }: { projectId: string }) {
       )}
       {hasNext && (
         <div className="acts">
-          <button type="button" className="line" disabled={isLoading} onClick={more}>
+          <Button disabled={isLoading} onClick={more}>
             Older events
-          </button>
+          </Button>
         </div>
       )}
     </>

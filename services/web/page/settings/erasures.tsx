@@ -3,7 +3,8 @@ import { useState } from 'react'
 import { json, lines } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { age, count, moment, plural } from '../engine/format.ts'
-import { Field, FormDialog, SelectField } from '../parts/forms.tsx'
+import { Button } from '../parts/button.tsx'
+import { FormDialog, SelectField, TextField } from '../parts/forms.tsx'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { useList } from '../parts/use-list.ts'
@@ -39,12 +40,14 @@ function NewErasure({ projectId, onClose }: { projectId: string; onClose(): void
     <FormDialog title="Erase calls" act="Erase permanently" isDangerous run={run} isReady={isReady} onClose={onClose}>
       <p className="second">These calls and all calls below them disappear immediately. This cannot be undone.</p>
       <SelectField label="What" value={by} of={ways} onChange={setBy} />
-      <Field label="IDs" hint="One per line or separated by commas, up to 1,000.">
-        <textarea rows={3} value={typed} onChange={({ target }) => setTyped(target.value)} />
-      </Field>
-      <Field label="Reason" hint="Included in the receipt.">
-        <input type="text" value={reason} onChange={({ target }) => setReason(target.value)} />
-      </Field>
+      <TextField
+        label="IDs"
+        hint="One per line or separated by commas, up to 1,000."
+        rows={3}
+        value={typed}
+        onText={setTyped}
+      />
+      <TextField label="Reason" hint="Included in the receipt." value={reason} onText={setReason} />
     </FormDialog>
   )
 }
@@ -104,9 +107,7 @@ export function Erasures({ projectId, zone }: { projectId: string; zone: string 
           <h2 id="erasures">Erasures</h2>
           <p className="second">Deleted data is permanently removed from tables, their files and the log.</p>
         </div>
-        <button type="button" className="line" onClick={() => setAsking(true)}>
-          Erase calls…
-        </button>
+        <Button onClick={() => setAsking(true)}>Erase calls…</Button>
       </div>
       <ShortTable
         label="Erasures"

@@ -4,7 +4,8 @@ import { json, lines } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { useSession } from '../api/session.ts'
 import { age, moment, plural } from '../engine/format.ts'
-import { Confirm, Field, FormDialog, RowButton, SelectField } from '../parts/forms.tsx'
+import { Button } from '../parts/button.tsx'
+import { Confirm, FormDialog, RowButton, SelectField, TextField } from '../parts/forms.tsx'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { useList } from '../parts/use-list.ts'
@@ -42,16 +43,16 @@ function NewHold({ projectId, onClose }: { projectId: string; onClose(): void })
     <FormDialog title="New hold" act="Create hold" run={make} isReady={isReady} onClose={onClose}>
       <SelectField label="What to keep" value={what} of={whats} onChange={setWhat} />
       {what !== 'all' && (
-        <Field label="IDs" hint="One per line or separated by commas.">
-          <textarea rows={3} value={ids} onChange={({ target }) => setIds(target.value)} />
-        </Field>
+        <TextField label="IDs" hint="One per line or separated by commas." rows={3} value={ids} onText={setIds} />
       )}
-      <Field label="Reason">
-        <input type="text" value={reason} onChange={({ target }) => setReason(target.value)} />
-      </Field>
-      <Field label="Until" hint="The hold ends then. Empty: until it is released.">
-        <input type="datetime-local" value={until} onChange={({ target }) => setUntil(target.value)} />
-      </Field>
+      <TextField label="Reason" value={reason} onText={setReason} />
+      <TextField
+        label="Until"
+        hint="The hold ends then. Empty: until it is released."
+        type="datetime-local"
+        value={until}
+        onText={setUntil}
+      />
     </FormDialog>
   )
 }
@@ -112,9 +113,7 @@ export function Holds({ projectId, zone }: { projectId: string; zone: string }) 
           <h2 id="holds">Legal holds</h2>
           <p className="second">Data under a hold is never deleted.</p>
         </div>
-        <button type="button" className="line" onClick={() => setMaking(true)}>
-          New hold
-        </button>
+        <Button onClick={() => setMaking(true)}>New hold</Button>
       </div>
       <ShortTable
         label="Legal holds"

@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { baseUrl, json } from '../api/client.ts'
 import { Dialog } from '../parts/dialog.tsx'
-import { Copy, Field, FormDialog, SelectField } from '../parts/forms.tsx'
+import { Copy, Field, FormDialog, SelectField, TextField } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import type { User } from './lists.ts'
 import { days, KeyMade, type Made } from './new-key.tsx'
@@ -22,9 +22,7 @@ export function GrantFields({ role, scope, onRole, onScope, isFree }: GrantField
         </select>
       </Field>
       {role !== '' && (
-        <Field label="Scope" hint="A project, an entity, or * for everything.">
-          <input type="text" value={scope} onChange={({ target }) => onScope(target.value)} />
-        </Field>
+        <TextField label="Scope" hint="A project, an entity, or * for everything." value={scope} onText={onScope} />
       )}
     </>
   )
@@ -104,12 +102,14 @@ export function Invite({ projectId, onClose }: { projectId: string; onClose(): v
       onDone={() => undefined}
     >
       <div className="set-fields">
-        <Field label="User ID" hint="Appears in logs and can’t be changed.">
-          <input type="text" value={id} disabled={isMade} onChange={({ target }) => setId(target.value)} />
-        </Field>
-        <Field label="Name">
-          <input type="text" value={name} disabled={isMade} onChange={({ target }) => setName(target.value)} />
-        </Field>
+        <TextField
+          label="User ID"
+          hint="Appears in logs and can’t be changed."
+          value={id}
+          disabled={isMade}
+          onText={setId}
+        />
+        <TextField label="Name" value={name} disabled={isMade} onText={setName} />
         <Field label="Kind">
           <select value={kind} disabled={isMade} onChange={({ target }) => setKind(target.value as User['kind'])}>
             <option value="person">A person</option>

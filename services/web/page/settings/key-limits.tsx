@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { bytes, count } from '../engine/format.ts'
-import { Field, FormDialog } from '../parts/forms.tsx'
+import { FormDialog, TextField } from '../parts/forms.tsx'
 import type { Key } from './lists.ts'
 
 type Limits = NonNullable<Key['limits']>
@@ -46,16 +46,16 @@ export function LimitFields({
   return (
     <div className="set-fields">
       {names.map((name) => (
-        <Field key={name} label={keyLimitLabels[name]}>
-          <input
-            type="number"
-            min={0}
-            step={1}
-            placeholder="no limit"
-            value={typed[name] ?? ''}
-            onChange={({ target }) => onTyped({ ...typed, [name]: target.value })}
-          />
-        </Field>
+        <TextField
+          key={name}
+          label={keyLimitLabels[name]}
+          type="number"
+          min={0}
+          step={1}
+          placeholder="no limit"
+          value={typed[name] ?? ''}
+          onText={(text) => onTyped({ ...typed, [name]: text })}
+        />
       ))}
     </div>
   )

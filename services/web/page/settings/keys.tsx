@@ -5,6 +5,7 @@ import { json } from '../api/client.ts'
 import { mayAdminister, useSession } from '../api/session.ts'
 import { age, moment } from '../engine/format.ts'
 import { Confirm, RowMenu, SectionHead } from '../parts/forms.tsx'
+import { Input } from '../parts/input.tsx'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
@@ -182,13 +183,7 @@ export function Keys({ projectId }: { projectId: string }) {
           : 'Your keys with no more permissions than the one you signed in with.'}
       </SectionHead>
       <div className="filters">
-        <input
-          type="search"
-          aria-label="Search keys"
-          placeholder="Search keys"
-          value={text}
-          onChange={({ target }) => setText(target.value)}
-        />
+        <Input type="search" aria-label="Search keys" placeholder="Search keys" value={text} onText={setText} />
         <label className="check">
           <input type="checkbox" checked={showsOver} onChange={({ target }) => setShowsOver(target.checked)} />
           Revoked and expired ({over})

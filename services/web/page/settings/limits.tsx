@@ -5,7 +5,7 @@ import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { bytes } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
-import { Field, SaveForm, SectionHead } from '../parts/forms.tsx'
+import { SaveForm, SectionHead, TextField } from '../parts/forms.tsx'
 import { numbersOf, textsOf } from './key-limits.tsx'
 import { partsOf } from './project.ts'
 import { Usage } from './usage.tsx'
@@ -47,21 +47,18 @@ function Form({ projectId, limits }: { projectId: string; limits: Limits }) {
           <legend>{group}</legend>
           <div className="set-fields">
             {(Object.entries(members) as [Name, string][]).map(([name, label]) => (
-              <Field
+              <TextField
                 key={name}
                 label={label}
                 hint={name.includes('bytes') && typed[name] ? bytes(Number(typed[name])) : undefined}
-              >
-                <input
-                  type="number"
-                  aria-label={`${label}, ${group.toLowerCase()}`}
-                  min={0}
-                  step={1}
-                  placeholder="no limit"
-                  value={typed[name] ?? ''}
-                  onChange={({ target }) => setTyped((before) => ({ ...before, [name]: target.value }))}
-                />
-              </Field>
+                type="number"
+                aria-label={`${label}, ${group.toLowerCase()}`}
+                min={0}
+                step={1}
+                placeholder="no limit"
+                value={typed[name] ?? ''}
+                onText={(text) => setTyped((before) => ({ ...before, [name]: text }))}
+              />
             ))}
           </div>
         </fieldset>

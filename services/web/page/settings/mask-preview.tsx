@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { count } from '../engine/format.ts'
-import { Fault, Field } from '../parts/forms.tsx'
+import { Fault, TextField } from '../parts/forms.tsx'
 
 type Rules = Shapes['masking.update']['in']
 
@@ -52,9 +52,14 @@ export function MaskPreview({ projectId, rules }: { projectId: string; rules: Ru
     <section className="part" aria-labelledby="preview">
       <h2 id="preview">Try it</h2>
       <div className="preview">
-        <Field label="A text or JSON" hint="Treated as the inputs of a call. Nothing is stored.">
-          <textarea rows={8} spellCheck={false} value={text} onChange={({ target }) => setText(target.value)} />
-        </Field>
+        <TextField
+          label="A text or JSON"
+          hint="Treated as the inputs of a call. Nothing is stored."
+          rows={8}
+          spellCheck={false}
+          value={text}
+          onText={setText}
+        />
         <div className="set-field">
           <strong id="stored">What is stored</strong>
           <pre tabIndex={0} role="group" aria-labelledby="stored" className={isPlaceholderData ? 'pale' : ''}>

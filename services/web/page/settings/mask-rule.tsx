@@ -1,6 +1,7 @@
 // One rule of masking: what finds a value, where, and what stays of it.
 import type { Shapes } from '../api/routes.gen.ts'
 import { Icon } from '../parts/icon.tsx'
+import { Input } from '../parts/input.tsx'
 
 export type Rule = Shapes['masking.read']['out']['rules']['rules'][number]
 type Way = 'detect' | 'keys' | 'path' | 'pattern'
@@ -50,13 +51,7 @@ export function MaskRule({ rule, place, onRule, onRemove }: Props) {
   const change = (part: Partial<RuleDraft>) => onRule({ ...rule, ...part })
   return (
     <div className="mask-rule" role="group" aria-label={`Rule ${place}`}>
-      <input
-        type="text"
-        aria-label="Rule ID"
-        className="mono"
-        value={rule.id}
-        onChange={({ target }) => change({ id: target.value })}
-      />
+      <Input aria-label="Rule ID" className="mono" value={rule.id} onText={(text) => change({ id: text })} />
       <select
         aria-label="Match type"
         value={rule.way}
@@ -80,23 +75,21 @@ export function MaskRule({ rule, place, onRule, onRemove }: Props) {
           ))}
         </select>
       ) : (
-        <input
-          type="text"
+        <Input
           aria-label={ways[rule.way].label}
           className="mono"
           placeholder={ways[rule.way].example}
           value={rule.value}
-          onChange={({ target }) => change({ value: target.value })}
+          onText={(text) => change({ value: text })}
         />
       )}
-      <input
-        type="text"
+      <Input
         aria-label="Only in these parts"
         placeholder="in all parts"
         title="inputs, output, attributes, …; empty: everywhere"
         disabled={rule.way === 'path'}
         value={rule.where}
-        onChange={({ target }) => change({ where: target.value })}
+        onText={(text) => change({ where: text })}
       />
       <select
         aria-label="Action"

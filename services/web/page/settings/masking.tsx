@@ -2,8 +2,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
+import { Button } from '../parts/button.tsx'
 import { FaultBox } from '../parts/fault.tsx'
-import { Field, SaveForm, SectionHead, SelectField } from '../parts/forms.tsx'
+import { SaveForm, SectionHead, SelectField, TextField } from '../parts/forms.tsx'
 import { MaskPreview } from './mask-preview.tsx'
 import { emptyRule, MaskRule, type Rule, type RuleDraft, ruleOf } from './mask-rule.tsx'
 import { partsOf } from './project.ts'
@@ -132,18 +133,18 @@ function Editor({ draft, floor, change }: EditorProps) {
           />
         ))}
         <div className="acts">
-          <button
-            type="button"
-            className="line"
-            onClick={() => change({ rules: [...rules, emptyRule(++lastKey, rules.length + 1)] })}
-          >
+          <Button onClick={() => change({ rules: [...rules, emptyRule(++lastKey, rules.length + 1)] })}>
             Add rule
-          </button>
+          </Button>
         </div>
       </fieldset>
-      <Field label="Exceptions" hint="Patterns of values that are never masked, one per line.">
-        <textarea rows={2} value={draft.allow} onChange={({ target }) => change({ allow: target.value })} />
-      </Field>
+      <TextField
+        label="Exceptions"
+        hint="Patterns of values that are never masked, one per line."
+        rows={2}
+        value={draft.allow}
+        onText={(text) => change({ allow: text })}
+      />
     </>
   )
 }

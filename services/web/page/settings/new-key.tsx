@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
 import { Dialog } from '../parts/dialog.tsx'
-import { Copy, Field, FormDialog, SelectField } from '../parts/forms.tsx'
+import { Copy, Field, FormDialog, SelectField, TextField } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { QuickStart } from '../projects/quick-start.tsx'
 import { LimitFields, numbersOf } from './key-limits.tsx'
@@ -172,9 +172,12 @@ function For({ draft, change, users }: ForProps) {
         </select>
       </Field>
       {draft.user === newUser && (
-        <Field label="New user ID" hint={`Gets the role ${role ?? 'that includes these permissions'}.`}>
-          <input type="text" value={draft.newId} onChange={({ target }) => change({ newId: target.value })} />
-        </Field>
+        <TextField
+          label="New user ID"
+          hint={`Gets the role ${role ?? 'that includes these permissions'}.`}
+          value={draft.newId}
+          onText={(text) => change({ newId: text })}
+        />
       )}
       {without !== undefined && (
         <p className="told-hint" role="status">
@@ -218,22 +221,31 @@ export function NewKey({ isAdmin, projectId, onClose }: { isAdmin: boolean; proj
   return (
     <FormDialog title="New key" act="Create key" run={run} isReady={isReady} onClose={onClose} onDone={() => undefined}>
       <div className="set-fields">
-        <Field label="Name" hint="What the key is used for.">
-          <input type="text" value={draft.name} onChange={({ target }) => change({ name: target.value })} />
-        </Field>
+        <TextField
+          label="Name"
+          hint="What the key is used for."
+          value={draft.name}
+          onText={(text) => change({ name: text })}
+        />
         {isAdmin && <For draft={draft} change={change} users={users} />}
-        <Field label="Scope" hint="Projects, entities, or * for everything.">
-          <input type="text" value={draft.scopes} onChange={({ target }) => change({ scopes: target.value })} />
-        </Field>
+        <TextField
+          label="Scope"
+          hint="Projects, entities, or * for everything."
+          value={draft.scopes}
+          onText={(text) => change({ scopes: text })}
+        />
         <SelectField label="Expires" value={draft.days} of={days} onChange={(chosen) => change({ days: chosen })} />
       </div>
       <May held={draft.held} onHeld={(held) => change({ held })} />
       <details>
         <summary>IP addresses and limits</summary>
         <div className="set-form inner">
-          <Field label="Allowed IP addresses" hint="Ranges such as 10.0.0.0/8. Empty: any address.">
-            <input type="text" value={draft.addresses} onChange={({ target }) => change({ addresses: target.value })} />
-          </Field>
+          <TextField
+            label="Allowed IP addresses"
+            hint="Ranges such as 10.0.0.0/8. Empty: any address."
+            value={draft.addresses}
+            onText={(text) => change({ addresses: text })}
+          />
           {isAdmin && <LimitFields typed={draft.limits} onTyped={(limits) => change({ limits })} />}
         </div>
       </details>

@@ -1,7 +1,7 @@
 // A price of a model from a day on, in dollars per million tokens.
 import { useState } from 'react'
 import { json } from '../api/client.ts'
-import { Field, FormDialog } from '../parts/forms.tsx'
+import { FormDialog, TextField } from '../parts/forms.tsx'
 
 const amounts = {
   prompt_token_cost: 'Input',
@@ -32,26 +32,29 @@ export function NewPrice({ projectId, model: start, onClose }: Props) {
   }
   return (
     <FormDialog title="New price" act="Save price" run={save} isReady={model.trim() !== ''} onClose={onClose}>
-      <Field label="Model" hint="Exactly as in your calls. Case-sensitive.">
-        <input type="text" value={model} onChange={({ target }) => setModel(target.value)} />
-      </Field>
+      <TextField label="Model" hint="Exactly as in your calls. Case-sensitive." value={model} onText={setModel} />
       <div className="set-fields">
         {names.map((name) => (
-          <Field key={name} label={amounts[name]} hint="$ per million tokens">
-            <input
-              type="number"
-              min={0}
-              step="any"
-              placeholder="0"
-              value={typed[name] ?? ''}
-              onChange={({ target }) => setTyped((before) => ({ ...before, [name]: target.value }))}
-            />
-          </Field>
+          <TextField
+            key={name}
+            label={amounts[name]}
+            hint="$ per million tokens"
+            type="number"
+            min={0}
+            step="any"
+            placeholder="0"
+            value={typed[name] ?? ''}
+            onText={(text) => setTyped((before) => ({ ...before, [name]: text }))}
+          />
         ))}
       </div>
-      <Field label="From" hint="Applies to calls that start at this time or later. Empty: from now on.">
-        <input type="datetime-local" value={from} onChange={({ target }) => setFrom(target.value)} />
-      </Field>
+      <TextField
+        label="From"
+        hint="Applies to calls that start at this time or later. Empty: from now on."
+        type="datetime-local"
+        value={from}
+        onText={setFrom}
+      />
     </FormDialog>
   )
 }

@@ -1,13 +1,13 @@
 // The name of a new object, and what is wrong with it while it is written.
 import { nameFault } from '../engine/object-names.ts'
-import { Field } from '../parts/forms.tsx'
+import { TextField } from '../parts/forms.tsx'
 
 type Props = { typed: string; taken?: readonly string[] | undefined; onType(typed: string): void }
 
 export function ObjectName({ typed, taken, onType }: Props) {
   const fault = nameFault(typed, taken)
   return (
-    <Field
+    <TextField
       label="Name"
       hint={
         fault && (
@@ -16,14 +16,10 @@ export function ObjectName({ typed, taken, onType }: Props) {
           </span>
         )
       }
-    >
-      <input
-        type="text"
-        maxLength={200}
-        aria-invalid={fault !== undefined}
-        value={typed}
-        onChange={({ target }) => onType(target.value)}
-      />
-    </Field>
+      maxLength={200}
+      aria-invalid={fault !== undefined}
+      value={typed}
+      onText={onType}
+    />
   )
 }

@@ -4,7 +4,8 @@ import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { plural } from '../engine/format.ts'
-import { Confirm, Field, FormDialog, RowButton, SectionHead } from '../parts/forms.tsx'
+import { Button } from '../parts/button.tsx'
+import { Confirm, FormDialog, RowButton, SectionHead, TextField } from '../parts/forms.tsx'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { useList } from '../parts/use-list.ts'
@@ -87,38 +88,43 @@ function Edit({ projectId, of, onClose }: EditProps) {
       onClose={onClose}
     >
       {!of && (
-        <Field label="Name" hint="Letters, digits, _ . and -. Models are named custom::name::model.">
-          <input type="text" value={draft.name} onChange={({ target }) => change({ name: target.value })} />
-        </Field>
+        <TextField
+          label="Name"
+          hint="Letters, digits, _ . and -. Models are named custom::name::model."
+          value={draft.name}
+          onText={(text) => change({ name: text })}
+        />
       )}
-      <Field label="Address" hint="Base URL of an OpenAI-compatible API.">
-        <input
-          type="text"
-          placeholder="https://api.example.com/v1"
-          value={draft.baseUrl}
-          onChange={({ target }) => change({ baseUrl: target.value })}
-        />
-      </Field>
-      <Field label="Secret" hint="Name of a secret that may be sent to this address.">
-        <input
-          type="text"
-          placeholder="EXAMPLE_API_KEY"
-          value={draft.keyName}
-          onChange={({ target }) => change({ keyName: target.value })}
-        />
-      </Field>
-      <Field label="Models" hint="As named by the provider, one per line.">
-        <textarea rows={4} value={draft.models} onChange={({ target }) => change({ models: target.value })} />
-      </Field>
-      <Field label="Max tokens" hint="Default for new models.">
-        <input
-          type="number"
-          min={1}
-          required
-          value={draft.maxTokens}
-          onChange={({ target }) => change({ maxTokens: target.value })}
-        />
-      </Field>
+      <TextField
+        label="Address"
+        hint="Base URL of an OpenAI-compatible API."
+        placeholder="https://api.example.com/v1"
+        value={draft.baseUrl}
+        onText={(text) => change({ baseUrl: text })}
+      />
+      <TextField
+        label="Secret"
+        hint="Name of a secret that may be sent to this address."
+        placeholder="EXAMPLE_API_KEY"
+        value={draft.keyName}
+        onText={(text) => change({ keyName: text })}
+      />
+      <TextField
+        label="Models"
+        hint="As named by the provider, one per line."
+        rows={4}
+        value={draft.models}
+        onText={(text) => change({ models: text })}
+      />
+      <TextField
+        label="Max tokens"
+        hint="Default for new models."
+        type="number"
+        min={1}
+        required
+        value={draft.maxTokens}
+        onText={(text) => change({ maxTokens: text })}
+      />
     </FormDialog>
   )
 }
@@ -201,15 +207,9 @@ export function ProjectProviders({ projectId }: { projectId: string }) {
             <Link to="/p/$entity/$project/playground" params={partsOf(projectId)} search={{}} className="line">
               Try in the playground
             </Link>
-            <button
-              type="button"
-              className="first"
-              disabled={whyNot !== undefined}
-              title={whyNot}
-              onClick={() => setEditing('new')}
-            >
+            <Button className="first" whyNot={whyNot} onClick={() => setEditing('new')}>
               New provider
-            </button>
+            </Button>
           </>
         }
       >

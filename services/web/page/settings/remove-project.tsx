@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
-import { Field, FormDialog } from '../parts/forms.tsx'
+import { FormDialog, TextField } from '../parts/forms.tsx'
 import { partsOf } from './project.ts'
 
 function RemoveDialog({ projectId, onClose }: { projectId: string; onClose(): void }) {
@@ -23,9 +23,13 @@ function RemoveDialog({ projectId, onClose }: { projectId: string; onClose(): vo
       <p>
         <strong>{projectId}</strong> is closed immediately and all of its data is erased. The name cannot be used again.
       </p>
-      <Field label="Project name" hint={`Type ${projectId} to confirm`}>
-        <input type="text" autoComplete="off" value={confirm} onChange={({ target }) => setConfirm(target.value)} />
-      </Field>
+      <TextField
+        label="Project name"
+        hint={`Type ${projectId} to confirm`}
+        autoComplete="off"
+        value={confirm}
+        onText={setConfirm}
+      />
     </FormDialog>
   )
 }

@@ -6,6 +6,7 @@ import type { Shapes } from '../api/routes.gen.ts'
 import { moment, plural } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { SaveForm, SectionHead } from '../parts/forms.tsx'
+import { Input } from '../parts/input.tsx'
 import { useZone } from '../preferences.ts'
 import { Erasures } from './erasures.tsx'
 import { Holds } from './holds.tsx'
@@ -62,14 +63,14 @@ function Days({ typed, onTyped }: { typed: Typed; onTyped(typed: Typed): void })
               <option value="days">Days:</option>
             </select>
             {typed[name].kind === 'days' && (
-              <input
+              <Input
                 type="number"
                 aria-label={`Days to keep ${names[name].label.toLowerCase()}`}
                 min={1}
                 max={36_500}
                 required
                 value={typed[name].days}
-                onChange={({ target }) => change(name, { days: target.value })}
+                onText={(text) => change(name, { days: text })}
               />
             )}
           </div>

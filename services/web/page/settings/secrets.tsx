@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { age } from '../engine/format.ts'
-import { Confirm, Field, FormDialog, RowButton, SectionHead } from '../parts/forms.tsx'
+import { Confirm, FormDialog, RowButton, SectionHead, TextField } from '../parts/forms.tsx'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { useList } from '../parts/use-list.ts'
@@ -31,27 +31,31 @@ function SetSecret({ projectId, of, onClose }: { projectId: string; of: Secret |
       onClose={onClose}
     >
       {!of && (
-        <Field label="Name" hint="Letters, digits and _, such as OPENAI_API_KEY.">
-          <input
-            type="text"
-            placeholder="OPENAI_API_KEY"
-            pattern="\w{1,100}"
-            value={name}
-            onChange={({ target }) => setName(target.value)}
-          />
-        </Field>
-      )}
-      <Field label="Value" hint="Stored encrypted and never shown again.">
-        <input type="password" autoComplete="off" value={value} onChange={({ target }) => setValue(target.value)} />
-      </Field>
-      <Field label="May be sent to" hint="Addresses, one per line. Empty: the providers configured on the server.">
-        <textarea
-          rows={2}
-          placeholder="https://api.example.com/v1"
-          value={origins}
-          onChange={({ target }) => setOrigins(target.value)}
+        <TextField
+          label="Name"
+          hint="Letters, digits and _, such as OPENAI_API_KEY."
+          placeholder="OPENAI_API_KEY"
+          pattern="\w{1,100}"
+          value={name}
+          onText={setName}
         />
-      </Field>
+      )}
+      <TextField
+        label="Value"
+        hint="Stored encrypted and never shown again."
+        type="password"
+        autoComplete="off"
+        value={value}
+        onText={setValue}
+      />
+      <TextField
+        label="May be sent to"
+        hint="Addresses, one per line. Empty: the providers configured on the server."
+        rows={2}
+        placeholder="https://api.example.com/v1"
+        value={origins}
+        onText={setOrigins}
+      />
     </FormDialog>
   )
 }

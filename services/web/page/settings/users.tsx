@@ -4,6 +4,7 @@ import { json } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
 import { Confirm, FormDialog, RowMenu, SectionHead } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Input } from '../parts/input.tsx'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { GrantFields, Invite } from './invite.tsx'
@@ -201,12 +202,12 @@ export function Users({ projectId }: { projectId: string }) {
         People and programs with roles on your projects. You can only grant roles you have.
       </SectionHead>
       <div className="filters">
-        <input
+        <Input
           type="search"
           aria-label="Search users"
           placeholder="ID, name, role or project"
           value={text}
-          onChange={({ target }) => setText(target.value)}
+          onText={setText}
         />
       </div>
       <ShortTable

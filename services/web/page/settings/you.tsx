@@ -6,6 +6,7 @@ import { json, lines } from '../api/client.ts'
 import { signOut, useSession } from '../api/session.ts'
 import { moment } from '../engine/format.ts'
 import { Choice } from '../frame/preferences-menu.tsx'
+import { Button } from '../parts/button.tsx'
 import { Confirm, Fault, SectionHead } from '../parts/forms.tsx'
 import { T } from '../parts/text.tsx'
 import { choices, type Preference, useZone } from '../preferences.ts'
@@ -73,9 +74,9 @@ export function You() {
         </p>
         <Fault error={error ?? leave.error} />
         <div className="acts">
-          <button type="button" className="line" disabled={leave.isPending} onClick={() => leave.mutate()}>
+          <Button disabled={leave.isPending} onClick={() => leave.mutate()}>
             Sign out
-          </button>
+          </Button>
           <button type="button" className="line danger" onClick={() => setEnding(true)}>
             Sign out everywhere…
           </button>

@@ -9,6 +9,7 @@ import { closeDialogs } from '../frame/dialogs.tsx'
 import icon from '../icon.svg'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Input } from '../parts/input.tsx'
 import { hideKey, takeKey } from './fragment.ts'
 
 const told = (error: unknown): string => {
@@ -57,7 +58,7 @@ function KeyForm({ onDone, start, next = '/' }: KeyFormProps) {
       </div>
       <label htmlFor={id}>
         API key
-        <input
+        <Input
           id={id}
           type="password"
           autoComplete="current-password"
@@ -66,7 +67,7 @@ function KeyForm({ onDone, start, next = '/' }: KeyFormProps) {
           value={key}
           aria-invalid={fault !== ''}
           aria-describedby={`${id}-told`}
-          onChange={(event) => setKey(event.target.value)}
+          onText={setKey}
         />
       </label>
       <div id={`${id}-told`} role="alert" className="alert" hidden={fault === ''}>

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { bytes, count, moment, plural } from '../engine/format.ts'
+import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Confirm, Copy, Fault, RowButton } from '../parts/forms.tsx'
@@ -36,9 +37,7 @@ function ReplayAll() {
   const replay = useReplay()
   return (
     <div className="acts">
-      <button type="button" className="line" onClick={() => setAsks(true)}>
-        Retry all…
-      </button>
+      <Button onClick={() => setAsks(true)}>Retry all…</Button>
       <span className="second" role="status">
         {told}
       </span>
@@ -83,14 +82,9 @@ function LetterReader({ letter, onClose }: { letter: Letter; onClose(): void }) 
           {data.row.length > shownText && <p className="dim">Truncated here. Copying includes all of it.</p>}
           <div className="acts">
             <Copy text={data.row} label="Copy row" />
-            <button
-              type="button"
-              className="line"
-              disabled={replay.isPending || replay.isSuccess}
-              onClick={() => replay.mutate(letter.id)}
-            >
+            <Button disabled={replay.isPending || replay.isSuccess} onClick={() => replay.mutate(letter.id)}>
               {replay.isSuccess ? 'Retried' : 'Retry'}
-            </button>
+            </Button>
           </div>
           <Fault error={replay.error} />
         </>

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { FaultBox } from '../parts/fault.tsx'
+import { Input } from '../parts/input.tsx'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 
@@ -54,13 +55,13 @@ export function SettingsList() {
   const items = data?.settings.filter(fits).sort((a, b) => Number(a.is_default) - Number(b.is_default))
   return (
     <>
-      <input
+      <Input
         type="search"
         className="find-setting"
         aria-label="Find a setting"
         placeholder="Find a setting"
         value={word}
-        onChange={({ target }) => setWord(target.value)}
+        onText={setWord}
       />
       <ShortTable
         label="Settings"

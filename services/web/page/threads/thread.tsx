@@ -6,8 +6,9 @@ import { useLive } from '../calls/use-live.ts'
 import { count } from '../engine/format.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
+import { Button } from '../parts/button.tsx'
 import { Loading } from '../parts/empty.tsx'
-import { FaultBox } from '../parts/fault.tsx'
+import { ErrorLine, FaultBox } from '../parts/fault.tsx'
 import { MarkdownSwitch } from '../parts/markdown.tsx'
 import { Split } from '../parts/split.tsx'
 import { T } from '../parts/text.tsx'
@@ -108,13 +109,10 @@ export function Thread() {
   return (
     <ProjectPage
       title="Thread"
-      crumbs={
-        <>
-          <span className="sep">/</span>
-          <Link to="/p/$entity/$project/threads" params={{ entity, project }} search={{}}>
-            Threads
-          </Link>
-        </>
+      crumb={
+        <Link to="/p/$entity/$project/threads" params={{ entity, project }} search={{}}>
+          Threads
+        </Link>
       }
     >
       <div className="bar">
@@ -123,21 +121,15 @@ export function Thread() {
         </h1>
         <span className="grow" />
         <MarkdownSwitch />
-        <button
-          type="button"
-          className="line"
+        <Button
           aria-pressed={isLive}
           title="Live updates (l)"
           onClick={() => change({ live: isLive ? undefined : '1' })}
         >
           Live
-        </button>
+        </Button>
       </div>
-      {giving.fault && (
-        <p className="s-error" role="alert">
-          {giving.fault.message.slice(0, 300)}
-        </p>
-      )}
+      <ErrorLine text={giving.fault?.message} />
       {error ? (
         <FaultBox error={error} onRetry={() => void refetch()} />
       ) : data === undefined ? (
@@ -199,21 +191,17 @@ export function Thread() {
         </Split>
       )}
       <footer className="foot">
-        <button type="button" className="line" disabled={page === 0} onClick={() => to(page - 1)}>
+        <Button disabled={page === 0} onClick={() => to(page - 1)}>
           Earlier turns
-        </button>
+        </Button>
         <span className="num" role="status">
           {turns.length > 0 && `Turns ${count(first)}–${count(first + turns.length - 1)}, times in ${zone}`}
           {feedback?.isCut && `, the first ${maxFeedback} of their feedback`}
         </span>
-        {arrived > 0 && (
-          <button type="button" className="line" onClick={() => jumpTo(turns.length - arrived)}>
-            {count(arrived)} new
-          </button>
-        )}
-        <button type="button" className="line" disabled={!data?.hasMore} onClick={() => to(page + 1)}>
+        {arrived > 0 && <Button onClick={() => jumpTo(turns.length - arrived)}>{count(arrived)} new</Button>}
+        <Button disabled={!data?.hasMore} onClick={() => to(page + 1)}>
           Later turns
-        </button>
+        </Button>
       </footer>
     </ProjectPage>
   )

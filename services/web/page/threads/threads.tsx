@@ -4,6 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { RangeMenu } from '../calls/range-menu.tsx'
 import { count, duration, moment } from '../engine/format.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
+import { Button } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { type Column, ListGrid } from '../parts/grid.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -100,9 +101,7 @@ export function Threads() {
     search.range !== undefined ? (
       <div className="center" role="status">
         <h2>No threads in this range</h2>
-        <button type="button" className="line" onClick={() => change({ range: undefined })}>
-          All time
-        </button>
+        <Button onClick={() => change({ range: undefined })}>All time</Button>
       </div>
     ) : (
       <Empty title={page > 0 ? 'No threads on this page' : 'No threads yet'}>

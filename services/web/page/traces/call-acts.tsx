@@ -12,9 +12,10 @@ import { curlOf } from '../engine/curl.ts'
 import { moment } from '../engine/format.ts'
 import type { Row } from '../engine/rows.ts'
 import { useKeys } from '../keys.ts'
+import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
-import { Field, FormDialog } from '../parts/forms.tsx'
+import { FormDialog, TextField } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { saveFile } from '../parts/save-file.ts'
@@ -64,15 +65,9 @@ export function CallActs({ projectId, row, record, zone, onDeleted }: ActsProps)
   ]
   return (
     <div className="acts call-acts">
-      <button
-        type="button"
-        className="line"
-        disabled={whyNot !== undefined}
-        title={whyNot}
-        onClick={() => setOpened('dataset')}
-      >
+      <Button whyNot={whyNot} onClick={() => setOpened('dataset')}>
         Add to dataset…
-      </button>
+      </Button>
       <Menu
         id="call-acts"
         label="Actions of the call"
@@ -138,15 +133,14 @@ function Rename({ projectId, row, onClose }: DialogProps) {
       }}
       onClose={onClose}
     >
-      <Field label="Name" hint="The op name is not changed.">
-        <input
-          type="text"
-          dir="auto"
-          maxLength={maxName}
-          value={name}
-          onChange={({ target }) => setName(target.value)}
-        />
-      </Field>
+      <TextField
+        label="Name"
+        hint="The op name is not changed."
+        dir="auto"
+        maxLength={maxName}
+        value={name}
+        onText={setName}
+      />
     </FormDialog>
   )
 }
@@ -200,9 +194,7 @@ function CompareWith({ projectId, row, zone, onClose }: DialogProps & { zone: st
           if (id.trim() !== '') to(id.trim())
         }}
       >
-        <Field label="Call ID">
-          <input type="text" spellCheck={false} value={id} onChange={({ target }) => setId(target.value)} />
-        </Field>
+        <TextField label="Call ID" spellCheck={false} value={id} onText={setId} />
         <div className="acts">
           <button type="submit" className="first" disabled={id.trim() === ''}>
             Compare

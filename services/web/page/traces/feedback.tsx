@@ -2,8 +2,9 @@
 import { type FormEvent, useState } from 'react'
 import { saidBy } from '../engine/feedback.ts'
 import { moment } from '../engine/format.ts'
-import { FaultBox } from '../parts/fault.tsx'
+import { ErrorLine, FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Input } from '../parts/input.tsx'
 import { T } from '../parts/text.tsx'
 import { Annotate } from './annotate.tsx'
 import { Reactions } from './reactions.tsx'
@@ -25,25 +26,20 @@ export function Feedback({ projectId, id, zone }: { projectId: string; id: strin
     <div className="feedback scroll" tabIndex={0} role="group" aria-label="Feedback of this call">
       <form onSubmit={submit} aria-label="Give feedback">
         <Reactions id={id} giving={giving} items={items} />
-        <input
-          type="text"
+        <Input
           aria-label="Note"
           placeholder={reason ?? 'Add a note'}
           maxLength={1_024}
           disabled={isReadOnly}
           value={note}
-          onChange={(event) => setNote(event.target.value)}
+          onText={setNote}
         />
         <button type="submit" className="line" disabled={isReadOnly || note.trim() === '' || isBusy} title={reason}>
           Add
         </button>
       </form>
       <Annotate projectId={projectId} id={id} giving={giving} items={items ?? []} />
-      {fault && (
-        <p className="s-error" role="alert">
-          {fault.message}
-        </p>
-      )}
+      <ErrorLine text={fault?.message} />
       {items?.length === 0 && <p className="dim">No feedback on this call yet.</p>}
       <ul>
         {items?.map((item) => {

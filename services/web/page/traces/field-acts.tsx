@@ -6,6 +6,7 @@ import { type CallsSearch, callsSearch, columnsOf, maxChosenColumns } from '../c
 import { isField, literalOfJson } from '../engine/call-values.ts'
 import { jsonPath, type Segment } from '../engine/json-paths.ts'
 import { literalText } from '../engine/query-text.ts'
+import { Button } from '../parts/button.tsx'
 
 /** The list before, or all calls of the project. */
 function listBefore(projectId: string): CallsSearch {
@@ -39,27 +40,19 @@ export function FieldActs({ projectId, path, json, onClose }: Props) {
     <div className="acts" role="group" aria-label="Calls by this value">
       {term !== undefined && (
         <>
-          <button type="button" className="line" onClick={() => act({ q: narrowedLine(before.q ?? '', term) })}>
-            Only calls with this value
-          </button>
-          <button type="button" className="line" onClick={() => act({ q: narrowedLine(before.q ?? '', `-${term}`) })}>
-            Without this value
-          </button>
-          <button type="button" className="line" onClick={() => act({ by: field })}>
-            Group by this field
-          </button>
+          <Button onClick={() => act({ q: narrowedLine(before.q ?? '', term) })}>Only calls with this value</Button>
+          <Button onClick={() => act({ q: narrowedLine(before.q ?? '', `-${term}`) })}>Without this value</Button>
+          <Button onClick={() => act({ by: field })}>Group by this field</Button>
         </>
       )}
       {!columns.includes(field) && (
-        <button
-          type="button"
-          className="line"
+        <Button
           disabled={isFull}
           title={isFull ? `At most ${maxChosenColumns} columns` : undefined}
           onClick={() => act({ cols: [...columns, field].join() })}
         >
           Add column
-        </button>
+        </Button>
       )}
     </div>
   )

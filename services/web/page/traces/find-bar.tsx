@@ -5,6 +5,8 @@ import { spanKinds, statusNames } from '../engine/rows.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { statuses, type Tree } from '../engine/tree.ts'
 import { Bar } from '../parts/bar.tsx'
+import { Button } from '../parts/button.tsx'
+import { Input } from '../parts/input.tsx'
 import { modeNames, nextMode, type TraceSearch } from './search.ts'
 import type { PayloadSearch } from './use-payload-search.ts'
 
@@ -53,14 +55,12 @@ function Choices({ tree, search, onChange }: { tree: Tree | undefined; search: T
           ))}
         </select>
       )}
-      <button
-        type="button"
-        className="line"
+      <Button
         title="View: tree, timeline order, LLM calls, grouped by path, flame graph (v)"
         onClick={() => onChange({ mode: nextMode(search.mode) })}
       >
         {modeNames[search.mode ?? 'tree']}
-      </button>
+      </Button>
     </>
   )
 }
@@ -77,28 +77,26 @@ function PayloadsState({ found, isLooking, isCut, fault }: PayloadSearch) {
 export function FindBar({ finder, tree, search, onChange, onEnter, payloads }: FindBarProps) {
   return (
     <Bar role="search">
-      <input
+      <Input
         ref={finder}
         type="search"
         style={{ flex: '1 1 140px', minWidth: 0 }}
         aria-label="Find in this trace"
         placeholder={tree ? `Find in ${plural(tree.order.length, 'span')}   ( / )` : 'Find'}
         value={search.find ?? ''}
-        onChange={(event) => onChange({ find: event.target.value })}
+        onText={(text) => onChange({ find: text })}
         onKeyDown={(event) => {
           if (event.key === 'Enter') onEnter()
           else if (event.key === 'Escape') event.currentTarget.blur()
         }}
       />
-      <button
-        type="button"
-        className="line"
+      <Button
         aria-pressed={search.in === 'payloads'}
         title="Search inputs and outputs, too"
         onClick={() => onChange({ in: search.in ? undefined : 'payloads' })}
       >
         Search inputs and outputs
-      </button>
+      </Button>
       <span role="status">{search.in === 'payloads' && <PayloadsState {...payloads} />}</span>
       <select
         aria-label="Kind of span"
@@ -110,24 +108,20 @@ export function FindBar({ finder, tree, search, onChange, onEnter, payloads }: F
           <option key={kind}>{kind}</option>
         ))}
       </select>
-      <button
-        type="button"
-        className="line"
+      <Button
         aria-pressed={search.min === '2'}
         title="Hide spans shorter than 2 % of the trace"
         onClick={() => onChange({ min: search.min ? undefined : '2' })}
       >
         Hide spans under 2 %
-      </button>
+      </Button>
       <Choices tree={tree} search={search} onChange={onChange} />
-      <button
-        type="button"
-        className="line"
+      <Button
         aria-pressed={search.critical === '1'}
         onClick={() => onChange({ critical: search.critical ? undefined : '1' })}
       >
         critical path
-      </button>
+      </Button>
     </Bar>
   )
 }

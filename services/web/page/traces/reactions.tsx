@@ -2,6 +2,7 @@
 
 import { type FeedbackItem, reactionOf } from '../engine/feedback.ts'
 import { count } from '../engine/format.ts'
+import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import type { Giving } from './use-feedback.ts'
 
@@ -19,10 +20,8 @@ export function Reactions({ id, items, giving }: Props) {
     const same = (items ?? []).filter((item) => reactionOf(item) === emoji)
     const own = same.find(isOwn)
     return (
-      <button
+      <Button
         key={emoji}
-        type="button"
-        className="line"
         disabled={isReadOnly || isBusy || items === undefined}
         title={reason}
         aria-pressed={own !== undefined}
@@ -34,7 +33,7 @@ export function Reactions({ id, items, giving }: Props) {
       >
         <Icon name={icon} /> {name}
         {same.length > 0 && <span className="num">{count(same.length)}</span>}
-      </button>
+      </Button>
     )
   })
 }

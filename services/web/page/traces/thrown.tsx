@@ -1,5 +1,6 @@
 // The exception of a span, in the box of its failure: type and message, the stack folded below them.
 import type { Thrown } from '../engine/thrown.ts'
+import { Button } from '../parts/button.tsx'
 import { T } from '../parts/text.tsx'
 
 type ListProps = {
@@ -36,9 +37,7 @@ function Stack({ text }: { text: string }) {
       <pre>
         <T text={text} max={100_000} />
       </pre>
-      <button type="button" className="line" onClick={() => void navigator.clipboard.writeText(text)}>
-        Copy stack trace
-      </button>
+      <Button onClick={() => void navigator.clipboard.writeText(text)}>Copy stack trace</Button>
     </details>
   )
 }

@@ -9,6 +9,7 @@ import { lastChange, lineOf, matchesOf, type Tree, type View } from '../engine/t
 import { tokensOfSpan } from '../engine/tree-totals.ts'
 import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
 import { isTyping, useKeys } from '../keys.ts'
+import { Button } from '../parts/button.tsx'
 import { FaultBox, Stale } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Split } from '../parts/split.tsx'
@@ -300,9 +301,9 @@ function Running({ tree, nowUs, zone, watch }: Omit<SumsProps, 'runs'>) {
         {isQuiet && `; no updates since ${moment(new Date((tree.spans.baseUs + lastUs) / 1000).toISOString(), zone)}`}
       </span>
       {watch.isOver && (
-        <button type="button" className="line" onClick={watch.again} title="Automatic refresh stops after 10 minutes">
+        <Button onClick={watch.again} title="Automatic refresh stops after 10 minutes">
           Refresh
-        </button>
+        </Button>
       )}
     </>
   )

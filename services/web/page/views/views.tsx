@@ -6,7 +6,10 @@ import { json } from '../api/client.ts'
 import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { callsSearch } from '../calls/search.ts'
 import { chartOfList } from '../dashboards/filters.ts'
+import { Button } from '../parts/button.tsx'
+import { ErrorLine } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Input } from '../parts/input.tsx'
 import { T } from '../parts/text.tsx'
 import { defaultView, noView, type ListSearch as Search, setDefaultView } from './default-view.ts'
 import { addressOf, idOf, kinds, linkOf, type SavedView, type ViewKind } from './kinds.ts'
@@ -97,15 +100,13 @@ export function Views({ projectId, page, search, onOpen, onClose }: ViewsProps) 
         ))}
       </ul>
       {current !== undefined && isChanged && (
-        <button
-          type="button"
-          className="line"
-          disabled={changes.reason !== undefined || changes.isBusy}
-          title={changes.reason}
+        <Button
+          whyNot={changes.reason}
+          disabled={changes.isBusy}
           onClick={() => changes.save({ ...current, search }, () => undefined)}
         >
           Save changes of <T text={current.label} max={40} />
-        </button>
+        </Button>
       )}
       <NameForm
         changes={changes}
@@ -132,11 +133,7 @@ export function Views({ projectId, page, search, onOpen, onClose }: ViewsProps) 
           <Icon name="gauge" /> Save as chart…
         </Link>
       )}
-      {fault && (
-        <p className="s-error" role="alert">
-          {fault.message.slice(0, 300)}
-        </p>
-      )}
+      <ErrorLine text={fault?.message} />
     </div>
   )
 }
@@ -164,15 +161,14 @@ function NameForm({ views, changes, label, placeholder, act, renamed, onName }: 
   return (
     <>
       <form onSubmit={submit}>
-        <input
-          type="text"
+        <Input
           aria-label={label}
           placeholder={placeholder}
           value={typed}
           maxLength={100}
           disabled={changes.reason !== undefined}
           title={changes.reason}
-          onChange={({ target }) => setTyped(target.value)}
+          onText={setTyped}
         />
         <button type="submit" className="line" disabled={name === '' || isTaken || changes.isBusy}>
           {act}
@@ -267,38 +263,24 @@ function Acts({ view, views, changes, isFirst, isForeign, onActs, onFirst }: Act
     <div className="view-acts">
       {!isForeign && (
         <>
-          <button type="button" className="line" onClick={copy}>
+          <Button onClick={copy}>
             <Icon name={isCopied ? 'success' : 'copy'} /> {isCopied ? 'Copied' : 'Copy link'}
-          </button>
-          <button
-            type="button"
-            className="line"
+          </Button>
+          <Button
             title="Open this view by default in this browser"
             aria-pressed={isFirst}
             onClick={() => onFirst(isFirst ? undefined : view.id)}
           >
             Set as default
-          </button>
-          <button
-            type="button"
-            className="line"
-            disabled={reason !== undefined}
-            title={reason}
-            onClick={() => setDoes('rename')}
-          >
+          </Button>
+          <Button whyNot={reason} onClick={() => setDoes('rename')}>
             Rename
-          </button>
+          </Button>
         </>
       )}
-      <button
-        type="button"
-        className="line"
-        disabled={reason !== undefined}
-        title={reason}
-        onClick={() => setDoes('delete')}
-      >
+      <Button whyNot={reason} onClick={() => setDoes('delete')}>
         Delete
-      </button>
+      </Button>
     </div>
   )
 }

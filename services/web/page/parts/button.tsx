@@ -1,0 +1,17 @@
+// The button of bars, dialogs and lists; one that is off says why.
+import type { ComponentProps } from 'react'
+
+type ButtonProps = ComponentProps<'button'> & {
+  /** Why it is off. */
+  whyNot?: string | undefined
+}
+
+export const Button = ({ whyNot, className = 'line', title, disabled, ...rest }: ButtonProps) => (
+  <button
+    type="button"
+    className={className}
+    disabled={whyNot !== undefined || disabled}
+    title={whyNot ?? title}
+    {...rest}
+  />
+)
