@@ -20,8 +20,8 @@ import { openQuery } from '../traces/trace-query.ts'
 import { faultOf, put, takeBack, useOutbox } from './outbox.ts'
 import { type AnswerDraft, Question } from './question.tsx'
 import { isOpen } from './queue.tsx'
-import { answerOf, type Spec } from './specs.ts'
-import { useAnnotations, useItems, useQueue } from './use-queues.ts'
+import { type Annotation, answerOf, type Spec } from './specs.ts'
+import { type Item, useAnnotations, useItems, useQueue } from './use-queues.ts'
 import '../traces/trace.css'
 import './queues.css'
 
@@ -167,50 +167,14 @@ export function QueueItem() {
     return (
       <div className="labelling">
         <Shown key={item.id} projectId={projectId} id={item.call_id} fields={item.display_fields} />
-        <form
-          aria-label="Questions"
-          onSubmit={(event) => {
-            event.preventDefault()
-            save('completed')
-          }}
-        >
-          {specs.map((spec, n) => (
-            <Question
-              key={`${item.id} ${spec.ref}`}
-              spec={spec}
-              reason={reason}
-              isAt={n === at}
-              value={answer(spec)}
-              fault={isMissing(spec) ? 'Not answered yet' : faultOf(outbox, item.id, spec.name)}
-              onFocus={() => n !== at && set({ at: n })}
-              onAnswer={(value) => set({ values: { ...values, [spec.name]: value }, at: n })}
-              others={
-                item.annotation_state === 'completed' || before.has(spec.name)
-                  ? others.filter((one) => one.spec === spec.name)
-                  : []
-              }
-            />
-          ))}
-          {specs.length === 0 && <p className="second">This queue has no questions.</p>}
-          <div className="acts">
-            <button type="submit" className="first" disabled={reason !== undefined} title={reason ?? 'Enter'}>
-              Save and next <kbd>Enter</kbd>
-            </button>
-            <Button whyNot={reason} onClick={() => save('skipped')}>
-              Skip <kbd>u</kbd>
-            </Button>
-          </div>
-          {reason && <p className="second">{reason}</p>}
-          {missing && isMissing(missing.spec) && (
-            <p className="s-error" role="alert">
-              Answer <T text={missing.spec.label} max={80} /> first, or skip the item.
-            </p>
-          )}
-          <p className="dim">
-            <kbd>↑</kbd> <kbd>↓</kbd> question · <kbd>1</kbd>–<kbd>9</kbd> choice · <kbd>y</kbd> <kbd>n</kbd> yes, no
-            (moves to the next question) · <kbd>←</kbd> <kbd>→</kbd> item · <kbd>b</kbd> back · <kbd>t</kbd> trace
-          </p>
-        </form>
+        <Questions
+          key={item.id}
+          {...{ specs, values, at, reason, answer, set, others }}
+          onSave={save}
+          faultOf={(spec) => (isMissing(spec) ? 'Not answered yet' : faultOf(outbox, item.id, spec.name))}
+          showsOthers={(spec) => item.annotation_state === 'completed' || before.has(spec.name)}
+          missing={missing && isMissing(missing.spec) ? missing.spec : undefined}
+        />
       </div>
     )
   }
@@ -224,47 +188,7 @@ export function QueueItem() {
       }
     >
       <h1 className="hidden">Item of an annotation queue</h1>
-      <div className="bar">
-        <button
-          type="button"
-          className="icon line"
-          aria-label="Previous item"
-          disabled={place <= 0}
-          onClick={() => go(place - 1)}
-        >
-          <Icon name="left" />
-        </button>
-        <button
-          type="button"
-          className="icon line"
-          aria-label="Next item"
-          disabled={place === -1 || place >= all.length - 1}
-          onClick={() => go(place + 1)}
-        >
-          <Icon name="right" />
-        </button>
-        <b>{item && <T text={opNameOf(item.call_op_name)} max={80} />}</b>
-        <span className="grow" />
-        <span role="status" className="second">
-          {outbox.waiting.length > 0 ? `Saving ${outbox.waiting.length}…` : outbox.stored ? 'Saved' : ''}
-        </span>
-        {outbox.stored?.queueId === queueId && (
-          // While others are saved it would take back those before them.
-          <Button disabled={outbox.waiting.length > 0} onClick={() => takeBack(client)}>
-            Undo
-          </Button>
-        )}
-        {item && (
-          <Link
-            className="line-link"
-            to="/p/$entity/$project/traces/$traceId"
-            params={{ entity, project, traceId: item.call_trace_id }}
-            search={{ call: item.call_id }}
-          >
-            Trace
-          </Link>
-        )}
-      </div>
+      <ItemBar {...{ item, place, outbox, queueId }} count={all.length} onGo={go} onUndo={() => takeBack(client)} />
       {outbox.failed && (
         <p className="notice bad" role="alert">
           {outbox.failed}
@@ -272,6 +196,125 @@ export function QueueItem() {
       )}
       {body()}
     </ProjectPage>
+  )
+}
+
+type BarProps = {
+  item: Item | undefined
+  place: number
+  count: number
+  outbox: ReturnType<typeof useOutbox>
+  queueId: string
+  onGo(place: number): void
+  onUndo(): void
+}
+
+function ItemBar({ item, place, count, outbox, queueId, onGo, onUndo }: BarProps) {
+  const { entity, project } = useProject()
+  return (
+    <div className="bar">
+      <button
+        type="button"
+        className="icon line"
+        aria-label="Previous item"
+        disabled={place <= 0}
+        onClick={() => onGo(place - 1)}
+      >
+        <Icon name="left" />
+      </button>
+      <button
+        type="button"
+        className="icon line"
+        aria-label="Next item"
+        disabled={place === -1 || place >= count - 1}
+        onClick={() => onGo(place + 1)}
+      >
+        <Icon name="right" />
+      </button>
+      <b>{item && <T text={opNameOf(item.call_op_name)} max={80} />}</b>
+      <span className="grow" />
+      <span role="status" className="second">
+        {outbox.waiting.length > 0 ? `Saving ${outbox.waiting.length}…` : outbox.stored ? 'Saved' : ''}
+      </span>
+      {outbox.stored?.queueId === queueId && (
+        // While others are saved it would take back those before them.
+        <Button disabled={outbox.waiting.length > 0} onClick={onUndo}>
+          Undo
+        </Button>
+      )}
+      {item && (
+        <Link
+          className="line-link"
+          to="/p/$entity/$project/traces/$traceId"
+          params={{ entity, project, traceId: item.call_trace_id }}
+          search={{ call: item.call_id }}
+        >
+          Trace
+        </Link>
+      )}
+    </div>
+  )
+}
+
+type QuestionsProps = {
+  specs: readonly Spec[]
+  values: AnswerDraft
+  /** The question at hand. */
+  at: number
+  reason: string | undefined
+  /** The question without which the item cannot be saved. */
+  missing: Spec | undefined
+  others: readonly Annotation[]
+  answer(spec: Spec): unknown
+  faultOf(spec: Spec): string | undefined
+  showsOthers(spec: Spec): boolean
+  set(part: Partial<{ values: AnswerDraft; at: number }>): void
+  onSave(state: 'completed' | 'skipped'): void
+}
+
+function Questions(props: QuestionsProps) {
+  const { specs, values, at, reason, missing, others, answer, faultOf, showsOthers, set, onSave } = props
+  return (
+    <form
+      aria-label="Questions"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSave('completed')
+      }}
+    >
+      {specs.map((spec, n) => (
+        <Question
+          key={spec.ref}
+          spec={spec}
+          reason={reason}
+          isAt={n === at}
+          value={answer(spec)}
+          fault={faultOf(spec)}
+          onFocus={() => n !== at && set({ at: n })}
+          onAnswer={(value) => set({ values: { ...values, [spec.name]: value }, at: n })}
+          others={showsOthers(spec) ? others.filter((one) => one.spec === spec.name) : []}
+        />
+      ))}
+      {specs.length === 0 && <p className="second">This queue has no questions.</p>}
+      <div className="acts">
+        <button type="submit" className="first" disabled={reason !== undefined} title={reason ?? 'Enter'}>
+          Save and next <kbd>Enter</kbd>
+        </button>
+        <Button whyNot={reason} onClick={() => onSave('skipped')}>
+          Skip <kbd>u</kbd>
+        </Button>
+      </div>
+      {reason && <p className="second">{reason}</p>}
+      {missing && (
+        <p className="s-error" role="alert">
+          Answer <T text={missing.label} max={80} /> first, or skip the item.
+        </p>
+      )}
+      <p className="dim">
+        <kbd>↑</kbd> <kbd>↓</kbd> question · <kbd>1</kbd>–<kbd>9</kbd> choice · <kbd>y</kbd> <kbd>n</kbd> yes, no (moves
+        to the next question) · <kbd>←</kbd> <kbd>→</kbd> item · <kbd>b</kbd> back · <kbd>t</kbd> trace
+      </p>
+    </form>
   )
 }
 

@@ -2,7 +2,7 @@
 import type { ComponentProps } from 'react'
 
 type ButtonProps = ComponentProps<'button'> & {
-  /** Why it is off. */
+  /** The reason why it is off. */
   whyNot?: string | undefined
 }
 

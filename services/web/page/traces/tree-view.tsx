@@ -40,14 +40,58 @@ type TreeProps = {
   handle: Ref<TreeHandle>
 }
 
-export function TreeView({ tree, nowUs, view, window, line, onLine, handle }: TreeProps) {
-  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
-  const rows = useRef<RowsHandle>(null)
+type Drawn = Pick<TreeProps, 'tree' | 'window' | 'nowUs'> & {
+  lines: Int32Array
+  at: number
+}
+
+/** Draws the bars of the rows in view over their column, and measures where that is. */
+function useBars({ tree, lines, window, at, nowUs }: Drawn) {
   const box = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const axis = useRef<HTMLDivElement>(null)
   const [place, setPlace] = useState({ left: 0, width: 0 })
   const theme = usePreference('theme')
+  const paint = useCallback(() => {
+    const scroller = box.current?.querySelector('.rows')
+    if (!canvas.current || !scroller) return
+    const whole = lines.length * rowHeight
+    const top = scroller.scrollTop
+    // The same scale as the rows have (parts/rows.tsx).
+    const room = scroller.clientHeight - axisHeight
+    const pixels = Math.min(whole, 8_000_000)
+    const offset = top * (pixels > room && whole > pixels ? (whole - room) / (pixels - room) : 1)
+    const first = Math.max(0, Math.floor(offset / rowHeight))
+    const last = Math.min(lines.length, Math.ceil((offset + room) / rowHeight))
+    const start = first * rowHeight - offset
+    drawBars(canvas.current, { tree, lines, first, last, top: start, rowHeight, window, at, nowUs })
+  }, [tree, lines, window, at, nowUs])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: colours are those of the theme
+  useEffect(() => {
+    paint()
+    const scroller = box.current?.querySelector('.rows')
+    scroller?.addEventListener('scroll', paint, { passive: true })
+    return () => scroller?.removeEventListener('scroll', paint)
+  }, [paint, place, theme])
+  useLayoutEffect(() => {
+    const element = axis.current
+    if (!element) return
+    const measure = () => {
+      const outer = box.current?.getBoundingClientRect()
+      const inner = element.getBoundingClientRect()
+      if (outer) setPlace({ left: inner.left - outer.left, width: inner.width })
+    }
+    const observer = new ResizeObserver(measure)
+    observer.observe(element)
+    if (box.current) observer.observe(box.current)
+    return () => observer.disconnect()
+  }, [])
+  return { box, canvas, axis, place }
+}
+
+export function TreeView({ tree, nowUs, view, window, line, onLine, handle }: TreeProps) {
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
+  const rows = useRef<RowsHandle>(null)
   const { query, onlyCritical, kind, status, model, minShare, inPayloads, mode } = view
   const collapsed = useMemo(() => {
     const marks = new Uint8Array(tree.order.length)
@@ -121,41 +165,7 @@ export function TreeView({ tree, nowUs, view, window, line, onLine, handle }: Tr
     return false
   }
 
-  const paint = useCallback(() => {
-    const scroller = box.current?.querySelector('.rows')
-    if (!canvas.current || !scroller) return
-    const whole = lines.length * rowHeight
-    const top = scroller.scrollTop
-    // The same scale as the rows have (parts/rows.tsx).
-    const room = scroller.clientHeight - axisHeight
-    const pixels = Math.min(whole, 8_000_000)
-    const offset = top * (pixels > room && whole > pixels ? (whole - room) / (pixels - room) : 1)
-    const first = Math.max(0, Math.floor(offset / rowHeight))
-    const last = Math.min(lines.length, Math.ceil((offset + room) / rowHeight))
-    const start = first * rowHeight - offset
-    drawBars(canvas.current, { tree, lines, first, last, top: start, rowHeight, window, at, nowUs })
-  }, [tree, lines, window, at, nowUs])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: colours are those of the theme
-  useEffect(() => {
-    paint()
-    const scroller = box.current?.querySelector('.rows')
-    scroller?.addEventListener('scroll', paint, { passive: true })
-    return () => scroller?.removeEventListener('scroll', paint)
-  }, [paint, place, theme])
-  useLayoutEffect(() => {
-    const element = axis.current
-    if (!element) return
-    const measure = () => {
-      const outer = box.current?.getBoundingClientRect()
-      const inner = element.getBoundingClientRect()
-      if (outer) setPlace({ left: inner.left - outer.left, width: inner.width })
-    }
-    const observer = new ResizeObserver(measure)
-    observer.observe(element)
-    if (box.current) observer.observe(box.current)
-    return () => observer.disconnect()
-  }, [])
-
+  const { box, canvas, axis, place } = useBars({ tree, lines, window, at, nowUs })
   const isBare = useMemo(
     () => !tree.spans.tokensIn.some((one) => one > 0) && !tree.spans.cost.some((one) => one > 0),
     [tree],
