@@ -7,7 +7,6 @@ import { FormDialog, TextField } from '../parts/forms.tsx'
 import { areWhole, madeQuestions, QuestionFields, type WrittenQuestion } from './questions.tsx'
 import type { Spec } from './specs.ts'
 import type { Queue } from './use-queues.ts'
-import '../settings/settings.css'
 
 type Props = { projectId: string; queue: Queue; specs: readonly Spec[]; onClose(): void }
 

@@ -22,7 +22,7 @@ import { type AnswerDraft, Question } from './question.tsx'
 import { isOpen } from './queue.tsx'
 import { type Annotation, answerOf, type Spec } from './specs.ts'
 import { type Item, useAnnotations, useItems, useQueue } from './use-queues.ts'
-import '../traces/trace.css'
+import '../parts/reader.css'
 import './queues.css'
 
 const route = '/signed-in/p/$entity/$project/queues/$queueId/items/$itemId'

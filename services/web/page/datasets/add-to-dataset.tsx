@@ -17,7 +17,6 @@ import { ObjectName } from '../settings/object-name.tsx'
 import { ask } from '../worker/client.ts'
 import { useDatasets } from './use-datasets.ts'
 import { appendedVersion } from './versions.ts'
-import '../settings/settings.css'
 import './datasets.css'
 
 /** Calls of one request, with their payloads. */

@@ -8,7 +8,6 @@ import { ObjectName } from '../settings/object-name.tsx'
 import { ImportRows } from './import-rows.tsx'
 import { useDatasets } from './use-datasets.ts'
 import { appendedVersion } from './versions.ts'
-import '../settings/settings.css'
 import './datasets.css'
 
 export function NewDataset({ onClose }: { onClose(): void }) {

@@ -25,8 +25,6 @@ import { RowForm } from './row-form.tsx'
 import { RowReader } from './row-reader.tsx'
 import type { TableEdits } from './use-edits.ts'
 import { readRow, rowOfCells, rowWithColumns, useTable } from './use-table.ts'
-import '../traces/trace.css'
-import '../settings/settings.css'
 import './datasets.css'
 
 /** More columns are in the row that is opened. */

@@ -7,7 +7,6 @@ import { plainOf } from '../engine/safe-text.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { Field, FormDialog } from '../parts/forms.tsx'
 import { useProject } from '../parts/project.ts'
-import '../settings/settings.css'
 
 const listed = 500
 const evaluationClasses = ['Evaluation']

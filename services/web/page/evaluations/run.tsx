@@ -27,7 +27,7 @@ import { useZone } from '../preferences.ts'
 import { NotHere } from '../traces/not-here.tsx'
 import { Bins, figure, placeOfScore } from './figures.tsx'
 import { useExamples, useProgress, useRunRows, useRuns } from './use-runs.ts'
-import '../traces/trace.css'
+import '../parts/reader.css'
 import './evaluations.css'
 
 const route = '/signed-in/p/$entity/$project/evaluations/$runId'

@@ -6,6 +6,7 @@ import { Dialog } from './dialog.tsx'
 import { Icon } from './icon.tsx'
 import { Input, type InputProps } from './input.tsx'
 import { Menu } from './menu.tsx'
+import './forms.css'
 
 export const SectionHead = ({ title, children, acts }: { title: string; children?: ReactNode; acts?: ReactNode }) => (
   <header className="section-head">

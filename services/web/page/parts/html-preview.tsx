@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef, useState } from 'react'
 import { isHtml } from '../engine/html.ts'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
+import './html-preview.css'
 
 type Rules = { createHTML(text: string): string }
 type Factory = { createPolicy(name: string, rules: Rules): Rules }

@@ -14,6 +14,7 @@ import { Rows, type RowsHandle } from './rows.tsx'
 import { T } from './text.tsx'
 import { TextReader } from './text-reader.tsx'
 import { type ValueActs, ValueMenu } from './value-menu.tsx'
+import './json-view.css'
 
 const sliceRows = 200
 const openBelow = 24

@@ -1,6 +1,7 @@
 // A list, and the reader of one part of it beside it. The border moves by drag or by arrow keys.
 import { type PointerEvent, type ReactNode, useRef, useState } from 'react'
 import './split.css'
+import './reader.css'
 
 const widthKey = 'callhouse.reader'
 

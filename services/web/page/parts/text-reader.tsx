@@ -11,6 +11,7 @@ import { HtmlPreview } from './html-preview.tsx'
 import { Icon } from './icon.tsx'
 import { Rows } from './rows.tsx'
 import { T } from './text.tsx'
+import './text-reader.css'
 
 const sliceLines = 200
 

@@ -24,7 +24,6 @@ import { type Costs, figuresOf, rowTotals } from './row-figures.ts'
 import type { Run } from './run.ts'
 import { useCosts } from './use-costs.ts'
 import { runOnce } from './use-run.ts'
-import '../settings/settings.css'
 
 const pageRows = 100
 /** Requests that are under way at one time. */

@@ -32,7 +32,6 @@ import { Messages } from './messages.tsx'
 import { NoModels } from './missing.tsx'
 import { runRefusalOf } from './refusal.ts'
 import { draftWith, type EditedPrompt, type Started, usePrompt, useRecorded } from './use-start.ts'
-import '../settings/settings.css'
 import './playground.css'
 
 const route = '/signed-in/p/$entity/$project/playground'

@@ -12,6 +12,7 @@ import { Input } from '../parts/input.tsx'
 import { T } from '../parts/text.tsx'
 import { useList } from '../parts/use-list.ts'
 import { useZone } from '../preferences.ts'
+import './audit.css'
 
 type Event = Shapes['audit.query']['line']
 

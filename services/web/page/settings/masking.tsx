@@ -8,6 +8,7 @@ import { SaveForm, SectionHead, SelectField, TextField } from '../parts/forms.ts
 import { MaskPreview } from './mask-preview.tsx'
 import { emptyRule, MaskRule, type Rule, type RuleDraft, ruleOf } from './mask-rule.tsx'
 import { partsOf } from './project.ts'
+import './masking.css'
 
 type Rules = NonNullable<Parameters<typeof json<'masking.update'>>[1]>
 type SetName = NonNullable<Rules['sets']>[number]

@@ -7,6 +7,7 @@ import { bytes, count, duration } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { useAllKeys } from './lists.ts'
+import './usage.css'
 
 type Line = Shapes['usage.query']['line']
 type Figure = 'calls' | 'requests' | 'refused' | 'bytes_stored' | 'reads'

@@ -22,6 +22,7 @@ import { saveFile } from '../parts/save-file.ts'
 import { T } from '../parts/text.tsx'
 import { ask } from '../worker/client.ts'
 import type { NodeRef } from '../worker/documents.ts'
+import './reader.css'
 
 /** Names that the server takes. */
 const maxName = 1_024

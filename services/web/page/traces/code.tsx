@@ -9,6 +9,7 @@ import type { OpVersion } from '../engine/refs.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { Copy } from '../parts/forms.tsx'
 import { T } from '../parts/text.tsx'
+import './code.css'
 
 /** Characters that are shown; all of them can be copied. */
 const maxShown = 65_536

@@ -6,6 +6,7 @@ import { count, money, plural } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
+import './cost.css'
 
 type Model = Shapes['costs.explain']['out']['models'][number]
 type Price = NonNullable<Model['price']>

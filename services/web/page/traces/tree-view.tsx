@@ -18,6 +18,7 @@ import { usePreference } from '../preferences.ts'
 import { scaled } from '../text-scale.ts'
 import { drawBars, ticksOf, type Window } from './draw.ts'
 import { SpanRow } from './span-row.tsx'
+import './trace.css'
 
 const rowHeight = scaled(24)
 const axisHeight = scaled(24)
