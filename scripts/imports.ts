@@ -22,6 +22,20 @@ const without = ['services/core/http', 'services/core/grpc', 'services/core/thre
 const shared = [...core, 'services/tables', 'services/events', 'services/content']
 const everything = ['schemas', 'services']
 
+/** The floors of the page: engine, then api and worker, then parts; features stand on them, and the router on all. */
+const pageFolder = (name: string): string => `services/web/page/${name}`
+const pageParts = [
+  'engine',
+  'api',
+  'worker',
+  'parts',
+  'keys.ts',
+  'preferences.ts',
+  'text-scale.ts',
+  'window-width.ts',
+].map(pageFolder)
+const pagePackages = ['@tanstack/react-query', '@tanstack/react-router', 'diff', 'react', 'react-dom']
+
 /** The first room whose folder a file lies in is its room. */
 export const rooms: readonly Room[] = [
   { folder: 'schemas', rooms: [], packages: ['zod'] },
@@ -64,17 +78,30 @@ export const rooms: readonly Room[] = [
   },
   // Types of the declared routes; zod itself would be half of the page.
   { folder: 'services/web/page/api/routes.gen.ts', rooms: ['schemas'], packages: ['zod'], isInBrowser: true },
-  // The quick start shows a program that imports weave.
   {
-    folder: 'services/web/page/projects/quick-start.tsx',
-    rooms: ['services/web/page'],
-    packages: ['@tanstack/react-router', 'react', 'weave'],
+    folder: 'services/web/page/api',
+    rooms: [pageFolder('engine'), pageFolder('worker')],
+    packages: pagePackages,
     isInBrowser: true,
   },
   {
+    folder: 'services/web/page/worker',
+    rooms: [pageFolder('engine'), pageFolder('api')],
+    packages: [],
+    isInBrowser: true,
+  },
+  // The quick start shows a program that imports weave.
+  {
+    folder: 'services/web/page/parts/quick-start.tsx',
+    rooms: pageParts,
+    packages: [...pagePackages, 'weave'],
+    isInBrowser: true,
+  },
+  { folder: 'services/web/page/parts', rooms: pageParts, packages: pagePackages, isInBrowser: true },
+  {
     folder: 'services/web/page',
     rooms: [],
-    packages: ['@tanstack/react-query', '@tanstack/react-router', 'diff', 'react', 'react-dom'],
+    packages: pagePackages,
     isInBrowser: true,
   },
   { folder: 'services/web', rooms: core, packages: ['zod'] },
@@ -138,6 +165,23 @@ export function importCycles(imports: readonly Import[]): string[] {
   }
   for (const file of targets.keys()) visit(file, [])
   return faults
+}
+
+/** Folders of the page that import one another, where one of them has to be the lower one. */
+export function pagePairs(imports: readonly Import[]): string[] {
+  const folderOf = (file: string) => /^services\/web\/page\/([\w-]+)\//.exec(file)?.[1]
+  const isFree = (folder: string | undefined) => folder === undefined || folder === 'api' || folder === 'engine'
+  const pairs = new Map<string, string>()
+  for (const { from, target } of imports) {
+    const [a, b] = [folderOf(from), folderOf(target)]
+    // The table says what api and engine may import of each other.
+    if (a !== b && !isFree(a) && !isFree(b)) pairs.set(`${a} ${b}`, `${from} imports ${target}`)
+  }
+  return [...pairs].flatMap(([pair, example]) => {
+    const [a, b] = pair.split(' ')
+    const back = pairs.get(`${b} ${a}`)
+    return back === undefined || (a ?? '') > (b ?? '') ? [] : [`${a} and ${b} import each other: ${example}, ${back}`]
+  })
 }
 
 /** All imports of the repository's TypeScript. */

@@ -1,6 +1,6 @@
 // The import rules of folders, as `npm run check` applies them.
 import { expect, it } from 'vitest'
-import { importCycles, importsOf, roomFaults } from '../../scripts/imports.ts'
+import { importCycles, importsOf, pagePairs, roomFaults } from '../../scripts/imports.ts'
 
 it('reads imports of every form, types included, as paths of the repository', () => {
   const text = `import { a } from './a.ts'
@@ -53,6 +53,11 @@ it.each([
   ['services/web/page/calls/row.tsx', 'services/core/ids.ts', false],
   ['services/web/page/engine/tree.ts', 'react', false],
   ['services/web/page/engine/tree.ts', 'services/web/page/parts/icon.tsx', false],
+  ['services/web/page/parts/grid.tsx', 'services/web/page/engine/lists.ts', true],
+  ['services/web/page/parts/grid.tsx', 'services/web/page/preferences.ts', true],
+  ['services/web/page/parts/grid.tsx', 'services/web/page/calls/columns.ts', false],
+  ['services/web/page/parts/grid.tsx', 'services/web/page/frame/frame.tsx', false],
+  ['services/web/page/worker/main.ts', 'services/web/page/parts/grid.tsx', false],
   ['services/web/routes.ts', 'services/web/page/keys.ts', false],
   ['services/app/server.ts', 'services/web/page/keys.ts', false],
   ['services/main.ts', 'services/app/server.ts', false],
@@ -65,4 +70,13 @@ it('names a cycle once, with the files of it', () => {
   const chain = (...files: string[]) => files.slice(1).map((target, i) => ({ from: files[i] as string, target }))
   expect(importCycles(chain('a', 'b', 'c'))).toEqual([])
   expect(importCycles([...chain('a', 'b', 'c', 'b'), ...chain('d', 'c')])).toEqual(['imports go round: b -> c -> b'])
+})
+
+it('names folders of the page that import each other, once', () => {
+  const imported = (a: string, b: string) => ({ from: `services/web/page/${a}`, target: `services/web/page/${b}` })
+  const oneWay = [imported('threads/thread.tsx', 'traces/reader.tsx'), imported('api/send.ts', 'worker/client.ts')]
+  expect(pagePairs([...oneWay, imported('worker/main.ts', 'api/lines.ts')])).toEqual([])
+  expect(pagePairs([...oneWay, imported('traces/trace.tsx', 'threads/turn.tsx')])).toEqual([
+    expect.stringMatching(/^threads and traces import each other/),
+  ])
 })

@@ -2,8 +2,8 @@
 // again: property
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { answeringOf, answerOf, labelsOf } from '../../services/web/page/annotation-queues/specs.ts'
 import { agreementOf, type Rating, type Scale, type Value } from '../../services/web/page/engine/agreement.ts'
+import { answeringOf, answerOf, labelsOf } from '../../services/web/page/engine/question-specs.ts'
 import { runs } from '../fixtures/runs.ts'
 
 /** One string of values per annotator, `*` where there is none. */

@@ -1,8 +1,8 @@
 // Columns of the list of calls: which are pinned, in the address and in views, and how wide they are, in the browser.
 import { expect, it } from 'vitest'
 import { keptWidths, placedColumns, withWidth } from '../../services/web/page/calls/columns.ts'
-import { callsSearch } from '../../services/web/page/calls/search.ts'
 import { fieldValues } from '../../services/web/page/engine/call-values.ts'
+import { callsSearch } from '../../services/web/page/engine/calls-search.ts'
 import { membersOfText } from '../../services/web/page/engine/json-texts.ts'
 import { kinds } from '../../services/web/page/views/kinds.ts'
 

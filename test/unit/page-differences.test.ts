@@ -2,8 +2,8 @@
 // again: property
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sideOf, sideText } from '../../services/web/page/differences/search.ts'
 import { differencesOf } from '../../services/web/page/engine/differences.ts'
+import { sideOf, sideText } from '../../services/web/page/parts/sides.ts'
 import { runs } from '../fixtures/runs.ts'
 
 const found = (before: unknown, now: unknown) =>

@@ -1,7 +1,7 @@
 // Feedback in the page, and the address of a thread.
 import { expect, it } from 'vitest'
 import { type FeedbackItem, saidBy, summaryOf } from '../../services/web/page/engine/feedback.ts'
-import { threadSearch } from '../../services/web/page/threads/search.ts'
+import { threadSearch } from '../../services/web/page/engine/threads-search.ts'
 
 const item = (feedback_type: string, payload: Record<string, unknown>): FeedbackItem => ({
   id: feedback_type,

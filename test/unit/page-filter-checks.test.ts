@@ -1,6 +1,6 @@
 // Filters that say nothing: unknown fields, values, units and operators are refused, with what is meant.
 import { describe, expect, it } from 'vitest'
-import { hasText, parsed } from '../../services/web/page/calls/search.ts'
+import { hasText, parsed } from '../../services/web/page/engine/calls-search.ts'
 import { beginsSo, fieldOfPath, plainFieldsOf, sentNameOf } from '../../services/web/page/engine/completion.ts'
 import { filterFields, pathOf } from '../../services/web/page/engine/filter-fields.ts'
 import { requestOf } from '../../services/web/page/engine/query-request.ts'

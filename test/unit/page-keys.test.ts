@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { sequences } from '../../services/web/page/engine/key-sequences.ts'
 import { isForList, type KeyPlace } from '../../services/web/page/engine/list-keys.ts'
 import { ranked } from '../../services/web/page/engine/ranked.ts'
+import { traceSearch, zoomOf, zoomText } from '../../services/web/page/engine/trace-search.ts'
 import { draftOf, emptyDraft } from '../../services/web/page/playground/draft.ts'
-import { traceSearch, zoomOf, zoomText } from '../../services/web/page/traces/search.ts'
 
 describe('keys one after the other', () => {
   const typed = (...keys: [key: string, ms: number][]) => {

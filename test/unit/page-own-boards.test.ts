@@ -1,13 +1,13 @@
 // Dashboards of a project's own, as objects: what is saved is read again, and what the page does not know stays.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { boardIdOf, boards, freeTitle, isOwnBoard, templates } from '../../services/web/page/dashboards/boards.ts'
 import { byGroup } from '../../services/web/page/dashboards/figures.ts'
-import { chartOfList } from '../../services/web/page/dashboards/filters.ts'
 import { termsOf } from '../../services/web/page/dashboards/groups.ts'
 import { histogramAsked, histogramSeries, rangesOf, rangeTerm } from '../../services/web/page/dashboards/histogram.ts'
 import { measureNamed } from '../../services/web/page/dashboards/measures.ts'
 import { boardOf, storedBoard } from '../../services/web/page/dashboards/own-boards.ts'
+import { boardIdOf, boards, freeTitle, isOwnBoard, templates } from '../../services/web/page/engine/boards.ts'
+import { chartOfList } from '../../services/web/page/engine/dashboard-filters.ts'
 import { feedbackSeries, type Given } from '../../services/web/page/engine/feedback-series.ts'
 import { beginOf, binsOf, widthOf } from '../../services/web/page/engine/value-bins.ts'
 

@@ -1,6 +1,5 @@
 // Filters and orders of a list of traces: what they ask of whole traces, what of the root alone, and what is refused.
 import { describe, expect, it } from 'vitest'
-import { narrowedLine } from '../../services/web/page/calls/filter-acts.ts'
 import {
   callsSearch,
   isOfTraces,
@@ -9,9 +8,10 @@ import {
   parsedList,
   sortOf,
   withErrors,
-} from '../../services/web/page/calls/search.ts'
-import { chartOfList } from '../../services/web/page/dashboards/filters.ts'
+} from '../../services/web/page/engine/calls-search.ts'
 import { plainFieldsOf } from '../../services/web/page/engine/completion.ts'
+import { chartOfList } from '../../services/web/page/engine/dashboard-filters.ts'
+import { narrowedLine } from '../../services/web/page/engine/filter-acts.ts'
 import { queryText } from '../../services/web/page/engine/query-text.ts'
 import { kinds } from '../../services/web/page/views/kinds.ts'
 

@@ -1,6 +1,6 @@
 // Saved views: what of an address they keep, what others can read of it, and links to them.
 import { expect, it } from 'vitest'
-import { asksForNothing } from '../../services/web/page/views/default-view.ts'
+import { asksForNothing } from '../../services/web/page/parts/default-view.ts'
 import { addressOf, idOf, kinds, linkOf, viewOf } from '../../services/web/page/views/kinds.ts'
 
 const { calls, threads } = kinds

@@ -1,12 +1,12 @@
 // Requests the data of the first page at once, beside the session and before React has begun.
 import { baseUrl } from './api/client.ts'
 import { loadSession, queries, wasSignedIn } from './api/session.ts'
-import { callsSearch, listRequest, parsedList } from './calls/search.ts'
 import { callsQuestion } from './calls/use-calls.ts'
+import { callsSearch, listRequest, parsedList } from './engine/calls-search.ts'
 import { comparedOf, comparisonQuery } from './evaluations/comparison-query.ts'
+import { asksForNothing, defaultView } from './parts/default-view.ts'
+import { openQuery, traceQuery } from './parts/trace-query.ts'
 import { listPageQuery } from './parts/use-list.ts'
-import { openQuery, traceQuery } from './traces/trace-query.ts'
-import { asksForNothing, defaultView } from './views/default-view.ts'
 import { startWorker } from './worker/client.ts'
 
 let askedS: number | undefined

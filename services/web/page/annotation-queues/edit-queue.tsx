@@ -2,10 +2,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
+import type { Spec } from '../engine/question-specs.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { FormDialog, TextField } from '../parts/forms.tsx'
 import { areWhole, madeQuestions, QuestionFields, type WrittenQuestion } from './questions.tsx'
-import type { Spec } from './specs.ts'
 import type { Queue } from './use-queues.ts'
 
 type Props = { projectId: string; queue: Queue; specs: readonly Spec[]; onClose(): void }

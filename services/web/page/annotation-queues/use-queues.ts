@@ -2,8 +2,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { json, lines } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
+import { annotationsOf, specOf } from '../engine/question-specs.ts'
 import { type ListQuestion, useList } from '../parts/use-list.ts'
-import { annotationsOf, specOf } from './specs.ts'
 
 export type Queue = Shapes['annotation_queues.read']['out']['queue']
 export type ListedQueue = Queue & { total_items?: number; completed_items?: number }

@@ -3,6 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
+import { type CallsSearch, madeColumns, usualColumns } from '../engine/calls-search.ts'
 import { count, plural } from '../engine/format.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -12,7 +13,6 @@ import { Input } from '../parts/input.tsx'
 import { useReorder } from '../parts/reorder.ts'
 import { T } from '../parts/text.tsx'
 import { type Columns, columnName, type Width, type Widths, widthNames, withWidth } from './columns.ts'
-import { type CallsSearch, madeColumns, usualColumns } from './search.ts'
 
 /** Columns of the call itself, beside what payloads hold. */
 const plain = [

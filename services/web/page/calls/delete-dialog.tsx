@@ -2,11 +2,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { json } from '../api/client.ts'
+import type { ListRequest } from '../engine/calls-search.ts'
 import { count, plural } from '../engine/format.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Input } from '../parts/input.tsx'
-import type { ListRequest } from './search.ts'
 
 /** Ids of one request, as the server takes them. */
 const batchRows = 1_000

@@ -1,12 +1,12 @@
 // All calls that a list matches as a file, which the browser fetches by an address that is good for a minute.
 import { useState } from 'react'
 import { json } from '../api/client.ts'
+import { isOfTraces, type ListRequest, madeColumns } from '../engine/calls-search.ts'
 import { plural } from '../engine/format.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { openAddress } from '../parts/save-file.ts'
-import { isOfTraces, type ListRequest, madeColumns } from './search.ts'
 
 const formats = {
   jsonl: 'JSON Lines: complete calls as stored, one per line',

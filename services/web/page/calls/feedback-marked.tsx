@@ -9,8 +9,8 @@ import { Dialog } from '../parts/dialog.tsx'
 import { ErrorLine } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Input } from '../parts/input.tsx'
-import { signs } from '../traces/reactions.tsx'
-import { callRef } from '../traces/use-feedback.ts'
+import { signs } from '../parts/reactions.tsx'
+import { callRef } from '../parts/use-feedback.ts'
 
 /** Items of one request. */
 const batchItems = 500

@@ -2,6 +2,7 @@
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { ApiFault } from '../api/send.ts'
 import { useSession } from '../api/session.ts'
+import { hasText, type Parsed, parsed as readable } from '../engine/calls-search.ts'
 import { completed, type Written, writtenAt } from '../engine/completion.ts'
 import type { Problem } from '../engine/filter-checks.ts'
 import { count } from '../engine/format.ts'
@@ -11,7 +12,6 @@ import { useKeys } from '../keys.ts'
 import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
-import { hasText, type Parsed, parsed as readable } from './search.ts'
 import { type Suggestion, useCompletion } from './use-completion.ts'
 
 /** Round and round; from none to the first or the last. */

@@ -2,10 +2,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { json } from '../api/client.ts'
+import { boundsOf, type ListRequest } from '../engine/calls-search.ts'
 import { moment } from '../engine/format.ts'
 import { rangeOfBuckets } from '../engine/time-axis.ts'
 import { TimeBrush } from '../parts/time-brush.tsx'
-import { boundsOf, type ListRequest } from './search.ts'
 import { useOverTime } from './use-over-time.ts'
 
 const height = 36

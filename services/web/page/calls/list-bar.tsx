@@ -1,15 +1,15 @@
 // Bars above and below the rows of the list of calls: the filter, actions and counters.
 import { lazy } from 'react'
+import { type CallsSearch, callsSearch, type Parsed } from '../engine/calls-search.ts'
 import { count } from '../engine/format.ts'
 import { Bar } from '../parts/bar.tsx'
 import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { RangeMenu } from '../parts/range-menu.tsx'
+import { maxNew } from '../parts/use-live.ts'
 import { ViewsMenu } from '../views/views-menu.tsx'
 import { FilterLine, type Refusal } from './filter-line.tsx'
 import type { OpenedDialog } from './list-dialogs.tsx'
-import { RangeMenu } from './range-menu.tsx'
-import { type CallsSearch, callsSearch, type Parsed } from './search.ts'
-import { maxNew } from './use-live.ts'
 
 const Views = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.Views })))
 

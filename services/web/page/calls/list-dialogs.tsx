@@ -1,9 +1,9 @@
 // Dialogs over the list of calls; each comes with a chunk of its own.
 import { lazy, Suspense } from 'react'
+import type { CallsSearch, ListRequest } from '../engine/calls-search.ts'
 import type { Row } from '../engine/rows.ts'
 import type { TotalsOfRow } from '../engine/trace-totals.ts'
 import type { Columns, Widths } from './columns.ts'
-import type { CallsSearch, ListRequest } from './search.ts'
 
 const ColumnChooser = lazy(() => import('../lazy-routes.tsx').then(({ ColumnChooser }) => ({ default: ColumnChooser })))
 const ExportList = lazy(() => import('../lazy-routes.tsx').then(({ ExportList }) => ({ default: ExportList })))

@@ -3,13 +3,13 @@ import { Link } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { baseUrl } from '../api/client.ts'
 import { mayAnnotate, mayWrite, noWrite, useSession } from '../api/session.ts'
+import type { CallsSearch, ListRequest } from '../engine/calls-search.ts'
 import { count, plural } from '../engine/format.ts'
 import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { useMarked } from '../parts/use-list.ts'
 import { ask } from '../worker/client.ts'
 import { DeleteDialog } from './delete-dialog.tsx'
-import type { CallsSearch, ListRequest } from './search.ts'
 
 const AddToQueue = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.AddToQueue })))
 const AddToDataset = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.AddToDataset })))

@@ -1,4 +1,6 @@
 // One row of the list of calls in a narrow window: name and time, what came out, latency and cost, then the chosen columns.
+
+import { columnsOf, usualColumns } from '../engine/calls-search.ts'
 import { outcomeOf } from '../engine/trace-totals.ts'
 import { heightOfLines, NarrowLabel, NarrowLine } from '../parts/narrow-lines.tsx'
 import { LinkedCell } from '../parts/row-link.tsx'
@@ -6,7 +8,6 @@ import { useRowHeight } from '../preferences.ts'
 import { useIsWindow } from '../window-width.ts'
 import { columnName } from './columns.ts'
 import { HeadCells, LatencyCell, type RowProps, ShownField, StartedCell } from './row-cells.tsx'
-import { columnsOf, usualColumns } from './search.ts'
 import { CostCell } from './used-cells.tsx'
 
 /** Columns that somebody chose beside the usual ones: the second line has what is usual. */

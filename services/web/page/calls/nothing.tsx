@@ -2,11 +2,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { json } from '../api/client.ts'
+import { type CallsSearch, hasText, listRequest, parsed, parsedList } from '../engine/calls-search.ts'
 import { count } from '../engine/format.ts'
 import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { QuickStart } from '../projects/quick-start.tsx'
-import { type CallsSearch, hasText, listRequest, parsed, parsedList } from './search.ts'
+import { QuickStart } from '../parts/quick-start.tsx'
 
 type NothingProps = { projectId: string; search: CallsSearch; onChange(search: CallsSearch): void; onArrived(): void }
 

@@ -1,8 +1,8 @@
 // A list whose answer takes long: what is searched, since when, and the way to stop it; and a list that was stopped.
 import { type ReactNode, useEffect, useState } from 'react'
 import { repeat } from '../api/repeat.ts'
+import type { ListRequest } from '../engine/calls-search.ts'
 import { Button } from '../parts/button.tsx'
-import type { ListRequest } from './search.ts'
 
 /** A request until it is stopped; the one that comes next begins anew. */
 export function useStoppable(request: ListRequest | undefined) {

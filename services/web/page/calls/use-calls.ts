@@ -3,12 +3,12 @@ import { keepPreviousData, type QueryClient, useQuery } from '@tanstack/react-qu
 import { useDeferredValue, useMemo } from 'react'
 import { baseUrl, json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
+import { type ListRequest, madeColumns, usualColumns } from '../engine/calls-search.ts'
 import type { ListPage } from '../engine/lists.ts'
 import type { Row } from '../engine/rows.ts'
 import { type List, type ListQuestion, listPageQuery } from '../parts/use-list.ts'
 import { ask } from '../worker/client.ts'
 import type { Preview } from '../worker/main.ts'
-import { type ListRequest, madeColumns, usualColumns } from './search.ts'
 
 const pageRows = 100
 /** Payloads of larger calls are not read for a row; their size is shown instead. */

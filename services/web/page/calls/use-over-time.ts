@@ -1,9 +1,9 @@
 // The rows of a list over time, with how many of them failed; and of lists of traces how many traces that is.
 import { useQuery } from '@tanstack/react-query'
 import { json } from '../api/client.ts'
+import { isOfTraces, type ListRequest, withErrors } from '../engine/calls-search.ts'
 import { count, plural } from '../engine/format.ts'
 import { bucketFor } from '../engine/time-axis.ts'
-import { isOfTraces, type ListRequest, withErrors } from './search.ts'
 
 /** What a reader asked: what is known of it may stand while it is asked again, and is no answer to another question. */
 type Asked = { question: string; request: ListRequest | undefined }

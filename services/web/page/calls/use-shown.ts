@@ -1,9 +1,9 @@
 // Values beside the calls in view: previews, cells of chosen columns, totals of traces, feedback, and a scale of latencies.
 import { useMemo } from 'react'
+import { isOfTraces, type ListRequest } from '../engine/calls-search.ts'
 import type { Row } from '../engine/rows.ts'
+import { useFeedback } from '../parts/use-feedback.ts'
 import type { List } from '../parts/use-list.ts'
-import { useFeedback } from '../traces/use-feedback.ts'
-import { isOfTraces, type ListRequest } from './search.ts'
 import { useCells, usePreviews, useVisible } from './use-calls.ts'
 import { useTotals } from './use-totals.ts'
 

@@ -2,7 +2,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { baseUrl, json } from '../api/client.ts'
 import { type FieldValue, fieldValues, isField, literalOfJson } from '../engine/call-values.ts'
+import { type CallsSearch, maxChosenColumns } from '../engine/calls-search.ts'
 import { sentNameOf } from '../engine/completion.ts'
+import { narrowedLine } from '../engine/filter-acts.ts'
 import { type Literal, literalText } from '../engine/query-text.ts'
 import { opNameOf, type Row } from '../engine/rows.ts'
 import { Button } from '../parts/button.tsx'
@@ -11,8 +13,6 @@ import { FaultBox } from '../parts/fault.tsx'
 import { RefOrText } from '../parts/ref-link.tsx'
 import { T } from '../parts/text.tsx'
 import { ask } from '../worker/client.ts'
-import { narrowedLine } from './filter-acts.ts'
-import { type CallsSearch, maxChosenColumns } from './search.ts'
 import { cellBytes } from './use-calls.ts'
 
 type Value = {

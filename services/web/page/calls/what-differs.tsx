@@ -1,7 +1,9 @@
 // What sets some calls of a list apart from its other calls: those of a range of time, or those that are marked.
 import { useQuery } from '@tanstack/react-query'
 import { json } from '../api/client.ts'
+import { boundsOf, type CallsSearch, listRequest, parsedList, withCondition } from '../engine/calls-search.ts'
 import { fieldOfPath } from '../engine/completion.ts'
+import { narrowedLine } from '../engine/filter-acts.ts'
 import { pathOf } from '../engine/filter-fields.ts'
 import { count, plural } from '../engine/format.ts'
 import type { CallsRequest } from '../engine/query-request.ts'
@@ -13,8 +15,6 @@ import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { RefOrText } from '../parts/ref-link.tsx'
 import { T } from '../parts/text.tsx'
-import { narrowedLine } from './filter-acts.ts'
-import { boundsOf, type CallsSearch, listRequest, parsedList, withCondition } from './search.ts'
 
 const maxShown = 20
 /** Fields that are counted: those that every call has, and the commonest of payloads. */

@@ -1,12 +1,12 @@
 // Actions on a project's own dashboard, and on each of its panels.
 import { type FormEvent, type HTMLAttributes, useState } from 'react'
+import { maxTitle, type Panel } from '../engine/boards.ts'
 import { plural } from '../engine/format.ts'
 import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Input } from '../parts/input.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { T } from '../parts/text.tsx'
-import { maxTitle, type Panel } from './boards.ts'
 import { maxPanels, type OwnBoard } from './own-boards.ts'
 import { PanelForm } from './panel-form.tsx'
 import type { OwnBoards } from './use-own-boards.ts'

@@ -1,11 +1,11 @@
 // The menu of a project's own dashboards: opening one, and making one, empty or as a copy of what is shown.
 import { type FormEvent, useState } from 'react'
+import { type Board, boardIdOf, freeTitle, maxTitle, templates } from '../engine/boards.ts'
 import { ErrorLine } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Input } from '../parts/input.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { T } from '../parts/text.tsx'
-import { type Board, boardIdOf, freeTitle, maxTitle, templates } from './boards.ts'
 import type { OwnBoards } from './use-own-boards.ts'
 
 type MenuProps = {

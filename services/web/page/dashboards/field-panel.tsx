@@ -3,15 +3,15 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { json } from '../api/client.ts'
-import { parsed } from '../calls/search.ts'
+import { parsed } from '../engine/calls-search.ts'
 import { fieldOfPath } from '../engine/completion.ts'
+import { narrowed } from '../engine/dashboard-filters.ts'
 import { feedbackSeries, type Given } from '../engine/feedback-series.ts'
 import { plural } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { useProject } from '../parts/project.ts'
 import { Chart } from './chart.tsx'
 import { colorOf, countOf, type Series } from './figures.ts'
-import { narrowed } from './filters.ts'
 import {
   boundsAsked,
   histogramAsked,

@@ -1,5 +1,5 @@
 // Dashboards of a project's own: objects of the class `CallhouseDashboard`, whose versions are what they were before.
-import { parsed } from '../calls/search.ts'
+
 import {
   type Board,
   boardClass,
@@ -11,7 +11,8 @@ import {
   type PanelType,
   panelTypes,
   rankedGroups,
-} from './boards.ts'
+} from '../engine/boards.ts'
+import { parsed } from '../engine/calls-search.ts'
 import { maxGroups } from './figures.ts'
 import { heatAsked } from './heat.ts'
 import { boundsAsked } from './histogram.ts'

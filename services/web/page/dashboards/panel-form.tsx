@@ -1,9 +1,9 @@
 // The form of a panel: its title, its measure, its groups, and its calls.
 import { type FormEvent, type ReactNode, useState } from 'react'
-import { parsed } from '../calls/search.ts'
+import { maxTitle, type Panel, type PanelType, panelTypes } from '../engine/boards.ts'
+import { parsed } from '../engine/calls-search.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Input } from '../parts/input.tsx'
-import { maxTitle, type Panel, type PanelType, panelTypes } from './boards.ts'
 import { feedbackMeasures, fieldAggregates, isOfFeedback, measureNames, measures } from './measures.ts'
 
 const groups: readonly (readonly [by: string, name: string])[] = [

@@ -1,6 +1,6 @@
 // Props of a dashboard's panels.
 import type { ReactNode } from 'react'
-import type { Panel } from './boards.ts'
+import type { Panel } from '../engine/boards.ts'
 import type { Chart } from './chart.tsx'
 import type { Aggregate } from './figures.ts'
 import type { AskedAggregate } from './use-aggregate.ts'

@@ -1,7 +1,7 @@
 // A chart of a list of calls, or of a dashboard that every project has, is put into one of the project's own.
 import { useState } from 'react'
+import { boardIdOf, maxTitle, type Panel } from '../engine/boards.ts'
 import { Input } from '../parts/input.tsx'
-import { boardIdOf, maxTitle, type Panel } from './boards.ts'
 import { maxPanels } from './own-boards.ts'
 import { LabelledChoice, PanelForm } from './panel-form.tsx'
 import type { OwnBoards } from './use-own-boards.ts'

@@ -2,7 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { json } from '../api/client.ts'
 import { mayWrite, noWrite, useSession } from '../api/session.ts'
-import { boardsFilter, maxBoards } from './boards.ts'
+import { boardsFilter, maxBoards } from '../engine/boards.ts'
 import { boardOf, type OwnBoard, storedBoard } from './own-boards.ts'
 
 export type OwnBoards = {

@@ -3,11 +3,11 @@ import { bytes, count } from '../engine/format.ts'
 import { type Member, objectText } from '../engine/json-texts.ts'
 import type { ColumnChange } from '../engine/table-columns.ts'
 import type { Cells } from '../engine/table-edits.ts'
-import { UsedBy } from '../objects/used-by.tsx'
 import { Button } from '../parts/button.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { JsonView } from '../parts/json-view.tsx'
+import { UsedBy } from '../parts/used-by.tsx'
 import { useRow } from './use-table.ts'
 
 type ReaderProps = {

@@ -1,12 +1,12 @@
 // Scores of compared runs: means, and the mean paired change against the first run.
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { sideText } from '../differences/search.ts'
 import type { Comparison } from '../engine/comparison.ts'
 import { objectRefOf, type RunHead, refLabel } from '../engine/evaluation-rows.ts'
 import { count, duration, money, plural, tokens } from '../engine/format.ts'
 import { useProject } from '../parts/project.ts'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
+import { sideText } from '../parts/sides.ts'
 import { T } from '../parts/text.tsx'
 import { Change, figure, Scatter } from './figures.tsx'
 import { runLetter } from './search.ts'

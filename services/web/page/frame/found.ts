@@ -2,9 +2,9 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { useDeferredValue } from 'react'
 import { json, lines } from '../api/client.ts'
-import { boardsFilter, boardTitle, isOwnBoard, maxBoards } from '../dashboards/boards.ts'
+import { boardsFilter, boardTitle, isOwnBoard, maxBoards } from '../engine/boards.ts'
 import { opNameOf } from '../engine/rows.ts'
-import type { ViewPage } from '../views/default-view.ts'
+import type { ViewPage } from '../parts/default-view.ts'
 import { kinds, type SavedView } from '../views/kinds.ts'
 import { viewsQuery } from '../views/saved-views.ts'
 

@@ -3,8 +3,8 @@ import { useNavigate } from '@tanstack/react-router'
 import { signOut, useSession } from '../api/session.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
+import { openKeySheet } from '../parts/page-dialogs.ts'
 import { choices, localZone, type Preference, setPreference, usePreference } from '../preferences.ts'
-import { openKeySheet } from './dialogs.tsx'
 
 const labels: Record<Preference, string> = {
   theme: 'Theme',

@@ -5,6 +5,7 @@ import { json } from '../api/client.ts'
 import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { NewDataset } from '../datasets/new-dataset.tsx'
 import { bytes, moment } from '../engine/format.ts'
+import { classFilter, isOfKind, kindLabel, type ObjectKind, objectKinds } from '../engine/object-classes.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
 import { Button } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
@@ -15,7 +16,6 @@ import { useProject } from '../parts/project.ts'
 import { T } from '../parts/text.tsx'
 import { type ListQuestion, useList } from '../parts/use-list.ts'
 import { useZone } from '../preferences.ts'
-import { classFilter, isOfKind, kindLabel, type ObjectKind, objectKinds } from './classes.ts'
 
 const pageObjects = 100
 

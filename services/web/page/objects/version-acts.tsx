@@ -10,8 +10,8 @@ import { jsonFault, prettyJson } from '../engine/json-texts.ts'
 import { Button } from '../parts/button.tsx'
 import { Confirm, Copy, FormDialog, TextField } from '../parts/forms.tsx'
 import { T } from '../parts/text.tsx'
+import { callsText, UsedBy, useGivenTo } from '../parts/used-by.tsx'
 import { ask } from '../worker/client.ts'
-import { callsText, UsedBy, useGivenTo } from './used-by.tsx'
 
 type Props = {
   /** The page that a new version is opened on, and the list that is left to after deleting one. */

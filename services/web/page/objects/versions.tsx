@@ -2,8 +2,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { json } from '../api/client.ts'
-import { sideText } from '../differences/search.ts'
 import { moment } from '../engine/format.ts'
+import { sideText } from '../parts/sides.ts'
 import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
 

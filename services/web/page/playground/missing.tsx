@@ -2,8 +2,8 @@
 import { Link } from '@tanstack/react-router'
 import { mayAdminister, useSession } from '../api/session.ts'
 import { useProject } from '../parts/project.ts'
+import { placeOf } from '../parts/sections.ts'
 import { T } from '../parts/text.tsx'
-import { placeOf } from '../settings/sections.ts'
 
 /** @param name of the key of a provider */
 export function MissingSecret({ name }: { name: string }) {

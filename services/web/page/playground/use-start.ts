@@ -1,7 +1,7 @@
 // The start of the playground: a recorded call, a version of a prompt, or the last draft.
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { baseUrl } from '../api/client.ts'
-import { openQuery } from '../traces/trace-query.ts'
+import { openQuery } from '../parts/trace-query.ts'
 import { ask } from '../worker/client.ts'
 import {
   columnOf,

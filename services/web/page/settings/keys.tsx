@@ -6,6 +6,7 @@ import { mayAdminister, useSession } from '../api/session.ts'
 import { age, moment } from '../engine/format.ts'
 import { Confirm, RowMenu, SectionHead } from '../parts/forms.tsx'
 import { Input } from '../parts/input.tsx'
+import { placeOf } from '../parts/sections.ts'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
@@ -13,7 +14,6 @@ import { KeyLimits, limitsText } from './key-limits.tsx'
 import { type Key, useAllKeys } from './lists.ts'
 import { KeyMade, type Made, NewKey } from './new-key.tsx'
 import { roleOf } from './rights.ts'
-import { placeOf } from './sections.ts'
 
 type State = { kind: 'good' | 'warn' | 'off'; text: string; at?: string | undefined }
 

@@ -5,7 +5,7 @@ import { useSession } from '../api/session.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Copy, Field, FormDialog, SelectField, TextField } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { QuickStart } from '../projects/quick-start.tsx'
+import { QuickStart } from '../parts/quick-start.tsx'
 import { LimitFields, numbersOf } from './key-limits.tsx'
 import { type User, useUsers } from './lists.ts'
 import {

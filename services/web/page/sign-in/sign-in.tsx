@@ -5,11 +5,11 @@ import { type FormEvent, useEffect, useId, useState } from 'react'
 import { baseUrl, json } from '../api/client.ts'
 import { ApiFault } from '../api/send.ts'
 import { queries, signIn } from '../api/session.ts'
-import { closeDialogs } from '../frame/dialogs.tsx'
 import icon from '../icon.svg'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Input } from '../parts/input.tsx'
+import { closeDialogs } from '../parts/page-dialogs.ts'
 import { hideKey, takeKey } from './fragment.ts'
 
 const told = (error: unknown): string => {

@@ -1,11 +1,11 @@
 // Requests of the pages of threads: threads by page, and the turns of one in their order.
 import { baseUrl, json, lines } from '../api/client.ts'
-import { boundsOf, type ListRequest } from '../calls/search.ts'
+import { boundsOf, type ListRequest } from '../engine/calls-search.ts'
 import type { Message } from '../engine/message-parts.ts'
 import type { Row } from '../engine/rows.ts'
+import type { ThreadSort } from '../engine/threads-search.ts'
 import type { ListQuestion } from '../parts/use-list.ts'
 import { ask } from '../worker/client.ts'
-import type { ThreadSort } from './search.ts'
 
 export type ThreadRow = {
   thread_id: string

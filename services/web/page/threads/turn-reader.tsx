@@ -1,13 +1,13 @@
 // A turn beside its thread: the spans of its trace, and the chosen one of them.
 import { useRef } from 'react'
 import { idAt } from '../engine/span-columns.ts'
+import type { ThreadSearch } from '../engine/threads-search.ts'
 import { lineOf } from '../engine/tree.ts'
 import { Icon } from '../parts/icon.tsx'
 import { scaled } from '../text-scale.ts'
 import { Reader } from '../traces/reader.tsx'
 import { type TreeHandle, TreeView } from '../traces/tree-view.tsx'
 import { useTrace } from '../traces/use-trace.ts'
-import type { ThreadSearch } from './search.ts'
 
 type Props = {
   projectId: string

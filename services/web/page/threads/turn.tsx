@@ -6,13 +6,13 @@ import { count, duration, moment, money, plural, tokens } from '../engine/format
 import type { Message } from '../engine/message-parts.ts'
 import type { Row } from '../engine/rows.ts'
 import { statusNames } from '../engine/rows.ts'
+import { Conversation } from '../parts/conversation.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Reactions, signs } from '../parts/reactions.tsx'
 import { T } from '../parts/text.tsx'
-import { Conversation } from '../traces/conversation.tsx'
-import { Reactions, signs } from '../traces/reactions.tsx'
-import { openQuery } from '../traces/trace-query.ts'
-import type { Giving } from '../traces/use-feedback.ts'
+import { openQuery } from '../parts/trace-query.ts'
+import type { Giving } from '../parts/use-feedback.ts'
 import { newMessages, previewsQuery } from './thread-query.ts'
 
 /** True once the element has been near the window: turns further down are not read before. */

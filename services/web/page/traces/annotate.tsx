@@ -1,11 +1,11 @@
 // Answering a question of the project, an annotation spec, of the call in the reader, without a queue.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { type AnswerDraft, Question } from '../annotation-queues/question.tsx'
-import { type Spec, specOf } from '../annotation-queues/specs.ts'
 import { json } from '../api/client.ts'
 import type { FeedbackItem } from '../engine/feedback.ts'
-import { callRef, type Giving } from './use-feedback.ts'
+import { type Spec, specOf } from '../engine/question-specs.ts'
+import { type AnswerDraft, Question } from '../parts/question.tsx'
+import { callRef, type Giving } from '../parts/use-feedback.ts'
 import '../annotation-queues/queues.css'
 
 const maxSpecs = 200

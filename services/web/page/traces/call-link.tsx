@@ -6,7 +6,7 @@ import { eachLine } from '../api/lines.ts'
 import { send } from '../api/send.ts'
 import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
 import { FaultBox } from '../parts/fault.tsx'
-import { NotHere } from './not-here.tsx'
+import { NotHere } from '../parts/not-here.tsx'
 
 export function CallLink() {
   const { entity, project, id } = useParams({ from: '/signed-in/p/$entity/$project/calls/$id' })

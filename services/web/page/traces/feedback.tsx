@@ -5,10 +5,10 @@ import { moment } from '../engine/format.ts'
 import { ErrorLine, FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Input } from '../parts/input.tsx'
+import { Reactions } from '../parts/reactions.tsx'
 import { T } from '../parts/text.tsx'
+import { maxFeedback, useFeedback, useGiving } from '../parts/use-feedback.ts'
 import { Annotate } from './annotate.tsx'
-import { Reactions } from './reactions.tsx'
-import { maxFeedback, useFeedback, useGiving } from './use-feedback.ts'
 
 export function Feedback({ projectId, id, zone }: { projectId: string; id: string; zone: string }) {
   const giving = useGiving(projectId)

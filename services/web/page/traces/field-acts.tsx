@@ -1,12 +1,12 @@
 // A value of a call as a condition of the list that the trace was opened from, for it or against it, as a group or a column.
 import { useNavigate } from '@tanstack/react-router'
-import { narrowedLine } from '../calls/filter-acts.ts'
-import { listHref } from '../calls/remembered.ts'
-import { type CallsSearch, callsSearch, columnsOf, maxChosenColumns } from '../calls/search.ts'
 import { isField, literalOfJson } from '../engine/call-values.ts'
+import { type CallsSearch, callsSearch, columnsOf, maxChosenColumns } from '../engine/calls-search.ts'
+import { narrowedLine } from '../engine/filter-acts.ts'
 import { jsonPath, type Segment } from '../engine/json-paths.ts'
 import { literalText } from '../engine/query-text.ts'
 import { Button } from '../parts/button.tsx'
+import { listHref } from '../parts/remembered.ts'
 
 /** The list before, or all calls of the project. */
 function listBefore(projectId: string): CallsSearch {

@@ -3,11 +3,11 @@ import type { RefObject } from 'react'
 import { count, plural } from '../engine/format.ts'
 import { spanKinds, statusNames } from '../engine/rows.ts'
 import { plainOf } from '../engine/safe-text.ts'
+import { modeNames, nextMode, type TraceSearch } from '../engine/trace-search.ts'
 import { statuses, type Tree } from '../engine/tree.ts'
 import { Bar } from '../parts/bar.tsx'
 import { Button } from '../parts/button.tsx'
 import { Input } from '../parts/input.tsx'
-import { modeNames, nextMode, type TraceSearch } from './search.ts'
 import type { PayloadSearch } from './use-payload-search.ts'
 
 type FindBarProps = {

@@ -1,6 +1,7 @@
 // Steps to the traces before and after this one in the list that it was opened from.
-import type { neighbours } from '../calls/remembered.ts'
+
 import { Icon } from '../parts/icon.tsx'
+import type { neighbours } from '../parts/remembered.ts'
 
 type Neighbours = ReturnType<typeof neighbours>
 

@@ -2,9 +2,17 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type ComponentProps, type RefObject, useDeferredValue, useEffect, useMemo, useRef } from 'react'
-import { listHref, neighbours } from '../calls/remembered.ts'
 import { count, duration, moment, money, plural, tokens } from '../engine/format.ts'
 import { idAt, numberAt, textOf } from '../engine/span-columns.ts'
+import {
+  nextMode,
+  type SpansMode,
+  type TraceSearch,
+  traceSearch,
+  treeMode,
+  zoomOf,
+  zoomText,
+} from '../engine/trace-search.ts'
 import { lastChange, lineOf, matchesOf, type Tree, type View } from '../engine/tree.ts'
 import { tokensOfSpan } from '../engine/tree-totals.ts'
 import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
@@ -12,6 +20,8 @@ import { isTyping, useKeys } from '../keys.ts'
 import { Button } from '../parts/button.tsx'
 import { FaultBox, Stale } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { NotHere } from '../parts/not-here.tsx'
+import { listHref, neighbours } from '../parts/remembered.ts'
 import { Split } from '../parts/split.tsx'
 import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
@@ -20,12 +30,10 @@ import type { Window } from './draw.ts'
 import { FindBar } from './find-bar.tsx'
 import { FlameView } from './flame-view.tsx'
 import { Minimap } from './minimap.tsx'
-import { NotHere } from './not-here.tsx'
 import { OtherTraces } from './other-traces.tsx'
 import { Reader } from './reader.tsx'
-import { nextMode, type SpansMode, type TraceSearch, traceSearch, treeMode, zoomOf, zoomText } from './search.ts'
 import './trace.css'
-import { openQuery } from './trace-query.ts'
+import { openQuery } from '../parts/trace-query.ts'
 import { type TreeHandle, TreeView } from './tree-view.tsx'
 import { usePayloadSearch } from './use-payload-search.ts'
 import { type LoadedTrace, useTrace } from './use-trace.ts'

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
 import { repeat } from '../api/repeat.ts'
 import { type Tree, treeOf } from '../engine/tree.ts'
-import { traceQuery } from './trace-query.ts'
+import { traceQuery } from '../parts/trace-query.ts'
 
 const againMs = 5_000
 const watchedMs = 600_000

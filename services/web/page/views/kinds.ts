@@ -1,7 +1,7 @@
 // Saved properties of each kind of list: for the page its address, for others the members of `SavedView`.
-import { type CallsSearch, callsSearch, columnsOf, listRequest, parsedList } from '../calls/search.ts'
-import { type ThreadsSearch, threadsSearch } from '../threads/search.ts'
-import type { ListSearch as Search, ViewPage } from './default-view.ts'
+import { type CallsSearch, callsSearch, columnsOf, listRequest, parsedList } from '../engine/calls-search.ts'
+import { type ThreadsSearch, threadsSearch } from '../engine/threads-search.ts'
+import type { ListSearch as Search, ViewPage } from '../parts/default-view.ts'
 
 export type ViewKind = {
   page: ViewPage

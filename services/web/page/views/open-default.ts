@@ -1,5 +1,5 @@
 // Opens a list with its default view; what reads views comes only where there is one.
-import { asksForNothing, defaultView, type ListSearch, setDefaultView, type ViewPage } from './default-view.ts'
+import { asksForNothing, defaultView, type ListSearch, setDefaultView, type ViewPage } from '../parts/default-view.ts'
 
 /** The search of the default view, where there is one and the address has none. */
 export async function searchOfDefault(

@@ -2,7 +2,7 @@
 // use are in `definition`; the address that a view was saved from, in `description`.
 import { json } from '../api/client.ts'
 import { queries } from '../api/session.ts'
-import type { ListSearch as Search, ViewPage } from './default-view.ts'
+import type { ListSearch as Search, ViewPage } from '../parts/default-view.ts'
 import { addressOf, kinds, type SavedView, type ViewKind, viewOf } from './kinds.ts'
 
 export const viewsKey = (page: ViewPage, projectId: string) => ['views', projectId, page]

@@ -1,8 +1,8 @@
 // The button of a list's saved views.
 import { type ComponentType, Suspense } from 'react'
+import type { ListSearch, ViewPage } from '../parts/default-view.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
-import type { ListSearch, ViewPage } from './default-view.ts'
 
 export type ViewsProps = {
   projectId: string

@@ -14,7 +14,7 @@ function stored(): Remembered {
     const isList = Array.isArray(traces) && traces.every((one) => typeof one === 'string')
     if (typeof projectId === 'string' && typeof href === 'string' && isList) return { projectId, traces, href }
   } catch {
-    // What another version has kept, or storage that is closed.
+    // Another version has kept it, or storage is closed.
   }
   return none
 }

@@ -2,8 +2,8 @@
 
 import { type FeedbackItem, reactionOf } from '../engine/feedback.ts'
 import { count } from '../engine/format.ts'
-import { Button } from '../parts/button.tsx'
-import { Icon } from '../parts/icon.tsx'
+import { Button } from './button.tsx'
+import { Icon } from './icon.tsx'
 import type { Giving } from './use-feedback.ts'
 
 export const signs = [

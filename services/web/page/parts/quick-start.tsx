@@ -3,8 +3,8 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { baseUrl } from '../api/client.ts'
 import { mayAdminister, useSession } from '../api/session.ts'
-import { Button } from '../parts/button.tsx'
-import { Icon } from '../parts/icon.tsx'
+import { Button } from './button.tsx'
+import { Icon } from './icon.tsx'
 
 const snippets = (url: string, project: string, key: string): Record<string, string> => {
   const host = url.replace(/\/$/, '')

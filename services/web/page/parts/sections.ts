@@ -1,6 +1,6 @@
 // The sections of the settings, and for whom each is: what links lead to, before their pages are loaded.
 import { mayAdminister, mayRead, type Session } from '../api/session.ts'
-import type { IconName } from '../parts/icon.tsx'
+import type { IconName } from './icon.tsx'
 
 export const groups = ['Account', 'People', 'Server', 'Project'] as const
 

@@ -1,6 +1,6 @@
 // The address of a trace.
-import { type SpanKind, type Status, spanKinds } from '../engine/rows.ts'
-import { statuses, type TraceMode } from '../engine/tree.ts'
+import { type SpanKind, type Status, spanKinds } from './rows.ts'
+import { statuses, type TraceMode } from './tree.ts'
 
 export const tabNames = ['conversation', 'io', 'attributes', 'feedback', 'cost', 'code', 'logs', 'raw'] as const
 export type Tab = (typeof tabNames)[number]

@@ -2,7 +2,7 @@
 
 import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { Icon } from '../parts/icon.tsx'
+import { Icon } from './icon.tsx'
 
 const patienceS = 30
 

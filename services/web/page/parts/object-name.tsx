@@ -1,6 +1,6 @@
 // The name of a new object, and what is wrong with it while it is written.
 import { nameFault } from '../engine/object-names.ts'
-import { TextField } from '../parts/forms.tsx'
+import { TextField } from './forms.tsx'
 
 type Props = { typed: string; taken?: readonly string[] | undefined; onType(typed: string): void }
 

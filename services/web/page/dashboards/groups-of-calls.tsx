@@ -1,13 +1,13 @@
 // The calls of a list counted by a field: its values that most calls have, each a way to those calls.
 
-import { narrowed } from '../dashboards/filters.ts'
-import { groupBy } from '../dashboards/groups.ts'
-import { measures } from '../dashboards/measures.ts'
-import { ShownRanking } from '../dashboards/panel.tsx'
+import { useFirstS } from '../calls/histogram.tsx'
+import { boundsOf, type CallsSearch, type ListRequest, parsedList } from '../engine/calls-search.ts'
+import { narrowed } from '../engine/dashboard-filters.ts'
 import { Dialog } from '../parts/dialog.tsx'
-import { useFirstS } from './histogram.tsx'
-import { boundsOf, type CallsSearch, type ListRequest, parsedList } from './search.ts'
-import '../dashboards/dashboards.css'
+import { groupBy } from './groups.ts'
+import { measures } from './measures.ts'
+import { ShownRanking } from './panel.tsx'
+import './dashboards.css'
 
 type Props = {
   by: string

@@ -1,6 +1,7 @@
 // The address of the dashboard.
-import { boundsOf } from '../calls/search.ts'
+
 import { boardNamed, isOwnBoard } from './boards.ts'
+import { boundsOf } from './calls-search.ts'
 
 /** `range` as in a list of calls, `all` for all time; the last day without one. */
 export type DashboardSearch = {

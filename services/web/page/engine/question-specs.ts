@@ -1,5 +1,5 @@
 // The questions of a queue: `AnnotationSpec` objects, what their JSON Schema lets people answer, and answers as they are read.
-import type { Rating, Scale, Value } from '../engine/agreement.ts'
+import type { Rating, Scale, Value } from './agreement.ts'
 
 type Members = Record<string, unknown>
 const asObject = (value: unknown): Members =>

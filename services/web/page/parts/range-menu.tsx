@@ -1,11 +1,11 @@
 // The time range of the page and the zone that its times are in.
 import { type FormEvent, useState } from 'react'
+import { boundsOf, ranges, typedRange } from '../engine/calls-search.ts'
 import { moment } from '../engine/format.ts'
 import { useKeys } from '../keys.ts'
-import { Icon } from '../parts/icon.tsx'
-import { Input } from '../parts/input.tsx'
-import { Menu } from '../parts/menu.tsx'
-import { boundsOf, ranges, typedRange } from './search.ts'
+import { Icon } from './icon.tsx'
+import { Input } from './input.tsx'
+import { Menu } from './menu.tsx'
 
 const names: Record<string, string> = {
   '15m': 'last 15 minutes',
@@ -25,7 +25,7 @@ function rangeName(range: string | undefined, zone: string): string {
   return `${at(from)} – ${at(to) || 'now'}`
 }
 
-/** Whose texts are searched: of a range or of everything. */
+/** Calls whose texts are searched, in words: those of a range or all. */
 export function callsOf(range: string | undefined, zone: string): string {
   if (range === undefined) return 'all calls'
   const name = rangeName(range, zone)

@@ -6,9 +6,9 @@ import { json } from '../api/client.ts'
 import { codePieces } from '../engine/code-pieces.ts'
 import { bytes } from '../engine/format.ts'
 import type { OpVersion } from '../engine/refs.ts'
-import { FaultBox } from '../parts/fault.tsx'
-import { Copy } from '../parts/forms.tsx'
-import { T } from '../parts/text.tsx'
+import { FaultBox } from './fault.tsx'
+import { Copy } from './forms.tsx'
+import { T } from './text.tsx'
 import './code.css'
 
 /** Characters that are shown; all of them can be copied. */

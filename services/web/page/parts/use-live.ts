@@ -2,8 +2,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { json } from '../api/client.ts'
+import { type ListRequest, withCondition } from '../engine/calls-search.ts'
 import type { Row } from '../engine/rows.ts'
-import { type ListRequest, withCondition } from './search.ts'
 
 const everyMs = 2_000
 /** When answers take longer than `slowMs`. */

@@ -1,8 +1,8 @@
 // One question of a queue, answered by mouse or keys; a refusal of its schema stands beside it.
 import { useEffect, useRef } from 'react'
-import { ErrorLine } from '../parts/fault.tsx'
-import { T } from '../parts/text.tsx'
-import { type Annotation, answerOf, type Spec } from './specs.ts'
+import { type Annotation, answerOf, type Spec } from '../engine/question-specs.ts'
+import { ErrorLine } from './fault.tsx'
+import { T } from './text.tsx'
 
 /** Answers by the name of their question. */
 export type AnswerDraft = Record<string, unknown>

@@ -1,7 +1,7 @@
 // The line of a filter with one more condition.
-import { parseQuery, QueryFault } from '../engine/query-text.ts'
+import { parseQuery, QueryFault } from './query-text.ts'
 
-/** How many alternatives a line has; undefined where it cannot be read. Which of its terms are refused is no matter here. */
+/** Number of alternatives of a line, whichever of its terms are refused; undefined where it cannot be read. */
 function alternativesOf(q: string): number | undefined {
   try {
     return parseQuery(q).length

@@ -1,8 +1,8 @@
-// What the address of the calls page says, and the request that follows from it.
-import { type Problem, problemsOf } from '../engine/filter-checks.ts'
-import { isOfTrace, kindOfField, pathOf, type RowsOf } from '../engine/filter-fields.ts'
-import { type Bounds, type CallsRequest, isDocument, requestOf } from '../engine/query-request.ts'
-import { type Expression, parseQuery, QueryFault, termText } from '../engine/query-text.ts'
+// The address of the calls page, and the request that follows from it.
+import { type Problem, problemsOf } from './filter-checks.ts'
+import { isOfTrace, kindOfField, pathOf, type RowsOf } from './filter-fields.ts'
+import { type Bounds, type CallsRequest, isDocument, requestOf } from './query-request.ts'
+import { type Expression, parseQuery, QueryFault, termText } from './query-text.ts'
 
 export type CallsSearch = {
   q?: string | undefined
@@ -12,12 +12,12 @@ export type CallsSearch = {
   live?: '1' | undefined
   /** Columns beside the usual ones: `inputs,output` unless others are chosen. */
   cols?: string | undefined
-  /** Of these columns those that stay in view beside the name, and at the right edge. */
+  /** Columns that stay in view beside the name, and at the right edge. */
   left?: string | undefined
   right?: string | undefined
   /** The field by which the calls are counted, in a dialog over their list. */
   by?: string | undefined
-  /** What sets the calls of the range apart from the others, in a dialog over the list. */
+  /** The comparison of the calls of the range with the others is open, in a dialog over the list. */
   differs?: '1' | undefined
   tz?: string | undefined
   /** The saved view that the list was opened from. */
@@ -38,11 +38,11 @@ export function columnsOf(cols: string | undefined): string[] {
   return paths.length === 0 ? ['-'] : [...new Set(paths)].slice(0, maxChosenColumns)
 }
 
-/** Of the names of pinned columns those that are columns. */
+/** Pinned columns that there are. */
 const pinnedOf = (names: unknown, columns: readonly string[]): string[] =>
   columns.filter((path) => path !== '-' && text(names)?.split(',').includes(path))
 
-/** Of the name of a saved view what may be one. */
+/** A valid id of a saved view. */
 export function savedOf(value: unknown): string | undefined {
   const saved = text(value)
   return saved && /^[\p{L}\p{N}_.-]{1,128}$/u.test(saved) ? saved : undefined
@@ -91,7 +91,7 @@ export function boundsOf(range: string, nowS: number): Bounds | undefined {
 const day = 86_400_000
 const inputForm = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{1,2}:\d{2}(?::\d{2})?))?$/
 
-/** What a reader types as a range: `2h`, `yesterday`, `2026-01-05`, `2026-01-05 12:00 to 13:00`. */
+/** Ranges as readers type them: `2h`, `yesterday`, `2026-01-05`, `2026-01-05 12:00 to 13:00`. */
 export function typedRange(typed: string, now: Date = new Date()): string | undefined {
   const value = typed.trim().toLowerCase()
   if (value === 'all' || Object.hasOwn(ranges, value)) return value
@@ -114,7 +114,7 @@ export function typedRange(typed: string, now: Date = new Date()): string | unde
 }
 
 /**
- * What the rows of a list are: whole traces where they are roots, unless the filter names calls, which are shown wherever
+ * Rows of a list are whole traces where they are roots, unless the filter names calls, which are shown wherever
  * they stand in their trace.
  */
 function rowsOf(view: CallsSearch['view'], expression: Expression): RowsOf {
@@ -153,13 +153,13 @@ export function parsedList({ q, view }: Pick<CallsSearch, 'q' | 'view'>): Parsed
   }
 }
 
-/** What a list is ordered by, by the names of the address. */
+/** Fields that lists are ordered by, by their names in the address. */
 const sortFields = {
   started_at: 'started_at',
   op_name: 'op_name',
   latency: 'summary.weave.latency_ms',
 } as const
-/** Of lists of traces alone. */
+/** Fields that only lists of traces are ordered by. */
 const traceSorts = {
   model: 'trace.model',
   tokens: 'trace.total_tokens',
@@ -204,7 +204,7 @@ export const withCondition = <Request extends WithoutOrder>(
   query: { $expr: request.query ? { $and: [request.query.$expr, more] } : more },
 })
 
-/** Of a list of traces those in which anything failed. */
+/** The traces of a list in which anything failed. */
 export const withErrors = <Request extends WithoutOrder>(request: Request): Request =>
   withCondition(request, { $gt: [{ $getField: 'trace.errors' }, { $literal: 0 }] })
 

@@ -1,7 +1,7 @@
 // Filters of charts: narrowed by terms, and those of lists.
-import { type CallsSearch, parsed, parsedList } from '../calls/search.ts'
-import { type Expression, queryText } from '../engine/query-text.ts'
-import type { DashboardSearch } from './search.ts'
+import { type CallsSearch, parsed, parsedList } from './calls-search.ts'
+import type { DashboardSearch } from './dashboard-search.ts'
+import { type Expression, queryText } from './query-text.ts'
 
 /** A filter and one more, as text. */
 export function narrowed(filter: Expression, more: string): string {

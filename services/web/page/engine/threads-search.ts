@@ -1,7 +1,7 @@
 // The addresses of the pages of threads.
-import { boundsOf, savedOf } from '../calls/search.ts'
-import { pageOf } from '../engine/lists.ts'
-import { type Tab, tabNames } from '../traces/search.ts'
+import { boundsOf, savedOf } from './calls-search.ts'
+import { pageOf } from './lists.ts'
+import { type Tab, tabNames } from './trace-search.ts'
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
