@@ -6,6 +6,7 @@ import { count, plural } from '../engine/format.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorLine } from '../parts/fault.tsx'
+import { Select } from '../parts/select.tsx'
 import { NewQueue } from './new-queue.tsx'
 import { itemsKey, useQueues } from './use-queues.ts'
 import './queues.css'
@@ -70,13 +71,12 @@ export function AddToQueue({ projectId, ids, onClose }: AddProps) {
         <form className="stack" onSubmit={submit}>
           <label className="field wide">
             <span>Queue</span>
-            <select value={queue_id} onChange={({ target }) => setChosen(target.value)} disabled={!queues?.length}>
-              {queues?.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name.slice(0, 80)}
-                </option>
-              ))}
-            </select>
+            <Select
+              value={queue_id}
+              of={(queues ?? []).map(({ id, name }) => [id, name.slice(0, 80)] as const)}
+              onValue={setChosen}
+              disabled={!queues?.length}
+            />
           </label>
           <fieldset className="question">
             <legend>Annotators see</legend>

@@ -8,11 +8,10 @@ import { type Annotation, answerOf, type Spec } from '../engine/question-specs.t
 import { opNameOf } from '../engine/rows.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
-import { Button } from '../parts/button.tsx'
+import { Button, IconButton } from '../parts/button.tsx'
 import { Conversation } from '../parts/conversation.tsx'
 import { Loading } from '../parts/empty.tsx'
 import { FaultBox } from '../parts/fault.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { MediaList } from '../parts/media.tsx'
 import { useProject } from '../parts/project.ts'
@@ -213,24 +212,20 @@ function ItemBar({ item, place, count, outbox, queueId, onGo, onUndo }: BarProps
   const { entity, project } = useProject()
   return (
     <div className="bar">
-      <button
-        type="button"
+      <IconButton
+        icon="left"
         className="icon line"
-        aria-label="Previous item"
+        label="Previous item"
         disabled={place <= 0}
         onClick={() => onGo(place - 1)}
-      >
-        <Icon name="left" />
-      </button>
-      <button
-        type="button"
+      />
+      <IconButton
+        icon="right"
         className="icon line"
-        aria-label="Next item"
+        label="Next item"
         disabled={place === -1 || place >= count - 1}
         onClick={() => onGo(place + 1)}
-      >
-        <Icon name="right" />
-      </button>
+      />
       <b>{item && <T text={opNameOf(item.call_op_name)} max={80} />}</b>
       <span className="grow" />
       <span role="status" className="second">

@@ -1,8 +1,8 @@
 // Questions that somebody writes for a queue: each becomes an `AnnotationSpec`, an object with versions like all others.
 import { json } from '../api/client.ts'
-import { Button } from '../parts/button.tsx'
-import { Icon } from '../parts/icon.tsx'
+import { Button, IconButton } from '../parts/button.tsx'
 import { Input } from '../parts/input.tsx'
+import { Select } from '../parts/select.tsx'
 
 const kinds = { boolean: 'Yes or no', choice: 'Single choice', number: 'Number', text: 'Text' } as const
 type Kind = keyof typeof kinds
@@ -88,17 +88,12 @@ export function QuestionFields({ questions, least, onChange }: FieldsProps) {
             value={question.label}
             onText={(text) => change(question.key, { label: text })}
           />
-          <select
+          <Select
             aria-label={`Answer ${place + 1}`}
             value={question.kind}
-            onChange={({ target }) => change(question.key, { kind: target.value as Kind })}
-          >
-            {(Object.keys(kinds) as Kind[]).map((kind) => (
-              <option key={kind} value={kind}>
-                {kinds[kind]}
-              </option>
-            ))}
-          </select>
+            of={(Object.keys(kinds) as Kind[]).map((kind) => [kind, kinds[kind]] as const)}
+            onValue={(value) => change(question.key, { kind: value as Kind })}
+          />
           {question.kind === 'choice' && (
             <Input
               aria-label={`Choices of question ${place + 1}`}
@@ -120,14 +115,11 @@ export function QuestionFields({ questions, least, onChange }: FieldsProps) {
               />
             ))}
           {questions.length > least && (
-            <button
-              type="button"
-              className="icon"
-              aria-label={`Remove question ${place + 1}`}
+            <IconButton
+              icon="close"
+              label={`Remove question ${place + 1}`}
               onClick={() => onChange(questions.filter(({ key }) => key !== question.key))}
-            >
-              <Icon name="close" />
-            </button>
+            />
           )}
         </fieldset>
       ))}

@@ -17,7 +17,7 @@ import { type Column, ListGrid } from '../parts/grid.tsx'
 import { useProject } from '../parts/project.ts'
 import { saveFile } from '../parts/save-file.ts'
 import { ShortTable } from '../parts/short-table.tsx'
-import { T } from '../parts/text.tsx'
+import { Second, T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
 import { EditQueue } from './edit-queue.tsx'
 import { useOutbox } from './outbox.ts'
@@ -104,11 +104,7 @@ export function QueueOverview() {
       head: 'Annotators',
       width: 'minmax(12rem, 0.8fr)',
       narrow: { line: 2, grows: true },
-      cell: ({ call_id }) => (
-        <span className="second">
-          <T text={[...(byCall.get(call_id) ?? [])].join(', ')} />
-        </span>
-      ),
+      cell: ({ call_id }) => <Second text={[...(byCall.get(call_id) ?? [])].join(', ')} />,
     },
     {
       name: 'disagreed',
@@ -177,9 +173,7 @@ export function QueueOverview() {
             Saving {outbox.waiting.length}…
           </span>
         )}
-        <span className="second">
-          <T text={queue.data?.queue.description ?? ''} />
-        </span>
+        <Second text={queue.data?.queue.description ?? ''} />
         <span className="grow" />
         {said.length === maxAnnotations && <span className="dim">of the latest {count(maxAnnotations)} answers</span>}
         <Button whyNot={reason} disabled={queue.data === undefined} onClick={() => setDialog('edit')}>

@@ -9,7 +9,7 @@ import { Empty } from '../parts/empty.tsx'
 import { type Column, ListGrid } from '../parts/grid.tsx'
 import { Input } from '../parts/input.tsx'
 import { useProject } from '../parts/project.ts'
-import { T } from '../parts/text.tsx'
+import { Second, T } from '../parts/text.tsx'
 import { NewQueue } from './new-queue.tsx'
 import { type ListedQueue, useQueues } from './use-queues.ts'
 import './queues.css'
@@ -56,11 +56,7 @@ export function Queues() {
       head: 'Description',
       width: 'minmax(16rem, 1.5fr)',
       narrow: { line: 2, grows: true },
-      cell: ({ description }) => (
-        <span className="second">
-          <T text={description} />
-        </span>
-      ),
+      cell: ({ description }) => <Second text={description} />,
     },
     {
       name: 'made',

@@ -5,12 +5,12 @@ import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { type CallsSearch, madeColumns, usualColumns } from '../engine/calls-search.ts'
 import { count, plural } from '../engine/format.ts'
-import { Button } from '../parts/button.tsx'
+import { Button, IconButton } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { Input } from '../parts/input.tsx'
 import { useReorder } from '../parts/reorder.ts'
+import { Select } from '../parts/select.tsx'
 import { T } from '../parts/text.tsx'
 import { type Columns, columnName, type Width, type Widths, widthNames, withWidth } from './columns.ts'
 
@@ -92,54 +92,35 @@ export function ColumnChooser({ project, columns, placed, widths, onChange, onWi
           <li key={path} {...reordered(place)}>
             <T text={columnName(path)} max={120} />
             <span className="grow" />
-            <select
+            <Select
               aria-label={`Width of ${path.slice(0, 60)}`}
               value={widths.get(path) ?? 'usual'}
-              onChange={({ target }) => onWidths(withWidth(widths, path, target.value as Width))}
-            >
-              {Object.entries(widthNames).map(([width, label]) => (
-                <option key={width} value={width}>
-                  {label}
-                </option>
-              ))}
-            </select>
-            <select
+              of={widthNames}
+              onValue={(value) => onWidths(withWidth(widths, path, value as Width))}
+            />
+            <Select
               aria-label={`Pin ${path.slice(0, 60)}`}
               value={placed.left.includes(path) ? 'left' : placed.right.includes(path) ? 'right' : ''}
-              onChange={({ target }) => pin(path, target.value as Side)}
-            >
-              {Object.entries(sides).map(([side, label]) => (
-                <option key={side} value={side}>
-                  {label}
-                </option>
-              ))}
-            </select>
-            <button
-              type="button"
-              className="icon"
-              aria-label={`Move ${path.slice(0, 60)} left`}
+              of={sides}
+              onValue={(value) => pin(path, value as Side)}
+            />
+            <IconButton
+              icon="up"
+              label={`Move ${path.slice(0, 60)} left`}
               disabled={place === 0}
               onClick={() => move(place, place - 1)}
-            >
-              <Icon name="up" />
-            </button>
-            <button
-              type="button"
-              className="icon"
-              aria-label={`Move ${path.slice(0, 60)} right`}
+            />
+            <IconButton
+              icon="down"
+              label={`Move ${path.slice(0, 60)} right`}
               disabled={place === chosen.length - 1}
               onClick={() => move(place, place + 1)}
-            >
-              <Icon name="down" />
-            </button>
-            <button
-              type="button"
-              className="icon"
-              aria-label={`Remove ${path.slice(0, 60)}`}
+            />
+            <IconButton
+              icon="close"
+              label={`Remove ${path.slice(0, 60)}`}
               onClick={() => set(chosen.filter((one) => one !== path))}
-            >
-              <Icon name="close" />
-            </button>
+            />
           </li>
         ))}
       </ol>

@@ -3,7 +3,7 @@ import { lazy } from 'react'
 import { type CallsSearch, callsSearch, type Parsed } from '../engine/calls-search.ts'
 import { count } from '../engine/format.ts'
 import { Bar } from '../parts/bar.tsx'
-import { Button } from '../parts/button.tsx'
+import { Button, IconButton } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { RangeMenu } from '../parts/range-menu.tsx'
 import { maxNew } from '../parts/use-live.ts'
@@ -77,9 +77,7 @@ export function ListBar({
       <Button aria-label="Export the list" disabled={!mayExport} onClick={() => onOpen('export')}>
         Export
       </Button>
-      <button type="button" className="icon line" aria-label="Refresh" title="Refresh" onClick={onRefresh}>
-        <Icon name="refresh" />
-      </button>
+      <IconButton icon="refresh" className="icon line" label="Refresh" title="Refresh" onClick={onRefresh} />
     </Bar>
   )
 }

@@ -7,6 +7,7 @@ import { parsedRef } from '../engine/refs.ts'
 import type { Row } from '../engine/rows.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { isLonger, outcomeOf, type TotalsOfRow } from '../engine/trace-totals.ts'
+import { IconButton } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { mediaSign, RefLink, RefsInText } from '../parts/ref-link.tsx'
 import { LinkedCell } from '../parts/row-link.tsx'
@@ -139,16 +140,14 @@ export function HeadCells({ row, preview, totals, isMarked, onMark, onValues, hr
         <a href={href} tabIndex={-1} className="plain">
           <T text={row.name} />
         </a>
-        <button
-          type="button"
+        <IconButton
+          icon="filter"
           tabIndex={-1}
           className="of-row"
-          aria-label={`Values of ${plainOf(row.name, 60)}`}
+          label={`Values of ${plainOf(row.name, 60)}`}
           title="Filter by a value of this call (.)"
           onClick={onValues}
-        >
-          <Icon name="filter" />
-        </button>
+        />
       </span>
     </>
   )

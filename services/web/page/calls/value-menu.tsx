@@ -11,7 +11,7 @@ import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { RefOrText } from '../parts/ref-link.tsx'
-import { T } from '../parts/text.tsx'
+import { Second } from '../parts/text.tsx'
 import { ask } from '../worker/client.ts'
 import { cellBytes } from './use-calls.ts'
 
@@ -103,9 +103,7 @@ export function ValuesOfRow({ projectId, row, models, columns, q, onChange, onCl
           const name = label.slice(0, 60)
           return (
             <li key={field}>
-              <span className="second">
-                <T text={label} max={60} />
-              </span>
+              <Second text={label} max={60} />
               <span className="value">
                 <RefOrText text={text} max={120} />
               </span>

@@ -14,7 +14,7 @@ import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { RefOrText } from '../parts/ref-link.tsx'
-import { T } from '../parts/text.tsx'
+import { Second } from '../parts/text.tsx'
 
 const maxShown = 20
 /** Fields that are counted: those that every call has, and the commonest of payloads. */
@@ -158,9 +158,7 @@ function Shown({ of, onPick }: { of: ValueDifference; onPick(term: string): void
   )
   return (
     <li>
-      <span className="second">
-        <T text={field} max={80} />
-      </span>
+      <Second text={field} max={80} />
       <span className="value">
         <RefOrText text={String(value)} max={120} />
         {bar('here', here)}

@@ -12,10 +12,9 @@ import { bucketFor, rangeOfBuckets } from '../engine/time-axis.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
 import { Bar } from '../parts/bar.tsx'
-import { Button } from '../parts/button.tsx'
+import { Button, IconButton } from '../parts/button.tsx'
 import { Empty, Loading } from '../parts/empty.tsx'
 import { FaultBox } from '../parts/fault.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { Input } from '../parts/input.tsx'
 import { useProject } from '../parts/project.ts'
 import { RangeMenu } from '../parts/range-menu.tsx'
@@ -278,9 +277,7 @@ export function Dashboard() {
         >
           Compare
         </Button>
-        <button type="button" className="icon line" aria-label="Refresh" onClick={refresh}>
-          <Icon name="refresh" />
-        </button>
+        <IconButton icon="refresh" className="icon line" label="Refresh" onClick={refresh} />
         <CopyLink key={location.href} />
       </Bar>
       {savedTo && (

@@ -4,6 +4,7 @@ import { maxTitle, type Panel, type PanelType, panelTypes } from '../engine/boar
 import { parsed } from '../engine/calls-search.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Input } from '../parts/input.tsx'
+import { Select } from '../parts/select.tsx'
 import { feedbackMeasures, fieldAggregates, isOfFeedback, measureNames, measures } from './measures.ts'
 
 const groups: readonly (readonly [by: string, name: string])[] = [
@@ -207,12 +208,6 @@ type ChoiceProps = {
 export const LabelledChoice = ({ label, value, options, onChange }: ChoiceProps) => (
   <label className="field wide">
     <span>{label}</span>
-    <select value={value} onChange={({ target }) => onChange(target.value)}>
-      {options.map(([one, name]) => (
-        <option key={one} value={one}>
-          {name}
-        </option>
-      ))}
-    </select>
+    <Select value={value} of={options} onValue={onChange} />
   </label>
 )

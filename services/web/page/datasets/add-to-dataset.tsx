@@ -13,6 +13,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { Field, FormDialog } from '../parts/forms.tsx'
 import { Input } from '../parts/input.tsx'
 import { ObjectName } from '../parts/object-name.tsx'
+import { Select } from '../parts/select.tsx'
 import { T } from '../parts/text.tsx'
 import { ask } from '../worker/client.ts'
 import { useDatasets } from './use-datasets.ts'
@@ -145,14 +146,11 @@ export function AddToDataset({ projectId, ids, labels, onClose }: Props) {
       {ids.length > maxCalls && <p className="s-error">At most {count(maxCalls)} calls at a time.</p>}
       <div className="set-fields">
         <Field label="Dataset">
-          <select value={existing} onChange={({ target }) => setChosen(target.value)}>
-            <option value="">New dataset</option>
-            {datasets?.map((name) => (
-              <option key={name} value={name}>
-                {plainOf(name, 80)}
-              </option>
-            ))}
-          </select>
+          <Select
+            value={existing}
+            of={[['', 'New dataset'], ...(datasets ?? []).map((name) => [name, plainOf(name, 80)] as const)]}
+            onValue={setChosen}
+          />
         </Field>
         {isNew && <ObjectName typed={typed} taken={datasets} onType={setTyped} />}
       </div>

@@ -4,8 +4,8 @@ import { plural } from '../engine/format.ts'
 import { jsonFault } from '../engine/json-texts.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import type { ColumnChange } from '../engine/table-columns.ts'
+import { IconButton } from '../parts/button.tsx'
 import { FormDialog, TextField } from '../parts/forms.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { Input } from '../parts/input.tsx'
 
 /** Every row is written again. */
@@ -70,16 +70,13 @@ export function ColumnsForm({ names, stored, onDone, onClose }: Props) {
                 aria-invalid={to === '' || (isTwice && left.filter((one) => one === to).length > 1)}
                 onText={(text) => set(place, { to: text })}
               />
-              <button
-                type="button"
-                className="icon"
+              <IconButton
+                icon="close"
                 aria-pressed={isRemoved}
-                aria-label={`Remove ${label}`}
+                label={`Remove ${label}`}
                 title="Remove"
                 onClick={() => set(place, { isRemoved: !isRemoved })}
-              >
-                <Icon name="close" />
-              </button>
+              />
             </div>
           )
         })}

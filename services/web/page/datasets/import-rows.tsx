@@ -15,6 +15,7 @@ import { plainOf } from '../engine/safe-text.ts'
 import { type Cells, columnNames } from '../engine/table-edits.ts'
 import { Field, FormDialog, TextField } from '../parts/forms.tsx'
 import { Input } from '../parts/input.tsx'
+import { Select } from '../parts/select.tsx'
 import { ScrollBox, ShortTable, ShortText } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { ask } from '../worker/client.ts'
@@ -101,13 +102,11 @@ export function ImportRows({ title = 'Import rows', head, names, isReady = true,
           />
         </Field>
         <Field label="Format">
-          <select value={used} onChange={({ target }) => setFormat(target.value as ImportFormat)}>
-            {importFormats.map((one) => (
-              <option key={one} value={one}>
-                {labels[one]}
-              </option>
-            ))}
-          </select>
+          <Select
+            value={used}
+            of={importFormats.map((one) => [one, labels[one]] as const)}
+            onValue={(value) => setFormat(value as ImportFormat)}
+          />
         </Field>
       </div>
       {source.text.length > maxShown ? (
@@ -198,15 +197,13 @@ function MappedColumn({ name, mapping, onChange }: ColumnProps) {
         maxLength={1_000}
         onText={(text) => onChange({ to: text, isJson })}
       />
-      <select
+      <Select
         aria-label={`Type of ${label}`}
         disabled={mapping === undefined}
         value={isJson ? 'json' : 'text'}
-        onChange={({ target }) => onChange({ to, isJson: target.value === 'json' })}
-      >
-        <option value="text">Text</option>
-        <option value="json">Numbers and JSON</option>
-      </select>
+        of={{ text: 'Text', json: 'Numbers and JSON' }}
+        onValue={(value) => onChange({ to, isJson: value === 'json' })}
+      />
     </div>
   )
 }

@@ -7,6 +7,7 @@ import { plainOf } from '../engine/safe-text.ts'
 import { membersWithColumns } from '../engine/table-columns.ts'
 import type { Cells } from '../engine/table-edits.ts'
 import { Field, FormDialog, TextField } from '../parts/forms.tsx'
+import { Select } from '../parts/select.tsx'
 import { ScrollBox, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { ask } from '../worker/client.ts'
@@ -84,13 +85,7 @@ export function PasteCells(props: Props) {
       <div className="set-fields">
         <TextField label="From row" inputMode="numeric" value={row} onText={setRow} />
         <Field label="From column">
-          <select value={column} onChange={({ target }) => setColumn(target.value)}>
-            {names.map((name) => (
-              <option key={name} value={name}>
-                {plainOf(name, 80)}
-              </option>
-            ))}
-          </select>
+          <Select value={column} of={names.map((name) => [name, plainOf(name, 80)] as const)} onValue={setColumn} />
         </Field>
       </div>
       {rectangle.length > 0 && (

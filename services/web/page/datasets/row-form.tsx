@@ -4,10 +4,10 @@ import { count } from '../engine/format.ts'
 import { jsonFault, plainText } from '../engine/json-texts.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import type { Cells } from '../engine/table-edits.ts'
-import { Button } from '../parts/button.tsx'
+import { Button, IconButton } from '../parts/button.tsx'
 import { FormDialog } from '../parts/forms.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { Input } from '../parts/input.tsx'
+import { Select } from '../parts/select.tsx'
 
 /** Longer cells stay as they are: no field takes them well. */
 const maxCell = 65_536
@@ -103,18 +103,14 @@ function CellField({ field, onChange, onRemove }: FieldProps) {
             onText={(text) => onChange({ name: text })}
           />
         )}
-        <select
+        <Select
           aria-label={`Type of ${label}`}
           value={isJson ? 'json' : 'text'}
           disabled={isLong}
-          onChange={({ target }) => onChange({ isJson: target.value === 'json' })}
-        >
-          <option value="text">Text</option>
-          <option value="json">JSON</option>
-        </select>
-        <button type="button" className="icon" aria-label={`Remove ${label}`} title="Remove" onClick={onRemove}>
-          <Icon name="close" />
-        </button>
+          of={{ text: 'Text', json: 'JSON' }}
+          onValue={(value) => onChange({ isJson: value === 'json' })}
+        />
+        <IconButton icon="close" label={`Remove ${label}`} title="Remove" onClick={onRemove} />
       </div>
       {isLong ? (
         <p className="second">{count(stored?.length ?? 0)} characters: too long to edit here, kept unchanged.</p>

@@ -3,9 +3,8 @@ import { bytes, count } from '../engine/format.ts'
 import { type Member, objectText } from '../engine/json-texts.ts'
 import type { ColumnChange } from '../engine/table-columns.ts'
 import type { Cells } from '../engine/table-edits.ts'
-import { Button } from '../parts/button.tsx'
+import { Button, IconButton } from '../parts/button.tsx'
 import { FaultBox } from '../parts/fault.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { UsedBy } from '../parts/used-by.tsx'
 import { useRow } from './use-table.ts'
@@ -40,9 +39,7 @@ export function RowReader(props: ReaderProps) {
             Row {count(index + 1)}
             {isRemoved && <span className="s-error"> removed</span>}
           </span>
-          <button type="button" className="icon" aria-label="Close row" onClick={onClose}>
-            <Icon name="close" />
-          </button>
+          <IconButton icon="close" label="Close row" onClick={onClose} />
         </h2>
         {(onEdit || onToggle) && (
           <div className="acts">

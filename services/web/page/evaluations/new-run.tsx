@@ -7,6 +7,7 @@ import { plainOf } from '../engine/safe-text.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { Field, FormDialog } from '../parts/forms.tsx'
 import { useProject } from '../parts/project.ts'
+import { Select } from '../parts/select.tsx'
 
 const listed = 500
 const evaluationClasses = ['Evaluation']
@@ -44,13 +45,7 @@ const Choose = ({
   onChange(ref: string): void
 }) => (
   <Field label={label}>
-    <select value={value} onChange={({ target }) => onChange(target.value)}>
-      {of.map((one) => (
-        <option key={one.ref} value={one.ref}>
-          {one.label}
-        </option>
-      ))}
-    </select>
+    <Select value={value} of={of.map(({ ref, label }) => [ref, label] as const)} onValue={onChange} />
   </Field>
 )
 

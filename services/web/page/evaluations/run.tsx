@@ -23,7 +23,7 @@ import { type Column, ListGrid } from '../parts/grid.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { NotHere } from '../parts/not-here.tsx'
 import { useProject } from '../parts/project.ts'
-import { T } from '../parts/text.tsx'
+import { Second, T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
 import { Bins, figure, placeOfScore } from './figures.tsx'
 import { useExamples, useProgress, useRunRows, useRuns } from './use-runs.ts'
@@ -71,11 +71,7 @@ const columnsOf = (names: readonly string[], exampleOf: ReturnType<typeof useExa
     name: 'expected',
     head: 'Expected',
     width: 'minmax(12rem, 1fr)',
-    cell: (row) => (
-      <span className="second">
-        <T text={exampleOf(row).expected} />
-      </span>
-    ),
+    cell: (row) => <Second text={exampleOf(row).expected} />,
   },
   {
     name: 'output',

@@ -15,6 +15,7 @@ import { Stale } from '../parts/fault.tsx'
 import { type Column, ListGrid } from '../parts/grid.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { useProject } from '../parts/project.ts'
+import { Select } from '../parts/select.tsx'
 import { T } from '../parts/text.tsx'
 import { useMarked } from '../parts/use-list.ts'
 import { useZone } from '../preferences.ts'
@@ -239,19 +240,11 @@ await evaluation.evaluate(model)`}</pre>
       <div className="bar">
         <label className="field">
           <span className="dim">Evaluation</span>
-          <select
+          <Select
             value={search.evaluation ?? ''}
-            onChange={({ target }) =>
-              void navigate({ search: (old) => ({ ...old, evaluation: target.value || undefined }) })
-            }
-          >
-            <option value="">All</option>
-            {evaluations.map((name) => (
-              <option key={name} value={name}>
-                {name.slice(0, 80)}
-              </option>
-            ))}
-          </select>
+            of={[['', 'All'], ...evaluations.map((name) => [name, name.slice(0, 80)] as const)]}
+            onValue={(value) => void navigate({ search: (old) => ({ ...old, evaluation: value || undefined }) })}
+          />
         </label>
         <Button disabled={runs.length < 2} title="Mark two to five runs (x)" onClick={compareNow}>
           Compare {runs.length > 0 && runs.length}
@@ -265,16 +258,11 @@ await evaluation.evaluate(model)`}</pre>
           <>
             <label className="field">
               <span className="dim">Score over runs</span>
-              <select
+              <Select
                 value={trend}
-                onChange={({ target }) => void navigate({ search: (old) => ({ ...old, score: target.value }) })}
-              >
-                {names.map((name) => (
-                  <option key={name} value={name}>
-                    {name.slice(0, 60)}
-                  </option>
-                ))}
-              </select>
+                of={names.map((name) => [name, name.slice(0, 60)] as const)}
+                onValue={(value) => void navigate({ search: (old) => ({ ...old, score: value }) })}
+              />
             </label>
             <Trend values={heads.toReversed().flatMap((head) => scoreOf(head, trend) ?? [])} label={trend} />
           </>

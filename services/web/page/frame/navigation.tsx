@@ -2,6 +2,7 @@
 import { Link, useLocation } from '@tanstack/react-router'
 import { type MouseEvent, useState } from 'react'
 import icon from '../icon.svg'
+import { IconButton } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { openKeySheet } from '../parts/page-dialogs.ts'
@@ -65,17 +66,14 @@ export function Drawer({ here }: Here) {
   const close = () => setOpen(false)
   return (
     <>
-      <button
-        type="button"
-        className="icon"
-        aria-label="Pages"
+      <IconButton
+        icon="menu"
+        label="Pages"
         title="Pages"
         aria-haspopup="dialog"
         aria-expanded={isOpen}
         onClick={() => setOpen(true)}
-      >
-        <Icon name="menu" />
-      </button>
+      />
       {isOpen && (
         <Dialog title="Pages" className="drawer" onClose={close} closesOutside>
           <nav

@@ -13,7 +13,7 @@ import { type Column, ListGrid } from '../parts/grid.tsx'
 import { intoView } from '../parts/into-view.ts'
 import { Pager, usePage } from '../parts/pager.tsx'
 import { useProject } from '../parts/project.ts'
-import { T } from '../parts/text.tsx'
+import { Second, T } from '../parts/text.tsx'
 import { type ListQuestion, useList } from '../parts/use-list.ts'
 import { useZone } from '../preferences.ts'
 
@@ -146,9 +146,7 @@ export function Objects() {
       width: 'minmax(12rem, 1fr)',
       narrow: { line: 2, grows: true },
       cell: ({ base_object_class, kind }) => (
-        <span className="second">
-          <T text={base_object_class ?? (kind === 'op' ? 'Op' : '–')} max={80} />
-        </span>
+        <Second text={base_object_class ?? (kind === 'op' ? 'Op' : '–')} max={80} />
       ),
     },
     {

@@ -1,5 +1,6 @@
 // The button of bars, dialogs and lists; one that is off says why.
 import type { ComponentProps } from 'react'
+import { Icon, type IconName } from './icon.tsx'
 
 type ButtonProps = ComponentProps<'button'> & {
   /** The reason why it is off. */
@@ -14,4 +15,12 @@ export const Button = ({ whyNot, className = 'line', title, disabled, ...rest }:
     title={whyNot ?? title}
     {...rest}
   />
+)
+
+type IconButtonProps = ButtonProps & { icon: IconName; label: string }
+
+export const IconButton = ({ icon, label, className = 'icon', ...rest }: IconButtonProps) => (
+  <Button className={className} aria-label={label} {...rest}>
+    <Icon name={icon} />
+  </Button>
 )

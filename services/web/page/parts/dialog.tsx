@@ -2,7 +2,7 @@
 // opened it reaches its fields.
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { createPortal } from 'react-dom'
-import { Icon } from './icon.tsx'
+import { IconButton } from './button.tsx'
 
 type DialogProps = {
   title: string
@@ -40,9 +40,7 @@ export function Dialog({ title, onClose, children, className = '', acts, closesO
       <header>
         <h2 id={id}>{title}</h2>
         {acts}
-        <button type="button" className="icon" aria-label="Close" onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        <IconButton icon="close" label="Close" onClick={onClose} />
       </header>
       {/* Keys scroll contents that are longer than the dialog, too. */}
       <div tabIndex={0} role="group" aria-labelledby={id}>

@@ -6,6 +6,7 @@ import { Dialog } from './dialog.tsx'
 import { Icon } from './icon.tsx'
 import { Input, type InputProps } from './input.tsx'
 import { Menu } from './menu.tsx'
+import { Select } from './select.tsx'
 import './forms.css'
 
 export const SectionHead = ({ title, children, acts }: { title: string; children?: ReactNode; acts?: ReactNode }) => (
@@ -47,13 +48,7 @@ type SelectFieldProps<Value extends string> = {
 /** One of some values. */
 export const SelectField = <Value extends string>({ label, hint, value, of, onChange }: SelectFieldProps<Value>) => (
   <Field label={label} hint={hint}>
-    <select value={value} onChange={({ target }) => onChange(target.value as Value)}>
-      {Object.entries<string>(of).map(([one, name]) => (
-        <option key={one} value={one}>
-          {name}
-        </option>
-      ))}
-    </select>
+    <Select value={value} of={of} onValue={(one) => onChange(one as Value)} />
   </Field>
 )
 

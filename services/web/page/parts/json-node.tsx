@@ -5,7 +5,7 @@ import { isContentRef, maybePicture, withPictures } from '../engine/media.ts'
 import { parsedRef } from '../engine/refs.ts'
 import { ask } from '../worker/client.ts'
 import type { NodeRow } from '../worker/documents.ts'
-import { Icon } from './icon.tsx'
+import { IconButton } from './button.tsx'
 import { SmallMedia } from './media.tsx'
 import { RefLink } from './ref-link.tsx'
 import { T } from './text.tsx'
@@ -47,15 +47,13 @@ export function JsonNode({ row, path, isOpen, isAt, isHit, onToggle, onRead, onM
       style={style}
     >
       {opens ? (
-        <button
-          type="button"
+        <IconButton
+          icon="right"
           tabIndex={-1}
           className={`twist${isOpen ? ' open' : ''}`}
-          aria-label={isOpen ? 'Close' : 'Open'}
+          label={isOpen ? 'Close' : 'Open'}
           onClick={onToggle}
-        >
-          <Icon name="right" />
-        </button>
+        />
       ) : (
         <span className="twist" />
       )}

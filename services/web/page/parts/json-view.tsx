@@ -7,7 +7,7 @@ import { useKeys } from '../keys.ts'
 import { scaled } from '../text-scale.ts'
 import { ask } from '../worker/client.ts'
 import type { NodeRef, NodeRow } from '../worker/documents.ts'
-import { Icon } from './icon.tsx'
+import { IconButton } from './button.tsx'
 import { Input } from './input.tsx'
 import { isContainer, JsonNode } from './json-node.tsx'
 import { Rows, type RowsHandle } from './rows.tsx'
@@ -236,12 +236,8 @@ export const JsonView = memo(function JsonView({ root, label, name, at: start = 
                   ? 'none'
                   : `${hits.place + 1} / ${hits.offsets.length}${hits.isCut ? '+' : ''}`}
               </span>
-              <button type="button" className="icon" aria-label="Previous match" onClick={() => step(-1)}>
-                <Icon name="up" />
-              </button>
-              <button type="button" className="icon" aria-label="Next match" onClick={() => step(1)}>
-                <Icon name="down" />
-              </button>
+              <IconButton icon="up" label="Previous match" onClick={() => step(-1)} />
+              <IconButton icon="down" label="Next match" onClick={() => step(1)} />
             </>
           )}
         </form>

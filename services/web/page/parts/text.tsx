@@ -23,3 +23,10 @@ export const T = memo(function T({ text, max = 300 }: { text: string; max?: numb
     </bdi>
   )
 })
+
+/** Recorded text that stands back. */
+export const Second = (props: { text: string; max?: number }) => (
+  <span className="second">
+    <T {...props} />
+  </span>
+)

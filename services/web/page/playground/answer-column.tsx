@@ -7,7 +7,7 @@ import { codeOf, type Language } from '../engine/code-of.ts'
 import { count, duration, money } from '../engine/format.ts'
 import { schemaFaults } from '../engine/json-schema.ts'
 import { AnswerGrounds } from '../parts/answer-grounds.tsx'
-import { Button } from '../parts/button.tsx'
+import { Button, IconButton } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Input } from '../parts/input.tsx'
 import { Menu } from '../parts/menu.tsx'
@@ -86,11 +86,7 @@ export function AnswerColumn(props: ColumnProps) {
             onText={(text) => onChange({ model: text })}
           />
         </label>
-        {canGo && (
-          <button type="button" className="icon" aria-label={`Remove ${name}`} onClick={onRemove}>
-            <Icon name="close" />
-          </button>
-        )}
+        {canGo && <IconButton icon="close" label={`Remove ${name}`} onClick={onRemove} />}
       </div>
       <div className="parameters">
         {parameterNames.map((one) => (

@@ -1,7 +1,7 @@
 // Images and PDFs of a message: from files or pasted, small enough to be part of a request.
 import { useRef } from 'react'
 import { bytes } from '../engine/format.ts'
-import { Button } from '../parts/button.tsx'
+import { Button, IconButton } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 import {
@@ -130,7 +130,5 @@ export function Attach({ label, attached, fault, onFiles, onChange }: Props) {
 }
 
 const Remove = ({ label, onPick }: { label: string; onPick(): void }) => (
-  <button type="button" className="icon" aria-label={`Remove ${label}`} onClick={onPick}>
-    <Icon name="close" />
-  </button>
+  <IconButton icon="close" label={`Remove ${label}`} onClick={onPick} />
 )

@@ -15,6 +15,7 @@ import { FaultBox } from '../parts/fault.tsx'
 import { Field } from '../parts/forms.tsx'
 import { Input } from '../parts/input.tsx'
 import { useProject } from '../parts/project.ts'
+import { Select } from '../parts/select.tsx'
 import { ScrollBox, ShortTable, ShortText } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { ask } from '../worker/client.ts'
@@ -106,13 +107,12 @@ export function DatasetRows({ projectId, draft, whyNot, onUse, onClose }: Props)
         {datasets?.length === 0 && <p className="second">This project has no datasets yet.</p>}
         {datasets !== undefined && datasets.length > 0 && (
           <Field label="Dataset">
-            <select value={name} disabled={isRunning} onChange={({ target }) => setChosen(target.value)}>
-              {datasets.map((one) => (
-                <option key={one} value={one}>
-                  {plainOf(one, 80)}
-                </option>
-              ))}
-            </select>
+            <Select
+              value={name}
+              disabled={isRunning}
+              of={datasets.map((one) => [one, plainOf(one, 80)] as const)}
+              onValue={setChosen}
+            />
           </Field>
         )}
         {rows.length > 0 && !fits && (

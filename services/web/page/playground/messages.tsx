@@ -1,8 +1,8 @@
 // The left side of the playground: messages, variables, tools, and the form of the answer.
 import { type DragEvent, useState } from 'react'
-import { Button } from '../parts/button.tsx'
-import { Icon } from '../parts/icon.tsx'
+import { Button, IconButton } from '../parts/button.tsx'
 import { Input } from '../parts/input.tsx'
+import { Select } from '../parts/select.tsx'
 import { T } from '../parts/text.tsx'
 import { Attach, attachmentsOf, withFiles } from './attach.tsx'
 import {
@@ -39,13 +39,7 @@ export function Messages({ draft, change }: Props) {
       <Variables draft={draft} change={change} />
       <label className="labelled">
         <span>Response format</span>
-        <select value={draft.format} onChange={({ target }) => change({ format: target.value as Format })}>
-          {Object.entries(formats).map(([format, label]) => (
-            <option key={format} value={format}>
-              {label}
-            </option>
-          ))}
-        </select>
+        <Select value={draft.format} of={formats} onValue={(value) => change({ format: value as Format })} />
       </label>
       {draft.format === 'json_schema' && (
         <label className="labelled">
@@ -111,17 +105,12 @@ function MessageForm({ message, place, onChange, onRemove }: MessageProps) {
   return (
     <div className={`message by-${message.role}`} {...drop}>
       <div className="message-head">
-        <select
+        <Select
           aria-label={`Role of message ${place + 1}`}
           value={message.role}
-          onChange={({ target }) => onChange({ role: target.value as DraftMessage['role'] })}
-        >
-          {roleNames.map((role) => (
-            <option key={role} value={role}>
-              {role}
-            </option>
-          ))}
-        </select>
+          of={roleNames.map((role) => [role, role] as const)}
+          onValue={(value) => onChange({ role: value as DraftMessage['role'] })}
+        />
         {message.role === 'tool' && (
           <label className="labelled">
             <span>Tool call ID</span>
@@ -134,9 +123,7 @@ function MessageForm({ message, place, onChange, onRemove }: MessageProps) {
         )}
         {message.toolCalls !== undefined && <span className="dim">with tool calls</span>}
         <span className="grow" />
-        <button type="button" className="icon" aria-label={`Remove message ${place + 1}`} onClick={onRemove}>
-          <Icon name="close" />
-        </button>
+        <IconButton icon="close" label={`Remove message ${place + 1}`} onClick={onRemove} />
       </div>
       <textarea
         aria-label={`Message ${place + 1}`}

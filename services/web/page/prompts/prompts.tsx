@@ -11,7 +11,7 @@ import { Empty } from '../parts/empty.tsx'
 import { type Column, ListGrid } from '../parts/grid.tsx'
 import { Pager, usePage } from '../parts/pager.tsx'
 import { useProject } from '../parts/project.ts'
-import { T } from '../parts/text.tsx'
+import { Second, T } from '../parts/text.tsx'
 import { type ListQuestion, useList } from '../parts/use-list.ts'
 import { emptyDraft, keepDraft } from '../playground/draft.ts'
 import { useZone } from '../preferences.ts'
@@ -116,11 +116,7 @@ export function Prompts() {
       head: 'By',
       width: 'minmax(10rem, 1fr)',
       narrow: { line: 2 },
-      cell: (version) => (
-        <span className="second">
-          <T text={userOf(version) || '–'} max={60} />
-        </span>
-      ),
+      cell: (version) => <Second text={userOf(version) || '–'} max={60} />,
     },
     {
       name: 'created',

@@ -9,7 +9,8 @@ import { Button } from '../parts/button.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Field, SectionHead, TextField } from '../parts/forms.tsx'
 import { Input } from '../parts/input.tsx'
-import { T } from '../parts/text.tsx'
+import { Select } from '../parts/select.tsx'
+import { Second, T } from '../parts/text.tsx'
 import { useList } from '../parts/use-list.ts'
 import { useZone } from '../preferences.ts'
 import './audit.css'
@@ -74,9 +75,7 @@ function Entry({ event, zone }: { event: Event; zone: string }) {
           <span className="event-action">
             <code>{action}</code> <T text={target === '' ? scope : target} max={120} />
           </span>
-          <span className="second">
-            <T text={actor === '' ? actor_kind : actor} max={60} />
-          </span>
+          <Second text={actor === '' ? actor_kind : actor} max={60} />
           <span>
             <span className={`pill ${pillOf[outcome]}`}>{outcome}</span>
           </span>
@@ -127,31 +126,17 @@ function Filters({ asked, scopes, change }: FiltersProps) {
   return (
     <div className="set-fields tight">
       <Field label="What">
-        <select value={asked.action} onChange={({ target }) => change({ action: target.value })}>
-          {Object.entries(kinds).map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
+        <Select value={asked.action} of={kinds} onValue={(value) => change({ action: value })} />
       </Field>
       <Field label="When">
-        <select value={asked.days} onChange={({ target }) => change({ days: target.value })}>
-          {Object.entries(ranges).map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
+        <Select value={asked.days} of={ranges} onValue={(value) => change({ days: value })} />
       </Field>
       <Field label="In">
-        <select value={asked.scope} onChange={({ target }) => change({ scope: target.value })}>
-          {scopes.map((scope) => (
-            <option key={scope} value={scope}>
-              {scope === '*' ? 'everything' : scope}
-            </option>
-          ))}
-        </select>
+        <Select
+          value={asked.scope}
+          of={scopes.map((scope) => [scope, scope === '*' ? 'everything' : scope] as const)}
+          onValue={(value) => change({ scope: value })}
+        />
       </Field>
       <TextField
         label="Who"

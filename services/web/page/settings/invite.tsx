@@ -4,6 +4,7 @@ import { baseUrl, json } from '../api/client.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Copy, Field, FormDialog, SelectField, TextField } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Select } from '../parts/select.tsx'
 import type { User } from './lists.ts'
 import { days, KeyMade, type Made } from './new-key.tsx'
 import { actionsOfRole, type Role, roleHelp, roles } from './rights.ts'
@@ -111,10 +112,12 @@ export function Invite({ projectId, onClose }: { projectId: string; onClose(): v
         />
         <TextField label="Name" value={name} disabled={isMade} onText={setName} />
         <Field label="Kind">
-          <select value={kind} disabled={isMade} onChange={({ target }) => setKind(target.value as User['kind'])}>
-            <option value="person">A person</option>
-            <option value="service">A program</option>
-          </select>
+          <Select
+            value={kind}
+            disabled={isMade}
+            of={{ person: 'A person', service: 'A program' }}
+            onValue={(value) => setKind(value as User['kind'])}
+          />
         </Field>
         <GrantFields role={role} scope={scope} onRole={setRole} onScope={setScope} isFree />
         {hasKey && <SelectField label="Key expires" value={ends} of={days} onChange={setEnds} />}

@@ -1,7 +1,8 @@
 // One rule of masking: what finds a value, where, and what stays of it.
 import type { Shapes } from '../api/routes.gen.ts'
-import { Icon } from '../parts/icon.tsx'
+import { IconButton } from '../parts/button.tsx'
 import { Input } from '../parts/input.tsx'
+import { Select } from '../parts/select.tsx'
 
 export type Rule = Shapes['masking.read']['out']['rules']['rules'][number]
 type Way = 'detect' | 'keys' | 'path' | 'pattern'
@@ -52,28 +53,22 @@ export function MaskRule({ rule, place, onRule, onRemove }: Props) {
   return (
     <div className="mask-rule" role="group" aria-label={`Rule ${place}`}>
       <Input aria-label="Rule ID" className="mono" value={rule.id} onText={(text) => change({ id: text })} />
-      <select
+      <Select
         aria-label="Match type"
         value={rule.way}
-        onChange={({ target }) => {
-          const way = target.value as Way
+        of={(Object.keys(ways) as Way[]).map((way) => [way, ways[way].label] as const)}
+        onValue={(value) => {
+          const way = value as Way
           change({ way, value: way === 'detect' ? 'email' : '' })
         }}
-      >
-        {(Object.keys(ways) as Way[]).map((way) => (
-          <option key={way} value={way}>
-            {ways[way].label}
-          </option>
-        ))}
-      </select>
+      />
       {rule.way === 'detect' ? (
-        <select aria-label="Looks like" value={rule.value} onChange={({ target }) => change({ value: target.value })}>
-          {Object.entries(detectors).map(([name, label]) => (
-            <option key={name} value={name}>
-              {label}
-            </option>
-          ))}
-        </select>
+        <Select
+          aria-label="Looks like"
+          value={rule.value}
+          of={detectors}
+          onValue={(value) => change({ value: value })}
+        />
       ) : (
         <Input
           aria-label={ways[rule.way].label}
@@ -91,20 +86,13 @@ export function MaskRule({ rule, place, onRule, onRemove }: Props) {
         value={rule.where}
         onText={(text) => change({ where: text })}
       />
-      <select
+      <Select
         aria-label="Action"
         value={rule.action}
-        onChange={({ target }) => change({ action: target.value as Rule['action'] })}
-      >
-        {(Object.keys(actions) as Rule['action'][]).map((action) => (
-          <option key={action} value={action}>
-            {actions[action]}
-          </option>
-        ))}
-      </select>
-      <button type="button" className="icon" aria-label={`Remove rule ${place}`} onClick={onRemove}>
-        <Icon name="close" />
-      </button>
+        of={(Object.keys(actions) as Rule['action'][]).map((action) => [action, actions[action]] as const)}
+        onValue={(value) => change({ action: value as Rule['action'] })}
+      />
+      <IconButton icon="close" label={`Remove rule ${place}`} onClick={onRemove} />
     </div>
   )
 }

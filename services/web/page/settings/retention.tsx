@@ -7,6 +7,7 @@ import { moment, plural } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { SaveForm, SectionHead } from '../parts/forms.tsx'
 import { Input } from '../parts/input.tsx'
+import { Select } from '../parts/select.tsx'
 import { useZone } from '../preferences.ts'
 import { Erasures } from './erasures.tsx'
 import { Holds } from './holds.tsx'
@@ -53,15 +54,12 @@ function Days({ typed, onTyped }: { typed: Typed; onTyped(typed: Typed): void })
         <fieldset key={name} className="set-group">
           <legend>{names[name].label}</legend>
           <div className="pair">
-            <select
+            <Select
               aria-label={`${names[name].label} retention`}
               value={typed[name].kind}
-              onChange={({ target }) => change(name, { kind: target.value as 'default' })}
-            >
-              <option value="default">Server default</option>
-              <option value="ever">Forever</option>
-              <option value="days">Days:</option>
-            </select>
+              of={{ default: 'Server default', ever: 'Forever', days: 'Days:' }}
+              onValue={(value) => change(name, { kind: value as 'default' })}
+            />
             {typed[name].kind === 'days' && (
               <Input
                 type="number"
@@ -129,14 +127,12 @@ function Form({ projectId, set, now }: { projectId: string; set: Asked; now: Now
       <Days typed={typed} onTyped={setTyped} />
       <fieldset className="set-group">
         <legend>Feedback</legend>
-        <select
+        <Select
           aria-label="Feedback on hidden calls"
           value={feedback}
-          onChange={({ target }) => setFeedback(target.value as Now['feedback'])}
-        >
-          <option value="with_calls">Hidden with its calls</option>
-          <option value="keep">Kept</option>
-        </select>
+          of={{ with_calls: 'Hidden with its calls', keep: 'Kept' }}
+          onValue={(value) => setFeedback(value as Now['feedback'])}
+        />
       </fieldset>
     </SaveForm>
   )

@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
+import { IconButton } from '../parts/button.tsx'
 import { Confirm, FormDialog, RowMenu, SectionHead } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Input } from '../parts/input.tsx'
@@ -30,16 +31,13 @@ function Roles({ user, isSelf, ask }: { user: User; isSelf: boolean; ask(asked: 
               by group
             </span>
           ) : (
-            <button
-              type="button"
-              className="icon"
+            <IconButton
+              icon="close"
               disabled={isSelf}
               title={isSelf ? 'You cannot change your own roles' : undefined}
-              aria-label={`Remove ${grant.role} on ${grant.scope} from ${user.id}`}
+              label={`Remove ${grant.role} on ${grant.scope} from ${user.id}`}
               onClick={() => ask({ what: 'ungrant', user, grant })}
-            >
-              <Icon name="close" />
-            </button>
+            />
           )}
         </span>
       ))}

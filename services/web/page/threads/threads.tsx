@@ -12,7 +12,7 @@ import type { NarrowPlace } from '../parts/narrow-lines.tsx'
 import { Pager, usePage } from '../parts/pager.tsx'
 import { useProject } from '../parts/project.ts'
 import { RangeMenu } from '../parts/range-menu.tsx'
-import { T } from '../parts/text.tsx'
+import { Second, T } from '../parts/text.tsx'
 import { useList } from '../parts/use-list.ts'
 import { useZone } from '../preferences.ts'
 import { Views } from '../views/views.tsx'
@@ -82,11 +82,7 @@ export function Threads() {
       head: 'First input',
       width: 'minmax(20rem, 2fr)',
       narrow: { line: 2, grows: true },
-      cell: ({ first_turn_id }) => (
-        <span className="second">
-          <T text={began?.get(first_turn_id) ?? ''} />
-        </span>
-      ),
+      cell: ({ first_turn_id }) => <Second text={began?.get(first_turn_id) ?? ''} />,
     },
     sorted('turn_count', '7.2rem', ({ turn_count }) => count(turn_count), { line: 2, label: sorts.turn_count }),
     sorted('start_time', '12rem', ({ start_time }) => when(start_time)),

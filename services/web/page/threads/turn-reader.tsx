@@ -3,7 +3,7 @@ import { useRef } from 'react'
 import { idAt } from '../engine/span-columns.ts'
 import type { ThreadSearch } from '../engine/threads-search.ts'
 import { lineOf } from '../engine/tree.ts'
-import { Icon } from '../parts/icon.tsx'
+import { IconButton } from '../parts/button.tsx'
 import { scaled } from '../text-scale.ts'
 import { Reader } from '../traces/reader.tsx'
 import { type TreeHandle, TreeView } from '../traces/tree-view.tsx'
@@ -52,15 +52,12 @@ export function TurnReader({ projectId, turn, traceId, search, zone, onChange }:
         tab={search.tab}
         onTab={(tab) => onChange({ tab })}
         acts={
-          <button
-            type="button"
-            className="icon"
-            aria-label="Close the turn"
+          <IconButton
+            icon="close"
+            label="Close the turn"
             title="Close"
             onClick={() => onChange({ turn: undefined, call: undefined, tab: undefined })}
-          >
-            <Icon name="close" />
-          </button>
+          />
         }
       />
     </>

@@ -5,7 +5,7 @@ import type { Shapes } from '../api/routes.gen.ts'
 import { count, money, plural } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
-import { T } from '../parts/text.tsx'
+import { Second, T } from '../parts/text.tsx'
 import './cost.css'
 
 type Model = Shapes['costs.explain']['out']['models'][number]
@@ -20,9 +20,7 @@ const columns: ShortColumn<Bucket>[] = [
       <>
         {bucket}
         <br />
-        <span className="second">
-          <T text={counted_as} max={120} />
-        </span>
+        <Second text={counted_as} max={120} />
       </>
     ),
   },

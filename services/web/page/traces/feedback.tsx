@@ -2,8 +2,8 @@
 import { type FormEvent, useState } from 'react'
 import { saidBy } from '../engine/feedback.ts'
 import { moment } from '../engine/format.ts'
+import { IconButton } from '../parts/button.tsx'
 import { ErrorLine, FaultBox } from '../parts/fault.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { Input } from '../parts/input.tsx'
 import { Reactions } from '../parts/reactions.tsx'
 import { T } from '../parts/text.tsx'
@@ -53,14 +53,7 @@ export function Feedback({ projectId, id, zone }: { projectId: string; id: strin
                   <T text={typeof by === 'string' ? by : ''} max={80} /> {moment(item.created_at, zone)}
                 </span>
                 {isOwn(item) && !isReadOnly && (
-                  <button
-                    type="button"
-                    className="icon"
-                    aria-label={`Remove ${title}`}
-                    onClick={() => remove.mutate(item.id)}
-                  >
-                    <Icon name="close" />
-                  </button>
+                  <IconButton icon="close" label={`Remove ${title}`} onClick={() => remove.mutate(item.id)} />
                 )}
               </h3>
               <div className="said" dir="auto">

@@ -8,6 +8,7 @@ import { statuses, type Tree } from '../engine/tree.ts'
 import { Bar } from '../parts/bar.tsx'
 import { Button } from '../parts/button.tsx'
 import { Input } from '../parts/input.tsx'
+import { Select } from '../parts/select.tsx'
 import type { PayloadSearch } from './use-payload-search.ts'
 
 type FindBarProps = {
@@ -29,31 +30,24 @@ function Choices({ tree, search, onChange }: { tree: Tree | undefined; search: T
   const models = tree?.spans.models.texts.slice(0, maxModels) ?? []
   return (
     <>
-      <select
+      <Select
         aria-label="Status of span"
         value={search.status ?? ''}
-        onChange={({ target }) => onChange({ status: target.value as TraceSearch['status'] })}
-      >
-        <option value="">any status</option>
-        {statuses.map((status) => (
-          <option key={status} value={status}>
-            {statusNames[status]}
-          </option>
-        ))}
-      </select>
+        of={[['', 'any status'], ...statuses.map((status) => [status, statusNames[status]] as const)]}
+        onValue={(value) => onChange({ status: value as TraceSearch['status'] })}
+      />
       {(models.length > 0 || search.model !== undefined) && (
-        <select
+        <Select
           aria-label="Model of span"
           value={search.model ?? ''}
-          onChange={({ target }) => onChange({ model: target.value })}
-        >
-          <option value="">all models</option>
-          {[...new Set([...models, ...(search.model ? [search.model] : [])])].map((model) => (
-            <option key={model} value={model}>
-              {plainOf(model, 60)}
-            </option>
-          ))}
-        </select>
+          of={[
+            ['', 'all models'],
+            ...[...new Set([...models, ...(search.model ? [search.model] : [])])].map(
+              (model) => [model, plainOf(model, 60)] as const,
+            ),
+          ]}
+          onValue={(value) => onChange({ model: value })}
+        />
       )}
       <Button
         title="View: tree, timeline order, LLM calls, grouped by path, flame graph (v)"
@@ -98,16 +92,12 @@ export function FindBar({ finder, tree, search, onChange, onEnter, payloads }: F
         Search inputs and outputs
       </Button>
       <span role="status">{search.in === 'payloads' && <PayloadsState {...payloads} />}</span>
-      <select
+      <Select
         aria-label="Kind of span"
         value={search.kind ?? ''}
-        onChange={(event) => onChange({ kind: event.target.value as TraceSearch['kind'] })}
-      >
-        <option value="">all kinds</option>
-        {spanKinds.map((kind) => (
-          <option key={kind}>{kind}</option>
-        ))}
-      </select>
+        of={[['', 'all kinds'], ...spanKinds.map((kind) => [kind, kind] as const)]}
+        onValue={(value) => onChange({ kind: value as TraceSearch['kind'] })}
+      />
       <Button
         aria-pressed={search.min === '2'}
         title="Hide spans shorter than 2 % of the trace"

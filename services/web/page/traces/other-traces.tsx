@@ -1,6 +1,6 @@
 // Steps to the traces before and after this one in the list that it was opened from.
 
-import { Icon } from '../parts/icon.tsx'
+import { IconButton } from '../parts/button.tsx'
 import type { neighbours } from '../parts/remembered.ts'
 
 type Neighbours = ReturnType<typeof neighbours>
@@ -10,29 +10,23 @@ export function OtherTraces({ of, onTrace }: { of: Neighbours; onTrace: (id: str
   if (of.of === 0) return null
   return (
     <span style={{ display: 'inline-flex', alignItems: 'center' }}>
-      <button
-        type="button"
-        className="icon"
-        aria-label="Previous trace"
+      <IconButton
+        icon="left"
+        label="Previous trace"
         title="Previous trace ( [ )"
         disabled={!of.previous}
         onClick={() => onTrace(of.previous)}
-      >
-        <Icon name="left" />
-      </button>
+      />
       <span className="dim num">
         {of.place} / {of.of}
       </span>
-      <button
-        type="button"
-        className="icon"
-        aria-label="Next trace"
+      <IconButton
+        icon="right"
+        label="Next trace"
         title="Next trace ( ] )"
         disabled={!of.next}
         onClick={() => onTrace(of.next)}
-      >
-        <Icon name="right" />
-      </button>
+      />
     </span>
   )
 }

@@ -2,6 +2,7 @@
 import { columnMoney, count, duration, money, tokens } from '../engine/format.ts'
 import { textOf } from '../engine/span-columns.ts'
 import { kindOfSpan, statusOfSpan, type Tree } from '../engine/tree.ts'
+import { IconButton } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 
@@ -41,15 +42,13 @@ export function SpanRow({ tree, line, index, isAt, isOpen, isMatch, isFlat, onTo
         <span role="gridcell" className="name">
           <span className="guides" style={{ width: Math.min(level, maxGuides) * 14 }} />
           {hasChildren ? (
-            <button
-              type="button"
+            <IconButton
+              icon="right"
               tabIndex={-1}
               className={`twist${isOpen ? ' open' : ''}`}
-              aria-label={isOpen ? 'Close' : 'Open'}
+              label={isOpen ? 'Close' : 'Open'}
               onClick={onToggle}
-            >
-              <Icon name="right" />
-            </button>
+            />
           ) : (
             <span className="twist" />
           )}

@@ -17,9 +17,8 @@ import { lastChange, lineOf, matchesOf, type Tree, type View } from '../engine/t
 import { tokensOfSpan } from '../engine/tree-totals.ts'
 import { Frame, ProjectCrumbs } from '../frame/frame.tsx'
 import { isTyping, useKeys } from '../keys.ts'
-import { Button } from '../parts/button.tsx'
+import { Button, IconButton } from '../parts/button.tsx'
 import { FaultBox, Stale } from '../parts/fault.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { NotHere } from '../parts/not-here.tsx'
 import { listHref, neighbours } from '../parts/remembered.ts'
 import { Split } from '../parts/split.tsx'
@@ -156,14 +155,12 @@ export function Trace() {
                   void refetch()
                 }}
                 acts={
-                  <button
-                    type="button"
+                  <IconButton
+                    icon="close"
                     className="icon narrow-only"
-                    aria-label="Back to the tree"
+                    label="Back to the tree"
                     onClick={() => change({ call: undefined })}
-                  >
-                    <Icon name="close" />
-                  </button>
+                  />
                 }
               />
             )
