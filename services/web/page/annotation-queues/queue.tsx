@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { AddToDataset } from '../datasets/add-to-dataset.tsx'
 import { type Agreement, agreementOf } from '../engine/agreement.ts'
-import { count, moment, plural } from '../engine/format.ts'
+import { count, plural } from '../engine/format.ts'
 import { withKept } from '../engine/kept-answers.ts'
 import { type Annotation, labelsOf, ratingsOf, type Spec, scaleOf } from '../engine/question-specs.ts'
 import { opNameOf } from '../engine/rows.ts'
@@ -17,7 +17,7 @@ import { type Column, ListGrid } from '../parts/grid.tsx'
 import { useProject } from '../parts/project.ts'
 import { saveFile } from '../parts/save-file.ts'
 import { ShortTable } from '../parts/short-table.tsx'
-import { Second, T } from '../parts/text.tsx'
+import { Moment, Second, T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
 import { EditQueue } from './edit-queue.tsx'
 import { useOutbox } from './outbox.ts'
@@ -70,7 +70,6 @@ export function QueueOverview() {
   )
   const columns: Column<Item>[] = [
     {
-      name: 'position',
       head: '#',
       width: '4.8rem',
       isNumber: true,
@@ -78,14 +77,12 @@ export function QueueOverview() {
       cell: ({ position_in_queue: place }) => <span className="dim">{place}</span>,
     },
     {
-      name: 'state',
       head: 'State',
       width: '7.6rem',
       narrow: { line: 2 },
       cell: ({ annotation_state: state }) => <span className={`state-${state}`}>{stateNames[state]}</span>,
     },
     {
-      name: 'call',
       head: 'Call',
       width: 'minmax(16rem, 1fr)',
       isName: true,
@@ -93,21 +90,18 @@ export function QueueOverview() {
       cell: ({ call_op_name }) => <T text={opNameOf(call_op_name)} />,
     },
     {
-      name: 'started',
       head: 'Started',
       width: '12rem',
       narrow: { line: 1 },
-      cell: ({ call_started_at: iso }) => <span className="second">{moment(iso, zone)}</span>,
+      cell: ({ call_started_at: iso }) => <Moment at={iso} zone={zone} />,
     },
     {
-      name: 'by',
       head: 'Annotators',
       width: 'minmax(12rem, 0.8fr)',
       narrow: { line: 2, grows: true },
       cell: ({ call_id }) => <Second text={[...(byCall.get(call_id) ?? [])].join(', ')} />,
     },
     {
-      name: 'disagreed',
       head: 'Disagreed on',
       width: 'minmax(12rem, 0.8fr)',
       narrow: { line: 2, grows: true },
@@ -284,6 +278,7 @@ function People({ of }: { of: readonly Annotation[] }) {
         columns={[
           { head: 'Day', isRowHead: true, cell: ([day]) => day },
           ...people.map((person) => ({
+            key: `by ${person}`,
             head: person,
             shownHead: <T text={person} max={20} />,
             isNumber: true,

@@ -29,7 +29,6 @@ export function Queues() {
   })
   const columns: Column<ListedQueue>[] = [
     {
-      name: 'name',
       head: 'Queue',
       width: 'minmax(16rem, 1fr)',
       isName: true,
@@ -37,14 +36,12 @@ export function Queues() {
       cell: ({ name }) => <T text={name} />,
     },
     {
-      name: 'done',
       head: 'Done',
       width: '22rem',
       narrow: { line: 2 },
       cell: ({ total_items: total = 0, completed_items: done = 0 }) => <Progress done={done} total={total} />,
     },
     {
-      name: 'questions',
       head: 'Questions',
       width: '8rem',
       isNumber: true,
@@ -52,14 +49,12 @@ export function Queues() {
       cell: ({ scorer_refs }) => count(scorer_refs.length),
     },
     {
-      name: 'description',
       head: 'Description',
       width: 'minmax(16rem, 1.5fr)',
       narrow: { line: 2, grows: true },
       cell: ({ description }) => <Second text={description} />,
     },
     {
-      name: 'made',
       head: 'Created',
       width: '16rem',
       narrow: { line: 1 },

@@ -239,6 +239,7 @@ const ChartTable = ({ title, head, series, buckets, shownAs, when }: TableProps)
       columns={[
         { head, isRowHead: true, cell: when },
         ...series.map(({ name, values }) => ({
+          key: `series ${name}`,
           head: name,
           shownHead: <bdi>{name}</bdi>,
           isNumber: true,

@@ -126,7 +126,7 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, refsOf,
   usePaste(isFree && seen.length > 0, (pasted) => setDialog({ pasted }))
   const columns: Column<number>[] = [
     {
-      name: '\u0000place',
+      key: '\u0000place',
       head: '#',
       width: '6.4rem',
       isNumber: true,
@@ -138,8 +138,8 @@ export function TableGrid({ projectId, digest, stored, name, row, onRow, refsOf,
     },
     ...seen.slice(0, maxColumns).map(
       (column): Column<number> => ({
-        name: column,
-        head: <T text={column} max={60} />,
+        head: column,
+        shownHead: <T text={column} max={60} />,
         width: 'minmax(14rem, 1fr)',
         cell: (index) => <CellView cell={rowAt(index)?.cells.find((cell) => cell.name === column)} />,
       }),

@@ -195,7 +195,6 @@ function Compared({ data, ids, runs, lower, chosen, filter, isPale, onChange }: 
   useKeys({ next: () => step(1), previous: () => step(-1) })
   const columns: Column<ComparedRow>[] = [
     {
-      name: 'number',
       head: '#',
       width: '4.8rem',
       isNumber: true,
@@ -203,14 +202,12 @@ function Compared({ data, ids, runs, lower, chosen, filter, isPale, onChange }: 
       cell: ({ number }) => <span className="dim">{number}</span>,
     },
     {
-      name: 'verdict',
       head: 'Change',
       width: '7.6rem',
       narrow: { line: 1 },
       cell: ({ verdict }) => <span className={`verdict v-${verdict}`}>{verdictNames[verdict]}</span>,
     },
     {
-      name: 'input',
       head: 'Input',
       width: 'minmax(16rem, 1.2fr)',
       narrow: { line: 1, grows: true },
@@ -221,7 +218,6 @@ function Compared({ data, ids, runs, lower, chosen, filter, isPale, onChange }: 
       ),
     },
     {
-      name: 'expected',
       head: 'Expected',
       width: 'minmax(10rem, 0.8fr)',
       cell: (row) => (
@@ -231,9 +227,9 @@ function Compared({ data, ids, runs, lower, chosen, filter, isPale, onChange }: 
       ),
     },
     ...ids.map(
-      (id, run): Column<ComparedRow> => ({
-        name: id,
-        head: <b>{runLetter(run)}</b>,
+      (_, run): Column<ComparedRow> => ({
+        head: runLetter(run),
+        shownHead: <b>{runLetter(run)}</b>,
         width: 'minmax(20rem, 1.4fr)',
         narrow: { line: 2 + run, grows: true, label: runLetter(run) },
         cell: ({ cells }) => (

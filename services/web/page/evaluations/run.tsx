@@ -52,7 +52,6 @@ function Score({ value }: { value: number | boolean | undefined }) {
 
 const columnsOf = (names: readonly string[], exampleOf: ReturnType<typeof useExamples>): Column<RunRow>[] => [
   {
-    name: 'number',
     head: '#',
     width: '5.2rem',
     isNumber: true,
@@ -60,7 +59,6 @@ const columnsOf = (names: readonly string[], exampleOf: ReturnType<typeof useExa
     cell: (_, index) => <span className="dim">{index + 1}</span>,
   },
   {
-    name: 'input',
     head: 'Input',
     width: 'minmax(18rem, 2fr)',
     isName: true,
@@ -68,13 +66,11 @@ const columnsOf = (names: readonly string[], exampleOf: ReturnType<typeof useExa
     cell: (row) => <T text={exampleOf(row).input || row.id} />,
   },
   {
-    name: 'expected',
     head: 'Expected',
     width: 'minmax(12rem, 1fr)',
     cell: (row) => <Second text={exampleOf(row).expected} />,
   },
   {
-    name: 'output',
     head: 'Output',
     width: 'minmax(18rem, 2fr)',
     narrow: { line: 2, grows: true },
@@ -91,8 +87,9 @@ const columnsOf = (names: readonly string[], exampleOf: ReturnType<typeof useExa
   },
   ...names.map(
     (name, place): Column<RunRow> => ({
-      name: `score ${name}`,
-      head: <T text={name} max={40} />,
+      key: `score ${name}`,
+      head: name,
+      shownHead: <T text={name} max={40} />,
       width: '9.6rem',
       isNumber: true,
       narrow: placeOfScore(name, place),
@@ -100,7 +97,6 @@ const columnsOf = (names: readonly string[], exampleOf: ReturnType<typeof useExa
     }),
   ),
   {
-    name: 'latency',
     head: 'Latency',
     width: '8rem',
     isNumber: true,

@@ -72,8 +72,8 @@ type Shown = {
 
 const columnsOf = ({ zone, all, names, marked, progress, counts }: Shown): Column<RunHead>[] => [
   {
-    name: 'mark',
-    head: <span className="hidden">Mark</span>,
+    head: 'Mark',
+    shownHead: <span className="hidden">Mark</span>,
     width: '2.4rem',
     isOwn: true,
     narrow: { line: 1 },
@@ -92,8 +92,8 @@ const columnsOf = ({ zone, all, names, marked, progress, counts }: Shown): Colum
     ),
   },
   {
-    name: 'status',
-    head: <span className="hidden">Status</span>,
+    head: 'Status',
+    shownHead: <span className="hidden">Status</span>,
     width: '1.8rem',
     narrow: { line: 1 },
     cell: ({ status }) => (
@@ -103,7 +103,6 @@ const columnsOf = ({ zone, all, names, marked, progress, counts }: Shown): Colum
     ),
   },
   {
-    name: 'run',
     head: 'Run',
     width: 'minmax(17rem, 1.2fr)',
     isName: true,
@@ -111,21 +110,18 @@ const columnsOf = ({ zone, all, names, marked, progress, counts }: Shown): Colum
     cell: ({ id, name }) => <T text={name === 'Evaluation.evaluate' ? `Run ${id.slice(-6)}` : name} />,
   },
   {
-    name: 'evaluation',
     head: 'Evaluation',
     width: 'minmax(12rem, 1fr)',
     narrow: { line: 2, grows: true },
     cell: (head) => <Ref text={head.evaluation} />,
   },
   {
-    name: 'model',
     head: 'Model',
     width: 'minmax(12rem, 1fr)',
     narrow: { line: 2, grows: true },
     cell: (head) => <Ref text={head.model} />,
   },
   {
-    name: 'when',
     head: 'Started',
     width: '11.2rem',
     narrow: { line: 1 },
@@ -136,7 +132,6 @@ const columnsOf = ({ zone, all, names, marked, progress, counts }: Shown): Colum
     ),
   },
   {
-    name: 'rows',
     head: 'Rows',
     width: '6.4rem',
     isNumber: true,
@@ -150,8 +145,9 @@ const columnsOf = ({ zone, all, names, marked, progress, counts }: Shown): Colum
   },
   ...names.map(
     (name, place): Column<RunHead> => ({
-      name: `score ${name}`,
-      head: <T text={name} max={40} />,
+      key: `score ${name}`,
+      head: name,
+      shownHead: <T text={name} max={40} />,
       width: '11.2rem',
       isNumber: true,
       narrow: placeOfScore(name, place),
@@ -168,14 +164,12 @@ const columnsOf = ({ zone, all, names, marked, progress, counts }: Shown): Colum
     }),
   ),
   {
-    name: 'latency',
     head: 'Prediction',
     width: '8.8rem',
     isNumber: true,
     cell: ({ predictionMs }) => (predictionMs === null ? <span className="dim">–</span> : duration(predictionMs)),
   },
   {
-    name: 'took',
     head: 'Duration',
     width: '8rem',
     isNumber: true,

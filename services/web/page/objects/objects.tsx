@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { NewDataset } from '../datasets/new-dataset.tsx'
-import { bytes, moment } from '../engine/format.ts'
+import { bytes } from '../engine/format.ts'
 import { classFilter, isOfKind, kindLabel, type ObjectKind, objectKinds } from '../engine/object-classes.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
 import { Button } from '../parts/button.tsx'
@@ -13,7 +13,7 @@ import { type Column, ListGrid } from '../parts/grid.tsx'
 import { intoView } from '../parts/into-view.ts'
 import { Pager, usePage } from '../parts/pager.tsx'
 import { useProject } from '../parts/project.ts'
-import { Second, T } from '../parts/text.tsx'
+import { Moment, Second, T } from '../parts/text.tsx'
 import { type ListQuestion, useList } from '../parts/use-list.ts'
 import { useZone } from '../preferences.ts'
 
@@ -110,7 +110,6 @@ export function Objects() {
     return { to: '/p/$entity/$project/objects/$objectId/$version' as const, params, search: kept }
   }
   const numbers: Column<Version> = {
-    name: 'version',
     head: objectId === undefined ? 'Versions' : 'Version',
     width: '8.8rem',
     isNumber: true,
@@ -132,7 +131,6 @@ export function Objects() {
   }
   const columns: Column<Version>[] = [
     {
-      name: 'name',
       head: objectId === undefined ? 'Name' : 'Digest',
       width: 'minmax(18rem, 2fr)',
       isName: true,
@@ -141,7 +139,6 @@ export function Objects() {
     },
     numbers,
     {
-      name: 'class',
       head: 'Class',
       width: 'minmax(12rem, 1fr)',
       narrow: { line: 2, grows: true },
@@ -150,14 +147,12 @@ export function Objects() {
       ),
     },
     {
-      name: 'tags',
       head: 'Tags and aliases',
       width: 'minmax(14rem, 1fr)',
       narrow: { line: 2, grows: true },
       cell: ({ tags, aliases }) => <T text={[...(tags ?? []), ...(aliases ?? [])].join(', ')} max={120} />,
     },
     {
-      name: 'size',
       head: 'Size',
       width: '8.8rem',
       isNumber: true,
@@ -165,16 +160,11 @@ export function Objects() {
       cell: ({ size_bytes }) => (size_bytes === null ? <span className="dim">–</span> : bytes(size_bytes)),
     },
     {
-      name: 'made',
       head: 'Created',
       width: '13.6rem',
       isNumber: true,
       narrow: { line: 1 },
-      cell: ({ created_at }) => (
-        <span className="second" title={created_at}>
-          {moment(created_at, zone)}
-        </span>
-      ),
+      cell: ({ created_at }) => <Moment at={created_at} zone={zone} />,
     },
   ]
   const none = (

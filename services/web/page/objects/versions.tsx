@@ -2,9 +2,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { json } from '../api/client.ts'
-import { moment } from '../engine/format.ts'
 import { sideText } from '../parts/sides.ts'
-import { T } from '../parts/text.tsx'
+import { Moment, T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
 
 const shownVersions = 100
@@ -55,10 +54,7 @@ export function Versions({ to = objectPath, compareWith, projectId, objectId, ve
         {versions.map((one) => (
           <li key={one.digest} aria-current={isShown(one) ? 'page' : undefined}>
             <Link to={to} params={{ entity, project, objectId, version: one.digest }} search={search}>
-              <b className="num">v{one.version_index}</b>{' '}
-              <span className="second" title={one.created_at}>
-                {moment(one.created_at, zone)}
-              </span>
+              <b className="num">v{one.version_index}</b> <Moment at={one.created_at} zone={zone} />
               <span className="second labels-of">
                 <T text={[...(one.tags ?? []), ...(one.aliases ?? [])].join(', ')} max={60} />
               </span>

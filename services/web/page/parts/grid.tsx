@@ -11,12 +11,20 @@ import { isOfRowLink, LinkedCell } from './row-link.tsx'
 import { Rows, type RowsHandle } from './rows.tsx'
 import type { List, ListPlace } from './use-list.ts'
 
-export type Column<Item> = {
-  name: string
-  head: ReactNode
+/** A column of both tables. */
+export type BasicColumn<Item> = {
+  head: string
+  /** Tells it from others with the same head. */
+  key?: string
+  /** Shows instead of the head. */
+  shownHead?: ReactNode
+  isNumber?: boolean
+  cell(item: Item, index: number): ReactNode
+}
+
+export type Column<Item> = BasicColumn<Item> & {
   /** A track of a grid: `8rem`, `minmax(12rem, 1fr)`. */
   width: string
-  isNumber?: boolean
   /** Sort direction of columns that can be sorted by. */
   sorted?: 'descending' | 'none'
   /** Its cells have links or controls of their own. */
@@ -25,7 +33,6 @@ export type Column<Item> = {
   isName?: boolean
   /** Where it stands in narrow windows; without it, it is left out there. Where no column has one, the table is scrolled. */
   narrow?: NarrowPlace
-  cell(item: Item, index: number): ReactNode
 }
 
 /** The page that a row opens. */
@@ -68,7 +75,7 @@ type CellsProps<Item> = {
 }
 
 function Cells<Item>({ columns, item, index, to, href, isNarrow }: CellsProps<Item> & { isNarrow: boolean }) {
-  return columns.map(({ name, cell, isNumber, isName, isOwn = isName, narrow }) => {
+  return columns.map(({ head, key = head, cell, isNumber, isName, isOwn = isName, narrow }) => {
     const className = `${isNumber ? 'num' : ''}${isNarrow && narrow?.grows ? ' grows' : ''}`
     const shown = (
       <>
@@ -84,12 +91,12 @@ function Cells<Item>({ columns, item, index, to, href, isNarrow }: CellsProps<It
     )
     if (href !== undefined && !isOwn)
       return (
-        <LinkedCell key={name} href={href} className={className}>
+        <LinkedCell key={key} href={href} className={className}>
           {shown}
         </LinkedCell>
       )
     return (
-      <span key={name} role="cell" className={isOwn ? `own ${className}` : className}>
+      <span key={key} role="cell" className={isOwn ? `own ${className}` : className}>
         {shown}
       </span>
     )
@@ -98,7 +105,7 @@ function Cells<Item>({ columns, item, index, to, href, isNarrow }: CellsProps<It
 
 const NarrowCells = <Item,>({ lines, ...rest }: Omit<CellsProps<Item>, 'columns'> & { lines: Column<Item>[][] }) =>
   lines.map((columns) => (
-    <NarrowLine key={columns[0]?.name}>
+    <NarrowLine key={columns[0]?.head}>
       <Cells columns={columns} {...rest} isNarrow />
     </NarrowLine>
   ))
@@ -149,9 +156,9 @@ export function Grid<Item>(props: GridProps<Item>) {
       head={
         <div role="rowgroup" className={hasHead ? 'head' : 'head hidden'}>
           <div role="row" aria-rowindex={1} className="line-of-cells" style={{ ...tracks, height: headHeight }}>
-            {columns.map(({ name, head, isNumber, sorted }) => (
-              <span key={name} role="columnheader" className={isNumber ? 'num' : ''} aria-sort={sorted}>
-                {head}
+            {columns.map(({ head, key = head, shownHead = head, isNumber, sorted }) => (
+              <span key={key} role="columnheader" className={isNumber ? 'num' : ''} aria-sort={sorted}>
+                {shownHead}
               </span>
             ))}
           </div>

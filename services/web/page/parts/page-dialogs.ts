@@ -1,4 +1,4 @@
-// Which dialog of every page is open: the palette or the sheet of keys.
+// The dialogs of every page, the palette and the sheet of keys: one of them is open, or none.
 
 /** `here` is the project that is open. */
 type Opened = { name: 'palette'; here: { entity: string; project: string } | undefined } | { name: 'keys' }

@@ -3,6 +3,7 @@
 import type { CSSProperties, ReactNode } from 'react'
 import { plainText } from '../engine/json-texts.ts'
 import { FaultBox } from './fault.tsx'
+import type { BasicColumn } from './grid.tsx'
 import { T } from './text.tsx'
 import type { List } from './use-list.ts'
 import './short-table.css'
@@ -12,20 +13,13 @@ export const ShortText = ({ json = '""', max = 60 }: { json?: string | undefined
   <T text={plainText(json.slice(0, 6 * max + 40)).replaceAll('\n', ' ')} max={max} />
 )
 
-export type ShortColumn<Item> = {
-  head: string
-  /** Tells it from others with the same head. */
-  key?: string
-  /** Shows instead of the head. */
-  shownHead?: ReactNode
+export type ShortColumn<Item> = BasicColumn<Item> & {
   /** A track of a grid. */
   width?: string
-  isNumber?: boolean
   /** Its cells are the heads of their rows. */
   isRowHead?: boolean
   className?(item: Item): string
   title?(item: Item): string | undefined
-  cell(item: Item, index: number): ReactNode
 }
 
 type ShortTableProps<Item> = {

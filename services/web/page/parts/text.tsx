@@ -1,5 +1,6 @@
 // Recorded text in a row or a heading: isolated, cut, and with marks where a character deceives.
 import { memo } from 'react'
+import { age, moment } from '../engine/format.ts'
 import { piecesOf, plainOf } from '../engine/safe-text.ts'
 
 export const T = memo(function T({ text, max = 300 }: { text: string; max?: number }) {
@@ -28,5 +29,18 @@ export const T = memo(function T({ text, max = 300 }: { text: string; max?: numb
 export const Second = (props: { text: string; max?: number }) => (
   <span className="second">
     <T {...props} />
+  </span>
+)
+
+export const Moment = ({ at, zone }: { at: string; zone: string }) => (
+  <span className="second" title={at}>
+    {moment(at, zone)}
+  </span>
+)
+
+/** The age of something, and who made it. */
+export const AgeBy = ({ at, by }: { at: string; by: string }) => (
+  <span className="second" title={at}>
+    {age(at)} by <T text={by} max={60} />
   </span>
 )

@@ -3,7 +3,6 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { json } from '../api/client.ts'
 import { mayWrite, useSession } from '../api/session.ts'
-import { moment } from '../engine/format.ts'
 import { classFilter } from '../engine/object-classes.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
 import { Button } from '../parts/button.tsx'
@@ -11,7 +10,7 @@ import { Empty } from '../parts/empty.tsx'
 import { type Column, ListGrid } from '../parts/grid.tsx'
 import { Pager, usePage } from '../parts/pager.tsx'
 import { useProject } from '../parts/project.ts'
-import { Second, T } from '../parts/text.tsx'
+import { Moment, Second, T } from '../parts/text.tsx'
 import { type ListQuestion, useList } from '../parts/use-list.ts'
 import { emptyDraft, keepDraft } from '../playground/draft.ts'
 import { useZone } from '../preferences.ts'
@@ -89,7 +88,6 @@ export function Prompts() {
   })
   const columns: Column<Version>[] = [
     {
-      name: 'name',
       head: 'Name',
       width: 'minmax(18rem, 2fr)',
       isName: true,
@@ -97,7 +95,6 @@ export function Prompts() {
       cell: ({ object_id }) => <T text={object_id} max={120} />,
     },
     {
-      name: 'version',
       head: 'Latest version',
       width: '11rem',
       isNumber: true,
@@ -105,30 +102,23 @@ export function Prompts() {
       cell: ({ version_index }) => `v${version_index}`,
     },
     {
-      name: 'labels',
       head: 'Tags and aliases',
       width: 'minmax(14rem, 1fr)',
       narrow: { line: 2, grows: true },
       cell: ({ object_id }) => <T text={labels?.get(object_id)?.join(', ') ?? ''} max={120} />,
     },
     {
-      name: 'user',
       head: 'By',
       width: 'minmax(10rem, 1fr)',
       narrow: { line: 2 },
       cell: (version) => <Second text={userOf(version) || '–'} max={60} />,
     },
     {
-      name: 'created',
       head: 'Updated',
       width: '13.6rem',
       isNumber: true,
       narrow: { line: 1 },
-      cell: ({ created_at }) => (
-        <span className="second" title={created_at}>
-          {moment(created_at, zone)}
-        </span>
-      ),
+      cell: ({ created_at }) => <Moment at={created_at} zone={zone} />,
     },
   ]
   const none =

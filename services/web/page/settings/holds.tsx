@@ -3,11 +3,11 @@ import { useState } from 'react'
 import { json, lines } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { useSession } from '../api/session.ts'
-import { age, moment, plural } from '../engine/format.ts'
+import { moment, plural } from '../engine/format.ts'
 import { Button } from '../parts/button.tsx'
 import { Confirm, FormDialog, RowButton, SelectField, TextField } from '../parts/forms.tsx'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
-import { T } from '../parts/text.tsx'
+import { AgeBy, T } from '../parts/text.tsx'
 import { useList } from '../parts/use-list.ts'
 import { partsOf } from './project.ts'
 
@@ -76,11 +76,7 @@ const columnsOf = (zone: string, mayRelease: boolean, release: (hold: Hold) => v
   {
     head: 'Created',
     width: '15rem',
-    cell: ({ created_at, created_by }) => (
-      <span className="second" title={created_at}>
-        {age(created_at)} by <T text={created_by} max={60} />
-      </span>
-    ),
+    cell: ({ created_at, created_by }) => <AgeBy at={created_at} by={created_by} />,
   },
   {
     head: 'Actions',

@@ -2,10 +2,9 @@
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
-import { age } from '../engine/format.ts'
 import { Confirm, FormDialog, RowButton, SectionHead, TextField } from '../parts/forms.tsx'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
-import { T } from '../parts/text.tsx'
+import { AgeBy, T } from '../parts/text.tsx'
 import { useList } from '../parts/use-list.ts'
 import { partsOf } from './project.ts'
 
@@ -91,11 +90,7 @@ const columnsOf = (replace: (secret: Secret) => void, remove: (secret: Secret) =
   {
     head: 'Updated',
     width: '16rem',
-    cell: ({ updated_at, updated_by }) => (
-      <span className="second" title={updated_at}>
-        {age(updated_at)} by <T text={updated_by} max={60} />
-      </span>
-    ),
+    cell: ({ updated_at, updated_by }) => <AgeBy at={updated_at} by={updated_by} />,
   },
   {
     head: 'Actions',

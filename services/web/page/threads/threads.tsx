@@ -1,7 +1,7 @@
 // The threads of a project: conversations by their last turn, with how long turns take and how each began.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { count, duration, moment } from '../engine/format.ts'
+import { count, duration } from '../engine/format.ts'
 import { sorts, type ThreadSort, type ThreadsSearch, threadsSearch } from '../engine/threads-search.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
 import { Button } from '../parts/button.tsx'
@@ -12,7 +12,7 @@ import type { NarrowPlace } from '../parts/narrow-lines.tsx'
 import { Pager, usePage } from '../parts/pager.tsx'
 import { useProject } from '../parts/project.ts'
 import { RangeMenu } from '../parts/range-menu.tsx'
-import { Second, T } from '../parts/text.tsx'
+import { Moment, Second, T } from '../parts/text.tsx'
 import { useList } from '../parts/use-list.ts'
 import { useZone } from '../preferences.ts'
 import { Views } from '../views/views.tsx'
@@ -49,28 +49,23 @@ export function Threads() {
     cell: Column<ThreadRow>['cell'],
     narrow?: NarrowPlace,
   ): Column<ThreadRow> => ({
-    name,
+    head: sorts[name],
     width,
     cell,
     ...(narrow && { narrow }),
     isNumber: true,
     sorted: sort === name ? 'descending' : 'none',
-    head: (
+    shownHead: (
       <button type="button" onClick={() => change({ sort: name })}>
         {sorts[name]}
         {sort === name && <Icon name="down" />}
       </button>
     ),
   })
-  const when = (time: string) => (
-    <span className="second" title={time}>
-      {moment(time, zone)}
-    </span>
-  )
+  const when = (time: string) => <Moment at={time} zone={zone} />
   const took = (ms: number | null) => (ms === null ? <span className="dim">–</span> : duration(ms))
   const columns: Column<ThreadRow>[] = [
     {
-      name: 'thread',
       head: 'Thread',
       width: 'minmax(16rem, 1fr)',
       isName: true,
@@ -78,7 +73,6 @@ export function Threads() {
       cell: ({ thread_id }) => <T text={thread_id} max={120} />,
     },
     {
-      name: 'began',
       head: 'First input',
       width: 'minmax(20rem, 2fr)',
       narrow: { line: 2, grows: true },

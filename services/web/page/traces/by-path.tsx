@@ -18,7 +18,6 @@ export function ByPath({ tree, onSpan }: { tree: Tree; onSpan(span: number): voi
   const time = (us: number) => <span title={`${us} µs`}>{duration(us / 1000)}</span>
   const columns: Column<NamePath>[] = [
     {
-      name: 'name',
       head: 'Name',
       width: 'minmax(18rem, 3fr)',
       cell: ({ name, depth }) => (
@@ -27,18 +26,16 @@ export function ByPath({ tree, onSpan }: { tree: Tree; onSpan(span: number): voi
         </span>
       ),
     },
-    { name: 'calls', head: 'Calls', width: '7rem', isNumber: true, cell: ({ calls }) => count(calls) },
+    { head: 'Calls', width: '7rem', isNumber: true, cell: ({ calls }) => count(calls) },
     {
-      name: 'errors',
       head: 'Errors',
       width: '7rem',
       isNumber: true,
       cell: ({ errors }) => (errors === 0 ? '' : <span className="s-error">{count(errors)}</span>),
     },
-    { name: 'time', head: 'Time', width: '9rem', isNumber: true, cell: ({ totalUs }) => time(totalUs) },
-    { name: 'own', head: 'Self time', width: '9rem', isNumber: true, cell: ({ ownUs }) => time(ownUs) },
+    { head: 'Time', width: '9rem', isNumber: true, cell: ({ totalUs }) => time(totalUs) },
+    { head: 'Self time', width: '9rem', isNumber: true, cell: ({ ownUs }) => time(ownUs) },
     {
-      name: 'share',
       head: '% of trace',
       width: 'minmax(8rem, 2fr)',
       cell: ({ totalUs, ownUs }) => (
