@@ -6,6 +6,7 @@ import { Bar } from '../parts/bar.tsx'
 import { Button, IconButton } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { RangeMenu } from '../parts/range-menu.tsx'
+import { Seg } from '../parts/seg.tsx'
 import { maxNew } from '../parts/use-live.ts'
 import { ViewsMenu } from '../views/views-menu.tsx'
 import { FilterLine, type Refusal } from './filter-line.tsx'
@@ -45,14 +46,15 @@ export function ListBar({
         refusal={refusal}
         onChange={(q) => onChange({ q })}
       />
-      <div className="seg" role="group" aria-label="Which calls">
-        <button type="button" aria-pressed={search.view !== 'all'} onClick={() => onChange({ view: undefined })}>
-          Traces
-        </button>
-        <button type="button" aria-pressed={search.view === 'all'} onClick={() => onChange({ view: 'all' })}>
-          All calls
-        </button>
-      </div>
+      <Seg
+        label="Which calls"
+        value={search.view === 'all' ? 'all' : 'traces'}
+        of={[
+          ['traces', 'Traces'],
+          ['all', 'All calls'],
+        ]}
+        onValue={(view) => onChange({ view: view === 'all' ? view : undefined })}
+      />
       <RangeMenu range={search.range} zone={zone} onChange={(next) => onChange({ range: next ?? 'all' })} />
       <Button
         aria-pressed={search.live === '1'}

@@ -19,6 +19,7 @@ import { Input } from '../parts/input.tsx'
 import { useProject } from '../parts/project.ts'
 import { RangeMenu } from '../parts/range-menu.tsx'
 import { useReorder } from '../parts/reorder.ts'
+import { Seg } from '../parts/seg.tsx'
 import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
 import { BoardHead, movedPanel, PanelActs } from './board-acts.tsx'
@@ -250,18 +251,12 @@ export function Dashboard() {
     <ProjectPage title="Dashboard">
       <Bar>
         <FilterLine key={q ?? ''} q={q ?? ''} parsed={query} onChange={(next) => change({ q: next || undefined })} />
-        <div className="seg" role="group" aria-label="Dashboards">
-          {boardNames.map((name) => (
-            <button
-              key={name}
-              type="button"
-              aria-pressed={boardId === name}
-              onClick={() => change({ board: name === 'overview' ? undefined : name })}
-            >
-              {boards[name].title}
-            </button>
-          ))}
-        </div>
+        <Seg
+          label="Dashboards"
+          value={boardId}
+          of={boardNames.map((name) => [name, boards[name].title])}
+          onValue={(name) => change({ board: name === 'overview' ? undefined : name })}
+        />
         {board !== undefined && (
           <BoardMenu own={own} shownId={boardId} shown={board} onOpen={(id) => change({ board: id })} />
         )}

@@ -1,6 +1,6 @@
 // Two to five evaluation runs side by side: what changed by score, then row by row, regressions first.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { type HTMLAttributes, type ReactNode, useRef, useState } from 'react'
+import { type HTMLAttributes, useRef, useState } from 'react'
 import type { ComparedRow, Comparison, Verdict } from '../engine/comparison.ts'
 import { type RunHead, refLabel } from '../engine/evaluation-rows.ts'
 import { count } from '../engine/format.ts'
@@ -13,6 +13,7 @@ import { Icon } from '../parts/icon.tsx'
 import { useProject } from '../parts/project.ts'
 import { useReorder } from '../parts/reorder.ts'
 import type { RowsHandle } from '../parts/rows.tsx'
+import { Seg } from '../parts/seg.tsx'
 import { T } from '../parts/text.tsx'
 import { useListPlace } from '../parts/use-list.ts'
 import { Heads } from './compare-heads.tsx'
@@ -238,21 +239,22 @@ function Compared({ data, ids, runs, lower, chosen, filter, isPale, onChange }: 
       }),
     ),
   ]
-  const filterButton = (name: Filter | undefined, label: ReactNode, size: number) => (
-    <button key={name ?? 'all'} type="button" aria-pressed={filter === name} onClick={() => onChange({ show: name })}>
-      {label} {count(size)}
-    </button>
-  )
   return (
     <>
       <Heads data={data} ids={ids} runs={runs} lower={lower} chosen={chosen} onChange={onChange} />
       <div className="bar">
-        <div className="seg wraps" role="group" aria-label="Which rows">
-          {filterButton(undefined, 'All', data.rows.length)}
-          {(Object.keys(filters) as Filter[]).map((name) =>
-            filterButton(name, filters[name], data.rows.filter((row) => tests[name](row, isLower)).length),
-          )}
-        </div>
+        <Seg
+          label="Which rows"
+          className="wraps"
+          value={filter ?? 'all'}
+          of={(['all', ...(Object.keys(filters) as Filter[])] as const).map((name) => [
+            name,
+            name === 'all'
+              ? `All ${count(data.rows.length)}`
+              : `${filters[name]} ${count(data.rows.filter((row) => tests[name](row, isLower)).length)}`,
+          ])}
+          onValue={(name) => onChange({ show: name === 'all' ? undefined : name })}
+        />
         <span className="grow" />
         <span className="dim">
           <kbd>Enter</kbd> side by side · <kbd>n</kbd> <kbd>p</kbd> next regression · <kbd>b</kbd> next baseline

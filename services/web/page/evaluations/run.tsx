@@ -23,6 +23,7 @@ import { type Column, ListGrid } from '../parts/grid.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { NotHere } from '../parts/not-here.tsx'
 import { useProject } from '../parts/project.ts'
+import { Seg } from '../parts/seg.tsx'
 import { Second, T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
 import { Bins, figure, placeOfScore } from './figures.tsx'
@@ -175,22 +176,17 @@ export function EvaluationRun() {
     >
       <h1 className="hidden">Evaluation run {runId}</h1>
       <div className="bar">
-        <div className="seg" role="group" aria-label="Which rows">
-          <button
-            type="button"
-            aria-pressed={search.show !== 'errors'}
-            onClick={() => void navigate({ search: (old) => ({ ...old, show: undefined }) })}
-          >
-            All rows
-          </button>
-          <button
-            type="button"
-            aria-pressed={search.show === 'errors'}
-            onClick={() => void navigate({ search: (old) => ({ ...old, show: 'errors' }) })}
-          >
-            Errors {errors}
-          </button>
-        </div>
+        <Seg
+          label="Which rows"
+          value={search.show === 'errors' ? 'errors' : 'all'}
+          of={[
+            ['all', 'All rows'],
+            ['errors', `Errors ${errors}`],
+          ]}
+          onValue={(show) =>
+            void navigate({ search: (old) => ({ ...old, show: show === 'errors' ? show : undefined }) })
+          }
+        />
         {chosen && bin !== undefined && (
           <span className="chip">
             <T text={chosen.name} max={40} />

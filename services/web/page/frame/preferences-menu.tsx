@@ -4,6 +4,7 @@ import { signOut, useSession } from '../api/session.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { openKeySheet } from '../parts/page-dialogs.ts'
+import { Seg } from '../parts/seg.tsx'
 import { choices, localZone, type Preference, setPreference, usePreference } from '../preferences.ts'
 
 const labels: Record<Preference, string> = {
@@ -22,13 +23,11 @@ export function Choice({ name }: { name: Preference }) {
   return (
     <fieldset style={{ border: 0, margin: 0, padding: '2px 8px 8px' }}>
       <legend className="dim">{labels[name]}</legend>
-      <div className="seg">
-        {choices[name].map((one) => (
-          <button key={one} type="button" aria-pressed={one === value} onClick={() => setPreference(name, one)}>
-            {shown(one)}
-          </button>
-        ))}
-      </div>
+      <Seg
+        value={value}
+        of={choices[name].map((one) => [one, shown(one)])}
+        onValue={(one) => setPreference(name, one)}
+      />
     </fieldset>
   )
 }

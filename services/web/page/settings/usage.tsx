@@ -5,6 +5,7 @@ import { json, lines } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { bytes, count, duration } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
+import { Seg } from '../parts/seg.tsx'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { useAllKeys } from './lists.ts'
 import './usage.css'
@@ -157,13 +158,7 @@ export function Usage({ projectId, limits }: { projectId: string; limits: Shapes
       <section className="part" aria-labelledby="by-day">
         <div className="section-head">
           <h2 id="by-day">By day</h2>
-          <div className="seg">
-            {(Object.keys(figures) as Figure[]).map((one) => (
-              <button key={one} type="button" aria-pressed={one === figure} onClick={() => setFigure(one)}>
-                {figures[one]}
-              </button>
-            ))}
-          </div>
+          <Seg value={figure} of={Object.entries(figures) as [Figure, string][]} onValue={(one) => setFigure(one)} />
         </div>
         <Bars byDay={data.byDay} figure={figure} limit={limits.bytes_per_day ?? 0} />
       </section>
