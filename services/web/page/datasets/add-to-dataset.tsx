@@ -80,7 +80,7 @@ type Props = { projectId: string; ids: readonly string[]; labels?: CallLabels; o
 export function AddToDataset({ projectId, ids, labels, onClose }: Props) {
   const [entity = '', project = ''] = projectId.split('/')
   const client = useQueryClient()
-  const { data: datasets } = useDatasets(projectId)
+  const { items: datasets } = useDatasets(projectId)
   const [chosen, setChosen] = useState<string>()
   const [typed, setTyped] = useState('')
   const [names, setNames] = useState<ReadonlyMap<string, string>>()

@@ -14,7 +14,7 @@ export function NewDataset({ onClose }: { onClose(): void }) {
   const { entity, project, projectId } = useProject()
   const navigate = useNavigate()
   const client = useQueryClient()
-  const { data: datasets } = useDatasets(projectId)
+  const { items: datasets } = useDatasets(projectId)
   const [typed, setTyped] = useState('')
   const objectId = typed
   return (

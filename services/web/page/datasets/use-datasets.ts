@@ -1,13 +1,13 @@
 // Names of the datasets of a project, the latest first.
-import { useQuery } from '@tanstack/react-query'
 import { json } from '../api/client.ts'
+import { useList } from '../parts/use-list.ts'
 
 const maxDatasets = 1_000
 
 export const useDatasets = (project_id: string) =>
-  useQuery({
-    queryKey: ['objects.datasets', project_id],
-    async queryFn({ signal }) {
+  useList<string>({
+    key: ['objects.datasets', project_id],
+    async read({ signal }) {
       const filter = { base_object_classes: ['Dataset'], latest_only: true, is_op: false }
       const sort_by = [{ field: 'created_at', direction: 'desc' as const }]
       const asked = { project_id, filter, sort_by, limit: maxDatasets, metadata_only: true }

@@ -5,6 +5,7 @@ import { json, lines } from '../api/client.ts'
 import { boardsFilter, boardTitle, isOwnBoard, maxBoards } from '../engine/boards.ts'
 import { opNameOf } from '../engine/rows.ts'
 import type { ViewPage } from '../parts/default-view.ts'
+import { useList } from '../parts/use-list.ts'
 import { kinds, type SavedView } from '../views/kinds.ts'
 import { viewsQuery } from '../views/saved-views.ts'
 
@@ -16,6 +17,17 @@ const keptMs = 60_000
 const latestThreads = 100
 
 /** Operations of the latest calls with these words in their name. */
+export function useProjects(search: string): string[] {
+  const { items = [], isOld } = useList<{ project_id: string }>({
+    key: ['projects', 'found', search],
+    keeps: 'projects',
+    read: async ({ signal }) => (await json('projects.query', { search, limit: maxFound }, { signal })).projects,
+  })
+  const names = items.map(({ project_id }) => project_id)
+  // Those that were found for other words stay while they fit.
+  return isOld ? names.filter((name) => name.toLowerCase().includes(search.toLowerCase())) : names
+}
+
 export function useOperations(here: Here | undefined, search: string): { name: string; calls: number }[] {
   const words = useDeferredValue(search.toLowerCase())
   const { data } = useQuery({

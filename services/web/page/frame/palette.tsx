@@ -1,8 +1,6 @@
 // Ctrl K: projects, their pages, operations, saved views, dashboards and threads, settings, and any id or ref that is pasted.
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useState } from 'react'
-import { json } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
 import { callsSearch } from '../engine/calls-search.ts'
 import { count } from '../engine/format.ts'
@@ -14,7 +12,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { placeOf, sections } from '../parts/sections.ts'
 import { T } from '../parts/text.tsx'
-import { type Here, useBoards, useOperations, useSavedViews, useThreads } from './found.ts'
+import { type Here, useBoards, useOperations, useProjects, useSavedViews, useThreads } from './found.ts'
 import { pages } from './rail.tsx'
 
 type Target = { key: string; label: string; hint: string; icon: IconName; go(): void }
@@ -60,11 +58,7 @@ export function Palette({ here, onClose }: PaletteProps) {
   const [at, setAt] = useState(0)
   const navigate = useNavigate()
   const search = text.trim()
-  const { data } = useQuery({
-    queryKey: ['projects', search],
-    queryFn: ({ signal }) => json('projects.query', { search, limit: 8 }, { signal }),
-    placeholderData: (before) => before,
-  })
+  const projects = useProjects(search)
   const { data: session } = useSession()
   const operations = useOperations(here, search)
   const views = useSavedViews(here, search)
@@ -162,7 +156,7 @@ export function Palette({ here, onClose }: PaletteProps) {
         icon,
         go: () => void navigate({ ...placeOf(id), search: here ? { project: `${here.entity}/${here.project}` } : {} }),
       })
-  for (const { project_id } of data?.projects ?? []) {
+  for (const project_id of projects) {
     const [first = '', second = ''] = project_id.split('/')
     const params = { entity: first, project: second }
     found.push({

@@ -87,7 +87,7 @@ type Props = {
 }
 
 export function DatasetRows({ projectId, draft, whyNot, onUse, onClose }: Props) {
-  const { data: datasets, error, refetch } = useDatasets(projectId)
+  const { items: datasets, error, refetch } = useDatasets(projectId)
   const [chosen, setChosen] = useState<string>()
   const name = chosen ?? datasets?.[0] ?? ''
   const found = useRows(projectId, name)

@@ -1,5 +1,4 @@
 // The projects that the key may read; one alone opens by itself.
-import { useQuery } from '@tanstack/react-query'
 import { Link, Navigate, useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useDeferredValue, useState } from 'react'
 import { json } from '../api/client.ts'
@@ -10,6 +9,7 @@ import { FaultBox } from '../parts/fault.tsx'
 import { Input } from '../parts/input.tsx'
 import { QuickStart } from '../parts/quick-start.tsx'
 import { T } from '../parts/text.tsx'
+import { useList } from '../parts/use-list.ts'
 import { Sparkline } from './sparkline.tsx'
 import { Storage } from './storage.tsx'
 
@@ -21,21 +21,26 @@ export function Projects() {
   const search = useDeferredValue(text.trim())
   const { all } = useSearch({ strict: false }) as { all?: string }
   const { data: session } = useSession()
-  const { data, error, refetch } = useQuery({
-    queryKey: ['projects', search],
-    queryFn: ({ signal }) => json('projects.query', { search, limit: 200 }, { signal }),
-    placeholderData: (before) => before,
+  const list = useList<Entry>({
+    key: ['projects', 'page', search],
+    keeps: 'projects',
+    async read({ signal }) {
+      const { projects: rows, total } = await json('projects.query', { search, limit: 200 }, { signal })
+      return { rows, total }
+    },
   })
-  const [only] = data?.projects ?? []
-  if (all === undefined && search === '' && data?.total === 1 && only) {
+  const { items = [], total = 0, isOld } = list
+  const [only] = items
+  if (all === undefined && search === '' && total === 1 && !isOld && only) {
     const [entity = '', project = ''] = only.project_id.split('/')
     return <Navigate to="/p/$entity/$project/calls" params={{ entity, project }} search={{}} replace />
   }
-  const isEmpty = data?.total === 0 && search === ''
+  const isNone = list.items?.length === 0 && !isOld
+  const isEmpty = isNone && search === ''
   return (
     <Frame title="Projects" crumbs={<span className="at">Projects</span>}>
-      {error && !data ? (
-        <FaultBox error={error} onRetry={() => void refetch()} />
+      {list.error && list.items === undefined ? (
+        <FaultBox error={list.error} onRetry={list.refetch} />
       ) : (
         <div className="scroll">
           <div className="page">
@@ -57,19 +62,19 @@ export function Projects() {
                 />
               </p>
             )}
-            {data && data.projects.length > 0 && (
-              <ul className="projects">
-                {data.projects.map((one, place) => (
+            {items.length > 0 && (
+              <ul className={isOld ? 'projects pale' : 'projects'}>
+                {items.map((one, place) => (
                   <Card key={one.project_id} {...one} hasSparkline={place < drawnCards && one.calls_24h > 0} />
                 ))}
               </ul>
             )}
-            {data && data.total > data.projects.length && (
+            {total > items.length && !isOld && (
               <p className="dim">
-                {count(data.projects.length)} of {count(data.total)} shown. Search to find others.
+                {count(items.length)} of {count(total)} shown. Search to find others.
               </p>
             )}
-            {data && data.total === 0 && search !== '' && (
+            {isNone && search !== '' && (
               <p className="second" style={{ margin: '16px 0' }}>
                 No project with this name
               </p>
