@@ -45,7 +45,7 @@ describe('everybody', () => {
       found.push(...(await everybodysFaults(fresh, path)))
     }
     await fresh.keyboard.press('?')
-    await fresh.getByRole('heading', { name: 'Keys' }).waitFor()
+    await fresh.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor()
     found.push(...(await everybodysFaults(fresh, 'keys')))
     await context.clearCookies()
     await fresh.goto(`${world.url}/sign-in`)

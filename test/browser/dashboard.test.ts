@@ -182,8 +182,8 @@ it('charts show the time before as dashed lines when they are asked to, and are 
     'Time',
     'calls',
     'errors',
-    'calls before',
-    'errors before',
+    'calls, previous period',
+    'errors, previous period',
   ])
   const button = page.getByRole('button', { name: 'Latency as PNG' })
   const [file] = await Promise.all([page.waitForEvent('download'), button.click()])

@@ -36,7 +36,7 @@ export const hugeValue = (): Record<string, unknown> => {
 const allowed = `
   a article aside bdi body button canvas code datalist dd dialog div dl dt fieldset footer form h1 h2 h3 head header
   hr html i img input kbd label legend li link main meta nav noscript ol option p path pre script section select small
-  span style svg title ul base circle polyline details summary textarea progress strong em del blockquote br h4 figure time
+  span style svg line title ul base circle polyline details summary textarea progress strong em del blockquote br h4 figure time
   figcaption b table colgroup col thead tbody tr th td caption abbr`.split(/\s+/)
 
 /** Finds names of elements, and addresses, that the page does not have by itself. */

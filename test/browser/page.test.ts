@@ -251,7 +251,7 @@ describe('calls', () => {
     const dialog = page.getByRole('dialog', { name: 'Delete 130 calls' })
     await dialog.getByText('130 calls matching the filter.').waitFor()
     await expectSoon(() => dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true)
-    await dialog.getByLabel('Type 130 to go on').fill('130')
+    await dialog.getByLabel('Type 130 to confirm').fill('130')
     await page.keyboard.press('Enter')
     await dialog.getByText('131 deleted').waitFor()
     await dialog.getByRole('button', { name: 'Done' }).click()

@@ -47,7 +47,7 @@ it('limits are set and taken away, and usage stands against them, by day and by 
     return route.fulfill({ body: JSON.stringify(json), contentType: 'application/jsonl' })
   })
   await go('limits')
-  await page.getByLabel('Requests, a minute').fill('600')
+  await page.getByLabel('Requests, per minute').fill('600')
   await page.getByLabel('Bytes in 24 hours, quotas').fill('1000000')
   await page.keyboard.press('Enter')
   await page.getByRole('progressbar', { name: 'The last 24 hours: 90 % of the limit' }).waitFor()
@@ -179,7 +179,7 @@ it('prices stand with their history, models without one first; one is added from
   await world.send([of])
   await go('prices')
   await page.getByText('No custom prices').waitFor()
-  await row('house-model').getByText('no price, or free').waitFor()
+  await row('house-model').getByText('no price').waitFor()
   const add = async (input: string, from: string) => {
     await page.getByRole('button', { name: 'Add a price of house-model' }).click()
     const dialog = page.getByRole('dialog', { name: 'New price' })
