@@ -43,7 +43,7 @@ export function createChanges({ directory }: Pick<AccessDeps, 'directory'>) {
 
 type Changes = ReturnType<typeof createChanges>
 
-/** What the routes of the directory work with. */
+/** Ports and settings of the routes of the directory. */
 export type AccessParts = Omit<Required<AccessDeps>, 'directory'> & {
   change: Changes
   /** The directory as it is now. */

@@ -35,7 +35,7 @@ export function keyLine(
   }
 }
 
-/** What the routes declare that list keys. */
+/** Declaration shared by the routes that list keys. */
 export const listedKeys = {
   withoutProject: true,
   query: pageQuery,

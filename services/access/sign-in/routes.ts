@@ -42,7 +42,7 @@ const isOwnPath = (text: string): boolean => /^\/(?![/\\])[^\\\p{Cc}]*$/u.test(t
 
 const withoutProject = { withoutProject: true, body: { type: 'none' }, response: null } as const
 
-/** What the routes of sign-in remember of each other. */
+/** State that the routes of sign-in share. */
 type SignIn = Omit<Required<SignInDeps>, 'directory'> & {
   /** Undefined where none is configured. */
   provider: ReturnType<typeof createProvider> | undefined

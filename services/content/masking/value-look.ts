@@ -18,7 +18,7 @@ export type MaskerRules = {
   /** By what a text says. */
   finding: readonly Rule[]
   isAllowed(rule: Rule, hit: string): boolean
-  /** What stands in the place of a text that a rule has hit. */
+  /** Replacement of a text that a rule has hit. */
   standIn(rule: Rule, text: string): string
 }
 
@@ -34,7 +34,7 @@ function unescaped(text: string): string | undefined {
   }
 }
 
-export type Place = {
+type Place = {
   name: string
   /** The name as it is spelled there. */
   spelled: string

@@ -66,7 +66,7 @@ function beginningOf(text: Buffer): RegExpExecArray | null {
 export type PlacedSpan = { project: string; id: string; trace: string; us: number }
 
 /** The span that a row begins; undefined for other rows. */
-export function spanOf(text: Buffer): PlacedSpan | undefined {
+export function placedSpanOf(text: Buffer): PlacedSpan | undefined {
   const [, , project, id, , us] = beginningOf(text) ?? []
   const trace = id?.length === spanIdLength && us !== undefined ? idsOfTrace(headOf(text))?.[1] : undefined
   if (project === undefined || id === undefined || trace === undefined) return undefined

@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer'
 import { statement } from '../../core/store/statements.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { SegmentRow } from '../../events/segment-rows.ts'
-import { keyOfTexts, type PlacedSpan, spanOf } from './call-rows.ts'
+import { keyOfTexts, type PlacedSpan, placedSpanOf } from './call-rows.ts'
 import type { SpansOfRows } from './spans.ts'
 
 const keyOf = ({ project, id }: PlacedSpan): string => keyOfTexts(project, id)
@@ -73,7 +73,7 @@ export async function withSharedTimesMoved(
   for (const { project, trace, spans: some } of spans.traces.values())
     for (const span of some) span.startedUs = moved({ project, trace, id: span.id, us: span.startedUs })
   return (await read()).map((row) => {
-    const span = spanOf(row.text)
+    const span = placedSpanOf(row.text)
     const us = span && moved(span)
     return span === undefined || us === undefined || us === span.us ? row : withTime(row, span.us, us)
   })

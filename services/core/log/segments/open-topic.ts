@@ -23,7 +23,7 @@ export type OpenTopic = {
   close(): Promise<void>
 }
 
-/** What the topics of a log share. */
+/** Parts that the topics of a log share. */
 export type TopicDeps = {
   fs: LogFs
   /** Folder of the log. */

@@ -3,14 +3,16 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { json } from '../api/client.ts'
 import { type CallsSearch, hasText, listRequest, parsed, parsedList } from '../engine/calls-search.ts'
-import { count } from '../engine/format.ts'
+import { count, plural } from '../engine/format.ts'
 import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { useProject } from '../parts/project.ts'
 import { QuickStart } from '../parts/quick-start.tsx'
 
 type NothingProps = { projectId: string; search: CallsSearch; onChange(search: CallsSearch): void; onArrived(): void }
 
 export function Nothing({ projectId, search, onChange, onArrived }: NothingProps) {
+  const { entity, project } = useProject()
   const { data: whole } = useQuery({
     queryKey: ['calls.any', projectId],
     queryFn: ({ signal }) => json('calls.query_stats', { project_id: projectId, limit: 1 }, { signal }),
@@ -19,6 +21,14 @@ export function Nothing({ projectId, search, onChange, onArrived }: NothingProps
     staleTime: 0,
   })
   const isEmpty = whole?.count === 0
+  const { data: retention } = useQuery({
+    queryKey: ['calls.hidden', projectId],
+    queryFn: ({ signal }) => json('projects.retention_read', undefined, { params: { entity, project }, signal }),
+    enabled: isEmpty,
+    // Whoever may not read it sees a project without calls.
+    retry: false,
+  })
+  const hidden = retention?.hidden_calls ?? 0
   const wasEmpty = useRef(false)
   useEffect(() => {
     if (isEmpty) wasEmpty.current = true
@@ -33,9 +43,11 @@ export function Nothing({ projectId, search, onChange, onArrived }: NothingProps
     return (
       <div className="scroll">
         <div className="page">
-          <h1>No calls yet</h1>
+          <h1>{hidden > 0 ? 'No calls within the retention' : 'No calls yet'}</h1>
           <p className="second" style={{ margin: '4px 0 20px' }}>
-            The first call of {projectId} appears here as soon as it arrives.
+            {hidden > 0
+              ? `${plural(hidden, 'call')} of ${projectId} ${hidden === 1 ? 'is' : 'are'} hidden by its retention (Settings, Retention).`
+              : `The first call of ${projectId} appears here as soon as it arrives.`}
           </p>
           <QuickStart project={projectId} />
         </div>

@@ -11,6 +11,7 @@ const groupsBy: Readonly<Record<string, { head: string; field: string | null }>>
   model: { head: 'Model', field: 'model' },
   status: { head: 'Status', field: 'status' },
   exception: { head: 'Message', field: 'error' },
+  'attributes.end_user': { head: 'End user', field: 'end_user' },
 }
 export const groupBy = (by: string): { head: string; field: string | null } =>
   (Object.hasOwn(groupsBy, by) ? groupsBy[by] : undefined) ?? { head: by, field: fieldOfPath(by) }

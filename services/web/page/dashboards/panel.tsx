@@ -61,6 +61,25 @@ export function ShownPanel(props: PanelProps) {
   return <ShownChart {...props} measure={measure} />
 }
 
+type PanelFaultProps = Pick<PanelProps, 'acts'> & { title: string; isWide: boolean; error: Error; onRetry(): void }
+
+/** A panel whose figures cannot be asked for: it still can be edited and removed. */
+function PanelFault({ title, isWide, acts, error, onRetry }: PanelFaultProps) {
+  const id = useId()
+  return (
+    <section className={isWide ? 'chart wide' : 'chart'} aria-labelledby={id}>
+      <header>
+        <h2 id={id}>
+          <T text={title} max={100} />
+        </h2>
+        <span className="second" />
+        {acts}
+      </header>
+      <FaultBox error={error} onRetry={onRetry} />
+    </section>
+  )
+}
+
 const isOfWhole = ({ field, as }: Metric): boolean =>
   wholeMetrics.some((metric) => metric.field === field && metric.as === as)
 
@@ -94,7 +113,7 @@ function ShownChart(props: Known) {
   return (
     <div className={panel.isWide ? 'panel wide' : 'panel'}>
       {error !== null ? (
-        <FaultBox error={error} onRetry={() => void refetch()} />
+        <PanelFault {...{ title, acts, error }} isWide={false} onRetry={() => void refetch()} />
       ) : data === undefined ? (
         <section className="chart" aria-label={title} aria-busy="true" />
       ) : (
@@ -124,7 +143,8 @@ function ShownNumber(props: Known) {
   const { panel, measure, acts } = props
   const id = useId()
   const { data, error, refetch } = useOwn(props)
-  if (error !== null) return <FaultBox error={error} onRetry={() => void refetch()} />
+  if (error !== null)
+    return <PanelFault {...{ acts, error }} {...panel} isWide={panel.isWide === true} onRetry={() => void refetch()} />
   const [now, before] = [figureOf(measure, data?.groups[0]), figureOf(measure, data?.previous?.groups[0])]
   return (
     <section className={panel.isWide ? 'chart number wide' : 'chart number'} aria-labelledby={id}>
@@ -159,7 +179,7 @@ export function ShownRanking(props: RankingProps) {
   const metrics = [first, ...ranked.filter(({ field, as }) => field !== first.field || as !== first.as)]
   const asked = { ...requestOf(filter), metrics, group_by: groups, top: rankedGroups, rest: false }
   const { data, error, refetch } = useAggregate(asked)
-  if (error) return <FaultBox error={error} onRetry={() => void refetch()} />
+  if (error) return <PanelFault {...{ title, acts, error }} isWide={false} onRetry={() => void refetch()} />
   const own = (term: string) => within(filter === undefined ? term : narrowed(parsed(filter).expression, term))
   return (
     <Ranking

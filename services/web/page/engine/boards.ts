@@ -1,4 +1,5 @@
 // The dashboards that every project has, and what a dashboard is made of.
+import { pathsOf } from './filter-fields.ts'
 
 export const panelTypes = {
   lines: 'Lines',
@@ -28,9 +29,15 @@ export type Panel = {
 /** Rows of a table. */
 export const rankedGroups = 10
 
+/** Groups that aggregates know by these names; others are fields. */
+const groupNames = new Set(['op_name', 'user', 'thread_id', 'model', 'status', 'exception'])
+
+/** The field of a group, also by the names of the filter; one that programs send lies in the attributes of their spans. */
+const fieldOfGroup = (by: string): string => (groupNames.has(by) ? by : (pathsOf(by).at(-1) as string))
+
 /** Groups in the form of an aggregate request. */
 export const groupsOf = ({ by, by2 }: Pick<Panel, 'by' | 'by2'>): string[] =>
-  [by, by2].filter((one) => one !== undefined)
+  [by, by2].filter((one) => one !== undefined).map(fieldOfGroup)
 
 export type Board = { title: string; panels: readonly Panel[] }
 

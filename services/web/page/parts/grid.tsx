@@ -36,7 +36,7 @@ export type Column<Item> = BasicColumn<Item> & {
 }
 
 /** The page that a row opens. */
-export type RowTarget = Pick<LinkProps, 'to' | 'params' | 'search'>
+type RowTarget = Pick<LinkProps, 'to' | 'params' | 'search'>
 
 type GridProps<Item> = {
   label: string

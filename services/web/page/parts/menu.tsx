@@ -1,5 +1,6 @@
 // A menu below its button, by the browser's popover: Escape and a click elsewhere close it.
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { isTyping } from '../keys.ts'
 
 type MenuProps = {
   label: string
@@ -7,6 +8,31 @@ type MenuProps = {
   className?: string
   children(close: () => void): ReactNode
   id?: string
+}
+
+const itemsOf = (panel: HTMLElement | null): HTMLElement[] => [
+  ...(panel?.querySelectorAll<HTMLElement>('button:enabled, a[href], input, select') ?? []),
+]
+
+/** Arrows, Home and End lead from item to item, also out of a line of text; what is typed goes into the line, if there is one. */
+function onMenuKey(event: KeyboardEvent<HTMLElement>): void {
+  const items = itemsOf(event.currentTarget)
+  const at = items.indexOf(document.activeElement as HTMLElement)
+  const isText = isTyping(event.target)
+  const to: Record<string, number> = {
+    ArrowDown: at + 1,
+    ArrowUp: at < 0 ? -1 : at - 1,
+    ...(!isText && { Home: 0, End: -1 }),
+  }
+  const next = (event.target as HTMLElement).tagName === 'SELECT' ? undefined : to[event.key]
+  if (next !== undefined) {
+    items.at(next % items.length)?.focus()
+    event.preventDefault()
+    event.stopPropagation()
+    return
+  }
+  if (isText || event.key.length !== 1 || event.key === ' ' || event.ctrlKey || event.metaKey || event.altKey) return
+  event.currentTarget.querySelector<HTMLElement>('input:not([type=checkbox], [type=radio])')?.focus()
 }
 
 export function Menu({ label, button, className = '', children, id }: MenuProps) {
@@ -22,6 +48,12 @@ export function Menu({ label, button, className = '', children, id }: MenuProps)
     box.style.left = `${Math.max(8, Math.min(at.left, innerWidth - box.offsetWidth - 8))}px`
     box.style.top = below ? `${at.bottom + 4}px` : `${Math.max(8, at.top - box.offsetHeight - 4)}px`
   }
+  useEffect(() => {
+    const box = panel.current
+    if (!open || box === null || box.contains(document.activeElement)) return
+    const chosen = box.querySelector<HTMLElement>('[aria-pressed=true], [aria-checked=true]')
+    ;(chosen ?? itemsOf(box)[0])?.focus()
+  }, [open])
   // Again when what it shows has arrived.
   useEffect(() => {
     if (!open || panel.current === null) return
@@ -49,6 +81,7 @@ export function Menu({ label, button, className = '', children, id }: MenuProps)
         id={key}
         popover="auto"
         className="menu"
+        onKeyDown={onMenuKey}
         onToggle={(event) => setOpen((event.nativeEvent as ToggleEvent).newState === 'open')}
       >
         {open && children(() => panel.current?.hidePopover())}

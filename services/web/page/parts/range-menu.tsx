@@ -16,6 +16,9 @@ const names: Record<string, string> = {
   '30d': 'last 30 days',
 }
 
+/** Days that menus offer, as they may be typed. */
+const days = ['today', 'yesterday']
+
 function rangeName(range: string | undefined, zone: string): string {
   if (range === undefined) return 'all time'
   const name = Object.hasOwn(names, range) ? names[range] : undefined
@@ -64,18 +67,18 @@ export function RangeMenu({ range, zone, onChange }: RangeProps) {
     >
       {(close) => (
         <>
-          {[...Object.keys(ranges), undefined].map((one) => (
+          {[...Object.keys(ranges), ...days, undefined].map((one) => (
             <button
               key={one ?? 'all'}
               type="button"
               className="item"
               aria-pressed={one === range}
               onClick={() => {
-                onChange(one)
+                onChange(one && typedRange(one))
                 close()
               }}
             >
-              {rangeName(one, zone)}
+              {one !== undefined && days.includes(one) ? one : rangeName(one, zone)}
             </button>
           ))}
           <hr />

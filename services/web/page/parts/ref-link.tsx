@@ -14,7 +14,8 @@ export const mediaSign = (type: string): IconName =>
   /image/i.test(type) ? 'image' : /audio|video|wave/i.test(type) ? 'play' : 'text'
 
 // The surrounding element has its own click.
-const alone = { onClick: (event: MouseEvent) => event.stopPropagation(), style: { color: 'inherit' } }
+const inLine = { display: 'inline-flex', alignItems: 'center', gap: '0.4rem', color: 'inherit' }
+const alone = { onClick: (event: MouseEvent) => event.stopPropagation(), style: inLine }
 
 type RefLinkProps = {
   text: string
@@ -39,7 +40,12 @@ export function RefLink({ text, of, tabIndex }: RefLinkProps) {
   )
   const params = { entity, project }
   const own = { ...alone, title: text.slice(0, 300), ...(tabIndex !== undefined && { tabIndex }) }
-  if (`${entity}/${project}` !== projectId) return <span title={text.slice(0, 300)}>{shown}</span>
+  if (`${entity}/${project}` !== projectId)
+    return (
+      <span title={text.slice(0, 300)} style={inLine}>
+        {shown}
+      </span>
+    )
   if (kind === 'call')
     return (
       <Link {...own} to="/p/$entity/$project/calls/$id" params={{ ...params, id: name }}>

@@ -18,7 +18,7 @@ import {
 } from '../engine/lists.ts'
 
 /** Rows to read: `after` is the last one of the page before. */
-export type Cut<Item> = { offset: number; limit: number; after: Item | undefined; signal: AbortSignal }
+type Cut<Item> = { offset: number; limit: number; after: Item | undefined; signal: AbortSignal }
 
 export type ListQuestion<Item> = {
   key: readonly unknown[]

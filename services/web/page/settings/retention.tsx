@@ -5,7 +5,7 @@ import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { moment, plural } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
-import { SaveForm, SectionHead } from '../parts/forms.tsx'
+import { Confirm, SaveForm, SectionHead } from '../parts/forms.tsx'
 import { Input } from '../parts/input.tsx'
 import { Select } from '../parts/select.tsx'
 import { useZone } from '../preferences.ts'
@@ -80,7 +80,7 @@ function Days({ typed, onTyped }: { typed: Typed; onTyped(typed: Typed): void })
 }
 
 function Facts({ now, zone }: { now: Now; zone: string }) {
-  const before = (at: string | null) => (at === null ? 'nothing' : `before ${moment(at, zone)}`)
+  const before = (at: string | null) => (at === null ? 'none' : `before ${moment(at, zone)}`)
   return (
     <dl className="set-facts">
       <div>
@@ -111,30 +111,68 @@ function Facts({ now, zone }: { now: Now; zone: string }) {
   )
 }
 
+const dayS = 86_400
+
+/** Calls that are older than some days. */
+async function countOlder(projectId: string, days: number): Promise<number> {
+  const before = { $literal: Math.floor(Date.now() / 1000) - days * dayS }
+  const query = { $expr: { $not: [{ $gte: [{ $getField: 'started_at' }, before] }] } }
+  return (await json('calls.query_stats', { project_id: projectId, query })).count
+}
+
+/** What a change hides at once, as sentences. */
+async function hiddenBy(projectId: string, asked: Asked, now: Now): Promise<string[]> {
+  const hides = async (name: 'calls_days' | 'payloads_days', what: (calls: string) => string): Promise<string[]> => {
+    const [days, before] = [asked[name], now[name]]
+    if (!days || (before !== null && before <= days)) return []
+    const older = await countOlder(projectId, days)
+    return older === 0 ? [] : [what(plural(older, 'call'))]
+  }
+  return [
+    ...(await hides('calls_days', (calls) => `${calls} will be hidden.`)),
+    ...(await hides('payloads_days', (calls) => `Inputs and outputs of ${calls} will be hidden.`)),
+  ]
+}
+
 function Form({ projectId, set, now }: { projectId: string; set: Asked; now: Now }) {
   const [typed, setTyped] = useState(() => typedOf(set, now))
   const [feedback, setFeedback] = useState(now.feedback)
   const asked = { ...askedOf(typed), ...(feedback === 'keep' && { feedback }) }
+  const [hidden, setHidden] = useState<string[]>()
+  const save = () => json('projects.retention_update', asked, { params: partsOf(projectId) })
+  const saveOrAsk = async () => {
+    const found = await hiddenBy(projectId, asked, now)
+    if (found.length === 0) return save()
+    setHidden(found)
+  }
   return (
-    <SaveForm
-      act="Save"
-      run={() => json('projects.retention_update', asked, { params: partsOf(projectId) })}
-      isChanged={
-        feedback !== now.feedback || JSON.stringify(askedOf(typed)) !== JSON.stringify(askedOf(typedOf(set, now)))
-      }
-      hint="Applies from the next request."
-    >
-      <Days typed={typed} onTyped={setTyped} />
-      <fieldset className="set-group">
-        <legend>Feedback</legend>
-        <Select
-          aria-label="Feedback on hidden calls"
-          value={feedback}
-          of={{ with_calls: 'Hidden with its calls', keep: 'Kept' }}
-          onValue={(value) => setFeedback(value as Now['feedback'])}
-        />
-      </fieldset>
-    </SaveForm>
+    <>
+      <SaveForm
+        act="Save"
+        run={saveOrAsk}
+        isChanged={
+          feedback !== now.feedback || JSON.stringify(askedOf(typed)) !== JSON.stringify(askedOf(typedOf(set, now)))
+        }
+        hint="Applies from the next request."
+      >
+        <Days typed={typed} onTyped={setTyped} />
+        <fieldset className="set-group">
+          <legend>Feedback</legend>
+          <Select
+            aria-label="Feedback on hidden calls"
+            value={feedback}
+            of={{ with_calls: 'Hidden with its calls', keep: 'Kept' }}
+            onValue={(value) => setFeedback(value as Now['feedback'])}
+          />
+        </fieldset>
+      </SaveForm>
+      {hidden && (
+        <Confirm title="Save retention" act="Save and hide" run={save} onClose={() => setHidden(undefined)}>
+          {hidden.join(' ')} What is hidden is permanently deleted within{' '}
+          {plural(Math.max(1, now.removed_within_days ?? 1), 'day')}.
+        </Confirm>
+      )}
+    </>
   )
 }
 
