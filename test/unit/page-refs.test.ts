@@ -1,6 +1,7 @@
 // Refs that are pasted into the page: what they name, and that nothing else is taken for one.
 import { expect, it } from 'vitest'
-import { parsedRef } from '../../services/web/page/engine/refs.ts'
+import { placeholderOpDigest } from '../../services/content/op-objects.ts'
+import { digestWithoutSource, opVersionOf, parsedRef } from '../../services/web/page/engine/refs.ts'
 
 const of = { entity: 'acme', project: 'demo' }
 
@@ -33,4 +34,11 @@ it('no other text is a ref', () => {
     'javascript:weave:///a/b/op/x',
   ])
     expect(parsedRef(text)).toBeUndefined()
+})
+
+it('an op without recorded source has no source to show', () => {
+  expect(digestWithoutSource).toBe(placeholderOpDigest)
+  const refOf = (digest: string) => `weave:///acme/demo/op/answer:${digest}`
+  expect(opVersionOf('acme/demo', refOf(placeholderOpDigest))).toBeUndefined()
+  expect(opVersionOf('acme/demo', refOf('x'.repeat(43)))).toEqual({ objectId: 'answer', digest: 'x'.repeat(43) })
 })

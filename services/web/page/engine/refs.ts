@@ -34,8 +34,13 @@ export function parsedRef(text: string): Ref | undefined {
 export type OpVersion = { objectId: string; digest: string }
 
 /** The version of an op of this project that a call names; undefined for plain names and ops of other projects. */
+/** Digest of the op objects of spans, which come without source code (content/op-objects.ts). */
+export const digestWithoutSource = 'sv75tbuMv7SVFFoqD1xIGW2c6Jp2eYmJeGXwCPx8NGM'
+
+/** The op of a call whose source code is stored. */
 export function opVersionOf(projectId: string, opName: string): OpVersion | undefined {
   const ref = parsedRef(opName)
   if (ref?.kind !== 'op' || ref.version === undefined || `${ref.entity}/${ref.project}` !== projectId) return undefined
+  if (ref.version === digestWithoutSource) return undefined
   return { objectId: ref.name, digest: ref.version }
 }

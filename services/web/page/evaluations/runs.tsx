@@ -47,13 +47,19 @@ function scoreNamesOf(heads: readonly RunHead[]): string[] {
   return [...counts].sort(([, a], [, b]) => b - a).map(([name]) => name)
 }
 
+const opNameHas = (substr: string) => ({
+  $contains: { input: { $getField: 'op_name' }, substr: { $literal: substr } },
+})
+/** Whether a child of a run is a row: others sum them up. */
+const isRow = { $expr: { $or: ['predict_and_score', 'predictAndScore'].map(opNameHas) } }
+
 /** Number of rows of the runs in view. */
 function useRowCounts(projectId: string, heads: readonly RunHead[]) {
   const results = useQueries({
     queries: heads.map(({ id, status }) => ({
       queryKey: ['evaluation count', projectId, id, status],
       queryFn: ({ signal }: { signal: AbortSignal }) =>
-        json('calls.query_stats', { project_id: projectId, filter: { parent_ids: [id] } }, { signal }),
+        json('calls.query_stats', { project_id: projectId, filter: { parent_ids: [id] }, query: isRow }, { signal }),
       staleTime: 60_000,
     })),
   })

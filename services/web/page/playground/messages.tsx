@@ -151,9 +151,16 @@ function MessageForm({ message, place, onChange, onRemove }: MessageProps) {
   )
 }
 
+const doubleBraces = /\{\{\s*\w+\s*\}\}/
+
 function Variables({ draft, change }: Props) {
   const names = variablesOf(draft.messages)
-  if (names.length === 0) return null
+  if (names.length === 0)
+    return draft.messages.some(({ text }) => doubleBraces.test(text)) ? (
+      <p className="second" role="status">
+        Double braces are sent as they are. A variable has single braces: {'{name}'}
+      </p>
+    ) : null
   const empty = emptyVariables(draft)
   return (
     <fieldset className="variables">

@@ -60,9 +60,12 @@ const firstMessages = ['inputs.messages', 'inputs.gen_ai\\.input\\.messages'].fl
 )
 /** Paths of a message's text. */
 const texts = ['content', 'content.0.text', 'parts.0.content']
+/** Paths of a whole input that is one text. */
+const inputTexts = ['input\\.value', 'input', 'prompt', 'question', 'query', 'message'].map((name) => `inputs.${name}`)
 /** Possible paths of a user's first words; the inputs last. */
 const beginnings = [
   ...firstMessages.flatMap((path) => [`${path}.role`, ...texts.map((text) => `${path}.${text}`)]),
+  ...inputTexts,
   'inputs',
 ]
 
@@ -82,6 +85,7 @@ export const beginningsQuery = (project_id: string, call_ids: readonly string[])
     const beginning = (id: string): string => {
       const path = firstMessages.find((one) => ['user', 'human'].includes(shown(id, `${one}.role`)))
       const said = path === undefined ? [] : texts.map((text) => shown(id, `${path}.${text}`))
+      said.push(...inputTexts.map((text) => shown(id, text)))
       return said.find((text) => text !== '') ?? shown(id, 'inputs')
     }
     return new Map(call_ids.map((id) => [id, beginning(id)]))
