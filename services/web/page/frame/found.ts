@@ -16,7 +16,7 @@ const maxFound = 8
 const keptMs = 60_000
 const latestThreads = 100
 
-/** Operations of the latest calls with these words in their name. */
+/** Projects with these words in their name. */
 export function useProjects(search: string): string[] {
   const { items = [], isOld } = useList<{ project_id: string }>({
     key: ['projects', 'found', search],
@@ -28,6 +28,7 @@ export function useProjects(search: string): string[] {
   return isOld ? names.filter((name) => name.toLowerCase().includes(search.toLowerCase())) : names
 }
 
+/** Operations of the latest calls with these words in their name. */
 export function useOperations(here: Here | undefined, search: string): { name: string; calls: number }[] {
   const words = useDeferredValue(search.toLowerCase())
   const { data } = useQuery({
