@@ -39,6 +39,9 @@ export const hasEmbeddedStore = (config: Config): boolean => config.clickhouseUr
 /** Whether the data folder is this process's alone: log or tables lie in it. Else roles may share it for large files. */
 export const hasOwnEngine = (config: Config): boolean => !hasSharedLog(config) || hasEmbeddedStore(config)
 
+/** Whether log and tables are files of this machine that lie together. */
+export const isOneMachine = (config: Config): boolean => !hasSharedLog(config) && hasEmbeddedStore(config)
+
 /** The users who may enter the data folder. */
 export const reachOf = (config: Config): Reach => (hasOwnEngine(config) ? 'user' : 'group')
 

@@ -2,7 +2,7 @@
 import { hiddenAfterMs, type RetentionSource } from '../core/directory/retention.ts'
 import type { KafkaSurvey } from '../core/log/kafka/survey.ts'
 import type { Logger } from '../core/process/logger.ts'
-import type { ShutdownStep } from '../core/process/shutdown.ts'
+import type { Services } from '../core/process/services.ts'
 import type { Config } from './config.ts'
 import { keptPast } from './doctor-kafka.ts'
 import { hasSharedLog, surveyLog } from './drivers.ts'
@@ -44,13 +44,18 @@ export function watchKeptTopics(
 
 /** Retention of the topics of a process that applies the log; undefined where the log is of this machine alone. */
 export function keptTopicsOf(
-  { config, logger, open }: { config: Config; logger: Logger; open: ShutdownStep[] },
+  { config, logger, services }: { config: Config; logger: Logger; services: Services },
   role: ServerRole,
   retention: RetentionSource,
 ) {
-  if (!hasSharedLog(config) || !does(role, 'apply')) return undefined
-  const onError = (error: Error) => logger.warn({ error: error.message }, 'settings of topics were not looked at')
-  const watched = watchKeptTopics(() => surveyLog(config, logger), retention, onError)
-  open.push({ name: 'settings of topics', limitMs: 1_000, close: async () => watched.close() })
-  return watched
+  return services.start({
+    name: 'settings of topics',
+    start() {
+      if (!hasSharedLog(config) || !does(role, 'apply')) return undefined
+      const onError = (error: Error) => logger.warn({ error: error.message }, 'settings of topics were not looked at')
+      return watchKeptTopics(() => surveyLog(config, logger), retention, onError)
+    },
+    stop: (watched) => watched.close(),
+    stopMs: 1_000,
+  })
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Log } from '../core/log/log.ts'
 import { readSegments } from '../core/log/segments/read.ts'
 import type { Logger } from '../core/process/logger.ts'
-import type { ShutdownStep } from '../core/process/shutdown.ts'
+import type { Service } from '../core/process/services.ts'
 import type { Store } from '../core/store/store.ts'
 import type { TopicName } from '../events/registry.ts'
 import { createRepair, type Repair } from '../operations/repair/repair.ts'
@@ -12,7 +12,7 @@ import type { Config } from './config.ts'
 
 const partsEveryMs = 60_000
 
-type RepairingDeps = { config: Config; log: Log; store: Store; logger: Logger; open: ShutdownStep[] }
+type RepairingDeps = { config: Config; log: Log; store: Store; logger: Logger }
 
 /** Records of the log of one machine. */
 const keptRecords = ({ config, log }: Pick<RepairingDeps, 'config' | 'log'>) =>
@@ -22,7 +22,7 @@ const keptRecords = ({ config, log }: Pick<RepairingDeps, 'config' | 'log'>) =>
   }
 
 /** Rebuilds broken parts beside everything else: those that the start found, and those that a later look finds. */
-export function repairing({ config, log, store, logger, open }: RepairingDeps, worker: Worker): Repair {
+export function repairing({ config, log, store, logger }: RepairingDeps, worker: Worker): Service<Repair> {
   const repair = createRepair({
     store,
     applier: worker,
@@ -33,18 +33,21 @@ export function repairing({ config, log, store, logger, open }: RepairingDeps, w
     },
     onUnknown: (part) => logger.error(part, 'a broken part cannot be rebuilt'),
   })
+  let looking: NodeJS.Timeout | undefined
   const look = () =>
     void repair.run().catch((error: unknown) => logger.warn({ error: String(error) }, 'repair failed, trying again'))
-  const looking = setInterval(look, partsEveryMs)
-  looking.unref()
-  look()
-  open.push({
+  return {
     name: 'repair',
-    limitMs: 30_000,
-    async close() {
+    start() {
+      looking = setInterval(look, partsEveryMs)
+      looking.unref()
+      look()
+      return repair
+    },
+    async stop() {
       clearInterval(looking)
       await repair.stop()
     },
-  })
-  return repair
+    stopMs: 30_000,
+  }
 }

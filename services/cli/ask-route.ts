@@ -4,6 +4,7 @@ import type { Config } from '../app/config.ts'
 import { routeCommands } from '../app/control/routes.ts'
 import { type Callhouse, startCallhouse } from '../app/server.ts'
 import { createLogger } from '../core/process/logger.ts'
+import { runCommand } from '../core/process/services.ts'
 import { isShared, ownPort, withServer } from './ask.ts'
 import { UsageError } from './command.ts'
 
@@ -34,10 +35,10 @@ export function withRoutes<T>(config: Config, work: (ask: AskRoute) => Promise<T
       }),
     )
   return withQueryServer(config, ({ invoke }) => {
-    const handle = routeCommands(() => invoke)
+    const commands = routeCommands(() => invoke)
     return work(async <T>(route: string, body?: unknown, params: Params = {}) => {
       try {
-        return (await handle({ command: 'routes.ask', args: argsOf(route, body, params) })) as T
+        return (await runCommand(commands, { command: 'routes.ask', args: argsOf(route, body, params) })) as T
       } catch (error) {
         throw new UsageError(error instanceof Error ? error.message : String(error))
       }

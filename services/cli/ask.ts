@@ -2,8 +2,9 @@
 import type { Config } from '../app/config.ts'
 import { hasEmbeddedStore, hasSharedLog, openStore } from '../app/drivers.ts'
 import { startCallhouse } from '../app/server.ts'
-import { askOverSocket, type ControlHandler } from '../core/process/control-socket.ts'
+import { askOverSocket } from '../core/process/control-socket.ts'
 import { createLogger } from '../core/process/logger.ts'
+import { type CommandTable, runCommand } from '../core/process/services.ts'
 import type { Store } from '../core/store/store.ts'
 import { UsageError } from './command.ts'
 
@@ -35,14 +36,14 @@ export async function withServer<T>(config: Config, work: (ask: Ask) => Promise<
 /** Asks the engines themselves where any process may use them, else the server that has them. */
 export async function askingStore<T>(
   config: Config,
-  handlerOf: (deps: { store: Store }) => ControlHandler,
+  commandsOf: (deps: { store: Store }) => CommandTable,
   work: (ask: Ask) => Promise<T>,
 ): Promise<T> {
   if (!isShared(config)) return withServer(config, work)
   const store = await openStore(config, createLogger({ level: 'error' }).log, { statement() {} })
-  const handler = handlerOf({ store })
+  const commands = commandsOf({ store })
   try {
-    return await work((command, args) => handler({ command, args }))
+    return await work((command, args) => runCommand(commands, { command, args }))
   } finally {
     await store.close()
   }

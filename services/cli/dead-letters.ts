@@ -5,6 +5,7 @@ import { deadLetterCommands } from '../app/control/dead-letters.ts'
 import { openLog, openStore } from '../app/drivers.ts'
 import type { Log } from '../core/log/log.ts'
 import { createLogger } from '../core/process/logger.ts'
+import { runCommand } from '../core/process/services.ts'
 import { createTableDeadLetters } from '../worker/dead-letters/dead-letters-table.ts'
 import { ask, isShared } from './ask.ts'
 import { printJson, UsageError } from './command.ts'
@@ -19,7 +20,8 @@ async function askEngines(config: Config, command: string, args: string[]): Prom
     return (await log).append(...record)
   }
   try {
-    return await deadLetterCommands({ deadLetters: createTableDeadLetters(store), log: { append } })({ command, args })
+    const commands = deadLetterCommands({ deadLetters: createTableDeadLetters(store), log: { append } })
+    return await runCommand(commands, { command, args })
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error))
   } finally {

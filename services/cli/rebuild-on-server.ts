@@ -4,6 +4,7 @@ import type { Config } from '../app/config.ts'
 import { rebuildCommands } from '../app/control/rebuild.ts'
 import { matchEngines, openLog, openRecords, openStore, sharedServerOf } from '../app/drivers.ts'
 import { createLogger } from '../core/process/logger.ts'
+import { runCommand } from '../core/process/services.ts'
 import { statement } from '../core/store/statements.ts'
 import type { Store } from '../core/store/store.ts'
 import { createRebuilds } from '../operations/rebuild/rebuild.ts'
@@ -64,8 +65,8 @@ export async function withRebuilds<T>(
     closing.push(async () => {
       for (const signal of stopSignals) process.off(signal, stop)
     })
-    const handle = rebuildCommands(rebuilds, log)
-    return await work((command, args) => handle({ command, args }))
+    const commands = rebuildCommands(rebuilds, log)
+    return await work((command, args) => runCommand(commands, { command, args }))
   } finally {
     for (const close of closing.toReversed()) await close()
   }

@@ -7,6 +7,7 @@ import { moveCommands } from '../app/control/transfer.ts'
 import { matchEngines, openLog, openStore } from '../app/drivers.ts'
 import type { Log } from '../core/log/log.ts'
 import { createLogger } from '../core/process/logger.ts'
+import { runCommand } from '../core/process/services.ts'
 import { createTasks } from '../operations/tasks.ts'
 import { createTableDeadLetters } from '../worker/dead-letters/dead-letters-table.ts'
 import { type Ask, isShared, withServer } from './ask.ts'
@@ -26,8 +27,9 @@ async function withEngines<T>(config: Config, work: (ask: Ask) => Promise<T>): P
     await matchEngines({ log, store }, config, logger, false)
     const blobs = await openBlobs(config, 'query', logger)
     const deadLetters = createTableDeadLetters(store)
-    const handle = moveCommands({ config, store, log, blobs, deadLetters, tasks, audit, onClock() {}, applies: false })
-    return await work((command, args) => handle({ command, args }))
+    const deps = { config, store, log, blobs, deadLetters, tasks, audit, onClock() {}, applies: false }
+    const commands = moveCommands(deps)
+    return await work((command, args) => runCommand(commands, { command, args }))
   } finally {
     await tasks.stop()
     await audit.close()

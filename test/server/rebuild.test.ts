@@ -4,13 +4,14 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { rebuildCommands } from '../../services/app/control/rebuild.ts'
+import { rebuildCommandsElsewhere } from '../../services/app/control/rebuild.ts'
 import { sharedServerOf } from '../../services/app/drivers.ts'
 import { follow } from '../../services/cli/follow.ts'
 import { withRebuilds } from '../../services/cli/rebuild-on-server.ts'
 import { readSegments } from '../../services/core/log/segments/read.ts'
 import type { EmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
 import { askOverSocket } from '../../services/core/process/control-socket.ts'
+import { runCommand } from '../../services/core/process/services.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import type { TopicName } from '../../services/events/registry.ts'
 import { createRebuilds, type RebuildStatus } from '../../services/operations/rebuild/rebuild.ts'
@@ -259,7 +260,7 @@ it('a rebuild refuses tables and options that it cannot do', async () => {
   })
   const elsewhere = usesKafka
     ? ask('rebuild.start', ['calls'])
-    : rebuildCommands(undefined, server.now().log)({ command: 'rebuild.start', args: ['calls'] })
+    : runCommand(rebuildCommandsElsewhere, { command: 'rebuild.start', args: ['calls'] })
   await expect(elsewhere).rejects.toThrow('in the process of the command')
 })
 

@@ -330,7 +330,7 @@ describe('shutdown', () => {
     const ran: string[] = []
     const shutdown = createShutdown({
       log: quiet,
-      steps: [
+      steps: () => [
         { name: 'a', limitMs: 1000, close: async () => void ran.push('a') },
         {
           name: 'b',
@@ -357,7 +357,7 @@ describe('shutdown', () => {
     const closed = deferred()
     const shutdown = createShutdown({
       log: quiet,
-      steps: [{ name: 'a', limitMs: 10_000, close: () => closed.promise }],
+      steps: () => [{ name: 'a', limitMs: 10_000, close: () => closed.promise }],
       signals: { on: (name, handler) => handlers.set(name, handler) },
       exit: (code) => void codes.push(code),
     })

@@ -1,13 +1,12 @@
 // Runs the command `explain-cost` inside the server.
 
 import { type Freshness, latestOfLog } from '../../core/log/freshness.ts'
-import type { ControlHandler } from '../../core/process/control-socket.ts'
+import type { CommandTable } from '../../core/process/services.ts'
 import type { CostExplainer } from '../../query/costs/explain.ts'
 
-export const costCommands =
-  (deps: { explainer: CostExplainer; freshness: Freshness }): ControlHandler =>
-  async ({ command, args: [callId = '', projectId] }) => {
-    if (command !== 'costs.explain') throw new Error(`Unknown command ${command}`)
+export const costCommands = (deps: { explainer: CostExplainer; freshness: Freshness }): CommandTable => ({
+  async 'costs.explain'([callId = '', projectId]) {
     await deps.freshness.wait(latestOfLog(), ['calls', 'costs'])
     return deps.explainer.explain(callId, projectId ?? null)
-  }
+  },
+})

@@ -1,7 +1,7 @@
 // Runs the commands `deadletters list`, `show` and `replay` inside the server.
 
 import type { Log } from '../../core/log/log.ts'
-import type { ControlHandler } from '../../core/process/control-socket.ts'
+import type { CommandTable } from '../../core/process/services.ts'
 import { topics } from '../../events/registry.ts'
 import type { DeadLetter, DeadLetters } from '../../worker/dead-letters/dead-letters.ts'
 
@@ -61,21 +61,19 @@ export async function replayDeadLetters(
   return { replayed, remaining: Math.max(0, ids.length - maxReplayed) }
 }
 
-export function deadLetterCommands(deps: ReplayDeps): ControlHandler {
+export function deadLetterCommands(deps: ReplayDeps): CommandTable {
   const { deadLetters } = deps
-  const find = async (id: string): Promise<DeadLetter> => {
+  const find = async (id = ''): Promise<DeadLetter> => {
     const letter = await deadLetters.show(id)
     if (!letter) throw new Error(`Dead letter ${id} not found`)
     return letter
   }
-  return async ({ command, args }) => {
-    const [id] = args
-    if (command === 'deadletters.list') return deadLetters.list()
-    if (command === 'deadletters.show' && id) return find(id)
-    if (command === 'deadletters.replay' && id) {
+  return {
+    'deadletters.list': () => deadLetters.list(),
+    'deadletters.show': ([id]) => find(id),
+    async 'deadletters.replay'([id]) {
       const ids = id === 'all' ? await unsent(deps) : [(await find(id)).id]
       return { replayed: await replayEach(deps, ids) }
-    }
-    throw new Error(`Unknown command ${command} ${args.join(' ')}`)
+    },
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Log } from '../../core/log/log.ts'
 import { parsePositions } from '../../core/log/positions.ts'
-import type { ControlHandler } from '../../core/process/control-socket.ts'
+import type { CommandTable } from '../../core/process/services.ts'
 import { rebuildableTables } from '../../operations/rebuild/kinds.ts'
 import type { Rebuilds } from '../../operations/rebuild/rebuild.ts'
 
@@ -25,17 +25,25 @@ function rateOf(text: string | undefined): number | undefined {
   return rate
 }
 
-export const rebuildCommands =
-  (rebuilds: Rebuilds | undefined, log: Pick<Log, 'partitions' | 'topics'>): ControlHandler =>
-  async ({ command, args: [what = '', rate] }) => {
-    if (!rebuilds)
-      throw new Error(
-        'with Kafka and a ClickHouse server rebuild and replay run in the process of the command, not in this one',
-      )
-    if (command === 'rebuild.start') return rebuilds.rebuild(what, rateOf(rate))
-    if (command === 'rebuild.status') return rebuilds.status()
-    if (command === 'rebuild.list') return { tables: rebuildableTables, unfinished: await rebuilds.unfinished() }
-    if (command === 'rebuild.abandon') return rebuilds.abandon()
-    if (command === 'rebuild.replay') return rebuilds.replay(positionsOf(what, log), rateOf(rate))
-    throw new Error(`Unknown command ${command}`)
-  }
+export const rebuildCommands = (rebuilds: Rebuilds, log: Pick<Log, 'partitions' | 'topics'>): CommandTable => ({
+  'rebuild.start': ([table = '', rate]) => rebuilds.rebuild(table, rateOf(rate)),
+  'rebuild.status': () => rebuilds.status(),
+  'rebuild.list': async () => ({ tables: rebuildableTables, unfinished: await rebuilds.unfinished() }),
+  'rebuild.abandon': () => rebuilds.abandon(),
+  'rebuild.replay': ([positions = '', rate]) => rebuilds.replay(positionsOf(positions, log), rateOf(rate)),
+})
+
+const rebuildElsewhere = () => {
+  throw new Error(
+    'with Kafka and a ClickHouse server rebuild and replay run in the process of the command, not in this one',
+  )
+}
+
+/** The same commands in a process that leaves this work to that of the command. */
+export const rebuildCommandsElsewhere: CommandTable = {
+  'rebuild.start': rebuildElsewhere,
+  'rebuild.status': rebuildElsewhere,
+  'rebuild.list': rebuildElsewhere,
+  'rebuild.abandon': rebuildElsewhere,
+  'rebuild.replay': rebuildElsewhere,
+}

@@ -2,8 +2,8 @@
 import { actionsOf } from '../../core/directory/roles.ts'
 import { holderOf } from '../../core/http/holder.ts'
 import type { Invoke } from '../../core/http/invoke.ts'
-import type { ControlHandler } from '../../core/process/control-socket.ts'
 import { runAs } from '../../core/process/running-handler.ts'
+import type { CommandTable } from '../../core/process/services.ts'
 
 const userId = 'command'
 const caller = holderOf({ userId, entity: '', access: { '*': actionsOf('owner', '*') } })
@@ -16,11 +16,11 @@ const runningFor = { route: userId, withoutProject: true, projects: new Set<stri
  * @param invoke undefined until the server has its routes
  * @throws Fault as the route would answer
  */
-export const routeCommands =
-  (invoke: () => Pick<Invoke, 'json'> | undefined): ControlHandler =>
-  async ({ args: [name = '', body = '', params = '{}'] }) => {
-    const asked = invoke()
-    if (asked === undefined) throw new Error('the server is starting')
+export const routeCommands = (invoke: () => Pick<Invoke, 'json'> | undefined): CommandTable => ({
+  'routes.ask'([name = '', body = '', params = '{}']) {
+    const routes = invoke()
+    if (routes === undefined) throw new Error('the server is starting')
     const { signal } = new AbortController()
-    return runAs(runningFor, () => asked.json(name, JSON.parse(body), { caller, signal }, JSON.parse(params)))
-  }
+    return runAs(runningFor, () => routes.json(name, JSON.parse(body), { caller, signal }, JSON.parse(params)))
+  },
+})

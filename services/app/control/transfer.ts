@@ -5,7 +5,7 @@ import { betweenEvents } from '../../core/audit/audited.ts'
 import type { Blobs } from '../../core/blobs/blobs.ts'
 import { parseProjectId } from '../../core/ids.ts'
 import type { Log } from '../../core/log/log.ts'
-import type { ControlHandler } from '../../core/process/control-socket.ts'
+import type { CommandTable } from '../../core/process/services.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Task, Tasks } from '../../operations/tasks.ts'
 import { exportTo } from '../../operations/transfer/export.ts'
@@ -28,29 +28,31 @@ type MoveDeps = {
   backup?: ((folder: string, task: Task) => Promise<void>) | undefined
 }
 
-export const moveCommands =
-  ({ config, store, log, blobs, deadLetters, tasks, audit, onClock, applies, backup }: MoveDeps): ControlHandler =>
-  async ({ command, args: [folder = '', project = ''] }) => {
+export function moveCommands(deps: MoveDeps): CommandTable {
+  const { config, store, log, blobs, deadLetters, tasks, audit, onClock, applies, backup } = deps
+  type Work = (task: Task) => Promise<void>
+  const begin = (noun: 'export' | 'import' | 'backup', [folder, project]: [string, string], work: Work) => {
     const event = { scope: project === '' ? '*' : project, target: folder, actor: 'command' }
-    const begin = (noun: 'export' | 'import' | 'backup', work: (task: Task) => Promise<void>) =>
-      tasks.begin(`${noun} ${folder}`, (task) => betweenEvents(audit, noun, event, () => work(task), task.rows))
-    if (command === 'move.status') return tasks.status()
-    if (command === 'move.export') {
+    return tasks.begin(`${noun} ${folder}`, (task) => betweenEvents(audit, noun, event, () => work(task), task.rows))
+  }
+  return {
+    'move.status': () => tasks.status(),
+    'move.export'([folder = '', project = '']) {
       const only = project === '' ? null : parseProjectId(project)
-      const deps = { store, log, blobs, deadLetters }
-      return begin('export', (task) => exportTo(deps, { folder, project: only }, task))
-    }
-    if (command === 'move.import') {
+      const from = { store, log, blobs, deadLetters }
+      return begin('export', [folder, project], (task) => exportTo(from, { folder, project: only }, task))
+    },
+    'move.import'([folder = '', project = '']) {
       const stateFile = join(config.dataDir, 'import.json')
-      const deps = { log, blobs, deadLetters, stateFile, onClock, waits: applies }
-      return begin('import', (task) => importFrom(deps, folder, task))
-    }
-    if (command === 'move.backup') {
+      const into = { log, blobs, deadLetters, stateFile, onClock, waits: applies }
+      return begin('import', [folder, project], (task) => importFrom(into, folder, task))
+    },
+    'move.backup'([folder = '', project = '']) {
       if (!backup)
         throw new Error(
           'callhouse backup copies the data folder of one machine; back up Kafka and the ClickHouse server with their own tools (docs/operate/backup.md)',
         )
-      return begin('backup', (task) => backup(folder, task))
-    }
-    throw new Error(`Unknown command ${command}`)
+      return begin('backup', [folder, project], (task) => backup(folder, task))
+    },
   }
+}

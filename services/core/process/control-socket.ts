@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 
 export type ControlRequest = { command: string; args: string[] }
 export type ControlReply = { ok: true; result: unknown } | { ok: false; reason: string }
-export type ControlHandler = (request: ControlRequest) => Promise<unknown>
+type ControlHandler = (request: ControlRequest) => Promise<unknown>
 
 /** Path of the socket; long folder names do not fit into a socket address, so those get a short name elsewhere. */
 function controlSocketPath(dataDir: string): string {

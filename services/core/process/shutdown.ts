@@ -26,8 +26,8 @@ async function within(limitMs: number, work: Promise<void>): Promise<void> {
 }
 
 /**
- * @param steps in the order in which they run: first stop accepting, last release the data folder. A step that fails
- * or is late is logged, and the next one runs all the same.
+ * @param steps of the moment at which it begins, in the order in which they run: first stop accepting, last release the
+ * data folder. A step that fails or is late is logged, and the next one runs all the same.
  */
 export function createShutdown({
   log,
@@ -36,7 +36,7 @@ export function createShutdown({
   exit = (code) => process.exit(code),
 }: {
   log: Pick<Logger, 'info' | 'error'>
-  steps: readonly ShutdownStep[]
+  steps(): readonly ShutdownStep[]
   signals?: { on(name: 'SIGTERM' | 'SIGINT', handler: () => void): unknown }
   exit?: (code: number) => void
 }): Shutdown {
@@ -45,7 +45,7 @@ export function createShutdown({
   async function runSteps(reason: string): Promise<boolean> {
     log.info({ reason }, 'shutting down')
     let orderly = true
-    for (const { name, limitMs, close } of steps) {
+    for (const { name, limitMs, close } of steps()) {
       const startedMs = performance.now()
       try {
         await within(limitMs, Promise.resolve().then(close))
