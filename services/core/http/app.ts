@@ -1,7 +1,13 @@
 // The HTTP server: declared routes on Express, and what holds for every request before a route is found.
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express'
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Router,
+} from 'express'
 import { loopTurns } from '../concurrency/loop-turns.ts'
 import { createBufferPool } from '../memory/buffer-pool.ts'
 import { createConnections } from '../process/connections.ts'
@@ -149,60 +155,122 @@ function paramsOf(request: Request): Record<string, string> {
   return params
 }
 
+type Headers = ReturnType<typeof securityHeaders>
+
+/** What the handlers of the app share. */
+type AppState = {
+  deps: AppDeps
+  serving: ServeDeps
+  checkHost: HostCheck
+  cors: ReturnType<typeof createCors>
+  security: Headers
+  /** The port of OTLP over HTTP, whose requests come here too, is no address of a browser. */
+  securityOfOthers: Headers
+  ownPort: number
+  exchanges: WeakMap<IncomingMessage, Exchange>
+  /** Requests whose clients wait until they are told to send the body. */
+  waiting: WeakSet<IncomingMessage>
+  /** How much of a refused body is read. */
+  discardBytes: number
+  viaOf: ReturnType<typeof createVia>
+}
+
 export function createApp(deps: AppDeps): HttpServer {
-  const { config, log, metrics, isShuttingDown } = deps
-  const served: Route[] = [...deps.routes]
-  served.push(...ownRoutes(() => served, metrics, deps.version))
-  const checkHost = createHostCheck(config)
-  const cors = createCors(config.corsOrigins)
+  const { config, metrics } = deps
+  const routes: Route[] = [...deps.routes]
+  routes.push(...ownRoutes(() => routes, metrics, deps.version))
   const isSecure = deps.tls !== undefined || config.publicUrl.startsWith('https:')
-  const security = securityHeaders(isSecure)
-  // The port of OTLP over HTTP, whose requests come here too, is no address of a browser.
-  const securityOfOthers = securityHeaders(false)
-  let ownPort = 0
-  const budget = createByteBudget(config.maxInflightBytes, config.maxBodyBytes)
-  metrics.bodies(budget.heldBytes)
-  const connections = createConnections({
-    most: config.maxConnections,
-    onFull: () => log.warn({ connections: config.maxConnections }, 'there is no room for more connections'),
-  })
-  const serving: ServeDeps = {
-    connections,
-    authenticate: createAuthenticate(deps.keys, config.otelVendorNamespaces, deps.sessions),
+  const app = bareExpress(config)
+  const state: AppState = {
+    deps,
+    serving: servingOf(deps),
+    checkHost: createHostCheck(config),
+    cors: createCors(config.corsOrigins),
+    security: securityHeaders(isSecure),
+    securityOfOthers: securityHeaders(false),
+    ownPort: 0,
+    exchanges: new WeakMap(),
+    waiting: new WeakSet(),
+    discardBytes: 2 * config.maxBodyBytes,
+    viaOf: createVia(app, config),
+  }
+  metrics.bodies(state.serving.budget.heldBytes)
+  const router = routerOf(state, routes)
+  app.use(beginningOf(state), router)
+  app.use('/traces', router)
+  app.use(notFoundOf(state), brokenOf(state))
+  const server = listenerOf(state, app, isSecure)
+  return {
+    server,
+    routes,
+    shared: { ...state.serving, checkHost: state.checkHost, serving: state.serving },
+    listen: () =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject)
+        server.listen(config.port, config.host, () => {
+          server.off('error', reject)
+          resolve(state.ownPort)
+        })
+      }),
+    close: (limitMs) => closeHttpServer(server, limitMs),
+  }
+}
+
+function bareExpress({ trustProxy }: HttpConfig): Express {
+  const app = express()
+  app.disable('x-powered-by').disable('etag').enable('case sensitive routing')
+  app.set('query parser', false)
+  app.set('trust proxy', trustProxy.length === 0 ? false : [...trustProxy])
+  return app
+}
+
+function servingOf({ config, keys, log, sessions, threads, ...deps }: AppDeps): ServeDeps {
+  return {
+    connections: createConnections({
+      most: config.maxConnections,
+      onFull: () => log.warn({ connections: config.maxConnections }, 'there is no room for more connections'),
+    }),
+    authenticate: createAuthenticate(keys, config.otelVendorNamespaces, sessions),
     accounts: deps.accounts,
     readAudit: deps.readAudit,
     cutoffsOf: deps.cutoffsOf,
-    findKey: (id) => deps.keys.findId(id),
-    isHeld: (holder) => isStillHeld(holder, deps.keys),
-    budget,
+    findKey: (id) => keys.findId(id),
+    isHeld: (holder) => isStillHeld(holder, keys),
+    budget: createByteBudget(config.maxInflightBytes, config.maxBodyBytes),
     bodyTurns: loopTurns,
     pool: createBufferPool({ isShared: true }),
     maxBodyBytes: config.maxBodyBytes,
     maxFileBytes: config.maxFileBytes,
     maxJsonDepth: config.maxJsonDepth,
     requestTimeoutMs: config.requestTimeoutMs,
-    ...(deps.threads && { threads: deps.threads }),
+    ...(threads && { threads }),
   }
-  const exchanges = new WeakMap<IncomingMessage, Exchange>()
-  const waiting = new WeakSet<IncomingMessage>()
-  const exchangeOf = (request: IncomingMessage): Exchange => exchanges.get(request) as Exchange
-  const discardBytes = 2 * config.maxBodyBytes
-  const fail = (exchange: Exchange, error: unknown) => {
-    writeError(exchange, error, { log, refused: metrics.refused, discardBytes, discardMs }).catch((broken: unknown) => {
-      log.error({ request: exchange.requestId, error: String(broken) }, 'answer failed')
-      exchange.response.destroy()
-    })
-  }
+}
 
-  const begin: RequestHandler = (request, response, next) => {
-    const exchange = beginExchange(request, response, waiting.has(request), { log, metrics: metrics.http })
+const exchangeOf = ({ exchanges }: AppState, request: IncomingMessage): Exchange => exchanges.get(request) as Exchange
+
+function fail({ deps, discardBytes }: AppState, exchange: Exchange, error: unknown): void {
+  const { log, metrics } = deps
+  writeError(exchange, error, { log, refused: metrics.refused, discardBytes, discardMs }).catch((broken: unknown) => {
+    log.error({ request: exchange.requestId, error: String(broken) }, 'answer failed')
+    exchange.response.destroy()
+  })
+}
+
+/** Holds for every request before a route is found. */
+function beginningOf(state: AppState): RequestHandler {
+  const { deps, exchanges, waiting, checkHost, cors, security, securityOfOthers } = state
+  const { log, metrics, isShuttingDown } = deps
+  const exchangeDeps = { log, metrics: metrics.http }
+  return (request, response, next) => {
+    const exchange = beginExchange(request, response, waiting.has(request), exchangeDeps)
     exchanges.set(request, exchange)
-    for (const [name, value] of request.socket.localPort === ownPort ? security : securityOfOthers)
+    for (const [name, value] of request.socket.localPort === state.ownPort ? security : securityOfOthers)
       response.setHeader(name, value)
     const { origin, host } = request.headers
-    if (host === undefined && request.httpVersion !== '1.0') return fail(exchange, fault(400, 'No Host header'))
+    if (host === undefined && request.httpVersion !== '1.0') return fail(state, exchange, fault(400, 'No Host header'))
     const refused = checkHost(host, origin)
-    if (refused !== undefined) return fail(exchange, refused)
+    if (refused !== undefined) return fail(state, exchange, refused)
     const preflight = cors.preflight(request.method, request.headers)
     if (preflight !== undefined) {
       exchange.routeName = 'preflight'
@@ -213,55 +281,64 @@ export function createApp(deps: AppDeps): HttpServer {
     if (isShuttingDown()) response.setHeader('Connection', 'close')
     next()
   }
+}
 
+function routerOf(state: AppState, routes: readonly Route[]): Router {
   const router = express.Router({ caseSensitive: true })
-  for (const [path, methods] of tableOf(served)) {
-    const allow = [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')
-    const dispatch: RequestHandler = (request) => {
-      const exchange = exchangeOf(request)
-      const method = request.method === 'HEAD' ? 'GET' : request.method
-      const found = methods.get(method)
-      if (found === undefined) return fail(exchange, new Fault(405, { detail: 'Method Not Allowed' }, { Allow: allow }))
-      exchange.routeName = found.name
-      exchange.faultAs = found.faultAs
-      exchange.via = () => viaOf(request)
-      if (isShuttingDown() && !answersAlways.has(found.name))
-        return fail(exchange, retryLater(503, 'Server is shutting down'))
-      // A peer on an IPv4 address shows as an IPv6 one on a socket that serves both.
-      const clientIp = () => (request.ip ?? '').replace(/^::ffff:(?=\d+\.)/, '')
-      serveRoute(found, exchange, paramsOf(request), clientIp, serving).then(
-        () => discardRest(request, discardBytes, discardMs),
-        (error: unknown) => {
-          deps.refusals?.onFault(error, askerOf(exchange, clientIp))
-          fail(exchange, error)
-        },
-      )
-    }
-    router.all(expressPath(path), dispatch)
+  for (const [path, methods] of tableOf(routes)) router.all(expressPath(path), dispatchOf(state, methods))
+  return router
+}
+
+/** Runs the route that a path has for the method of a request. */
+function dispatchOf(state: AppState, methods: ReadonlyMap<string, Route>): RequestHandler {
+  const { deps, serving, discardBytes, viaOf } = state
+  const { isShuttingDown, refusals } = deps
+  const allow = [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')
+  return (request) => {
+    const exchange = exchangeOf(state, request)
+    const found = methods.get(request.method === 'HEAD' ? 'GET' : request.method)
+    if (found === undefined)
+      return fail(state, exchange, new Fault(405, { detail: 'Method Not Allowed' }, { Allow: allow }))
+    exchange.routeName = found.name
+    exchange.faultAs = found.faultAs
+    exchange.via = () => viaOf(request)
+    if (isShuttingDown() && !answersAlways.has(found.name))
+      return fail(state, exchange, retryLater(503, 'Server is shutting down'))
+    // A peer on an IPv4 address shows as an IPv6 one on a socket that serves both.
+    const clientIp = () => (request.ip ?? '').replace(/^::ffff:(?=\d+\.)/, '')
+    serveRoute(found, exchange, paramsOf(request), clientIp, serving).then(
+      () => discardRest(request, discardBytes, discardMs),
+      (error: unknown) => {
+        refusals?.onFault(error, askerOf(exchange, clientIp))
+        fail(state, exchange, error)
+      },
+    )
   }
-  const notFound: RequestHandler = (request) => {
-    const exchange = exchangeOf(request)
+}
+
+function notFoundOf(state: AppState): RequestHandler {
+  const { deps, discardBytes, viaOf } = state
+  return (request) => {
+    const exchange = exchangeOf(state, request)
     const page = deps.notFoundPage?.(request, () => viaOf(request))
-    if (page === undefined) return fail(exchange, new Fault(404, { detail: 'Not Found' }))
+    if (page === undefined) return fail(state, exchange, new Fault(404, { detail: 'Not Found' }))
     discardRest(request, discardBytes, discardMs)
-    writeReply(exchange, page).catch((error: unknown) => fail(exchange, error))
+    writeReply(exchange, page).catch((error: unknown) => fail(state, exchange, error))
   }
-  // Express takes a function of four arguments for an error handler.
-  const broken: ErrorRequestHandler = (error, request, _response, _next) =>
-    fail(exchangeOf(request), error instanceof URIError ? fault(400, 'Malformed path') : error)
+}
 
-  const app = express()
-  app.disable('x-powered-by').disable('etag').enable('case sensitive routing')
-  app.set('query parser', false)
-  app.set('trust proxy', config.trustProxy.length === 0 ? false : [...config.trustProxy])
-  const viaOf = createVia(app, config)
-  app.use(begin, router)
-  app.use('/traces', router)
-  app.use(notFound, broken)
+/** Express takes a function of four arguments for an error handler. */
+const brokenOf =
+  (state: AppState): ErrorRequestHandler =>
+  (error, request, _response, _next) =>
+    fail(state, exchangeOf(state, request), error instanceof URIError ? fault(400, 'Malformed path') : error)
 
-  const server = createHttpServer(deps.tls, connections, undefined, { isSecure })
+/** The server of the main port, which does not listen yet. */
+function listenerOf(state: AppState, app: Express, isSecure: boolean): Server {
+  const { deps, serving, waiting } = state
+  const server = createHttpServer(deps.tls, serving.connections, undefined, { isSecure })
   server.on('listening', () => {
-    ownPort = (server.address() as AddressInfo).port
+    state.ownPort = (server.address() as AddressInfo).port
   })
   // One of each connection in turn: a pipeline of a thousand requests holds up nobody but itself.
   const beginInTurn: RequestListener = (request, response) =>
@@ -274,19 +351,5 @@ export function createApp(deps: AppDeps): HttpServer {
     waiting.add(request)
     beginInTurn(request, response)
   })
-
-  return {
-    server,
-    routes: served,
-    shared: { ...serving, checkHost, serving },
-    listen: () =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject)
-        server.listen(config.port, config.host, () => {
-          server.off('error', reject)
-          resolve((server.address() as AddressInfo).port)
-        })
-      }),
-    close: (limitMs) => closeHttpServer(server, limitMs),
-  }
+  return server
 }
