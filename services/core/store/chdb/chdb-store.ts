@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { drainPending, Session } from 'chdb'
-import { createSerialQueue } from '../../concurrency/serial-queue.ts'
+import { createSerialQueue, type SerialQueue } from '../../concurrency/serial-queue.ts'
 import { ofEngine } from '../../memory/engine-bytes.ts'
 import { endAtOnce } from '../../process/end-at-once.ts'
 import { toStoreError } from '../errors.ts'
@@ -74,182 +74,204 @@ const sessionSettings: Settings = { max_query_size: maxQuerySizeBytes }
 /** 2 = may choose limits, must not write. */
 const readerSettings: Settings = { ...sessionSettings, readonly: 2 }
 
+type EmbeddedState = ReturnType<typeof withDefaults> & {
+  dir: string
+  pools: ReturnType<typeof openPools>
+  writeLimits: Limits
+  timed: ReturnType<typeof timedWith>
+  paths: ReturnType<typeof createSegmentPaths>
+  /** Landing tables whose inserts are counted. */
+  counted: Set<string>
+  /** Commands and inserts take effect in the order of their calls. */
+  writes: SerialQueue
+  isClosed: boolean
+}
+
+const refuseClosed = () => new StoreError('outage', 0, 'the store is closed')
+
 /**
  * Opens the engine and the database `callhouse`. One engine per process; one process per folder.
  * @throws StoreError when another process holds the folder, or this process has an engine on another one
  */
 export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
-  const { logger, metrics, queryTimeoutMs, queryMemoryBytes, queryRows, maxResultBytes, migrationsDir } =
-    withDefaults(options)
+  const defaults = withDefaults(options)
+  const { logger, metrics, migrationsDir } = defaults
   const { interactiveConnections: interactive = 5, exportConnections: exports = 2 } = options
   warnOfFewThreads(interactive + exports + 4, logger)
 
   mkdirSync(resolve(options.dir, 'clickhouse'), { recursive: true })
   const dir = realpathSync(resolve(options.dir, 'clickhouse'))
   const control = await openControl(dir, options)
-  const open = (settings: Settings) => () => openSession(dir, settings)
   const writeLimits: Limits = { timeoutMs: writeTimeoutMs, memoryBytes: Math.floor(options.memoryCapBytes / 2) }
-  const pools = {
-    write: createPool({
-      name: 'write',
-      size: 1,
-      open: open({ ...sessionSettings, ...writeSettings(writeLimits) }),
-    }),
-    beside: createPool({
-      name: 'beside',
-      size: 1,
-      open: open({ ...sessionSettings, ...writeSettings(writeLimits) }),
-    }),
-    background: createPool({
-      name: 'background',
-      size: 1,
-      open: open({ ...sessionSettings, ...writeSettings(writeLimits), ...lowPriority }),
-    }),
-    interactive: createPool({ name: 'interactive', size: interactive, open: open(readerSettings) }),
-    export: createPool({ name: 'export', size: exports, open: open({ ...readerSettings, ...lowPriority }) }),
-    control,
+  const state: EmbeddedState = {
+    ...defaults,
+    dir,
+    pools: openPools(dir, { interactive, exports, writeLimits, control }),
+    writeLimits,
+    timed: timedWith(metrics),
+    paths: createSegmentPaths(join(dir, 'incoming')),
+    counted: new Set(),
+    writes: createSerialQueue(refuseClosed),
+    isClosed: false,
   }
   /**
    * The engine's own end waits for ever, or crashes, while a statement runs. A process that ends without closing the
    * store has nothing to lose: it is killed then.
    */
   const onExit = (): void => {
-    if (Object.values(pools).some((pool) => pool.isBusy())) endAtOnce()
+    if (Object.values(state.pools).some((pool) => pool.isBusy())) endAtOnce()
   }
   // before the engine's own handler
   process.prependListener('exit', onExit)
-  const paths = createSegmentPaths(join(dir, 'incoming'))
-  const counted = new Set<string>()
-  let isClosed = false
-  const refuseClosed = () => new StoreError('outage', 0, 'the store is closed')
-  /** Commands and inserts take effect in the order of their calls. */
-  const writes = createSerialQueue(refuseClosed)
+  const watch = createPartsWatch({
+    database: 'callhouse',
+    rows: (query) => askControl(state, query),
+    everyMs: partsEveryMs,
+    onBroken: (parts) => logger.error({ parts: parts.slice(0, 20) }, 'the engine set broken parts aside'),
+  })
+  await watch.check()
+  const store: Store = {
+    async rows<T>(query: Query, queryOptions?: QueryOptions) {
+      return rowsOf<T>(await read(state, query, 'JSONEachRow', queryOptions))
+    },
+    async bytes(query, format, queryOptions) {
+      return bytesOf(await read(state, query, format, queryOptions))
+    },
+    command: (query, how) => command(state, query, how),
+    insert: (topic, source) =>
+      state.writes.run(() =>
+        state.timed(`insert.${topic.name}`, 'write', 'insert', () => insert(state, topic, source)),
+      ),
+    async migrate() {
+      const result = await applyMigrations(store, migrationsDir, true)
+      if (result.applied.length > 0) logger.info(result, 'migrations applied')
+      return result
+    },
+    health: () => healthOf(state, watch),
+    async close() {
+      if (state.isClosed) return
+      state.isClosed = true
+      watch.stop()
+      await state.writes.close()
+      for (const pool of Object.values(state.pools)) await pool.close()
+      await drainPending()
+      process.off('exit', onExit)
+      await state.paths.close()
+    },
+  }
+  return store
+}
 
-  const timed = timedWith(metrics)
+type PoolDeps = { interactive: number; exports: number; writeLimits: Limits; control: Pool }
 
-  const kill = (tag: string) => async () => {
-    await control.run({
+function openPools(dir: string, { interactive, exports, writeLimits, control }: PoolDeps) {
+  const pool = (name: string, size: number, settings: Settings) =>
+    createPool({ name, size, open: () => openSession(dir, settings) })
+  const writerSettings = { ...sessionSettings, ...writeSettings(writeLimits) }
+  return {
+    write: pool('write', 1, writerSettings),
+    beside: pool('beside', 1, writerSettings),
+    background: pool('background', 1, { ...writerSettings, ...lowPriority }),
+    interactive: pool('interactive', interactive, readerSettings),
+    export: pool('export', exports, { ...readerSettings, ...lowPriority }),
+    control,
+  }
+}
+
+const bytesOf = (result: EngineResult): Buffer => ofEngine(result.bytes())
+
+const rowsOf = <T>(result: EngineResult): T[] => parseRows<T>(bytesOf(result))
+
+const kill =
+  ({ pools }: EmbeddedState, tag: string) =>
+  async () => {
+    await pools.control.run({
       sql: `KILL QUERY WHERE Settings['log_comment'] = ${quote(tag)} ASYNC`,
       format: 'Null',
       timeoutMs: controlTimeoutMs,
     })
   }
 
-  function read(query: Query, format: string, given: QueryOptions = {}): Promise<EngineResult> {
-    const { pool = 'interactive', timeoutMs = queryTimeoutMs, memoryBytes = queryMemoryBytes, signal, maxRows } = given
-    return timed(query.name, pool, 'read', () => {
-      const tag = randomUUID()
-      const limits = {
-        timeoutMs,
-        memoryBytes,
-        resultBytes: maxResultBytes,
-        rows: maxRows ?? (query.projectId === undefined ? 0 : queryRows),
-      }
-      return pools[pool].run({
-        sql: readStatement(query, format, readSettings(limits), tag),
-        format,
-        projectId: query.projectId,
-        timeoutMs: timeoutMs + graceMs,
-        ...(signal === undefined ? {} : { signal }),
-        kill: kill(tag),
-      })
+function read(state: EmbeddedState, query: Query, format: string, given: QueryOptions = {}): Promise<EngineResult> {
+  const { pool = 'interactive', timeoutMs = state.queryTimeoutMs, signal, maxRows } = given
+  return state.timed(query.name, pool, 'read', () => {
+    const tag = randomUUID()
+    const limits = {
+      timeoutMs,
+      memoryBytes: given.memoryBytes ?? state.queryMemoryBytes,
+      resultBytes: state.maxResultBytes,
+      rows: maxRows ?? (query.projectId === undefined ? 0 : state.queryRows),
+    }
+    return state.pools[pool].run({
+      sql: readStatement(query, format, readSettings(limits), tag),
+      format,
+      projectId: query.projectId,
+      timeoutMs: timeoutMs + graceMs,
+      ...(signal === undefined ? {} : { signal }),
+      kill: kill(state, tag),
     })
-  }
-
-  const bytesOf = (result: EngineResult): Buffer => ofEngine(result.bytes())
-
-  const rowsOf = <T>(result: EngineResult): T[] => parseRows<T>(bytesOf(result))
-
-  const write = (sql: string): Promise<EngineResult> => pools.write.run({ sql, format: 'JSONEachRow' })
-
-  const ask = async <T>(query: Query): Promise<T[]> => {
-    const settings = readSettings({
-      timeoutMs: controlTimeoutMs,
-      memoryBytes: queryMemoryBytes,
-      resultBytes: maxResultBytes,
-    })
-    const sql = readStatement(query, 'JSONEachRow', settings, 'control')
-    return rowsOf<T>(await control.run({ sql, format: 'JSONEachRow', timeoutMs: controlTimeoutMs + graceMs }))
-  }
-
-  const watch = createPartsWatch({
-    database: 'callhouse',
-    rows: ask,
-    everyMs: partsEveryMs,
-    onBroken: (parts) => logger.error({ parts: parts.slice(0, 20) }, 'the engine set broken parts aside'),
   })
-  await watch.check()
+}
 
-  const store: Store = {
-    async rows<T>(query: Query, queryOptions?: QueryOptions) {
-      return rowsOf<T>(await read(query, 'JSONEachRow', queryOptions))
-    },
-    async bytes(query, format, queryOptions) {
-      return bytesOf(await read(query, format, queryOptions))
-    },
-    async command(query, { background = false, beside = false } = {}) {
-      const sql = bind(query)
-      if (background || beside) {
-        if (isClosed) throw refuseClosed()
-        const pool = background ? 'background' : 'beside'
-        await timed(query.name, pool, 'command', () => pools[pool].run({ sql, format: 'JSONEachRow' }))
-        return
-      }
-      await writes.run(() => timed(query.name, 'write', 'command', () => write(sql)))
-    },
-    insert(topic, source) {
-      return writes.run(() =>
-        timed(`insert.${topic.name}`, 'write', 'insert', async () => {
-          if (!counted.has(topic.landing)) {
-            for (const sql of countingStatements(topic)) await write(sql)
-            counted.add(topic.landing)
-          }
-          const tag = randomUUID()
-          const { path, release } =
-            'file' in source ? await paths.ofFile(source.file) : await paths.ofBytes(source.bytes)
-          try {
-            await write(insertStatement(topic, path, writeSettings(writeLimits), tag))
-          } finally {
-            await release()
-          }
-          // One row per block: a sum in the engine costs more than the reading.
-          const blocks = rowsOf<{ n: number }>(
-            await write(
-              `SELECT toUInt32(rows) AS n FROM callhouse.landed WHERE tag = ${quote(tag)} SETTINGS max_threads = 1`,
-            ),
-          )
-          return { rowsRead: blocks.reduce((sum, { n }) => sum + n, 0) }
-        }),
-      )
-    },
-    async migrate() {
-      const result = await applyMigrations(store, migrationsDir, true)
-      if (result.applied.length > 0) logger.info(result, 'migrations applied')
-      return result
-    },
-    async health(): Promise<StoreHealth> {
-      if (isClosed) return { status: 'down', reason: 'the store is closed' }
-      try {
-        await ask({ name: 'health', sql: 'SELECT 1 AS n', params: {} })
-      } catch (error) {
-        return { status: 'down', reason: toStoreError(error, 'read').message }
-      }
-      // A repaired part shows at once.
-      if (watch.health().status !== 'ok') await watch.check().catch(() => undefined)
-      return watch.health()
-    },
-    async close() {
-      if (isClosed) return
-      isClosed = true
-      watch.stop()
-      await writes.close()
-      for (const pool of Object.values(pools)) await pool.close()
-      await drainPending()
-      process.off('exit', onExit)
-      await paths.close()
-    },
+/** Asks beside everything else that runs, for a short answer. */
+async function askControl<T>({ pools, queryMemoryBytes, maxResultBytes }: EmbeddedState, query: Query): Promise<T[]> {
+  const settings = readSettings({
+    timeoutMs: controlTimeoutMs,
+    memoryBytes: queryMemoryBytes,
+    resultBytes: maxResultBytes,
+  })
+  const sql = readStatement(query, 'JSONEachRow', settings, 'control')
+  return rowsOf<T>(await pools.control.run({ sql, format: 'JSONEachRow', timeoutMs: controlTimeoutMs + graceMs }))
+}
+
+const write = ({ pools }: EmbeddedState, sql: string): Promise<EngineResult> =>
+  pools.write.run({ sql, format: 'JSONEachRow' })
+
+async function command(state: EmbeddedState, query: Query, how: Parameters<Store['command']>[1] = {}): Promise<void> {
+  const { background = false, beside = false } = how
+  const sql = bind(query)
+  if (background || beside) {
+    if (state.isClosed) throw refuseClosed()
+    const pool = background ? 'background' : 'beside'
+    await state.timed(query.name, pool, 'command', () => state.pools[pool].run({ sql, format: 'JSONEachRow' }))
+    return
   }
-  return store
+  await state.writes.run(() => state.timed(query.name, 'write', 'command', () => write(state, sql)))
+}
+
+async function insert(
+  state: EmbeddedState,
+  topic: Parameters<Store['insert']>[0],
+  source: Parameters<Store['insert']>[1],
+): Promise<{ rowsRead: number }> {
+  const { counted, paths, writeLimits } = state
+  if (!counted.has(topic.landing)) {
+    for (const sql of countingStatements(topic)) await write(state, sql)
+    counted.add(topic.landing)
+  }
+  const tag = randomUUID()
+  const { path, release } = 'file' in source ? await paths.ofFile(source.file) : await paths.ofBytes(source.bytes)
+  try {
+    await write(state, insertStatement(topic, path, writeSettings(writeLimits), tag))
+  } finally {
+    await release()
+  }
+  // One row per block: a sum in the engine costs more than the reading.
+  const sql = `SELECT toUInt32(rows) AS n FROM callhouse.landed WHERE tag = ${quote(tag)} SETTINGS max_threads = 1`
+  const blocks = rowsOf<{ n: number }>(await write(state, sql))
+  return { rowsRead: blocks.reduce((sum, { n }) => sum + n, 0) }
+}
+
+async function healthOf(state: EmbeddedState, watch: ReturnType<typeof createPartsWatch>): Promise<StoreHealth> {
+  if (state.isClosed) return { status: 'down', reason: 'the store is closed' }
+  try {
+    await askControl(state, { name: 'health', sql: 'SELECT 1 AS n', params: {} })
+  } catch (error) {
+    return { status: 'down', reason: toStoreError(error, 'read').message }
+  }
+  // A repaired part shows at once.
+  if (watch.health().status !== 'ok') await watch.check().catch(() => undefined)
+  return watch.health()
 }
 
 function openSession(dir: string, settings: Settings): Session {
