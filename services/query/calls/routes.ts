@@ -6,7 +6,6 @@ import {
   callRecord,
   callsQueryRequest,
 } from '../../../schemas/calls-read.ts'
-import { fault } from '../../core/http/errors.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
 import { concat } from '../../core/memory/buffer-pool.ts'
@@ -19,7 +18,7 @@ import type { Prices } from '../costs/prices.ts'
 import { linesType } from '../list-reply.ts'
 import { listBounds } from '../list-rows.ts'
 import { createWholeTraces } from '../traces/whole-traces.ts'
-import { createCountCache } from './access/counts.ts'
+import { type CountCache, createCountCache } from './access/counts.ts'
 import { readCall, readPages } from './access/read-calls.ts'
 import { indexOf } from './access/scope.ts'
 import { createAggregateRoutes } from './aggregate/routes.ts'
@@ -71,9 +70,10 @@ function topicsOf(
   return [...topics]
 }
 
-export function createCallReadRoutes(deps: CallReadDeps): Route[] {
-  const { store, freshness, prices, wirePrefix, feedbackPrefix, onMissingRefs } = deps
-  const cache = createCountCache()
+type Deps = CallReadDeps & { cache: CountCache }
+
+function streamQueryRoute(deps: Deps): Route {
+  const { store, freshness, prices, wirePrefix, feedbackPrefix, words, cache } = deps
   const wholeTraces = createWholeTraces(deps)
 
   async function streamQuery(context: RouteContext<CallsQueryRequest>): Promise<Reply> {
@@ -102,15 +102,13 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
     const options = { pool: isLong ? 'export' : 'interactive', signal } as const
     const documents = [...documentsForColumns(columns), ...(input.include_costs ? billedColumns : [])]
     const areRoots = query.facts.rootsOnly
-    const readsParent = columns !== null && (areRoots || input.include_total_storage_size)
+    const totalSize = input.include_total_storage_size
+    const readsParent = columns !== null && (areRoots || totalSize)
     const header = headerReader(
       readsParent ? new Set([...columns, 'parent_id']) : columns,
       documents.length > 0 || input.include_storage_size,
     )
-    const pages = readPages(
-      { store, projectId, query, options, cache, words: deps.words },
-      { columns: header, limit, offset },
-    )
+    const pages = readPages({ store, projectId, query, options, cache, words }, { columns: header, limit, offset })
     const shape: RecordShape = {
       projectId,
       prefix: wirePrefix,
@@ -123,10 +121,9 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
       feedback: null,
       areRoots,
     }
-    const totalSize = input.include_total_storage_size
     const feedback = input.include_feedback
     const expansion = showsExpanded
-      ? createExpansion({ store, projectId, options }, expanded, (digests) => onMissingRefs(projectId, digests))
+      ? createExpansion({ store, projectId, options }, expanded, (digests) => deps.onMissingRefs(projectId, digests))
       : null
     return {
       lines: await started(
@@ -137,66 +134,74 @@ export function createCallReadRoutes(deps: CallReadDeps): Route[] {
     }
   }
 
+  return route({
+    name: 'calls.stream_query',
+    method: 'POST',
+    path: '/calls/stream_query',
+    summary: 'Calls that match a filter and a query, sorted, as JSON Lines',
+    body: { type: 'json', schema: callsQueryRequest, check: 'schema' },
+    response: null,
+    responseType: 'application/jsonl',
+    line: callRecord,
+    tables: [...callQueryTables, ...joinedTables, ...traceTables, ...referredTables],
+    handle: streamQuery,
+  })
+}
+
+const readRoute = ({ store, freshness, prices, wirePrefix, feedbackPrefix, cache }: Deps): Route =>
+  route({
+    name: 'calls.read',
+    method: 'POST',
+    path: '/call/read',
+    summary: 'One call by id',
+    body: { type: 'json', schema: callReadRequest, check: 'schema' },
+    response: callReadResponse,
+    tables: ['calls', 'call_keys', 'payloads', 'costs'],
+    async handle(context) {
+      const { input, signal } = context
+      const projectId = context.project(input.project_id)
+      const query = compileCallsQuery({ filter: { call_ids: [input.id] }, projectId, feedbackPrefix })
+      const headers = await freshness.wait(context, topicsOf(input, query, false))
+      const options = { signal }
+      const documents = [...documentsForColumns(null), ...(input.include_costs ? billedColumns : [])]
+      const index = indexOf(query.facts)
+      const [row, early] = await Promise.all([
+        readCall({ store, projectId, query, options, cache }, headerReader(null, true)),
+        index && readPartsAtStart(store, projectId, index, documents, options),
+      ])
+      if (row === null) return { json: { call: null }, headers }
+      const [[payload = {}], totalSizes, book] = await Promise.all([
+        readPayloads(store, projectId, [row], documents, 'scattered', options, early),
+        input.include_total_storage_size ? readTraceSizes({ store, options }, projectId, [row]) : null,
+        input.include_costs ? prices.of(projectId, options) : null,
+      ])
+      const pieces: (string | Buffer)[] = ['{"call":']
+      const shape: RecordShape = {
+        projectId,
+        prefix: wirePrefix,
+        columns: null,
+        storageSize: input.include_storage_size,
+        usernames: false,
+        totalSizes,
+        costs: book && costsOfCalls(book),
+        payloadsFromUs: payloadsFromUs(projectId),
+        feedback: null,
+        areRoots: false,
+      }
+      writeRecord(shape, row, payload, pieces)
+      pieces.push('}')
+      return { jsonText: concat(pieces), headers }
+    },
+  })
+
+export function createCallReadRoutes(given: CallReadDeps): Route[] {
+  const deps: Deps = { ...given, cache: createCountCache() }
   return [
-    route({
-      name: 'calls.read',
-      method: 'POST',
-      path: '/call/read',
-      summary: 'One call by id',
-      body: { type: 'json', schema: callReadRequest, check: 'schema' },
-      response: callReadResponse,
-      tables: ['calls', 'call_keys', 'payloads', 'costs'],
-      async handle(context) {
-        const { input, signal } = context
-        const projectId = context.project(input.project_id)
-        const query = compileCallsQuery({ filter: { call_ids: [input.id] }, projectId, feedbackPrefix })
-        const headers = await freshness.wait(context, topicsOf(input, query, false))
-        const options = { signal }
-        const documents = [...documentsForColumns(null), ...(input.include_costs ? billedColumns : [])]
-        const index = indexOf(query.facts)
-        const [row, early] = await Promise.all([
-          readCall({ store, projectId, query, options, cache }, headerReader(null, true)),
-          index && readPartsAtStart(store, projectId, index, documents, options),
-        ])
-        if (row === null) return { json: { call: null }, headers }
-        const [[payload = {}], totalSizes, book] = await Promise.all([
-          readPayloads(store, projectId, [row], documents, 'scattered', options, early),
-          input.include_total_storage_size ? readTraceSizes({ store, options }, projectId, [row]) : null,
-          input.include_costs ? prices.of(projectId, options) : null,
-        ])
-        const pieces: (string | Buffer)[] = ['{"call":']
-        const shape: RecordShape = {
-          projectId,
-          prefix: wirePrefix,
-          columns: null,
-          storageSize: input.include_storage_size,
-          usernames: false,
-          totalSizes,
-          costs: book && costsOfCalls(book),
-          payloadsFromUs: payloadsFromUs(projectId),
-          feedback: null,
-          areRoots: false,
-        }
-        writeRecord(shape, row, payload, pieces)
-        pieces.push('}')
-        return { jsonText: concat(pieces), headers }
-      },
-    }),
-    route({
-      name: 'calls.stream_query',
-      method: 'POST',
-      path: '/calls/stream_query',
-      summary: 'Calls that match a filter and a query, sorted, as JSON Lines',
-      body: { type: 'json', schema: callsQueryRequest, check: 'schema' },
-      response: null,
-      responseType: 'application/jsonl',
-      line: callRecord,
-      tables: [...callQueryTables, ...joinedTables, ...traceTables, ...referredTables],
-      handle: streamQuery,
-    }),
-    ...createQueryStatsRoutes({ ...deps, cache }),
-    ...createCellRoutes({ ...deps, cache }),
-    ...createValueRoutes({ ...deps, cache }),
-    ...createAggregateRoutes({ ...deps, cache }),
+    readRoute(deps),
+    streamQueryRoute(deps),
+    ...createQueryStatsRoutes(deps),
+    ...createCellRoutes(deps),
+    ...createValueRoutes(deps),
+    ...createAggregateRoutes(deps),
   ]
 }
