@@ -1,10 +1,12 @@
--- Digests in texts of a table, those of some alone. What looks like a digest are its last letters, as an escape may stand
--- before it.
-SELECT DISTINCT found
+-- Digests of files and objects in texts of a table, with the ids of rows where these are asked for. What looks like a digest
+-- are its last letters, as an escape may stand before it.
+SELECT DISTINCT owner, found
 FROM
 (
-    SELECT arrayJoin(arrayDistinct(arrayMap(run -> right(run, 43), extractAll(${text}, '[A-Za-z0-9]{43,}')))) AS found
+    SELECT
+        ${owner} AS owner,
+        arrayJoin(arrayDistinct(arrayMap(run -> right(run, 43), extractAll(${text}, '[A-Za-z0-9]{43,}')))) AS found
     FROM callhouse.${table}
-    WHERE project_id = {project:String} AND (${where}) AND multiSearchAny(${text}, {digests:Array(String)})
+    WHERE project_id = {project:String} AND (${where})
 )
-WHERE found IN {digests:Array(String)}
+WHERE found IN ${among}

@@ -5,11 +5,11 @@ import type { HeldKeys } from '../core/directory/holds.ts'
 import type { Log } from '../core/log/log.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Budget } from '../derived/budget.ts'
+import { createFileRemoval } from '../removal/files.ts'
 import { createHeldCalls } from '../removal/held-calls.ts'
 import { createPurge, type PurgeRules } from '../removal/purge.ts'
 import { createDerivedPurge } from '../removal/purge-derived.ts'
-import { createFileRemoval } from '../removal/remove-files.ts'
-import { createRowRemoval, type RowRemovalDeps } from '../removal/remove-rows.ts'
+import { createRowRemoval, type RowRemovalDeps } from '../removal/rows.ts'
 import type { Worker } from '../worker/run.ts'
 
 export type RemovalRules = {

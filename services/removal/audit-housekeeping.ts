@@ -5,6 +5,7 @@ import type { AuditEvent, Head } from '../core/audit/chain.ts'
 import { keptFromMs, type NamedHead } from '../core/audit/excuses.ts'
 import { statement } from '../core/store/statements.ts'
 import type { Store } from '../core/store/store.ts'
+import { dropPartitions, partitionsOf } from './engine.ts'
 
 type Deps = {
   store: Pick<Store, 'rows' | 'command'>
@@ -93,12 +94,9 @@ const monthOf = (ms: number): string => new Date(ms).toISOString().slice(0, 7).r
 export async function dropOldAudit({ store, audit }: Deps, days: number, nowMs = Date.now()): Promise<string[]> {
   if (days === 0) return []
   const kept = monthOf(keptFromMs(nowMs, days))
-  const found = await store.rows<{ id: string }>(statement('partitions', { tables: ['audit_events'] }), {
-    pool: 'background',
-  })
-  const old = found.map(({ id }) => id).filter((id) => /^\d{6}$/.test(id) && id < kept)
+  const old = (await partitionsOf({ store }, ['audit_events'])).filter(({ id }) => /^\d{6}$/.test(id) && id < kept)
   const excuses: Head[] = []
-  for (const month of old) {
+  for (const { id: month } of old) {
     const heads = await store.rows<Row>(statement('audit.dropped-heads', { month: Number(month) }), {
       pool: 'background',
     })
@@ -106,7 +104,6 @@ export async function dropOldAudit({ store, audit }: Deps, days: number, nowMs =
       excuses.push(await audit.recordHeads('audit.dropped', { month, days, heads: part }))
   }
   if (excuses.length > 0) await writeCheckpoint({ store, audit }, days, excuses)
-  for (const month of old)
-    await store.command(statement('partitions.drop', {}, { table: 'audit_events', id: month }), { background: true })
-  return old
+  await dropPartitions({ store }, old)
+  return old.map(({ id }) => id)
 }

@@ -1,23 +1,20 @@
 // Places that an erasure does not reach, as its receipt names them, with the time at which they are empty.
 import { largeRecordsLongerMs } from '../core/log/kafka/large-records.ts'
 import type { Log } from '../core/log/log.ts'
-import { statement } from '../core/store/statements.ts'
-import type { Query, Store } from '../core/store/store.ts'
 import type { Erasure } from '../events/erasures.ts'
-import { erasedTables } from './remove-rows.ts'
-import { rewrittenTopics } from './rewrite-log.ts'
+import { type Finder, find } from './engine.ts'
+import { rewrittenTopics } from './kept-log.ts'
+import { erasedTables } from './places.ts'
 
-export type Place = { place: string; until: string | null }
+type Remaining = { place: string; until: string | null }
 
-type RemainingDeps = {
-  store: Pick<Store, 'rows'>
+type RemainingDeps = Finder & {
   log: Pick<Log, 'rewrite'>
   removedProjects(): ReadonlyMap<string, number>
   /** Time for which records that cannot be rewritten stay in the log. */
   logRetentionMs: number
 }
 
-const background = { pool: 'background' } as const
 /** Backups, and objects and rows, that one receipt names. */
 const maxBackups = 100
 const maxReferring = 1_000
@@ -37,13 +34,11 @@ export const lookedAt = (log: Pick<Log, 'rewrite'>): string[] => [
 ]
 
 export function createRemaining({ store, log, removedProjects, logRetentionMs }: RemainingDeps) {
-  const read = <Row>(query: Query): Promise<Row[]> => store.rows<Row>(query, background)
-
   /** Backups that were made, or begun, since something came of what was erased. */
   async function backups({ firstVer, counts, projectId }: Erasure): Promise<string[]> {
     const isNothing = counts.calls + counts.payload_rows + counts.feedback + counts.log_records === 0
     if (isNothing && !removedProjects().has(projectId)) return []
-    const rows = await read<{ ms: number }>(statement('erasure.backups', { first: Number(firstVer >> 10n) }))
+    const rows = await find<{ ms: number }>({ store }, 'erasure.backups', { first: Number(firstVer >> 10n) })
     const named = rows.map(({ ms }) => `backup of ${new Date(ms).toISOString()}`)
     return atMost(named, maxBackups, 'older backups')
   }
@@ -51,17 +46,17 @@ export function createRemaining({ store, log, removedProjects, logRetentionMs }:
   /** Objects, and rows of tables, with refs to calls that were deleted for an erasure. */
   async function referring({ projectId, untilVer }: Erasure): Promise<string[]> {
     const params = { project: projectId, until: String(untilVer), lead: `weave:///${projectId}/call/` }
-    const rows = await read<{ place: string }>(statement('erasure.referring', params))
+    const rows = await find<{ place: string }>({ store }, 'erasure.referring', params)
     const named = rows.map(({ place }) => place)
     return atMost(named, maxReferring, 'more objects and rows')
   }
 
   /** Places that this server may not change, or whose data stays. */
-  return async (erasure: Erasure): Promise<Place[]> => {
+  return async (erasure: Erasure): Promise<Remaining[]> => {
     const { projectId, requestedUs } = erasure
     const isWhole = removedProjects().has(projectId)
     const afterRetention = (ms: number) => new Date(requestedUs / 1_000 + logRetentionMs + ms).toISOString()
-    const places: Place[] = (await backups(erasure)).map((place) => ({ place, until: null }))
+    const places: Remaining[] = (await backups(erasure)).map((place) => ({ place, until: null }))
     if (log.rewrite === undefined)
       places.push(
         { place: 'log', until: afterRetention(segmentMs) },

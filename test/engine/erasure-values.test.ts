@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { statement } from '../../services/core/store/statements.ts'
 import { unlimited } from '../../services/derived/budget.ts'
-import { createRowRemoval } from '../../services/removal/remove-rows.ts'
+import { createRowRemoval } from '../../services/removal/rows.ts'
 import {
   baseUs,
   type CallWorld,

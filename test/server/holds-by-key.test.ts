@@ -3,11 +3,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { HeldKeys } from '../../services/core/directory/holds.ts'
 import { unlimited } from '../../services/derived/budget.ts'
+import { createFileRemoval } from '../../services/removal/files.ts'
 import { createHeldCalls } from '../../services/removal/held-calls.ts'
 import { createPurge } from '../../services/removal/purge.ts'
 import { createDerivedPurge } from '../../services/removal/purge-derived.ts'
-import { createFileRemoval } from '../../services/removal/remove-files.ts'
-import { createRowRemoval } from '../../services/removal/remove-rows.ts'
+import { createRowRemoval } from '../../services/removal/rows.ts'
 import type { Worker } from '../../services/worker/run.ts'
 import { basicAuth, post } from '../fixtures/child-server.ts'
 import {

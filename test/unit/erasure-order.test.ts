@@ -1,7 +1,7 @@
 // An erasure that breaks off before the log was written again must find the same calls at the next try.
 import { expect, test } from 'vitest'
 import { unlimited } from '../../services/derived/budget.ts'
-import { createRowRemoval } from '../../services/removal/remove-rows.ts'
+import { createRowRemoval } from '../../services/removal/rows.ts'
 
 test('rows by which deleted calls are found stay until the rest is gone', async () => {
   const changed: string[] = []

@@ -5,7 +5,7 @@ import { zstdDecompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { readSegments } from '../../services/core/log/segments/read.ts'
 import type { EmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
-import { type Erased, rewriteLog, spanKey } from '../../services/removal/rewrite-log.ts'
+import { type Erased, rewriteLog, spanKey } from '../../services/removal/kept-log.ts'
 import { applyRows, openLog, recordOf, temporaryFolder } from '../fixtures/log.ts'
 
 const rowOf = (kind: string, project: string, id: string, clock: number, word: string): string =>

@@ -2,7 +2,7 @@
 // again: property
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isRewritten, type RemovedRows } from '../../services/removal/purge.ts'
+import { isRewritten, type RemovedRows } from '../../services/removal/rewrites.ts'
 import { runs } from '../fixtures/runs.ts'
 
 const dayUs = 86_400_000_000
