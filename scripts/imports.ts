@@ -184,6 +184,22 @@ export function pagePairs(imports: readonly Import[]): string[] {
   })
 }
 
+/** Rooms whose folders do not import one another. The list only becomes longer. */
+const layered = ['services/derived', 'services/removal', 'services/worker']
+
+/** Pairs of folders of these rooms of which each imports the other, with a file of either. */
+export function folderCycles(imports: readonly Import[]): string[] {
+  const inRooms = (file: string): boolean => layered.some((folder) => inFolder(file, folder))
+  const between = new Map<string, Import>()
+  for (const one of imports)
+    if (inRooms(one.from) && inRooms(one.target)) between.set(`${dirname(one.from)} ${dirname(one.target)}`, one)
+  return [...between].flatMap(([pair, one]) => {
+    const [from = '', to = ''] = pair.split(' ')
+    const back = from < to ? between.get(`${to} ${from}`) : undefined
+    return back ? [`${from} and ${to} import each other: ${one.from}, ${back.from}`] : []
+  })
+}
+
 /** All imports of the repository's TypeScript. */
 export const repositoryImports = (root: string): Import[] =>
   execFileSync('git', ['ls-files', '-z', '*.ts', '*.tsx'], { cwd: root })

@@ -7,7 +7,7 @@ import type { Store } from '../core/store/store.ts'
 import { dropOldAudit, recordEndedKeys, writeCheckpoint } from '../removal/audit-housekeeping.ts'
 import type { Merges } from '../derived/merges.ts'
 import { dropOldLogs, dropOldReceipts } from '../removal/retention.ts'
-import { isPurgeDue, type Purge } from '../removal/purge.ts'
+import { type createPurge, isPurgeDue } from '../removal/purge.ts'
 import { type CleanupSchedule, scheduleCleanup } from '../derived/cleanup-schedule.ts'
 import type { Config } from './config.ts'
 
@@ -23,7 +23,7 @@ export type HousekeepingDeps = {
   endedKeys(fromMs: number, toMs: number): AuditEvent[]
 }
 
-type Housework = { merges: Merges; purge: Purge; deduplicate(): Promise<unknown> }
+type Housework = { merges: Merges; purge: ReturnType<typeof createPurge>; deduplicate(): Promise<unknown> }
 
 /** Removes log records that are too old for every project. */
 async function removeOldLogs({ config, store, logger, audit, mostLogsDays }: HousekeepingDeps): Promise<void> {

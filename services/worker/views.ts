@@ -5,7 +5,7 @@ import { statement } from '../core/store/statements.ts'
 import type { Store } from '../core/store/store.ts'
 import { topics } from '../events/registry.ts'
 import { scratchTables, tableViews } from '../tables/registry.ts'
-import { Held } from './held.ts'
+import { Held } from './split/held.ts'
 
 /**
  * Names of the views by the topic whose rows reach them, directly or through another table. Leaves out views on a worker's

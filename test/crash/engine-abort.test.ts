@@ -225,7 +225,7 @@ describe('rows that make the engine end', () => {
         `import { appendFileSync, readFileSync } from 'node:fs'
         appendFileSync('${count}', '.')
         if (readFileSync('${count}').length <= 2) process.kill(process.pid, 'SIGKILL')
-        await import('${new URL('../../services/worker/split/probe-process.ts', import.meta.url).pathname}')`,
+        await import('${new URL('../../services/worker/probe-process.ts', import.meta.url).pathname}')`,
       )
       const worker = start(probeInChild({ script }))
       // A start does not wait for it: someone has to be able to ask.

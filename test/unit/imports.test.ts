@@ -1,6 +1,6 @@
 // The import rules of folders, as `npm run check` applies them.
 import { expect, it } from 'vitest'
-import { importCycles, importsOf, pagePairs, roomFaults } from '../../scripts/imports.ts'
+import { folderCycles, importCycles, importsOf, pagePairs, roomFaults } from '../../scripts/imports.ts'
 
 it('reads imports of every form, types included, as paths of the repository', () => {
   const text = `import { a } from './a.ts'
@@ -42,6 +42,10 @@ it.each([
   ['services/query/language/parse.ts', 'services/query/calls/page.ts', false],
   ['services/operations/repair/repair.ts', 'services/worker/run.ts', true],
   ['services/worker/run.ts', 'services/operations/repair/repair.ts', false],
+  ['services/worker/run.ts', 'services/derived/rollups/rollups.ts', true],
+  ['services/derived/rollups/rollups.ts', 'services/worker/run.ts', false],
+  ['services/removal/engine.ts', 'services/derived/budget.ts', true],
+  ['services/worker/run.ts', 'services/removal/engine.ts', false],
   ['services/events/project-query.ts', 'services/tables/registry.ts', true],
   ['services/tables/calls.ts', 'services/events/calls.ts', false],
   ['schemas/calls.ts', 'zod', true],
@@ -78,5 +82,14 @@ it('names folders of the page that import each other, once', () => {
   expect(pagePairs([...oneWay, imported('worker/main.ts', 'api/lines.ts')])).toEqual([])
   expect(pagePairs([...oneWay, imported('traces/trace.tsx', 'threads/turn.tsx')])).toEqual([
     expect.stringMatching(/^threads and traces import each other/),
+  ])
+})
+
+it('names folders of the worker that import each other', () => {
+  const of = (from: string, target: string) => ({ from: `services/worker/${from}.ts`, target: `services/${target}.ts` })
+  const one = [of('run', 'worker/calls/spans'), of('calls/spans', 'derived/budget')]
+  expect(folderCycles(one)).toEqual([])
+  expect(folderCycles([...one, of('calls/rows', 'worker/views')])).toEqual([
+    'services/worker and services/worker/calls import each other: services/worker/run.ts, services/worker/calls/rows.ts',
   ])
 })

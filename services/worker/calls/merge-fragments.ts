@@ -4,9 +4,9 @@ import { statement } from '../../core/store/statements.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { TimeRange } from '../../derived/time-range.ts'
 import { evaluationEvent, joinedEventNames } from '../../events/gen-ai-events.ts'
-import { type DirtyPositions, dirtyAt, dirtyPositionsOf } from '../dirty-positions.ts'
-import type { Materializer } from '../materializer.ts'
 import { failureOf, monthsAtOnce } from '../split/cuts.ts'
+import { type DirtyPositions, dirtyAt, dirtyPositionsOf } from './dirty-positions.ts'
+import type { Materializer } from './materializer.ts'
 
 /** Above this many finished rows other start times are left to the deduplication: looking up costs a read per id. */
 export const lookupRows = 2_000

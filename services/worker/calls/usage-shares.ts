@@ -5,7 +5,7 @@ import { forEachYielding } from '../../core/concurrency/yielding.ts'
 import { statement } from '../../core/store/statements.ts'
 import type { Query, Store } from '../../core/store/store.ts'
 import type { TimeRange } from '../../derived/time-range.ts'
-import type { DirtyPositions } from '../dirty-positions.ts'
+import type { DirtyPositions } from './dirty-positions.ts'
 import { createRecentTraces, type RecentTraces } from './recent-traces.ts'
 import { type CountedSpan, keyOfTrace, noBill, noShare, type SpansOfRows, spanIdForm, type TraceName } from './spans.ts'
 

@@ -29,7 +29,7 @@ function outcomeOf(code: number | null, signal: string | null): ProbeResult | Un
   return faults.has(name) ? 'ended' : { undecided: `a child process was ended by ${name}` }
 }
 
-const probeScript = fileURLToPath(new URL('./probe-process.ts', import.meta.url))
+const probeScript = fileURLToPath(new URL('../probe-process.ts', import.meta.url))
 const keptErrorChars = 1_000
 
 /** @param options.memoryCapBytes memory of the child's engine */

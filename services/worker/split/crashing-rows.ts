@@ -7,9 +7,9 @@ import { splitBatch } from '../../core/concurrency/split-batch.ts'
 import type { Batch } from '../../core/log/log.ts'
 import { type SegmentRow, segmentRows, sourceOf, withoutHeader } from '../../events/segment-rows.ts'
 import type { DeadLetters } from '../dead-letters/dead-letters.ts'
-import { Held } from '../held.ts'
 import { type CrashProbe, type ProbeResult, probeInChild } from './child-probe.ts'
 import { cut } from './cuts.ts'
+import { Held } from './held.ts'
 import type { ProbeResults } from './in-flight.ts'
 
 /** Children of one batch, over all starts: each is an engine of its own and takes a second or two. */

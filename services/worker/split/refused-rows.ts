@@ -5,8 +5,8 @@ import type { Store } from '../../core/store/store.ts'
 import { topicNamed } from '../../events/registry.ts'
 import { type SegmentRow, sourceOf, withoutHeader } from '../../events/segment-rows.ts'
 import type { DeadLetters } from '../dead-letters/dead-letters.ts'
-import { Held } from '../held.ts'
 import { cut, isRefusal } from './cuts.ts'
+import { Held } from './held.ts'
 
 /** Above this number the tables or the edge are at fault and an operator has to look, */
 const maxRefusedRows = 100

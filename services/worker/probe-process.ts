@@ -2,11 +2,11 @@
 // argv: topic, file, memory of the engine. Exit code 0 = the engine survived, whether it took the rows or refused them.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createEmbeddedStore } from '../../core/store/chdb/chdb-store.ts'
-import { StoreError } from '../../core/store/store.ts'
-import { topicNamed } from '../../events/registry.ts'
-import { createCallMaterializer } from '../calls/merge-fragments.ts'
-import { tooMuchExitCode } from './child-probe.ts'
+import { createEmbeddedStore } from '../core/store/chdb/chdb-store.ts'
+import { StoreError } from '../core/store/store.ts'
+import { topicNamed } from '../events/registry.ts'
+import { createCallMaterializer } from './calls/merge-fragments.ts'
+import { tooMuchExitCode } from './split/child-probe.ts'
 
 const [, , topic, file, memoryCapBytes] = process.argv
 try {

@@ -1,6 +1,6 @@
 // Steps of a topic around the insert of a batch into its landing table.
-import type { Batch } from '../core/log/log.ts'
-import type { SegmentRow } from '../events/segment-rows.ts'
+import type { Batch } from '../../core/log/log.ts'
+import type { SegmentRow } from '../../events/segment-rows.ts'
 
 /** Ways to mark the minutes of a batch as dirty. */
 export type Marking = {

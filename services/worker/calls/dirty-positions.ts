@@ -1,6 +1,6 @@
 // Positions under which a batch of calls makes buckets dirty.
-import { batchMembers, type CombinedBatch } from '../core/log/combined-batch.ts'
-import type { Batch } from '../core/log/log.ts'
+import { batchMembers, type CombinedBatch } from '../../core/log/combined-batch.ts'
+import type { Batch } from '../../core/log/log.ts'
 
 const afterProject = Buffer.from(',"id":')
 /** A row of calls begins with its kind, its project and its id; a longer prefix is not one that the edge wrote. */
