@@ -1,6 +1,7 @@
 // Usage and statistics: our routes against SQL of the usual shape (parts grouped at read time, JSONExtract of the summary).
 import type { Store } from '../../services/core/store/store.ts'
-import { createRollups, rollupTable } from '../../services/derived/rollups/rollups.ts'
+import { rollupTable } from '../../services/derived/rollups/rollup-table.ts'
+import { createRollups } from '../../services/derived/rollups/rollups.ts'
 import type { ReadCase } from './reads-case.ts'
 
 const traceCalls = 10_000

@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { Position } from '../../services/core/log/log.ts'
 import type { Store } from '../../services/core/store/store.ts'
-import { createRollups, type Rollups } from '../../services/derived/rollups/rollups.ts'
+import type { Rollups } from '../../services/derived/rollups/group.ts'
+import { createRollups } from '../../services/derived/rollups/rollups.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -44,7 +44,7 @@ function* slicesOf<Item>(items: readonly Item[], size: number): Generator<Item[]
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size)
 }
 
-export function createOrphanRoots(deps: {
+type OrphanDeps = {
   store: Pick<Store, 'rows' | 'command'>
   budget: Pick<Budget, 'run'>
   assignment(): Assignment
@@ -53,112 +53,125 @@ export function createOrphanRoots(deps: {
   /** Makes what is counted of some minutes, in seconds, due. */
   recountMinutes(minutes: readonly Minute[]): Promise<void>
   onError(error: Error): void
-}): OrphanRoots {
-  const { store, budget, assignment, graceMs, recountMinutes } = deps
+}
+
+type State = OrphanDeps & {
+  lastVersion: number
+  /** Up to when projects with such roots were looked at. */
+  lookedUs: number
+  isStopped: boolean
+  /** Traces without a root that were over before they came, and those of late that have calls that stand for one. */
+  arrived: Map<string, Trace>
+  orphaned: Set<string>
+}
+
+type Read = <Row>(name: string, params: Record<string, unknown>) => Promise<Row[]>
+
+const readNow =
+  ({ store }: State): Read =>
+  (name, params) =>
+    store.rows(statement(name, params), { pool: 'background' })
+
+const readWithin =
+  (state: State): Read =>
+  (name, params) =>
+    state.budget.run(() => readNow(state)(name, params))
+
+async function keep({ store, recountMinutes }: State, changes: readonly Change[], version: number): Promise<void> {
+  const lines = changes.map(({ project, started_us, id, trace, is_orphan }) =>
+    JSON.stringify([project, started_us, id, trace, is_orphan, version]),
+  )
+  await store.command(statement('orphan-roots-insert', {}, { rows: lines.join('\n') }), { background: true })
+  const minutes = changes.map(({ project, started_us }) => ({
+    project_id: project,
+    minute: Math.floor(started_us / 60e6) * 60,
+  }))
+  await recountMinutes(minutes)
+}
+
+async function lookAtTraces(
+  state: State,
+  traces: readonly Trace[],
+  times: { quiet: number; ended: number },
+  read: Read,
+): Promise<number> {
+  let changed = 0
+  for (const some of slicesOf(traces, tracesAtOnce)) {
+    const named = { projects: some.map(({ project }) => project), traces: some.map(({ trace }) => trace) }
+    // Versions grow with the time at which a look begins to read: of two looks at a trace the later one wins.
+    state.lastVersion = Math.max(Date.now() * 1_000, state.lastVersion + 1)
+    const version = state.lastVersion
+    const changes = await read<Change>('orphan-roots-calls', { ...named, ...times })
+    if (changes.length > 0) await keep(state, changes, version)
+    changed += changes.length
+  }
+  return changed
+}
+
+async function lookAtMinutes(state: State, minutes: readonly Minute[], quietUs: number): Promise<number> {
+  const times = minutes.map(({ minute }) => Number(minute))
+  const read = readWithin(state)
+  const traces = await read<Trace>('orphan-roots-traces', {
+    projects: minutes.map(({ project_id }) => project_id),
+    minutes: times,
+    from: Math.min(...times),
+    before: Math.max(...times) + 60,
+  })
+  return lookAtTraces(state, traces, { quiet: quietUs, ended: 0 }, read)
+}
+
+/** Calls that stood for a root leave a trace that got one. */
+async function lookAtArrived(state: State, nowMs: number): Promise<number> {
+  const { arrived, orphaned } = state
+  const traces = [...arrived.values()]
+  const keys = [...arrived.keys()]
+  arrived.clear()
+  if (state.isStopped) return 0
+  for (const key of keys) {
+    orphaned.delete(key)
+    orphaned.add(key)
+  }
+  for (const key of orphaned) {
+    if (orphaned.size <= maxArrived) break
+    orphaned.delete(key)
+  }
+  const ended = Math.round((nowMs - state.graceMs) * 1_000)
+  return lookAtTraces(state, traces, { quiet: 0, ended }, readNow(state))
+}
+
+async function look(state: State, nowMs: number): Promise<number> {
+  const { store, graceMs } = state
+  const { slots } = state.assignment()
+  if (state.isStopped || slots?.length === 0) return 0
+  const now = Math.round(nowMs * 1_000)
+  const until = now - graceMs * 1_000
+  const covered = await readCoverage(store, coverageName, slots)
+  const after = covered.offsets.get(0) ?? 0
+  const between = (from: number, to: number, orphaned: 0 | 1) =>
+    readWithin(state)<Minute>('orphan-roots-due', { after: from, until: to, orphaned, slots: slots ?? [] })
+  // A root that comes after all replaces its calls at once.
+  const late = await between(Math.max(after, state.lookedUs), now, 1)
+  const due = until > after ? await between(after, until, 0) : []
+  let changed = 0
+  for (const minutes of slicesOf([...late, ...due], minutesAtOnce)) {
+    if (state.isStopped) return changed
+    changed += await lookAtMinutes(state, minutes, until)
+  }
+  state.lookedUs = now
+  if (due.length === 0) return changed
+  const upTo = [{ topic: 'calls', partition: 0, offset: until }]
+  await writeCoverage(store, coverageName, { slots, upTo, revision: until })
+  return changed
+}
+
+export function createOrphanRoots(deps: OrphanDeps): OrphanRoots {
+  const { graceMs } = deps
+  const [arrived, orphaned] = [new Map<string, Trace>(), new Set<string>()]
+  const state: State = { ...deps, lastVersion: 0, lookedUs: 0, isStopped: false, arrived, orphaned }
   const queue = createSerialQueue()
   let timer: NodeJS.Timeout | undefined
-  let lastVersion = 0
-  /** Up to when projects with such roots were looked at. */
-  let lookedUs = 0
-  let isStopped = false
-  /** Traces without a root that were over before they came, and those of late that have calls that stand for one. */
-  const arrived = new Map<string, Trace>()
-  const orphaned = new Set<string>()
-
-  const read = <Row>(name: string, params: Record<string, unknown>): Promise<Row[]> =>
-    budget.run(() => store.rows<Row>(statement(name, params), { pool: 'background' }))
-
-  /** Versions grow with the time at which a look begins to read: of two looks at a trace the later one wins. */
-  const nextVersion = (): number => {
-    lastVersion = Math.max(Date.now() * 1_000, lastVersion + 1)
-    return lastVersion
-  }
-
-  const keep = async (changes: readonly Change[], version: number): Promise<void> => {
-    const lines = changes.map(({ project, started_us, id, trace, is_orphan }) =>
-      JSON.stringify([project, started_us, id, trace, is_orphan, version]),
-    )
-    await store.command(statement('orphan-roots-insert', {}, { rows: lines.join('\n') }), { background: true })
-    const minutes = changes.map(({ project, started_us }) => ({
-      project_id: project,
-      minute: Math.floor(started_us / 60e6) * 60,
-    }))
-    await recountMinutes(minutes)
-  }
-
-  const lookAtTraces = async (
-    traces: readonly Trace[],
-    times: { quiet: number; ended: number },
-    readChanges: typeof read = read,
-  ): Promise<number> => {
-    let changed = 0
-    for (const some of slicesOf(traces, tracesAtOnce)) {
-      const named = { projects: some.map(({ project }) => project), traces: some.map(({ trace }) => trace) }
-      const version = nextVersion()
-      const changes = await readChanges<Change>('orphan-roots-calls', { ...named, ...times })
-      if (changes.length > 0) await keep(changes, version)
-      changed += changes.length
-    }
-    return changed
-  }
-
-  const lookAt = async (minutes: readonly Minute[], quietUs: number): Promise<number> => {
-    const times = minutes.map(({ minute }) => Number(minute))
-    const traces = await read<Trace>('orphan-roots-traces', {
-      projects: minutes.map(({ project_id }) => project_id),
-      minutes: times,
-      from: Math.min(...times),
-      before: Math.max(...times) + 60,
-    })
-    return lookAtTraces(traces, { quiet: quietUs, ended: 0 })
-  }
-
-  /** Calls that stood for a root leave a trace that got one. */
-  const lookAtArrived = async (nowMs: number): Promise<number> => {
-    const traces = [...arrived.values()]
-    const keys = [...arrived.keys()]
-    arrived.clear()
-    if (isStopped) return 0
-    for (const key of keys) {
-      orphaned.delete(key)
-      orphaned.add(key)
-    }
-    for (const key of orphaned) {
-      if (orphaned.size <= maxArrived) break
-      orphaned.delete(key)
-    }
-    const ended = Math.round((nowMs - graceMs) * 1_000)
-    return lookAtTraces(traces, { quiet: 0, ended }, (name, params) =>
-      store.rows(statement(name, params), { pool: 'background' }),
-    )
-  }
-
-  const look = async (nowMs: number): Promise<number> => {
-    const { slots } = assignment()
-    if (isStopped || slots?.length === 0) return 0
-    const now = Math.round(nowMs * 1_000)
-    const until = now - graceMs * 1_000
-    const covered = await readCoverage(store, coverageName, slots)
-    const after = covered.offsets.get(0) ?? 0
-    const between = (from: number, to: number, orphaned: 0 | 1) =>
-      read<Minute>('orphan-roots-due', { after: from, until: to, orphaned, slots: slots ?? [] })
-    // A root that comes after all replaces its calls at once.
-    const late = await between(Math.max(after, lookedUs), now, 1)
-    const due = until > after ? await between(after, until, 0) : []
-    let changed = 0
-    for (const minutes of slicesOf([...late, ...due], minutesAtOnce)) {
-      if (isStopped) return changed
-      changed += await lookAt(minutes, until)
-    }
-    lookedUs = now
-    if (due.length === 0) return changed
-    const upTo = [{ topic: 'calls', partition: 0, offset: until }]
-    await writeCoverage(store, coverageName, { slots, upTo, revision: until })
-    return changed
-  }
-
   return {
-    look: (nowMs) => queue.run(() => look(nowMs)),
+    look: (nowMs) => queue.run(() => look(state, nowMs)),
     arrived({ traces }, nowMs) {
       const [overUs, oldUs] = [(nowMs - graceMs) * 1_000, (nowMs - importedMs) * 1_000]
       const isLate = ({ parent, startedUs }: ArrivedSpan) => parent !== '' && startedUs <= overUs && startedUs > oldUs
@@ -169,7 +182,7 @@ export function createOrphanRoots(deps: {
       }
     },
     isDue: () => arrived.size > 0,
-    lookAtArrived,
+    lookAtArrived: (nowMs) => lookAtArrived(state, nowMs),
     start() {
       let isLooking = false
       timer = setInterval(() => {
@@ -177,7 +190,7 @@ export function createOrphanRoots(deps: {
         if (isLooking) return
         isLooking = true
         queue
-          .run(() => look(Date.now()))
+          .run(() => look(state, Date.now()))
           .catch((error: unknown) => deps.onError(error instanceof Error ? error : new Error(String(error))))
           .finally(() => {
             isLooking = false
@@ -186,7 +199,7 @@ export function createOrphanRoots(deps: {
       timer.unref()
     },
     async stop() {
-      isStopped = true
+      state.isStopped = true
       clearInterval(timer)
       await queue.idle()
     },

@@ -2,7 +2,7 @@
 import type { Log } from '../../core/log/log.ts'
 import type { StoredRecord } from '../../core/log/segments/read.ts'
 import type { Store } from '../../core/store/store.ts'
-import type { Rollups } from '../../derived/rollups/rollups.ts'
+import type { Rollups } from '../../derived/rollups/group.ts'
 import type { Applier } from '../../worker/apply-batch.ts'
 import type { ShadowTables, SharedServer } from './shadow-tables.ts'
 

@@ -5,7 +5,8 @@ import type { Position } from '../../core/log/log.ts'
 import { statement } from '../../core/store/statements.ts'
 import type { Query, Store } from '../../core/store/store.ts'
 import { type Budget, unlimited } from '../../derived/budget.ts'
-import { createRollups, deduplicationRollup, type Rollup } from '../../derived/rollups/rollups.ts'
+import { deduplicationRollup, type Rollup } from '../../derived/rollups/rollup-table.ts'
+import { createRollups } from '../../derived/rollups/rollups.ts'
 import type { CallMaterializer, NextPosition } from './merge-fragments.ts'
 
 type DuplicatedCall = { project_id: string; id: string }
