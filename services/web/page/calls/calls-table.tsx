@@ -1,5 +1,5 @@
 // The rows of the list of calls, or ghosts of them while the first ones are awaited.
-import { type KeyboardEvent, useDeferredValue } from 'react'
+import type { KeyboardEvent } from 'react'
 import type { Row } from '../engine/rows.ts'
 import { Rows } from '../parts/rows.tsx'
 import type { List } from '../parts/use-list.ts'
@@ -22,17 +22,28 @@ type TableProps = {
   cols: string | undefined
   zone: string
   sort: string
+  /** No row is drawn yet. */
+  showsGhosts: boolean
   onSort(sort: string): void
   onOpen(row: Row | undefined): void
   onValues(row: Row): void
   hrefOf(row: Row): string
 }
 
-export function CallsTable({ projectId, calls, shown, marks, columns, cols, zone, sort, ...acts }: TableProps) {
+export function CallsTable({
+  projectId,
+  calls,
+  shown,
+  marks,
+  columns,
+  cols,
+  zone,
+  sort,
+  showsGhosts,
+  ...acts
+}: TableProps) {
   const { height, layout } = useCallLayout(cols)
   const { previews, totalsOf, visible: _, ...values } = shown
-  // The first rows are drawn in slices, so that what is tapped meanwhile is seen.
-  const showsGhosts = useDeferredValue(calls.isFirst) || calls.isFirst
   const onKey = (event: KeyboardEvent): boolean => {
     if (event.key !== 'Enter' || (event.target as HTMLElement).closest('button')) return false
     acts.onOpen(calls.rowAt(calls.at))

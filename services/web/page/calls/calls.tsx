@@ -1,7 +1,7 @@
 // The list of calls: what the address says, in rows that are read as they come into view.
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { useDeferredValue, useMemo, useState } from 'react'
 import {
   type CallsSearch,
   callsSearch,
@@ -85,6 +85,8 @@ export function Calls() {
   const counted = calls.isOld ? undefined : calls.total
   const isBounded = isText && counted === countBound
   const refusal = refusalOf(query, calls.error)
+  // The first rows are drawn in slices, so that what is tapped meanwhile is seen.
+  const showsGhosts = useDeferredValue(calls.isFirst) || calls.isFirst
   const sort = sortOf(search.sort, query.rows)
 
   const refresh = () => {
@@ -141,7 +143,7 @@ export function Calls() {
       return <Nothing projectId={projectId} search={search} onChange={change} onArrived={refresh} />
     return (
       <CallsTable
-        {...{ projectId, calls, shown, marks, zone, sort, hrefOf }}
+        {...{ projectId, calls, shown, marks, zone, sort, showsGhosts, hrefOf }}
         columns={placed}
         cols={search.cols}
         onSort={(next) => change({ sort: next })}
