@@ -43,7 +43,7 @@ export function createChanges({ directory }: Pick<AccessDeps, 'directory'>) {
 
 type Changes = ReturnType<typeof createChanges>
 
-/** Ports and settings of the routes of the directory. */
+/** Parts that the routes of the directory share. */
 export type AccessParts = Omit<Required<AccessDeps>, 'directory'> & {
   change: Changes
   /** The directory as it is now. */

@@ -35,7 +35,7 @@ export function keyLine(
   }
 }
 
-/** Declaration shared by the routes that list keys. */
+/** The common part of the declarations of routes that list keys. */
 export const listedKeys = {
   withoutProject: true,
   query: pageQuery,

@@ -120,7 +120,7 @@ export async function makeKey(parts: AccessParts, caller: Caller, userId: string
 }
 
 /** @param check throws for a key that the caller may not revoke */
-export async function revokeHeldKey(
+export async function revokeCheckedKey(
   { change, state }: AccessParts,
   caller: Caller,
   id: string,

@@ -22,7 +22,7 @@ import {
   lifeGivenBy,
   limitsGivenBy,
   makeKey,
-  revokeHeldKey,
+  revokeCheckedKey,
   throwIfLooser,
   throwUnlessSpeaksFor,
   unknownKey,
@@ -127,7 +127,7 @@ export function keyRoutes(parts: AccessParts): Route[] {
       body: { type: 'none' },
       response: revokedResponse,
       handle: async (context) =>
-        revokeHeldKey(parts, context.caller, pathId(context), (before) =>
+        revokeCheckedKey(parts, context.caller, pathId(context), (before) =>
           administered(before, pathId(context), context.caller),
         ),
     }),

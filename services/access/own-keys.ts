@@ -8,7 +8,7 @@ import { accessOn } from '../core/http/key-changes.ts'
 import { type Caller, type Route, route } from '../core/http/route.ts'
 import { type AccessParts, pathId, throwUnlessHeldBy } from './changes.ts'
 import { keyLine, listedKeys } from './key-lines.ts'
-import { accessOfKey, makeKey, revokeHeldKey, unknownKey } from './key-rules.ts'
+import { accessOfKey, makeKey, revokeCheckedKey, unknownKey } from './key-rules.ts'
 import { pageOf } from './pages.ts'
 
 const withoutProject = { withoutProject: true } as const
@@ -66,7 +66,7 @@ export function ownKeyRoutes(parts: AccessParts): Route[] {
       body: { type: 'none' },
       response: revokedResponse,
       handle: async (context) =>
-        revokeHeldKey(parts, context.caller, pathId(context), (before) => {
+        revokeCheckedKey(parts, context.caller, pathId(context), (before) => {
           if (ownKey(before, pathId(context), context.caller) === undefined) throw unknownKey(pathId(context))
         }),
     }),

@@ -45,7 +45,7 @@ export type ServerProcess = {
   isShuttingDown(): boolean
 }
 
-export type Access = Awaited<ReturnType<typeof openAccess>>
+export type OpenAccess = Awaited<ReturnType<typeof openAccess>>
 
 /** The data folder, and what operators have set in it: keys, roles, retention, certificate, providers. */
 export async function openAccess({ config, logger, services }: ServerProcess) {
@@ -75,7 +75,7 @@ export async function openAccess({ config, logger, services }: ServerProcess) {
 export type Engines = Awaited<ReturnType<typeof openEngines>>
 
 /** The store and the log, compared with each other, and what tells how far one has come in the other. */
-export async function openEngines(server: ServerProcess, access: Access) {
+export async function openEngines(server: ServerProcess, access: OpenAccess) {
   const { config, role, logger, metrics, services } = server
   const { registry } = metrics
   const times = createReadTimes()

@@ -29,7 +29,7 @@ import type { Worker } from '../worker/run.ts'
 import { readAuditOf } from './audit.ts'
 import type { Config } from './config.ts'
 import { checkEngines } from './drivers.ts'
-import { type Access, type Engines, openAccess, openEngines, type ServerProcess } from './engines.ts'
+import { type Engines, type OpenAccess, openAccess, openEngines, type ServerProcess } from './engines.ts'
 import { type OtlpPorts, openOtlpPorts } from './otlp-ports.ts'
 import { does, type ServerRole } from './roles.ts'
 import { routesOf } from './routes.ts'
@@ -118,7 +118,7 @@ export async function startCallhouse(
 /** Starts applying the log, by the rules that the directory holds. */
 function startWorkerRole(
   { config, logger, metrics, services }: ServerProcess,
-  { audit, directory, retention, cutoffsOf }: Access,
+  { audit, directory, retention, cutoffsOf }: OpenAccess,
   engines: Engines,
   { maskings }: Secrecy,
   late: LateParts,
@@ -177,7 +177,7 @@ function startJobs(
 /** The main port, which does not listen yet. */
 function startHttp(
   { config, role, version, logger, metrics, services, isShuttingDown }: ServerProcess,
-  { audit, keys, cutoffsOf, tls }: Access,
+  { audit, keys, cutoffsOf, tls }: OpenAccess,
   { limits, sessions, threads, assets }: Serving,
   refusals: Refusals,
   routes: readonly Route[],
@@ -212,7 +212,7 @@ function startHttp(
 /** The standard ports of OTLP, where writes are accepted. */
 function startOtlp(
   { config, role, logger, metrics, services, isShuttingDown }: ServerProcess,
-  { tls }: Access,
+  { tls }: OpenAccess,
   http: HttpServer,
   refusals: Refusals,
   routes: readonly Route[],

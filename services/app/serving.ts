@@ -1,4 +1,4 @@
-// What the routes of a server process work through: limits, ports, request threads, and what the process says of itself.
+// Opens what the routes of a server process work through: limits, ports, request threads, and what the process says of itself.
 import type { Registry } from 'prom-client'
 import { createKeyedLock } from '../core/concurrency/keyed-lock.ts'
 import { createSharedSlots } from '../core/concurrency/slots.ts'
@@ -18,7 +18,7 @@ import { createTableDeadLetters } from '../worker/dead-letters/dead-letters-tabl
 import { openAudit } from './audit.ts'
 import { replayDeadLetters } from './control/dead-letters.ts'
 import { hasSharedLog } from './drivers.ts'
-import type { Access, Engines, ServerProcess } from './engines.ts'
+import type { Engines, OpenAccess, ServerProcess } from './engines.ts'
 import { healthOf } from './health.ts'
 import { keptTopicsOf } from './kept-topics.ts'
 import { keepKeyUses } from './keys.ts'
@@ -35,7 +35,7 @@ import type { Applying } from './worker-role.ts'
 export type Secrecy = ReturnType<typeof openSecrecy>
 
 /** Secrets and masking rules of projects. @throws Error where the secrets cannot be opened */
-export function openSecrecy({ config, role, logger, metrics }: ServerProcess, { directory }: Access) {
+export function openSecrecy({ config, role, logger, metrics }: ServerProcess, { directory }: OpenAccess) {
   const masterKey = openMasterKey(config, { mayMake: !hasSharedLog(config) })
   const masks = masksOf(directory)
   const secrets = ownSecrets(() => directory.state().secrets, { config, masterKey })
@@ -48,7 +48,7 @@ export function openSecrecy({ config, role, logger, metrics }: ServerProcess, { 
 /** The audit log takes over what was recorded before the log was open; refusals are recorded from now on. */
 export async function openAuditing(
   { config, role, version, logger, metrics, services }: ServerProcess,
-  access: Access,
+  access: OpenAccess,
   engines: Engines,
 ) {
   const { audit } = access
@@ -77,10 +77,10 @@ function watchPrices(registry: Registry, logger: ServerProcess['logger']): void 
   if (age.days > staleAfterDays) logger.warn(age, stalePricesText(age))
 }
 
-/** What the process says of itself to probes and in its metrics. */
+/** Describes the process to probes and in its metrics. */
 async function describeProcess(
   server: ServerProcess,
-  access: Access,
+  access: OpenAccess,
   engines: Engines,
   applying: Applying | undefined,
 ) {
@@ -104,7 +104,7 @@ async function describeProcess(
 }
 
 /** Limits of keys and projects, and the ports that routes work through, in this thread or in another. */
-async function openPorts(server: ServerProcess, access: Access, engines: Engines, { masks, counters }: Secrecy) {
+async function openPorts(server: ServerProcess, access: OpenAccess, engines: Engines, { masks, counters }: Secrecy) {
   const { config, role, logger, metrics, services, now } = server
   const { registry } = metrics
   const { directory, audit, keys } = access
@@ -150,7 +150,7 @@ export type Serving = Awaited<ReturnType<typeof openServing>>
 /** Everything that the routes of this process need. */
 export async function openServing(
   server: ServerProcess,
-  access: Access,
+  access: OpenAccess,
   engines: Engines,
   secrecy: Secrecy,
   applying: Applying | undefined,

@@ -18,7 +18,7 @@ export type MaskerRules = {
   /** By what a text says. */
   finding: readonly Rule[]
   isAllowed(rule: Rule, hit: string): boolean
-  /** Replacement of a text that a rule has hit. */
+  /** The text that replaces one that a rule has hit. */
   standIn(rule: Rule, text: string): string
 }
 

@@ -103,7 +103,7 @@ const first = (value: string | string[] | undefined): string | undefined => (Arr
 const isGrpc = (headers: IncomingHttpHeaders): boolean =>
   /^application\/grpc(?:$|[+;])/.test(headers['content-type'] ?? '')
 
-/** What the calls of a port share. */
+/** State that the calls of a port share. */
 type GrpcState = GrpcServerDeps & {
   clock: CallClock
   sessions: Set<ServerHttp2Session>
@@ -281,7 +281,7 @@ function methodOf({ checkHost, methods, isShuttingDown }: GrpcState, headers: In
   return method
 }
 
-/** Who calls. @throws Fault for a key that may not use the route */
+/** Finds the caller. @throws Fault for a key that may not use the route */
 async function authenticated({ authenticate }: GrpcState, call: Call, route: Route | undefined): Promise<KeyHolder> {
   const { headers, address, connection } = call
   if (route === undefined) return anonymous

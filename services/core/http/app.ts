@@ -157,7 +157,7 @@ function paramsOf(request: Request): Record<string, string> {
 
 type Headers = ReturnType<typeof securityHeaders>
 
-/** What the handlers of the app share. */
+/** State that the handlers of the app share. */
 type AppState = {
   deps: AppDeps
   serving: ServeDeps
@@ -170,7 +170,7 @@ type AppState = {
   exchanges: WeakMap<IncomingMessage, Exchange>
   /** Requests whose clients wait until they are told to send the body. */
   waiting: WeakSet<IncomingMessage>
-  /** How much of a refused body is read. */
+  /** Bytes of a refused body that are read. */
   discardBytes: number
   viaOf: ReturnType<typeof createVia>
 }

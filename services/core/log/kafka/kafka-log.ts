@@ -28,7 +28,7 @@ type KafkaLogState = {
   client: KafkaClient
   partitions: ReadonlyMap<string, number>
   recordBytes: number
-  /** How much of each partition is not applied. */
+  /** Lag of each partition: its part that is not applied. */
   lags: ReadonlyMap<string, PartitionLag[]>
   /** Shares of projects in what is not applied. */
   shares: Unapplied
