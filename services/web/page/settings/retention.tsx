@@ -120,7 +120,7 @@ async function countOlder(projectId: string, days: number): Promise<number> {
   return (await json('calls.query_stats', { project_id: projectId, query })).count
 }
 
-/** What a change hides at once, as sentences. */
+/** Sentences about what a change hides at once. */
 async function hiddenBy(projectId: string, asked: Asked, now: Now): Promise<string[]> {
   const hides = async (name: 'calls_days' | 'payloads_days', what: (calls: string) => string): Promise<string[]> => {
     const [days, before] = [asked[name], now[name]]
