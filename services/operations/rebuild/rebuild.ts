@@ -50,246 +50,281 @@ const defaultRowsPerSecond = 20_000
 const spaceFactor = 1.5
 const mebibytes = (bytes: number): number => Math.ceil(bytes / 2 ** 20)
 
-export function createRebuilds(deps: RebuildDeps): Rebuilds {
-  const { store, worker, server, state: keeper } = deps
-  const database = server?.database ?? 'callhouse'
-  const stopping = new AbortController()
-  let current: RebuildStatus | null = null
-  let running: Promise<void> | undefined
+/** The task that runs or ran last. */
+type Running = RebuildDeps & {
+  stopping: AbortController
+  current: RebuildStatus | null
+  work: Promise<void> | undefined
+}
 
-  const begin = (
-    status: RebuildStatus,
-    work: () => Promise<void>,
-    release: () => Promise<void> = async () => {},
-  ): RebuildStatus => {
-    current = status
-    running = (async () => {
-      try {
-        await work()
-        status.phase = 'done'
-        status.progress = 1
-      } catch (error) {
-        status.phase = stopping.signal.aborted ? 'stopped' : 'failed'
-        status.reason = error instanceof Error ? error.message : String(error)
-      }
-      await release()
-      running = undefined
-      deps.onEnd(status)
-    })()
-    return status
-  }
+const databaseOf = ({ server }: RebuildDeps): string => server?.database ?? 'callhouse'
 
-  /** Pauses to keep the rate and to leave at least half of the time to others. */
-  const pacer = (status: RebuildStatus, rowsPerSecond: number) => {
-    const beganMs = performance.now()
-    const before = status.rows
-    let rate = rowsPerSecond
-    return {
-      hurry: () => {
-        rate *= 2
-      },
-      rush: () => {
-        rate = Number.POSITIVE_INFINITY
-      },
-      async rest(rows: number, tookMs: number): Promise<void> {
-        if (rate === Number.POSITIVE_INFINITY) return
-        await sleep(Math.max(tookMs, (rows / rate) * 1_000 - tookMs), undefined, { signal: stopping.signal })
-        status.rowsPerSecond = Math.round(((status.rows - before) * 1_000) / (performance.now() - beganMs))
-      },
+function refuseSecond({ work, current, stopping }: Running): void {
+  if (work) throw new Error(`${current?.task} is running; there is one such task at a time`)
+  if (stopping.signal.aborted) throw new Error('the server is shutting down')
+}
+
+/** Runs a task, whose end the status tells. */
+function begin(
+  running: Running,
+  status: RebuildStatus,
+  work: () => Promise<void>,
+  release: () => Promise<void> = async () => {},
+): RebuildStatus {
+  running.current = status
+  running.work = (async () => {
+    try {
+      await work()
+      status.phase = 'done'
+      status.progress = 1
+    } catch (error) {
+      status.phase = running.stopping.signal.aborted ? 'stopped' : 'failed'
+      status.reason = error instanceof Error ? error.message : String(error)
     }
-  }
+    await release()
+    running.work = undefined
+    running.onEnd(status)
+  })()
+  return status
+}
 
-  const taskOf = (status: RebuildStatus, state: RebuildState, rowsPerSecond: number): RebuildTask => {
-    const { hurry, rush, rest } = pacer(status, rowsPerSecond)
-    const task: RebuildTask = {
-      cursor: [...state.cursor],
-      raiseRate: hurry,
-      unthrottle: rush,
-      signal: stopping.signal,
-      note(text) {
-        if (!state.notes.includes(text)) state.notes.push(text)
-      },
-      async onProgress({ cursor, rows, tookMs, done, of }) {
-        task.cursor = cursor
-        state.cursor = [...cursor]
-        state.rows += rows
-        status.rows = state.rows
-        status.progress = of > 0 ? done / of : 1
-        await keeper.save(state)
-        await rest(rows, tookMs)
-      },
-    }
-    return task
-  }
+const newStatus = (task: string): RebuildStatus => ({
+  task,
+  phase: 'working',
+  progress: 0,
+  rows: 0,
+  rowsPerSecond: 0,
+  notes: [],
+  isResumed: false,
+  startedAt: new Date().toISOString(),
+})
 
-  /** The new tables take about as much space as the old ones. @throws Error when that is not free */
-  async function checkSpace(of: readonly string[]): Promise<void> {
-    const [row] = await store.rows<{ free: number; needed: number }>({
-      name: 'rebuild.space',
-      // Other disks of a server, those for backups among them, may be as full as they like. The parts are read once: a
-      // first part that appears between two readings would be on no disk in one of them.
-      sql: `SELECT toFloat64(sum(of.bytes)) AS needed, toFloat64(min(disks.free_space)) AS free
-        FROM (SELECT disk_name, sum(bytes_on_disk) AS bytes FROM system.parts
-          WHERE active AND database = {database:String} AND table IN {tables:Array(String)} GROUP BY disk_name) AS of
-        INNER JOIN system.disks AS disks ON disks.name = of.disk_name`,
-      params: { tables: of, database },
-    })
-    const [free, needed] = [Number(row?.free), Number(row?.needed) * spaceFactor]
-    if (free < needed)
-      throw new Error(
-        `too little disk: about ${mebibytes(needed)} MiB are needed beside the old table, ${mebibytes(free)} MiB are free`,
-      )
-  }
+type Pacer = { hurry(): void; rush(): void; rest(rows: number, tookMs: number): Promise<void> }
 
-  /** Detects an exchange that an earlier process finished; creates the tables when there are none. */
-  async function prepare(kind: RebuildKind, state: RebuildState): Promise<'filled' | 'to fill'> {
-    const { shadow } = kind
-    if (state.made) {
-      const used = await shadow.inUse(state.made)
-      if (used.length === Object.keys(state.made).length) return 'filled'
-      // Some of several tables were exchanged: all of them are right, and the rest is made again.
-      if (used.length === 0) return 'to fill'
-    }
-    await checkSpace(shadow.tables)
-    state.cursor = []
-    // First of all, so that tables without a state are never left behind.
-    delete state.made
-    await keeper.save(state)
-    const made = await shadow.create(await readViews(store, database))
-    await kind.begin(stopping.signal)
-    state.made = made
-    await keeper.save(state)
-    return 'to fill'
-  }
-
-  async function run(kind: RebuildKind, status: RebuildStatus, state: RebuildState, rowsPerSecond: number) {
-    const { shadow } = kind
-    if ((await prepare(kind, state)) === 'to fill') {
-      const task = taskOf(status, state, rowsPerSecond)
-      await kind.fill(task)
-      await kind.finish(task, async (options) => {
-        stopping.signal.throwIfAborted()
-        await keeper.save(state)
-        status.phase = 'exchanging'
-        const changed = await shadow.changed()
-        if (changed.length > 0)
-          throw new Error(
-            `${changed.join(', ')} changed since the rebuild began: give it up (callhouse rebuild abandon) and begin again`,
-          )
-        await shadow.exchange(options)
-      })
-    }
-    await kind.after()
-    await shadow.drop()
-    await keeper.clear()
-  }
-
-  const refuseSecond = (): void => {
-    if (running) throw new Error(`${current?.task} is running; there is one such task at a time`)
-    if (stopping.signal.aborted) throw new Error('the server is shutting down')
-  }
-
+/** Pauses to keep the rate and to leave at least half of the time to others. */
+function createPacer(signal: AbortSignal, status: RebuildStatus, rowsPerSecond: number): Pacer {
+  const beganMs = performance.now()
+  const before = status.rows
+  let rate = rowsPerSecond
   return {
-    async rebuild(table, rowsPerSecond = defaultRowsPerSecond) {
-      refuseSecond()
-      if (!rebuildableTables.includes(table))
-        throw new Error(
-          `There is no table ${JSON.stringify(table)} that can be rebuilt; one of ${rebuildableTables.join(', ')}`,
-        )
-      await keeper.claim()
-      const { kept, kind, log } = await resume(table).catch(async (error) => {
-        await keeper.release()
-        throw error
-      })
-      const state = kept ?? { table, log, cursor: [], rows: 0, startedAt: new Date().toISOString(), notes: [] }
-      refuseSecond()
-      const { notes, rows, startedAt } = state
-      const isResumed = kept !== undefined
-      const status = { task: `rebuild ${table}`, progress: 0, rowsPerSecond: 0, rows, notes, startedAt, isResumed }
-      return begin(
-        { ...status, phase: 'working' },
-        async () => run(kind, current as RebuildStatus, state, rowsPerSecond),
-        keeper.release,
-      )
+    hurry: () => {
+      rate *= 2
     },
-    replay(from, rowsPerSecond = defaultRowsPerSecond) {
-      refuseSecond()
-      const status: RebuildStatus = {
-        task: 'replay',
-        phase: 'working',
-        progress: 0,
-        rows: 0,
-        rowsPerSecond: 0,
-        notes: [],
-        isResumed: false,
-        startedAt: new Date().toISOString(),
-      }
-      const { rest } = pacer(status, rowsPerSecond)
-      return begin(status, async () => {
-        for (const position of from) await replayPartition(position, status, rest)
-        if (from.some(({ topic }) => topic === 'calls') && status.rows > 0) await worker.deduplicateAll()
-      })
+    rush: () => {
+      rate = Number.POSITIVE_INFINITY
     },
-    status: () => current,
-    unfinished: async () => (running ? null : ((await keeper.load())?.table ?? null)),
-    async abandon() {
-      refuseSecond()
-      if (!(await keeper.load())) throw new Error('no rebuild is unfinished')
-      await keeper.claim()
-      const kept = await keeper.load()
-      if (!kept) throw new Error('no rebuild is unfinished')
-      await rebuildKindOf(deps, kept.table).shadow.drop()
-      await keeper.clear()
-      return kept.table
-    },
-    async stop() {
-      stopping.abort()
-      await running
+    async rest(rows, tookMs) {
+      if (rate === Number.POSITIVE_INFINITY) return
+      await sleep(Math.max(tookMs, (rows / rate) * 1_000 - tookMs), undefined, { signal })
+      status.rowsPerSecond = Math.round(((status.rows - before) * 1_000) / (performance.now() - beganMs))
     },
   }
+}
 
-  async function resume(table: string): Promise<{ kept: RebuildState | undefined; kind: RebuildKind; log: string }> {
-    const log = (await deps.log.identity()).find(({ topic }) => topic === 'calls')?.id ?? ''
-    const kept = await keeper.load()
-    if (kept && kept.table !== table)
-      throw new Error(
-        `the rebuild of ${kept.table} is unfinished: end it first, or give it up (callhouse rebuild abandon)`,
-      )
-    if (kept && (kept.log ?? log) !== log)
-      throw new Error(
-        `the rebuild of ${kept.table} was begun with another log: give it up (callhouse rebuild abandon) and begin again`,
-      )
-    // An older release kept a number.
-    if (kept) kept.cursor = [kept.cursor].flat()
-    return { kept, kind: rebuildKindOf(deps, table), log }
+function taskOf(
+  { state: keeper, stopping }: Running,
+  status: RebuildStatus,
+  state: RebuildState,
+  { hurry, rush, rest }: Pacer,
+): RebuildTask {
+  const task: RebuildTask = {
+    cursor: [...state.cursor],
+    raiseRate: hurry,
+    unthrottle: rush,
+    signal: stopping.signal,
+    note(text) {
+      if (!state.notes.includes(text)) state.notes.push(text)
+    },
+    async onProgress({ cursor, rows, tookMs, done, of }) {
+      task.cursor = cursor
+      state.cursor = [...cursor]
+      state.rows += rows
+      status.rows = state.rows
+      status.progress = of > 0 ? done / of : 1
+      await keeper.save(state)
+      await rest(rows, tookMs)
+    },
   }
+  return task
+}
 
-  async function replayPartition(
-    { topic, partition, offset: from }: Position,
-    status: RebuildStatus,
-    rest: (rows: number, tookMs: number) => Promise<void>,
-  ): Promise<void> {
-    const first = Math.max(1, from)
-    const ends = await deps.log.end(topic)
-    const found = ends.find((one) => one.partition === partition)
-    if (found === undefined) throw new Error(`the log has no partition ${partition} of ${topic}`)
-    const end = found.offset
-    const name = formatPositions([found]).replace(/=.*/, '')
-    let isFirst = true
-    const records = deps.records(topic, partition, first, end)
-    for await (const { rows, firstOffset, lastOffset, oldestMs } of replayBatches(topic, partition, records)) {
+/** The new tables take about as much space as the old ones. @throws Error when that is not free */
+async function checkSpace(running: Running, tables: readonly string[]): Promise<void> {
+  const [row] = await running.store.rows<{ free: number; needed: number }>({
+    name: 'rebuild.space',
+    // Other disks of a server, those for backups among them, may be as full as they like. The parts are read once: a
+    // first part that appears between two readings would be on no disk in one of them.
+    sql: `SELECT toFloat64(sum(of.bytes)) AS needed, toFloat64(min(disks.free_space)) AS free
+      FROM (SELECT disk_name, sum(bytes_on_disk) AS bytes FROM system.parts
+        WHERE active AND database = {database:String} AND table IN {tables:Array(String)} GROUP BY disk_name) AS of
+      INNER JOIN system.disks AS disks ON disks.name = of.disk_name`,
+    params: { tables, database: databaseOf(running) },
+  })
+  const [free, needed] = [Number(row?.free), Number(row?.needed) * spaceFactor]
+  if (free < needed)
+    throw new Error(
+      `too little disk: about ${mebibytes(needed)} MiB are needed beside the old table, ${mebibytes(free)} MiB are free`,
+    )
+}
+
+/** Detects an exchange that an earlier process finished; creates the tables when there are none. */
+async function prepare(running: Running, kind: RebuildKind, state: RebuildState): Promise<'filled' | 'to fill'> {
+  const { shadow } = kind
+  const { state: keeper, store, stopping } = running
+  if (state.made) {
+    const used = await shadow.inUse(state.made)
+    if (used.length === Object.keys(state.made).length) return 'filled'
+    // Some of several tables were exchanged: all of them are right, and the rest is made again.
+    if (used.length === 0) return 'to fill'
+  }
+  await checkSpace(running, shadow.tables)
+  state.cursor = []
+  // First of all, so that tables without a state are never left behind.
+  delete state.made
+  await keeper.save(state)
+  const made = await shadow.create(await readViews(store, databaseOf(running)))
+  await kind.begin(stopping.signal)
+  state.made = made
+  await keeper.save(state)
+  return 'to fill'
+}
+
+/** Fills the new tables and exchanges them with the old ones. */
+async function fillAndExchange(
+  running: Running,
+  kind: RebuildKind,
+  status: RebuildStatus,
+  state: RebuildState,
+  pacer: Pacer,
+): Promise<void> {
+  const { shadow } = kind
+  const { state: keeper, stopping } = running
+  if ((await prepare(running, kind, state)) === 'to fill') {
+    const task = taskOf(running, status, state, pacer)
+    await kind.fill(task)
+    await kind.finish(task, async (options) => {
       stopping.signal.throwIfAborted()
-      if (isFirst && firstOffset > first)
-        status.notes.push(`${name}: the log begins at ${firstOffset} (${new Date(oldestMs).toISOString()})`)
-      isFirst = false
-      const beganMs = performance.now()
-      await worker.reapply(topic, rows)
-      status.rows += rows.length
-      status.at = formatPositions([{ topic, partition, offset: lastOffset }])
-      status.progress = (lastOffset - first + 1) / (end - first + 1)
-      await rest(rows.length, performance.now() - beganMs)
+      await keeper.save(state)
+      status.phase = 'exchanging'
+      const changed = await shadow.changed()
+      if (changed.length > 0)
+        throw new Error(
+          `${changed.join(', ')} changed since the rebuild began: give it up (callhouse rebuild abandon) and begin again`,
+        )
+      await shadow.exchange(options)
+    })
+  }
+  await kind.after()
+  await shadow.drop()
+  await keeper.clear()
+}
+
+/** The rebuild of a table that an earlier process began, or a new one. @throws Error when another is unfinished */
+async function resume(deps: RebuildDeps, table: string): Promise<{ state: RebuildState; isResumed: boolean }> {
+  const log = (await deps.log.identity()).find(({ topic }) => topic === 'calls')?.id ?? ''
+  const kept = await deps.state.load()
+  if (kept === undefined)
+    return {
+      state: { table, log, cursor: [], rows: 0, startedAt: new Date().toISOString(), notes: [] },
+      isResumed: false,
     }
-    if (isFirst && end >= first) status.notes.push(`${name}: the log holds nothing from ${first} on`)
-    status.notes.push(`${name}: applied up to ${end}`)
+  if (kept.table !== table)
+    throw new Error(
+      `the rebuild of ${kept.table} is unfinished: end it first, or give it up (callhouse rebuild abandon)`,
+    )
+  if ((kept.log ?? log) !== log)
+    throw new Error(
+      `the rebuild of ${kept.table} was begun with another log: give it up (callhouse rebuild abandon) and begin again`,
+    )
+  // An older release kept a number.
+  kept.cursor = [kept.cursor].flat()
+  return { state: kept, isResumed: true }
+}
+
+async function rebuild(running: Running, table: string, rowsPerSecond: number): Promise<RebuildStatus> {
+  refuseSecond(running)
+  if (!rebuildableTables.includes(table))
+    throw new Error(
+      `There is no table ${JSON.stringify(table)} that can be rebuilt; one of ${rebuildableTables.join(', ')}`,
+    )
+  const { state: keeper, stopping } = running
+  await keeper.claim()
+  const { state, isResumed, kind } = await resume(running, table)
+    .then((resumed) => ({ ...resumed, kind: rebuildKindOf(running, table) }))
+    .catch(async (error) => {
+      await keeper.release()
+      throw error
+    })
+  refuseSecond(running)
+  const { notes, rows, startedAt } = state
+  const status = { ...newStatus(`rebuild ${table}`), notes, rows, startedAt, isResumed }
+  const pacer = createPacer(stopping.signal, status, rowsPerSecond)
+  return begin(running, status, () => fillAndExchange(running, kind, status, state, pacer), keeper.release)
+}
+
+async function replayPartition(
+  running: Running,
+  { topic, partition, offset: from }: Position,
+  status: RebuildStatus,
+  { rest }: Pacer,
+): Promise<void> {
+  const { log, worker, stopping } = running
+  const first = Math.max(1, from)
+  const found = (await log.end(topic)).find((one) => one.partition === partition)
+  if (found === undefined) throw new Error(`the log has no partition ${partition} of ${topic}`)
+  const end = found.offset
+  const name = formatPositions([found]).replace(/=.*/, '')
+  let isFirst = true
+  const kept = running.records(topic, partition, first, end)
+  for await (const { rows, firstOffset, lastOffset, oldestMs } of replayBatches(topic, partition, kept)) {
+    stopping.signal.throwIfAborted()
+    if (isFirst && firstOffset > first)
+      status.notes.push(`${name}: the log begins at ${firstOffset} (${new Date(oldestMs).toISOString()})`)
+    isFirst = false
+    const beganMs = performance.now()
+    await worker.reapply(topic, rows)
+    status.rows += rows.length
+    status.at = formatPositions([{ topic, partition, offset: lastOffset }])
+    status.progress = (lastOffset - first + 1) / (end - first + 1)
+    await rest(rows.length, performance.now() - beganMs)
+  }
+  if (isFirst && end >= first) status.notes.push(`${name}: the log holds nothing from ${first} on`)
+  status.notes.push(`${name}: applied up to ${end}`)
+}
+
+function replay(running: Running, from: Position[], rowsPerSecond: number): RebuildStatus {
+  refuseSecond(running)
+  const status = newStatus('replay')
+  const pacer = createPacer(running.stopping.signal, status, rowsPerSecond)
+  return begin(running, status, async () => {
+    for (const position of from) await replayPartition(running, position, status, pacer)
+    if (from.some(({ topic }) => topic === 'calls') && status.rows > 0) await running.worker.deduplicateAll()
+  })
+}
+
+async function abandon(running: Running): Promise<string> {
+  refuseSecond(running)
+  const { state: keeper } = running
+  if (!(await keeper.load())) throw new Error('no rebuild is unfinished')
+  await keeper.claim()
+  const kept = await keeper.load()
+  if (!kept) throw new Error('no rebuild is unfinished')
+  await rebuildKindOf(running, kept.table).shadow.drop()
+  await keeper.clear()
+  return kept.table
+}
+
+export function createRebuilds(deps: RebuildDeps): Rebuilds {
+  const running: Running = { ...deps, stopping: new AbortController(), current: null, work: undefined }
+  return {
+    rebuild: (table, rowsPerSecond = defaultRowsPerSecond) => rebuild(running, table, rowsPerSecond),
+    replay: (from, rowsPerSecond = defaultRowsPerSecond) => replay(running, from, rowsPerSecond),
+    status: () => running.current,
+    unfinished: async () => (running.work ? null : ((await running.state.load())?.table ?? null)),
+    abandon: () => abandon(running),
+    async stop() {
+      running.stopping.abort()
+      await running.work
+    },
   }
 }
