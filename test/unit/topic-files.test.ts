@@ -20,7 +20,7 @@ const listed = recipe('A topic')
 /** Files that work for every topic alike. Its rooms of routes, and where those are put together, are its own. */
 const mechanisms = ['services', 'clickhouse', 'docs/events.md', 'docs/glossary.md', 'test/fixtures/whole-world.ts']
 const routes =
-  /^services\/(?:ingest|query|inference|evaluation|training-jobs|access|web)\/|^services\/app\/(?:routes|server)\.ts$|^services\/core\/http\/rights\.ts$/
+  /^services\/(?:ingest|query|inference|evaluation|training-jobs|access|web)\/|^services\/app\/(?:routes|server|serving)\.ts$|^services\/core\/http\/rights\.ts$/
 const files = execFileSync('git', ['ls-files', '-z', ...mechanisms], { cwd: root })
   .toString()
   .split('\0')
