@@ -83,8 +83,23 @@ it('retention is set by days, and taken back to what the server says; what is re
   await page.getByLabel('Payloads retention').selectOption('Server default')
   await page.getByLabel('Log records retention').selectOption('Server default')
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByRole('definition').filter({ hasText: 'nothing' }).first().waitFor()
+  await page.getByRole('definition').filter({ hasText: 'none' }).first().waitFor()
   expect((await read('settings')).retention).toEqual({ calls_days: null })
+})
+
+it('a retention that hides calls says how many, and asks first', async () => {
+  const { page } = here
+  await world.send([call(project, { startMs: Date.now() - 40 * 86_400_000 })])
+  await go('retention')
+  await page.getByLabel('Calls retention').selectOption('Days:')
+  await page.getByLabel('Days to keep calls').fill('30')
+  await page.getByRole('button', { name: 'Save' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Save retention' })
+  await dialog.getByText('1 call will be hidden.').waitFor()
+  expect((await read('settings')).retention).toEqual({ calls_days: null })
+  await dialog.getByRole('button', { name: 'Save and hide' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  expect((await read('settings')).retention).toEqual({ calls_days: 30 })
 })
 
 it('a hold is made with its reason and released', async () => {

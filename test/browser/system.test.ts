@@ -101,7 +101,7 @@ it('the system page shows refused rows with their reason, their place and what t
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Retry all…' }).click()
   await page.getByRole('button', { name: 'Retry all', exact: true }).click()
-  await page.getByText('50 sent, 1 remain').waitFor()
+  await page.getByText('50 retried, 1 remain').waitFor()
   expect(sent).toEqual(['letter-50', 'all'])
   expect(faults).toEqual([])
   await context.close()

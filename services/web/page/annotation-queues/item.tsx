@@ -167,7 +167,7 @@ export function QueueItem() {
       <div className="labelling">
         <Shown key={item.id} projectId={projectId} id={item.call_id} fields={item.display_fields} />
         <Questions
-          key={item.id}
+          key={`answers of ${item.id}`}
           {...{ specs, values, at, reason, answer, set, others }}
           onSave={save}
           faultOf={(spec) => (isMissing(spec) ? 'Not answered yet' : faultOf(outbox, item.id, spec.name))}
