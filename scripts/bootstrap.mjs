@@ -31,6 +31,7 @@ const commands = {
   paths: ['scripts/paths.ts'],
   events: ['scripts/events-page.ts'],
   tables: ['scripts/tables-page.ts'],
+  baseline: ['scripts/baseline.ts'],
   wasm: ['scripts/wasm.ts'],
   otlp: ['scripts/otlp-messages.ts'],
   page: ['scripts/build-page.ts', '--watch'],
@@ -43,7 +44,7 @@ if (!command) {
   process.exit(2)
 }
 /** All others need tests and tools too. */
-const forRunning = ['start', 'callhouse', 'paths', 'events', 'tables', 'page:build']
+const forRunning = ['start', 'callhouse', 'paths', 'events', 'tables', 'baseline', 'page:build']
 
 const packagesOf = (path) => JSON.parse(readFileSync(path, 'utf8')).packages
 const noted = join(modules, '.package-lock.json')

@@ -80,9 +80,7 @@ it('calls stored before the upgrade are found after it, wherever it was cut off'
           await store.command(query)
         },
       },
-      migrationsDir,
-      true,
-      9_000,
+      { dir: migrationsDir, isAlone: true, windowRows: 9_000 },
     )
     await expect(killed).rejects.toThrow('killed')
   }
@@ -95,8 +93,7 @@ it('calls stored before the upgrade are found after it, wherever it was cut off'
         await store.command(query)
       },
     },
-    migrationsDir,
-    true,
+    { dir: migrationsDir, isAlone: true },
   )
   expect(fills).toEqual([])
   expect(await difference()).toMatchObject({ n: 0, of: expect.any(Number) })
@@ -125,7 +122,8 @@ it('the old copies stay for a day where processes of the previous version may re
   const known = await rows<{ file: string }>('SELECT DISTINCT file FROM callhouse.migrations FINAL')
   expect(known.length).toBeGreaterThan(20)
   await run("ALTER TABLE callhouse.migrations DELETE WHERE file LIKE '%without_copies%' SETTINGS mutations_sync = 1")
-  const shared = () => applyMigrations({ rows: store.rows, command: store.command }, migrationsDir, false)
+  const shared = () =>
+    applyMigrations({ rows: store.rows, command: store.command }, { dir: migrationsDir, isAlone: false })
   expect(await shared()).toEqual({ applied: [] })
   await run('CREATE TABLE callhouse.aged AS callhouse.migrations')
   await run(

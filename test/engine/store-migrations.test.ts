@@ -68,7 +68,7 @@ describe('migrations', () => {
       await store.command(query)
       await store.command(query)
     }
-    await applyMigrations({ rows: store.rows, command: twice }, files, true)
+    await applyMigrations({ rows: store.rows, command: twice }, { dir: files, isAlone: true })
     expect(await tables()).toEqual(whole)
     expect(await store.migrate()).toEqual({ applied: [] })
   })
@@ -95,8 +95,7 @@ describe('migrations', () => {
             await store.command(query)
           },
         },
-        files,
-        true,
+        { dir: files, isAlone: true },
       )
       await expect(killed).rejects.toThrow('killed')
       await store.migrate()

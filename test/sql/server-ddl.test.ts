@@ -48,7 +48,12 @@ test('definitions for a server and a cluster are as checked in, for every kind o
   ).toMatchFileSnapshot('server-ddl.sql')
 })
 
-describe('every migration that is shipped', () => {
+const baseline = readFileSync(new URL('../baseline.sql', folder), 'utf8')
+
+describe.each([
+  ['every migration that is shipped', shipped],
+  ['the baseline', [baseline]],
+])('%s', (_, texts) => {
   let store: Store
   let remove: () => Promise<void>
   beforeAll(async () => {
@@ -56,7 +61,7 @@ describe('every migration that is shipped', () => {
   })
   afterAll(() => remove())
 
-  const inCluster = shipped
+  const inCluster = texts
     .flatMap(splitStatements)
     .flatMap((sql) => serverStatements(sql, { database: 'callhouse', cluster: 'main', scratch }))
 
@@ -64,16 +69,13 @@ describe('every migration that is shipped', () => {
     for (const sql of inCluster) if (/^(CREATE|ALTER|DROP)\b/.test(sql)) expect(sql).toContain(' ON CLUSTER main')
     const engines = inCluster.map((sql) => /\bENGINE = (\w+)/.exec(sql)?.[1]).filter((name) => name !== undefined)
     for (const name of engines) expect(name).toMatch(/^(Null|Distributed|Replicated\w*MergeTree)$/)
-    const spread = spreadTables(shipped, scratch)
+    const spread = spreadTables(texts, scratch)
     expect(engines.filter((name) => name === 'Distributed')).toHaveLength(spread.size)
     expect([...spread]).toEqual(expect.arrayContaining(['calls', 'payloads', 'dead_letters']))
   })
 
   test('is SQL that the engine reads', async () => {
-    const statements = [
-      ...inCluster,
-      ...scratchStatements(shipped, { database: 'callhouse', suffix, landings, scratch }),
-    ]
+    const statements = [...inCluster, ...scratchStatements(texts, { database: 'callhouse', suffix, landings, scratch })]
     for (const sql of statements) {
       const [row] = await store.rows<{ text: string }>({
         name: 'format',

@@ -14,6 +14,8 @@ export type StoreOptions = {
   interactiveConnections?: number
   exportConnections?: number
   migrationsDir?: string
+  /** File with what the first migrations together make; default: that of the default folder. */
+  baseline?: string | undefined
   logger?: StoreLogger
   metrics?: StoreMetrics
 }
@@ -26,12 +28,14 @@ export const graceMs = 500
 export const partsEveryMs = 60_000
 
 const migrations = fileURLToPath(new URL('../../../clickhouse/migrations', import.meta.url))
+const baseline = fileURLToPath(new URL('../../../clickhouse/baseline.sql', import.meta.url))
 const silent: StoreLogger = { info() {}, warn() {}, error() {} }
 
 export const withDefaults = <Options extends StoreOptions>(options: Options) => ({
   queryRows: 0,
   maxResultBytes: 256 * 2 ** 20,
   migrationsDir: migrations,
+  baseline: options.migrationsDir === undefined ? baseline : undefined,
   logger: silent,
   ...options,
 })

@@ -95,7 +95,7 @@ const refuseClosed = () => new StoreError('outage', 0, 'the store is closed')
  */
 export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
   const defaults = withDefaults(options)
-  const { logger, metrics, migrationsDir } = defaults
+  const { logger, metrics, migrationsDir, baseline } = defaults
   const { interactiveConnections: interactive = 5, exportConnections: exports = 2 } = options
   warnOfFewThreads(interactive + exports + 4, logger)
 
@@ -143,7 +143,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
         state.timed(`insert.${topic.name}`, 'write', 'insert', () => insert(state, topic, source)),
       ),
     async migrate() {
-      const result = await applyMigrations(store, migrationsDir, true)
+      const result = await applyMigrations(store, { dir: migrationsDir, baseline, isAlone: true })
       if (result.applied.length > 0) logger.info(result, 'migrations applied')
       return result
     },

@@ -91,7 +91,7 @@ const refuseClosed = () => new StoreError('outage', 0, 'the store is closed')
  */
 export async function createServerStore(options: ServerStoreOptions): Promise<Store> {
   const state = await openServer(options)
-  const { logger, migrationsDir, database, writes, scratch, client } = state
+  const { logger, migrationsDir, baseline, database, writes, scratch, client } = state
   const watch = createPartsWatch({
     database,
     rows: (query) => store.rows(query),
@@ -107,7 +107,7 @@ export async function createServerStore(options: ServerStoreOptions): Promise<St
     insert: (topic, source) => insert(state, topic, source),
     async migrate() {
       const steps = { command: (query: Query) => define(state, query), rows: store.rows }
-      const result = await applyMigrations(steps, migrationsDir, false)
+      const result = await applyMigrations(steps, { dir: migrationsDir, baseline, isAlone: false })
       if (result.applied.length > 0) logger.info(result, 'migrations applied')
       return result
     },
