@@ -215,7 +215,7 @@ describe('the field index', () => {
     await world.derive()
     await compare(runs(16, 50))
     expect(used('calls.field-index-candidates')).toBeGreaterThan(runs(5, 10))
-    expect(used('calls.field-index-order')).toBeGreaterThan(runs(0, 2))
+    expect(used('calls.field-index-order')).toBeGreaterThanOrEqual(runs(0, 3))
   })
   it('changes no answer while newer fragments are not indexed yet', async () => {
     await world.apply([...again(40), ...more(40)])
