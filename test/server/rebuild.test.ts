@@ -8,6 +8,7 @@ import { rebuildCommandsElsewhere } from '../../services/app/control/rebuild.ts'
 import { sharedServerOf } from '../../services/app/drivers.ts'
 import { follow } from '../../services/cli/follow.ts'
 import { withRebuilds } from '../../services/cli/rebuild-on-server.ts'
+import { unavailable } from '../../services/core/errors.ts'
 import { readSegments } from '../../services/core/log/segments/read.ts'
 import type { EmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
 import { askOverSocket } from '../../services/core/process/control-socket.ts'
@@ -329,4 +330,19 @@ it.each([
   expect(await attempt(table, (store) => store)).toMatchObject({ phase: 'done', isResumed: true })
   expect({ answers: await answers(), rows: await contents(table) }).toEqual(now)
   expect(await leftovers()).toEqual([])
+})
+
+it('a rebuild waits for what is unavailable, and goes on', async () => {
+  const before = await contents('turns')
+  let outages = 2
+  const away = (store: Store): Store => ({
+    ...store,
+    async command(query, options) {
+      if (query.name === 'rebuild.exchange' && outages-- > 0) throw unavailable('the positions cannot be read')
+      return store.command(query, options)
+    },
+  })
+  expect(await attempt('turns', away)).toMatchObject({ phase: 'done', isResumed: false })
+  expect(outages).toBe(-1)
+  expect(await contents('turns')).toEqual(before)
 })

@@ -1,5 +1,6 @@
 // Rebuilds a table beside the old one and exchanges the two; replays kept records. One such task at a time.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Refusal } from '../../core/errors.ts'
 import type { Position } from '../../core/log/log.ts'
 import { formatPositions } from '../../core/log/positions.ts'
 import type { KindDeps, RebuildKind, RebuildTask } from './kind.ts'
@@ -189,6 +190,29 @@ async function prepare(running: Running, kind: RebuildKind, state: RebuildState)
   return 'to fill'
 }
 
+/** Pauses before another attempt where the log or the store does not answer: two minutes in all. */
+const tryAgainAfterMs = [500, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000]
+const isUnavailable = (error: unknown): boolean => error instanceof Refusal && error.kind === 'unavailable'
+
+/** Fills and exchanges, once more after each outage: an attempt goes on where the last one ended. */
+async function fillDespiteOutages(
+  running: Running,
+  status: RebuildStatus,
+  state: RebuildState,
+  pacer: Pacer,
+): Promise<void> {
+  const { signal } = running.stopping
+  for (const waitMs of tryAgainAfterMs)
+    try {
+      return await fillAndExchange(running, rebuildKindOf(running, state.table), status, state, pacer)
+    } catch (error) {
+      if (!isUnavailable(error) || signal.aborted) throw error
+      status.phase = 'working'
+      await sleep(waitMs, undefined, { signal })
+    }
+  await fillAndExchange(running, rebuildKindOf(running, state.table), status, state, pacer)
+}
+
 /** Fills the new tables and exchanges them with the old ones. */
 async function fillAndExchange(
   running: Running,
@@ -249,17 +273,15 @@ async function rebuild(running: Running, table: string, rowsPerSecond: number): 
     )
   const { state: keeper, stopping } = running
   await keeper.claim()
-  const { state, isResumed, kind } = await resume(running, table)
-    .then((resumed) => ({ ...resumed, kind: rebuildKindOf(running, table) }))
-    .catch(async (error) => {
-      await keeper.release()
-      throw error
-    })
+  const { state, isResumed } = await resume(running, table).catch(async (error) => {
+    await keeper.release()
+    throw error
+  })
   refuseSecond(running)
   const { notes, rows, startedAt } = state
   const status = { ...newStatus(`rebuild ${table}`), notes, rows, startedAt, isResumed }
   const pacer = createPacer(stopping.signal, status, rowsPerSecond)
-  return begin(running, status, () => fillAndExchange(running, kind, status, state, pacer), keeper.release)
+  return begin(running, status, () => fillDespiteOutages(running, status, state, pacer), keeper.release)
 }
 
 async function replayPartition(
