@@ -387,7 +387,7 @@ describe('what routes touch', () => {
     const unread = (route.tables ?? []).filter(
       (table) =>
         !read.has(table) &&
-        !/^(call_(counts(_hourly)?|stats|marks)|trace_parts|rollups|payload_leaves)$/.test(table) &&
+        !/^(call_(counts(_hourly)?|stats|marks)|trace_parts|usage_shares|rollups|payload_leaves)$/.test(table) &&
         !seldom[name]?.includes(table),
     )
     expect(unread).toEqual([])
