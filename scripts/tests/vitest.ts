@@ -29,9 +29,13 @@ type Reported = {
 }
 
 let running: ChildProcess | undefined
-for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => running?.kill(signal))
-// A terminal sends Ctrl-C to the whole group.
-process.on('SIGINT', () => process.stdin.isTTY || running?.kill('SIGINT'))
+let isStopped = false
+for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const)
+  process.on(signal, () => {
+    isStopped = true
+    // A terminal sends Ctrl-C to the whole group.
+    if (signal !== 'SIGINT' || !process.stdin.isTTY) running?.kill(signal)
+  })
 
 /** @param words of the command line of `vitest run` @returns its exit code */
 export async function startVitest(words: readonly string[]): Promise<number> {
@@ -40,6 +44,8 @@ export async function startVitest(words: readonly string[]): Promise<number> {
     stdio: 'inherit',
   })
   const [code] = (await once(running, 'exit')) as [number | null]
+  // Nothing else is started.
+  if (isStopped) process.exit(code || 1)
   return code ?? 1
 }
 
