@@ -199,7 +199,8 @@ const selections: [name: string, body: () => object, pick: Pick][] = [
   ],
 ]
 
-const latencyMs = (call: Model) => (call.endedUs === null ? null : Math.floor((call.endedUs - call.startedUs) / 1000))
+const latencyMs = (call: Model) =>
+  call.endedUs === null ? null : Math.max(0, Math.floor((call.endedUs - call.startedUs) / 1000))
 
 /** Null last in both directions, equal ones by id downwards. */
 const byLatency = (direction: 'asc' | 'desc') => (a: Model, b: Model) => {
