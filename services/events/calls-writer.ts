@@ -102,8 +102,6 @@ export const rowLeads: readonly Uint8Array[] = [
   prefixes.output,
   prefixes.summary,
   rowEnd,
-  prefixes.mask,
-  prefixes.maskHits,
 ]
 
 /** The user as written in the rows of starts. */

@@ -73,7 +73,6 @@ it('names of spans and ops, models, refs, severities, names of events, types of 
   })
   const other = uuidv7()
   const op = `weave:///${project_id}/op/${mark(9)}:v1`
-  // Escapes have JavaScript read it, not the module.
   const inputs = { of: refTo(mark(10)), odd: 'a\u2028b', long: 'long '.repeat(50_000) }
   await server.send('/call/start', { start: { ...start, id: other, op_name: op, inputs } })
   const weave_ref = `weave:///${project_id}/call/${id}`

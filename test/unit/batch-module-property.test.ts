@@ -4,8 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { newMaskRules } from '../../schemas/mask-rules.ts'
 import { noContent } from '../../services/content/content-port.ts'
-import { anchorsIn, keyEndingsOf } from '../../services/content/masking/anchors.ts'
-import { createMasker, type Masker } from '../../services/content/masking/masker.ts'
+import { createMasker } from '../../services/content/masking/masker.ts'
 import { noMaskings } from '../../services/content/masking/maskings.ts'
 import type { Clock } from '../../services/core/clock/clock.ts'
 import { asFault } from '../../services/core/http/errors.ts'
@@ -124,8 +123,6 @@ async function store(sent: Sent, edgeWasm: boolean) {
     return { fault: asFault(error)?.body ?? String(error), records: recordsNow() }
   }
 }
-
-const batchOf = (...items: object[]): Buffer => Buffer.from(JSON.stringify({ batch: items }))
 
 const uuids = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g
 const withoutOwn = (text: string, body: Buffer): string =>
@@ -252,80 +249,26 @@ test('a project that masks has its rules applied, whatever else is in the batch'
   expect(asked).toContain('e/q')
 })
 
-test('a batch of a masked project is written by the module, unless long texts may be masked', () => {
-  const masker = createMasker([{ rules: contactRules }], { version: 9 })
-  const masks = (value: unknown) => {
-    const item = startItem({ project_id: 'e/p', id: callId, inputs: { value } })
-    const batch = module?.read(contextOf({ whole: false, body: batchOf(item) }) as never, false, Date.now())
-    const before = masker.hits()
-    return [batch?.mask(() => masker), masker.hits() - before]
+test('what a batch holds is masked as by itself, refs in it too', async () => {
+  const edge = createCallsWrite({ maskings: { of: () => createMasker([{ rules: contactRules }], { version: 9 }) } })
+  const given = {
+    mail: 'to ann@example.com',
+    of: 'weave:///e/p/object/ann@example.com:v',
+    plain: 'weave:///e/p/object/x:v',
   }
-  expect(masks('to ann@example.com')).toEqual([true, 1])
-  expect(masks('nobody')).toEqual([true, 0])
-  expect(masks(['weave:///e/p/object/x:v', 'nobody'])).toEqual([true, 0])
-  expect(masks(['weave:///e/p/object/x:v', 'ann@example.com'])).toEqual([true, 1])
-  expect(masks(`ann@example.com ${'long '.repeat(2_000)}`)).toEqual([false, 0])
-})
-
-test('JavaScript writes rows that masking makes longer than the module has room for', () => {
-  const rule = { id: 'x'.repeat(64), keys: ['question'], action: 'mask' }
-  const masker = createMasker([{ rules: newMaskRules.parse({ rules: [rule] }) }])
-  const value = Array.from({ length: 450 }, (_, n) => ({ question: n }))
-  const masks = (count: number) => {
-    const items = Array.from({ length: count }, (_, n) =>
-      startItem({ project_id: 'e/p', id: String(n).padStart(16, '0'), inputs: { value } }),
-    )
-    return module
-      ?.read(contextOf({ whole: false, body: batchOf(...items) }) as never, false, Date.now())
-      ?.mask(() => masker)
-  }
-  expect([masks(30), masks(64)]).toEqual([true, false])
-})
-
-test('the module finds the same anchors as JavaScript', () => {
-  const pieces = [...'@+:-_.AJbBIKSzye"\\\\/u {}07 ', 'sk-', 'glpat-', 'xoxb-', 'ghp_', 'npm_', 'hf_', 'AKIA', 'eyJ']
-  const part = fc.constantFrom(
-    ...pieces,
-    'bearer',
-    'BEARER',
-    '4111 1111',
-    '41111111.',
-    '111111e8',
-    '3f4-',
-    'a_',
-    '?key=',
-    '#Key=',
-    'monkey=',
-    '1.2.3',
-    'DE89',
-    '::',
-    'a:b:c:d',
-    'mobile',
-    '"Phone": "',
-    'é',
-    // Each anchor comes up often enough that some hundred runs have all of them.
-    '4111 1111 1111 1111',
-    '+49',
-    '::1:',
-  )
-  const endings = [keyEndingsOf(['phone', 'mobile', 'tel']), keyEndingsOf(['ssn', '']), keyEndingsOf(['x'])]
-  const masker = createMasker([{ rules: contactRules }])
-  let found = 0
-  fc.assert(
-    fc.property(fc.array(part, { maxLength: 60 }), fc.constantFrom(...endings), (parts, names) => {
-      const item = startItem({ project_id: 'e/p', id: callId, inputs: { [parts.slice(5).join('')]: parts.join('') } })
-      const batch = module?.read(contextOf({ whole: false, body: batchOf(item) }) as never, false, Date.now())
-      const anchors: Masker['anchors'] = (bytes, start, end, look) => {
-        const bits = look?.(bytes, start, end, names) ?? -1
-        expect(bits).toBe(anchorsIn(bytes, start, end, names))
-        found |= bits
-        return 0
-      }
-      batch?.mask(() => ({ ...masker, anchors }))
-    }),
-    { numRuns: runs(500, 20_000) },
-  )
-  expect(found).toBe(255)
+  const item = startItem({ inputs: given, op_name: 'weave:///e/p/op/ann@example.com:v' })
+  await edge.post('/call/upsert_batch', { batch: [item] })
+  await edge.post('/call/start', item.req)
+  const [ofBatch, alone] = edge.rows().map(({ clock: _, ...row }) => row)
+  const refs = ['weave:///e/p/object/[email]:v', given.plain]
+  expect(ofBatch).toMatchObject({
+    op_name: 'weave:///e/p/op/[email]:v',
+    input_refs: refs,
+    inputs: { mail: 'to [email]', of: refs[0], plain: refs[1] },
+    mask: 9,
+    mask_hits: 3,
+  })
+  expect(ofBatch).toEqual(alone)
 })
 
 test('a body that is cut off at any byte is refused and shows nothing of the one before', async () => {

@@ -2,8 +2,10 @@
 // long they take is in test/bars/hostile-text.test.ts.
 // again: property
 import { readFile } from 'node:fs/promises'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { newMaskRules } from '../../schemas/mask-rules.ts'
+import { allAnchors } from '../../services/content/masking/anchors.ts'
 import { type DetectorName, detectors } from '../../services/content/masking/detectors.ts'
 import { createMasker } from '../../services/content/masking/masker.ts'
 import { corpusOf } from '../fixtures/masking-corpus.ts'
@@ -215,10 +217,14 @@ it('masking comes to an end of a hostile text that begins JSON texts again and a
   }
 })
 
-it('the anchors of a payload leave out no detector that finds something, whatever is around it', () => {
-  const names = Object.keys(corpus) as DetectorName[]
+const names = Object.keys(corpus) as DetectorName[]
+const maskerOfAll = () => {
   const rules = names.map((name) => ({ id: name, detect: name, action: 'mask' }))
-  const masker = createMasker([{ rules: newMaskRules.parse({ rules }) }])
+  return createMasker([{ rules: newMaskRules.parse({ rules }) }])
+}
+
+it('the anchors of a payload leave out no detector that finds something, whatever is around it', () => {
+  const masker = maskerOfAll()
   const around = ['', ' ', '\n', '\t', '"', '\\', '\\n', ': ', ':', '(', 'é', '日', '.', '-', '/', '{"a":"', 'e\r\n']
   const random = createRandom(5)
   let masked = 0
@@ -234,4 +240,25 @@ it('the anchors of a payload leave out no detector that finds something, whateve
       expect(present === 0 ? json : masker.json('inputs', json, present).text).toBe(whole)
     }
   expect(masked).toBeGreaterThan(names.length * 100)
+})
+
+it('the same of texts that are put together of parts of what detectors find', () => {
+  const signs = [...'@+:-_.AJbBIKSzye"\\\\/u {}07 ', 'é', 'DE89', '::', 'a:b:c:d', '::1:', '+49', '1.2.3']
+  const tokens = ['sk-', 'glpat-', 'xoxb-', 'ghp_', 'npm_', 'hf_', 'AKIA', 'eyJ', 'bearer', 'BEARER', '?key=', '#Key=']
+  const digits = ['4111 1111', '41111111.', '111111e8', '3f4-', 'a_', '4111 1111 1111 1111', 'monkey=', 'mobile']
+  const part = fc.constantFrom(...signs, ...tokens, ...digits, 'ann@example.com', '"Phone": "')
+  const masker = maskerOfAll()
+  let seen = 0
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 60 }), (parts) => {
+      const json = JSON.stringify({ [parts.slice(5).join('')]: parts.join('') })
+      const bytes = Buffer.from(json)
+      const present = masker.anchors(bytes, 0, bytes.length)
+      seen |= present
+      const kept = present === 0 ? json : masker.json('inputs', json, present).text
+      expect(kept).toBe(masker.json('inputs', json).text)
+    }),
+    { numRuns: runs(500, 20_000) },
+  )
+  expect(seen).toBe(allAnchors)
 })

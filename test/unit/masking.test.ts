@@ -245,6 +245,25 @@ describe('rules', () => {
     expect(maskerOf(allSets).text('exception', 'no mail to a@b.de').text).toBe('no mail to [email]')
   })
 
+  it('are counted each time that a name of an op comes, also where the mark says the same', () => {
+    const rules = [
+      { id: 'm', detect: 'email', action: 'mask' },
+      { id: 'r', pattern: '\\[r\\]', action: 'mask' },
+    ]
+    const masker = maskerOf({ rules })
+    const ask = (text: string) => [masker.text('op_name', text).text, masker.hits()]
+    expect(['chat', 'chat', 'to a@b.de', 'to a@b.de', 'of [r]', 'of [r]'].map(ask)).toEqual([
+      ['chat', 0],
+      ['chat', 0],
+      ['to [email]', 1],
+      ['to [email]', 2],
+      ['of [r]', 3],
+      ['of [r]', 4],
+    ])
+    const placed = maskerOf({ rules: [{ id: 'x', keys: ['exception'], action: 'mask' }] })
+    expect([placed.text('op_name', 'chat').text, placed.text('exception', 'chat').text]).toEqual(['chat', '[x]'])
+  })
+
   it.each([
     [{ rules: [{ id: 'a', action: 'mask' }] }, 'needs one of'],
     [{ rules: [{ id: 'a', action: 'mask', detect: 'email', path: 'inputs.a' }] }, 'needs one of'],

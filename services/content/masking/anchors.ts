@@ -293,9 +293,6 @@ looks[percent] = (pass, i) => {
 for (const one of [dash, underscore]) looks[one] = lookFor(tokenBefore, one)
 for (const one of [capitalA, capitalJ, letterB]) looks[one] = lookFor(tokenAt, one)
 
-/** Finds anchors in a payload; the WebAssembly module of batches does it, too (ingest/calls/assembly/anchors.ts). */
-export type AnchorsIn = (bytes: Uint8Array, start: number, end: number, endings: KeyEndings) => number
-
 /**
  * @param endings of the names that are looked for
  * @returns bits of `anchors`; all of them where characters are written as escapes

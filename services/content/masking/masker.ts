@@ -1,11 +1,11 @@
 // Masks the texts of one project by its rules, before anything of them is stored.
 import { createHmac } from 'node:crypto'
 import type { MaskedField } from '../../../schemas/mask-rules.ts'
-import { type AnchorsIn, allAnchors, anchors, anchorsIn, keyEndingsOf } from './anchors.ts'
+import { allAnchors, anchors, anchorsIn, keyEndingsOf } from './anchors.ts'
 import { allowedBy, compiledSet, compileRule, type Rule, type ScopeRules, setsOf } from './compiled-rules.ts'
 import { type DetectorName, detectorKeys } from './detectors.ts'
 import { labelledName, maskJson } from './mask-json.ts'
-import { isPlacedField, lookAt, type MaskerRules, type ValueLook } from './value-look.ts'
+import { lookAt, type MaskerRules, type ValueLook } from './value-look.ts'
 
 export type { ScopeRules }
 
@@ -33,15 +33,10 @@ export type Masker = {
    * @param present what `anchors` tells of it: what is not there is not looked for
    */
   json(field: MaskedField, json: string, present?: number): Masked
-  /** Whether some rule goes by the place of a text that is a field by itself, whatever it says. */
-  isPlaced(field: MaskedField): boolean
   /** @param name of the member that holds it, by which some rules go */
   text(field: MaskedField, text: string, name?: string): Masked
-  /**
-   * Bits of what stands in a payload in UTF-8 bytes that rules may find something at; 0 = it holds nothing to mask, as most.
-   * @param look finds the anchors in it
-   */
-  anchors(bytes: Uint8Array, start: number, end: number, look?: AnchorsIn): number
+  /** Bits of what stands in a payload in UTF-8 bytes that rules may find something at; 0 = it holds nothing to mask, as most. */
+  anchors(bytes: Uint8Array, start: number, end: number): number
 }
 
 /** The literal part of a pattern: rules without an anchor are always looked for. */
@@ -52,6 +47,7 @@ const failed = '[masking failed]'
 /** Objects stay objects: SDKs read nothing else there. */
 const failedObject = JSON.stringify({ masking: failed })
 const maxHashed = 10_000
+const maxClean = 100
 
 /** Names equal texts by equal digests, which the secret alone can tell. */
 function hashWith(secret: Buffer | undefined): (text: string) => string {
@@ -95,7 +91,8 @@ export function createMasker(scopes: readonly ScopeRules[], options: MaskerOptio
   const { floor = [], version = 0, onHits, onFailure } = options
   const rules = rulesOf(scopes, floor, hashWith(options.secret))
   const { finding, byPlace } = rules
-  const placed = new Map<MaskedField, boolean>()
+  /** Names of ops in which nothing was found: calls bring the same ones again and again. */
+  const clean = new Set<string>()
   let allHits = 0
 
   function tell({ counted, isByPath }: ValueLook): Omit<Masked, 'text'> {
@@ -132,19 +129,19 @@ export function createMasker(scopes: readonly ScopeRules[], options: MaskerOptio
       const ifFailed = json.startsWith('{') ? failedObject : JSON.stringify(failed)
       return masked(field, ifFailed, ({ visitor, place }) => maskJson(json, place, visitor), present)
     },
-    isPlaced(field) {
-      const known = placed.get(field)
-      if (known !== undefined) return known
-      const isPlaced = isPlacedField(rules, field)
-      placed.set(field, isPlaced)
-      return isPlaced
-    },
     text(field, text, name) {
-      if (text === '') return { text, isByPath: false }
-      return masked(field, failed, ({ visitor, place: whole }) => {
+      const isName = field === 'op_name'
+      if (text === '' || (isName && clean.has(text))) return { text, isByPath: false }
+      const before = allHits
+      const kept = masked(field, failed, ({ visitor, place: whole }) => {
         const place = name === undefined ? whole : visitor.step(whole, name)
         return visitor.value(place, () => JSON.stringify(text)) ?? visitor.string(place, text) ?? text
       })
+      if (isName && allHits === before && kept.text === text) {
+        if (clean.size === maxClean) clean.clear()
+        clean.add(text)
+      }
+      return kept
     },
     anchors: anchorsOf(rules),
   }
@@ -179,8 +176,8 @@ function anchorsOf({ byPlace, finding }: MaskerRules): Masker['anchors'] {
   // A name that says something about a value may be in the member beside it.
   const endings = keyEndingsOf(names.length === 0 ? names : [...names, labelledName])
   const literals = finding.flatMap(({ literal }) => (literal === undefined ? [] : [literal]))
-  return (bytes, start, end, look = anchorsIn) => {
-    const present = anchorBits === 0 ? 0 : look(bytes, start, end, endings) & anchorBits
+  return (bytes, start, end) => {
+    const present = anchorBits === 0 ? 0 : anchorsIn(bytes, start, end, endings) & anchorBits
     if (present !== 0 || literals.length === 0) return present
     const part = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start)
     return literals.some((literal) => part.includes(literal)) ? literalBit : 0

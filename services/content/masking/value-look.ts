@@ -61,12 +61,6 @@ const rulesAt = (rules: readonly Rule[], { name, spelled, paths }: Place, pathRu
     (one) => one.isKey?.(name, spelled) || (one.path && endsHere(one.path, paths[pathRules.indexOf(one)] ?? [])),
   )
 
-/** Whether some rule goes by the place of a text that is a field by itself, whatever it says. */
-export function isPlacedField({ byPlace, byPath }: MaskerRules, field: MaskedField): boolean {
-  const own = (all: readonly Rule[]) => all.filter((rule) => rule.isIn(field))
-  return rulesAt(own(byPlace), placeOf(field, own(byPath)), own(byPath)).length > 0
-}
-
 export type ValueLook = {
   rules: MaskerRules
   /** Hits by rule. */

@@ -3,8 +3,6 @@ import { Buffer, isUtf8 } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import { inlineTextLength } from '../../content/content-port.ts'
 import { namesOf } from '../../content/json-scan.ts'
-import { type AnchorsIn, anchorsIn } from '../../content/masking/anchors.ts'
-import type { Masker } from '../../content/masking/masker.ts'
 import { hiddenNames } from '../../content/masking/secret-names.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { plausibleUs } from '../../core/clock/timestamps.ts'
@@ -15,7 +13,6 @@ import { loadModule } from '../../core/process/wasm.ts'
 import { projectHash, rowLeads, userColumn } from '../../events/calls-writer.ts'
 import * as layout from './assembly/layout.ts'
 import { maxItemsHere } from './envelope.ts'
-import { createBatchMasking } from './mask-batch.ts'
 import { countNames, statusNames } from './summary-check.ts'
 
 /** Longer bodies are read by JavaScript, so that the memory of a thread stays below 24 MiB. */
@@ -39,7 +36,6 @@ type Exports = {
   patches(): number
   clockNumber(): number
   answer(to: number, items: number): number
-  anchorBits(start: number, end: number, any: number): number
 }
 
 /** The function behind `toString`, without its checks. */
@@ -51,12 +47,6 @@ type Memory = { bytes: Uint8Array; view: DataView; buffer: Bytes; clocks: BigUin
 export type ReadBatch = {
   /** Projects of the items, each once. */
   projects: string[]
-  /**
-   * Masks what is in the items of some projects.
-   * @param maskerOf of a project; undefined = nothing of it is masked
-   * @returns false: JavaScript has to read the batch
-   */
-  mask(maskerOf: (project: string) => Masker | undefined): boolean
   /** The records with its rows; each row takes the next value of the clock, in list order. */
   records(given: { clock: Clock; split: RecordSplit; pool: BufferPool }): RecordInput[]
   /** The list of what stands for each item in the answer to starts and ends. */
@@ -71,8 +61,6 @@ export type BatchModule = {
    * wrong: then it has to be read by JavaScript.
    */
   read(context: BatchContext, isWhole: boolean, nowMs: number): ReadBatch | null
-  /** Anchors in a payload that JavaScript reads; no batch may be in the memory that is still to be written. */
-  anchors: AnchorsIn
 }
 
 const summaryNames = ['usage', 'status_counts', ...countNames, ...statusNames]
@@ -110,8 +98,6 @@ function instantiate(fields: readonly string[]): BatchModule | null {
     memory.grow(pages)
     current = viewOf()
   }
-
-  const masking = createBatchMasking(module, { now: () => current, reserve })
 
   const { texts, bytes, table } = namesOf(...fields, ...summaryNames)
   writeTable(current, layout.names, noted(0, bytes))
@@ -175,16 +161,6 @@ function instantiate(fields: readonly string[]): BatchModule | null {
   }
 
   return {
-    anchors(bytes, start, end, endings) {
-      const size = end - start
-      if (size > maxBodyBytes) return anchorsIn(bytes, start, end, endings)
-      const from = layout.body + guardBytes
-      reserve(from + size + guardBytes)
-      current.bytes.fill(0, layout.body, from)
-      current.bytes.set(new Uint8Array(bytes.buffer, bytes.byteOffset + start, size), from)
-      current.bytes.fill(0, from + size, from + size + guardBytes)
-      return masking.anchorsHere(current.bytes, from, from + size, endings)
-    },
     read({ body: { bytes: body }, caller, maxJsonDepth, mayTakeLong }, isWhole, nowMs) {
       const user = Buffer.from(userColumn(caller.userId))
       if (body.length > maxBodyBytes || user.length > layout.idSlots - layout.user || !isUtf8(body)) return null
@@ -198,26 +174,14 @@ function instantiate(fields: readonly string[]): BatchModule | null {
       const rowCount = module.read(end, isWhole ? 1 : 0, maxJsonDepth, maxItems, BigInt(plausibleUs(nowMs).max))
       if (rowCount < 0) return null
       const projects = Array.from({ length: module.readProjects() }, (_, n) => projectAt(n))
-      /** Position behind the body and the texts that were masked. */
-      let textsEnd = end + guardBytes
+      const outAt = end + guardBytes
       /** Twice the body: strings that are payloads get a backslash before each quote and backslash, refs are listed again. */
-      const output = (): number => {
-        const overhead = rowCount * (maxRowOverhead + user.length) + module.usages() * maxUsageOverhead
-        reserve(textsEnd + 2 * (textsEnd - layout.body) + overhead + guardBytes)
-        return textsEnd
-      }
+      const overhead = rowCount * (maxRowOverhead + user.length) + module.usages() * maxUsageOverhead
+      reserve(outAt + 2 * (outAt - layout.body) + overhead + guardBytes)
       return {
         projects,
-        mask(maskerOf) {
-          const maskedEnd = masking.mask(projects.map(maskerOf), body.length, textsEnd)
-          textsEnd = maskedEnd ?? textsEnd
-          return maskedEnd !== null
-        },
-        records: (given) => recordsOf(output(), rowCount, projects, user.length, given),
-        answer() {
-          const at = output()
-          return current.buffer.latin1Slice(at, module.answer(at, module.readItems()))
-        },
+        records: (given) => recordsOf(outAt, rowCount, projects, user.length, given),
+        answer: () => current.buffer.latin1Slice(outAt, module.answer(outAt, module.readItems())),
       }
     },
   }

@@ -2,7 +2,6 @@
 
 import type { ContentStore, Extraction } from '../../content/content-port.ts'
 import type { Slice } from '../../content/json-scan.ts'
-import type { AnchorsIn } from '../../content/masking/anchors.ts'
 import { hitsOf, withMaskedHead } from '../../content/masking/mask-call.ts'
 import { type Maskings, maskedExtraction } from '../../content/masking/maskings.ts'
 import type { Clock } from '../../core/clock/clock.ts'
@@ -189,7 +188,6 @@ function fragmentOf({ projectId, id, start, end }: Item, clock: bigint, owner: P
 
 export type RowsInput = {
   maskings: Maskings
-  look?: AnchorsIn | undefined
   content: ContentStore
   items: Item[]
   userId: string
@@ -209,7 +207,7 @@ export function recordsOf({ items, userId, clock, split, pool, bodyBytes, ...by 
     const { projectId } = part
     const masker = by.maskings.of(projectId)
     const extraction = maskedExtraction(masker, by.extraction, by.content)
-    const owner: PayloadOwner = { projectId, userId, extraction, masker, look: by.look }
+    const owner: PayloadOwner = { projectId, userId, extraction, masker }
     const before = hitsOf(masker)
     const fragment = fragmentOf(part, clock.next(), owner)
     writer.add(masker === undefined ? fragment : withMaskedHead(masker, fragment, before))

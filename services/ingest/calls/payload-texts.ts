@@ -3,7 +3,6 @@
 import type { MaskedField } from '../../../schemas/mask-rules.ts'
 import { type Extraction, inlineTextLength } from '../../content/content-port.ts'
 import type { Slice } from '../../content/json-scan.ts'
-import type { AnchorsIn } from '../../content/masking/anchors.ts'
 import type { Masker } from '../../content/masking/masker.ts'
 import { isSensitiveKey, redacted } from '../../content/redact.ts'
 import { isRef } from '../../content/refs.ts'
@@ -20,8 +19,6 @@ export type PayloadOwner = {
   extraction: Extraction
   /** Masks the project's payloads; most have none. */
   masker: Masker | undefined
-  /** Finds anchors in a payload, where there is something quicker than JavaScript. */
-  look?: AnchorsIn | undefined
 }
 
 /** Replacements that are allowed in a payload. */
@@ -50,8 +47,8 @@ export function takesLongToRedact(payloads: Iterable<Slice | null>): boolean {
 const textOf = ({ bytes, start, end }: Slice): string => bytes.toString('utf8', start, end)
 
 /** The payload with what rules find in it masked; undefined when that is nothing. */
-function maskedText(slice: Slice, field: MaskedField, masker: Masker, look?: AnchorsIn): string | undefined {
-  const present = masker.anchors(slice.bytes, slice.start, slice.end, look)
+function maskedText(slice: Slice, field: MaskedField, masker: Masker): string | undefined {
+  const present = masker.anchors(slice.bytes, slice.start, slice.end)
   if (present === 0) return undefined
   const json = textOf(slice)
   const { text } = masker.json(field, json, present)
@@ -59,7 +56,7 @@ function maskedText(slice: Slice, field: MaskedField, masker: Masker, look?: Anc
 }
 
 /** A masked payload as it is stored; `refs` takes the refs in it. */
-export function rewrittenText(text: string, rules: PayloadRules, owner: PayloadOwner, refs?: Set<string>): string {
+function rewrittenText(text: string, rules: PayloadRules, owner: PayloadOwner, refs?: Set<string>): string {
   return rewriteJson(text, (value, key) => {
     let kept = value
     if (rules.redact && key !== null && value !== '' && isSensitiveKey(key)) kept = redacted
@@ -73,7 +70,7 @@ export function rewrittenText(text: string, rules: PayloadRules, owner: PayloadO
 /** The stored text of a payload and the refs in it. */
 export function payloadText(slice: Slice, rules: PayloadRules, owner: PayloadOwner): PayloadText {
   const odd = (slice.found & found.wide) !== 0
-  const masked = owner.masker && maskedText(slice, rules.field, owner.masker, owner.look)
+  const masked = owner.masker && maskedText(slice, rules.field, owner.masker)
   if (masked === undefined && (slice.found & rewriteCauses) === 0) return { json: slice, refs: slice.refs, odd }
   const refs = new Set<string>()
   return { json: rewrittenText(masked ?? textOf(slice), rules, owner, refs), refs: [...refs], odd }

@@ -1,6 +1,5 @@
 // Stores the calls of a request: content first, then their rows; batches in the common form by the WebAssembly module.
 import { type ContentStore, noContent } from '../../content/content-port.ts'
-import { type AnchorsIn, anchorsIn } from '../../content/masking/anchors.ts'
 import { type Maskings, maskingsOfRequest, takesLong } from '../../content/masking/maskings.ts'
 import type { Clock } from '../../core/clock/clock.ts'
 import { TooLongHere } from '../../core/errors.ts'
@@ -40,8 +39,6 @@ export type CallWrites = CallWriteDeps & {
   reader: BodyReader
   split: RecordSplit
   module(): BatchModule | null
-  /** Used only for payloads of projects with masking rules. */
-  look: AnchorsIn
 }
 
 export function createCallWrites(deps: CallWriteDeps): CallWrites {
@@ -54,7 +51,6 @@ export function createCallWrites(deps: CallWriteDeps): CallWrites {
     reader: createBodyReader(names),
     split: deps.split ?? {},
     module,
-    look: (...of) => (module()?.anchors ?? anchorsIn)(...of),
   }
 }
 
@@ -79,13 +75,13 @@ const takeLong = (items: readonly Item[], maskings: Maskings, bodyBytes: number)
 
 /** Stores extracted content and then the rows; the positions of both. */
 export async function writeItems(writes: CallWrites, context: RouteContext, items: Item[]): Promise<Position[]> {
-  const { log, clock, content, split, look } = writes
+  const { log, clock, content, split } = writes
   const { userId } = context.caller
   const bodyBytes = context.body.bytes.length
   const maskings = maskingsOfRequest(writes.maskings)
   if (!context.mayTakeLong && takeLong(items, maskings, bodyBytes)) throw new TooLongHere()
   const extraction = content.begin()
-  const rows = { items, userId, clock, split, pool, bodyBytes, maskings, content, look }
+  const rows = { items, userId, clock, split, pool, bodyBytes, maskings, content }
   let records = recordsOf({ ...rows, extraction })
   let stored: Position[] = []
   try {
@@ -98,7 +94,7 @@ export async function writeItems(writes: CallWrites, context: RouteContext, item
   return [...stored, ...(await appendCalls(log, records))]
 }
 
-/** The batch in the module's memory, when it is in the common form and the caller may write to all of its projects. */
+/** The batch in the module's memory: in the common form, of projects that the caller may write to and that mask nothing. */
 export function readFast(
   { module, maskings }: CallWrites,
   context: RouteContext,
@@ -107,11 +103,7 @@ export function readFast(
 ): ReadBatch | null {
   const batch = module()?.read(context, isWhole, Date.now()) ?? null
   try {
-    if (batch === null) return null
-    const maskers = new Map(batch.projects.map((project) => [project, maskings.of(open(project))]))
-    const bodyBytes = context.body.bytes.length
-    if (!context.mayTakeLong && [...maskers.values()].some((masker) => takesLong(masker, bodyBytes))) return null
-    return batch.mask((project) => maskers.get(project)) ? batch : null
+    return batch?.projects.every((project) => maskings.of(open(project)) === undefined) ? batch : null
   } catch (error) {
     if (asFault(error) === undefined) throw error
     return null

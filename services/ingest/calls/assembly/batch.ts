@@ -134,7 +134,6 @@ function projectOf(item: usize): i32 {
   const entry = at.projects + projectCount * at.projectBytes
   store<u32>(entry, <u32>start)
   store<u32>(entry + 4, <u32>(start + length))
-  store<u32>(entry + at.projectMask, 0)
   lastProject = projectCount
   return projectCount++
 }

@@ -17,11 +17,9 @@ export const credentials = 0x2000
 export const leads = 0x3000
 export const entryBytes = 64
 export const lengthAt = 48
-/** Projects of the batch: start, end, seed of the partition's hash; bytes of rows and begun calls of a record; masking. */
+/** Projects of the batch: start, end, seed of the partition's hash; bytes of rows and begun calls of a record. */
 export const projects = 0x4000
-export const projectBytes = 24
-/** Version of the rules that mask the project; 0 = none do. */
-export const projectMask = 20
+export const projectBytes = 20
 export const maxProjects = 64
 /** The column of the user: bytes. */
 export const user = 0x6000
@@ -30,8 +28,6 @@ export const idSlots = 0x8000
 export const idSlotCount = 8192
 /** Accept timestamps of the rows. */
 export const clocks = 0x10000
-/** The endings of names that each byte fits, eight tables of 256 numbers of 64 bits: see content/masking/anchors.ts. */
-export const endings = 0x18000
 export const itemTable = 0x20000
 export const itemBytes = 384
 export const maxBatchItems = 4096
@@ -52,8 +48,6 @@ export const itemProject = 4
 export const itemOther = 8
 /** Number of items of the same call, and index of the second one plus one; the first one has both. */
 export const itemCount = 12
-/** Values that were masked. */
-export const itemMasked = 16
 export const itemSecond = 20
 export const itemHash = 24
 export const itemErrors = 28

@@ -29,13 +29,8 @@ const inputs: i32 = 29
 const output: i32 = 30
 const summary: i32 = 31
 const rowEnd: i32 = 32
-const mask: i32 = 33
-const maskHits: i32 = 34
-const answerHead: i32 = 35
-const answerTrace: i32 = 36
-
-/** The largest number of their column. */
-const maxHits: u32 = 65535
+const answerHead: i32 = 33
+const answerTrace: i32 = 34
 
 /** Position of the next byte that is written. */
 let out: usize = 0
@@ -178,15 +173,6 @@ function idColumns(start: usize): void {
   textColumn(displayName, start, at.displayName)
 }
 
-/** Writes the version of the rules that masked the project, and the number of their hits in the row. */
-function maskingColumns(project: usize, start: usize, end: usize): void {
-  const version = load<u32>(project + at.projectMask)
-  if (version !== 0) integerColumn(mask, version)
-  let hits: u32 = start === 0 ? 0 : load<u32>(start + at.itemMasked)
-  if (end !== 0 && end !== start) hits += load<u32>(end + at.itemMasked)
-  if (hits !== 0) integerColumn(maskHits, min<u32>(hits, maxHits))
-}
-
 /** @param start the item with the start, @param end the one with the end; 0 = there is none */
 function writeRow(start: usize, end: usize, userEnd: usize): void {
   const item = start !== 0 ? start : end
@@ -221,7 +207,6 @@ function writeRow(start: usize, end: usize, userEnd: usize): void {
     payload(output, end, at.output)
     payload(summary, end, at.summary)
   }
-  maskingColumns(project, start, end)
   lead(rowEnd)
 }
 
