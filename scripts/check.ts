@@ -17,7 +17,7 @@ import {
   pageSources,
   pageTextFaults,
 } from './glossary.ts'
-import { folderCycles, importCycles, pagePairs, repositoryImports, roomFaults } from './imports.ts'
+import { folderCycles, importCycles, repositoryImports, roomFaults } from './imports.ts'
 import { migrationFaults } from './migration-numbers.ts'
 import { distFolder, pageInstall } from './page-stamp.mjs'
 import { missingFiles, readmeFaults, repositoryPages } from './readmes.ts'
@@ -112,7 +112,7 @@ function readmes(): Outcome {
 
 function imports(): Outcome {
   const all = repositoryImports(root)
-  return outcome('imports', [...roomFaults(all), ...importCycles(all), ...folderCycles(all), ...pagePairs(all)])
+  return outcome('imports', [...roomFaults(all), ...importCycles(all), ...folderCycles(all)])
 }
 
 /** Settings, commands, and metrics that are named in one piece; a test compares all metrics that a server has. */

@@ -167,32 +167,23 @@ export function importCycles(imports: readonly Import[]): string[] {
   return faults
 }
 
-/** Folders of the page that import one another, where one of them has to be the lower one. */
-export function pagePairs(imports: readonly Import[]): string[] {
-  const folderOf = (file: string) => /^services\/web\/page\/([\w-]+)\//.exec(file)?.[1]
-  const isFree = (folder: string | undefined) => folder === undefined || folder === 'api' || folder === 'engine'
-  const pairs = new Map<string, string>()
-  for (const { from, target } of imports) {
-    const [a, b] = [folderOf(from), folderOf(target)]
-    // The table says what api and engine may import of each other.
-    if (a !== b && !isFree(a) && !isFree(b)) pairs.set(`${a} ${b}`, `${from} imports ${target}`)
-  }
-  return [...pairs].flatMap(([pair, example]) => {
-    const [a, b] = pair.split(' ')
-    const back = pairs.get(`${b} ${a}`)
-    return back === undefined || (a ?? '') > (b ?? '') ? [] : [`${a} and ${b} import each other: ${example}, ${back}`]
-  })
-}
-
 /** Rooms whose folders do not import one another. The list only becomes longer. */
 const layered = ['services/derived', 'services/removal', 'services/worker']
 
-/** Pairs of folders of these rooms of which each imports the other, with a file of either. */
+/** The folder of a file that has to be above or below the others of its room; those of the page count with what is in them. */
+function layerOf(file: string): string | undefined {
+  if (layered.some((folder) => inFolder(file, folder))) return dirname(file)
+  // The table says what api and engine may import of each other.
+  return /^services\/web\/page\/(?!(?:api|engine)\/)[\w-]+(?=\/)/.exec(file)?.[0]
+}
+
+/** Pairs of folders of which each imports the other, with a file of either. */
 export function folderCycles(imports: readonly Import[]): string[] {
-  const inRooms = (file: string): boolean => layered.some((folder) => inFolder(file, folder))
   const between = new Map<string, Import>()
-  for (const one of imports)
-    if (inRooms(one.from) && inRooms(one.target)) between.set(`${dirname(one.from)} ${dirname(one.target)}`, one)
+  for (const one of imports) {
+    const [from, to] = [layerOf(one.from), layerOf(one.target)]
+    if (from !== undefined && to !== undefined) between.set(`${from} ${to}`, one)
+  }
   return [...between].flatMap(([pair, one]) => {
     const [from = '', to = ''] = pair.split(' ')
     const back = from < to ? between.get(`${to} ${from}`) : undefined

@@ -1,6 +1,6 @@
 // The socket of the gRPC port: finds out what a connection speaks, with TLS or without, and ends in order.
 import type { Http2Server } from 'node:http2'
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { rawAnswer } from '../http/http-server.ts'
 import type { Tls } from '../http/tls.ts'
@@ -50,13 +50,3 @@ function findProtocol({ h2, hint }: SocketDeps, socket: Socket): void {
   }
   socket.once('readable', look)
 }
-
-/** Resolves with the port. */
-export const listenOn = (server: Server, port: number, host: string): Promise<number> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      resolve((server.address() as AddressInfo).port)
-    })
-  })

@@ -20,7 +20,7 @@ import { Fault, fault, retryLater } from './errors.ts'
 import { beginExchange, type Exchange } from './exchange.ts'
 import { isStillHeld } from './held-replies.ts'
 import { createHostCheck, type HostCheck } from './host.ts'
-import { closeHttpServer, createHttpServer } from './http-server.ts'
+import { closeHttpServer, createHttpServer, listenOn } from './http-server.ts'
 import type { Keys } from './keys.ts'
 import { createByteBudget } from './limits.ts'
 import { openapiDocument } from './openapi.ts'
@@ -204,14 +204,7 @@ export function createApp(deps: AppDeps): HttpServer {
     server,
     routes,
     shared: { ...state.serving, checkHost: state.checkHost, serving: state.serving },
-    listen: () =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject)
-        server.listen(config.port, config.host, () => {
-          server.off('error', reject)
-          resolve(state.ownPort)
-        })
-      }),
+    listen: () => listenOn(server, config.port, config.host),
     close: (limitMs) => closeHttpServer(server, limitMs),
   }
 }

@@ -1,6 +1,7 @@
 // HTTP/1.1 as every port of the server speaks it: the same limits, the same answer to what is no request, the same end.
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
+import type { AddressInfo, Server as SocketServer } from 'node:net'
 import type { Connections } from '../process/connections.ts'
 import { securityHeaders } from './security-headers.ts'
 import type { Tls } from './tls.ts'
@@ -79,3 +80,13 @@ export function closeHttpServer(server: Server, limitMs: number): Promise<boolea
     })
   })
 }
+
+/** Resolves with the port. */
+export const listenOn = (server: SocketServer, port: number, host: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve((server.address() as AddressInfo).port)
+    })
+  })

@@ -6,7 +6,7 @@ import { feedbackTexts } from '../../feedback/call-texts.ts'
 import { jsonString } from '../../language/json-sql.ts'
 import type { ColumnSql } from '../../language/types.ts'
 import { allOf, type Scope, timeConditions } from '../access/scope.ts'
-import { isFeedback, isRefField } from './joins.ts'
+import { isFeedback } from './joins.ts'
 import { isTraceField, traceKey } from './trace-fields.ts'
 import type { CompiledCondition, DerivedField, DerivedFields, RefField } from './types.ts'
 
@@ -23,12 +23,16 @@ function idsOf(project: ProjectScope, { projectId, range, index, keys }: Scope):
   return where.length === 0 ? null : sql`(SELECT id ${project.from('calls', { where: allOf(where) })})`
 }
 
-/** The tables that derived fields are joined from. */
-const tablesOf = (names: ReadonlySet<DerivedField>): { feedback: boolean; queues: boolean; traces: boolean } => ({
-  feedback: [...names].some(isFeedback),
-  queues: names.has('queues'),
-  traces: readsTraces(names),
-})
+/** The tables that derived fields are joined from, by their aliases. */
+const tables = {
+  f: isFeedback,
+  q: (name: DerivedField) => name === 'queues',
+  t: isTraceField,
+}
+const aliases = Object.keys(tables) as (keyof typeof tables)[]
+
+/** Undefined for a field behind a ref, which is joined from no table. */
+const aliasOf = (name: DerivedField) => aliases.find((alias) => tables[alias](name))
 
 export const readsTraces = (names: ReadonlySet<DerivedField>): boolean => [...names].some(isTraceField)
 
@@ -52,8 +56,8 @@ function textsOf(
 
 /** True when all derived fields of a condition come from one table, and it reads nothing else. */
 export function isOfOneTable({ derived, needs, columns }: CompiledCondition): boolean {
-  const tables = Object.values(tablesOf(derived)).filter((isRead) => isRead)
-  return tables.length === 1 && needs.size + columns.size === 0 && ![...derived].some(isRefField)
+  const [first, ...others] = new Set([...derived].map(aliasOf))
+  return first !== undefined && others.length === 0 && needs.size + columns.size === 0
 }
 
 const ofTexts: ColumnSql = (column) => identifier(`g.${column}`)
@@ -118,20 +122,19 @@ export function withDerivedFields(
   if (names.size === 0) return rows
   const ofCall: ColumnSql = (column) => identifier(`c.${column}`)
   const texts = [...names].map((name) => {
-    if (!isRefField(name)) {
-      const table = isFeedback(name) ? 'f' : isTraceField(name) ? 't' : 'q'
-      return sql`${identifier(`${table}.${name}`)} AS ${identifier(name)}`
-    }
-    const field = fields.refs.find((one) => one.name === name) as RefField
-    return sql`${behindSql(field, behind, ofCall)} AS ${identifier(name)}`
+    const field = fields.refs.find((one) => one.name === name)
+    const value = field ? behindSql(field, behind, ofCall) : identifier(`${aliasOf(name)}.${name}`)
+    return sql`${value} AS ${identifier(name)}`
   })
   const kept = columns.map((name) => sql`c.${identifier(name)} AS ${identifier(name)}`)
-  const { feedback, queues, traces } = tablesOf(names)
-  const ofFeedback = new Set([...names].filter(isFeedback))
-  const tables = [
-    feedback ? sql` LEFT JOIN (${textsOf(project, scope, fields, ofFeedback)}) AS f ON f.call_id = c.id` : sql``,
-    queues ? sql` LEFT JOIN (${textsOf(project, scope, fields, new Set(['queues']))}) AS q ON q.call_id = c.id` : sql``,
-    traces ? sql` LEFT JOIN (${traceRows(project, fields)}) AS t ON t.trace_key = ${traceKey(sql`c.trace_id`)}` : sql``,
-  ]
-  return sql`(SELECT ${join([...kept, ...texts], ', ')} FROM ${rows} AS c${join(tables, '')})`
+  const joins: Record<keyof typeof tables, (own: ReadonlySet<DerivedField>) => Sql> = {
+    f: (own) => sql`(${textsOf(project, scope, fields, own)}) AS f ON f.call_id = c.id`,
+    q: (own) => sql`(${textsOf(project, scope, fields, own)}) AS q ON q.call_id = c.id`,
+    t: () => sql`(${traceRows(project, fields)}) AS t ON t.trace_key = ${traceKey(sql`c.trace_id`)}`,
+  }
+  const joined = aliases.flatMap((alias) => {
+    const own = new Set([...names].filter(tables[alias]))
+    return own.size === 0 ? [] : [sql` LEFT JOIN ${joins[alias](own)}`]
+  })
+  return sql`(SELECT ${join([...kept, ...texts], ', ')} FROM ${rows} AS c${join(joined, '')})`
 }
