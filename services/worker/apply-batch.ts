@@ -185,31 +185,29 @@ async function settleShares(
   await shares.settle(spans, await marked(), isNew)
 }
 
-type OfBatches = {
-  /** Spans of a batch that the materializer has seen, as far as they were read. */
-  spansOf(batch: Batch): SpansOfRows | undefined
-  /** Positions under which what a batch changes is marked as dirty. */
-  marked(batch: Batch): Promise<DirtyPositions>
-}
-
-/** Takes all or some rows of a batch through the steps of its topic. */
+/**
+ * Takes all or some rows of a batch through the steps of its topic.
+ * @param noted spans of rows that are applied once more: what these change is marked under the next position
+ */
 async function applyOnce(
   state: State,
   { insertNew, beforeInsert, afterInsert }: Materializer,
   batch: Batch,
   rows: SegmentRow[] | undefined,
-  { spansOf, marked }: OfBatches,
+  noted: SpansOfRows | undefined,
 ): Promise<number> {
+  const spans = (): SpansOfRows | undefined => noted ?? state.newCalls?.spansOf(batch)
   const marking = await markingOf(state, batch, rows)
   const isIn = (await insertNew?.(batch, rows, marking)) ?? false
   let refused = 0
   if (!isIn) {
     await beforeInsert(batch)
-    const moved = await movedRows(state.deps.store, batch, rows, spansOf(batch))
+    const moved = await movedRows(state.deps.store, batch, rows, spans())
     refused = await insertRows(state.deps, batch, moved ?? rows)
     await afterInsert(batch, marking.isBySecond)
   }
-  await settleShares(state.deps, spansOf(batch), isIn, () => marked(batch))
+  const marked = async () => (noted ? nextDirty(state) : dirtyAt(batchMembers(batch)))
+  await settleShares(state.deps, spans(), isIn, marked)
   return refused
 }
 
@@ -218,13 +216,13 @@ async function applyWith(
   materializer: Materializer,
   whole: Batch,
   some: SegmentRow[] | undefined,
-  ofBatches: OfBatches,
+  noted?: SpansOfRows,
 ): Promise<number> {
   let dead = 0
   await splitBatch(some, async (rows) => {
     const batch = rows ? withRows(whole, rows) : whole
     try {
-      dead += await state.queue.run(() => applyOnce(state, materializer, batch, rows, ofBatches))
+      dead += await state.queue.run(() => applyOnce(state, materializer, batch, rows, noted))
       return []
     } catch (error) {
       const failure = failureOf(error)
@@ -240,21 +238,15 @@ function applyBatch(state: State, batch: Batch, rows: SegmentRow[] | undefined):
   if (batch.topic === 'calls')
     for (const { partition, lastOffset } of batchMembers(batch))
       if (partition === 0) state.lastTaken = Math.max(state.lastTaken, lastOffset)
-  return applyWith(state, materializerOf(state, batch.topic), batch, rows, {
-    spansOf: (some) => state.newCalls?.spansOf(some),
-    marked: async (some) => dirtyAt(batchMembers(some)),
-  })
+  return applyWith(state, materializerOf(state, batch.topic), batch, rows)
 }
 
 async function reapplyRows(state: State, topic: string, rows: SegmentRow[]): Promise<void> {
   const { calls, newCalls } = state
-  const spans = topic === 'calls' ? await newCalls?.note(rows) : undefined
+  const noted = topic === 'calls' ? await newCalls?.note(rows) : undefined
   const materializer =
     topic === 'calls' ? calls.reapplied(() => nextPosition(state, 'calls')) : materializerOf(state, topic)
-  await applyWith(state, materializer, batchOfRows(await nextPosition(state, topic), rows), rows, {
-    spansOf: () => spans,
-    marked: () => nextDirty(state),
-  })
+  await applyWith(state, materializer, batchOfRows(await nextPosition(state, topic), rows), rows, noted)
 }
 
 async function markMinutes(state: State, minutes: readonly { project_id: string; minute: number }[]): Promise<void> {

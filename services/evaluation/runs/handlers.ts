@@ -73,7 +73,7 @@ export function markedRoutes<M extends Mark, Schema extends z.ZodObject>(
     textsOf: TextsOf
     response: z.ZodType
     deleteRequest: Schema
-    /** What a delete takes along. */
+    /** The words of the summary for the things that a delete removes. */
     deletes: string
   },
 ): Route[] {
