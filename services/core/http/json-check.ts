@@ -1,6 +1,7 @@
 // JSON text of a body: parsing it within a nesting limit, and where it is malformed.
 import { isUtf8 } from 'node:buffer'
 import { Refusal, tooLarge } from '../errors.ts'
+import { byteStringEnd } from '../json/byte-walk.ts'
 import { endScan, walkValue } from '../json/strict-walk.ts'
 import { startScan, Unreadable } from '../json/tokens.ts'
 import { parseInRoom } from '../memory/heap-room.ts'
@@ -36,13 +37,8 @@ function isTextTooLarge(bytes: Buffer, limit: number): boolean {
   const end = bytes.length
   for (let at = 0; at < end; at++) {
     const byte = bytes[at] as number
-    if (byte === 0x22) {
-      for (at++; at < end; at++) {
-        const inside = bytes[at]
-        if (inside === 0x22) break
-        if (inside === 0x5c) at++
-      }
-    } else if ((byte | 0x20) === 0x7b) {
+    if (byte === 0x22) at = byteStringEnd(bytes, at) - 1
+    else if ((byte | 0x20) === 0x7b) {
       if (++depth > limit || ++containers > maxContainers) return true
     } else if ((byte | 0x20) === 0x7d) depth--
   }

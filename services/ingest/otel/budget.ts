@@ -1,5 +1,6 @@
 // Limits the memory of the decoded form of one OTLP request: a few bytes of an encoding can stand for a whole object.
 import { TooLongHere, tooLarge } from '../../core/errors.ts'
+import { byteStringEnd } from '../../core/json/byte-walk.ts'
 
 /** Estimated bytes that may still be taken; shared by everything that is held at one time. */
 export type DecodeBudget = {
@@ -88,9 +89,8 @@ export function withoutDepth(bytes: Buffer, maxDepth: number): Buffer {
   const end = bytes.length
   for (let at = 0; at < end; at++) {
     const byte = bytes[at] as number
-    if (byte === 34) {
-      for (at++; at < end && bytes[at] !== 34; at++) if (bytes[at] === 92) at++
-    } else if ((byte | 32) === 123) {
+    if (byte === 34) at = byteStringEnd(bytes, at) - 1
+    else if ((byte | 32) === 123) {
       if (++depth === maxDepth + 1) kept.push(bytes.subarray(from, at), Buffer.from('null'))
     } else if ((byte | 32) === 125 && depth-- === maxDepth + 1) from = at + 1
   }
