@@ -246,6 +246,28 @@ describe('a turn of a thread', () => {
   })
 })
 
+it('a turn below which a call failed is none that went well, also where it is not the root of its trace', async () => {
+  const { page } = here
+  const beganMs = Date.now() - 60_000
+  const turn = (n: number, trace: string, parent?: string) => {
+    const id = newId()
+    return { ...call(world.project, { id, trace, parent, startMs: beganMs + n }), id, thread_id: 'failed', turn_id: id }
+  }
+  const failed = (parent: string, trace: string) =>
+    call(world.project, { trace, parent, name: 'lookup', exception: 'Error: no stock' })
+  const [own, shared, outer] = [newTrace(), newTrace(), newId()]
+  const [root, inner, beside] = [turn(1, own), turn(2, shared, outer), turn(3, shared, outer)]
+  const request = call(world.project, { id: outer, trace: shared, name: 'request' })
+  await world.send([root, failed(root.id, own), request, inner, failed(inner.id, shared), beside])
+  await go(`${home}/failed`)
+  const marks = () =>
+    page.locator('.turn h2 svg').evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')))
+  await expectSoon(marks).toEqual(['1 error below', '1 error below', 'Success'])
+  await page.locator('.turn').nth(1).getByText('1 error below', { exact: true }).waitFor()
+  const list = page.getByRole('navigation', { name: 'Jump to a turn' })
+  await expectSoon(() => list.getByRole('img', { name: '1 error below' }).count()).toBe(2)
+})
+
 it('calls of tools and their answers unfold when somebody wants to see them', async () => {
   const { page } = here
   const function_ = { name: 'search <b>', arguments: '{"order":8812}' }

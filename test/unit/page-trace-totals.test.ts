@@ -1,6 +1,6 @@
 // Figures of a whole trace in a row of the list.
 import { expect, it } from 'vitest'
-import { isLonger, outcomeOf, type Totals } from '../../services/web/page/engine/trace-totals.ts'
+import { isLonger, outcomeOf, outcomeWith, type Totals } from '../../services/web/page/engine/trace-totals.ts'
 
 const totals = (more: Partial<Totals>): Totals => ({
   errors: 0,
@@ -30,6 +30,12 @@ it('the error of a root is not below it', () => {
 it('a root that runs says so, and what failed below it', () => {
   const running = { status: 'running', exception: null } as const
   expect(outcomeOf(running, totals({ errors: 2 }))).toEqual({ status: 'running', label: 'Running, 2 errors below' })
+})
+
+it('a call inside a trace says what failed below it alone', () => {
+  expect(outcomeWith(went, 0)).toEqual({ status: 'success', label: 'Success' })
+  expect(outcomeWith(went, 2)).toEqual({ status: 'descendant_error', label: '2 errors below' })
+  expect(outcomeWith(failed, 1)).toEqual({ status: 'error', label: 'Error, 1 error below' })
 })
 
 it('says what the root says while totals are on their way, and where there are none', () => {

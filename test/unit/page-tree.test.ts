@@ -10,7 +10,14 @@ import { cellOf, kindOf, rowOf } from '../../services/web/page/engine/rows.ts'
 import { idAt, idsOf, markIds, spanOfId, textColumn, textOf } from '../../services/web/page/engine/span-columns.ts'
 import { toolSpans } from '../../services/web/page/engine/tool-spans.ts'
 import { changeOfPair, matchedSpans } from '../../services/web/page/engine/trace-differences.ts'
-import { lastChange, nextMeant, spansOf, treeOf, visibleLines } from '../../services/web/page/engine/tree.ts'
+import {
+  errorsBelow,
+  lastChange,
+  nextMeant,
+  spansOf,
+  treeOf,
+  visibleLines,
+} from '../../services/web/page/engine/tree.ts'
 import { runs } from '../fixtures/runs.ts'
 
 const numRuns = runs(200, 5_000)
@@ -102,6 +109,13 @@ describe('a trace', () => {
     ])
     expect(linked(asked('1', 'other'))).toEqual([undefined])
     expect(toolSpans(tree, -1, []).size).toBe(0)
+  })
+
+  it('counts what failed below a span, and neither the span itself nor its neighbours', () => {
+    const below = (parent: string) => record(`below ${parent}`, parent, 1, 1)
+    const tree = treeOfRecords([record('a', null, 0, 9), record('b', 'a', 0, 5), below('b'), record('c', 'a', 5, 4)])
+    for (const id of ['b', 'below b', 'c']) tree.spans.status[spanOfId(tree.spans.ids, id)] = 1
+    expect(['a', 'b', 'below b', 'c', 'unknown'].map((id) => errorsBelow(tree, id))).toEqual([3, 1, 0, 0, 0])
   })
 
   it('finds ids, and what they hold, in the one text that has them all', () => {

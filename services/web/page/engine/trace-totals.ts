@@ -16,16 +16,18 @@ export type Totals = {
 /** Undefined while they are on their way; a text says why there are none. */
 export type TotalsOfRow = Totals | string | undefined
 
-/** Errors of a trace but for that of the root. */
-const errorsBelow = (row: Pick<Row, 'exception'>, totals: TotalsOfRow): number =>
-  typeof totals === 'object' ? Math.max(0, totals.errors - (row.exception === null ? 0 : 1)) : 0
+/** The mark of a row, and what it says. */
+export type Outcome = { status: Status; label: string }
 
-/** The mark of a row: a root that failed keeps its own, one with failures below it is none that went well. */
-export function outcomeOf(
-  row: Pick<Row, 'exception' | 'status'>,
-  totals: TotalsOfRow,
-): { status: Status; label: string } {
-  const below = errorsBelow(row, totals)
+/** The mark of the root of a trace. */
+export const outcomeOf = (row: Pick<Row, 'exception' | 'status'>, totals: TotalsOfRow): Outcome =>
+  outcomeWith(row, typeof totals === 'object' ? Math.max(0, totals.errors - (row.exception === null ? 0 : 1)) : 0)
+
+/**
+ * The mark of a call: one that failed keeps its own, one with failures below it is none that went well.
+ * @param below calls that failed below it
+ */
+export function outcomeWith(row: Pick<Row, 'status'>, below: number): Outcome {
   const status = below > 0 && row.status === 'success' ? 'descendant_error' : row.status
   if (below === 0) return { status, label: statusNames[status] }
   const said = `${plural(below, 'error')} below`

@@ -118,6 +118,17 @@ export function lastChange({ start, duration }: Spans): number {
 export const kindOfSpan = (spans: Spans, span: number): SpanKind => spanKinds[spans.kind[span] ?? 7] ?? 'other'
 export const statusOfSpan = (spans: Spans, span: number): Status => statuses[spans.status[span] ?? 0] ?? 'success'
 
+/** Spans that failed below a span; none where it is not in the tree. */
+export function errorsBelow(tree: Tree, id: string): number {
+  const span = spanOfId(tree.spans.ids, id)
+  if (span === -1) return 0
+  const line = tree.lineOf[span] as number
+  let errors = 0
+  for (let one = line + 1; one < (tree.end[line] as number); one++)
+    if (tree.spans.status[tree.order[one] as number] === 1) errors++
+  return errors
+}
+
 /** Parents with cycles cut, and how many spans lie below none that is here. */
 function parentPlaces(spans: Spans): { parent: Int32Array; orphans: number } {
   const { count } = spans

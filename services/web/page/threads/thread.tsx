@@ -20,6 +20,7 @@ import { pageTurns, threadRequest, turnsQuery } from './thread-query.ts'
 import { Turn } from './turn.tsx'
 import { TurnList } from './turn-list.tsx'
 import { TurnReader } from './turn-reader.tsx'
+import { useOutcomes } from './use-outcomes.ts'
 
 const route = '/signed-in/p/$entity/$project/threads/$threadId'
 
@@ -68,6 +69,7 @@ export function Thread() {
     projectId,
     useMemo(() => turns.map(({ id }) => id), [turns]),
   )
+  const outcomeOf = useOutcomes(projectId, turns, isLive)
   const giving = useGiving(projectId)
   const { arrived, look } = useArrived(`${projectId} ${threadId} ${page}`, data && turns.length)
   const [at, setAt] = useState(0)
@@ -157,7 +159,7 @@ export function Thread() {
         >
           <div className="thread">
             {turns.length > 1 && chosen === undefined && (
-              <TurnList turns={turns} at={at} first={first} onJump={jumpTo} />
+              <TurnList turns={turns} outcomeOf={outcomeOf} at={at} first={first} onJump={jumpTo} />
             )}
             <section className="scroll" tabIndex={0} aria-label="Turns">
               <ol className="turns">
@@ -166,6 +168,7 @@ export function Thread() {
                     key={row.id}
                     projectId={projectId}
                     row={row}
+                    outcome={outcomeOf(row)}
                     zone={zone}
                     giving={giving}
                     before={turns[n - 1] ?? data.before}

@@ -5,7 +5,7 @@ import { type FeedbackItem, summaryOf } from '../engine/feedback.ts'
 import { count, duration, moment, money, plural, tokens } from '../engine/format.ts'
 import type { Message } from '../engine/message-parts.ts'
 import type { Row } from '../engine/rows.ts'
-import { statusNames } from '../engine/rows.ts'
+import type { Outcome } from '../engine/trace-totals.ts'
 import { Conversation } from '../parts/conversation.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -104,6 +104,7 @@ type Said = { id: string; items: readonly FeedbackItem[]; onMore(): void }
 type TurnProps = {
   projectId: string
   row: Row
+  outcome: Outcome
   before: Row | undefined
   place: number
   zone: string
@@ -115,7 +116,7 @@ type TurnProps = {
   onOpen(tab?: 'feedback'): void
 }
 
-export function Turn({ projectId, row, before, place, zone, link, items, giving, isOpen, onOpen }: TurnProps) {
+export function Turn({ projectId, row, outcome, before, place, zone, link, items, giving, isOpen, onOpen }: TurnProps) {
   const { box, isSeen } = useSeen()
   const { data, error, refetch } = useQuery({ ...openQuery(projectId, row.id), enabled: isSeen })
   const earlier = useQuery({ ...openQuery(projectId, before?.id ?? ''), enabled: isSeen && before !== undefined })
@@ -138,7 +139,7 @@ export function Turn({ projectId, row, before, place, zone, link, items, giving,
     >
       <header>
         <h2>
-          <Icon name={row.status} label={statusNames[row.status]} className={`s-${row.status}`} />
+          <Icon name={outcome.status} label={outcome.label} className={`s-${outcome.status}`} />
           <span>
             {place}. <T text={row.name} max={120} />
           </span>
@@ -146,6 +147,7 @@ export function Turn({ projectId, row, before, place, zone, link, items, giving,
         <span className="second num" title={row.startedAt}>
           {moment(row.startedAt, zone)}
         </span>
+        {outcome.status === 'descendant_error' && <span className="s-descendant_error">{outcome.label}</span>}
         <span className="num">{row.latencyMs === null ? 'running' : duration(row.latencyMs)}</span>
         {row.tokensIn !== null && (
           <span className="num second">

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useMemo, useState } from 'react'
+import type { EndUser } from '../engine/end-user.ts'
 import { bytes, count, duration, moment, money } from '../engine/format.ts'
 import type { Part } from '../engine/message-parts.ts'
 import { opVersionOf } from '../engine/refs.ts'
@@ -106,7 +107,17 @@ export function Reader(props: ReaderProps) {
           <span style={{ flex: 1 }}>{data ? <T text={data.row.name} /> : ' '}</span>
           {acts}
         </h2>
-        {data && <Facts row={data.row} tree={tree} line={line} zone={zone} size={data.bytes} />}
+        {data && (
+          <Facts
+            row={data.row}
+            tree={tree}
+            line={line}
+            zone={zone}
+            size={data.bytes}
+            endUser={data.endUser}
+            projectId={projectId}
+          />
+        )}
         {data && <ThrownList all={data.thrown} hasFailed={data.row.exception !== null} />}
       </header>
       <div className="tabs" role="tablist" aria-label="Parts of the span">
@@ -219,19 +230,33 @@ function Section({ projectId, title, node, at }: SectionProps) {
   )
 }
 
-function Facts({
-  row,
-  tree,
-  line,
-  zone,
-  size,
-}: {
+/** Leads to the calls of the same end user; from a root to the traces. */
+function EndUserLink({ projectId, row, name, term }: EndUser & { projectId: string; row: Row }) {
+  const [entity = '', project = ''] = projectId.split('/')
+  return (
+    <Link
+      to="/p/$entity/$project/calls"
+      params={{ entity, project }}
+      search={row.parentId === null ? { q: term } : { q: term, view: 'all' }}
+      title={`Only ${row.parentId === null ? 'traces' : 'calls'} of this end user`}
+    >
+      <T text={name} max={60} />
+    </Link>
+  )
+}
+
+type FactsProps = {
+  projectId: string
   row: Row
   tree: Tree | undefined
   line: number
   zone: string
   size: number
-}) {
+  /** Undefined where the call names none. */
+  endUser: EndUser | undefined
+}
+
+function Facts({ projectId, row, tree, line, zone, size, endUser }: FactsProps) {
   const span = tree?.order[line]
   const own = span === undefined ? undefined : tree?.own[span]
   const share = row.latencyMs === null || !tree || tree.endUs === 0 ? undefined : (row.latencyMs * 100_000) / tree.endUs
@@ -245,6 +270,7 @@ function Facts({
   if (row.model !== null) facts.push(['Model', <T key="model" text={row.model} />])
   if (row.tokensIn !== null) facts.push(['Tokens', `${count(row.tokensIn)} → ${count(row.tokensOut ?? 0)}`])
   if (row.cost !== null) facts.push(['Cost', money(row.cost), `$${row.cost}`])
+  if (endUser) facts.push(['End user', <EndUserLink key="end user" projectId={projectId} row={row} {...endUser} />])
   if (row.userId !== null) facts.push(['User', <T key="user" text={row.userId} />])
   if (row.threadId !== null) facts.push(['Thread', <T key="thread" text={row.threadId} max={40} />])
   facts.push(['Size', bytes(size)])

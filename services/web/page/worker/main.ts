@@ -3,6 +3,7 @@ import { eachLine } from '../api/lines.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { ApiFault, type FaultValues, type RouteName, send, staleMsOf } from '../api/send.ts'
 import { conversationOf } from '../engine/conversation.ts'
+import { type EndUser, endUserOf } from '../engine/end-user.ts'
 import { loadFormats } from '../engine/format.ts'
 import { type ImportFormat, importedRows } from '../engine/import-rows.ts'
 import { type FoundMedia, mediaIn } from '../engine/media.ts'
@@ -27,6 +28,7 @@ export type Opened = {
   conversation: Message[] | null
   media: FoundMedia[]
   thrown: Thrown[]
+  endUser: EndUser | undefined
   /** Its summary reports what models used. */
   hasUsage: boolean
 } | null
@@ -151,6 +153,7 @@ const methods = {
       row: rowOf(light),
       bytes: bytes.length,
       thrown: thrownOf(light),
+      endUser: endUserOf(light),
       hasUsage: hasUsage(light.summary),
       ...contentsOf(sections, light.attributes),
     }
