@@ -62,6 +62,18 @@ describe('a row of a run', () => {
     expect(runRowOf(record({}, { a: 1, b: { c: 2, d: [4] } })).key).not.toBe(one)
   })
 
+  it.each([
+    [{ question: 'q', answer: 'e' }, 'q', 'e'],
+    [{ Question: 'q', expectedOutput: 'e', answer: 'no' }, 'q', 'e'],
+    [{ input: 'q', 'Ground Truth': 'e', label: 'no' }, 'q', 'e'],
+    [{ prompt: 'q', ideal: 1 }, 'q', '1'],
+    [{ inputs: { a: 1 }, output: 'e' }, '{"a":1}', 'e'],
+    [{ expected: null, target: 'no', text: 'q' }, 'q', 'null'],
+    [{ topic: 'q' }, 'q', ''],
+  ])('knows what is expected by the names that data sets have: %j', (example, input, expected) => {
+    expect(exampleTexts(example)).toEqual({ input, expected })
+  })
+
   it('failed when it threw or has no output, and runs while it has no end', () => {
     expect(runRowOf(record(null, {}, { exception: 'bad' })).error).toBe('bad')
     expect(runRowOf(record({ output: null, scores: {} })).error).toBe('No output')
@@ -104,6 +116,14 @@ it('a run shows its means, wherever its summary has them', () => {
     'm x:123456',
     'plain',
   ])
+})
+
+it('a run that failed as a whole says why', () => {
+  const inputs = { self: 'weave:///a/b/object/quality:abcdefgh' }
+  const summary = { weave: { status: 'error' } }
+  const head = runHeadOf(record(null, {}, { inputs, summary, exception: 'JobFault: the model has no prompt' }))
+  expect(head).toMatchObject({ status: 'error', error: 'JobFault: the model has no prompt', scores: [] })
+  expect(runHeadOf(record({}, {}, { inputs })).error).toBeNull()
 })
 
 describe('a distribution', () => {

@@ -23,6 +23,8 @@ export type RunHead = {
   status: Row['status']
   startedAt: string
   latencyMs: number | null
+  /** Why the run as a whole failed. */
+  error: string | null
   /** Means of the scores, as the run itself has summed them up. */
   scores: [name: string, mean: number][]
   /** Mean time of a prediction, in milliseconds. */
@@ -93,14 +95,43 @@ function canonical(value: unknown): string {
 }
 
 const rowDigest = /\/attr\/rows\/id\/([^/]+)$/
-const expectedNames = ['expected', 'expected_output', 'target', 'label', 'reference', 'ground_truth', 'expected_answer']
-const inputNames = ['question', 'input', 'prompt', 'query', 'text', 'user_input', 'messages']
+/** Words by which data sets call them, the surest first; how a name parts its words does not matter. */
+const exampleNames = {
+  expected: [
+    'expected',
+    'expected_output',
+    'expected_answer',
+    'expected_response',
+    'expected_result',
+    'target',
+    'ground_truth',
+    'reference',
+    'reference_answer',
+    'reference_output',
+    'ideal',
+    'gold',
+    'label',
+    'correct_answer',
+    'answer',
+    // As rows that are made from calls have it.
+    'output',
+  ],
+  input: ['question', 'input', 'prompt', 'query', 'text', 'user_input', 'messages'],
+}
+const wordsOf = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
+const exampleWords = { expected: exampleNames.expected.map(wordsOf), input: exampleNames.input.map(wordsOf) }
+
+/** The member of an example that goes by the first of the names that it has. */
+function memberNamed(members: Members, words: readonly string[]): string | undefined {
+  const byWords = new Map(Object.keys(members).map((name) => [wordsOf(name), name]))
+  return byWords.get(words.find((one) => byWords.has(one)) ?? '')
+}
 
 /** The input of an example, and its expected output. */
 export function exampleTexts(example: unknown): { input: string; expected: string } {
   const members = asObject(example)
-  const expectedName = expectedNames.find((name) => Object.hasOwn(members, name))
-  const inputName = inputNames.find((name) => Object.hasOwn(members, name))
+  const expectedName = memberNamed(members, exampleWords.expected)
+  const inputName = memberNamed(members, exampleWords.input)
   const others = Object.entries(members).filter(([name]) => name !== expectedName)
   const whole = others.length === 1 ? others[0]?.[1] : Object.keys(members).length > 0 ? members : example
   return {
@@ -189,6 +220,7 @@ export function runHeadOf(record: Members): RunHead {
     evaluation: text(own(attributes, 'evaluation'), own(inputs, 'self'), own(inputs, 'this')),
     model: text(own(attributes, 'model'), own(inputs, 'model')),
     latencyMs: row.latencyMs,
+    error: row.exception,
     scores,
     predictionMs: typeof latency === 'number' ? latency * 1000 : null,
   }

@@ -40,6 +40,13 @@ function matches(row: RunRow, of: Distribution | undefined, bin: number | undefi
   return value !== undefined && (of.isTruth ? Number(value) : binOf(Number(value), of)) === bin
 }
 
+const noRows: Readonly<Record<RunHead['status'], string>> = {
+  running: 'This run has no rows yet.',
+  error: 'This run failed before its first row.',
+  success: 'This run has no rows.',
+  descendant_error: 'This run has no rows.',
+}
+
 /** A row's score in a cell. */
 function Score({ value }: { value: number | boolean | undefined }) {
   if (value === undefined) return <span className="dim">–</span>
@@ -149,7 +156,7 @@ export function EvaluationRun() {
           what="the evaluation run"
           none={
             <div className="center">
-              <p className="second">{all.length === 0 ? 'This run has no rows yet.' : 'No row matches.'}</p>
+              <p className="second">{all.length > 0 ? 'No row matches.' : noRows[head.status]}</p>
               {all.length > 0 && (
                 <Button onClick={() => void navigate({ search: {} })}>Show all {count(all.length)}</Button>
               )}
@@ -276,6 +283,11 @@ function RunFacts({ head, rows, going, distributions }: FactsProps) {
           </dd>
         </div>
       </dl>
+      {head.error !== null && (
+        <p className="notice bad" role="alert">
+          <T text={head.error} max={2_000} />
+        </p>
+      )}
       {distributions.length > 0 && (
         <section className="distributions" aria-label="Scores" tabIndex={0}>
           {distributions.map((one) => (

@@ -113,7 +113,17 @@ const columnsOf = ({ zone, all, names, marked, progress, counts }: Shown): Colum
     width: 'minmax(17rem, 1.2fr)',
     isName: true,
     narrow: { line: 1, grows: true },
-    cell: ({ id, name }) => <T text={name === 'Evaluation.evaluate' ? `Run ${id.slice(-6)}` : name} />,
+    cell: ({ id, name, error }) => (
+      <>
+        <T text={name === 'Evaluation.evaluate' ? `Run ${id.slice(-6)}` : name} />
+        {error !== null && (
+          <span className="s-error">
+            {' '}
+            <T text={error.split('\n', 1)[0] ?? ''} max={200} />
+          </span>
+        )}
+      </>
+    ),
   },
   {
     head: 'Evaluation',
