@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { agreementOf, type Rating, type Scale, type Value } from '../../services/web/page/engine/agreement.ts'
-import { answeringOf, answerOf, labelsOf } from '../../services/web/page/engine/question-specs.ts'
+import { answeringOf, answerOf, labelsOf, othersSeen } from '../../services/web/page/engine/question-specs.ts'
 import { runs } from '../fixtures/runs.ts'
 
 /** One string of values per annotator, `*` where there is none. */
@@ -130,4 +130,13 @@ it('labels of a call are what most people answered last', () => {
     ],
     ['c2', [['ok', '1.5']]],
   ])
+})
+
+it('answers of others wait until a question is answered, and whoever cannot answer sees them', () => {
+  const by = (spec: string, who: string) => ({ id: who, callId: 'c', spec, by: who, userId: who, value: 1, at: '' })
+  const others = [by('tone', 'a'), by('ok', 'a'), by('tone', 'b')]
+  expect(othersSeen(others, new Set())).toEqual({ shown: [], hidden: 3 })
+  expect(othersSeen(others, new Set(['tone']))).toEqual({ shown: [others[0], others[2]], hidden: 1 })
+  expect(othersSeen(others, new Set(['tone', 'ok']))).toEqual({ shown: others, hidden: 0 })
+  expect(othersSeen(others, null)).toEqual({ shown: others, hidden: 0 })
 })

@@ -3,8 +3,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { mayAnnotate, useSession } from '../api/session.ts'
+import { plural } from '../engine/format.ts'
 import { withKept } from '../engine/kept-answers.ts'
-import { type Annotation, answerOf, type Spec } from '../engine/question-specs.ts'
+import { answerOf, type OfOthers, othersSeen, type Spec } from '../engine/question-specs.ts'
 import { opNameOf } from '../engine/rows.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
@@ -168,10 +169,10 @@ export function QueueItem() {
         <Shown key={item.id} projectId={projectId} id={item.call_id} fields={item.display_fields} />
         <Questions
           key={`answers of ${item.id}`}
-          {...{ specs, values, at, reason, answer, set, others }}
+          {...{ specs, values, at, reason, answer, set }}
+          others={othersSeen(others, reason === undefined ? new Set(before.keys()) : null)}
           onSave={save}
           faultOf={(spec) => (isMissing(spec) ? 'Not answered yet' : faultOf(outbox, item.id, spec.name))}
-          showsOthers={(spec) => item.annotation_state === 'completed' || before.has(spec.name)}
           missing={missing && isMissing(missing.spec) ? missing.spec : undefined}
         />
       </div>
@@ -259,16 +260,15 @@ type QuestionsProps = {
   reason: string | undefined
   /** The question without which the item cannot be saved. */
   missing: Spec | undefined
-  others: readonly Annotation[]
+  others: OfOthers
   answer(spec: Spec): unknown
   faultOf(spec: Spec): string | undefined
-  showsOthers(spec: Spec): boolean
   set(part: Partial<{ values: AnswerDraft; at: number }>): void
   onSave(state: 'completed' | 'skipped'): void
 }
 
 function Questions(props: QuestionsProps) {
-  const { specs, values, at, reason, missing, others, answer, faultOf, showsOthers, set, onSave } = props
+  const { specs, values, at, reason, missing, others, answer, faultOf, set, onSave } = props
   return (
     <form
       aria-label="Questions"
@@ -287,7 +287,7 @@ function Questions(props: QuestionsProps) {
           fault={faultOf(spec)}
           onFocus={() => n !== at && set({ at: n })}
           onAnswer={(value) => set({ values: { ...values, [spec.name]: value }, at: n })}
-          others={showsOthers(spec) ? others.filter((one) => one.spec === spec.name) : []}
+          others={others.shown.filter((one) => one.spec === spec.name)}
         />
       ))}
       {specs.length === 0 && <p className="second">This queue has no questions.</p>}
@@ -299,6 +299,11 @@ function Questions(props: QuestionsProps) {
           Skip <kbd>u</kbd>
         </Button>
       </div>
+      {others.hidden > 0 && (
+        <p className="second">
+          {plural(others.hidden, 'answer')} by others {others.hidden === 1 ? 'is' : 'are'} hidden until you save yours.
+        </p>
+      )}
       {reason && <p className="second">{reason}</p>}
       {missing && (
         <p className="s-error" role="alert">

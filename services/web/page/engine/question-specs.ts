@@ -63,6 +63,18 @@ export type Annotation = {
   at: string
 }
 
+/** Answers of others that a person sees, and how many wait until this person has answered the same question. */
+export type OfOthers = { shown: Annotation[]; hidden: number }
+
+/**
+ * Whoever has still to answer is not told what others think, whatever became of the item: it may be done by another one.
+ * @param answered questions that the person has answered; null = somebody who cannot answer sees all
+ */
+export function othersSeen(others: readonly Annotation[], answered: ReadonlySet<string> | null): OfOthers {
+  const shown = others.filter(({ spec }) => answered === null || answered.has(spec))
+  return { shown, hidden: others.length - shown.length }
+}
+
 const annotationForm = /^\w+\.annotation\.(.+)$/
 const callForm = /\/call\/([^/?#]+)$/
 
