@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { emptyAnswer } from '../../services/web/page/engine/completion-stream.ts'
 import { emptyMessage, messagesOfPrompt, readPrompt } from '../../services/web/page/playground/draft.ts'
-import { changedPrompt, keptMessages, newPrompt, promptIdOf } from '../../services/web/page/playground/prompt-value.ts'
+import {
+  changedPrompt,
+  keptMessages,
+  newPrompt,
+  promptIdOf,
+  promptModel,
+  promptTexts,
+} from '../../services/web/page/playground/prompt-value.ts'
 import { runRefusalOf } from '../../services/web/page/playground/refusal.ts'
 import { costOf, figuresOf, rowTotals } from '../../services/web/page/playground/row-figures.ts'
 
@@ -39,6 +46,7 @@ describe('a prompt', () => {
 })
 
 describe('a version of a prompt', () => {
+  const none = { description: '', model: '' }
   const stored =
     '{"_type":"MessagesPrompt","_class_name":"MessagesPrompt","name":"Kind","description":null,"weight":1.0,' +
     '"messages":[{"role":"system","content":"Be {tone}.","name":"ops","weight":2.0},{"role":"user","content":"Why?"}]}'
@@ -47,15 +55,20 @@ describe('a version of a prompt', () => {
   const messages = drafts.flat()
 
   it('changes its messages and description alone: all else stays as it is spelled', () => {
-    expect(changedPrompt(stored, '', messages, kept)).toBe(stored)
+    expect(changedPrompt(stored, none, messages, kept)).toBe(stored)
     const [first, second] = messages as [(typeof messages)[0], (typeof messages)[0]]
-    const changed = changedPrompt(stored, ' Shorter ', [first, { ...second, text: 'Why not?' }], kept)
+    const changed = changedPrompt(
+      stored,
+      { ...none, description: ' Shorter ' },
+      [first, { ...second, text: 'Why not?' }],
+      kept,
+    )
     expect(changed).toBe(
       stored.replace('"description":null', '"description":"Shorter"').replace('"Why?"', '"Why not?"'),
     )
     const answered = { ...emptyMessage('assistant'), toolCalls: [{ id: 'c1' }] }
     const image = { ...emptyMessage('user'), images: ['data:image/png;base64,AAAA'] }
-    const more = JSON.parse(changedPrompt(stored, '', [answered, image, emptyMessage()], kept)) as {
+    const more = JSON.parse(changedPrompt(stored, none, [answered, image, emptyMessage()], kept)) as {
       messages: unknown[]
     }
     // Nothing is left out but what says nothing.
@@ -65,17 +78,29 @@ describe('a version of a prompt', () => {
     ])
   })
 
+  it('carries a model, or is for any', () => {
+    const model = 'openai/gpt-4o'
+    const named = changedPrompt(stored, { ...none, model: ` ${model} ` }, messages, kept)
+    expect(promptTexts(JSON.parse(named))).toEqual({ description: '', model })
+    expect(promptModel(promptTexts(JSON.parse(named)).model)).toBe(model)
+    const freed = JSON.parse(changedPrompt(named, none, messages, kept))
+    expect(freed).toEqual({ ...JSON.parse(stored), model: null })
+    expect(promptTexts(JSON.parse(newPrompt('s', { ...none, model }, messages, kept))).model).toBe(model)
+    for (const value of [null, {}, freed, { model: 4 }]) expect(promptTexts(value).model).toBe('')
+    for (const value of [undefined, null, '', 4]) expect(promptModel(value)).toBe('any model')
+  })
+
   it('of one text stays one while it is one', () => {
     const text = '{"_type":"StringPrompt","name":"s","content":"Say {what}","temperature":1.0}'
-    const none = keptMessages(text, [])
-    expect(changedPrompt(text, '', [emptyMessage('system'), emptyMessage('user', 'Tell {what}')], none)).toBe(
+    const unkept = keptMessages(text, [])
+    expect(changedPrompt(text, none, [emptyMessage('system'), emptyMessage('user', 'Tell {what}')], unkept)).toBe(
       text.replace('Say', 'Tell'),
     )
     const two = JSON.parse(
-      changedPrompt(text, '', [emptyMessage('system', 'Be kind'), emptyMessage('user', 'a')], none),
+      changedPrompt(text, none, [emptyMessage('system', 'Be kind'), emptyMessage('user', 'a')], unkept),
     )
     expect(two).toEqual(
-      JSON.parse(newPrompt('s', '', [emptyMessage('system', 'Be kind'), emptyMessage('user', 'a')], none)),
+      JSON.parse(newPrompt('s', none, [emptyMessage('system', 'Be kind'), emptyMessage('user', 'a')], unkept)),
     )
     expect(two).toMatchObject({ _type: 'MessagesPrompt', name: 's', description: null })
   })

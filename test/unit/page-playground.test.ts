@@ -8,6 +8,7 @@ import { createEventReader, emptyAnswer, withChunk } from '../../services/web/pa
 import { conversationOf } from '../../services/web/page/engine/conversation.ts'
 import { schemaFaults } from '../../services/web/page/engine/json-schema.ts'
 import {
+  asTheyStand,
   columnOf,
   completionRequestOf,
   draftOf,
@@ -336,4 +337,13 @@ it('PDFs of a message are sent as files and kept with the draft, whatever else w
   expect(draftOf(kept)).toMatchObject({ likely: true, messages: [{ documents: [{ name: 'a.pdf', data }] }] })
   kept.messages[0]?.documents.splice(0, 1, { name: 'x', data: 'data:text/html;base64,PGI+' }, null, 'x')
   expect(draftOf(kept)?.messages[0]?.documents).toBeUndefined()
+})
+
+it('what was recorded is sent again as it stands, also where it has braces', () => {
+  const messages = [emptyMessage('user', 'Fill {city}, and keep {{x}} and {"a": {b}}')]
+  const variables = asTheyStand(messages)
+  expect({ ...variables }).toEqual({ city: '{city}' })
+  const draft = { ...emptyDraft(), messages, variables, columns: [emptyColumn('m')] }
+  expect(emptyVariables(draft)).toEqual([])
+  expect(completionRequestOf(draft, emptyColumn('m')).template_vars).toEqual({ city: '{city}' })
 })

@@ -168,6 +168,13 @@ export function keepDraft(projectId: string, draft: Draft): void {
 export const variablesOf = (messages: readonly Pick<DraftMessage, 'role' | 'text'>[]): string[] =>
   variableNames(messages.flatMap(({ role, text }) => (role === 'assistant' ? [] : text)))
 
+/** Values with which texts stay as they are: what was recorded is no template, whatever braces it has. */
+export const asTheyStand = (messages: readonly DraftMessage[]): Draft['variables'] =>
+  Object.assign(
+    Object.create(null),
+    Object.fromEntries(variablesOf(messages).map((name) => [name, `{${name}}`])),
+  ) as Draft['variables']
+
 /** Variables that would be sent as empty texts. */
 export const emptyVariables = ({ messages, variables }: Draft): string[] =>
   variablesOf(messages).filter((name) => (variables[name] ?? '') === '')

@@ -9,7 +9,7 @@ import { FormDialog, TextField } from '../parts/forms.tsx'
 import { useProject } from '../parts/project.ts'
 import { T } from '../parts/text.tsx'
 import { type DraftMessage, isSaid, wireMessage } from './draft.ts'
-import { changedPrompt, type Kept, newPrompt, promptIdOf } from './prompt-value.ts'
+import { changedPrompt, type Kept, newPrompt, type PromptTexts, promptIdOf } from './prompt-value.ts'
 import { type EditedPrompt, loadPrompt } from './use-start.ts'
 
 type Saved = { objectId: string; versionIndex: number | undefined }
@@ -17,6 +17,8 @@ type Saved = { objectId: string; versionIndex: number | undefined }
 type Props = {
   edited: EditedPrompt | undefined
   messages: readonly DraftMessage[]
+  /** Name of the first model that the messages are tried with. */
+  model: string
   /** @param prompt `<object id>/<digest>`, whose version is loaded */
   onSaved(prompt: string): void
   onReset(): void
@@ -30,7 +32,7 @@ const isChanged = (edited: EditedPrompt, messages: readonly DraftMessage[]): boo
   return texts(edited.messages) !== texts(messages)
 }
 
-export function PromptBar({ edited, messages, onSaved, onReset }: Props) {
+export function PromptBar({ edited, messages, model, onSaved, onReset }: Props) {
   const { entity, project, projectId } = useProject()
   const { data: session } = useSession()
   const client = useQueryClient()
@@ -85,19 +87,16 @@ export function PromptBar({ edited, messages, onSaved, onReset }: Props) {
       {does === 'version' && edited && (
         <SaveVersion
           edited={edited}
+          model={model}
           onClose={() => setDoes(undefined)}
-          onSave={(description) =>
-            save(edited.objectId, changedPrompt(edited.value, description, messages, edited.kept))
-          }
+          onSave={(texts) => save(edited.objectId, changedPrompt(edited.value, texts, messages, edited.kept))}
         />
       )}
       {does === 'other' && (
         <SaveAs
-          description={edited?.description ?? ''}
+          first={{ description: edited?.texts.description ?? '', model }}
           onClose={() => setDoes(undefined)}
-          onSave={(name, description) =>
-            save(promptIdOf(name), newPrompt(name, description, messages, edited?.kept ?? noneKept))
-          }
+          onSave={(name, texts) => save(promptIdOf(name), newPrompt(name, texts, messages, edited?.kept ?? noneKept))}
         />
       )}
     </div>
@@ -106,39 +105,63 @@ export function PromptBar({ edited, messages, onSaved, onReset }: Props) {
 
 const describedHint = 'Stored with this version, as the description of its value.'
 
-type VersionProps = { edited: EditedPrompt; onSave(description: string): Promise<void>; onClose(): void }
-
-function SaveVersion({ edited, onSave, onClose }: VersionProps) {
-  const [description, setDescription] = useState(edited.description)
+function TextFields({ texts, onChange }: { texts: PromptTexts; onChange(texts: PromptTexts): void }) {
   return (
-    <FormDialog
-      title={`New version of ${edited.objectId}`}
-      act="Save"
-      run={() => onSave(description)}
-      onClose={onClose}
-    >
+    <>
+      <TextField
+        label="Model"
+        hint="Opened with this prompt in the playground. Leave empty for any model."
+        list="models"
+        spellCheck={false}
+        maxLength={200}
+        value={texts.model}
+        onText={(model) => onChange({ ...texts, model })}
+      />
+      <TextField
+        label="Description"
+        hint={describedHint}
+        maxLength={500}
+        value={texts.description}
+        onText={(description) => onChange({ ...texts, description })}
+      />
+    </>
+  )
+}
+
+type VersionProps = {
+  edited: EditedPrompt
+  model: string
+  onSave(texts: PromptTexts): Promise<void>
+  onClose(): void
+}
+
+function SaveVersion({ edited, model, onSave, onClose }: VersionProps) {
+  // A prompt for any model stays one, whichever it is tried with.
+  const [texts, setTexts] = useState({ ...edited.texts, model: edited.texts.model && model })
+  return (
+    <FormDialog title={`New version of ${edited.objectId}`} act="Save" run={() => onSave(texts)} onClose={onClose}>
       {!edited.isLatest && (
         <p className="told-hint">
           There is a later version than the one that is edited. What it changed is not part of the new one.
         </p>
       )}
-      <TextField label="Description" hint={describedHint} maxLength={500} value={description} onText={setDescription} />
+      <TextFields texts={texts} onChange={setTexts} />
     </FormDialog>
   )
 }
 
-type OtherProps = { description: string; onSave(name: string, description: string): Promise<void>; onClose(): void }
+type OtherProps = { first: PromptTexts; onSave(name: string, texts: PromptTexts): Promise<void>; onClose(): void }
 
-function SaveAs({ description: first, onSave, onClose }: OtherProps) {
+function SaveAs({ first, onSave, onClose }: OtherProps) {
   const [name, setName] = useState('')
-  const [description, setDescription] = useState(first)
+  const [texts, setTexts] = useState(first)
   const id = promptIdOf(name)
   return (
     <FormDialog
       title="Save as prompt"
       act="Save"
       isReady={/\w/.test(id)}
-      run={() => onSave(name, description)}
+      run={() => onSave(name, texts)}
       onClose={onClose}
     >
       <TextField
@@ -148,7 +171,7 @@ function SaveAs({ description: first, onSave, onClose }: OtherProps) {
         value={name}
         onText={setName}
       />
-      <TextField label="Description" hint={describedHint} maxLength={500} value={description} onText={setDescription} />
+      <TextFields texts={texts} onChange={setTexts} />
     </FormDialog>
   )
 }

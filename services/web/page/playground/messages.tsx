@@ -155,16 +155,18 @@ const doubleBraces = /\{\{\s*\w+\s*\}\}/
 
 function Variables({ draft, change }: Props) {
   const names = variablesOf(draft.messages)
-  if (names.length === 0)
-    return draft.messages.some(({ text }) => doubleBraces.test(text)) ? (
-      <p className="second" role="status">
-        Double braces are sent as they are. A variable has single braces: {'{name}'}
-      </p>
-    ) : null
+  const hint = draft.messages.some(({ text }) => doubleBraces.test(text)) && (
+    <p className="second" role="status">
+      Double braces are {names.length === 0 ? 'sent as they are' : 'not variables'}. A variable has single braces:{' '}
+      {'{name}'}
+    </p>
+  )
+  if (names.length === 0) return hint
   const empty = emptyVariables(draft)
   return (
     <fieldset className="variables">
       <legend>Variables</legend>
+      {hint}
       {names.map((name) => (
         <label key={name} className="labelled">
           <span>

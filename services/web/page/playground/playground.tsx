@@ -196,6 +196,7 @@ function Bench({ first, edited, notice, onPrompt }: BenchProps) {
       <PromptBar
         edited={edited}
         messages={draft.messages}
+        model={draft.columns[0]?.model.trim() ?? ''}
         onSaved={onSaved}
         onReset={() => edited && change({ messages: [...edited.messages] })}
       />

@@ -31,17 +31,23 @@ export function keptMessages(value: string, drafts: readonly (readonly DraftMess
 const messagesText = (messages: readonly DraftMessage[], kept: Kept): string =>
   `[${messages.filter(isSaid).map((message) => kept.get(signature(message)) ?? signature(message))}]`
 
-/** Without a description where there is none, and was none. */
-function withDescription(value: string, description: string): string {
-  const text = description.trim()
-  if (text === '' && !new Map(membersOfText(value)).has('description')) return value
-  return withMember(value, 'description', JSON.stringify(text === '' ? null : text))
+/** Texts of a prompt beside its messages, empty where it has none. A prompt without a model is for any. */
+export type PromptTexts = { description: string; model: string }
+
+/** Without a text where there is none, and was none. */
+function withTexts(value: string, texts: PromptTexts): string {
+  const members = new Map(membersOfText(value))
+  return Object.entries(texts).reduce((before, [name, given]) => {
+    const text = given.trim()
+    if (text === '' && !members.has(name)) return before
+    return withMember(before, name, JSON.stringify(text === '' ? null : text))
+  }, value)
 }
 
-export const newPrompt = (name: string, description: string, messages: readonly DraftMessage[], kept: Kept): string => {
+export const newPrompt = (name: string, texts: PromptTexts, messages: readonly DraftMessage[], kept: Kept): string => {
   const head = { _type: 'MessagesPrompt', _class_name: 'MessagesPrompt', _bases: ['Prompt', 'Object', 'BaseModel'] }
   const start = JSON.stringify({ ...head, name: name.trim(), description: null })
-  return withMember(withDescription(start, description), 'messages', messagesText(messages, kept))
+  return withMember(withTexts(start, texts), 'messages', messagesText(messages, kept))
 }
 
 const isOneText = (messages: readonly DraftMessage[]): boolean => {
@@ -50,27 +56,31 @@ const isOneText = (messages: readonly DraftMessage[]): boolean => {
 }
 
 /**
- * The next version of a prompt, with all other members as they are spelled. A `StringPrompt` stays one while it is one text
+ * The next version of a prompt, with its texts and all other members as they are spelled. A `StringPrompt` stays one while it is one text
  * of a user, else it becomes messages under its name.
  * @param value of the version that was edited, as JSON
  */
 export function changedPrompt(
   value: string,
-  description: string,
+  texts: PromptTexts,
   messages: readonly DraftMessage[],
   kept: Kept,
 ): string {
   const members = new Map(membersOfText(value))
   const name = plainText(members.get('name') ?? '""')
-  if (!members.has('messages') && !isOneText(messages)) return newPrompt(name, description, messages, kept)
-  const described = withDescription(value, description)
+  if (!members.has('messages') && !isOneText(messages)) return newPrompt(name, texts, messages, kept)
+  const described = withTexts(value, texts)
   return members.has('messages')
     ? withMember(described, 'messages', messagesText(messages, kept))
     : withMember(described, 'content', JSON.stringify(messages.find(isSaid)?.text ?? ''))
 }
 
-/** Description in a version. */
-export const descriptionOf = (value: unknown): string => {
-  const { description } = (value ?? {}) as Record<string, unknown>
-  return typeof description === 'string' ? description : ''
+/** Texts in a version. */
+export function promptTexts(value: unknown): PromptTexts {
+  const { description, model } = (value ?? {}) as Record<string, unknown>
+  const textOf = (one: unknown) => (typeof one === 'string' ? one : '')
+  return { description: textOf(description), model: textOf(model) }
 }
+
+/** The model of a prompt as its pages name it. */
+export const promptModel = (model: unknown): string => (typeof model === 'string' && model !== '' ? model : 'any model')

@@ -4,6 +4,7 @@ import { baseUrl } from '../api/client.ts'
 import { openQuery } from '../parts/trace-query.ts'
 import { ask } from '../worker/client.ts'
 import {
+  asTheyStand,
   columnOf,
   type Draft,
   type DraftMessage,
@@ -15,7 +16,7 @@ import {
   readDraft,
   readPrompt,
 } from './draft.ts'
-import { descriptionOf, type Kept, keptMessages } from './prompt-value.ts'
+import { type Kept, keptMessages, type PromptTexts, promptTexts } from './prompt-value.ts'
 import { withRecordedFiles } from './recorded-files.ts'
 
 /** The version of a prompt that is edited. */
@@ -24,7 +25,7 @@ export type EditedPrompt = {
   digest: string
   versionIndex: number | undefined
   isLatest: boolean
-  description: string
+  texts: PromptTexts
   /** Its value as JSON, and its messages by what the playground has of them. */
   value: string
   kept: Kept
@@ -63,6 +64,7 @@ export function useRecorded(projectId: string, id: string | undefined) {
         ...emptyDraft(),
         ...formatOfRequest(inputs),
         messages,
+        variables: asTheyStand(messages),
         columns: [columnOf(named.split(', ')[0] ?? '', inputs)],
         ...(Array.isArray(tools) && { tools: JSON.stringify(tools, null, 2) }),
       }
@@ -88,18 +90,20 @@ async function readVersion(projectId: string, prompt: string, signal: AbortSigna
     left += found.left
   }
   const messages = drafts.flat()
+  const texts = promptTexts(parsed)
   const digest = typeof head.digest === 'string' ? head.digest : asked.digest
   const edited: EditedPrompt = {
     objectId: asked.objectId,
     digest,
     versionIndex: typeof head.version_index === 'number' ? head.version_index : undefined,
     isLatest: head.is_latest === 1,
-    description: descriptionOf(parsed),
+    texts,
     value,
     kept: keptMessages(value, drafts),
     messages,
   }
-  return { draft: { ...emptyDraft(), messages, prompt: `${asked.objectId}/${digest}` }, left, edited }
+  const columns = [emptyColumn(texts.model)]
+  return { draft: { ...emptyDraft(), messages, columns, prompt: `${asked.objectId}/${digest}` }, left, edited }
 }
 
 /** A version of a prompt, `<object id>/<digest>`, as a draft; null when it holds no messages. */

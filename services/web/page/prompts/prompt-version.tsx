@@ -14,7 +14,7 @@ import { FaultBox } from '../parts/fault.tsx'
 import { useProject } from '../parts/project.ts'
 import { sideText } from '../parts/sides.ts'
 import { T } from '../parts/text.tsx'
-import { descriptionOf } from '../playground/prompt-value.ts'
+import { promptModel, promptTexts } from '../playground/prompt-value.ts'
 import { useZone } from '../preferences.ts'
 import { ask } from '../worker/client.ts'
 import { MessageDifferences, PromptMessages } from './messages.tsx'
@@ -37,7 +37,7 @@ const useVersion = (projectId: string, objectId: string, version: string | undef
       const asked = [baseUrl, projectId, objectId, version as string] as const
       const { head, value } = await ask('objectTexts', [...asked], { signal })
       const parsed: unknown = JSON.parse(value)
-      return { head, length: value.length, description: descriptionOf(parsed), messages: shownMessages(parsed) }
+      return { head, length: value.length, ...promptTexts(parsed), messages: shownMessages(parsed) }
     },
     staleTime: 60_000,
   })
@@ -86,7 +86,7 @@ export function PromptVersion() {
               <T text={data.description} max={2_000} />
             </p>
           )}
-          <VersionFacts head={data.head} tz={tz} />
+          <VersionFacts head={data.head} model={data.model} tz={tz} />
           <Labels
             projectId={projectId}
             objectId={objectId}
@@ -224,10 +224,13 @@ function MessagesSection({ objectId, digest, messages, against }: SectionProps) 
   )
 }
 
-function VersionFacts({ head, tz }: { head: Record<string, unknown>; tz: string | undefined }) {
+type FactsProps = { head: Record<string, unknown>; model: string; tz: string | undefined }
+
+function VersionFacts({ head, model, tz }: FactsProps) {
   const zone = useZone(tz)
   const facts: [name: string, value: string][] = [
     ['Version', `v${String(head.version_index ?? '?')}${head.is_latest === 1 ? ', the latest' : ''}`],
+    ['Model', promptModel(model)],
     ['Created', moment(textOf(head.created_at), zone)],
     ['By', userOf(head)],
     ['Digest', textOf(head.digest)],

@@ -13,6 +13,7 @@ import { useProject } from '../parts/project.ts'
 import { Moment, Second, T } from '../parts/text.tsx'
 import { type ListQuestion, useList } from '../parts/use-list.ts'
 import { emptyDraft, keepDraft } from '../playground/draft.ts'
+import { promptModel } from '../playground/prompt-value.ts'
 import { useZone } from '../preferences.ts'
 import { versionLabels } from './versions.ts'
 
@@ -52,6 +53,19 @@ const useLabels = (project_id: string, object_ids: readonly string[]) =>
     },
   })
 
+/** Models that the latest versions name, by the id of the prompt. */
+const useModels = (project_id: string, prompts: readonly Version[]) => {
+  const refs = prompts.map(({ object_id, digest }) => `weave:///${project_id}/object/${object_id}:${digest}`)
+  return useQuery({
+    queryKey: ['objects', project_id, 'prompt models', refs],
+    enabled: refs.length > 0,
+    async queryFn({ signal }) {
+      const { vals } = await json('refs.read_batch', { refs: refs.map((ref) => `${ref}/attr/model`) }, { signal })
+      return new Map(prompts.map(({ object_id }, n) => [object_id, vals[n]]))
+    },
+  })
+}
+
 const example = 'weave.publish(weave.MessagesPrompt([{"role": "system", "content": "Be {tone}."}]), name="support")'
 
 function NewPrompt() {
@@ -81,6 +95,7 @@ export function Prompts() {
     projectId,
     prompts.map(({ object_id }) => object_id),
   )
+  const { data: models } = useModels(projectId, prompts)
   const versionOf = ({ object_id, digest }: Version) => ({
     to: '/p/$entity/$project/prompts/$objectId/$version' as const,
     params: { entity, project, objectId: object_id, version: digest },
@@ -100,6 +115,14 @@ export function Prompts() {
       isNumber: true,
       narrow: { line: 2 },
       cell: ({ version_index }) => `v${version_index}`,
+    },
+    {
+      head: 'Model',
+      width: 'minmax(10rem, 1fr)',
+      narrow: { line: 2 },
+      cell: ({ object_id }) => (
+        <Second text={models?.has(object_id) ? promptModel(models.get(object_id)) : ''} max={60} />
+      ),
     },
     {
       head: 'Tags and aliases',
@@ -144,7 +167,7 @@ export function Prompts() {
         none={none}
         label="Prompts"
         columns={columns}
-        minWidth={720}
+        minWidth={820}
         to={versionOf}
       />
       <Pager list={list} zone={zone} />
