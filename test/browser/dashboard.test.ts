@@ -260,6 +260,8 @@ it('a dashboard is copied, gets charts of its own, which move and change, and is
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
   await page.getByRole('heading', { name: 'Calls and errors' }).waitFor()
   expect(new URL(page.url()).search).toBe('')
+  await page.goto(`${world.url}${path}?board=cots`)
+  await page.getByText('This project has no dashboard cots').waitFor()
   await page.goto(`${world.url}${path}?board=dashboard-gone`)
   await page.getByRole('heading', { name: 'Dashboard not found' }).waitFor()
 })

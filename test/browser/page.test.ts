@@ -174,7 +174,8 @@ describe('calls', () => {
 
   it('of a new project show how to begin, and the first one by itself', async () => {
     await go('/p/acme/fresh/calls')
-    await page.getByRole('heading', { name: 'No calls yet' }).waitFor()
+    await page.getByRole('heading', { name: 'No project of this name' }).waitFor()
+    await page.getByRole('link', { name: 'All projects' }).waitFor()
     await page.getByRole('tab', { name: 'curl' }).click()
     await expectSoon(() => page.getByRole('tabpanel').innerText()).toContain(
       `${world.url}/v2/acme/fresh/calls/complete`,

@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { json } from '../api/client.ts'
 import { count, plural } from '../engine/format.ts'
 import { Button } from '../parts/button.tsx'
-import { Dialog } from '../parts/dialog.tsx'
+import { Dialog, DialogActs } from '../parts/dialog.tsx'
 import { ErrorLine } from '../parts/fault.tsx'
 import { Select } from '../parts/select.tsx'
 import { NewQueue } from './new-queue.tsx'
@@ -63,9 +63,7 @@ export function AddToQueue({ projectId, ids, onClose }: AddProps) {
             {add.data.duplicates > 0 && `, ${count(add.data.duplicates)} already in the queue`}
             {add.data.gone > 0 && `, ${count(add.data.gone)} no longer exist`}.
           </p>
-          <div className="acts">
-            <Button onClick={onClose}>Done</Button>
-          </div>
+          <DialogActs onClose={onClose} close="Done" />
         </div>
       ) : (
         <form className="stack" onSubmit={submit}>
@@ -96,12 +94,12 @@ export function AddToQueue({ projectId, ids, onClose }: AddProps) {
             ))}
           </fieldset>
           <ErrorLine text={add.error?.message} />
-          <div className="acts">
+          <DialogActs onClose={onClose}>
+            <Button onClick={() => setMaking(true)}>New queue</Button>
             <button type="submit" className="first" disabled={queue_id === '' || shown.length === 0 || add.isPending}>
               Add
             </button>
-            <Button onClick={() => setMaking(true)}>New queue</Button>
-          </div>
+          </DialogActs>
         </form>
       )}
     </Dialog>

@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { json } from '../api/client.ts'
-import { Dialog } from '../parts/dialog.tsx'
+import { Dialog, DialogActs } from '../parts/dialog.tsx'
 import { ErrorLine } from '../parts/fault.tsx'
 import { Input } from '../parts/input.tsx'
 import { useProject } from '../parts/project.ts'
@@ -43,9 +43,11 @@ export function NewQueue({ onClose, onMade }: { onClose(): void; onMade(id: stri
         </label>
         <QuestionFields questions={questions} least={1} onChange={setQuestions} />
         <ErrorLine text={make.error?.message} />
-        <button type="submit" className="first" disabled={!isReady || make.isPending}>
-          Create queue
-        </button>
+        <DialogActs onClose={onClose}>
+          <button type="submit" className="first" disabled={!isReady || make.isPending}>
+            Create queue
+          </button>
+        </DialogActs>
       </form>
     </Dialog>
   )

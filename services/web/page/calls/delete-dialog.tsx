@@ -4,8 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { json } from '../api/client.ts'
 import type { ListRequest } from '../engine/calls-search.ts'
 import { count, plural } from '../engine/format.ts'
-import { Button } from '../parts/button.tsx'
-import { Dialog } from '../parts/dialog.tsx'
+import { Dialog, DialogActs } from '../parts/dialog.tsx'
 import { Input } from '../parts/input.tsx'
 
 /** Ids of one request, as the server takes them. */
@@ -101,12 +100,11 @@ export function DeleteDialog(props: DeleteProps) {
               Type {ids.length} to confirm <Input inputMode="numeric" value={typed} onText={setTyped} />
             </label>
           )}
-          <div className="acts">
-            <button type="submit" className="line" disabled={!isSure}>
+          <DialogActs onClose={close}>
+            <button type="submit" className="first danger" disabled={!isSure}>
               Delete
             </button>
-            <Button onClick={close}>Cancel</Button>
-          </div>
+          </DialogActs>
         </form>
       ) : (
         <div role="status" className="delete-calls">
@@ -119,9 +117,7 @@ export function DeleteDialog(props: DeleteProps) {
               {fault}
             </p>
           ))}
-          <div className="acts">
-            <Button onClick={close}>{progress.isOver ? 'Done' : 'Stop'}</Button>
-          </div>
+          <DialogActs onClose={close} close={progress.isOver ? 'Done' : 'Stop'} />
         </div>
       )}
     </Dialog>

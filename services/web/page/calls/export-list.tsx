@@ -4,7 +4,7 @@ import { json } from '../api/client.ts'
 import { isOfTraces, type ListRequest, madeColumns } from '../engine/calls-search.ts'
 import { plural } from '../engine/format.ts'
 import { Button } from '../parts/button.tsx'
-import { Dialog } from '../parts/dialog.tsx'
+import { Dialog, DialogActs } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { openAddress } from '../parts/save-file.ts'
 
@@ -88,14 +88,13 @@ export function ExportList({ request, columns, total, isBounded, onClose }: Prop
           {isOver && 'Your browser saves the file. It is complete when the download ends without an error.'}
         </p>
         {state instanceof Error && <FaultBox error={state} onRetry={() => void run()} />}
-        <div className="acts">
+        <DialogActs onClose={onClose} close={isOver ? 'Done' : 'Cancel'}>
           {!isOver && (
-            <Button disabled={state === 'asked'} onClick={() => void run()}>
+            <Button className="first" disabled={state === 'asked'} onClick={() => void run()}>
               Export
             </Button>
           )}
-          <Button onClick={onClose}>{isOver ? 'Done' : 'Cancel'}</Button>
-        </div>
+        </DialogActs>
       </div>
     </Dialog>
   )

@@ -7,7 +7,7 @@ import { count, plural } from '../engine/format.ts'
 import type { Member } from '../engine/json-texts.ts'
 import { columnNames } from '../engine/table-edits.ts'
 import { Button } from '../parts/button.tsx'
-import { Dialog } from '../parts/dialog.tsx'
+import { Dialog, DialogActs } from '../parts/dialog.tsx'
 import { saveFile } from '../parts/save-file.ts'
 import { ask } from '../worker/client.ts'
 
@@ -112,10 +112,13 @@ export function ExportDialog({ projectId, ids, onClose }: Props) {
             : progress !== undefined && !isOver && `${count(progress.asked)} of ${count(ids.length)} read.`}
         </p>
         {progress?.fault !== undefined && <p className="s-error">Nothing was saved: {progress.fault}</p>}
-        <div className="acts">
-          {progress === undefined && <Button onClick={() => void run()}>Export</Button>}
-          <Button onClick={close}>{progress === undefined ? 'Cancel' : isOver ? 'Done' : 'Stop'}</Button>
-        </div>
+        <DialogActs onClose={close} close={progress === undefined ? 'Cancel' : isOver ? 'Done' : 'Stop'}>
+          {progress === undefined && (
+            <Button className="first" onClick={() => void run()}>
+              Export
+            </Button>
+          )}
+        </DialogActs>
       </div>
     </Dialog>
   )

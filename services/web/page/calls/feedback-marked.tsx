@@ -5,7 +5,7 @@ import { json } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
 import { count, plural } from '../engine/format.ts'
 import { Button } from '../parts/button.tsx'
-import { Dialog } from '../parts/dialog.tsx'
+import { Dialog, DialogActs } from '../parts/dialog.tsx'
 import { ErrorLine } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Input } from '../parts/input.tsx'
@@ -56,9 +56,7 @@ export function FeedbackMarked({ projectId, ids, onClose }: Props) {
       {give.isSuccess ? (
         <div className="delete-calls">
           <p role="status">Added to {give.data === ids.length ? calls : `${count(give.data)} of ${calls}`}.</p>
-          <div className="acts">
-            <Button onClick={onClose}>Done</Button>
-          </div>
+          <DialogActs onClose={onClose} close="Done" />
         </div>
       ) : (
         <form className="delete-calls" onSubmit={submit}>
@@ -79,12 +77,11 @@ export function FeedbackMarked({ projectId, ids, onClose }: Props) {
           </label>
           <p role="status">{give.isPending || given > 0 ? `Added to ${count(given)} of ${calls}.` : ''}</p>
           <ErrorLine text={give.error?.message} />
-          <div className="acts">
-            <button type="submit" className="line" disabled={kinds.length === 0 || give.isPending}>
+          <DialogActs onClose={onClose}>
+            <button type="submit" className="first" disabled={kinds.length === 0 || give.isPending}>
               {given > 0 ? 'Continue' : 'Add'}
             </button>
-            <Button onClick={onClose}>Cancel</Button>
-          </div>
+          </DialogActs>
         </form>
       )}
     </Dialog>

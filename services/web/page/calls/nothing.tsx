@@ -8,6 +8,7 @@ import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { useProject } from '../parts/project.ts'
 import { QuickStart } from '../parts/quick-start.tsx'
+import { NoSuchProject, useOtherProjects } from './no-such-project.tsx'
 
 type NothingProps = { projectId: string; search: CallsSearch; onChange(search: CallsSearch): void; onArrived(): void }
 
@@ -38,17 +39,24 @@ export function Nothing({ projectId, search, onChange, onArrived }: NothingProps
       onArrived()
     }
   }, [isEmpty, whole, onArrived])
-  if (whole === undefined) return <div className="center" />
+  const others = useOtherProjects(projectId, isEmpty)
+  if (whole === undefined || (isEmpty && others === undefined)) return <div className="center" />
   if (isEmpty)
     return (
       <div className="scroll">
         <div className="page">
-          <h1>{hidden > 0 ? 'No calls within the retention' : 'No calls yet'}</h1>
-          <p className="second" style={{ margin: '4px 0 20px' }}>
-            {hidden > 0
-              ? `${plural(hidden, 'call')} of ${projectId} ${hidden === 1 ? 'is' : 'are'} hidden by its retention (Settings, Retention).`
-              : `The first call of ${projectId} appears here as soon as it arrives.`}
-          </p>
+          {others ? (
+            <NoSuchProject projectId={projectId} {...others} />
+          ) : (
+            <>
+              <h1>{hidden > 0 ? 'No calls within the retention' : 'No calls yet'}</h1>
+              <p className="second" style={{ margin: '4px 0 20px' }}>
+                {hidden > 0
+                  ? `${plural(hidden, 'call')} of ${projectId} ${hidden === 1 ? 'is' : 'are'} hidden by its retention (Settings, Retention).`
+                  : `The first call of ${projectId} appears here as soon as it arrives.`}
+              </p>
+            </>
+          )}
           <QuickStart project={projectId} />
         </div>
       </div>

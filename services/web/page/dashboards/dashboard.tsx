@@ -220,7 +220,13 @@ export function Dashboard() {
     if (board === undefined && own.boards !== undefined)
       return (
         <Empty title="Dashboard not found">
-          <p className="second">It may have been deleted.</p>
+          <p className="second">
+            This project has no dashboard <T text={boardId} max={120} />. It may have been deleted, or the address is
+            misspelled.
+          </p>
+          <p>
+            <Button onClick={() => change({ board: undefined })}>{boards.overview.title}</Button>
+          </p>
         </Empty>
       )
     if (board === undefined || (data === undefined && !isEmpty)) return <Loading what="the dashboard" />

@@ -2,7 +2,7 @@
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { maxTitle, type Panel, type PanelType, panelTypes } from '../engine/boards.ts'
 import { parsed } from '../engine/calls-search.ts'
-import { Dialog } from '../parts/dialog.tsx'
+import { Dialog, DialogActs } from '../parts/dialog.tsx'
 import { Input } from '../parts/input.tsx'
 import { Select } from '../parts/select.tsx'
 import { feedbackMeasures, fieldAggregates, isOfFeedback, measureNames, measures } from './measures.ts'
@@ -185,14 +185,14 @@ export function PanelForm({ panel, heading, isBusy, whyNot, children, onSave, on
         )}
         {!(isOfFeedback(draft.measure) && overTime.includes(draft.type)) &&
           written('filter', 'Filter', 'op:answer  latency>2s')}
-        <div className="acts">
-          <button type="submit" className="line" disabled={fault !== undefined || isBusy}>
-            Save
-          </button>
+        <DialogActs onClose={onClose}>
           <span className="second" role="status">
             {fault}
           </span>
-        </div>
+          <button type="submit" className="first" disabled={fault !== undefined || isBusy}>
+            Save
+          </button>
+        </DialogActs>
       </form>
     </Dialog>
   )

@@ -136,7 +136,7 @@ export function pathsOf(name: string, rows: RowsOf = 'calls'): readonly [string,
 export const pathOf = (name: string, rows: RowsOf = 'calls'): string => pathsOf(name, rows)[0]
 
 /** Number of letters that have to change; two swapped letters count as one. */
-function distance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   let before: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, n) => n)
   for (let i = 1; i <= a.length; i++) {
@@ -160,7 +160,7 @@ export function nearest(typed: string, words: readonly string[]): string | undef
   if (low.length > 40) return undefined
   const begun = low.length >= 2 ? words.find((word) => word.startsWith(low)) : undefined
   const [best] = words
-    .map((word) => ({ word, far: distance(low, word) }))
+    .map((word) => ({ word, far: editDistance(low, word) }))
     .filter(({ word, far }) => far <= Math.max(1, Math.floor(Math.min(word.length, low.length) / 3)))
     .sort((a, b) => a.far - b.far)
   return best?.far === 1 || begun === undefined ? (best?.word ?? begun) : begun
@@ -182,7 +182,7 @@ function nearestField(name: string, rows: RowsOf): string | undefined {
   if (rest.length > 0) {
     const all = [...documents, ...given, 'metadata']
     const space =
-      spaces[first.toLowerCase()] ?? all.find((one) => one.length > 5 && distance(first.toLowerCase(), one) === 1)
+      spaces[first.toLowerCase()] ?? all.find((one) => one.length > 5 && editDistance(first.toLowerCase(), one) === 1)
     return space && [space, ...rest].join('.')
   }
   const word = byWord.get(name.toLowerCase())

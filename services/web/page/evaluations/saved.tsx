@@ -7,7 +7,7 @@ import { json } from '../api/client.ts'
 import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { plural } from '../engine/format.ts'
 import { Button } from '../parts/button.tsx'
-import { Dialog } from '../parts/dialog.tsx'
+import { Dialog, DialogActs } from '../parts/dialog.tsx'
 import { ErrorLine } from '../parts/fault.tsx'
 import { Input } from '../parts/input.tsx'
 import { Menu } from '../parts/menu.tsx'
@@ -102,9 +102,11 @@ export function SaveComparison({ runs, metrics }: { runs: string[]; metrics: str
               <Input autoFocus value={label} onText={setLabel} />
             </label>
             <ErrorLine text={save.error?.message} />
-            <button type="submit" className="first" disabled={!/\w/.test(label) || save.isPending}>
-              Save
-            </button>
+            <DialogActs onClose={() => setOpen(false)}>
+              <button type="submit" className="first" disabled={!/\w/.test(label) || save.isPending}>
+                Save
+              </button>
+            </DialogActs>
           </form>
         </Dialog>
       )}

@@ -2,7 +2,7 @@
 // opened it reaches its fields.
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { createPortal } from 'react-dom'
-import { IconButton } from './button.tsx'
+import { Button, IconButton } from './button.tsx'
 
 type DialogProps = {
   title: string
@@ -50,3 +50,19 @@ export function Dialog({ title, onClose, children, className = '', acts, closesO
     document.body,
   )
 }
+
+type ActsProps = {
+  onClose(): void
+  /** Name of the button that closes: of work that has begun, or is over, it is no cancelling. */
+  close?: string
+  /** Buttons that do what the dialog is for, the first one last. */
+  children?: ReactNode
+}
+
+/** The end of every dialog that does something: the way out, then the way on. Dialogs that only show have the cross alone. */
+export const DialogActs = ({ onClose, close = 'Cancel', children }: ActsProps) => (
+  <div className="acts end">
+    <Button onClick={onClose}>{close}</Button>
+    {children}
+  </div>
+)

@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { Button } from './button.tsx'
-import { Dialog } from './dialog.tsx'
+import { Dialog, DialogActs } from './dialog.tsx'
 import { Icon } from './icon.tsx'
 import { Input, type InputProps } from './input.tsx'
 import { Menu } from './menu.tsx'
@@ -106,8 +106,7 @@ export function FormDialog(props: FormDialogProps) {
       <form className="set-form" onSubmit={submitOf(change)}>
         {children}
         <Fault error={change.error} />
-        <div className="acts end">
-          <Button onClick={onClose}>Cancel</Button>
+        <DialogActs onClose={onClose}>
           <button
             type="submit"
             className={isDangerous ? 'first danger' : 'first'}
@@ -115,7 +114,7 @@ export function FormDialog(props: FormDialogProps) {
           >
             {act}
           </button>
-        </div>
+        </DialogActs>
       </form>
     </Dialog>
   )

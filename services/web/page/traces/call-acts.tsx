@@ -13,7 +13,7 @@ import { moment } from '../engine/format.ts'
 import type { Row } from '../engine/rows.ts'
 import { useKeys } from '../keys.ts'
 import { Button } from '../parts/button.tsx'
-import { Dialog } from '../parts/dialog.tsx'
+import { Dialog, DialogActs } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { FormDialog, TextField } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -196,11 +196,11 @@ function CompareWith({ projectId, row, zone, onClose }: DialogProps & { zone: st
         }}
       >
         <TextField label="Call ID" spellCheck={false} value={id} onText={setId} />
-        <div className="acts">
+        <DialogActs onClose={onClose}>
           <button type="submit" className="first" disabled={id.trim() === ''}>
             Compare
           </button>
-        </div>
+        </DialogActs>
       </form>
       {list()}
     </Dialog>

@@ -1,0 +1,65 @@
+// A name in the address that no project has: projects that may be meant, and how one of this name begins.
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { json } from '../api/client.ts'
+import { nearProjects } from '../engine/near-projects.ts'
+import { T } from '../parts/text.tsx'
+
+/** Projects that are looked through for a name. */
+const maxProjects = 1_000
+
+type Others = { names: string[]; areNear: boolean }
+
+/**
+ * What else may be meant where no project has this name.
+ * @returns null where there is such a project, or no other one; undefined until it is known
+ */
+export function useOtherProjects(projectId: string, isOn: boolean): Others | null | undefined {
+  const { data, error } = useQuery({
+    queryKey: ['projects', 'other', projectId],
+    async queryFn({ signal }): Promise<Others | null> {
+      const [same, all] = await Promise.all([
+        json('projects.query', { search: projectId, limit: maxProjects }, { signal }),
+        json('projects.query', { limit: maxProjects }, { signal }),
+      ])
+      if (all.total === 0 || same.projects.some(({ project_id }) => project_id === projectId)) return null
+      return nearProjects(
+        projectId,
+        all.projects.map(({ project_id }) => project_id),
+      )
+    },
+    enabled: isOn,
+    retry: false,
+  })
+  return error ? null : data
+}
+
+export function NoSuchProject({ projectId, names, areNear }: Others & { projectId: string }) {
+  return (
+    <>
+      <h1>No project of this name</h1>
+      <p className="second">
+        There is no project <T text={projectId} max={200} />.{' '}
+        {areNear ? 'Did you mean one of these?' : 'Your projects:'}
+      </p>
+      <ul>
+        {names.map((name) => {
+          const [entity = '', project = ''] = name.split('/')
+          return (
+            <li key={name}>
+              <Link to="/p/$entity/$project/calls" params={{ entity, project }} search={{}}>
+                <T text={name} max={200} />
+              </Link>
+            </li>
+          )
+        })}
+      </ul>
+      <p>
+        <Link to="/" search={{ all: '1' }}>
+          All projects
+        </Link>
+      </p>
+      <p className="second">A project of this name is created when the first call is sent to it:</p>
+    </>
+  )
+}
