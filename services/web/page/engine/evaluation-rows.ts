@@ -23,7 +23,7 @@ export type RunHead = {
   status: Row['status']
   startedAt: string
   latencyMs: number | null
-  /** Why the run as a whole failed. */
+  /** The reason why the run as a whole failed. */
   error: string | null
   /** Means of the scores, as the run itself has summed them up. */
   scores: [name: string, mean: number][]

@@ -1,4 +1,4 @@
-// How turns ended: a turn below which something failed is none that went well.
+// Outcomes of turns: one below which something failed is none that went well.
 import { useQueries } from '@tanstack/react-query'
 import { baseUrl } from '../api/client.ts'
 import { useTotals } from '../calls/use-totals.ts'
