@@ -149,6 +149,18 @@ it('a run that goes on says how far it is, and a new one is asked for', async ()
   expect(await everybodysFaults(page, 'running')).toEqual([])
 })
 
+it('an annotator does not see what others answered before the own answer', async () => {
+  const { page } = here
+  const asked = { project_id: world.project, limit: null }
+  const { items } = await world.server.send<{ items: { id: string; call_id: string }[] }>(
+    `/annotation_queues/${queue}/items/query`,
+    asked,
+  )
+  await go(`/queues/${queue}/items/${items.find(({ call_id }) => call_id === calls[0])?.id}`)
+  await page.getByText('3 answers by others are hidden until you save yours.').waitFor()
+  expect(await page.locator('.asked').allInnerTexts()).not.toContainEqual(expect.stringMatching(/ann|bob|cyd/))
+})
+
 it('a queue changes its name and questions, and becomes a dataset with what most people answered', async () => {
   const { page } = here
   await go(`/queues/${queue}`)

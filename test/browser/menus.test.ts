@@ -23,6 +23,10 @@ beforeAll(async () => {
     below('Evaluation.predict_and_score'),
     below('Evaluation.predict_and_score'),
     below('Evaluation.summarize'),
+    {
+      ...call(project, { startMs: Date.now() - 600_000, exception: 'Fault: the model has no prompt' }),
+      op_name: 'Evaluation.evaluate',
+    },
   ])
   const chart = { type: 'lines', measure: 'latency', group_by: [], size: 6 }
   await world.server.send('/obj/create', {
@@ -121,9 +125,13 @@ it('a chart that cannot be drawn keeps its menu', async () => {
   here.faults.splice(0, here.faults.length, ...here.faults.filter((line) => !line.includes('422')))
 })
 
-it('rows of an evaluation run are its predictions alone', async () => {
+it('rows of an evaluation run are its predictions alone, and one that failed says why', async () => {
   await go('/evaluations')
-  const cells = page.getByRole('table', { name: 'Evaluation runs' }).locator('.row').first().getByRole('cell')
+  const table = page.getByRole('table', { name: 'Evaluation runs' })
+  const cells = table.locator('.row', { hasNotText: 'no prompt' }).first().getByRole('cell')
   const heads = await page.getByRole('columnheader').allInnerTexts()
   await expectSoon(async () => (await cells.allInnerTexts())[heads.indexOf('Rows')]?.trim()).toBe('2')
+  await table.getByText('the model has no prompt').click()
+  await page.getByRole('alert').getByText('the model has no prompt').waitFor()
+  await page.getByText('This run failed before its first row.').waitFor()
 })

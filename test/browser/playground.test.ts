@@ -174,7 +174,7 @@ it('the playground answers calls of tools, and saves messages as a prompt', asyn
   expect(await everybodysFaults(page, 'prompt')).toEqual([])
   await page.getByRole('link', { name: 'Prompts', exact: true }).first().click()
   const rows = page.getByRole('table', { name: 'Prompts' }).locator('.row')
-  await expectSoon(() => rows.allInnerTexts()).toEqual([expect.stringMatching(/kind[\s\S]*v1/)])
+  await expectSoon(() => rows.allInnerTexts()).toEqual([expect.stringMatching(/kind[\s\S]*v1[\s\S]*model-a/)])
   expect(await everybodysFaults(page, 'prompts')).toEqual([])
 })
 

@@ -218,3 +218,14 @@ it('values of a row are those of its trace, and are no groups where a trace has 
   await go(project, '?by=model')
   await page.getByText('A trace has the models of all its calls').waitFor()
 })
+
+it('the head of a call names its end user, and leads to the traces of the same', async () => {
+  const project = 'acme/end-users'
+  const [noor, other] = [newTrace(), newTrace()]
+  const of = (trace: string, name: string, end_user: string) => call(project, { trace, name, attributes: { end_user } })
+  const batch = [of(noor, 'asked', 'noor rahman'), of(newTrace(), 'again', 'noor rahman'), of(other, 'else', 'vera')]
+  await world.server.send(`/v2/${project}/calls/complete`, { batch })
+  await here.page.goto(`${world.url}/p/${project}/traces/${noor}`)
+  await here.page.getByRole('link', { name: 'noor rahman', exact: true }).click()
+  await expectSoon(async () => (await names()).sort()).toEqual(['again', 'asked'])
+})
