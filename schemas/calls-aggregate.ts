@@ -12,6 +12,9 @@ export const callsAggregateRequest = z.object({
   end: timestamp,
   filter: optional(callsFilter),
   query: optional(expressionQuery),
+  count: withDefault(z.enum(['calls', 'traces']), 'calls').describe(
+    'traces: each trace of a matching root once, with what all its calls come to: errors are traces with errors, latency_ms is from first start to last end',
+  ),
   timezone: withDefault(text(), 'UTC'),
   bucket: z
     .union([z.int().min(1).max(1e9), z.enum(['day', 'week', 'month'])])

@@ -271,6 +271,58 @@ describe('what else takes a query', () => {
     expect(groups[0]?.total['calls.sum']).toBe(withErrors().length)
   })
 
+  it('sums each whole trace once, whatever of it lies in which call', () =>
+    onBothWays(async () => {
+      const metrics = [
+        ...['calls', 'errors', 'input_tokens', 'output_tokens', 'total_cost'].map((field) => ({ field, as: 'sum' })),
+        { field: 'latency_ms', as: 'max' },
+      ]
+      type Answer = { groups: { keys: string[]; total: Record<string, number | null> }[] }
+      const over = { start: firstCallMs / 1000 - 60, end: firstCallMs / 1000 + 4 * 3600 }
+      const traces = { project_id, ...over, count: 'traces' }
+      const { groups } = await server.send<Answer>('/calls/aggregate', { ...traces, group_by: ['op_name'], metrics })
+      const sum = (of: Known[], number: (one: Known) => number) => of.reduce((total, one) => total + number(one), 0)
+      for (const op of ['agent', 'chat']) {
+        const of = all.filter((one) => one.op === op)
+        const total = groups.find(({ keys }) => keys[0] === op)?.total
+        expect(total).toMatchObject({
+          'calls.sum': of.length,
+          'errors.sum': of.filter(({ errors }) => errors > 0).length,
+          'input_tokens.sum': sum(of, (one) => one.input_tokens),
+          'output_tokens.sum': sum(of, (one) => one.output_tokens),
+          'latency_ms.max': Math.max(...of.map((one) => one.duration_ms)),
+        })
+        expect(total?.['total_cost.sum']).toBeCloseTo(
+          sum(of, ({ cost }) => cost ?? 0),
+          9,
+        )
+      }
+      const unpriced = { ...traces, query: { $expr: eq('trace.cost', null) }, metrics: metrics.slice(4, 5) }
+      const [none] = (await server.send<Answer>('/calls/aggregate', unpriced)).groups
+      expect(none?.total['total_cost.sum']).toBeNull()
+      const ranges = await server.send<Answer>('/calls/aggregate', {
+        ...{ ...traces, group_by: ['latency_range'], top: 100 },
+        metrics: metrics.slice(0, 1),
+      })
+      expect(ranges.groups.reduce((total, one) => total + (one.total['calls.sum'] ?? 0), 0)).toBe(all.length)
+    }))
+
+  it('counts a trace of two roots once, and refuses what no trace has', async () => {
+    const trace = randomBytes(16).toString('hex')
+    const of = { project_id: 'trace-fields/twice', start: firstCallMs / 1000 - 60, end: firstCallMs / 1000 + 60 }
+    const usage = tokensSent(100, 10)
+    await sendCalls(server, of.project_id, [1, 2].map((n) => ({ trace, atMs: firstCallMs + n, usage })))
+    const metrics = ['calls', 'input_tokens'].map((field) => ({ field, as: 'sum' }))
+    type Answer = { groups: { total: object }[] }
+    const { groups } = await server.send<Answer>('/calls/aggregate', { ...of, count: 'traces', metrics })
+    expect(groups[0]?.total).toEqual({ 'calls.sum': 1, 'input_tokens.sum': 200 })
+    const refused = async (more: object) =>
+      (await post(server.now().url, '/calls/aggregate', { ...of, count: 'traces', metrics, ...more })).status
+    expect(await refused({ group_by: ['model'] })).toBe(400)
+    expect(await refused({ metrics: [{ field: 'cache_read_input_tokens', as: 'sum' }] })).toBe(400)
+    expect(await refused({ count: 'spans' })).toBe(422)
+  })
+
   it('says what values they have', async () => {
     type Answer = { sampled_calls: number; fields: Record<string, { values: { value: string; calls: number }[] }> }
     const { sampled_calls, fields } = await server.send<Answer>('/calls/values', { ...failed, fields: ['op_name'] })

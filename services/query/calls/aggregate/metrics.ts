@@ -12,20 +12,22 @@ import type { ColumnSql, Fields, Value } from '../../language/types.ts'
 import { neutralName } from '../../language/wire-names.ts'
 import { ofHeader } from '../conditions/conditions.ts'
 import { isDocument, plainNameSql, readsBySource } from '../conditions/fields.ts'
-import type { Document, HeaderColumn } from '../conditions/types.ts'
+import type { DerivedField, Document, HeaderColumn } from '../conditions/types.ts'
 
 /** Something that is read of a call: as SQL, and what it reads. */
 export type CallExpression = {
   sql: Sql
   columns: readonly HeaderColumn[]
   documents: readonly Document[]
+  /** What is joined to the call. */
+  derived?: readonly DerivedField[]
   /** Statistics of usage tell it too. */
   usageKey?: UsageKey
 }
 
 const readOf = (value: Value, of: ColumnSql): CallExpression => {
-  const { needs, columns } = readsBySource([...columnsOf(value as never)])
-  return { sql: compileValue(value, of), columns: [...columns], documents: [...needs] }
+  const { needs, columns, derived } = readsBySource([...columnsOf(value as never)])
+  return { sql: compileValue(value, of), columns: [...columns], documents: [...needs], derived: [...derived] }
 }
 
 /** @throws Fault 400 for what lies beside the call, 422 for fields that no call has */
@@ -41,6 +43,12 @@ export type Key = 'model' | CallExpression
 
 /** Words for columns whose wire names differ. */
 const keyFields: Readonly<Record<string, string>> = { status: 'summary.weave.status', user: 'platform_user_id' }
+
+/** Durations of what is counted. */
+const latencyFields: Readonly<Record<Counted, string>> = {
+  calls: 'summary.weave.latency_ms',
+  traces: 'trace.duration_ms',
+}
 
 /** The least whole milliseconds of the range that a latency lies in: each is 1.4 times the one before; '' = it runs. */
 const latencyRange = (ms: Sql): Sql =>
@@ -59,11 +67,17 @@ function valueRangeKey([, width = '', field = '']: readonly string[], fields: Fi
   return { ...read, sql: sql`if(isFinite(toNullable(${read.sql})), toString(${place}), '')` }
 }
 
-export function groupKey(name: string, fields: Fields): Key {
-  if (name === 'model') return 'model'
+export type Counted = CallsAggregateRequest['count']
+
+export function groupKey(name: string, fields: Fields, counted: Counted = 'calls'): Key {
+  if (name === 'model') {
+    if (counted === 'traces')
+      throw fault(400, 'A trace has the models of all its calls: count calls to group them by model')
+    return 'model'
+  }
   if (name === 'op_name') return { sql: plainNameSql(ofHeader), columns: ['op_name'], documents: [], usageKey: 'op' }
   if (name === 'latency_range') {
-    const latency = readOf(fieldValue('summary.weave.latency_ms', fields), ofHeader)
+    const latency = readOf(fieldValue(latencyFields[counted], fields), ofHeader)
     return { ...latency, sql: latencyRange(latency.sql) }
   }
   const range = valueRange.exec(name)
@@ -108,39 +122,70 @@ function specOf(metric: string, as: string): MetricSpec {
 const keyOfSpec = ({ metric, aggregations: [name], percentiles: [percentile] }: MetricSpec): string =>
   name === undefined ? `p${percentile}_${metric}` : `${name}_${metric}`
 
+/** Metrics of calls as those of whole traces. */
+const ofTraces: Readonly<Record<string, string>> = {
+  errors: 'trace.errors',
+  latency_ms: latencyFields.traces,
+  input_tokens: 'trace.input_tokens',
+  output_tokens: 'trace.output_tokens',
+  total_tokens: 'trace.total_tokens',
+  total_cost: 'trace.cost',
+}
+
+/** The field that a metric of whole traces is read from; `calls` are the traces themselves. */
+function traceField(metric: string): string {
+  const field = Object.hasOwn(ofTraces, metric) ? ofTraces[metric] : undefined
+  if (field === undefined && (isCost(metric) || Object.hasOwn(usageMetrics, metric)))
+    throw fault(400, `Whole traces have no ${metric}`)
+  return field ?? metric
+}
+
+/** A sum over traces of which none has a price is no cost. */
+const withUnknownCosts = (aggregates: readonly Aggregate[], column = ''): Aggregate[] =>
+  aggregates.map((one) => (one.key === `sum_${column}` ? { ...one, sql: sql`sumOrNull(${identifier(column)})` } : one))
+
 /** @throws Fault 400 for metrics that there are not, 422 for fields that no call has */
-export function metricsOf(asked: CallsAggregateRequest['metrics'], fields: Fields): AggregateMetrics {
+export function metricsOf(
+  asked: CallsAggregateRequest['metrics'],
+  fields: Fields,
+  counted: Counted = 'calls',
+): AggregateMetrics {
   const found: AggregateMetrics = { all: [], values: [], calls: [], usage: [], costs: [], isUsageOfCosts: false }
   const known: Record<string, MetricSql> = { ...callMetrics }
   const calls: MetricSpec[] = []
   const usage: MetricSpec[] = []
   const columns = new Map<string, string>()
-  const numberAt = (field: string): string => {
-    const name = columns.get(field) ?? `v${columns.size}`
-    if (!columns.has(field)) {
+  const numberAt = (field: string, metric: string): string => {
+    const name = columns.get(metric) ?? `v${columns.size}`
+    if (!columns.has(metric)) {
       const read = readOf({ is: 'cast', to: 'double', of: fieldValue(field, fields) }, ofHeader)
-      found.values.push({ name, read: { ...read, sql: sql`toNullable(${read.sql})` } })
+      const value = metric === 'errors' ? sql`toUInt8(${read.sql} > 0)` : read.sql
+      found.values.push({ name, read: { ...read, sql: sql`toNullable(${value})` } })
       known[name] = { value: identifier(name), merged: {} }
-      columns.set(field, name)
+      columns.set(metric, name)
     }
     return name
   }
+  const ofCalls = (name: string, metric: string, as: string): void => {
+    const spec = specOf(metric, as)
+    calls.push(spec)
+    found.all.push({ name, of: 'calls', key: keyOfSpec(spec) })
+  }
   for (const { field, as } of asked) {
     const name = `${field}.${as}`
-    if (isCost(field)) {
-      if (as !== 'sum') throw fault(400, 'Costs have sums only')
+    if (isCost(field) && as !== 'sum') throw fault(400, 'Costs have sums only')
+    if (counted === 'traces') ofCalls(name, field === 'calls' ? 'call_count' : numberAt(traceField(field), field), as)
+    else if (isCost(field)) {
       const metric = specOf(field, as)
       found.costs.push(metric)
       found.all.push({ name, of: 'cost', metric })
-    } else {
-      const isUsage = Object.hasOwn(usageMetrics, field)
-      const metric = isUsage ? field : (named[field] ?? numberAt(field))
-      const spec = specOf(metric, as)
-      ;(isUsage ? usage : calls).push(spec)
-      found.all.push({ name, of: isUsage ? 'usage' : 'calls', key: keyOfSpec(spec) })
-    }
+    } else if (Object.hasOwn(usageMetrics, field)) {
+      const spec = specOf(field, as)
+      usage.push(spec)
+      found.all.push({ name, of: 'usage', key: keyOfSpec(spec) })
+    } else ofCalls(name, named[field] ?? numberAt(field, field), as)
   }
-  found.calls = aggregatesOf(calls, known)
+  found.calls = withUnknownCosts(aggregatesOf(calls, known), columns.get('total_cost'))
   found.usage = aggregatesOf(usage, usageMetrics)
   found.isUsageOfCosts = found.costs.length > 0 && found.usage.every(({ key }) => placeOfSum(key) >= 0)
   return found

@@ -53,6 +53,7 @@ export type AskedGroups = {
   bucket: Bucket
   timezone: string
   rootsOrSpans: boolean
+  oncePerTrace: boolean
   cache: StatsCache
 }
 
@@ -65,7 +66,7 @@ async function readParts(asked: AskedGroups, times: Times, kinds: ReadonlySet<st
   const { query, store: from, projectId, options } = readers.calls
   // Parts of a bucket know nothing of filters, but for roots and times, and of keys those of usage alone.
   const known = keys.every((key) => key === 'model' || key.usageKey !== undefined)
-  const mayMerge = query.facts.counted !== null && known && isWhole(length, 60)
+  const mayMerge = query.facts.counted !== null && known && isWhole(length, 60) && !asked.oncePerTrace
   const readsUsage = kinds.has('usage') || kinds.has('cost')
   const range = mayMerge || readsUsage ? rangeWithin(readers.calls, times) : null
   const source = { store: from, projectId, options, cache }
@@ -125,6 +126,7 @@ export async function readAggregateRows(
     refined,
     keys,
     bucket,
+    oncePerTrace: asked.oncePerTrace,
     parts: has ? parts : undefined,
     ...payloadsWithin,
   })

@@ -13,8 +13,10 @@ import { createStatsCache } from '../../call-stats/rollup.ts'
 import { pricesFor } from '../../costs/model-prices.ts'
 import { createWholeTraces } from '../../traces/whole-traces.ts'
 import { compileCallsQuery } from '../conditions/compile-query.ts'
+import { expandedPaths } from '../conditions/expanded.ts'
 import { callFields } from '../conditions/fields.ts'
 import { callQueryTables, joinedTables, topicsOfQuery, traceTables } from '../conditions/joined-tables.ts'
+import { derivedFieldFactory } from '../conditions/joins.ts'
 import type { QueryStatsDeps } from '../query-stats.ts'
 import { type AggregateRow, answerOf, topOf, unpricedOf } from './answer.ts'
 import { groupKey, metricsOf } from './metrics.ts'
@@ -45,24 +47,34 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
     const bucket = input.bucket ?? null
     const axis = bucketsWithin(bucket, input.timezone, times.startUs, times.endUs)
     const axisBefore = before && bucketsWithin(bucket, input.timezone, before.startUs, before.endUs)
-    const fields = callFields()
+    const { query: expression, count } = input
+    const derived = derivedFieldFactory(feedbackPrefix)
+    const fields = callFields({ derived, expand: expandedPaths([]), wholeTraces: true })
     if (input.metrics.length === 0) throw fault(400, 'At least one metric is needed')
-    const metrics = metricsOf(input.metrics, fields)
-    const keys = input.group_by.map((name) => groupKey(name, fields))
-    const { filter, query: expression } = input
+    const metrics = metricsOf(input.metrics, fields, count)
+    const keys = input.group_by.map((name) => groupKey(name, fields, count))
+    const oncePerTrace = count === 'traces'
+    const filter = oncePerTrace ? { ...input.filter, trace_roots_only: true } : input.filter
     const rootsOrSpans = filter?.trace_roots_only === true
+    // Values and groups may be of whole traces as well as conditions.
+    const compile = (of: Parameters<typeof compileCallsQuery>[0]) => {
+      const query = compileCallsQuery(of)
+      for (const column of derived.fields.traces.columns) query.derivedFields.traces.columns.add(column)
+      return query
+    }
     const modelPrices = await pricesFor(deps, projectId, context)
     const of = { query: expression, projectId, feedbackPrefix, prices: modelPrices, wholeTraces: true }
-    const compiled = compileCallsQuery({ filter, ...of })
+    const compiled = compile({ filter, ...of })
     const topics = topicsOfQuery(compiled)
     const headers = await freshness.wait(context, metrics.costs.length > 0 ? [...topics, 'costs'] : topics)
     const reader = { store, projectId, options: { signal }, cache, words }
     const query = await wholeTraces(compiled, reader)
     const usageQuery = rootsOrSpans
-      ? await wholeTraces(compileCallsQuery({ filter: { ...filter, trace_roots_only: false }, ...of }), reader)
+      ? await wholeTraces(compile({ filter: { ...filter, trace_roots_only: false }, ...of }), reader)
       : query
     const readers = { calls: { ...reader, query }, usage: { ...reader, query: usageQuery } }
-    const asked = { readers, keys, metrics, bucket, timezone: input.timezone, rootsOrSpans, cache: statsCache }
+    const { timezone } = input
+    const asked = { readers, keys, metrics, bucket, timezone, rootsOrSpans, oncePerTrace, cache: statsCache }
     const kinds = new Set<string>(metrics.all.map(({ of }) => of))
     const book = metrics.costs.length > 0 ? await prices.of(projectId, { signal }) : null
     const shape = { keys: keys.length, metrics, book, rest: input.rest }

@@ -20,6 +20,8 @@ export type Grouped = {
   keys: readonly Key[]
   /** Start of a call's bucket as text; '' = there are none. */
   bucket: Sql
+  /** Whether each trace counts once, at the first of its roots that there are. */
+  oncePerTrace?: boolean
   /** Statistics of minutes and hours, where they have all groups; without them the calls are read. */
   parts?: (Wanted & { byHour: boolean }) | undefined
 } & Pick<Series, 'spansWithin' | 'unbilled'>
@@ -44,17 +46,26 @@ const headerColumns = [
   ...usageColumns,
 ]
 
+/** What is read of a root, beside what the whole trace comes to. */
+const traceColumns = ['started_at', 'ended_at', 'end_ver', 'start_ver', 'id', 'parent_id', 'trace_id', 'exception']
+
 function seriesOfReads(
-  { refined, bucket, parts, spansWithin, unbilled }: Grouped,
+  { refined, bucket, oncePerTrace, parts, spansWithin, unbilled }: Grouped,
   reads: readonly { name: string; read: CallExpression }[],
 ): Series {
   const { scope, conditions } = refined
   const documents = new Set(reads.flatMap(({ read }) => read.documents))
+  const derived = new Set(reads.flatMap(({ read }) => read.derived ?? []))
   const query = { header: [], payload: [], derivedFields: conditions.derived.fields }
-  const columns = new Set([...headerColumns, ...reads.flatMap(({ read }) => read.columns)] as HeaderColumn[])
+  const own = reads.flatMap(({ read }) => read.columns)
+  const columns = new Set([...(oncePerTrace === true ? traceColumns : headerColumns), ...own] as HeaderColumn[])
   const keys = reads.map(({ name, read }) => ({ name, sql: read.sql, usageKey: read.usageKey }))
-  const from = (project: ProjectScope, where: Sql[]) =>
-    sql`FROM ${withDocumentsAndDerived(project, scope, where, { columns, needs: documents, derived: new Set() }, conditions.derived)} AS c`
+  const from = (project: ProjectScope, where: Sql[]) => {
+    const read = { columns, needs: documents, derived }
+    const rows = withDocumentsAndDerived(project, scope, where, read, conditions.derived)
+    const first = sql`(SELECT * FROM ${rows} ORDER BY started_at, id LIMIT 1 BY trace_id)`
+    return sql`FROM ${oncePerTrace === true ? first : rows} AS c`
+  }
   return {
     scope,
     query,
@@ -64,7 +75,7 @@ function seriesOfReads(
     keys,
     ...(spansWithin && { spansWithin }),
     unbilled,
-    ...(documents.size > 0 && { from }),
+    ...((documents.size > 0 || derived.size > 0 || oncePerTrace === true) && { from }),
   }
 }
 
