@@ -18,7 +18,7 @@ describe('a term that cannot match is refused with a suggestion', () => {
     ['foo:bar', ['Unknown field foo', '"foo:bar"']],
     ['statsu:error', ['Unknown field statsu', 'status:error', '"statsu:error"']],
     ['Model:x', ['Unknown field Model', 'model:x', '"Model:x"']],
-    ['duration>2s', ['duration is a field of traces: choose Traces', 'latency>2s']],
+    ['duration>2s', ['duration is a field of traces: add is:root to count traces', 'latency>2s']],
     ['took>2s', ['Unknown field took', 'latency>2s', '"took>2s"']],
     ['customer:noor', ['Unknown field customer', 'end_user:noor', '"customer:noor"']],
     ['https://example.com', ['Unknown field https', '"https://example.com"']],

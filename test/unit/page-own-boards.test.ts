@@ -6,8 +6,9 @@ import { termsOf } from '../../services/web/page/dashboards/groups.ts'
 import { histogramAsked, histogramSeries, rangesOf, rangeTerm } from '../../services/web/page/dashboards/histogram.ts'
 import { measureNamed } from '../../services/web/page/dashboards/measures.ts'
 import { boardOf, storedBoard } from '../../services/web/page/dashboards/own-boards.ts'
-import { boardIdOf, boards, freeTitle, isOwnBoard, templates } from '../../services/web/page/engine/boards.ts'
-import { chartOfList } from '../../services/web/page/engine/dashboard-filters.ts'
+import { boardIdOf, boards, freeTitle, groupsOf, isOwnBoard, templates } from '../../services/web/page/engine/boards.ts'
+import { parsed, parsedList, parsedOf } from '../../services/web/page/engine/calls-search.ts'
+import { chartOfList, countedOf, filterOfRows } from '../../services/web/page/engine/dashboard-filters.ts'
 import { feedbackSeries, type Given } from '../../services/web/page/engine/feedback-series.ts'
 import { beginOf, binsOf, widthOf } from '../../services/web/page/engine/value-bins.ts'
 
@@ -73,6 +74,25 @@ it('groups within groups are kept, and named by both', () => {
   ])
 })
 
+it('a name that programs send is grouped and measured at the first of its places with a value', () => {
+  const tenant = 'either attributes.metadata.tenant or attributes.otel_span.attributes.metadata.tenant'
+  const panel = { title: 'a', type: 'lines' as const, measure: 'avg metadata.score', by: 'metadata.tenant' }
+  const bins = { title: 'b', type: 'histogram' as const, measure: 'count metadata.score' }
+  const stored = storedBoard({ id, title: 'b', panels: [panel, bins], others: [] }) as { charts: object[] }
+  const score = { field: tenant.replaceAll('tenant', 'score') }
+  expect(stored.charts).toMatchObject([
+    { group_by: ['metadata.tenant'], request: { group_by: [tenant], metrics: [{ ...score, as: 'avg' }] } },
+    { request: { metrics: [score, score, score] } },
+  ])
+  expect(boardOf(id, JSON.parse(JSON.stringify(stored))).panels).toMatchObject([panel, bins])
+  // Charts of before have one of the places.
+  const earlier = { charts: [{ ...panel, group_by: ['attributes.otel_span.attributes.metadata.tenant'] }] }
+  expect(boardOf(id, earlier).panels).toMatchObject([panel])
+  expect(groupsOf({ by: 'end_user', by2: 'inputs.city' })).toEqual(['attributes.end_user', 'inputs.city'])
+  expect(termsOf(['metadata.tenant', 'end_user'], ['acme', 'noor'])).toBe('metadata.tenant:acme end_user:noor')
+  expect(termsOf(['metadata.a b'], ['x'])).toBeUndefined()
+})
+
 it('the calls of a group are found by a filter that names each of its keys, where a filter can', () => {
   const op = 'weave:///acme/x/op/ask:1'
   expect(termsOf(['op_name', 'status'], [op, 'error'])).toBe('op:ask status:error')
@@ -123,7 +143,7 @@ it('ranges are round, few, and hold the least and the greatest value', () => {
   expect(histogramAsked('output.score', ranges).group_by).toEqual(['range 0.01 output.score'])
   expect(rangeTerm('output.score', ranges, 1, 0)).toBe('output.score>=-0.1 output.score<-0.08')
   const groups = [{ keys: ['-10'], is_rest: false, series: {}, total: { 'calls.sum': 3 } }]
-  expect(histogramSeries(ranges, { buckets: [], groups })[0]?.values.slice(0, 2)).toEqual([3, 0])
+  expect(histogramSeries(ranges, { buckets: [], groups }, 'calls')[0]?.values.slice(0, 2)).toEqual([3, 0])
 })
 
 it('feedback is counted by sign, and scores and annotations are averaged, in the bucket in which they were given', () => {
@@ -175,4 +195,40 @@ it('a list becomes a chart of the calls that it shows, in its range', () => {
   expect(chartOfList({ view: 'all', range: '7d' })).toEqual({ add: '1', range: '7d' })
   expect(chartOfList({ q: 'op:a OR op:b', range: '7d' })).toMatchObject({ q: '(op:a OR op:b) is:root' })
   expect(chartOfList({ q: 'op:a', view: 'all' })).toMatchObject({ q: 'op:a' })
+  // Names of calls make a list of calls, whatever the view.
+  expect(chartOfList({ q: 'trace:x' })).toMatchObject({ q: 'trace:x' })
+})
+
+it('a chart counts calls or whole traces, which its filter and its request both say', () => {
+  expect(filterOfRows('', 'traces')).toBe('is:root')
+  expect(filterOfRows('errors>0 OR op:a', 'traces')).toBe('(errors>0 OR op:a) is:root')
+  expect(filterOfRows('is:root op:a', 'traces')).toBe('op:a is:root')
+  expect(filterOfRows('op:a', 'calls')).toBe('op:a')
+  for (const filter of ['', 'op:a', '-op:a latency>2s']) {
+    expect(countedOf(filter)).toEqual({ rows: 'calls', filter })
+    expect(countedOf(filterOfRows(filter, 'traces'))).toEqual({ rows: 'traces', filter })
+  }
+  // Alternatives of which one asks for roots find calls.
+  expect(countedOf('is:root OR op:a').rows).toBe('calls')
+  const charts = ['op:a', 'errors>0 is:root'].flatMap((filter) =>
+    (['lines', 'heat', 'number'] as const).map((type) => ({ title: type, type, measure: 'errors', filter })),
+  )
+  const stored = storedBoard({ id, title: 'a', panels: charts, others: [] }) as { charts: { request: object }[] }
+  expect(stored.charts.map(({ request }) => 'count' in request)).toEqual([false, false, false, true, true, true])
+  expect(boardOf(id, JSON.parse(JSON.stringify(stored))).panels).toMatchObject(charts)
+  expect(measureNamed('errors', 'calls')?.label).toBe('Errors')
+  expect(measureNamed('errors', 'traces')?.lines.map(([name]) => name)).toEqual(['with errors'])
+  for (const name of ['calls', 'errors', 'latency', 'tokens', 'cost'])
+    expect(measureNamed(name, 'traces')?.asked).toEqual(measureNamed(name, 'calls')?.asked)
+})
+
+it('advice names the choice that its place has', () => {
+  const said = (one: { fault: { message: string } | undefined }) => one.fault?.message
+  const field = 'errors is a field of traces'
+  expect(said(parsedOf('errors>0', 'calls'))).toBe(`${field}: choose Traces`)
+  expect(said(parsedOf('errors>0', 'traces'))).toBeUndefined()
+  expect(said(parsedList({ q: 'errors>0', view: 'all' }))).toBe(`${field}: choose Traces`)
+  expect(said(parsedList({ q: 'trace:a errors>0' }))).toBe(`${field}: a filter by id, trace or parent is of calls`)
+  expect(said(parsed('errors>0'))).toBe(`${field}: add is:root to count traces`)
+  expect(said(parsed('errors>0 is:root'))).toBeUndefined()
 })

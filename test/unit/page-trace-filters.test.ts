@@ -87,11 +87,11 @@ describe('terms', () => {
     expect(problems('failures>0')).toEqual([['Unknown field failures', 'errors>0', '"failures>0"']])
     expect(problems('errors>many')).toEqual([[expect.stringContaining('errors must be a number')]])
     // A filter with one that is refused asks for nothing at all.
-    expect(parsed('op:a errors>0')).toMatchObject({ expression: [], fault: { message: choose('errors') } })
+    expect(parsed('op:a errors>0')).toMatchObject({ expression: [], fault: { message: 'errors is a field of traces: add is:root to count traces' } })
   })
 
   it('mean calls where the filter names them, and traces where it asks for roots', () => {
-    const choose = 'errors is a field of traces: choose Traces'
+    const choose = 'errors is a field of traces: a filter by id, trace or parent is of calls'
     expect(problems('trace:abc errors>0')[0]?.[0]).toBe(choose)
     expect(problems('id:abc errors>0')[0]?.[0]).toBe(choose)
     expect(query('trace:abc cost>1')).toEqual(above('summary.weave.cost', 1))

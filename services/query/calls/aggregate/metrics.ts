@@ -39,6 +39,27 @@ function fieldValue(name: string, fields: Fields): Value {
   return { is: 'json', json: field.json }
 }
 
+/** `either <field> or <field>`: the value of the first one that a call has. */
+const eitherField = /^either (\S+) or (\S[\s\S]*)$/
+
+/** What a field of a request is read as; numbers where it is read as these. */
+function fieldRead(name: string, fields: Fields, to?: 'double'): CallExpression {
+  const [, ...either] = eitherField.exec(name) ?? []
+  const [first, second] = (either.length > 0 ? either : [name]).map((one) => {
+    const of = fieldValue(one, fields)
+    return readOf(to === undefined ? of : { is: 'cast', to, of }, ofHeader)
+  }) as [CallExpression, CallExpression?]
+  if (second === undefined) return first
+  // A text that is not there is read as an empty one.
+  const value = to === undefined ? sql`nullIf(toString(${first.sql}), '')` : first.sql
+  return {
+    sql: sql`coalesce(${value}, ${to === undefined ? sql`toString(${second.sql})` : second.sql})`,
+    columns: [...first.columns, ...second.columns],
+    documents: [...first.documents, ...second.documents],
+    derived: [...(first.derived ?? []), ...(second.derived ?? [])],
+  }
+}
+
 export type Key = 'model' | CallExpression
 
 /** Words for columns whose wire names differ. */
@@ -62,7 +83,7 @@ function valueRangeKey([, width = '', field = '']: readonly string[], fields: Fi
   const size = Number(width)
   if (!(size > 0 && Number.isFinite(size)))
     throw fault(400, `The width of a range is above 0, not ${width.slice(0, 50)}`)
-  const read = readOf({ is: 'cast', to: 'double', of: fieldValue(field, fields) }, ofHeader)
+  const read = fieldRead(field, fields, 'double')
   const place = sql`floor(assumeNotNull(${read.sql}) / ${param('Float64', size)}) + 0`
   return { ...read, sql: sql`if(isFinite(toNullable(${read.sql})), toString(${place}), '')` }
 }
@@ -77,13 +98,13 @@ export function groupKey(name: string, fields: Fields, counted: Counted = 'calls
   }
   if (name === 'op_name') return { sql: plainNameSql(ofHeader), columns: ['op_name'], documents: [], usageKey: 'op' }
   if (name === 'latency_range') {
-    const latency = readOf(fieldValue(latencyFields[counted], fields), ofHeader)
+    const latency = fieldRead(latencyFields[counted], fields)
     return { ...latency, sql: latencyRange(latency.sql) }
   }
   const range = valueRange.exec(name)
   if (range) return valueRangeKey(range, fields)
   const field = keyFields[name] ?? name
-  const read = readOf(fieldValue(field, fields), ofHeader)
+  const read = fieldRead(field, fields)
   return {
     ...read,
     sql: sql`ifNull(toString(${read.sql}), '')`,
@@ -158,7 +179,7 @@ export function metricsOf(
   const numberAt = (field: string, metric: string): string => {
     const name = columns.get(metric) ?? `v${columns.size}`
     if (!columns.has(metric)) {
-      const read = readOf({ is: 'cast', to: 'double', of: fieldValue(field, fields) }, ofHeader)
+      const read = fieldRead(field, fields, 'double')
       const value = metric === 'errors' ? sql`toUInt8(${read.sql} > 0)` : read.sql
       found.values.push({ name, read: { ...read, sql: sql`toNullable(${value})` } })
       known[name] = { value: identifier(name), merged: {} }

@@ -87,7 +87,8 @@ export function ValuesOfRow({ projectId, row, models, columns, q, onChange, onCl
   const values = [
     ...plainValues(row, models),
     ...own.found.map(({ path, value }): Value => {
-      return { label: sentNameOf(path), field: sentNameOf(path), value, shown: String(value), by: path, column: path }
+      const name = sentNameOf(path)
+      return { label: name, field: name, value, shown: String(value), by: name, column: path }
     }),
   ]
   const shown = columns.filter((path) => path !== '-')

@@ -1,11 +1,12 @@
 // One chart over time: bars, lines or a stack of areas, read at one instant together with the other charts.
 import { type ReactNode, useId, useState } from 'react'
 import { type AxisUnit, type Tick, timeTicks, valueTicks } from '../engine/axis-ticks.ts'
+import type { RowsOf } from '../engine/filter-fields.ts'
 import { moment } from '../engine/format.ts'
 import { ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { TimeBrush } from '../parts/time-brush.tsx'
-import { type Drawn, numberOr0, type Series } from './figures.ts'
+import { countedText, type Drawn, numberOr0, type Series } from './figures.ts'
 import { heatDrawn, heatTicks } from './heat.ts'
 import { CsvButton, PngButton } from './panel-file.tsx'
 import './axes.css'
@@ -23,6 +24,8 @@ type ChartProps = {
   axis?: { name: string; nameOf(bucket: string): string; ticks: readonly Tick[] }
   /** Note on charts that show some calls only, or others than the page does. */
   note?: string | undefined
+  /** What is counted, calls without it. */
+  rows?: RowsOf
   /** Stand behind those of every chart. */
   acts?: ReactNode
   shownAs(value: number | null): string
@@ -102,7 +105,7 @@ function drawnOf(
 }
 
 export function Chart(props: ChartProps) {
-  const { title, kind, series, before, buckets, zone, axis, note, acts, shownAs, at, onAt, onTake } = props
+  const { title, kind, series, before, buckets, zone, axis, note, acts, rows = 'calls', shownAs, at, onAt, onTake } = props
   const isHeat = kind === 'heat'
   const id = useId()
   const [only, setOnly] = useState<string>()
@@ -124,7 +127,7 @@ export function Chart(props: ChartProps) {
         <h2 id={id}>
           <T text={title} max={100} />
         </h2>
-        <span className="second num">{place === undefined ? '' : when(place)}</span>
+        <span className="second num">{place === undefined ? countedText(rows) : when(place)}</span>
         <button type="button" className="quiet" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
           Table
         </button>
@@ -178,7 +181,7 @@ export function Chart(props: ChartProps) {
       {note !== undefined && <p className="dim">{note}</p>}
       {isHeat ? (
         <p className="dim num">
-          {shown[0]?.name ?? ''} at the bottom; darkest cell: {shownAs(most)} calls
+          {shown[0]?.name ?? ''} at the bottom; darkest cell: {shownAs(most)} {rows}
         </p>
       ) : (
         <ul className="legend">

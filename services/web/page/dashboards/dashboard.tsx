@@ -4,9 +4,10 @@ import { type FormEvent, useDeferredValue, useMemo, useState } from 'react'
 import { Meant, refusalOf } from '../calls/filter-line.tsx'
 import { useFirstS } from '../calls/histogram.tsx'
 import { type Board, boardNamed, boardNames, boards, type Panel } from '../engine/boards.ts'
-import { boundsOf, listRequest, type Parsed, parsed } from '../engine/calls-search.ts'
+import { boundsOf, isOfTraces, listRequest, type Parsed, parsed } from '../engine/calls-search.ts'
 import { narrowed } from '../engine/dashboard-filters.ts'
 import { type DashboardSearch, usualRange } from '../engine/dashboard-search.ts'
+import type { RowsOf } from '../engine/filter-fields.ts'
 import { plural } from '../engine/format.ts'
 import { bucketFor, rangeOfBuckets } from '../engine/time-axis.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
@@ -25,7 +26,7 @@ import { useZone } from '../preferences.ts'
 import { BoardHead, movedPanel, PanelActs } from './board-acts.tsx'
 import { BoardMenu } from './board-menu.tsx'
 import { CopyLink } from './copy-link.tsx'
-import { type Group, numberOr0, tiles } from './figures.ts'
+import { counted, type Group, numberOr0, tilesOf } from './figures.ts'
 import { ChangeSince, ShownPanel, wholeMetrics } from './panel.tsx'
 import type { Shared } from './panel-props.ts'
 import { SaveChart } from './save-chart.tsx'
@@ -41,11 +42,11 @@ const Unpriced = ({ models }: { models: readonly string[] }) => (
   </p>
 )
 
-type TilesProps = { now: Group; before: Group | undefined; range: string }
+type TilesProps = { now: Group; before: Group | undefined; rows: RowsOf; range: string }
 
-const Tiles = ({ now, before, range }: TilesProps) => (
+const Tiles = ({ now, before, rows, range }: TilesProps) => (
   <dl className="tiles">
-    {tiles.map(({ label, shownAs, of }) => (
+    {tilesOf(counted[rows]).map(({ label, shownAs, of }) => (
       <div key={label}>
         <dt className="second">{label}</dt>
         <dd className="num">{shownAs(of(now))}</dd>
@@ -71,7 +72,7 @@ function useTime(projectId: string) {
     return (term?: string) => {
       const { expression } = term === undefined ? query : parsed(narrowed(query.expression, term))
       const { sort_by: _, ...rest } = listRequest(projectId, { view: 'all' }, expression, endS)
-      return { ...rest, start: startS, end: endS }
+      return { ...rest, start: startS, end: endS, ...(isOfTraces(rest) && { count: 'traces' as const }) }
     }
   }, [projectId, query, startS, endS])
   // Without a first call there is nothing to ask for.
@@ -246,7 +247,7 @@ export function Dashboard() {
           <h1 className="hidden">
             {board.title} of {projectId}
           </h1>
-          <Tiles now={group} before={data.previous?.groups[0]} range={range} />
+          <Tiles now={group} before={data.previous?.groups[0]} rows={query.rows} range={range} />
           {data.unpriced_models && data.unpriced_models.length > 0 && <Unpriced models={data.unpriced_models} />}
           <Panels {...shared} {...opened} showsBefore={search.vs === 'before'} />
         </div>

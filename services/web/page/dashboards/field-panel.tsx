@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { json } from '../api/client.ts'
+import { fieldAsked } from '../engine/boards.ts'
 import { parsed } from '../engine/calls-search.ts'
-import { fieldOfPath } from '../engine/completion.ts'
 import { narrowed } from '../engine/dashboard-filters.ts'
 import { feedbackSeries, type Given } from '../engine/feedback-series.ts'
 import { plural } from '../engine/format.ts'
@@ -12,6 +12,7 @@ import { FaultBox } from '../parts/fault.tsx'
 import { useProject } from '../parts/project.ts'
 import { Chart } from './chart.tsx'
 import { colorOf, countOf, type Series } from './figures.ts'
+import { groupBy } from './groups.ts'
 import {
   boundsAsked,
   histogramAsked,
@@ -33,12 +34,14 @@ export function HistogramPanel({ panel, field, requestOf, within, range, zone, a
   const { entity, project } = useProject()
   const navigate = useNavigate()
   const [at, setAt] = useState<number>()
-  const bounds = useAggregate({ ...requestOf(filter), metrics: boundsAsked(field) })
-  const ranges = bounds.data && !bounds.isPlaceholderData ? rangesOf(field, bounds.data) : undefined
-  const counted = useAggregate(ranges && { ...requestOf(filter), ...histogramAsked(field, ranges) })
+  const rows = requestOf(filter).count ?? 'calls'
+  const asked = fieldAsked(field)
+  const bounds = useAggregate({ ...requestOf(filter), metrics: boundsAsked(asked) })
+  const ranges = bounds.data && !bounds.isPlaceholderData ? rangesOf(asked, bounds.data) : undefined
+  const counted = useAggregate(ranges && { ...requestOf(filter), ...histogramAsked(asked, ranges) })
   const error = bounds.error ?? counted.error
   const onTake = (from: number, to: number) => {
-    if (ranges === undefined || fieldOfPath(field) === null) return
+    if (ranges === undefined || groupBy(field).field === null) return
     const term = rangeTerm(field, ranges, from, to)
     const q = within(filter === undefined ? term : narrowed(parsed(filter).expression, term))
     const search = { q, view: 'all' as const, ...(range !== 'all' && { range }) }
@@ -56,6 +59,7 @@ export function HistogramPanel({ panel, field, requestOf, within, range, zone, a
           title={title}
           zone={zone}
           acts={acts}
+          rows={rows}
           at={at}
           onTake={onTake}
           kind="bars"
@@ -66,9 +70,9 @@ export function HistogramPanel({ panel, field, requestOf, within, range, zone, a
             nameOf: (bin) => (ranges === undefined ? '' : rangeName(ranges, Number(bin))),
             ticks: ranges === undefined ? [] : rangeTicks(ranges),
           }}
-          note={isNone ? `No call in this time range has a number in ${field.slice(0, 80)}` : undefined}
+          note={isNone ? `No ${rows === 'traces' ? 'trace' : 'call'} in this time range has a number in ${field.slice(0, 80)}` : undefined}
           buckets={ranges?.bins.map(String) ?? []}
-          series={ranges && counted.data ? histogramSeries(ranges, counted.data) : []}
+          series={ranges && counted.data ? histogramSeries(ranges, counted.data, rows) : []}
           onAt={setAt}
         />
       )}

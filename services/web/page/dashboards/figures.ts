@@ -1,5 +1,6 @@
 // Figures of dashboards: metrics of an aggregate, their format, and the series of its groups.
 import type { Shapes } from '../api/routes.gen.ts'
+import type { RowsOf } from '../engine/filter-fields.ts'
 import { count, duration, money, tokens } from '../engine/format.ts'
 
 /** One line, or one colour of a stack, over the buckets of a chart. */
@@ -28,7 +29,17 @@ export const colorOf = (place: number): string => colors[place % colors.length] 
 
 export const numberOr0 = (value: number | null | undefined): number => value ?? 0
 
-export type Tile = { label: string; shownAs(value: number | null): string; of(group: Group): number | null }
+/** Names of what is counted, and of how long it took. */
+export const counted = {
+  calls: { calls: 'Calls', errors: 'Errors', both: 'Calls and errors', latency: 'Latency' },
+  traces: { calls: 'Traces', errors: 'With errors', both: 'Traces and those with errors', latency: 'Duration' },
+} satisfies Readonly<Record<RowsOf, Readonly<Record<string, string>>>>
+type Words = (typeof counted)[RowsOf]
+
+/** Beside the title of a chart that counts no calls. */
+export const countedText = (rows: RowsOf): string => (rows === 'traces' ? 'whole traces' : '')
+
+export type Tile = { label: string; shownAs(value: number | null): string; of(group: Group): number | null; isOfErrors?: true }
 
 export const share = (value: number | null): string =>
   value === null ? '–' : `${(value * 100).toFixed(value < 0.1 ? 1 : 0)} %`
@@ -40,15 +51,15 @@ const tokensOf = ({ total }: Group): number | null => {
   return input === null && output === null ? null : numberOr0(input) + numberOr0(output)
 }
 
-export const tiles: readonly Tile[] = [
-  { label: 'Calls', shownAs: countOf, of: total('calls.sum') },
+export const tilesOf = ({ calls, latency }: Words): readonly Tile[] => [
+  { label: calls, shownAs: countOf, of: total('calls.sum') },
   {
     label: 'Error rate',
     shownAs: share,
     of: ({ total }) => (total['calls.sum'] ? numberOr0(total['errors.sum']) / total['calls.sum'] : null),
   },
-  { label: 'Latency p50', shownAs: duration, of: total('latency_ms.p50') },
-  { label: 'Latency p95', shownAs: duration, of: total('latency_ms.p95') },
+  { label: `${latency} p50`, shownAs: duration, of: total('latency_ms.p50') },
+  { label: `${latency} p95`, shownAs: duration, of: total('latency_ms.p95') },
   { label: 'Tokens', shownAs: tokens, of: tokensOf },
   { label: 'Cost', shownAs: money, of: total('total_cost.sum') },
 ]
@@ -68,9 +79,9 @@ export function byGroup(answer: Aggregate | undefined, value: Figure): Series[] 
 }
 
 /** The figures of a ranked group. */
-export const figures: readonly Tile[] = [
-  { label: 'Calls', shownAs: countOf, of: total('calls.sum') },
-  { label: 'Errors', shownAs: countOf, of: total('errors.sum') },
+export const figuresOf = ({ calls, errors }: Words): readonly Tile[] => [
+  { label: calls, shownAs: countOf, of: total('calls.sum') },
+  { label: errors, shownAs: countOf, of: total('errors.sum'), isOfErrors: true },
   { label: 'p95', shownAs: duration, of: total('latency_ms.p95') },
   { label: 'Tokens', shownAs: tokens, of: tokensOf },
   { label: 'Cost', shownAs: money, of: total('total_cost.sum') },

@@ -38,11 +38,12 @@ export function GroupsOfCalls({ by, search, request, nowS, onClose }: Props) {
       ) : (
         <ShownRanking
           by={by}
-          measure={measures.calls}
+          rows={rows}
+          measure={measures[rows].calls}
           range={search.range ?? 'all'}
           view={search.view}
           panel={{ title: `By ${name}`, type: 'table', measure: 'calls', by }}
-          requestOf={() => ({ ...rest, project_id, start, end })}
+          requestOf={() => ({ ...rest, project_id, start, end, count: rows })}
           within={(term) => narrowed(expression, term)}
           acts={null}
         />

@@ -1,5 +1,6 @@
 // Groups of calls: what they are called, and the filter that finds the calls of one.
 import { fieldOfPath } from '../engine/completion.ts'
+import { kindOfField, pathsOf } from '../engine/filter-fields.ts'
 import { literalText } from '../engine/query-text.ts'
 import { opNameOf } from '../engine/rows.ts'
 
@@ -11,10 +12,20 @@ const groupsBy: Readonly<Record<string, { head: string; field: string | null }>>
   model: { head: 'Model', field: 'model' },
   status: { head: 'Status', field: 'status' },
   exception: { head: 'Message', field: 'error' },
+  end_user: { head: 'End user', field: 'end_user' },
   'attributes.end_user': { head: 'End user', field: 'end_user' },
 }
+
+/** A name that programs send is its own field, as those of the line are. */
+const fieldOf = (by: string): string | null => {
+  if (kindOfField(by) !== undefined) return by
+  const [first, second] = pathsOf(by)
+  const field = fieldOfPath(first)
+  return second === undefined || field === null ? field : by
+}
+
 export const groupBy = (by: string): { head: string; field: string | null } =>
-  (Object.hasOwn(groupsBy, by) ? groupsBy[by] : undefined) ?? { head: by, field: fieldOfPath(by) }
+  (Object.hasOwn(groupsBy, by) ? groupsBy[by] : undefined) ?? { head: by, field: fieldOf(by) }
 
 export const nameOfGroup = (by: string, key: string): string => (by === 'op_name' ? opNameOf(key) : key)
 

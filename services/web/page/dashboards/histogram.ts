@@ -1,8 +1,10 @@
 // A histogram of numbers of a field: its bounds are asked for first, then how many calls lie in each of some round ranges.
 import type { Tick } from '../engine/axis-ticks.ts'
+import type { RowsOf } from '../engine/filter-fields.ts'
 import { beginOf, binsOf, widthOf } from '../engine/value-bins.ts'
 import type { Aggregate, Series } from './figures.ts'
 
+/** @param field by its name in the request, as in all of these but the term */
 export const boundsAsked = (field: string) => ['min', 'max', 'count'].map((as) => ({ field, as }))
 
 export type Ranges = { width: number; bins: readonly number[] }
@@ -22,9 +24,9 @@ export const histogramAsked = (field: string, { width }: Ranges) => ({
   top: 100,
 })
 
-export function histogramSeries({ bins }: Ranges, answer: Aggregate): Series[] {
+export function histogramSeries({ bins }: Ranges, answer: Aggregate, rows: RowsOf): Series[] {
   const found = new Map(answer.groups.map(({ keys: [key = ''], total }) => [key, total['calls.sum'] ?? 0]))
-  return [{ name: 'calls', color: '--accent', values: bins.map((bin) => found.get(String(bin)) ?? 0) }]
+  return [{ name: rows, color: '--accent', values: bins.map((bin) => found.get(String(bin)) ?? 0) }]
 }
 
 export const rangeName = ({ width }: Ranges, bin: number): string =>

@@ -1,10 +1,13 @@
 // Measures of panels: the metrics of the aggregate request, and the values computed from them.
 import type { AxisUnit } from '../engine/axis-ticks.ts'
+import { fieldAsked } from '../engine/boards.ts'
+import type { RowsOf } from '../engine/filter-fields.ts'
 import { count, duration, money, tokens } from '../engine/format.ts'
 import {
   type Aggregate,
   byGroup,
   countOf,
+  counted,
   type Figure,
   type MetricOf,
   numberOr0,
@@ -73,14 +76,14 @@ const one = (label: string, first: Metric, unit: keyof typeof writtenAs, color: 
   return { label, asked, first, shownAs, unit, lines: [[label.toLowerCase(), color, main]], main }
 }
 
-export const measures = {
-  calls: one('Calls', calls, 'count', '--accent'),
-  errors: one('Errors', errors, 'count', '--danger'),
+const measuresBy = (of: (typeof counted)[RowsOf]) => ({
+  calls: one(of.calls, calls, 'count', '--accent'),
+  errors: one(of.errors, errors, 'count', '--danger'),
   calls_errors: {
-    ...one('Calls and errors', calls, 'count', '--accent', [calls, errors]),
+    ...one(of.both, calls, 'count', '--accent', [calls, errors]),
     lines: [
-      ['calls', '--accent', metric('calls.sum')],
-      ['errors', '--danger', metric('errors.sum')],
+      [of.calls.toLowerCase(), '--accent', metric('calls.sum')],
+      [of.errors.toLowerCase(), '--danger', metric('errors.sum')],
     ],
   },
   error_rate: {
@@ -93,11 +96,11 @@ export const measures = {
     lines: [['error rate', '--danger', errorRate]],
   },
   latency: {
-    ...one('Latency p50, p95 and p99', p95, 'duration', '--warning'),
+    ...one(`${of.latency} p50, p95 and p99`, p95, 'duration', '--warning'),
     asked: percentiles.map(([as]) => ({ field: 'latency_ms', as })),
     lines: percentiles.map(([as, color]) => [as, color, metric(`latency_ms.${as}`)] as const),
   },
-  p95: one('Latency p95', p95, 'duration', '--warning'),
+  p95: one(`${of.latency} p95`, p95, 'duration', '--warning'),
   tokens: {
     label: 'Tokens',
     asked: costs,
@@ -111,10 +114,13 @@ export const measures = {
     main: sumOf('input_tokens.sum', 'output_tokens.sum'),
   },
   cost: one('Cost', cost, 'money', '--accent', costs),
-} satisfies Readonly<Record<string, Measure>>
+}) satisfies Readonly<Record<string, Measure>>
 
-export type MeasureName = keyof typeof measures
-export const measureNames = Object.keys(measures) as MeasureName[]
+/** The measures of calls, and of whole traces. */
+export const measures = { calls: measuresBy(counted.calls), traces: measuresBy(counted.traces) }
+
+export type MeasureName = keyof typeof measures.calls
+export const measureNames = Object.keys(measures.calls) as MeasureName[]
 
 /** Measures of feedback, by the time when it was given; its series are its values. */
 export const feedbackMeasures = {
@@ -134,11 +140,11 @@ const isOf = <Name extends string>(names: readonly Name[], name: string): name i
   (names as readonly string[]).includes(name)
 
 /** A measure by its name, or of a field: `avg output.score`; undefined where there is none. */
-export function measureNamed(name: string): Measure | undefined {
-  if (isOf(measureNames, name)) return measures[name]
+export function measureNamed(name: string, rows: RowsOf = 'calls'): Measure | undefined {
+  if (isOf(measureNames, name)) return measures[rows][name]
   const [, as = '', field = ''] = /^(\S+) (\S.{0,199})$/.exec(name) ?? []
   if (!isOf(fieldAggregates, as)) return undefined
-  return one(`${field} ${as}`, { field, as }, 'number', '--accent')
+  return one(`${field} ${as}`, { field: fieldAsked(field), as }, 'number', '--accent')
 }
 
 /** The series of a measure: of the whole, or one per group. */

@@ -5,6 +5,8 @@ import {
   boardClass,
   boardTitle,
   cutText,
+  groupNamesOf,
+  fieldAsked,
   groupsOf,
   maxTitle,
   type Panel,
@@ -13,6 +15,7 @@ import {
   rankedGroups,
 } from '../engine/boards.ts'
 import { parsed } from '../engine/calls-search.ts'
+import { sentNameOf } from '../engine/completion.ts'
 import { maxGroups } from './figures.ts'
 import { heatAsked } from './heat.ts'
 import { boundsAsked } from './histogram.ts'
@@ -22,6 +25,12 @@ import { fieldOf, isOfFeedback, measureNamed } from './measures.ts'
 export type OwnBoard = Board & { id: string; others: readonly unknown[] }
 
 export const maxPanels = 30
+
+/** Charts used to keep the last path of a name that programs send, which has two. */
+function groupOf(stored: unknown): string | undefined {
+  const by = cutText(stored, 200)
+  return by?.startsWith('attributes.otel_span.attributes.') ? sentNameOf(by) : by
+}
 
 /** A chart as it is stored; undefined where this page cannot show it. */
 function panelOf(stored: unknown): Panel | undefined {
@@ -38,8 +47,8 @@ function panelOf(stored: unknown): Panel | undefined {
     title: cutText(title, maxTitle) ?? 'Chart',
     type: type as PanelType,
     measure: known,
-    by: cutText(by, 200),
-    by2: cutText(by2, 200),
+    by: groupOf(by),
+    by2: groupOf(by2),
     filter: filter || undefined,
     isWide: size === 12,
   }
@@ -54,15 +63,16 @@ export function boardOf(id: string, value: unknown): OwnBoard {
 }
 
 /** The request of a chart; of feedback there is none. */
-function requestOf({ type, measure, by, by2 }: Panel): object | undefined {
+function requestOf({ type, measure, by, by2, filter }: Panel): object | undefined {
   if (isOfFeedback(measure)) return undefined
-  if (type === 'heat') return heatAsked
-  if (type === 'histogram') return { metrics: boundsAsked(fieldOf(measure) ?? '') }
+  const counts = parsed(filter).rows === 'traces' && { count: 'traces' }
+  if (type === 'heat') return { ...heatAsked, ...counts }
+  if (type === 'histogram') return { metrics: boundsAsked(fieldAsked(fieldOf(measure) ?? '')), ...counts }
   const groups = by !== undefined && {
     group_by: groupsOf({ by, by2 }),
     top: type === 'table' ? rankedGroups : maxGroups,
   }
-  return { metrics: measureNamed(measure)?.asked ?? [], ...groups }
+  return { metrics: measureNamed(measure)?.asked ?? [], ...groups, ...counts }
 }
 
 /** A dashboard with the request of each chart in the form of POST /calls/aggregate, for other programs. */
@@ -79,7 +89,7 @@ export const storedBoard = ({ title, panels, others }: OwnBoard): object => ({
         title,
         type,
         measure,
-        group_by: groupsOf({ by, by2 }),
+        group_by: groupNamesOf({ by, by2 }),
         filter: filter ?? '',
         size: isWide ? 12 : 6,
         ...(request && { request }),

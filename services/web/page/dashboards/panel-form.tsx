@@ -1,7 +1,9 @@
 // The form of a panel: its title, its measure, its groups, and its calls.
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { maxTitle, type Panel, type PanelType, panelTypes } from '../engine/boards.ts'
-import { parsed } from '../engine/calls-search.ts'
+import { parsedOf } from '../engine/calls-search.ts'
+import { countedOf, filterOfRows } from '../engine/dashboard-filters.ts'
+import type { RowsOf } from '../engine/filter-fields.ts'
 import { Dialog, DialogActs } from '../parts/dialog.tsx'
 import { Input } from '../parts/input.tsx'
 import { Select } from '../parts/select.tsx'
@@ -18,8 +20,15 @@ const groups: readonly (readonly [by: string, name: string])[] = [
 ]
 const isListed = (by: string) => groups.some(([one]) => one === by && one !== 'field')
 
+/** What a chart counts, in the words of lists. */
+const countedNames: readonly (readonly [rows: RowsOf, name: string])[] = [
+  ['calls', 'All calls'],
+  ['traces', 'Traces'],
+]
+
 type Draft = {
   title: string
+  rows: RowsOf
   type: PanelType
   /** `field` for one of the calls' own. */
   measure: string
@@ -33,6 +42,7 @@ type Draft = {
 
 const emptyDraft: Draft = {
   title: '',
+  rows: 'calls',
   type: 'lines',
   measure: 'calls',
   as: 'avg',
@@ -45,13 +55,13 @@ const emptyDraft: Draft = {
 
 function draftOf(panel: Panel | undefined): Draft {
   if (panel === undefined) return emptyDraft
-  const { title, type, measure, by = '', by2 = '', filter = '' } = panel
+  const { title, type, measure, by = '', by2 = '' } = panel
   const named = Object.hasOwn(measures, measure) || isOfFeedback(measure)
   const [, as = 'avg', field = ''] = /^(\S+) (.*)$/.exec(measure) ?? []
   return {
     title,
     type,
-    filter,
+    ...countedOf(panel.filter),
     measure: named ? measure : 'field',
     as,
     field: named ? '' : field,
@@ -78,7 +88,7 @@ function measureOf(draft: Draft): string {
 const needsGroup = ({ type, by }: Draft): boolean => type === 'table' && by === ''
 
 function panelOfDraft(draft: Draft, old: Panel | undefined): Panel {
-  const { title, type, measure, by, byField, by2, filter } = draft
+  const { title, rows, type, measure, by, byField, by2, filter } = draft
   const group = by === 'field' ? byField.trim() : by
   return {
     title: title.trim(),
@@ -86,11 +96,13 @@ function panelOfDraft(draft: Draft, old: Panel | undefined): Panel {
     measure: measureOf(draft),
     by: group === '' || !isGrouped(draft) ? undefined : group,
     by2: group === '' || by2 === '' || by2 === group || !isGrouped(draft) ? undefined : by2,
-    // Feedback is of all calls.
-    filter: isOfFeedback(measure) && overTime.includes(type) ? undefined : filter.trim() || undefined,
+    filter: isOfAllCalls(draft) ? undefined : filterOfRows(filter.trim(), rows) || undefined,
     isWide: old?.isWide,
   }
 }
+
+/** Feedback is of all calls. */
+const isOfAllCalls = ({ type, measure }: Draft): boolean => isOfFeedback(measure) && overTime.includes(type)
 
 /** The reason why it cannot be saved. */
 function faultOf(draft: Draft): string | undefined {
@@ -100,7 +112,9 @@ function faultOf(draft: Draft): string | undefined {
     return 'Feedback can only be shown over time'
   if (isGrouped(draft) && draft.by === 'field' && draft.byField.trim() === '') return 'Choose a field to group by'
   if (needsGroup(draft)) return 'A table needs a grouping'
-  return parsed(draft.filter).fault?.message
+  if (draft.rows === 'traces' && isGrouped(draft) && [draft.by, draft.by && draft.by2].includes('model'))
+    return 'A trace has the models of all its calls: choose All calls to group by model'
+  return parsedOf(draft.filter, draft.rows).fault?.message
 }
 
 type Props = {
@@ -120,6 +134,8 @@ export function PanelForm({ panel, heading, isBusy, whyNot, children, onSave, on
   const [draft, setDraft] = useState(() => draftOf(panel))
   const set = (next: Partial<Draft>) => setDraft({ ...draft, ...next })
   const fault = whyNot ?? faultOf(draft)
+  const write = (name: 'title' | 'field' | 'byField' | 'filter', text: string) =>
+    set({ [name]: text, ...(name === 'filter' && countedOf(text).rows === 'traces' && { rows: 'traces' as const }) })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (fault === undefined) onSave(panelOfDraft(draft, panel))
@@ -132,7 +148,7 @@ export function PanelForm({ panel, heading, isBusy, whyNot, children, onSave, on
         placeholder={placeholder}
         maxLength={name === 'title' ? maxTitle : 200}
         spellCheck={false}
-        onText={(text) => set({ [name]: text })}
+        onText={(text) => write(name, text)}
       />
     </label>
   )
@@ -147,12 +163,20 @@ export function PanelForm({ panel, heading, isBusy, whyNot, children, onSave, on
           options={Object.entries(panelTypes)}
           onChange={(type) => set({ type: type as PanelType })}
         />
+        {!isOfAllCalls(draft) && (
+          <LabelledChoice
+            label="Count"
+            value={draft.rows}
+            options={countedNames}
+            onChange={(rows) => set({ rows: rows as RowsOf })}
+          />
+        )}
         {draft.type !== 'heat' && draft.type !== 'histogram' && (
           <LabelledChoice
             label="Metric"
             value={draft.measure}
             options={[
-              ...measureNames.map((name) => [name, measures[name].label] as const),
+              ...measureNames.map((name) => [name, measures[draft.rows][name].label] as const),
               ...Object.entries(feedbackMeasures).map(([name, { label }]) => [name, label] as const),
               ['field', 'A field'],
             ]}
@@ -183,8 +207,7 @@ export function PanelForm({ panel, heading, isBusy, whyNot, children, onSave, on
             onChange={(by2) => set({ by2 })}
           />
         )}
-        {!(isOfFeedback(draft.measure) && overTime.includes(draft.type)) &&
-          written('filter', 'Filter', 'op:answer  latency>2s')}
+        {!isOfAllCalls(draft) && written('filter', 'Filter', 'op:answer  latency>2s')}
         <DialogActs onClose={onClose}>
           <span className="second" role="status">
             {fault}

@@ -1,16 +1,17 @@
 // One panel of a dashboard: a chart over time, a table of the greatest groups, or a single number.
 
 import { useId } from 'react'
-import { groupsOf, rankedGroups } from '../engine/boards.ts'
+import { groupNamesOf, groupsOf, rankedGroups } from '../engine/boards.ts'
 import { parsed } from '../engine/calls-search.ts'
 import { narrowed } from '../engine/dashboard-filters.ts'
+import type { RowsOf } from '../engine/filter-fields.ts'
 import { count } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { previousOf } from '../parts/range-menu.tsx'
 import { T } from '../parts/text.tsx'
 import { Chart } from './chart.tsx'
 import { FeedbackPanel, HistogramPanel } from './field-panel.tsx'
-import { countOf, type Group, latencies, maxGroups, sums } from './figures.ts'
+import { countedText, countOf, type Group, latencies, maxGroups, sums } from './figures.ts'
 import { groupBy, nameOfGroup, termsOf } from './groups.ts'
 import { heatAsked, heatSeries } from './heat.ts'
 import { fieldOf, isOfFeedback, type Measure, type Metric, measureNamed, seriesOf } from './measures.ts'
@@ -46,19 +47,21 @@ export function ChangeSince({ now, before, range }: ChangeProps) {
   )
 }
 
-type Known = PanelProps & { measure: Measure }
+type Known = PanelProps & { measure: Measure; rows: RowsOf }
 
 export function ShownPanel(props: PanelProps) {
   const { measure: name } = props.panel
   const field = fieldOf(name)
   if (isOfFeedback(name)) return <FeedbackPanel {...props} measure={name} />
   if (props.panel.type === 'histogram' && field !== undefined) return <HistogramPanel {...props} field={field} />
-  const measure = measureNamed(props.panel.measure)
+  // What its own filter says, or that of the page.
+  const rows = props.requestOf(props.panel.filter).count ?? 'calls'
+  const measure = measureNamed(props.panel.measure, rows)
   if (measure === undefined) return null
   const { type, by } = props.panel
-  if (type === 'table' && by !== undefined) return <ShownRanking {...props} measure={measure} by={by} view="all" />
-  if (type === 'number') return <ShownNumber {...props} measure={measure} />
-  return <ShownChart {...props} measure={measure} />
+  if (type === 'table' && by !== undefined) return <ShownRanking {...props} {...{ measure, rows, by }} view="all" />
+  if (type === 'number') return <ShownNumber {...props} {...{ measure, rows }} />
+  return <ShownChart {...props} {...{ measure, rows }} />
 }
 
 type PanelFaultProps = Pick<PanelProps, 'acts'> & { title: string; isWide: boolean; error: Error; onRetry(): void }
@@ -104,7 +107,7 @@ function useOwn({
 }
 
 function ShownChart(props: Known) {
-  const { panel, measure, acts, showsBefore, zone, at, onAt, onTake } = props
+  const { panel, measure, rows, acts, showsBefore, zone, at, onAt, onTake } = props
   const { title, type, by, filter } = panel
   const { data, error, refetch } = useOwn(props)
   const isGrouped = by !== undefined
@@ -123,6 +126,7 @@ function ShownChart(props: Known) {
           at={at}
           onAt={onAt}
           acts={acts}
+          rows={rows}
           buckets={data.buckets}
           shownAs={isHeat ? countOf : measure.shownAs}
           unit={measure.unit}
@@ -140,7 +144,7 @@ const figureOf = ({ main }: Measure, group: Group | undefined): number | null =>
   group === undefined ? null : main((metric) => group.total[metric])
 
 function ShownNumber(props: Known) {
-  const { panel, measure, acts } = props
+  const { panel, measure, rows, acts } = props
   const id = useId()
   const { data, error, refetch } = useOwn(props)
   if (error !== null)
@@ -152,7 +156,7 @@ function ShownNumber(props: Known) {
         <h2 id={id}>
           <T text={panel.title} max={100} />
         </h2>
-        <span className="second" />
+        <span className="second">{countedText(rows)}</span>
         {acts}
       </header>
       <p className="figure num">{data === undefined ? '' : measure.shownAs(now)}</p>
@@ -166,18 +170,19 @@ const ranked = [
   { field: 'latency_ms', as: 'p95' },
 ]
 
-type RankingProps = Pick<Known, 'panel' | 'measure' | 'requestOf' | 'within' | 'range' | 'acts' | 'hidesEmpty'> & {
+type RankingProps = Pick<Known, 'panel' | 'measure' | 'rows' | 'requestOf' | 'within' | 'range' | 'acts' | 'hidesEmpty'> & {
   by: string
   view: 'all' | undefined
 }
 
 export function ShownRanking(props: RankingProps) {
-  const { panel, measure, by, requestOf, within, range, view, acts, hidesEmpty } = props
+  const { panel, measure, rows, by, requestOf, within, range, view, acts, hidesEmpty } = props
   const { title, filter } = panel
   const { first } = measure
-  const groups = groupsOf({ by, by2: panel.by2 })
+  const by2 = panel.by2
+  const groups = groupNamesOf({ by, by2 })
   const metrics = [first, ...ranked.filter(({ field, as }) => field !== first.field || as !== first.as)]
-  const asked = { ...requestOf(filter), metrics, group_by: groups, top: rankedGroups, rest: false }
+  const asked = { ...requestOf(filter), metrics, group_by: groupsOf({ by, by2 }), top: rankedGroups, rest: false }
   const { data, error, refetch } = useAggregate(asked)
   if (error) return <PanelFault {...{ title, acts, error }} isWide={false} onRetry={() => void refetch()} />
   const own = (term: string) => within(filter === undefined ? term : narrowed(parsed(filter).expression, term))
@@ -185,6 +190,7 @@ export function ShownRanking(props: RankingProps) {
     <Ranking
       title={title}
       answer={data}
+      rows={rows}
       range={range}
       view={view}
       acts={acts}

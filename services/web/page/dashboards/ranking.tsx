@@ -1,18 +1,19 @@
 // The greatest groups of a project's calls, each a way to its calls.
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import type { RowsOf } from '../engine/filter-fields.ts'
 import { useProject } from '../parts/project.ts'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
-import { type Aggregate, figures, numberOr0 } from './figures.ts'
+import { type Aggregate, counted, countedText, figuresOf, numberOr0, type Tile } from './figures.ts'
 import { CsvButton } from './panel-file.tsx'
 
 type Group = Aggregate['groups'][number]
 
 /** Errors stand out where there are any. */
-const toneOf = (label: string, value: number | null): string => {
-  if (label !== 'Errors') return 'num'
-  return numberOr0(value) > 0 ? 'num s-error' : 'num dim'
+const toneOf = ({ isOfErrors, of }: Tile, group: Group): string => {
+  if (!isOfErrors) return 'num'
+  return numberOr0(of(group)) > 0 ? 'num s-error' : 'num dim'
 }
 
 type ListProps = {
@@ -20,6 +21,8 @@ type ListProps = {
   /** Heads of the keys of a group, one or two. */
   heads: readonly string[]
   answer: Aggregate | undefined
+  /** What is counted. */
+  rows: RowsOf
   /** The metric by which groups are ranked: `<field>.<as>`. */
   first: string
   nameOf(key: string, place: number): string
@@ -32,7 +35,9 @@ type ListProps = {
   hidesEmpty?: boolean | undefined
 }
 
-export function Ranking({ title, heads, answer, first, nameOf, query, range, view, acts, hidesEmpty }: ListProps) {
+export function Ranking(props: ListProps) {
+  const { title, heads, answer, rows, first, nameOf, query, range, view, acts, hidesEmpty } = props
+  const figures = figuresOf(counted[rows])
   const { entity, project } = useProject()
   const groups = (answer?.groups ?? []).filter(
     ({ keys, is_rest, total }) => !is_rest && keys[0] && numberOr0(total[first]) > 0,
@@ -72,10 +77,10 @@ export function Ranking({ title, heads, answer, first, nameOf, query, range, vie
         return within === '' ? <span className="dim">–</span> : <T text={within} max={80} />
       },
     })),
-    ...figures.map(({ label, shownAs, of }) => ({
-      head: label,
-      className: (group: Group) => toneOf(label, of(group)),
-      cell: (group: Group) => shownAs(of(group)),
+    ...figures.map((figure) => ({
+      head: figure.label,
+      className: (group: Group) => toneOf(figure, group),
+      cell: (group: Group) => figure.shownAs(figure.of(group)),
     })),
   ]
   return (
@@ -84,7 +89,7 @@ export function Ranking({ title, heads, answer, first, nameOf, query, range, vie
         <h2>
           <T text={title} max={100} />
         </h2>
-        <span className="second" />
+        <span className="second">{countedText(rows)}</span>
         <CsvButton
           title={title}
           columns={[...heads, ...figures.map(({ label }) => label)]}

@@ -32,12 +32,20 @@ export const rankedGroups = 10
 /** Groups that aggregates know by these names; others are fields. */
 const groupNames = new Set(['op_name', 'user', 'thread_id', 'model', 'status', 'exception'])
 
-/** The field of a group, also by the names of the filter; one that programs send lies in the attributes of their spans. */
-const fieldOfGroup = (by: string): string => (groupNames.has(by) ? by : (pathsOf(by).at(-1) as string))
+/** A field by its name in a filter as an aggregate reads it; what programs send lies in attributes of calls, or of spans. */
+export function fieldAsked(name: string): string {
+  const [first, second] = pathsOf(name)
+  return second === undefined ? first : `either ${first} or ${second}`
+}
+
+const fieldOfGroup = (by: string): string => (groupNames.has(by) ? by : fieldAsked(by))
+
+/** The names of a panel's groups. */
+export const groupNamesOf = ({ by, by2 }: Pick<Panel, 'by' | 'by2'>): string[] =>
+  [by, by2].filter((one) => one !== undefined)
 
 /** Groups in the form of an aggregate request. */
-export const groupsOf = ({ by, by2 }: Pick<Panel, 'by' | 'by2'>): string[] =>
-  [by, by2].filter((one) => one !== undefined).map(fieldOfGroup)
+export const groupsOf = (panel: Pick<Panel, 'by' | 'by2'>): string[] => groupNamesOf(panel).map(fieldOfGroup)
 
 export type Board = { title: string; panels: readonly Panel[] }
 

@@ -133,22 +133,36 @@ export type Parsed = {
   rows: RowsOf
 }
 
+const chooseTraces = 'choose Traces'
+
 /** The filter of calls, wherever they stand. */
-export const parsed = (q: string | undefined): Parsed => parsedList({ q, view: 'all' })
+export const parsed = (q: string | undefined): Parsed =>
+  parsedAs(q, (shown) => rowsOf('all', shown), 'add is:root to count traces')
 
 /** The filter of a list: in one of roots some terms mean whole traces. */
-export function parsedList({ q, view }: Pick<CallsSearch, 'q' | 'view'>): Parsed {
+export const parsedList = ({ q, view }: Pick<CallsSearch, 'q' | 'view'>): Parsed =>
+  parsedAs(
+    q,
+    (shown) => rowsOf(view, shown),
+    view === 'all' ? chooseTraces : 'a filter by id, trace or parent is of calls',
+  )
+
+/** The filter of a chart that counts calls or whole traces. */
+export const parsedOf = (q: string | undefined, rows: RowsOf): Parsed =>
+  parsedAs(q, (shown) => (rows === 'traces' ? rows : rowsOf('all', shown)), chooseTraces)
+
+function parsedAs(q: string | undefined, rowsIn: (shown: Expression) => RowsOf, advice: string): Parsed {
   try {
     const shown = parseQuery(q ?? '')
-    const rows = rowsOf(view, shown)
-    const problems = problemsOf(shown, rows)
+    const rows = rowsIn(shown)
+    const problems = problemsOf(shown, rows, advice)
     const [first] = problems
     if (first === undefined) return { expression: shown, fault: undefined, problems, shown, rows }
     const at = Math.max(0, (q ?? '').indexOf(termText(first.term)))
     return { expression: [], fault: new QueryFault(first.message, at), problems, shown, rows }
   } catch (error) {
     if (error instanceof QueryFault)
-      return { expression: [], fault: error, problems: [], shown: [], rows: rowsOf(view, []) }
+      return { expression: [], fault: error, problems: [], shown: [], rows: rowsIn([]) }
     throw error
   }
 }
@@ -209,7 +223,7 @@ export const withErrors = <Request extends WithoutOrder>(request: Request): Requ
   withCondition(request, { $gt: [{ $getField: 'trace.errors' }, { $literal: 0 }] })
 
 /** Whether rows of a list stand for whole traces. */
-export const isOfTraces = (request: ListRequest | undefined): boolean => request?.filter.trace_roots_only === true
+export const isOfTraces = (request: WithoutOrder | undefined): boolean => request?.filter.trace_roots_only === true
 
 /** Whether a filter says something of whole traces: what comes below their roots decides then which of them there are. */
 export function saysOfTraces(expression: Expression, rows: RowsOf): boolean {

@@ -14,7 +14,8 @@ import { type Expression, type Literal, type Operator, parseQuery, queryText, ty
 /** @property fixes lines of the filter that say what may be meant, the likeliest first. */
 export type Problem = { term: Term; message: string; fixes: readonly { label: string; q: string }[] }
 
-type Found = { message: string; terms: readonly Term[] }
+/** `isOfTraces`: it would be one where rows are traces. */
+type Found = { message: string; terms: readonly Term[]; isOfTraces?: boolean | undefined }
 type Cond = Extract<Term, { type: 'cond' }>
 
 const listed = (words: readonly string[]): string => `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
@@ -79,7 +80,7 @@ const failed = ({ not }: Cond): Term => ({ type: 'cond', not, field: 'status', o
 
 /** Message for a field that does not exist, or exists for traces only. */
 const missing = (field: string, isOfTraces: boolean | undefined): string =>
-  isOfTraces ? `${field} is a field of traces: choose Traces` : `Unknown field ${field}`
+  isOfTraces ? `${field} is a field of traces` : `Unknown field ${field}`
 
 function ofCondition(term: Cond, rows: RowsOf): Found | undefined {
   const { field, operator, values } = term
@@ -89,6 +90,7 @@ function ofCondition(term: Cond, rows: RowsOf): Found | undefined {
     const text = `${field}${operator}${values.length === 1 ? list : `(${list})`}`
     return {
       message: missing(field, fault.isOfTraces),
+      isOfTraces: fault.isOfTraces,
       terms: [
         ...(fault.meant === undefined ? [] : [reread({ ...term, field: fault.meant })]),
         // A call that failed is what one error is.
@@ -122,6 +124,7 @@ function found(term: Term, rows: RowsOf): Found | undefined {
   if (fault)
     return {
       message: missing(field, fault.isOfTraces),
+      isOfTraces: fault.isOfTraces,
       terms: fault.meant === undefined ? [] : [{ ...term, field: fault.meant }],
     }
   if (!isOfTracesAlone(field)) return undefined
@@ -136,8 +139,11 @@ const replaced = (any: Expression, old: Term, by: Term): Expression =>
     all.map((one) => (one === old ? by : one.type === 'group' ? { ...one, any: replaced(one.any, old, by) } : one)),
   )
 
-/** All problems of an expression, in the order of its terms. */
-export function problemsOf(expression: Expression, rows: RowsOf): Problem[] {
+/**
+ * All problems of an expression, in the order of its terms.
+ * @param advice how its place counts traces, where a field is one of traces
+ */
+export function problemsOf(expression: Expression, rows: RowsOf, advice: string): Problem[] {
   const walk = (any: Expression): Problem[] =>
     any.flat().flatMap((term): Problem[] => {
       if (term.type === 'group') return walk(term.any)
@@ -149,7 +155,7 @@ export function problemsOf(expression: Expression, rows: RowsOf): Problem[] {
       }))
       // A fix that would be refused as well is not offered.
       const good = fixes.filter((_, n) => found(one.terms[n] as Term, rows) === undefined)
-      return [{ term, message: one.message, fixes: good }]
+      return [{ term, message: one.isOfTraces ? `${one.message}: ${advice}` : one.message, fixes: good }]
     })
   return walk(expression)
 }
