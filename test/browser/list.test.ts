@@ -42,6 +42,36 @@ describe('calls', () => {
     await expectSoon(rowNames).toEqual(['fetch'])
   })
 
+  it('are filtered and shown by metadata under the name that was sent, as soon as the server knows it', async () => {
+    let asked = 0
+    await page.route('**/calls/fields', async (route) => {
+      const path = 'attributes.metadata.tenant'
+      const fields = [{ path, types: { string: 3 }, calls: 3 }]
+      // The index of names follows the calls.
+      await route.fulfill({ json: { fields: asked++ === 0 ? [] : fields, sampled_calls: 3 } })
+    })
+    await go(`${home}?view=all`)
+    await page.locator('.row .name').first().waitFor()
+    const line = page.getByRole('combobox', { name: 'Filter calls' })
+    await line.fill('ten')
+    await page.getByRole('option', { name: /^metadata\.tenant/ }).waitFor()
+    await line.fill('metadata.')
+    await page.getByRole('option', { name: /^metadata\.tenant/ }).click()
+    await expectSoon(() => line.inputValue()).toBe('metadata.tenant:')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Columns' }).click()
+    const chooser = page.getByRole('dialog', { name: 'Columns' })
+    await chooser.getByRole('searchbox').fill('metadata.t')
+    await chooser.getByRole('checkbox', { name: /^metadata\.tenant/ }).check()
+    await page.waitForURL((to) => to.searchParams.get('cols')?.endsWith('attributes.metadata.tenant') === true)
+    await chooser.getByRole('searchbox').fill('metadata.region')
+    await chooser.getByRole('checkbox', { name: /^metadata\.region/ }).check()
+    await page.waitForURL((to) => to.searchParams.get('cols')?.endsWith('attributes.metadata.region') === true)
+    await page.keyboard.press('Escape')
+    await page.getByRole('columnheader', { name: 'metadata.tenant' }).waitFor()
+    await page.unroute('**/calls/fields')
+  })
+
   it('take nothing from an address that is none of what they know', async () => {
     await go(`${home}?view=evil&range=all&sort=evil`)
     await page.getByRole('button', { name: 'Time range: all time, UTC' }).waitFor()

@@ -1,7 +1,8 @@
 // Filters that say nothing: unknown fields, values, units and operators are refused, with what is meant.
 import { describe, expect, it } from 'vitest'
+import { columnName, columnNamed } from '../../services/web/page/calls/columns.ts'
 import { hasText, parsed } from '../../services/web/page/engine/calls-search.ts'
-import { beginsSo, fieldOfPath, plainFieldsOf, sentNameOf } from '../../services/web/page/engine/completion.ts'
+import { beginsSo, fieldOfPath, namedFields, plainFieldsOf, sentNameOf } from '../../services/web/page/engine/completion.ts'
 import { filterFields, pathOf } from '../../services/web/page/engine/filter-fields.ts'
 import { requestOf } from '../../services/web/page/engine/query-request.ts'
 import { parseQuery } from '../../services/web/page/engine/query-text.ts'
@@ -116,5 +117,22 @@ describe('what is offered', () => {
       beginsSo('metadata.tenant', 'meta'),
       beginsSo('metadata.tenant', 'nant'),
     ]).toEqual([true, true, false])
+  })
+
+  it('names that lie in two places are one, and a point within a key reads as any other', () => {
+    const both = ['attributes', 'attributes.otel_span.attributes'].map((at) => `${at}.metadata.tenant`)
+    const flat = 'attributes.metadata\\.flat'
+    const paths = [...both, flat, 'inputs.k', 'feedback.[x]'].map((path, n) => ({ path, calls: n + 1 }))
+    expect(namedFields(paths)).toEqual([
+      { name: 'metadata.tenant', shown: 'metadata.tenant', calls: 3 },
+      { name: 'metadata\\.flat', shown: 'metadata.flat', calls: 3 },
+      { name: 'inputs.k', shown: 'inputs.k', calls: 4 },
+    ])
+    expect([...both, flat, 'inputs.k', 'inputs'].map(columnName)).toEqual([
+      ...['metadata.tenant', 'metadata.tenant', 'metadata.flat', 'inputs.k', 'Inputs'],
+    ])
+    expect(columnNamed('metadata.region')).toBe('attributes.metadata.region')
+    for (const name of ['ten', 'model', 'inputs.k', 'metadata.', 'a.b c', 'x,y.z', 'session.id'])
+      expect(columnNamed(name)).toBeUndefined()
   })
 })

@@ -1,8 +1,6 @@
 // Which columns stand beside the fixed ones: fields of the latest calls by how many have them, in the reader's order, pinned
 // or not, and how wide.
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { json } from '../api/client.ts'
 import { type CallsSearch, madeColumns, usualColumns } from '../engine/calls-search.ts'
 import { count, plural } from '../engine/format.ts'
 import { Button, IconButton } from '../parts/button.tsx'
@@ -12,7 +10,8 @@ import { Input } from '../parts/input.tsx'
 import { useReorder } from '../parts/reorder.ts'
 import { Select } from '../parts/select.tsx'
 import { T } from '../parts/text.tsx'
-import { type Columns, columnName, type Width, type Widths, widthNames, withWidth } from './columns.ts'
+import { type Columns, columnName, columnNamed, type Width, type Widths, widthNames, withWidth } from './columns.ts'
+import { useFields } from './use-fields.ts'
 
 /** Columns of the call itself, beside what payloads hold. */
 const plain = [
@@ -42,11 +41,7 @@ type ChooserProps = {
 
 export function ColumnChooser({ project, columns, placed, widths, onChange, onWidths, onClose }: ChooserProps) {
   const [search, setSearch] = useState('')
-  const { data, error, refetch } = useQuery({
-    queryKey: ['calls.fields', project, ''],
-    queryFn: ({ signal }) => json('calls.fields', { project_id: project, limit: 1_000 }, { signal, fresh: 'any' }),
-    staleTime: 30_000,
-  })
+  const { data, error, refetch } = useFields(project, '', true)
   const chosen = columns.filter((path) => path !== '-')
   const set = (next: string[]) => onChange({ cols: next.length === 0 ? '-' : next.join() })
   const pin = (path: string, side: Side) => {
@@ -70,7 +65,11 @@ export function ColumnChooser({ project, columns, placed, widths, onChange, onWi
     ),
   ]
   const low = search.trim().toLowerCase()
-  const matching = fields.filter(({ path }) => `${path} ${columnName(path)}`.toLowerCase().includes(low))
+  const found = fields.filter(({ path }) => `${path} ${columnName(path)}`.toLowerCase().includes(low))
+  // A field that none of the latest calls has is a column by its name.
+  const named = columnNamed(search.trim())
+  const isNew = named !== undefined && !found.some(({ path }) => path === named)
+  const matching = isNew ? [{ path: named, calls: null }, ...found] : found
   return (
     <Dialog
       title="Columns"

@@ -1,7 +1,10 @@
 // Where the chosen columns of the list stand and how wide they are: the address says which are pinned, widths are taste and
 // stay in the browser.
 
-/** Fields that go by a name; others by their path. */
+import { readableName, sentNameOf } from '../engine/completion.ts'
+import { fieldFault, kindOfField, pathOf, pathsOf } from '../engine/filter-fields.ts'
+
+/** Fields that go by a name; others by the one that programs sent, or their path. */
 const columnNames: Readonly<Record<string, string>> = {
   inputs: 'Inputs',
   output: 'Output',
@@ -14,7 +17,13 @@ const columnNames: Readonly<Record<string, string>> = {
   size: 'Size',
 }
 export const columnName = (path: string): string =>
-  (Object.hasOwn(columnNames, path) ? columnNames[path] : undefined) ?? path
+  (Object.hasOwn(columnNames, path) ? columnNames[path] : undefined) ?? readableName(sentNameOf(path))
+
+/** The path of a column by the name of a field that programs send; undefined for anything else. */
+export function columnNamed(name: string): string | undefined {
+  if (!/^[^\s,:=<>~()"]+$/.test(name) || fieldFault(name) !== undefined || kindOfField(name) !== undefined) return undefined
+  return pathsOf(name).length > 1 ? pathOf(name) : undefined
+}
 
 export const widthNames = { narrow: 'Narrow', usual: 'Normal', wide: 'Wide', widest: 'Widest' } as const
 export type Width = keyof typeof widthNames

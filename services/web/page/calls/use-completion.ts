@@ -1,10 +1,11 @@
 // Suggestions for the line that filters: fields and values of the latest calls, with how many have them.
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useMemo } from 'react'
 import { json } from '../api/client.ts'
-import { beginsSo, fieldOfPath, plainFieldsOf, sentNameOf, type Written } from '../engine/completion.ts'
+import { beginsSo, namedFields, plainFieldsOf, type Written } from '../engine/completion.ts'
 import { type FieldKind, fieldFault, kindOfField, pathsOf, type RowsOf, statusValues } from '../engine/filter-fields.ts'
 import { opNameOf } from '../engine/rows.ts'
+import { useFields } from './use-fields.ts'
 
 export type Suggestion = { value: string | number; shown: string; calls: number | null }
 
@@ -38,19 +39,7 @@ function namedValues(field: string, values: readonly Valued[]): Valued[] {
 export function useCompletion(project: string, written: Written | undefined, rows: RowsOf): Suggestion[] {
   const asked = useDeferredValue(written)
   const prefix = asked?.prefix ?? ''
-  const fields = useQuery({
-    queryKey: ['calls.fields', project, documents.test(prefix) ? prefix : ''],
-    queryFn: ({ signal }) =>
-      json(
-        'calls.fields',
-        { project_id: project, prefix: documents.test(prefix) ? prefix : '', limit: 1_000 },
-        { signal, fresh: 'any' },
-      ),
-    enabled: asked?.of === 'field',
-    meta: { isAside: true },
-    staleTime: keptMs,
-    placeholderData: keepPreviousData,
-  })
+  const fields = useFields(project, documents.test(prefix) ? prefix : '', asked?.of === 'field')
   const field = asked?.of === 'value' ? asked.field : ''
   const paths = askedPaths(field)
   // What is stored under other names cannot be looked for by how it begins.
@@ -72,12 +61,8 @@ export function useCompletion(project: string, written: Written | undefined, row
     const low = prefix.toLowerCase()
     if (asked.of === 'field') {
       const plain = plainFieldsOf(rows).map((name) => ({ value: name, shown: name, calls: null }))
-      const known = new Map<string, number>()
-      for (const { path, calls } of fields.data?.fields ?? []) {
-        const name = fieldOfPath(path)
-        if (name !== null) known.set(sentNameOf(name), (known.get(sentNameOf(name)) ?? 0) + calls)
-      }
-      const all = [...plain, ...[...known].map(([name, calls]) => ({ value: `${name}:`, shown: name, calls }))]
+      const known = namedFields(fields.data?.fields ?? [])
+      const all = [...plain, ...known.map(({ name, shown, calls }) => ({ value: `${name}:`, shown, calls }))]
       const matching = all.filter(({ shown }) => beginsSo(shown, low) && shown !== prefix)
       // What begins so stands before what has a part that does.
       const isFirst = ({ shown }: Suggestion) => shown.toLowerCase().startsWith(low)

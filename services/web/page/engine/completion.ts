@@ -89,6 +89,21 @@ export function sentNameOf(field: string): string {
   return sent !== field && pathsOf(sent).includes(field) ? sent : field
 }
 
+/** A name without the signs that tell a point within a key from one between keys. */
+export const readableName = (name: string): string => name.replaceAll('\\.', '.')
+
+/** Fields of the server by their names in the line, each once: `shown` is what readers see and type. */
+export function namedFields(fields: readonly { path: string; calls: number }[]) {
+  const known = new Map<string, number>()
+  for (const { path, calls } of fields) {
+    const field = fieldOfPath(path)
+    if (field === null) continue
+    const name = sentNameOf(field)
+    known.set(name, (known.get(name) ?? 0) + calls)
+  }
+  return [...known].map(([name, calls]) => ({ name, shown: readableName(name), calls }))
+}
+
 /** The line with a suggestion in place of what was written, and where the caret goes. */
 export function completed(text: string, written: Written, value: string | number): { text: string; caret: number } {
   const own = written.of === 'field' ? String(value) : literalText(value)
