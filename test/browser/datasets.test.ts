@@ -203,6 +203,21 @@ it('cells of a spreadsheet are pasted over rows and behind them, and taken back 
   expect(stored).toContain(row(0))
 })
 
+it('lists of datasets, and of versions of one, say how many rows each has', async () => {
+  const { page } = here
+  await dataset('grown', [row(0)])
+  await dataset('grown', [row(0), row(1), row(2)])
+  const rows = (name: string, text: string) =>
+    page.getByRole('table', { name }).locator('.row', { hasText: text }).first().innerText()
+  await go(home.replace(/datasets$/, 'objects?class=datasets'))
+  await expectSoon(() => rows('Datasets', 'questions')).toMatch(new RegExp(`questions[\\s\\S]*\\n${rowCount}\\n`))
+  await expectSoon(() => rows('Datasets', 'grown')).toMatch(/grown[\s\S]*\n3\n/)
+  await go(home.replace(/datasets$/, 'objects/grown'))
+  await expectSoon(() => rows('grown', 'v0')).toMatch(/v0[\s\S]*\n1\n/)
+  await go(home.replace(/datasets$/, 'objects?class=models'))
+  expect(await page.getByRole('columnheader', { name: 'Rows' }).count()).toBe(0)
+})
+
 it('a dataset begins with imported rows', async () => {
   const { page } = here
   await go(home.replace(/datasets$/, 'objects'))

@@ -2,7 +2,7 @@
 // again: property
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compare, tQuantile } from '../../services/web/page/engine/comparison.ts'
+import { changeOf, compare, type MetricHead, tQuantile } from '../../services/web/page/engine/comparison.ts'
 import {
   distributionOf,
   exampleTexts,
@@ -164,11 +164,49 @@ describe('a comparison', () => {
     const [a, b] = heads[0] ?? []
     expect(a).toEqual({ mean: 2.5, count: 4, change: null })
     expect(b).toMatchObject({ mean: 3, count: 4, change: { mean: 0.5, pairs: 4, better: 2, worse: 1, same: 1 } })
-    // Changes 1 0 2 -1: deviation 1.291, t of three degrees of freedom 3.182.
-    expect(b?.change?.low).toBeCloseTo(0.5 - (3.182 * 1.29099) / 2, 2)
-    expect(b?.change?.high).toBeCloseTo(0.5 + (3.182 * 1.29099) / 2, 2)
+    // Twice the changes 1 0 2 -1: deviation 1.195, t of seven degrees of freedom 2.365.
+    const twice = (of: typeof first) => [...of, ...of.map((one) => ({ ...one, key: `${one.key} again` }))]
+    const [, more] = compare([twice(first), twice(second)]).heads[0] ?? []
+    const [low, high] = more?.change?.interval ?? []
+    expect(low).toBeCloseTo(0.5 - (2.365 * 1.19523) / Math.sqrt(8), 2)
+    expect(high).toBeCloseTo(0.5 + (2.365 * 1.19523) / Math.sqrt(8), 2)
     // 1 to 5 are 4 to 92 to the right, and from below upwards.
     expect(b?.change?.points).toBe('M4.0 70.0h0M26.0 70.0h0M48.0 4.0h0M70.0 48.0h0')
+  })
+
+  it('tells one change, the difference of the means that it shows, and an interval of that change alone', () => {
+    const run = (...values: (number | boolean)[]) => values.map((score, n) => row(`k${n}`, { score }))
+    const headIn = (first: RunRow[], second: RunRow[]) => compare([first, second]).heads[0]?.[1] as MetricHead
+    const shown = (first: RunRow[], second: RunRow[]) => {
+      const [a, b] = compare([first, second]).heads[0] ?? []
+      return changeOf(b as MetricHead, a?.mean ?? null, b?.mean ?? null)
+    }
+    // Two rows are no sample.
+    expect(shown(run(true, false), run(true, true))).toEqual({ value: 0.5, interval: null, why: 'too few rows' })
+    // Rates stay rates: of 0.2 no more than 0.8 can be won, and no more than 0.2 lost.
+    const rates = shown(run(true, false, false, false, false), run(true, true, true, true, false))
+    expect(rates?.value).toBeCloseTo(0.6)
+    expect(rates?.interval?.[1]).toBeCloseTo(0.8)
+    const scores = fc.array(fc.record({ a: fc.double({ min: 0, max: 1, noNaN: true }), b: fc.double({ min: 0, max: 1, noNaN: true }) }), { minLength: 5 })
+    fc.assert(
+      fc.property(scores, (all) => {
+        const first = run(...all.map(({ a }) => a))
+        const [low = 0, high = 0] = headIn(first, run(...all.map(({ b }) => b))).change?.interval ?? []
+        const mean = all.reduce((sum, { a }) => sum + a, 0) / all.length
+        expect(mean + low).toBeGreaterThanOrEqual(-1e-9)
+        expect(mean + high).toBeLessThanOrEqual(1 + 1e-9)
+      }),
+      { numRuns: runs(50, 2_000) },
+    )
+    // A run of other rows has other means: no interval is told beside a change that is not its own.
+    const other = shown(run(1, 2, 3, 4, 5), [...run(2, 3, 4, 5, 6), row('more', { score: 100 })])
+    expect(other).toEqual({ value: 120 / 6 - 3, interval: null, why: 'only 5 rows in both' })
+    // What failed counts as 0 in the mean, as it does in the run.
+    const failed = [...run(1, 1, 1, 1), row('k4', {}, { error: 'bad' })]
+    expect(shown(run(1, 1, 1, 1, 1), failed)?.value).toBeCloseTo(-0.2)
+    expect(distributionOf('score', failed)?.mean).toBeCloseTo(0.8)
+    expect(changeOf(headIn(run(1), run(0)), 0.5, 0.75)?.value).toBe(0.25)
+    expect(changeOf(headIn(run(1), run(0)), null, 0.75)).toBeUndefined()
   })
 
   it('knows quantiles of Student t', () => {

@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { csvHead } from '../../services/query/calls/export/csv.ts'
+import { rowsIn } from '../../services/web/page/datasets/search.ts'
 import { callCells, isWhole, rowName } from '../../services/web/page/engine/call-cells.ts'
 import { csvLine, csvRow } from '../../services/web/page/engine/csv.ts'
 import {
@@ -256,4 +257,12 @@ describe('a call as a row', () => {
     expect(names.filter(isWhole)).toEqual(['inputs', 'output'])
     expect(names.map(rowName)).toEqual(['id', 'inputs', 'q', 'output', 'output.text', 'summary'])
   })
+})
+
+it('a dataset has the rows of its table, or those in its value; rows elsewhere are not counted', () => {
+  const table = 'weave:///acme/demo/table/abc'
+  expect(rowsIn('acme/demo', { rows: table })).toEqual({ table: 'abc' })
+  expect(rowsIn('acme/demo', { rows: [{ a: 1 }, { a: 2 }] })).toEqual({ count: 2 })
+  for (const value of [null, 3, 'x', {}, { rows: null }, { rows: 'weave:///acme/other/table/abc' }])
+    expect(rowsIn('acme/demo', value)).toBeUndefined()
 })

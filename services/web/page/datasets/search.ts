@@ -1,4 +1,4 @@
-// The addresses of tables.
+// The addresses of tables, and which one has the rows of a dataset.
 
 type TableSearch = { row?: string | undefined; tz?: string | undefined }
 
@@ -15,4 +15,12 @@ export const rowIn = (row: string | undefined): number | undefined => (row === u
 export function tableOf(projectId: string, ref: unknown): string | undefined {
   const head = `weave:///${projectId}/table/`
   return typeof ref === 'string' && ref.startsWith(head) ? ref.slice(head.length).split('/', 1)[0] : undefined
+}
+
+/** What is counted of a dataset: its rows where they stand in its value, or the table that has them. */
+export function rowsIn(projectId: string, value: unknown): { count: number } | { table: string } | undefined {
+  const { rows } = (value ?? {}) as { rows?: unknown }
+  if (Array.isArray(rows)) return { count: rows.length }
+  const table = tableOf(projectId, rows)
+  return table === undefined ? undefined : { table }
 }

@@ -34,14 +34,15 @@ export type ComparedRow = {
   differs: boolean
 }
 
-/** A metric in one run, and its change against the first run over the rows that both have. */
-type MetricHead = {
+/** A metric in one run, and its changes against the first run in the rows that both have. */
+export type MetricHead = {
+  /** Rows that failed without a score count as 0. */
   mean: number | null
   count: number
   change: {
     mean: number
-    low: number
-    high: number
+    /** 95 % of the mean change; null with too few rows. */
+    interval: readonly [low: number, high: number] | null
     pairs: number
     better: number
     worse: number
@@ -129,6 +130,42 @@ function pointsOf(pairs: readonly (readonly [before: number, now: number])[]): s
   return path
 }
 
+/** Rows below which no interval is told. */
+export const leastPairs = 5
+
+/** Changes of scores that are all within 0 and 1 leave that range no more than the scores. */
+function intervalOf(pairs: readonly (readonly [before: number, now: number])[], mean: number) {
+  if (pairs.length < leastPairs) return null
+  const squares = pairs.reduce((sum, [before, now]) => sum + (now - before - mean) ** 2, 0)
+  const half = tQuantile(pairs.length - 1) * Math.sqrt(squares / (pairs.length - 1) / pairs.length)
+  const isShare = pairs.flat().every((value) => value >= 0 && value <= 1)
+  const before = pairs.reduce((sum, [first]) => sum + first, 0) / pairs.length
+  const [least, most] = isShare ? [-before, 1 - before] : [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+  return [Math.max(least, mean - half), Math.min(most, mean + half)] as const
+}
+
+/** @property why the reason why there is no interval */
+export type ShownChange = { value: number; interval: readonly [number, number] | null; why: string | undefined }
+
+/**
+ * The change of a metric: the difference of the means that are shown. Its interval is that of the rows that both runs
+ * have, where these rows make the same difference.
+ */
+export function changeOf(
+  { change }: Pick<MetricHead, 'change'>,
+  before: number | null,
+  now: number | null,
+): ShownChange | undefined {
+  if (before === null || now === null) return undefined
+  const value = now - before
+  const told = (why: string): ShownChange => ({ value, interval: null, why })
+  if (change === null) return told('no row in both')
+  if (change.interval === null) return told('too few rows')
+  const tolerance = 1e-6 * Math.max(1, Math.abs(before), Math.abs(now))
+  if (Math.abs(change.mean - value) > tolerance) return told(`only ${change.pairs} rows in both`)
+  return { value, interval: change.interval, why: undefined }
+}
+
 function headOf(before: readonly (number | null)[], now: readonly (number | null)[], sign: number): MetricHead {
   const own = now.filter((value) => value !== null)
   const pairs = now.flatMap((value, row): [number, number][] => {
@@ -138,12 +175,10 @@ function headOf(before: readonly (number | null)[], now: readonly (number | null
   const changes = pairs.map(([first, value]) => value - first)
   const mean = meanOf(changes)
   if (mean === null) return { mean: meanOf(own), count: own.length, change: null }
-  const variance = changes.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, changes.length - 1)
-  const half = changes.length < 2 ? 0 : tQuantile(changes.length - 1) * Math.sqrt(variance / changes.length)
   const better = changes.filter((value) => value * sign > 0).length
   const worse = changes.filter((value) => value * sign < 0).length
   const counts = { pairs: pairs.length, better, worse, same: pairs.length - better - worse }
-  const change = { mean, low: mean - half, high: mean + half, ...counts, points: pointsOf(pairs) }
+  const change = { mean, interval: intervalOf(pairs, mean), ...counts, points: pointsOf(pairs) }
   return { mean: meanOf(own), count: own.length, change }
 }
 
@@ -229,7 +264,11 @@ export function compare(
     (a, b) =>
       (order.get(a.verdict) as number) - (order.get(b.verdict) as number) || a.worst - b.worst || a.number - b.number,
   )
-  const valuesOf = (metric: number, run: number) => rows.map(({ cells }) => cells[run]?.scores[metric] ?? null)
+  const valuesOf = (metric: number, run: number) => {
+    const isScored = rows.some(({ cells }) => (cells[run]?.scores[metric] ?? null) !== null)
+    const failed = (cell: ComparedCell | null | undefined) => (isScored && cell?.error ? 0 : null)
+    return rows.map(({ cells }) => cells[run]?.scores[metric] ?? failed(cells[run]))
+  }
   return {
     metrics,
     heads: metrics.map((_, metric) =>

@@ -226,6 +226,10 @@ export function runHeadOf(record: Members): RunHead {
   }
 }
 
+/** The mean of a score as the run itself has summed it up. */
+export const meanReported = (head: RunHead | undefined, name: string): number | undefined =>
+  head?.scores.find(([one]) => one === name)?.[1]
+
 /** The distribution of a score over rows: ten bins of numbers, or the share of what is true. */
 export type Distribution = {
   name: string

@@ -1,8 +1,8 @@
-// Scores of compared runs: means, and the mean paired change against the first run.
+// Scores of compared runs: means, and their difference from those of the first run.
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { Comparison } from '../engine/comparison.ts'
-import { objectRefOf, type RunHead, refLabel } from '../engine/evaluation-rows.ts'
+import { type Comparison, changeOf, leastPairs, type MetricHead } from '../engine/comparison.ts'
+import { meanReported, objectRefOf, type RunHead, refLabel } from '../engine/evaluation-rows.ts'
 import { count, duration, money, plural, tokens } from '../engine/format.ts'
 import { useProject } from '../parts/project.ts'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
@@ -41,29 +41,44 @@ type Line = {
   titleOf?(run: number): string
 }
 
-type Head = Comparison['heads'][number][number]
-
 function ScoreCell({
   name,
   run,
   head,
+  means,
   isLowerBetter,
 }: {
   name: string
   run: number
-  head: Head
+  head: MetricHead
+  /** Of the first run, and of this one. */
+  means: readonly [before: number | null, now: number | null]
   isLowerBetter: boolean
 }) {
-  const { mean, count: rows, change } = head
+  const { count: rows, change } = head
+  const [before, mean] = means
+  const shown = run === 0 ? undefined : changeOf(head, before, mean)
   return (
     <>
       <span className="num">{mean === null ? '–' : figure(mean)}</span>{' '}
+      {shown && (
+        <>
+          <span title={`Difference of the means of ${runLetter(run)} and A`}>
+            <Change value={shown.value} isLowerBetter={isLowerBetter} />
+          </span>{' '}
+          {shown.interval ? (
+            <span className="dim" title={`95 % interval of the change, ${plural(change?.pairs ?? 0, 'row')}`}>
+              [{figure(shown.interval[0])} {figure(shown.interval[1])}]
+            </span>
+          ) : (
+            <span className="dim" title={`An interval takes ${leastPairs} rows that both runs have, and no others`}>
+              {shown.why}
+            </span>
+          )}{' '}
+        </>
+      )}
       {change ? (
         <>
-          <Change value={change.mean} isLowerBetter={isLowerBetter} />{' '}
-          <span className="dim" title={`95 % interval of the mean paired change, ${change.pairs} pairs`}>
-            [{figure(change.low)} {figure(change.high)}]
-          </span>{' '}
           <span className="s-success">▲{change.better}</span> <span className="s-error">▼{change.worse}</span>
           <Scatter
             points={change.points}
@@ -77,7 +92,7 @@ function ScoreCell({
   )
 }
 
-/** Scores by run, with the mean paired change and its interval of 95 %. */
+/** Scores by run, with the difference of their means and its interval of 95 %. */
 export function Heads({ data, ids, runs, lower, chosen, onChange }: HeadsProps) {
   const { entity, project, projectId } = useProject()
   const usage = useUsage(projectId, ids)
@@ -106,7 +121,9 @@ export function Heads({ data, ids, runs, lower, chosen, onChange }: HeadsProps) 
     )
     const cell = (run: number) => {
       const one = data.heads[metric]?.[run]
-      return one && <ScoreCell name={name} run={run} head={one} isLowerBetter={isLowerBetter} />
+      const meanIn = (at: number) => meanReported(runs[at], name) ?? data.heads[metric]?.[at]?.mean ?? null
+      const means = [meanIn(0), meanIn(run)] as const
+      return one && <ScoreCell {...{ name, run, means, isLowerBetter }} head={one} />
     }
     return { name: `score ${name}`, head, cell }
   })

@@ -4,7 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayWrite, noWrite, useSession } from '../api/session.ts'
-import { objectRefOf, type RunHead, refLabel } from '../engine/evaluation-rows.ts'
+import { meanReported, objectRefOf, type RunHead, refLabel } from '../engine/evaluation-rows.ts'
 import { age, count, duration, moment, plural } from '../engine/format.ts'
 import { statusNames } from '../engine/rows.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
@@ -36,9 +36,6 @@ const runBefore = (heads: readonly RunHead[], head: RunHead): RunHead | undefine
   heads
     .slice(heads.indexOf(head) + 1)
     .find(({ evaluation, status }) => nameOf(evaluation) === nameOf(head.evaluation) && status !== 'running')
-
-const scoreOf = (head: RunHead | undefined, name: string): number | undefined =>
-  head?.scores.find(([one]) => one === name)?.[1]
 
 /** Names of scores, the commonest first. */
 function scoreNamesOf(heads: readonly RunHead[]): string[] {
@@ -168,11 +165,11 @@ const columnsOf = ({ zone, all, names, marked, progress, counts }: Shown): Colum
       isNumber: true,
       narrow: placeOfScore(name, place),
       cell: (head) => {
-        const value = scoreOf(head, name)
-        const before = scoreOf(runBefore(all, head), name)
+        const value = meanReported(head, name)
+        const before = meanReported(runBefore(all, head), name)
         if (value === undefined) return <span className="dim">–</span>
         return (
-          <span title={String(value)}>
+          <span title={before === undefined ? String(value) : `${value}: difference of the means from the run before`}>
             {before !== undefined && <Change value={value - before} />} {figure(value)}
           </span>
         )
@@ -274,7 +271,7 @@ await evaluation.evaluate(model)`}</pre>
                 onValue={(value) => void navigate({ search: (old) => ({ ...old, score: value }) })}
               />
             </label>
-            <Trend values={heads.toReversed().flatMap((head) => scoreOf(head, trend) ?? [])} label={trend} />
+            <Trend values={heads.toReversed().flatMap((head) => meanReported(head, trend) ?? [])} label={trend} />
           </>
         )}
       </div>

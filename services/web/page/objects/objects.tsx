@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { NewDataset } from '../datasets/new-dataset.tsx'
-import { bytes } from '../engine/format.ts'
+import { bytes, count } from '../engine/format.ts'
 import { classFilter, isOfKind, kindLabel, type ObjectKind, objectKinds } from '../engine/object-classes.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
 import { Button } from '../parts/button.tsx'
@@ -16,28 +16,30 @@ import { useProject } from '../parts/project.ts'
 import { Moment, Second, T } from '../parts/text.tsx'
 import { type ListQuestion, useList } from '../parts/use-list.ts'
 import { useZone } from '../preferences.ts'
+import { useRowCounts } from './use-row-counts.ts'
 
 const pageObjects = 100
 
 type Version = Awaited<ReturnType<typeof json<'objects.query'>>>['objs'][number]
 
-const objectsQuestion = (
-  project_id: string,
-  objectId: string | undefined,
-  isOp: boolean,
-  kind: ObjectKind | undefined,
-  page: number,
-): ListQuestion<Version> => ({
-  key: ['objects', project_id, objectId, isOp, kind],
+type Listed = { project_id: string; objectId: string | undefined; isOp: boolean; kind: ObjectKind | undefined }
+
+function askedOf({ project_id, objectId, isOp, kind }: Listed) {
+  const latest = { latest_only: true, ...(kind && !isOp && classFilter(kind)) }
+  const filter = { ...(objectId === undefined ? latest : { object_ids: [objectId] }), is_op: isOp }
+  return { project_id, filter, sort_by: [{ field: 'created_at', direction: 'desc' as const }] }
+}
+
+const objectsQuestion = (listed: Listed, page: number): ListQuestion<Version> => ({
+  key: ['objects', listed.project_id, listed.objectId, listed.isOp, listed.kind],
   pages: { by: 'page', size: pageObjects, page },
   async read({ limit, offset, signal }) {
-    const latest = { latest_only: true, ...(kind && !isOp && classFilter(kind)) }
-    const filter = { ...(objectId === undefined ? latest : { object_ids: [objectId] }), is_op: isOp }
-    const sort_by = [{ field: 'created_at', direction: 'desc' as const }]
     const more = { metadata_only: true, include_storage_size: true, include_tags_and_aliases: true }
-    return (await json('objects.query', { project_id, filter, sort_by, limit, offset, ...more }, { signal })).objs
+    return (await json('objects.query', { ...askedOf(listed), limit, offset, ...more }, { signal })).objs
   },
 })
+
+const isDataset = ({ base_object_class }: Version): boolean => isOfKind('datasets', base_object_class)
 
 /** @param title where others may be: on an earlier page, or of another name */
 function Nothing({ isOp, kind, title }: { isOp: boolean; kind: ObjectKind | undefined; title: string | undefined }) {
@@ -88,6 +90,17 @@ function Kinds({ kind, isOp, tz }: { kind: ObjectKind | undefined; isOp: boolean
   )
 }
 
+const rowCounts = (rowsOf: ReturnType<typeof useRowCounts>): Column<Version> => ({
+  head: 'Rows',
+  width: '8.8rem',
+  isNumber: true,
+  narrow: { line: 2, label: 'Rows' },
+  cell(version) {
+    const rows = rowsOf(version)
+    return rows === undefined ? '' : rows === null ? <span className="dim">–</span> : count(rows)
+  },
+})
+
 export function Objects() {
   const { entity, project, projectId } = useProject()
   const { objectId } = useParams({ strict: false }) as { objectId?: string }
@@ -99,11 +112,17 @@ export function Objects() {
   const isOp = search.op === '1'
   const kind = isOp ? undefined : search.class
   const kept = { ...(isOp && { op: '1' as const }), ...(kind && { class: kind }), ...(search.tz && { tz: search.tz }) }
-  const list = useList(objectsQuestion(projectId, objectId, isOp, kind, page))
+  const listed = { project_id: projectId, objectId, isOp, kind }
+  const list = useList(objectsQuestion(listed, page))
+  const { items = [] } = list
+  const hasRows = items.length > 0 && items.every(isDataset)
+  const rowsOf = useRowCounts(
+    hasRows ? { ...askedOf(listed), limit: pageObjects, offset: page * pageObjects } : undefined,
+  )
   const title = objectId ?? (isOp ? 'Ops' : kind ? kindLabel(kind) : 'Objects')
   const versionOf = ({ object_id, digest, base_object_class }: Version) => {
     const params = { entity, project, objectId: object_id, version: digest }
-    if (base_object_class === 'Dataset')
+    if (isOfKind('datasets', base_object_class))
       return { to: '/p/$entity/$project/datasets/$objectId/$version' as const, params, search: { tz: search.tz } }
     if (isOfKind('prompts', base_object_class))
       return { to: '/p/$entity/$project/prompts/$objectId/$version' as const, params, search: { tz: search.tz } }
@@ -152,6 +171,7 @@ export function Objects() {
       narrow: { line: 2, grows: true },
       cell: ({ tags, aliases }) => <T text={[...(tags ?? []), ...(aliases ?? [])].join(', ')} max={120} />,
     },
+    ...(hasRows ? [rowCounts(rowsOf)] : []),
     {
       head: 'Size',
       width: '8.8rem',
@@ -206,7 +226,7 @@ export function Objects() {
         </h1>
       )}
       {objectId === undefined && <Kinds kind={kind} isOp={isOp} tz={search.tz} />}
-      <ListGrid list={list} what="objects" none={none} label={title} columns={columns} minWidth={800} to={versionOf} />
+      <ListGrid list={list} what="objects" none={none} label={title} columns={columns} minWidth={hasRows ? 888 : 800} to={versionOf} />
       <Pager list={list} zone={zone} />
       {makes && <NewDataset onClose={() => setMakes(false)} />}
     </ProjectPage>
