@@ -61,6 +61,9 @@ export const retentionResponse = z.object({
   stats_days: daysOrNull,
   logs_days: daysOrNull,
   feedback: z.enum(['with_calls', 'keep']),
+  defaults: z
+    .object({ calls_days: daysOrNull, logs_days: z.int() })
+    .describe('days for projects that set none; log records go with calls that go sooner'),
   calls_before: instantOrNull,
   payloads_before: instantOrNull,
   stats_before: instantOrNull,

@@ -18,6 +18,7 @@ import { missingText, readApplied } from '../worker/applied/table.ts'
 import { declaredViews, missingViews } from '../worker/views.ts'
 import type { Config } from './config.ts'
 import { databaseOf, hasEmbeddedStore, hasSharedLog, reachOf } from './drivers.ts'
+import { quantity } from '../core/quantity.ts'
 
 type Verdict = 'ok' | 'warn' | 'fail'
 export type Finding = { check: string; verdict: Verdict; says: string }
@@ -120,7 +121,7 @@ function keyFile({ dataDir }: Config): Finding {
   try {
     const { keys, revoked } = openFileDirectory({ dataDir }).state()
     const left = [...keys.keys()].filter((id) => !revoked.has(id)).length
-    return ok(directoryFile, `${left + readKeysFile(keysFileOf(dataDir)).length} keys`)
+    return ok(directoryFile, quantity(left + readKeysFile(keysFileOf(dataDir)).length, 'key'))
   } catch (error) {
     return fail(directoryFile, (error as Error).message)
   }
@@ -145,7 +146,7 @@ function settings(config: Config): Finding[] {
     isOpen && short > 0
       ? warn(
           'keys',
-          `${short} of CALLHOUSE_KEYS are shorter than 16 characters, and the server is reachable from outside`,
+          `${quantity(short, 'key of CALLHOUSE_KEYS is', 'keys of CALLHOUSE_KEYS are')} shorter than 16 characters, and the server is reachable from outside`,
         )
       : ok('keys', `${config.keys.length} in CALLHOUSE_KEYS`),
     keyFile(config),
@@ -202,7 +203,7 @@ function prices(nowMs: number): Finding {
   const age = ageOfPrices(nowMs)
   return age.days > staleAfterDays
     ? warn('prices', stalePricesText(age))
-    : ok('prices', `${age.prices} of ${age.providers} providers, read on ${age.read}, ${age.days} days ago`)
+    : ok('prices', `${age.prices} of ${quantity(age.providers, 'provider')}, read on ${age.read}, ${quantity(age.days, 'day')} ago`)
 }
 
 /** Findings about the machine and the settings: nothing is opened, so it may run beside a server. */

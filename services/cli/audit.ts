@@ -6,6 +6,7 @@ import { auditCommands } from '../app/control/audit.ts'
 import type { Verified } from '../core/audit/verify.ts'
 import { type Ask, askingStore } from './ask.ts'
 import { print, UsageError } from './command.ts'
+import { quantity } from '../core/quantity.ts'
 
 type Flag = (name: string) => string
 
@@ -61,7 +62,7 @@ export async function exportAudit(config: Config, file: string, flag: Flag): Pro
   } finally {
     closeSync(handle)
   }
-  print(`${count} events`)
+  print(quantity(count, 'event'))
 }
 
 /** Exit code 1 when something is wrong. */
@@ -72,7 +73,9 @@ export async function verifyAudit(config: Config, flag: Flag): Promise<void> {
   for (const { fault, chain, seq } of faults)
     print(fault === 'unknown anchor' ? 'no event has this hash' : `${fault}: event ${seq} of chain ${chain}`)
   if (faultCount > faults.length) print(`and ${faultCount - faults.length} more`)
-  if (gone.events > 0) print(`${gone.events} events went by age, after ${gone.days.join(', ')} days`)
-  print(`${events} events in ${chains} chains: ${faultCount === 0 ? 'whole' : `${faultCount} faults`}`)
+  const days = gone.days.map((one) => quantity(one, 'day'))
+  if (gone.events > 0) print(`${quantity(gone.events, 'event')} went by age, after ${days.join(', ')}`)
+  const found = faultCount === 0 ? 'whole' : quantity(faultCount, 'fault')
+  print(`${quantity(events, 'event')} in ${quantity(chains, 'chain')}: ${found}`)
   if (faultCount > 0) process.exitCode = 1
 }

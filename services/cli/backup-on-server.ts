@@ -13,6 +13,7 @@ import { backupServer } from '../operations/backup/server-backup.ts'
 import { restoreServer } from '../operations/backup/server-restore.ts'
 import type { ServerWork } from '../operations/backup/server-work.ts'
 import { readDirectory, writeDirectory } from './directory.ts'
+import { quantity } from '../core/quantity.ts'
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const
 
@@ -76,7 +77,8 @@ export async function backupOnServer(config: Config, folder: string, to: string,
 export async function eraseAgainOnServer(config: Config, file: string, print: (line: string) => void): Promise<void> {
   const log = await openLog(config, 'query', createLogger({ level: 'error' }).log)
   try {
-    print(`${await deleteAgain(log, file)} calls and log records are deleted again`)
+    const deleted = quantity(await deleteAgain(log, file), 'call or log record is', 'calls and log records are')
+    print(`${deleted} deleted again`)
   } finally {
     await log.close()
   }

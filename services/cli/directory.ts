@@ -7,6 +7,7 @@ import { type Item, parseItem } from '../core/directory/items.ts'
 import { RefusedChange } from '../core/http/key-changes.ts'
 import { createLogger } from '../core/process/logger.ts'
 import { print, UsageError } from './command.ts'
+import { quantity } from '../core/quantity.ts'
 
 /** A refusal by the directory is a mistake of the person who typed the command. */
 export async function withDirectory<T>(config: Config, work: (directory: Directory) => T | Promise<T>): Promise<T> {
@@ -66,9 +67,10 @@ export async function readDirectory(config: Config, file: string, isForEmpty = f
 }
 
 export async function exportDirectory(config: Config, file: string): Promise<void> {
-  print(`${await writeDirectory(config, file)} items`)
+  print(quantity(await writeDirectory(config, file), 'item'))
 }
 
 export async function importDirectory(config: Config, file: string): Promise<void> {
-  print(`${await readDirectory(config, file)} items were new or different`)
+  const changed = (await readDirectory(config, file)) ?? 0
+  print(`${quantity(changed, 'item was', 'items were')} new or different`)
 }

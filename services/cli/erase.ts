@@ -4,6 +4,7 @@ import type { Config } from '../app/config.ts'
 import { withRoutes } from './ask-route.ts'
 import { print, UsageError } from './command.ts'
 import { paramsOf } from './projects.ts'
+import { quantity } from '../core/quantity.ts'
 
 /** One of the flags `calls`, `traces`, `threads` and `users` says which; `reason` says why. */
 export async function eraseCalls(config: Config, project: string, flag: (name: string) => string): Promise<void> {
@@ -24,7 +25,8 @@ export async function eraseCalls(config: Config, project: string, flag: (name: s
   }
   await withRoutes(config, async (ask) => {
     const erasure = await ask<ErasureResponse>('erasures.create', asked.data)
-    const missing = erasure.missing === 0 ? '' : `, ${erasure.missing} ids are of none`
-    print(`erasure ${erasure.erasure_id}: ${erasure.calls} calls are deleted${missing}; removed by ${erasure.deadline}`)
+    const missing = erasure.missing === 0 ? '' : `, ${quantity(erasure.missing, 'id is', 'ids are')} of none`
+    const deleted = quantity(erasure.calls, 'call is', 'calls are')
+    print(`erasure ${erasure.erasure_id}: ${deleted} deleted${missing}; removed by ${erasure.deadline}`)
   })
 }

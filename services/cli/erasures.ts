@@ -7,6 +7,7 @@ import type { receiptOfRow } from '../query/erasures/receipts.ts'
 import { type Ask, askingStore } from './ask.ts'
 import { print, UsageError } from './command.ts'
 import { withDirectory } from './directory.ts'
+import { quantity } from '../core/quantity.ts'
 
 type Receipt = ReturnType<typeof receiptOfRow>
 
@@ -32,7 +33,7 @@ export async function listErasures(config: Config, project: string): Promise<voi
         project_id,
         requested_at,
         requested_by,
-        `${counts.calls} calls`,
+        quantity(counts.calls ?? 0, 'call'),
         status,
         done_at === null ? `until ${deadline}` : done_at,
       ].join('  '),
@@ -74,7 +75,12 @@ export async function exportErased(config: Config, file: string): Promise<void> 
       }
     })
     fsyncSync(handle)
-    print(`${calls} deleted calls, ${records} deleted log records, ${removed.length} removed projects`)
+    const all = [
+      quantity(calls, 'deleted call'),
+      quantity(records, 'deleted log record'),
+      quantity(removed.length, 'removed project'),
+    ]
+    print(all.join(', '))
   } finally {
     closeSync(handle)
   }

@@ -4,10 +4,11 @@ import type { ExplainedCost, ExplainedModel } from '../query/costs/explain.ts'
 import { staleAfterDays } from '../query/costs/price-age.ts'
 import { ask } from './ask.ts'
 import { print, printJson } from './command.ts'
+import { quantity } from '../core/quantity.ts'
 
 function readText(read: string, days: number, page: string | null): string {
   const old = days > staleAfterDays ? ': the provider may have changed it since' : ''
-  return `read on ${read}${page === null ? '' : ` from ${page}`}, ${days} days ago${old}`
+  return `read on ${read}${page === null ? '' : ` from ${page}`}, ${quantity(days, 'day')} ago${old}`
 }
 
 /** An amount with at most 12 significant digits: sums of floating point numbers show no dust. */
@@ -53,7 +54,7 @@ function modelLines({
       `  ${bucket.padEnd(a)}  ${tokens.padStart(b)} x ${each.padStart(c)} = ${cost.padStart(d)}   (${counted})`,
     )
   }
-  if (reasoning_tokens > 0) lines.push(`  of the output ${reasoning_tokens} tokens are reasoning`)
+  if (reasoning_tokens > 0) lines.push(`  of the output ${quantity(reasoning_tokens, 'token is', 'tokens are')} reasoning`)
   return [...lines, `  total    ${amount(total)} ${unit}`]
 }
 

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { RebuildStatus } from '../operations/rebuild/rebuild.ts'
 import type { TaskStatus } from '../operations/tasks.ts'
 import type { Ask } from './ask.ts'
+import { quantity } from '../core/quantity.ts'
 
 type Status = TaskStatus | RebuildStatus
 
@@ -14,10 +15,10 @@ function lineOf(status: Status): string {
   const { task, phase, rows } = status
   if ('of' in status) {
     const { of, doing } = status
-    return `${task}: ${phase}${doing ? `, ${doing}` : ''}, ${rows}${of > 0 ? ` of ${of}` : ''} rows`
+    return `${task}: ${phase}${doing ? `, ${doing}` : ''}, ${of > 0 ? `${rows} of ${quantity(of, 'row')}` : quantity(rows, 'row')}`
   }
   const { progress, rowsPerSecond, at } = status
-  return `${task}: ${phase}, ${Math.floor(progress * 100)} %, ${rows} rows, ${rowsPerSecond} rows/s${at ? `, at ${at}` : ''}`
+  return `${task}: ${phase}, ${Math.floor(progress * 100)} %, ${quantity(rows, 'row')}, ${rowsPerSecond} rows/s${at ? `, at ${at}` : ''}`
 }
 
 /**
@@ -28,7 +29,7 @@ export async function follow(ask: Ask, command: string, args: string[], print: (
   const [noun] = command.split('.')
   let status = (await ask(command, args)) as Status
   if ('isResumed' in status && status.isResumed)
-    print(`${status.task}: goes on from ${status.rows} rows, begun at ${status.startedAt}`)
+    print(`${status.task}: goes on from ${quantity(status.rows, 'row')}, begun at ${status.startedAt}`)
   let shownNotes = 0
   let shownLine = ''
   for (let waitMs = firstMs; ; waitMs = Math.min(waitMs * 1.2, maxMs)) {

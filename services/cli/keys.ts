@@ -9,6 +9,7 @@ import type { KeyInfo, Keys } from '../core/http/keys.ts'
 import { createLogger } from '../core/process/logger.ts'
 import { print, UsageError } from './command.ts'
 import { keyLimitsFrom } from './limit-words.ts'
+import { quantity } from '../core/quantity.ts'
 
 /** A refusal by the directory is a mistake of the person who typed the command. */
 export async function withKeys<T>(
@@ -95,7 +96,7 @@ export async function printRotatedKey(config: Config, id: string, overlapHours: 
   const hours = numberFrom(overlapHours, 'Hours')
   const made = await withKeys(config, (keys) => keys.rotate(id, hours))
   print(`key ${made.id} (shown once): ${made.text}`)
-  print(`key ${id} counts for ${hours ?? 24} hours more`)
+  print(`key ${id} counts for ${quantity(hours ?? 24, 'hour')} more`)
 }
 
 export async function revokeKey(config: Config, id: string): Promise<void> {

@@ -9,6 +9,7 @@ import { sealedAnew, secretChange, secretKeysOf } from '../core/directory/secret
 import { openMasterKey } from '../core/process/master-key.ts'
 import { print, UsageError } from './command.ts'
 import { withDirectory } from './directory.ts'
+import { quantity } from '../core/quantity.ts'
 
 function masterKeyOf(config: Config): Buffer {
   const master = openMasterKey(config, { mayMake: !hasSharedLog(config) })()
@@ -67,5 +68,6 @@ export async function rotateSecrets(config: Config): Promise<void> {
     await directory.append(changes, 'command')
     return changes.length
   })
-  print(`${count} secrets are sealed by the master key: CALLHOUSE_MASTER_KEYS_OLD may go once all processes have it`)
+  const sealed = quantity(count, 'secret is', 'secrets are')
+  print(`${sealed} sealed by the master key: CALLHOUSE_MASTER_KEYS_OLD may go once all processes have it`)
 }

@@ -102,6 +102,29 @@ it('a retention that hides calls says how many, and asks first', async () => {
   expect((await read('settings')).retention).toEqual({ calls_days: 30 })
 })
 
+it('the days of the server are shown, and asked about where they hide calls', async () => {
+  const { page } = here
+  await page.route(`**/v2/${project}/retention`, async (route) => {
+    const answer = await route.fetch()
+    const now = (await answer.json()) as { defaults: object }
+    await route.fulfill({ json: { ...now, calls_days: null, payloads_days: null, defaults: { ...now.defaults, calls_days: 35 } } })
+  })
+  await page.route(`**/v2/${project}/settings`, async (route) => {
+    const set = (await (await route.fetch()).json()) as object
+    await route.fulfill({ json: { ...set, retention: { calls_days: null } } })
+  })
+  await page.route('**/calls/query_stats', (route) => route.fulfill({ json: { count: 2 } }))
+  await go('retention')
+  await page.getByText('Server default: 35 days.').waitFor()
+  await page.getByLabel('Calls retention').selectOption('Server default')
+  await page.getByRole('button', { name: 'Save' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Save retention' })
+  await dialog.getByText('2 calls will be hidden.').waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await page.unrouteAll()
+})
+
 it('a hold is made with its reason and released', async () => {
   const { page } = here
   await go('retention')

@@ -68,10 +68,10 @@ it('a restore deletes again what a file of erasures names, and keeps the rest', 
   await send('/calls/delete', { project_id: project, call_ids: [goneToo] })
   await send(`/v2/${removed}`, { confirm: removed }, 'DELETE')
   expect(await callhouse(['erasures', 'export', path('erased.jsonl')], dataOf('data'))).toBe(
-    '2 deleted calls, 1 deleted log records, 1 removed projects\n',
+    '2 deleted calls, 1 deleted log record, 1 removed project\n',
   )
   expect((await stat(path('erased.jsonl'))).mode & 0o077).toBe(0)
-  expect(await callhouse(['erasures', 'list', project], dataOf('data'))).toMatch(/asked|1 calls {2}hidden/)
+  expect(await callhouse(['erasures', 'list', project], dataOf('data'))).toMatch(/asked|1 call {2}hidden/)
   await server.stop()
 
   const said = await callhouse(['restore', path('backup'), '--erasures', path('erased.jsonl')], dataOf('restored'))

@@ -68,7 +68,7 @@ it('commands say what is wrong and change nothing then', async () => {
 
 it('commands erase calls and remove the project, and the audit log says that it was the command', async () => {
   await eraseCalls(server.config, project, flags({ calls: `${idOf(1)},${idOf(9)}`, reason: 'asked for' }))
-  expect(printed).toMatch(/^erasure \S+: 1 calls are deleted, 1 ids are of none; removed by 20/)
+  expect(printed).toMatch(/^erasure \S+: 1 call is deleted, 1 id is of none; removed by 20/)
   expect(await ids()).toEqual([2, 3].map(idOf))
   await removeProject(server.config, project, project)
   expect(printed).toMatch(/commands\/app is closed; its data is removed by 20\S+: erasure \S+\n$/)

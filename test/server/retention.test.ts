@@ -177,6 +177,7 @@ describe('calls past the days of their project', () => {
         stats_days: 30,
         feedback: 'with_calls',
         logs_days: 30,
+        defaults: { calls_days: null, logs_days: expect.any(Number) },
         calls_before,
         payloads_before: calls_before,
         stats_before: calls_before,

@@ -1,6 +1,6 @@
 // The command line: words, flags and settings, and what is answered to mistakes.
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,6 +9,7 @@ import { settings } from '../../services/app/config.ts'
 import { type Command, commandUsage, takes } from '../../services/cli/command.ts'
 import { commands } from '../../services/cli/commands.ts'
 import { parseArguments } from '../../services/core/process/arguments.ts'
+import { quantity } from '../../services/core/quantity.ts'
 
 const types = { port: 'string', json: 'boolean' } as const
 
@@ -113,4 +114,28 @@ describe('what commands answer', () => {
     ])
     for (const { out } of told) expect(out).toMatch(/^key \w+ \(shown once\): chk_\w+\n$/)
   })
+})
+
+it('numbers have the noun that belongs to them', () => {
+  expect([0, 1, 2, 21, 1_000].map((n) => quantity(n, 'call is', 'calls are'))).toEqual([
+    '0 calls are',
+    '1 call is',
+    '2 calls are',
+    '21 calls are',
+    '1000 calls are',
+  ])
+  expect([quantity(1, 'row'), quantity(3, 'row')]).toEqual(['1 row', '3 rows'])
+})
+
+it('no message of the command line counts with a plural alone', () => {
+  const folders = ['services/cli', 'services/operations']
+  const nouns = 'calls|rows|items|events|chains|files|tables|keys|users|projects|records|faults|secrets|hours|days'
+  const fixed = new RegExp(`\\$\\{[^}]+\\} (?:${nouns})\\b(?!/s)`)
+  const lines = folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'))
+      .filter((line) => fixed.test(line)),
+  )
+  expect(lines).toEqual([])
 })

@@ -1,6 +1,12 @@
-// Rights in the page, beside the table of the server.
-import { expect, it } from 'vitest'
+// Rights in the page, beside the table of the server; what a change of retention hides.
+import { describe, expect, it } from 'vitest'
 import { actionsOf, roles as roleNames } from '../../services/core/directory/roles.ts'
+import {
+  type AskedDays,
+  daysAfter,
+  type KeptDays,
+  newlyHidden,
+} from '../../services/web/page/engine/retention-days.ts'
 import { actionsOfRole, contains, fitting, lackingOf, roleOf, roles } from '../../services/web/page/settings/rights.ts'
 
 it('the page names the roles of the server with the same actions', () => {
@@ -54,4 +60,27 @@ it('actions that a key could not do are shown with the roles that lack them', ()
     roles: ['reader'],
   })
   expect(lackingOf(grants, ['read'], ['acme/demo', 'acme'])).toEqual({ scope: 'acme', lacking: ['read'], roles: [] })
+})
+
+describe('a change of retention', () => {
+  const now = (calls_days: number | null, payloads_days = calls_days) => ({ calls_days, payloads_days })
+  const hides = (asked: AskedDays, before: KeptDays, ofServer: number | null) =>
+    newlyHidden(daysAfter(asked, { calls_days: ofServer }), before)
+
+  it('hides what the days of the server hide, where these are fewer', () => {
+    expect(hides({}, now(365), 30)).toEqual({ calls: 30 })
+    expect(hides({}, now(null), 30)).toEqual({ calls: 30 })
+    expect(hides({}, now(30), 30)).toEqual({})
+    expect(hides({}, now(7), 30)).toEqual({})
+    expect(hides({}, now(30), null)).toEqual({})
+  })
+
+  it('hides calls and payloads by their own days, and payloads with their calls', () => {
+    expect(hides({ calls_days: 10 }, now(30), null)).toEqual({ calls: 10 })
+    expect(hides({ calls_days: 10, payloads_days: 5 }, now(30), null)).toEqual({ calls: 10, payloads: 5 })
+    expect(hides({ payloads_days: 5 }, now(30), 30)).toEqual({ payloads: 5 })
+    // Payloads that had more days than others have now.
+    expect(hides({ calls_days: null }, now(30, 7), 30)).toEqual({})
+    expect(hides({ calls_days: 60, payloads_days: 5 }, now(60, 7), 30)).toEqual({ payloads: 5 })
+  })
 })

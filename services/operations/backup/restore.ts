@@ -16,6 +16,7 @@ import {
   syncFolders,
 } from './folder.ts'
 import { unfinishedMark } from './unfinished.ts'
+import { quantity } from '../../core/quantity.ts'
 
 /**
  * @param print told what is done
@@ -31,13 +32,14 @@ export async function restore(
   const { manifest, files } = await readBackup(folder)
   const data = join(folder, dataName)
   await refuseFilled(dataDir)
-  print(`restore ${folder}: checks ${manifest.files} files, begun at ${manifest.begunAt} by ${manifest.callhouse}`)
+  const checked = quantity(manifest.files, 'file')
+  print(`restore ${folder}: checks ${checked}, begun at ${manifest.begunAt} by ${manifest.callhouse}`)
   await eachOf(files, async ({ path, sizeBytes, sha256 }) => {
     const at = join(data, path)
     const found = await stat(at).catch(() => null)
     if (found === null) throw new Error(`${at} is missing`)
     if (found.size !== sizeBytes)
-      throw new Error(`${at} is damaged: it has ${found.size} bytes instead of ${sizeBytes}`)
+      throw new Error(`${at} is damaged: it has ${quantity(found.size, 'byte')} instead of ${sizeBytes}`)
     if ((await sizeAndDigest(at)).sha256 !== sha256) throw new Error(`${at} is damaged: its digest differs`)
   })
   const rows = await rowsOfParts(
@@ -47,7 +49,7 @@ export async function restore(
   const [stored, listed] = [rows.values(), Object.values(manifest.tables)].map((counts) =>
     [...counts].reduce((sum, count) => sum + count, 0),
   )
-  if (stored !== listed) throw new Error(`${folder} is damaged: it has ${stored} rows instead of ${listed}`)
+  if (stored !== listed) throw new Error(`${folder} is damaged: it has ${quantity(stored ?? 0, 'row')} instead of ${listed}`)
 
   const lock = await takeLock(dataDir)
   try {
@@ -58,7 +60,7 @@ export async function restore(
   } finally {
     await lock.release()
   }
-  print(`restore ${folder}: done, ${files.length} files and ${listed} rows in ${dataDir}`)
+  print(`restore ${folder}: done, ${quantity(files.length, 'file')} and ${quantity(listed ?? 0, 'row')} in ${dataDir}`)
 }
 
 async function refuseFilled(dataDir: string): Promise<void> {

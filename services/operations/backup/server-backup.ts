@@ -9,6 +9,7 @@ import { parseDestination } from './destination.ts'
 import { eachOf } from './folder.ts'
 import { type ServerManifest, writeServerManifest } from './server-manifest.ts'
 import { LeftRunning, operatorError, runOnServer, type ServerWork } from './server-work.ts'
+import { quantity } from '../../core/quantity.ts'
 
 type ServerBackupDeps = ServerWork & {
   database: string
@@ -128,7 +129,7 @@ export async function backupServer(deps: ServerBackupDeps, folder: string, to: s
     const tables = all.filter(({ engine }) => engine.endsWith('MergeTree'))
     const definitions = all.filter(({ engine }) => !engine.endsWith('MergeTree')).map(({ name }) => name)
     if (tables.length === 0) throw new Error(`the database ${database} has no tables`)
-    print(`backup ${folder}: holds ${tables.length} tables fast`)
+    print(`backup ${folder}: holds ${quantity(tables.length, 'table')} fast`)
     const noted = await positions()
     const counts = await hold(tables).catch((error: unknown) => {
       throw operatorError(error, destination)
@@ -169,7 +170,7 @@ export async function backupServer(deps: ServerBackupDeps, folder: string, to: s
       })),
     })
     const rows = Object.values(counts).reduce((sum, count) => sum + count, 0)
-    print(`backup ${folder}: done, ${rows} rows of ${tables.length} tables in ${destination.shown}`)
+    print(`backup ${folder}: done, ${quantity(rows, 'row')} of ${quantity(tables.length, 'table')} in ${destination.shown}`)
   } finally {
     if (isOurs)
       await run(`DROP DATABASE ${held} SYNC`).catch((error: unknown) =>

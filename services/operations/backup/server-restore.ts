@@ -11,6 +11,7 @@ import { engineVersion, rowCounts, tablesOf } from './server-backup.ts'
 import { readServerManifest, type ServerManifest } from './server-manifest.ts'
 import { operatorError, runOnServer, type ServerWork } from './server-work.ts'
 import { unfinishedTable } from './unfinished.ts'
+import { quantity } from '../../core/quantity.ts'
 
 type ServerRestoreDeps = ServerWork & {
   database: string
@@ -78,7 +79,7 @@ export async function restoreServer(deps: ServerRestoreDeps, folder: string, fro
     throw new Error(
       present.some(({ name }) => name === unfinishedTable)
         ? `a restore into ${database} was broken off: DROP DATABASE ${database} and run it again`
-        : `the database ${database} is not empty (${present.length} tables): a backup is restored into an empty one`,
+        : `the database ${database} is not empty (${quantity(present.length, 'table')}): a backup is restored into an empty one`,
     )
   /** A worker with a name stays in the group for a while, so that it has its partitions back after a restart. */
   const emptyGroup = async (): Promise<void> => {
@@ -87,7 +88,7 @@ export async function restoreServer(deps: ServerRestoreDeps, folder: string, fro
       if (members === 0) return
       if (untilMs === 0) {
         untilMs = Date.now() + deps.sessionTimeoutMs + 1_000
-        print(`restore ${folder}: waits until ${members} workers have left the group`)
+        print(`restore ${folder}: waits until ${quantity(members, 'worker has', 'workers have')} left the group`)
       }
       if (Date.now() > untilMs || signal.aborted)
         throw new Error(`there are workers in the group, ${members}: end them first`)
@@ -118,7 +119,7 @@ export async function restoreServer(deps: ServerRestoreDeps, folder: string, fro
   for (const name of names)
     if ((counts.get(name) ?? 0) !== manifest.tables[name])
       throw new Error(
-        `${name} has ${counts.get(name) ?? 0} rows after the restore and had ${manifest.tables[name]}: DROP DATABASE ${database}`,
+        `${name} has ${quantity(counts.get(name) ?? 0, 'row')} after the restore and had ${manifest.tables[name]}: DROP DATABASE ${database}`,
       )
   await eachOf(names, (name) => run(`SYSTEM START MERGES \`${database}\`.\`${name}\``))
   signal.throwIfAborted()
@@ -128,6 +129,6 @@ export async function restoreServer(deps: ServerRestoreDeps, folder: string, fro
   for (const line of lost) print(`restore ${folder}: ${line}; what they held is missing`)
   const rows = Object.values(manifest.tables).reduce((sum, count) => sum + count, 0)
   print(
-    `restore ${folder}: done, ${rows} rows of ${names.length} tables in ${database}; workers go on from ${manifest.begunAt}`,
+    `restore ${folder}: done, ${quantity(rows, 'row')} of ${quantity(names.length, 'table')} in ${database}; workers go on from ${manifest.begunAt}`,
   )
 }

@@ -7,6 +7,7 @@ import { type Applier, batchOfRows, createApplier } from '../../worker/apply-bat
 import type { KindDeps, RebuildKind, RebuildTask } from './kind.ts'
 import { replayBatches } from './replay-reader.ts'
 import { createShadowTables, type ShadowPlan, type ShadowTables, shadowDatabaseOf } from './shadow-tables.ts'
+import { quantity } from '../../core/quantity.ts'
 
 const topicPlans: Partial<Record<string, Omit<ShadowPlan, 'tables' | 'topic'>>> = {
   calls: {
@@ -142,10 +143,12 @@ async function fill(rebuild: LogRebuild, task: RebuildTask): Promise<void> {
   await applyUpTo(rebuild, task, await appliedEnds(rebuild, task))
   const now = await countRows(rebuild, shadowDatabaseOf(rebuild.server))
   if (now < before) {
-    task.note(`the log lacks ${before - now} rows of the old table: they are taken over`)
+    const lacking = quantity(before - now, 'row of the old table, which is', 'rows of the old table, which are')
+    task.note(`the log lacks ${lacking} taken over`)
     await copyOldRows(rebuild, task)
   }
-  if (rebuild.refused > 0) task.note(`${rebuild.refused} rows were refused as before; see callhouse deadletters list`)
+  const refused = quantity(rebuild.refused, 'row was', 'rows were')
+  if (rebuild.refused > 0) task.note(`${refused} refused as before; see callhouse deadletters list`)
 }
 
 /** Applies the rest between two batches. Records that are not in the tables in use yet are applied to the new ones afterwards. */

@@ -8,6 +8,7 @@ import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { z } from 'zod'
 import { readManifest, writeManifest } from '../../core/process/manifest.ts'
 import { type TopicName, topics } from '../../events/registry.ts'
+import { quantity } from '../../core/quantity.ts'
 
 const level = { params: { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_checksumFlag]: 1 } }
 /** Lines of a file before it is compressed. */
@@ -177,5 +178,5 @@ export async function checkFile(folder: string, file: ArchiveFile, signal: Abort
     if (!(await stat(content).catch(() => null))) throw new Error(`${content} is missing`)
     if ((await sha256Of(createReadStream(content))) !== blob.sha256) throw new Error(`${content} is damaged`)
   }
-  if (rows !== file.rows) throw wrong(`it has ${rows} rows instead of ${file.rows}`)
+  if (rows !== file.rows) throw wrong(`it has ${quantity(rows, 'row')} instead of ${file.rows}`)
 }

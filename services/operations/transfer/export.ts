@@ -18,6 +18,7 @@ import { type ArchiveFile, createArchiveWriter, writeExport } from './archive.ts
 import { exportDeadLetters } from './dead-letter-files.ts'
 import { blobFiles, type ExportedTable, sources } from './exported-tables.ts'
 import { type Chunk, createPages } from './pages.ts'
+import { quantity } from '../../core/quantity.ts'
 
 export type ExportDeps = {
   store: Pick<Store, 'rows' | 'bytes'>
@@ -154,7 +155,8 @@ export async function exportTo(
   for (const source of sources) await write(source)
   await writeBlobs()
   files.push(...(await exportDeadLetters(deps.deadLetters, { folder, project }, task)))
-  if (withoutPayload > 0) task.note(`${withoutPayload} rows of calls have no payload: they are exported without`)
+  const without = quantity(withoutPayload, 'row of a call has no payload and is', 'rows of calls have no payload and are')
+  if (withoutPayload > 0) task.note(`${without} exported without`)
   await writeExport(folder, {
     format: 'callhouse export',
     version: 1,

@@ -13,6 +13,7 @@ import type { DeadLetters } from '../../worker/dead-letters/dead-letters.ts'
 import type { Task } from '../tasks.ts'
 import { type ArchiveFile, blobOf, checkFile, type Manifest, readExport, readLines, withBlob } from './archive.ts'
 import { importDeadLetters } from './dead-letter-files.ts'
+import { quantity } from '../../core/quantity.ts'
 
 export type ImportDeps = {
   log: Pick<Log, 'append' | 'committed' | 'flush' | 'partitions' | 'limits'>
@@ -85,7 +86,7 @@ type Importing = ImportDeps & {
 async function importedBefore({ stateFile, task }: Importing, { sha256 }: Manifest): Promise<Set<string>> {
   const state = await stateOf(stateFile)
   if (state?.sha256 !== sha256) return new Set()
-  task.note(`goes on after ${state.done.length} files that were imported before`)
+  task.note(`goes on after ${quantity(state.done.length, 'file that was', 'files that were')} imported before`)
   return new Set(state.done)
 }
 

@@ -2,6 +2,7 @@
 import type { Registry } from 'prom-client'
 import { metricsIn } from '../../core/process/metrics-in.ts'
 import { readShippedPrices } from './default-prices.ts'
+import { quantity } from '../../core/quantity.ts'
 
 /** Providers change prices some times a year: after this many days it is time for newer ones. */
 export const staleAfterDays = 90
@@ -25,7 +26,7 @@ export function ageOfPrices(nowMs: number): PricesAge {
 
 /** Advice about old prices for the operator. */
 export const stalePricesText = ({ read, days }: PricesAge): string =>
-  `the shipped prices were read on ${read}, ${days} days ago: costs may be off; a newer version has newer ones, or CALLHOUSE_PRICES_FILE names your own`
+  `the shipped prices were read on ${read}, ${quantity(days, 'day')} ago: costs may be off; a newer version has newer ones, or CALLHOUSE_PRICES_FILE names your own`
 
 export function observePrices(registry: Registry): void {
   metricsIn(registry).value(

@@ -157,6 +157,7 @@ function retentionReadRoute({ directory, retention, store, config }: SettingsDep
       return {
         json: {
           ...days,
+          defaults: { calls_days: retention.defaultDays || null, logs_days: retention.logsDays },
           calls_before: timeOf(cutoffs.callsUs),
           payloads_before: timeOf(cutoffs.payloadsUs ?? cutoffs.callsUs),
           stats_before: timeOf(cutoffs.statsUs),

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { json } from '../api/client.ts'
 import type { Shapes } from '../api/routes.gen.ts'
 import { moment, plural } from '../engine/format.ts'
+import { daysAfter, newlyHidden } from '../engine/retention-days.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { Confirm, SaveForm, SectionHead } from '../parts/forms.tsx'
 import { Input } from '../parts/input.tsx'
@@ -23,7 +24,7 @@ const names: Record<Name, { label: string; hint: string }> = {
   payloads_days: { label: 'Payloads', hint: 'Inputs, output, attributes and summary of older calls appear empty.' },
   files_days: { label: 'Files', hint: 'Unreferenced files are deleted after this time. Default: kept forever.' },
   stats_days: { label: 'Statistics', hint: 'How far back statistics go. Default: as long as calls.' },
-  logs_days: { label: 'Log records', hint: 'Older records no longer appear. Default: as long as calls.' },
+  logs_days: { label: 'Log records', hint: 'Older records no longer appear.' },
 }
 const all = Object.keys(names) as Name[]
 
@@ -46,7 +47,16 @@ const askedOf = (typed: Typed): Asked =>
     }),
   )
 
-function Days({ typed, onTyped }: { typed: Typed; onTyped(typed: Typed): void }) {
+/** The days of the server, where there are any. */
+function defaultText(name: Name, { calls_days, logs_days }: Now['defaults']): string {
+  if (name === 'calls_days')
+    return ` Server default: ${calls_days === null ? 'kept forever' : plural(calls_days, 'day')}.`
+  return name === 'logs_days' ? ` Default: as long as calls, at most ${plural(logs_days, 'day')}.` : ''
+}
+
+type DaysProps = { typed: Typed; defaults: Now['defaults']; onTyped(typed: Typed): void }
+
+function Days({ typed, defaults, onTyped }: DaysProps) {
   const change = (name: Name, part: Partial<Typed[Name]>) => onTyped({ ...typed, [name]: { ...typed[name], ...part } })
   return (
     <div className="set-fields">
@@ -72,7 +82,10 @@ function Days({ typed, onTyped }: { typed: Typed; onTyped(typed: Typed): void })
               />
             )}
           </div>
-          <small className="second">{names[name].hint}</small>
+          <small className="second">
+            {names[name].hint}
+            {defaultText(name, defaults)}
+          </small>
         </fieldset>
       ))}
     </div>
@@ -122,15 +135,15 @@ async function countOlder(projectId: string, days: number): Promise<number> {
 
 /** Sentences about what a change hides at once. */
 async function hiddenBy(projectId: string, asked: Asked, now: Now): Promise<string[]> {
-  const hides = async (name: 'calls_days' | 'payloads_days', what: (calls: string) => string): Promise<string[]> => {
-    const [days, before] = [asked[name], now[name]]
-    if (!days || (before !== null && before <= days)) return []
+  const hides = async (days: number | undefined, what: (calls: string) => string): Promise<string[]> => {
+    if (days === undefined) return []
     const older = await countOlder(projectId, days)
     return older === 0 ? [] : [what(plural(older, 'call'))]
   }
+  const { calls: hidden, payloads } = newlyHidden(daysAfter(asked, now.defaults), now)
   return [
-    ...(await hides('calls_days', (calls) => `${calls} will be hidden.`)),
-    ...(await hides('payloads_days', (calls) => `Inputs and outputs of ${calls} will be hidden.`)),
+    ...(await hides(hidden, (calls) => `${calls} will be hidden.`)),
+    ...(await hides(payloads, (calls) => `Inputs and outputs of ${calls} will be hidden.`)),
   ]
 }
 
@@ -155,7 +168,7 @@ function Form({ projectId, set, now }: { projectId: string; set: Asked; now: Now
         }
         hint="Applies from the next request."
       >
-        <Days typed={typed} onTyped={setTyped} />
+        <Days typed={typed} defaults={now.defaults} onTyped={setTyped} />
         <fieldset className="set-group">
           <legend>Feedback</legend>
           <Select
