@@ -28,7 +28,9 @@ export const callsAggregateRequest = z.object({
   metrics: atMost(
     list(
       z.object({
-        field: text().describe('calls, errors, latency_ms, a token or cost metric of /calls/stats, a field, or `either <field> or <field>`'),
+        field: text().describe(
+          'calls, errors, latency_ms, a token or cost metric of /calls/stats, a field, or `either <field> or <field>`',
+        ),
         as: withDefault(text(), 'sum').describe('sum, avg, min, max, count or p<number>'),
       }),
     ),

@@ -10,6 +10,7 @@ import { keysFileOf, readKeysFile } from '../core/http/keys-file.ts'
 import { connectionsFor, enoughFiles, openFilesLimit } from '../core/process/file-limit.ts'
 import { comfortableFreeBytes, requiredFreeBytes } from '../core/process/free-space.ts'
 import { openToOthers } from '../core/process/private-folder.ts'
+import { quantity } from '../core/quantity.ts'
 import { statement } from '../core/store/statements.ts'
 import type { Store } from '../core/store/store.ts'
 import { openProviders } from '../inference/providers.ts'
@@ -18,7 +19,6 @@ import { missingText, readApplied } from '../worker/applied/table.ts'
 import { declaredViews, missingViews } from '../worker/views.ts'
 import type { Config } from './config.ts'
 import { databaseOf, hasEmbeddedStore, hasSharedLog, reachOf } from './drivers.ts'
-import { quantity } from '../core/quantity.ts'
 
 type Verdict = 'ok' | 'warn' | 'fail'
 export type Finding = { check: string; verdict: Verdict; says: string }
@@ -203,7 +203,10 @@ function prices(nowMs: number): Finding {
   const age = ageOfPrices(nowMs)
   return age.days > staleAfterDays
     ? warn('prices', stalePricesText(age))
-    : ok('prices', `${age.prices} of ${quantity(age.providers, 'provider')}, read on ${age.read}, ${quantity(age.days, 'day')} ago`)
+    : ok(
+        'prices',
+        `${age.prices} of ${quantity(age.providers, 'provider')}, read on ${age.read}, ${quantity(age.days, 'day')} ago`,
+      )
 }
 
 /** Findings about the machine and the settings: nothing is opened, so it may run beside a server. */

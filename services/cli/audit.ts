@@ -4,9 +4,9 @@ import { type AuditLine, auditRequest } from '../../schemas/audit.ts'
 import type { Config } from '../app/config.ts'
 import { auditCommands } from '../app/control/audit.ts'
 import type { Verified } from '../core/audit/verify.ts'
+import { quantity } from '../core/quantity.ts'
 import { type Ask, askingStore } from './ask.ts'
 import { print, UsageError } from './command.ts'
-import { quantity } from '../core/quantity.ts'
 
 type Flag = (name: string) => string
 

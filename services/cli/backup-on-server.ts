@@ -8,12 +8,12 @@ import type { Audit } from '../core/audit/audit.ts'
 import { betweenEvents } from '../core/audit/audited.ts'
 import { directoryFile } from '../core/directory/file.ts'
 import { createLogger, type Logger } from '../core/process/logger.ts'
+import { quantity } from '../core/quantity.ts'
 import { deleteAgain } from '../operations/backup/erased.ts'
 import { backupServer } from '../operations/backup/server-backup.ts'
 import { restoreServer } from '../operations/backup/server-restore.ts'
 import type { ServerWork } from '../operations/backup/server-work.ts'
 import { readDirectory, writeDirectory } from './directory.ts'
-import { quantity } from '../core/quantity.ts'
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const
 

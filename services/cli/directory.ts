@@ -6,8 +6,8 @@ import type { Directory } from '../core/directory/directory.ts'
 import { type Item, parseItem } from '../core/directory/items.ts'
 import { RefusedChange } from '../core/http/key-changes.ts'
 import { createLogger } from '../core/process/logger.ts'
-import { print, UsageError } from './command.ts'
 import { quantity } from '../core/quantity.ts'
+import { print, UsageError } from './command.ts'
 
 /** A refusal by the directory is a mistake of the person who typed the command. */
 export async function withDirectory<T>(config: Config, work: (directory: Directory) => T | Promise<T>): Promise<T> {

@@ -1,10 +1,10 @@
 // `callhouse erase`: deletes calls, and has everything about them removed for good.
 import { type ErasureResponse, erasureRequest } from '../../schemas/erasures.ts'
 import type { Config } from '../app/config.ts'
+import { quantity } from '../core/quantity.ts'
 import { withRoutes } from './ask-route.ts'
 import { print, UsageError } from './command.ts'
 import { paramsOf } from './projects.ts'
-import { quantity } from '../core/quantity.ts'
 
 /** One of the flags `calls`, `traces`, `threads` and `users` says which; `reason` says why. */
 export async function eraseCalls(config: Config, project: string, flag: (name: string) => string): Promise<void> {

@@ -2,12 +2,12 @@
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import type { Config } from '../app/config.ts'
 import { deletesAtOnce, erasureCommands } from '../app/control/erasures.ts'
+import { quantity } from '../core/quantity.ts'
 import type { DeletedCall, DeletedLog } from '../operations/backup/erased.ts'
 import type { receiptOfRow } from '../query/erasures/receipts.ts'
 import { type Ask, askingStore } from './ask.ts'
 import { print, UsageError } from './command.ts'
 import { withDirectory } from './directory.ts'
-import { quantity } from '../core/quantity.ts'
 
 type Receipt = ReturnType<typeof receiptOfRow>
 

@@ -1,10 +1,10 @@
 // `callhouse explain-cost`: which usage, which price, which arithmetic.
 import type { Config } from '../app/config.ts'
+import { quantity } from '../core/quantity.ts'
 import type { ExplainedCost, ExplainedModel } from '../query/costs/explain.ts'
 import { staleAfterDays } from '../query/costs/price-age.ts'
 import { ask } from './ask.ts'
 import { print, printJson } from './command.ts'
-import { quantity } from '../core/quantity.ts'
 
 function readText(read: string, days: number, page: string | null): string {
   const old = days > staleAfterDays ? ': the provider may have changed it since' : ''
@@ -54,7 +54,8 @@ function modelLines({
       `  ${bucket.padEnd(a)}  ${tokens.padStart(b)} x ${each.padStart(c)} = ${cost.padStart(d)}   (${counted})`,
     )
   }
-  if (reasoning_tokens > 0) lines.push(`  of the output ${quantity(reasoning_tokens, 'token is', 'tokens are')} reasoning`)
+  if (reasoning_tokens > 0)
+    lines.push(`  of the output ${quantity(reasoning_tokens, 'token is', 'tokens are')} reasoning`)
   return [...lines, `  total    ${amount(total)} ${unit}`]
 }
 

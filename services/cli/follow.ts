@@ -1,9 +1,9 @@
 // Long tasks of a server: begins one and shows its progress until it ends.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { quantity } from '../core/quantity.ts'
 import type { RebuildStatus } from '../operations/rebuild/rebuild.ts'
 import type { TaskStatus } from '../operations/tasks.ts'
 import type { Ask } from './ask.ts'
-import { quantity } from '../core/quantity.ts'
 
 type Status = TaskStatus | RebuildStatus
 

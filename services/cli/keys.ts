@@ -7,9 +7,9 @@ import { type Action, actions, type RoleName, roleNames, roles } from '../core/d
 import { RefusedChange } from '../core/http/key-changes.ts'
 import type { KeyInfo, Keys } from '../core/http/keys.ts'
 import { createLogger } from '../core/process/logger.ts'
+import { quantity } from '../core/quantity.ts'
 import { print, UsageError } from './command.ts'
 import { keyLimitsFrom } from './limit-words.ts'
-import { quantity } from '../core/quantity.ts'
 
 /** A refusal by the directory is a mistake of the person who typed the command. */
 export async function withKeys<T>(

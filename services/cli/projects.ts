@@ -3,10 +3,10 @@ import { limitsRequest, type ProjectSettingsResponse, retentionRequest } from '.
 import type { ProjectDeleteResponse, ProjectsQueryResponse } from '../../schemas/projects.ts'
 import type { Config } from '../app/config.ts'
 import { isScope } from '../core/directory/roles.ts'
+import { quantity } from '../core/quantity.ts'
 import { withRoutes } from './ask-route.ts'
 import { print, printJson, UsageError } from './command.ts'
 import { limitsFrom } from './limit-words.ts'
-import { quantity } from '../core/quantity.ts'
 
 const atOnce = 1_000
 const retentionNames: readonly string[] = Object.keys(retentionRequest.shape)
@@ -28,7 +28,9 @@ export async function printProjects(config: Config, search: string): Promise<voi
       const body = { search: search || undefined, sort_by, limit: atOnce, offset }
       const { projects, total } = await ask<ProjectsQueryResponse>('projects.query', body)
       for (const { project_id, calls, last_call_at } of projects)
-        print([project_id, quantity(calls, 'call'), ...(last_call_at === null ? [] : [`last ${last_call_at}`])].join('  '))
+        print(
+          [project_id, quantity(calls, 'call'), ...(last_call_at === null ? [] : [`last ${last_call_at}`])].join('  '),
+        )
       if (offset + atOnce >= total) return
     }
   })

@@ -7,9 +7,9 @@ import { scopedKey } from '../core/directory/items.ts'
 import { isScope } from '../core/directory/roles.ts'
 import { sealedAnew, secretChange, secretKeysOf } from '../core/directory/secrets.ts'
 import { openMasterKey } from '../core/process/master-key.ts'
+import { quantity } from '../core/quantity.ts'
 import { print, UsageError } from './command.ts'
 import { withDirectory } from './directory.ts'
-import { quantity } from '../core/quantity.ts'
 
 function masterKeyOf(config: Config): Buffer {
   const master = openMasterKey(config, { mayMake: !hasSharedLog(config) })()

@@ -107,7 +107,9 @@ it('the days of the server are shown, and asked about where they hide calls', as
   await page.route(`**/v2/${project}/retention`, async (route) => {
     const answer = await route.fetch()
     const now = (await answer.json()) as { defaults: object }
-    await route.fulfill({ json: { ...now, calls_days: null, payloads_days: null, defaults: { ...now.defaults, calls_days: 35 } } })
+    await route.fulfill({
+      json: { ...now, calls_days: null, payloads_days: null, defaults: { ...now.defaults, calls_days: 35 } },
+    })
   })
   await page.route(`**/v2/${project}/settings`, async (route) => {
     const set = (await (await route.fetch()).json()) as object

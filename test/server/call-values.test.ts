@@ -268,22 +268,6 @@ describe('aggregates', () => {
     expect((await refused('/calls/aggregate', { ...range, group_by: ['range x inputs.k'], ...asked }))[0]).toBe(422)
   })
 
-  it('are grouped and measured by the first of two fields that a call has', async () => {
-    const { groups } = await aggregate({
-      group_by: ['either inputs.nowhere or inputs.s'],
-      metrics: metrics('calls.sum', 'either inputs.k or inputs.nowhere.count', 'either inputs.k or inputs.k.max'),
-    })
-    const { groups: plain } = await aggregate({ group_by: ['inputs.s'], metrics: metrics('calls.sum', 'inputs.k.count') })
-    const counts = (of: typeof groups, field: string) =>
-      of.map(({ keys, total }) => [...keys, total['calls.sum'], total[`${field}.count`]])
-    expect(counts(groups, 'either inputs.k or inputs.nowhere')).toEqual(counts(plain, 'inputs.k'))
-    const both = await aggregate({ group_by: ['either inputs.s or op_name'], metrics: metrics('calls.sum') })
-    const named = both.groups.filter(({ keys }) => /_op$/.test(keys[0] ?? ''))
-    // Calls without a text there are those of their operations.
-    expect(named.length).toBeGreaterThan(0)
-    expect((await refused('/calls/aggregate', { ...range, group_by: ['either x or inputs.s'], metrics: metrics('calls.sum') }))[0]).toBe(422)
-  })
-
   it('know filters, conditions on payloads, and an earlier time for the same groups', async () => {
     const query = { $expr: { $eq: [{ $getField: 'inputs.s' }, { $literal: 'word 1' }] } }
     const { groups } = await aggregate({ query, metrics: metrics('calls.sum') })

@@ -311,7 +311,11 @@ describe('what else takes a query', () => {
     const trace = randomBytes(16).toString('hex')
     const of = { project_id: 'trace-fields/twice', start: firstCallMs / 1000 - 60, end: firstCallMs / 1000 + 60 }
     const usage = tokensSent(100, 10)
-    await sendCalls(server, of.project_id, [1, 2].map((n) => ({ trace, atMs: firstCallMs + n, usage })))
+    await sendCalls(
+      server,
+      of.project_id,
+      [1, 2].map((n) => ({ trace, atMs: firstCallMs + n, usage })),
+    )
     const metrics = ['calls', 'input_tokens'].map((field) => ({ field, as: 'sum' }))
     type Answer = { groups: { total: object }[] }
     const { groups } = await server.send<Answer>('/calls/aggregate', { ...of, count: 'traces', metrics })
@@ -321,6 +325,26 @@ describe('what else takes a query', () => {
     expect(await refused({ group_by: ['model'] })).toBe(400)
     expect(await refused({ metrics: [{ field: 'cache_read_input_tokens', as: 'sum' }] })).toBe(400)
     expect(await refused({ count: 'spans' })).toBe(422)
+  })
+
+  it('groups and measures calls by the first of two fields that each has', async () => {
+    const over = { project_id, start: firstCallMs / 1000 - 60, end: firstCallMs / 1000 + 4 * 3600 }
+    const aggregate = async (group: string, ...metrics: string[]) => {
+      type Answer = { groups: { keys: string[]; total: Record<string, number> }[] }
+      const asked = { ...over, group_by: [group], metrics: metrics.map((field) => ({ field, as: 'sum' })) }
+      return (await server.send<Answer>('/calls/aggregate', asked)).groups
+    }
+    const either = await aggregate('either inputs.city or op_name', 'calls', 'either inputs.nowhere or inputs.n')
+    const cities = await aggregate('inputs.city', 'calls', 'inputs.n')
+    // Roots have a city; the calls below them have the name of their operation alone.
+    expect(sorted(either.map(({ keys }) => keys[0] as string))).toEqual(['Bergen', 'Oslo', 'step'])
+    for (const city of ['Bergen', 'Oslo']) {
+      const [one, other] = [either, cities].map((groups) => groups.find(({ keys }) => keys[0] === city)?.total)
+      expect(one?.['calls.sum']).toBe(other?.['calls.sum'])
+      expect(one?.['either inputs.nowhere or inputs.n.sum']).toBe(other?.['inputs.n.sum'])
+    }
+    const wrong = { ...over, group_by: ['either x or inputs.city'], metrics: [{ field: 'calls', as: 'sum' }] }
+    expect((await post(server.now().url, '/calls/aggregate', wrong)).status).toBe(422)
   })
 
   it('says what values they have', async () => {

@@ -12,7 +12,8 @@ const sources = readdirSync(page, { recursive: true, encoding: 'utf8' })
   .join('\n')
 
 /** Words in italics, which name what stands on the screen. */
-const namedIn = (text: string): string[] => [...text.matchAll(/(?<![\w_])_([^_\n]+)_(?![\w_])/g)].map(([, name]) => name as string)
+const namedIn = (text: string): string[] =>
+  [...text.matchAll(/(?<![\w_])_([^_\n]+)_(?![\w_])/g)].map(([, name]) => name as string)
 
 /** Whether a word stands in the page as a text of its own. */
 const isShown = (name: string): boolean => {

@@ -187,7 +187,10 @@ describe('a comparison', () => {
     const rates = shown(run(true, false, false, false, false), run(true, true, true, true, false))
     expect(rates?.value).toBeCloseTo(0.6)
     expect(rates?.interval?.[1]).toBeCloseTo(0.8)
-    const scores = fc.array(fc.record({ a: fc.double({ min: 0, max: 1, noNaN: true }), b: fc.double({ min: 0, max: 1, noNaN: true }) }), { minLength: 5 })
+    const scores = fc.array(
+      fc.record({ a: fc.double({ min: 0, max: 1, noNaN: true }), b: fc.double({ min: 0, max: 1, noNaN: true }) }),
+      { minLength: 5 },
+    )
     fc.assert(
       fc.property(scores, (all) => {
         const first = run(...all.map(({ a }) => a))

@@ -2,7 +2,13 @@
 import { describe, expect, it } from 'vitest'
 import { columnName, columnNamed } from '../../services/web/page/calls/columns.ts'
 import { hasText, parsed } from '../../services/web/page/engine/calls-search.ts'
-import { beginsSo, fieldOfPath, namedFields, plainFieldsOf, sentNameOf } from '../../services/web/page/engine/completion.ts'
+import {
+  beginsSo,
+  fieldOfPath,
+  namedFields,
+  plainFieldsOf,
+  sentNameOf,
+} from '../../services/web/page/engine/completion.ts'
 import { filterFields, pathOf } from '../../services/web/page/engine/filter-fields.ts'
 import { requestOf } from '../../services/web/page/engine/query-request.ts'
 import { parseQuery } from '../../services/web/page/engine/query-text.ts'

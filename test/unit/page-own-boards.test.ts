@@ -8,7 +8,7 @@ import { measureNamed } from '../../services/web/page/dashboards/measures.ts'
 import { boardOf, storedBoard } from '../../services/web/page/dashboards/own-boards.ts'
 import { boardIdOf, boards, freeTitle, groupsOf, isOwnBoard, templates } from '../../services/web/page/engine/boards.ts'
 import { parsed, parsedList, parsedOf } from '../../services/web/page/engine/calls-search.ts'
-import { chartOfList, countedOf, filterOfRows } from '../../services/web/page/engine/dashboard-filters.ts'
+import { chartOfList, countIn, filterOfRows } from '../../services/web/page/engine/dashboard-filters.ts'
 import { feedbackSeries, type Given } from '../../services/web/page/engine/feedback-series.ts'
 import { beginOf, binsOf, widthOf } from '../../services/web/page/engine/value-bins.ts'
 
@@ -205,11 +205,11 @@ it('a chart counts calls or whole traces, which its filter and its request both 
   expect(filterOfRows('is:root op:a', 'traces')).toBe('op:a is:root')
   expect(filterOfRows('op:a', 'calls')).toBe('op:a')
   for (const filter of ['', 'op:a', '-op:a latency>2s']) {
-    expect(countedOf(filter)).toEqual({ rows: 'calls', filter })
-    expect(countedOf(filterOfRows(filter, 'traces'))).toEqual({ rows: 'traces', filter })
+    expect(countIn(filter)).toEqual({ rows: 'calls', filter })
+    expect(countIn(filterOfRows(filter, 'traces'))).toEqual({ rows: 'traces', filter })
   }
   // Alternatives of which one asks for roots find calls.
-  expect(countedOf('is:root OR op:a').rows).toBe('calls')
+  expect(countIn('is:root OR op:a').rows).toBe('calls')
   const charts = ['op:a', 'errors>0 is:root'].flatMap((filter) =>
     (['lines', 'heat', 'number'] as const).map((type) => ({ title: type, type, measure: 'errors', filter })),
   )

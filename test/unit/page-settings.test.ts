@@ -1,12 +1,7 @@
 // Rights in the page, beside the table of the server; what a change of retention hides.
 import { describe, expect, it } from 'vitest'
 import { actionsOf, roles as roleNames } from '../../services/core/directory/roles.ts'
-import {
-  type AskedDays,
-  daysAfter,
-  type KeptDays,
-  newlyHidden,
-} from '../../services/web/page/engine/retention-days.ts'
+import { type AskedDays, daysAfter, type KeptDays, newlyHidden } from '../../services/web/page/engine/retention-days.ts'
 import { actionsOfRole, contains, fitting, lackingOf, roleOf, roles } from '../../services/web/page/settings/rights.ts'
 
 it('the page names the roles of the server with the same actions', () => {

@@ -87,7 +87,10 @@ describe('terms', () => {
     expect(problems('failures>0')).toEqual([['Unknown field failures', 'errors>0', '"failures>0"']])
     expect(problems('errors>many')).toEqual([[expect.stringContaining('errors must be a number')]])
     // A filter with one that is refused asks for nothing at all.
-    expect(parsed('op:a errors>0')).toMatchObject({ expression: [], fault: { message: 'errors is a field of traces: add is:root to count traces' } })
+    expect(parsed('op:a errors>0')).toMatchObject({
+      expression: [],
+      fault: { message: 'errors is a field of traces: add is:root to count traces' },
+    })
   })
 
   it('mean calls where the filter names them, and traces where it asks for roots', () => {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { nodeFs } from '../../core/log/segments/disk.ts'
 import { lockName, takeLock } from '../../core/process/folder-lock.ts'
 import { closeToOthers } from '../../core/process/private-folder.ts'
+import { quantity } from '../../core/quantity.ts'
 import {
   type BackupBody,
   type BackupFile,
@@ -16,7 +17,6 @@ import {
   syncFolders,
 } from './folder.ts'
 import { unfinishedMark } from './unfinished.ts'
-import { quantity } from '../../core/quantity.ts'
 
 /**
  * @param print told what is done
@@ -49,7 +49,8 @@ export async function restore(
   const [stored, listed] = [rows.values(), Object.values(manifest.tables)].map((counts) =>
     [...counts].reduce((sum, count) => sum + count, 0),
   )
-  if (stored !== listed) throw new Error(`${folder} is damaged: it has ${quantity(stored ?? 0, 'row')} instead of ${listed}`)
+  if (stored !== listed)
+    throw new Error(`${folder} is damaged: it has ${quantity(stored ?? 0, 'row')} instead of ${listed}`)
 
   const lock = await takeLock(dataDir)
   try {

@@ -2,6 +2,7 @@
 import type { KafkaGroup } from '../../core/log/kafka/group.ts'
 import type { TopicSurvey } from '../../core/log/kafka/survey.ts'
 import { packageVersion } from '../../core/process/version.ts'
+import { quantity } from '../../core/quantity.ts'
 import { sortedByKind } from '../../tables/registry.ts'
 import { shadowDatabaseOf } from '../rebuild/shadow-tables.ts'
 import { makeEmptyFolder } from '../transfer/export.ts'
@@ -9,7 +10,6 @@ import { parseDestination } from './destination.ts'
 import { eachOf } from './folder.ts'
 import { type ServerManifest, writeServerManifest } from './server-manifest.ts'
 import { LeftRunning, operatorError, runOnServer, type ServerWork } from './server-work.ts'
-import { quantity } from '../../core/quantity.ts'
 
 type ServerBackupDeps = ServerWork & {
   database: string
@@ -170,7 +170,9 @@ export async function backupServer(deps: ServerBackupDeps, folder: string, to: s
       })),
     })
     const rows = Object.values(counts).reduce((sum, count) => sum + count, 0)
-    print(`backup ${folder}: done, ${quantity(rows, 'row')} of ${quantity(tables.length, 'table')} in ${destination.shown}`)
+    print(
+      `backup ${folder}: done, ${quantity(rows, 'row')} of ${quantity(tables.length, 'table')} in ${destination.shown}`,
+    )
   } finally {
     if (isOurs)
       await run(`DROP DATABASE ${held} SYNC`).catch((error: unknown) =>

@@ -4,6 +4,7 @@ import type { KafkaGroup, KeptPartition } from '../../core/log/kafka/group.ts'
 import type { Position } from '../../core/log/log.ts'
 import { formatPositions } from '../../core/log/positions.ts'
 import { packageVersion } from '../../core/process/version.ts'
+import { quantity } from '../../core/quantity.ts'
 import type { TopicName } from '../../events/registry.ts'
 import { type Destination, parseDestination } from './destination.ts'
 import { eachOf } from './folder.ts'
@@ -11,7 +12,6 @@ import { engineVersion, rowCounts, tablesOf } from './server-backup.ts'
 import { readServerManifest, type ServerManifest } from './server-manifest.ts'
 import { operatorError, runOnServer, type ServerWork } from './server-work.ts'
 import { unfinishedTable } from './unfinished.ts'
-import { quantity } from '../../core/quantity.ts'
 
 type ServerRestoreDeps = ServerWork & {
   database: string

@@ -1,13 +1,13 @@
 // Rebuilds a table from the log: applies kept records as a second worker would.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Position } from '../../core/log/log.ts'
+import { quantity } from '../../core/quantity.ts'
 import { topicNamed } from '../../events/registry.ts'
 import { tablesOfKind } from '../../tables/registry.ts'
 import { type Applier, batchOfRows, createApplier } from '../../worker/apply-batch.ts'
 import type { KindDeps, RebuildKind, RebuildTask } from './kind.ts'
 import { replayBatches } from './replay-reader.ts'
 import { createShadowTables, type ShadowPlan, type ShadowTables, shadowDatabaseOf } from './shadow-tables.ts'
-import { quantity } from '../../core/quantity.ts'
 
 const topicPlans: Partial<Record<string, Omit<ShadowPlan, 'tables' | 'topic'>>> = {
   calls: {

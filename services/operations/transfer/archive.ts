@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { z } from 'zod'
 import { readManifest, writeManifest } from '../../core/process/manifest.ts'
-import { type TopicName, topics } from '../../events/registry.ts'
 import { quantity } from '../../core/quantity.ts'
+import { type TopicName, topics } from '../../events/registry.ts'
 
 const level = { params: { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_checksumFlag]: 1 } }
 /** Lines of a file before it is compressed. */

@@ -8,6 +8,7 @@ import type { Log } from '../../core/log/log.ts'
 import { nodeFs } from '../../core/log/segments/disk.ts'
 import { closeToOthers } from '../../core/process/private-folder.ts'
 import { packageVersion } from '../../core/process/version.ts'
+import { quantity } from '../../core/quantity.ts'
 import type { Store } from '../../core/store/store.ts'
 import { topicNames, topics } from '../../events/registry.ts'
 import { tables } from '../../tables/registry.ts'
@@ -18,7 +19,6 @@ import { type ArchiveFile, createArchiveWriter, writeExport } from './archive.ts
 import { exportDeadLetters } from './dead-letter-files.ts'
 import { blobFiles, type ExportedTable, sources } from './exported-tables.ts'
 import { type Chunk, createPages } from './pages.ts'
-import { quantity } from '../../core/quantity.ts'
 
 export type ExportDeps = {
   store: Pick<Store, 'rows' | 'bytes'>
@@ -155,7 +155,11 @@ export async function exportTo(
   for (const source of sources) await write(source)
   await writeBlobs()
   files.push(...(await exportDeadLetters(deps.deadLetters, { folder, project }, task)))
-  const without = quantity(withoutPayload, 'row of a call has no payload and is', 'rows of calls have no payload and are')
+  const without = quantity(
+    withoutPayload,
+    'row of a call has no payload and is',
+    'rows of calls have no payload and are',
+  )
   if (withoutPayload > 0) task.note(`${without} exported without`)
   await writeExport(folder, {
     format: 'callhouse export',

@@ -7,13 +7,13 @@ import type { Blobs } from '../../core/blobs/blobs.ts'
 import { Refusal } from '../../core/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import type { Log, Position, RecordInput } from '../../core/log/log.ts'
+import { quantity } from '../../core/quantity.ts'
 import { partitionOfCall } from '../../events/calls-writer.ts'
 import type { TopicName } from '../../events/registry.ts'
 import type { DeadLetters } from '../../worker/dead-letters/dead-letters.ts'
 import type { Task } from '../tasks.ts'
 import { type ArchiveFile, blobOf, checkFile, type Manifest, readExport, readLines, withBlob } from './archive.ts'
 import { importDeadLetters } from './dead-letter-files.ts'
-import { quantity } from '../../core/quantity.ts'
 
 export type ImportDeps = {
   log: Pick<Log, 'append' | 'committed' | 'flush' | 'partitions' | 'limits'>

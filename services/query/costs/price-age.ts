@@ -1,8 +1,8 @@
 // Age of the shipped prices since they were read from their providers' pages.
 import type { Registry } from 'prom-client'
 import { metricsIn } from '../../core/process/metrics-in.ts'
-import { readShippedPrices } from './default-prices.ts'
 import { quantity } from '../../core/quantity.ts'
+import { readShippedPrices } from './default-prices.ts'
 
 /** Providers change prices some times a year: after this many days it is time for newer ones. */
 export const staleAfterDays = 90

@@ -19,7 +19,7 @@ export type CallExpression = {
   sql: Sql
   columns: readonly HeaderColumn[]
   documents: readonly Document[]
-  /** What is joined to the call. */
+  /** Columns that are joined to the call. */
   derived?: readonly DerivedField[]
   /** Statistics of usage tell it too. */
   usageKey?: UsageKey
@@ -42,7 +42,7 @@ function fieldValue(name: string, fields: Fields): Value {
 /** `either <field> or <field>`: the value of the first one that a call has. */
 const eitherField = /^either (\S+) or (\S[\s\S]*)$/
 
-/** What a field of a request is read as; numbers where it is read as these. */
+/** The expression that a field of a request is read as; numbers where it is read as these. */
 function fieldRead(name: string, fields: Fields, to?: 'double'): CallExpression {
   const [, ...either] = eitherField.exec(name) ?? []
   const [first, second] = (either.length > 0 ? either : [name]).map((one) => {

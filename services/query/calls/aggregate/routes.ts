@@ -17,6 +17,8 @@ import { expandedPaths } from '../conditions/expanded.ts'
 import { callFields } from '../conditions/fields.ts'
 import { callQueryTables, joinedTables, topicsOfQuery, traceTables } from '../conditions/joined-tables.ts'
 import { derivedFieldFactory } from '../conditions/joins.ts'
+import type { TraceField } from '../conditions/trace-fields.ts'
+import type { CompiledCallsQuery } from '../conditions/types.ts'
 import type { QueryStatsDeps } from '../query-stats.ts'
 import { type AggregateRow, answerOf, topOf, unpricedOf } from './answer.ts'
 import { groupKey, metricsOf } from './metrics.ts'
@@ -32,6 +34,19 @@ function timesOf({ start, end }: { start: string | number; end: string | number 
   const times = { startUs: statsTime('start', start), endUs: statsTime('end', end) }
   if (times.endUs <= times.startUs) throw fault(400, 'end must be after start')
   return times
+}
+
+/** A trace counts at its roots. */
+const filterOf = ({ filter, count }: CallsAggregateRequest) =>
+  count === 'traces' ? { ...filter, trace_roots_only: true } : filter
+
+type QueryAsked = Parameters<typeof compileCallsQuery>[0]
+
+/** A query that brings columns of whole traces along: values and groups may be of these as well as conditions. */
+function compiledWith(columns: Iterable<TraceField>, asked: QueryAsked): CompiledCallsQuery {
+  const query = compileCallsQuery(asked)
+  for (const column of columns) query.derivedFields.traces.columns.add(column)
+  return query
 }
 
 export function createAggregateRoutes(deps: AggregateDeps): Route[] {
@@ -54,23 +69,18 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
     const metrics = metricsOf(input.metrics, fields, count)
     const keys = input.group_by.map((name) => groupKey(name, fields, count))
     const oncePerTrace = count === 'traces'
-    const filter = oncePerTrace ? { ...input.filter, trace_roots_only: true } : input.filter
+    const filter = filterOf(input)
     const rootsOrSpans = filter?.trace_roots_only === true
-    // Values and groups may be of whole traces as well as conditions.
-    const compile = (of: Parameters<typeof compileCallsQuery>[0]) => {
-      const query = compileCallsQuery(of)
-      for (const column of derived.fields.traces.columns) query.derivedFields.traces.columns.add(column)
-      return query
-    }
+    const { columns } = derived.fields.traces
     const modelPrices = await pricesFor(deps, projectId, context)
     const of = { query: expression, projectId, feedbackPrefix, prices: modelPrices, wholeTraces: true }
-    const compiled = compile({ filter, ...of })
+    const compiled = compiledWith(columns, { filter, ...of })
     const topics = topicsOfQuery(compiled)
     const headers = await freshness.wait(context, metrics.costs.length > 0 ? [...topics, 'costs'] : topics)
     const reader = { store, projectId, options: { signal }, cache, words }
     const query = await wholeTraces(compiled, reader)
     const usageQuery = rootsOrSpans
-      ? await wholeTraces(compile({ filter: { ...filter, trace_roots_only: false }, ...of }), reader)
+      ? await wholeTraces(compiledWith(columns, { filter: { ...filter, trace_roots_only: false }, ...of }), reader)
       : query
     const readers = { calls: { ...reader, query }, usage: { ...reader, query: usageQuery } }
     const { timezone } = input

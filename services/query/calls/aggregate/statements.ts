@@ -46,7 +46,7 @@ const headerColumns = [
   ...usageColumns,
 ]
 
-/** What is read of a root, beside what the whole trace comes to. */
+/** Columns that are read of a root, beside those of its whole trace. */
 const traceColumns = ['started_at', 'ended_at', 'end_ver', 'start_ver', 'id', 'parent_id', 'trace_id', 'exception']
 
 function seriesOfReads(

@@ -21,7 +21,8 @@ export const columnName = (path: string): string =>
 
 /** The path of a column by the name of a field that programs send; undefined for anything else. */
 export function columnNamed(name: string): string | undefined {
-  if (!/^[^\s,:=<>~()"]+$/.test(name) || fieldFault(name) !== undefined || kindOfField(name) !== undefined) return undefined
+  if (!/^[^\s,:=<>~()"]+$/.test(name) || fieldFault(name) !== undefined || kindOfField(name) !== undefined)
+    return undefined
   return pathsOf(name).length > 1 ? pathOf(name) : undefined
 }
 

@@ -8,7 +8,7 @@ type Fields = Shapes['calls.fields']['out']
 const keptMs = 30_000
 /** Names of new calls are looked up in an index that follows them: until it has any, it is asked again. */
 const soonMs = 3_000
-export const isBehind = (data: Fields | undefined): boolean =>
+const isBehind = (data: Fields | undefined): boolean =>
   data !== undefined && data.sampled_calls > 0 && data.fields.length === 0
 
 export function useFields(project: string, prefix: string, isOn: boolean) {

@@ -24,7 +24,7 @@ type ChartProps = {
   axis?: { name: string; nameOf(bucket: string): string; ticks: readonly Tick[] }
   /** Note on charts that show some calls only, or others than the page does. */
   note?: string | undefined
-  /** What is counted, calls without it. */
+  /** The rows that are counted, calls without it. */
   rows?: RowsOf
   /** Stand behind those of every chart. */
   acts?: ReactNode
@@ -105,7 +105,22 @@ function drawnOf(
 }
 
 export function Chart(props: ChartProps) {
-  const { title, kind, series, before, buckets, zone, axis, note, acts, rows = 'calls', shownAs, at, onAt, onTake } = props
+  const {
+    title,
+    kind,
+    series,
+    before,
+    buckets,
+    zone,
+    axis,
+    note,
+    acts,
+    rows = 'calls',
+    shownAs,
+    at,
+    onAt,
+    onTake,
+  } = props
   const isHeat = kind === 'heat'
   const id = useId()
   const [only, setOnly] = useState<string>()

@@ -29,17 +29,32 @@ import { useAggregate } from './use-aggregate.ts'
 const Waiting = ({ title }: { title: string }) => <section className="chart" aria-label={title} aria-busy="true" />
 const classOf = ({ isWide }: PanelProps['panel']): string => (isWide ? 'panel wide' : 'panel')
 
+/** The ranges of a field's numbers, undefined where there are none, and how many lie in each. */
+function useHistogram(asked: ReturnType<PanelProps['requestOf']>, field: string) {
+  const bounds = useAggregate({ ...asked, metrics: boundsAsked(field) })
+  const known = bounds.isPlaceholderData ? undefined : bounds.data
+  const ranges = known && rangesOf(field, known)
+  const counted = useAggregate(ranges && { ...asked, ...histogramAsked(field, ranges) })
+  const error = bounds.error ?? counted.error
+  const isNone = known !== undefined && ranges === undefined
+  return {
+    ranges,
+    answer: counted.data,
+    isNone,
+    isWaiting: !isNone && (counted.data === undefined || counted.isPlaceholderData),
+    error,
+    retry: () => void (bounds.error ? bounds.refetch() : counted.refetch()),
+  }
+}
+
 export function HistogramPanel({ panel, field, requestOf, within, range, zone, acts }: PanelProps & { field: string }) {
   const { title, filter } = panel
   const { entity, project } = useProject()
   const navigate = useNavigate()
   const [at, setAt] = useState<number>()
-  const rows = requestOf(filter).count ?? 'calls'
-  const asked = fieldAsked(field)
-  const bounds = useAggregate({ ...requestOf(filter), metrics: boundsAsked(asked) })
-  const ranges = bounds.data && !bounds.isPlaceholderData ? rangesOf(asked, bounds.data) : undefined
-  const counted = useAggregate(ranges && { ...requestOf(filter), ...histogramAsked(asked, ranges) })
-  const error = bounds.error ?? counted.error
+  const asked = requestOf(filter)
+  const rows = asked.count ?? 'calls'
+  const { ranges, answer, isNone, isWaiting, error, retry } = useHistogram(asked, fieldAsked(field))
   const onTake = (from: number, to: number) => {
     if (ranges === undefined || groupBy(field).field === null) return
     const term = rangeTerm(field, ranges, from, to)
@@ -47,12 +62,11 @@ export function HistogramPanel({ panel, field, requestOf, within, range, zone, a
     const search = { q, view: 'all' as const, ...(range !== 'all' && { range }) }
     void navigate({ to: '/p/$entity/$project/calls', params: { entity, project }, search })
   }
-  const isNone = bounds.data !== undefined && !bounds.isPlaceholderData && ranges === undefined
   return (
     <div className={classOf(panel)}>
       {error ? (
-        <FaultBox error={error} onRetry={() => void (bounds.error ? bounds.refetch() : counted.refetch())} />
-      ) : !isNone && (ranges === undefined || counted.data === undefined || counted.isPlaceholderData) ? (
+        <FaultBox error={error} onRetry={retry} />
+      ) : isWaiting ? (
         <Waiting title={title} />
       ) : (
         <Chart
@@ -70,9 +84,13 @@ export function HistogramPanel({ panel, field, requestOf, within, range, zone, a
             nameOf: (bin) => (ranges === undefined ? '' : rangeName(ranges, Number(bin))),
             ticks: ranges === undefined ? [] : rangeTicks(ranges),
           }}
-          note={isNone ? `No ${rows === 'traces' ? 'trace' : 'call'} in this time range has a number in ${field.slice(0, 80)}` : undefined}
+          note={
+            isNone
+              ? `No ${rows === 'traces' ? 'trace' : 'call'} in this time range has a number in ${field.slice(0, 80)}`
+              : undefined
+          }
           buckets={ranges?.bins.map(String) ?? []}
-          series={ranges && counted.data ? histogramSeries(ranges, counted.data, rows) : []}
+          series={ranges && answer ? histogramSeries(ranges, answer, rows) : []}
           onAt={setAt}
         />
       )}

@@ -39,7 +39,12 @@ type Words = (typeof counted)[RowsOf]
 /** Beside the title of a chart that counts no calls. */
 export const countedText = (rows: RowsOf): string => (rows === 'traces' ? 'whole traces' : '')
 
-export type Tile = { label: string; shownAs(value: number | null): string; of(group: Group): number | null; isOfErrors?: true }
+export type Tile = {
+  label: string
+  shownAs(value: number | null): string
+  of(group: Group): number | null
+  isOfErrors?: true
+}
 
 export const share = (value: number | null): string =>
   value === null ? '–' : `${(value * 100).toFixed(value < 0.1 ? 1 : 0)} %`
@@ -79,7 +84,7 @@ export function byGroup(answer: Aggregate | undefined, value: Figure): Series[] 
 }
 
 /** The figures of a ranked group. */
-export const figuresOf = ({ calls, errors }: Words): readonly Tile[] => [
+export const rankedFigures = ({ calls, errors }: Words): readonly Tile[] => [
   { label: calls, shownAs: countOf, of: total('calls.sum') },
   { label: errors, shownAs: countOf, of: total('errors.sum'), isOfErrors: true },
   { label: 'p95', shownAs: duration, of: total('latency_ms.p95') },

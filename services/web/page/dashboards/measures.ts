@@ -6,8 +6,8 @@ import { count, duration, money, tokens } from '../engine/format.ts'
 import {
   type Aggregate,
   byGroup,
-  countOf,
   counted,
+  countOf,
   type Figure,
   type MetricOf,
   numberOr0,
@@ -76,45 +76,46 @@ const one = (label: string, first: Metric, unit: keyof typeof writtenAs, color: 
   return { label, asked, first, shownAs, unit, lines: [[label.toLowerCase(), color, main]], main }
 }
 
-const measuresBy = (of: (typeof counted)[RowsOf]) => ({
-  calls: one(of.calls, calls, 'count', '--accent'),
-  errors: one(of.errors, errors, 'count', '--danger'),
-  calls_errors: {
-    ...one(of.both, calls, 'count', '--accent', [calls, errors]),
-    lines: [
-      [of.calls.toLowerCase(), '--accent', metric('calls.sum')],
-      [of.errors.toLowerCase(), '--danger', metric('errors.sum')],
-    ],
-  },
-  error_rate: {
-    label: 'Error rate',
-    asked: [calls, errors],
-    first: errors,
-    shownAs: share,
-    unit: 'share',
-    main: errorRate,
-    lines: [['error rate', '--danger', errorRate]],
-  },
-  latency: {
-    ...one(`${of.latency} p50, p95 and p99`, p95, 'duration', '--warning'),
-    asked: percentiles.map(([as]) => ({ field: 'latency_ms', as })),
-    lines: percentiles.map(([as, color]) => [as, color, metric(`latency_ms.${as}`)] as const),
-  },
-  p95: one(`${of.latency} p95`, p95, 'duration', '--warning'),
-  tokens: {
-    label: 'Tokens',
-    asked: costs,
-    first: costs[1] as Metric,
-    shownAs: tokens,
-    unit: 'tokens',
-    lines: [
-      ['input', '--accent', metric('input_tokens.sum')],
-      ['output', '--success', metric('output_tokens.sum')],
-    ],
-    main: sumOf('input_tokens.sum', 'output_tokens.sum'),
-  },
-  cost: one('Cost', cost, 'money', '--accent', costs),
-}) satisfies Readonly<Record<string, Measure>>
+const measuresBy = (of: (typeof counted)[RowsOf]) =>
+  ({
+    calls: one(of.calls, calls, 'count', '--accent'),
+    errors: one(of.errors, errors, 'count', '--danger'),
+    calls_errors: {
+      ...one(of.both, calls, 'count', '--accent', [calls, errors]),
+      lines: [
+        [of.calls.toLowerCase(), '--accent', metric('calls.sum')],
+        [of.errors.toLowerCase(), '--danger', metric('errors.sum')],
+      ],
+    },
+    error_rate: {
+      label: 'Error rate',
+      asked: [calls, errors],
+      first: errors,
+      shownAs: share,
+      unit: 'share',
+      main: errorRate,
+      lines: [['error rate', '--danger', errorRate]],
+    },
+    latency: {
+      ...one(`${of.latency} p50, p95 and p99`, p95, 'duration', '--warning'),
+      asked: percentiles.map(([as]) => ({ field: 'latency_ms', as })),
+      lines: percentiles.map(([as, color]) => [as, color, metric(`latency_ms.${as}`)] as const),
+    },
+    p95: one(`${of.latency} p95`, p95, 'duration', '--warning'),
+    tokens: {
+      label: 'Tokens',
+      asked: costs,
+      first: costs[1] as Metric,
+      shownAs: tokens,
+      unit: 'tokens',
+      lines: [
+        ['input', '--accent', metric('input_tokens.sum')],
+        ['output', '--success', metric('output_tokens.sum')],
+      ],
+      main: sumOf('input_tokens.sum', 'output_tokens.sum'),
+    },
+    cost: one('Cost', cost, 'money', '--accent', costs),
+  }) satisfies Readonly<Record<string, Measure>>
 
 /** The measures of calls, and of whole traces. */
 export const measures = { calls: measuresBy(counted.calls), traces: measuresBy(counted.traces) }

@@ -2,7 +2,7 @@
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { maxTitle, type Panel, type PanelType, panelTypes } from '../engine/boards.ts'
 import { parsedOf } from '../engine/calls-search.ts'
-import { countedOf, filterOfRows } from '../engine/dashboard-filters.ts'
+import { countIn, filterOfRows } from '../engine/dashboard-filters.ts'
 import type { RowsOf } from '../engine/filter-fields.ts'
 import { Dialog, DialogActs } from '../parts/dialog.tsx'
 import { Input } from '../parts/input.tsx'
@@ -20,7 +20,7 @@ const groups: readonly (readonly [by: string, name: string])[] = [
 ]
 const isListed = (by: string) => groups.some(([one]) => one === by && one !== 'field')
 
-/** What a chart counts, in the words of lists. */
+/** Rows that a chart may count, in the words of lists. */
 const countedNames: readonly (readonly [rows: RowsOf, name: string])[] = [
   ['calls', 'All calls'],
   ['traces', 'Traces'],
@@ -61,7 +61,7 @@ function draftOf(panel: Panel | undefined): Draft {
   return {
     title,
     type,
-    ...countedOf(panel.filter),
+    ...countIn(panel.filter),
     measure: named ? measure : 'field',
     as,
     field: named ? '' : field,
@@ -88,7 +88,7 @@ function measureOf(draft: Draft): string {
 const needsGroup = ({ type, by }: Draft): boolean => type === 'table' && by === ''
 
 function panelOfDraft(draft: Draft, old: Panel | undefined): Panel {
-  const { title, rows, type, measure, by, byField, by2, filter } = draft
+  const { title, rows, type, by, byField, by2, filter } = draft
   const group = by === 'field' ? byField.trim() : by
   return {
     title: title.trim(),
@@ -135,7 +135,7 @@ export function PanelForm({ panel, heading, isBusy, whyNot, children, onSave, on
   const set = (next: Partial<Draft>) => setDraft({ ...draft, ...next })
   const fault = whyNot ?? faultOf(draft)
   const write = (name: 'title' | 'field' | 'byField' | 'filter', text: string) =>
-    set({ [name]: text, ...(name === 'filter' && countedOf(text).rows === 'traces' && { rows: 'traces' as const }) })
+    set({ [name]: text, ...(name === 'filter' && countIn(text).rows === 'traces' && { rows: 'traces' as const }) })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (fault === undefined) onSave(panelOfDraft(draft, panel))

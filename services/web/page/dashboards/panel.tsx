@@ -54,7 +54,7 @@ export function ShownPanel(props: PanelProps) {
   const field = fieldOf(name)
   if (isOfFeedback(name)) return <FeedbackPanel {...props} measure={name} />
   if (props.panel.type === 'histogram' && field !== undefined) return <HistogramPanel {...props} field={field} />
-  // What its own filter says, or that of the page.
+  // Its own filter or that of the page says so.
   const rows = props.requestOf(props.panel.filter).count ?? 'calls'
   const measure = measureNamed(props.panel.measure, rows)
   if (measure === undefined) return null
@@ -170,7 +170,10 @@ const ranked = [
   { field: 'latency_ms', as: 'p95' },
 ]
 
-type RankingProps = Pick<Known, 'panel' | 'measure' | 'rows' | 'requestOf' | 'within' | 'range' | 'acts' | 'hidesEmpty'> & {
+type RankingProps = Pick<
+  Known,
+  'panel' | 'measure' | 'rows' | 'requestOf' | 'within' | 'range' | 'acts' | 'hidesEmpty'
+> & {
   by: string
   view: 'all' | undefined
 }

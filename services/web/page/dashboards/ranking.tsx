@@ -5,7 +5,7 @@ import type { RowsOf } from '../engine/filter-fields.ts'
 import { useProject } from '../parts/project.ts'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
-import { type Aggregate, counted, countedText, figuresOf, numberOr0, type Tile } from './figures.ts'
+import { type Aggregate, counted, countedText, numberOr0, rankedFigures, type Tile } from './figures.ts'
 import { CsvButton } from './panel-file.tsx'
 
 type Group = Aggregate['groups'][number]
@@ -21,7 +21,7 @@ type ListProps = {
   /** Heads of the keys of a group, one or two. */
   heads: readonly string[]
   answer: Aggregate | undefined
-  /** What is counted. */
+  /** The rows that are counted. */
   rows: RowsOf
   /** The metric by which groups are ranked: `<field>.<as>`. */
   first: string
@@ -37,7 +37,7 @@ type ListProps = {
 
 export function Ranking(props: ListProps) {
   const { title, heads, answer, rows, first, nameOf, query, range, view, acts, hidesEmpty } = props
-  const figures = figuresOf(counted[rows])
+  const figures = rankedFigures(counted[rows])
   const { entity, project } = useProject()
   const groups = (answer?.groups ?? []).filter(
     ({ keys, is_rest, total }) => !is_rest && keys[0] && numberOr0(total[first]) > 0,

@@ -17,7 +17,7 @@ export function tableOf(projectId: string, ref: unknown): string | undefined {
   return typeof ref === 'string' && ref.startsWith(head) ? ref.slice(head.length).split('/', 1)[0] : undefined
 }
 
-/** What is counted of a dataset: its rows where they stand in its value, or the table that has them. */
+/** The rows of a dataset: their number where they stand in its value, or the table that has them. */
 export function rowsIn(projectId: string, value: unknown): { count: number } | { table: string } | undefined {
   const { rows } = (value ?? {}) as { rows?: unknown }
   if (Array.isArray(rows)) return { count: rows.length }

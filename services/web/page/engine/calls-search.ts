@@ -161,8 +161,7 @@ function parsedAs(q: string | undefined, rowsIn: (shown: Expression) => RowsOf, 
     const at = Math.max(0, (q ?? '').indexOf(termText(first.term)))
     return { expression: [], fault: new QueryFault(first.message, at), problems, shown, rows }
   } catch (error) {
-    if (error instanceof QueryFault)
-      return { expression: [], fault: error, problems: [], shown: [], rows: rowsIn([]) }
+    if (error instanceof QueryFault) return { expression: [], fault: error, problems: [], shown: [], rows: rowsIn([]) }
     throw error
   }
 }

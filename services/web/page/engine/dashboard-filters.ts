@@ -20,8 +20,8 @@ export const filterOfRows = (q: string | undefined, rows: RowsOf): string =>
 const withoutRoots = (any: Expression): Expression =>
   any.length === 1 ? any.map((all) => all.filter((term) => !isRoot(term))) : any
 
-/** What a chart counts, and the rest of its filter. */
-export function countedOf(filter: string | undefined): { rows: RowsOf; filter: string } {
+/** The rows that a chart counts, and the rest of its filter. */
+export function countIn(filter: string | undefined): { rows: RowsOf; filter: string } {
   const { rows, expression } = parsed(filter)
   return { rows, filter: rows === 'traces' ? queryText(withoutRoots(expression)) : (filter ?? '') }
 }

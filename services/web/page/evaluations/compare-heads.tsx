@@ -51,7 +51,7 @@ function ScoreCell({
   name: string
   run: number
   head: MetricHead
-  /** Of the first run, and of this one. */
+  /** Those of the first run, and of this one. */
   means: readonly [before: number | null, now: number | null]
   isLowerBetter: boolean
 }) {
@@ -71,7 +71,7 @@ function ScoreCell({
               [{figure(shown.interval[0])} {figure(shown.interval[1])}]
             </span>
           ) : (
-            <span className="dim" title={`An interval takes ${leastPairs} rows that both runs have, and no others`}>
+            <span className="dim" title={`An interval needs ${leastPairs} rows that both runs have, and no others`}>
               {shown.why}
             </span>
           )}{' '}

@@ -226,7 +226,15 @@ export function Objects() {
         </h1>
       )}
       {objectId === undefined && <Kinds kind={kind} isOp={isOp} tz={search.tz} />}
-      <ListGrid list={list} what="objects" none={none} label={title} columns={columns} minWidth={hasRows ? 888 : 800} to={versionOf} />
+      <ListGrid
+        list={list}
+        what="objects"
+        none={none}
+        label={title}
+        columns={columns}
+        minWidth={hasRows ? 888 : 800}
+        to={versionOf}
+      />
       <Pager list={list} zone={zone} />
       {makes && <NewDataset onClose={() => setMakes(false)} />}
     </ProjectPage>
