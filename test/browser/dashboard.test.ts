@@ -287,6 +287,35 @@ it('a list of calls becomes a chart, and a template a dashboard', async () => {
   expect(await everybodysFaults(page, 'template')).toEqual([])
 })
 
+it('a chart counts calls or whole traces, and advice names the choice that is there', async () => {
+  await page.goto(`${world.url}${path}?q=errors>0`)
+  await page.getByText('errors is a field of traces: add is:root to count traces').waitFor()
+  await page.goto(`${world.url}/p/${project}/calls?view=all`)
+  await page.getByRole('button', { name: 'Saved views' }).click()
+  await page.getByRole('link', { name: 'Save as chart…' }).click()
+  const form = page.getByRole('dialog', { name: 'Save as chart' })
+  const count = form.getByRole('combobox', { name: 'Count' })
+  await form.getByRole('combobox', { name: 'Dashboard' }).selectOption('New dashboard')
+  await form.getByRole('textbox', { name: 'Dashboard name' }).fill('Of traces')
+  await form.getByRole('textbox', { name: 'Title' }).fill('Failed')
+  await form.getByRole('combobox', { name: 'Chart type' }).selectOption('Number')
+  await form.getByRole('textbox', { name: 'Filter' }).fill('errors>0')
+  await form.getByText('errors is a field of traces: choose Traces').waitFor()
+  await count.selectOption('Traces')
+  await form.getByRole('combobox', { name: 'Metric' }).selectOption('With errors')
+  const asked = page.waitForRequest(
+    (request) => request.url().endsWith('/calls/aggregate') && request.postDataJSON().count === 'traces',
+  )
+  await form.getByRole('button', { name: 'Save' }).click()
+  expect((await asked).postDataJSON()).toMatchObject({ filter: { trace_roots_only: true } })
+  await chart('Failed').getByText('whole traces').waitFor()
+  await chart('Failed').getByRole('button', { name: 'Change Failed' }).click()
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  const edited = page.getByRole('dialog', { name: 'Edit chart' })
+  expect(await edited.getByRole('combobox', { name: 'Count' }).inputValue()).toBe('traces')
+  expect(await edited.getByRole('textbox', { name: 'Filter' }).inputValue()).toBe('errors>0')
+})
+
 it('a dashboard says that there are no calls in all time of a project without any', async () => {
   await page.goto(`${world.url}/p/acme/dashboard-empty/dashboard?range=all`)
   await page.getByRole('heading', { name: 'No calls in this time range' }).waitFor()
