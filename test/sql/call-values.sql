@@ -471,6 +471,325 @@ GROUP BY
 HAVING count() > 0
 SETTINGS output_format_json_quote_64bit_integers = 0
 
+-- calls by the first of two fields (calls.aggregate)
+-- {"v6":"ent/proj","v0":0.5,"v1":1,"v2":["a"],"v3":"Europe/Paris","v4":"k","v5":"score","v7":1000000,"v8":2000000,"v9":"op:"}
+SELECT
+    bucket,
+    kept,
+    k0,
+    count() AS points,
+    ifNull(sum(toNullable(1)), 0),
+    if(count(v0) = 0, NULL, (quantilesExactInclusive({v0:Float64})(v0) AS percentiles_of_v0)[{v1:UInt32}])
+FROM
+(
+    SELECT * REPLACE (if(kept, k0, '') AS k0)
+    FROM
+    (
+        SELECT
+            *,
+            (k0) IN (
+                SELECT (arrayJoin(arrayZip({v2:Array(String)}))).1
+            ) AS kept
+        FROM
+        (
+            SELECT
+                toString(toDate32(c.started_at, {v3:String})) AS bucket,
+                ifNull(toString(coalesce(nullIf(toString(JSONExtractString(c.inputs, {v4:String})), ''), toString(JSONExtractString(c.output, {v4:String})))), '') AS k0,
+                toNullable(ifNotFinite(toFloat64OrNull(JSONExtractString(c.output, {v5:String})), NULL)) AS v0,
+                toUInt8(c.exception != '') AS failed,
+                if((c.end_ver > 0) AND (c.ended_at >= c.started_at), toFloat64(intDiv(toUnixTimestamp64Micro(c.ended_at) - toUnixTimestamp64Micro(c.started_at), 1000)), NULL) AS latency
+            FROM
+            (
+                SELECT
+                    odd,
+                    started_at,
+                    id,
+                    start_ver,
+                    end_ver,
+                    ended_at,
+                    parent_id,
+                    exception,
+                    usage_model,
+                    usage_input,
+                    usage_output,
+                    usage_total,
+                    usage_cache_read,
+                    usage_cache_write,
+                    inputs,
+                    output
+                FROM
+                (
+                    SELECT
+                        c.started_at AS started_at,
+                        c.id AS id,
+                        c.start_ver AS start_ver,
+                        c.end_ver AS end_ver,
+                        c.ended_at AS ended_at,
+                        c.parent_id AS parent_id,
+                        c.exception AS exception,
+                        c.usage_model AS usage_model,
+                        c.usage_input AS usage_input,
+                        c.usage_output AS usage_output,
+                        c.usage_total AS usage_total,
+                        c.usage_cache_read AS usage_cache_read,
+                        c.usage_cache_write AS usage_cache_write,
+                        p.odd AS odd,
+                        p.inputs AS inputs,
+                        p.output AS output
+                    FROM
+                    (
+                        SELECT
+                            clock,
+                            id,
+                            odd,
+                            inputs,
+                            output
+                        FROM callhouse.payloads
+                        WHERE (project_id = {v6:String}) AND ((part = 'both') AND (part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')))
+                    ) AS p
+                    ANY RIGHT JOIN
+                    (
+                        SELECT
+                            c.started_at AS started_at,
+                            c.id AS id,
+                            c.start_ver AS start_ver,
+                            c.end_ver AS end_ver,
+                            c.ended_at AS ended_at,
+                            c.parent_id AS parent_id,
+                            c.exception AS exception,
+                            c.usage_model AS usage_model,
+                            c.usage_input AS usage_input,
+                            c.usage_output AS usage_output,
+                            c.usage_total AS usage_total,
+                            c.usage_cache_read AS usage_cache_read,
+                            c.usage_cache_write AS usage_cache_write
+                        FROM callhouse.calls AS c
+                        FINAL
+                        WHERE (c.project_id = {v6:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v9:String})) AND (c.start_ver = c.end_ver))
+                    ) AS c ON (p.clock = c.start_ver) AND (p.id = c.id)
+                )
+                UNION ALL
+                SELECT
+                    odd,
+                    started_at,
+                    id,
+                    start_ver,
+                    end_ver,
+                    ended_at,
+                    parent_id,
+                    exception,
+                    usage_model,
+                    usage_input,
+                    usage_output,
+                    usage_total,
+                    usage_cache_read,
+                    usage_cache_write,
+                    inputs,
+                    output
+                FROM
+                (
+                    SELECT
+                        c.started_at AS started_at,
+                        c.id AS id,
+                        c.start_ver AS start_ver,
+                        c.end_ver AS end_ver,
+                        c.ended_at AS ended_at,
+                        c.parent_id AS parent_id,
+                        c.exception AS exception,
+                        c.usage_model AS usage_model,
+                        c.usage_input AS usage_input,
+                        c.usage_output AS usage_output,
+                        c.usage_total AS usage_total,
+                        c.usage_cache_read AS usage_cache_read,
+                        c.usage_cache_write AS usage_cache_write,
+                        c.inputs AS inputs,
+                        greatest(p.odd, c.odd) AS odd,
+                        p.output AS output
+                    FROM
+                    (
+                        SELECT
+                            clock,
+                            id,
+                            odd,
+                            output
+                        FROM callhouse.payloads
+                        WHERE (project_id = {v6:String}) AND ((part IN ('both', 'end')) AND (((at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC'))) OR (at IN (
+                            SELECT c.output_at
+                            FROM callhouse.calls AS c
+                            FINAL
+                            WHERE (c.project_id = {v6:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (NOT ((c.output_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')))))
+                        ))) AND (concat(id, '') IN (
+                            SELECT c.id
+                            FROM callhouse.calls AS c
+                            FINAL
+                            WHERE (c.project_id = {v6:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v9:String})) AND (c.start_ver != c.end_ver))
+                        )))
+                    ) AS p
+                    ANY RIGHT JOIN
+                    (
+                        SELECT
+                            c.started_at AS started_at,
+                            c.id AS id,
+                            c.start_ver AS start_ver,
+                            c.end_ver AS end_ver,
+                            c.ended_at AS ended_at,
+                            c.parent_id AS parent_id,
+                            c.exception AS exception,
+                            c.usage_model AS usage_model,
+                            c.usage_input AS usage_input,
+                            c.usage_output AS usage_output,
+                            c.usage_total AS usage_total,
+                            c.usage_cache_read AS usage_cache_read,
+                            c.usage_cache_write AS usage_cache_write,
+                            p.odd AS odd,
+                            p.inputs AS inputs
+                        FROM
+                        (
+                            SELECT
+                                clock,
+                                id,
+                                odd,
+                                inputs
+                            FROM callhouse.payloads
+                            WHERE (project_id = {v6:String}) AND ((part IN ('both', 'start')) AND (at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (concat(id, '') IN (
+                                SELECT c.id
+                                FROM callhouse.calls AS c
+                                FINAL
+                                WHERE (c.project_id = {v6:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v9:String})) AND (c.start_ver != c.end_ver))
+                            )))
+                        ) AS p
+                        ANY RIGHT JOIN
+                        (
+                            SELECT
+                                c.started_at AS started_at,
+                                c.id AS id,
+                                c.start_ver AS start_ver,
+                                c.end_ver AS end_ver,
+                                c.ended_at AS ended_at,
+                                c.parent_id AS parent_id,
+                                c.exception AS exception,
+                                c.usage_model AS usage_model,
+                                c.usage_input AS usage_input,
+                                c.usage_output AS usage_output,
+                                c.usage_total AS usage_total,
+                                c.usage_cache_read AS usage_cache_read,
+                                c.usage_cache_write AS usage_cache_write
+                            FROM callhouse.calls AS c
+                            FINAL
+                            WHERE (c.project_id = {v6:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v9:String})) AND (c.start_ver != c.end_ver))
+                        ) AS c ON (p.clock = c.start_ver) AND (p.id = c.id)
+                    ) AS c ON (p.clock = c.end_ver) AND (p.id = c.id)
+                )
+            ) AS c
+        )
+    )
+)
+GROUP BY
+    GROUPING SETS (
+        (kept, k0, bucket),
+        (kept, k0))
+HAVING count() > 0
+SETTINGS output_format_json_quote_64bit_integers = 0
+
+-- whole traces by op (calls.aggregate)
+-- {"v4":"ent/proj","v0":0.95,"v1":1,"v2":["a"],"v3":"Europe/Paris","v5":1000000,"v6":2000000}
+SELECT
+    bucket,
+    kept,
+    k0,
+    count() AS points,
+    ifNull(sum(toNullable(1)), 0),
+    ifNull(sum(v0), 0),
+    if(count(v1) = 0, NULL, (quantilesExactInclusive({v0:Float64})(v1) AS percentiles_of_v1)[{v1:UInt32}]),
+    sumOrNull(v2)
+FROM
+(
+    SELECT * REPLACE (if(kept, k0, '') AS k0)
+    FROM
+    (
+        SELECT
+            *,
+            (k0) IN (
+                SELECT (arrayJoin(arrayZip({v2:Array(String)}))).1
+            ) AS kept
+        FROM
+        (
+            SELECT
+                toString(toDate32(c.started_at, {v3:String})) AS bucket,
+                replaceRegexpOne(c.op_name, '^weave:///[^/]+/[^/]+/op/([^/:]+):[\\s\\S]*$', '\\1') AS k0,
+                toNullable(toUInt8(toFloat64(c.trace_errors) > 0)) AS v0,
+                toNullable(toFloat64(c.trace_duration_ms)) AS v1,
+                toNullable(toFloat64(c.trace_cost)) AS v2,
+                toUInt8(c.exception != '') AS failed,
+                if((c.end_ver > 0) AND (c.ended_at >= c.started_at), toFloat64(intDiv(toUnixTimestamp64Micro(c.ended_at) - toUnixTimestamp64Micro(c.started_at), 1000)), NULL) AS latency
+            FROM
+            (
+                SELECT *
+                FROM
+                (
+                    SELECT
+                        c.odd AS odd,
+                        c.started_at AS started_at,
+                        c.id AS id,
+                        c.start_ver AS start_ver,
+                        c.end_ver AS end_ver,
+                        c.trace_id AS trace_id,
+                        c.ended_at AS ended_at,
+                        c.parent_id AS parent_id,
+                        c.exception AS exception,
+                        c.op_name AS op_name,
+                        t.trace_errors AS trace_errors,
+                        t.trace_duration_ms AS trace_duration_ms,
+                        t.trace_cost AS trace_cost
+                    FROM
+                    (
+                        SELECT
+                            c.*,
+                            0 AS odd
+                        FROM
+                        (
+                            SELECT
+                                c.started_at AS started_at,
+                                c.id AS id,
+                                c.start_ver AS start_ver,
+                                c.end_ver AS end_ver,
+                                c.trace_id AS trace_id,
+                                c.ended_at AS ended_at,
+                                c.parent_id AS parent_id,
+                                c.exception AS exception,
+                                c.op_name AS op_name
+                            FROM callhouse.calls AS c
+                            FINAL
+                            WHERE (c.project_id = {v4:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND ((c.parent_id = '') OR ((c.started_at, c.id) IN (
+                                SELECT
+                                    started_at,
+                                    id
+                                FROM callhouse.orphan_roots
+                                FINAL
+                                WHERE (project_id = {v4:String}) AND (is_orphan = 1)
+                            ))))
+                        ) AS c
+                    ) AS c
+                    LEFT JOIN
+                    (
+                        SELECT 'whole traces'
+                    ) AS t ON t.trace_key = reinterpretAsUInt128(sipHash128(c.trace_id))
+                )
+                ORDER BY
+                    started_at ASC,
+                    id ASC
+                LIMIT 1 BY trace_id
+            ) AS c
+        )
+    )
+)
+GROUP BY
+    GROUPING SETS (
+        (kept, k0, bucket),
+        (kept, k0))
+HAVING count() > 0
+SETTINGS output_format_json_quote_64bit_integers = 0
+
 -- calls by latency (calls.aggregate)
 -- {"v5":"ent/proj","v0":0.5,"v1":1,"v2":["a"],"v3":"Europe/Paris","v4":"score","v6":1000000,"v7":2000000,"v8":"op:"}
 SELECT

@@ -1,13 +1,16 @@
 // The SQL of fields, values and aggregates of calls as checked-in text, so that a review shows every change of it.
 import { it } from 'vitest'
 import type { ProjectId } from '../../services/core/ids.ts'
+import { sql } from '../../services/core/store/sql.ts'
 import type { Query } from '../../services/core/store/store.ts'
 import { groupKey, metricsOf } from '../../services/query/calls/aggregate/metrics.ts'
 import { callGroupsQuery, costGroupsQuery, usageGroupsQuery } from '../../services/query/calls/aggregate/statements.ts'
 import { bucketSql } from '../../services/query/calls/aggregate/times.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
 import { conditionsOf } from '../../services/query/calls/conditions/conditions.ts'
+import { expandedPaths } from '../../services/query/calls/conditions/expanded.ts'
 import { callFields } from '../../services/query/calls/conditions/fields.ts'
+import { derivedFieldFactory } from '../../services/query/calls/conditions/joins.ts'
 import {
   columnValuesQuery,
   feedbackFieldsQuery,
@@ -50,6 +53,26 @@ const ofParts = {
   parts: { split, rootsOnly: false, byHour: true },
 }
 
+const derived = derivedFieldFactory('wandb')
+const metricsOfTraces = metricsOf(
+  [
+    { field: 'calls', as: 'sum' },
+    { field: 'errors', as: 'sum' },
+    { field: 'latency_ms', as: 'p95' },
+    { field: 'total_cost', as: 'sum' },
+  ],
+  callFields({ derived, expand: expandedPaths([]), wholeTraces: true }),
+  'traces',
+)
+const ofRoots = compileCallsQuery({ projectId, filter: { trace_roots_only: true } })
+// The rows of traces are shown in usage.sql.
+const traces = { columns: derived.fields.traces.columns, rows: () => sql`SELECT 'whole traces'` }
+const oncePerTrace = {
+  ...grouped('op_name'),
+  oncePerTrace: true,
+  refined: { ...refined, conditions: conditionsOf({ ...ofRoots, derivedFields: { ...ofRoots.derivedFields, traces } }) },
+}
+
 const queries: Record<string, Query> = {
   'fields of a sample': fieldsQuery(projectId, sample, 'inputs', 9),
   'fields of feedback': feedbackFieldsQuery(projectId, sample, 9),
@@ -57,6 +80,8 @@ const queries: Record<string, Query> = {
   'values of columns': columnValuesQuery(projectId, sample, { ...ask, columns }),
   'calls by op and a field': callGroupsQuery(grouped('op_name', 'inputs.k'), metrics, kept, true),
   'calls by ranges of a field': callGroupsQuery(grouped('range 0.05 output.score'), metrics, kept, true),
+  'calls by the first of two fields': callGroupsQuery(grouped('either inputs.k or output.k'), metrics, kept, true),
+  'whole traces by op': callGroupsQuery(oncePerTrace, metricsOfTraces, { keys: [['a']], rest: true }, true),
   'calls by latency': callGroupsQuery(grouped('latency_range'), metrics, kept, true),
   'calls over time, of parts': callGroupsQuery(ofParts, { ...metrics, calls: metrics.calls.slice(0, 1) }, kept, true),
   'what costs are made of by model, of parts': costGroupsQuery({ ...ofParts, keys: keys('model') }, kept, options),
