@@ -70,7 +70,10 @@ const traces = { columns: derived.fields.traces.columns, rows: () => sql`SELECT 
 const oncePerTrace = {
   ...grouped('op_name'),
   oncePerTrace: true,
-  refined: { ...refined, conditions: conditionsOf({ ...ofRoots, derivedFields: { ...ofRoots.derivedFields, traces } }) },
+  refined: {
+    ...refined,
+    conditions: conditionsOf({ ...ofRoots, derivedFields: { ...ofRoots.derivedFields, traces } }),
+  },
 }
 
 const queries: Record<string, Query> = {
