@@ -62,8 +62,8 @@ it('arrows go from item to item of a menu, and letters into its line', async () 
   await page.keyboard.press('ArrowUp')
   await page.keyboard.press('ArrowUp')
   await expectSoon(focused).toBe('Custom range')
+  // In a line of text Home goes to its beginning.
   await page.keyboard.press('Home')
-  await page.keyboard.press('ArrowUp')
   await page.keyboard.press('ArrowUp')
   await expectSoon(focused).toBe('all time')
   await page.keyboard.type('last 3 days')
@@ -128,6 +128,7 @@ it('a chart that cannot be drawn keeps its menu', async () => {
 it('rows of an evaluation run are its predictions alone, and one that failed says why', async () => {
   await go('/evaluations')
   const table = page.getByRole('table', { name: 'Evaluation runs' })
+  await table.getByText('the model has no prompt').waitFor()
   const cells = table.locator('.row', { hasNotText: 'no prompt' }).first().getByRole('cell')
   const heads = await page.getByRole('columnheader').allInnerTexts()
   await expectSoon(async () => (await cells.allInnerTexts())[heads.indexOf('Rows')]?.trim()).toBe('2')

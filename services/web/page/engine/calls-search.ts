@@ -91,7 +91,12 @@ export function boundsOf(range: string, nowS: number): Bounds | undefined {
 const day = 86_400_000
 const inputForm = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{1,2}:\d{2}(?::\d{2})?))?$/
 
-/** Ranges as readers type them: `2h`, `yesterday`, `2026-01-05`, `2026-01-05 12:00 to 13:00`. */
+/** `3d`, `3 days`, `last 3 days`, `last hour`. */
+const agoForm = /^(?<last>last )?(?<count>\d{1,4})? ?(?<unit>m|min|minutes?|h|hours?|d|days?|w|weeks?)$/
+const unitMs = { m: 60_000, h: 3_600_000, d: day, w: 7 * day }
+type Ago = { last?: string; count?: string; unit: string }
+
+/** Ranges as readers type them: `2h`, `last 3 days`, `yesterday`, `2026-01-05`, `2026-01-05 12:00 to 13:00`. */
 export function typedRange(typed: string, now: Date = new Date()): string | undefined {
   const value = typed.trim().toLowerCase()
   if (value === 'all' || Object.hasOwn(ranges, value)) return value
@@ -99,9 +104,12 @@ export function typedRange(typed: string, now: Date = new Date()): string | unde
   const iso = (at: number) => new Date(at).toISOString()
   if (value === 'today') return `${iso(midnight.getTime())}~`
   if (value === 'yesterday') return `${iso(midnight.getTime() - day)}~${iso(midnight.getTime())}`
-  const ago = /^(\d{1,4}) ?(m|h|d)$/.exec(value)
-  if (ago)
-    return `${iso(now.getTime() - Number(ago[1]) * { m: 60_000, h: 3_600_000, d: day }[ago[2] as 'm' | 'h' | 'd'])}~`
+  const ago = agoForm.exec(value)
+  if (ago) {
+    const { last, count = last && '1', unit } = ago.groups as Ago
+    if (count !== undefined)
+      return `${iso(now.getTime() - Number(count) * unitMs[unit.charAt(0) as keyof typeof unitMs])}~`
+  }
   const [first = '', second] = typed.trim().split(/\s+to\s+|\s*~\s*/i)
   const from = inputForm.exec(first)
   if (!from) return boundsOf(typed.trim(), 0) === undefined ? undefined : typed.trim()
