@@ -42,23 +42,19 @@ export function NoSuchProject({ projectId, names, areNear }: Others & { projectI
         There is no project <T text={projectId} max={200} />.{' '}
         {areNear ? 'Did you mean one of these?' : 'Your projects:'}
       </p>
-      <ul>
+      <nav className="acts" aria-label="Other projects">
         {names.map((name) => {
           const [entity = '', project = ''] = name.split('/')
           return (
-            <li key={name}>
-              <Link to="/p/$entity/$project/calls" params={{ entity, project }} search={{}}>
-                <T text={name} max={200} />
-              </Link>
-            </li>
+            <Link key={name} className="line" to="/p/$entity/$project/calls" params={{ entity, project }} search={{}}>
+              <T text={name} max={200} />
+            </Link>
           )
         })}
-      </ul>
-      <p>
-        <Link to="/" search={{ all: '1' }}>
+        <Link className="line" to="/" search={{ all: '1' }}>
           All projects
         </Link>
-      </p>
+      </nav>
       <p className="second">A project of this name is created when the first call is sent to it:</p>
     </>
   )

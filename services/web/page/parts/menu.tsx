@@ -32,7 +32,11 @@ function onMenuKey(event: KeyboardEvent<HTMLElement>): void {
     return
   }
   if (isText || event.key.length !== 1 || event.key === ' ' || event.ctrlKey || event.metaKey || event.altKey) return
-  event.currentTarget.querySelector<HTMLElement>('input:not([type=checkbox], [type=radio])')?.focus()
+  const line = event.currentTarget.querySelector<HTMLElement>('input:not([type=checkbox], [type=radio])')
+  if (line === null) return
+  line.focus()
+  // Else a letter that is a key of the page would do that, and be missing in the line.
+  event.stopPropagation()
 }
 
 export function Menu({ label, button, className = '', children, id }: MenuProps) {
