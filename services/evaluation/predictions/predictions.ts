@@ -2,6 +2,7 @@
 
 import {
   finishedResponse,
+  ofRunListQuery,
   predictionCreateRequest,
   predictionCreateResponse,
   predictionResponse,
@@ -27,9 +28,9 @@ import {
   nowUs,
   textAt,
 } from '../runs/calls.ts'
-import { markedRoutes } from '../runs/handlers.ts'
+import { deletion, listOfRun, readOne } from '../runs/handlers.ts'
 import { runIdsOf } from '../runs/parents.ts'
-import { bodyText, callTables, projectOf } from '../runs/query.ts'
+import { bodyText, callTables, listTables, projectOf } from '../runs/query.ts'
 import {
   completeCall,
   flag,
@@ -231,12 +232,33 @@ const finishRoute = (deps: Deps): Route =>
 
 export const createPredictionRoutes = (deps: Deps): Route[] => [
   createRoute(deps),
-  ...markedRoutes(deps, 'prediction', {
-    columns,
-    textsOf: textsOf(deps),
+  route({
+    name: 'predictions.list',
+    method: 'GET',
+    path,
+    summary: 'Predictions as JSON Lines, all or those of an evaluation run, oldest first',
+    query: ofRunListQuery,
+    body: { type: 'none' },
+    response: null,
+    responseType: 'application/jsonl',
+    tables: listTables,
+    handle: listOfRun(deps.calls, 'prediction', columns, textsOf(deps)),
+  }),
+  route({
+    ...deletion(deps, predictionsDeleteRequest, 'prediction_ids'),
+    name: 'predictions.delete',
+    path,
+    summary: 'Deletes predictions with everything below them; the ids are in the query string or in the body',
+  }),
+  route({
+    name: 'predictions.read',
+    method: 'GET',
+    path: one,
+    summary: 'One prediction',
+    body: { type: 'none' },
     response: predictionResponse,
-    deleteRequest: predictionsDeleteRequest,
-    deletes: 'predictions with everything below them',
+    tables: callTables,
+    handle: readOne(deps.calls, 'prediction_id', notFound, textsOf(deps)),
   }),
   finishRoute(deps),
 ]

@@ -1,6 +1,7 @@
 // Scores of predictions: calls beside the prediction, and feedback on it.
 
 import {
+  ofRunListQuery,
   scoreCreateRequest,
   scoreCreateResponse,
   scoreResponse,
@@ -24,14 +25,16 @@ import {
   nowUs,
   textAt,
 } from '../runs/calls.ts'
-import { markedRoutes } from '../runs/handlers.ts'
+import { deletion, listOfRun, readOne } from '../runs/handlers.ts'
 import { runIdsOf } from '../runs/parents.ts'
-import { bodyText, callTables, projectOf } from '../runs/query.ts'
+import { bodyText, callTables, listTables, projectOf } from '../runs/query.ts'
 import { completeCall, flag, memberText, predictionInputs, scoreOpOf, traceOfRun } from '../runs/shape.ts'
 
 type Context = RouteContext<unknown>
 
 const columns: CallsQuery['columns'] = ['user_id', 'parent_id', 'attributes', 'output']
+
+const notFound = (id: string) => fault(404, `Score ${id.slice(0, 100)} not found`)
 
 /** The parent of a score: its prediction or its run, else a trace of its own. */
 type ScoreParent = { traceId: string; parentId: string | null }
@@ -126,11 +129,32 @@ const createRoute = ({ calls, cache, clock, ensureOps, invoke, config }: Deps): 
 
 export const createScoreRoutes = (deps: Deps): Route[] => [
   createRoute(deps),
-  ...markedRoutes(deps, 'score', {
-    columns,
-    textsOf: textsOf(deps),
+  route({
+    name: 'scores.list',
+    method: 'GET',
+    path,
+    summary: 'Scores as JSON Lines, all or those of an evaluation run, oldest first',
+    query: ofRunListQuery,
+    body: { type: 'none' },
+    response: null,
+    responseType: 'application/jsonl',
+    tables: listTables,
+    handle: listOfRun(deps.calls, 'score', columns, textsOf(deps)),
+  }),
+  route({
+    ...deletion(deps, scoresDeleteRequest, 'score_ids'),
+    name: 'scores.delete',
+    path,
+    summary: 'Deletes scores; the ids are in the query string or in the body',
+  }),
+  route({
+    name: 'scores.read',
+    method: 'GET',
+    path: `${path}/{score_id}`,
+    summary: 'One score',
+    body: { type: 'none' },
     response: scoreResponse,
-    deleteRequest: scoresDeleteRequest,
-    deletes: 'scores',
+    tables: callTables,
+    handle: readOne(deps.calls, 'score_id', notFound, textsOf(deps)),
   }),
 ]
