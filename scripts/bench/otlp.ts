@@ -1,5 +1,5 @@
 // `npm run bench otlp`: spans per second until they can be read, the same OTLP batches for us and for servers that are
-// started by hand. BENCH_PEERS: space-separated `name=url=count command`; the command prints the number of stored spans.
+// started by hand. BENCH_PEERS: `name|url|count command|header:value`, separated by `;`; the command prints the number of stored spans.
 import { execSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
 // A new installation takes the baseline in place of the migrations that it stands for, and comes to the same tables.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -45,6 +45,19 @@ async function contentsOf(store: Store) {
   }
 }
 
+type Run = { commands?: number | undefined; baseline?: string; names?: string[] }
+
+/** Runs the migrations, and is killed after so many commands, whose names it adds to `names`. */
+function migrateOf(store: Store, { commands = Number.POSITIVE_INFINITY, baseline, names = [] }: Run) {
+  let left = commands
+  const command = async (query: Query) => {
+    if (left-- === 0) throw new Error('killed')
+    names.push(query.name)
+    await store.command(query)
+  }
+  return applyMigrations({ rows: store.rows, command }, { dir: chain.migrationsDir, baseline, isAlone: true })
+}
+
 it('makes the tables, views and records that all migrations make', async () => {
   const made = await withStore({}, async (store) => {
     expect((await store.migrate()).applied[0]).toBe('baseline.sql')
@@ -66,20 +79,7 @@ it('is made once more when it was cut off, and never where migrations were appli
     const baseline = join(shipped, 'baseline.sql')
     const all = splitStatements(readFileSync(baseline, 'utf8')).length
     const names: string[] = []
-    const migrate = (commands = Number.POSITIVE_INFINITY) => {
-      let left = commands
-      return applyMigrations(
-        {
-          rows: store.rows,
-          async command(query: Query) {
-            if (left-- === 0) throw new Error('killed')
-            names.push(query.name)
-            await store.command(query)
-          },
-        },
-        { dir: chain.migrationsDir, baseline, isAlone: true },
-      )
-    }
+    const migrate = (commands?: number) => migrateOf(store, { commands, baseline, names })
     const made = () => names.filter((name) => name === 'migrate.baseline').length
     // The list of what is applied and the mark come first, the records of everything after all tables.
     for (const commands of [1, 2, 3, 60, 2 + all, 3 + all]) await expect(migrate(commands)).rejects.toThrow('killed')
@@ -98,3 +98,14 @@ it('is made once more when it was cut off, and never where migrations were appli
     expect(made()).toBe(0)
   })
 }, 240_000)
+
+it('the migrations go on where they were cut off before anything was recorded', async () => {
+  await withStore(chain, async (store) => {
+    const [first] = readdirSync(chain.migrationsDir).sort() as [string]
+    // The list of what is applied, the first table, and then its record.
+    await expect(migrateOf(store, { commands: 2 })).rejects.toThrow('killed')
+    expect(await rows(store, 'SELECT file FROM callhouse.migrations')).toEqual([])
+    const { applied } = await migrateOf(store, { baseline: join(shipped, 'baseline.sql') })
+    expect(applied[0]).toBe(first)
+  })
+}, 120_000)

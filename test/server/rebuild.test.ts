@@ -13,7 +13,7 @@ import { readSegments } from '../../services/core/log/segments/read.ts'
 import type { EmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
 import { askOverSocket } from '../../services/core/process/control-socket.ts'
 import { runCommand } from '../../services/core/process/services.ts'
-import type { Store } from '../../services/core/store/store.ts'
+import { type Store, StoreError } from '../../services/core/store/store.ts'
 import type { TopicName } from '../../services/events/registry.ts'
 import { createRebuilds, type RebuildStatus } from '../../services/operations/rebuild/rebuild.ts'
 import { createStateFile, createStateTable } from '../../services/operations/rebuild/state.ts'
@@ -334,15 +334,16 @@ it.each([
 
 it('a rebuild waits for what is unavailable, and goes on', async () => {
   const before = await contents('turns')
-  let outages = 2
+  const outages = [unavailable('the positions cannot be read'), new StoreError('outage', 0, 'the server is away')]
   const away = (store: Store): Store => ({
     ...store,
     async command(query, options) {
-      if (query.name === 'rebuild.exchange' && outages-- > 0) throw unavailable('the positions cannot be read')
+      const outage = query.name === 'rebuild.exchange' ? outages.pop() : undefined
+      if (outage !== undefined) throw outage
       return store.command(query, options)
     },
   })
   expect(await attempt('turns', away)).toMatchObject({ phase: 'done', isResumed: false })
-  expect(outages).toBe(-1)
+  expect(outages).toEqual([])
   expect(await contents('turns')).toEqual(before)
 })

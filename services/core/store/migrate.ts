@@ -73,9 +73,12 @@ export async function applyMigrations(
   const names = (await readdir(dir)).filter((file) => file.endsWith('.sql')).sort()
   const migrations = await Promise.all(names.map((file) => readMigration(dir, file)))
   await target.command({ name: 'migrate.table', sql: table, params: {} })
-  const applied =
-    baseline !== undefined && (await isNew(target)) ? await applyBaseline(target, baseline, migrations) : []
-  const recorded = await recordedOf(target)
+  const applied: string[] = []
+  let { recorded, isNew } = await found(target)
+  if (baseline !== undefined && isNew) {
+    applied.push(await applyBaseline(target, baseline, migrations))
+    recorded = await recordedOf(target)
+  }
   const known = new Set(names.map(nameOf))
   const unknown = recorded.map(({ file }) => file).filter((file) => !known.has(nameOf(file)))
   if (unknown.length > 0) throw newer(unknown.sort().at(-1) as string)
@@ -151,18 +154,21 @@ async function applyMigration(
 const baselineText = 'baseline'
 const standsFor = /^-- .* Stands for the migrations up to (\w+\.sql)\n/
 
-/** Whether an installation has no tables, or a baseline that was cut off. */
-async function isNew(target: MigrationTarget): Promise<boolean> {
-  const isUnderWay = (recorded: Recorded[]) => recorded.some(({ checksum }) => checksum === baselineText)
+/** What is recorded, and whether an installation has no tables, or a baseline that was cut off. */
+async function found(target: MigrationTarget): Promise<{ recorded: Recorded[]; isNew: boolean }> {
+  const withBaseline = (recorded: Recorded[]) => ({
+    recorded,
+    isNew: recorded.some(({ checksum }) => checksum === baselineText),
+  })
   const recorded = await recordedOf(target)
-  if (recorded.length > 0) return isUnderWay(recorded)
+  if (recorded.length > 0) return withBaseline(recorded)
   // Another process says that it begins before it makes the first table.
   const tables = await target.rows({
     name: 'migrate.tables',
     sql: `SELECT name FROM system.tables WHERE database = currentDatabase() AND name = 'calls_in'`,
     params: {},
   })
-  return tables.length === 0 || isUnderWay(await recordedOf(target))
+  return tables.length === 0 ? { recorded, isNew: true } : withBaseline(await recordedOf(target))
 }
 
 /** Makes all tables and views at once, and records the migrations that they come from. */
@@ -170,7 +176,7 @@ async function applyBaseline(
   target: MigrationTarget,
   path: string,
   migrations: readonly Migration[],
-): Promise<string[]> {
+): Promise<string> {
   const text = await readFile(path, 'utf8')
   const last = nameOf(standsFor.exec(text)?.[1] ?? '')
   const until = migrations.findIndex(({ file }) => nameOf(file) === last)
@@ -186,7 +192,7 @@ async function applyBaseline(
   // The first ends the baseline: a crash between the two inserts makes it once more.
   await record(target, statements.slice(1))
   await record(target, statements.slice(0, 1))
-  return [basename(path)]
+  return basename(path)
 }
 
 /** Parameters of a statement, for each time that it runs. */

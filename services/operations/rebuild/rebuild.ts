@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Refusal } from '../../core/errors.ts'
 import type { Position } from '../../core/log/log.ts'
 import { formatPositions } from '../../core/log/positions.ts'
+import { StoreError } from '../../core/store/store.ts'
 import type { KindDeps, RebuildKind, RebuildTask } from './kind.ts'
 import { rebuildableTables, rebuildKindOf } from './kinds.ts'
 import { readViews } from './lineage.ts'
@@ -192,7 +193,8 @@ async function prepare(running: Running, kind: RebuildKind, state: RebuildState)
 
 /** Pauses before another attempt where the log or the store does not answer: two minutes in all. */
 const tryAgainAfterMs = [500, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000]
-const isUnavailable = (error: unknown): boolean => error instanceof Refusal && error.kind === 'unavailable'
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof Refusal ? error.kind === 'unavailable' : error instanceof StoreError && error.kind === 'outage'
 
 /** Fills and exchanges, once more after each outage: an attempt goes on where the last one ended. */
 async function fillDespiteOutages(
