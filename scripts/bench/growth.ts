@@ -8,7 +8,15 @@ import { createEmbeddedStore } from '../../services/core/store/chdb/chdb-store.t
 import type { Store } from '../../services/core/store/store.ts'
 import { deduplicationRollup } from '../../services/derived/rollups/rollup-table.ts'
 import { createRollups } from '../../services/derived/rollups/rollups.ts'
-import { type BenchServer, createClient, median, type Post, quantile, startCallhouseServer } from './process.ts'
+import {
+  type BenchServer,
+  createClient,
+  median,
+  type Post,
+  quantile,
+  startCallhouseServer,
+  untilAtRest,
+} from './process.ts'
 import { createSmallCalls, load } from './sustained.ts'
 
 const project = 'bench/growth'
@@ -33,12 +41,12 @@ type Key = { id: string; trace_id: string; parent_id: string }
 const open = (dir: string): Promise<Store> =>
   createEmbeddedStore({ dir, memoryCapBytes: memoryBytes, queryTimeoutMs: 600_000, queryMemoryBytes: memoryBytes })
 
-async function fill(store: Store, from: number, upTo: number, calls: number): Promise<void> {
+async function fill(store: Store, calls: number): Promise<void> {
   const firstUs = (Date.now() - 3_600_000 - spanDays * 86_400_000) * 1000
   const everyUs = Math.floor((spanDays * 86_400e6) / calls)
   const command = (sql: string, params: Record<string, unknown> = {}) =>
     store.command({ name: 'bench.fill', sql, params })
-  let position = from / step
+  let position = 0
   const rollups = createRollups({
     store,
     committed: async () => [{ topic: 'calls', partition: fillPartition, offset: position }],
@@ -56,8 +64,8 @@ async function fill(store: Store, from: number, upTo: number, calls: number): Pr
         `INSERT INTO callhouse.rollups (name, partition, position) SELECT {name:String}, {partition:UInt32}, {covered:UInt64}`,
         { name, partition, covered },
       )
-  for (let n = from; n < upTo; n += step) {
-    const count = Math.min(step, upTo - n)
+  for (let n = 0; n < calls; n += step) {
+    const count = Math.min(step, calls - n)
     position++
     await command(
       `INSERT INTO callhouse.unbilled_calls_in (* EXCEPT (mask, mask_hits))
@@ -88,9 +96,12 @@ SETTINGS max_partitions_per_insert_block = 0, max_block_size = 100000, min_inser
       },
     )
     await rollups.refresh()
-    process.stderr.write(`\rfilled ${n + count} of ${upTo}`)
+    process.stderr.write(`\rfilled ${n + count} of ${calls}`)
   }
   process.stderr.write('\n')
+  // All of it is derived, and a log that is not there stays dirty for ever.
+  for (const table of ['call_marks', 'rollups'])
+    await command(`DELETE FROM callhouse.${table} WHERE partition = {partition:UInt32}`, { partition: fillPartition })
 }
 
 /** Calls from all over what is stored. */
@@ -181,67 +192,69 @@ async function parts(store: Store, figures: Figures): Promise<void> {
   figures.set('bytes on disk per call', (row?.bytes ?? Number.NaN) / (row?.calls ?? 1))
 }
 
-/** @param calls stored in the end; measured at a fiftieth, a fifth and all of them */
-export async function benchGrowth(calls: number): Promise<void> {
+/** Fills a folder of its own, and measures a server on it. */
+async function measureGrowth(size: number): Promise<Figures> {
   const dir = mkdtempSync(join(tmpdir(), 'callhouse-bench-'))
-  const sizes = [calls / 50, calls / 5, calls]
-  const measured: Figures[] = []
+  const figures: Figures = new Map()
   const bodyOf = createSmallCalls(() => project)
   try {
-    let filled = 0
-    for (const size of sizes) {
-      const figures: Figures = new Map()
-      measured.push(figures)
-      const began = performance.now()
-      const store = await open(dir)
-      await store.migrate()
-      await fill(store, filled, size, calls)
-      filled = size
-      const keys = await sample(store)
-      await store.close()
-      process.stderr.write(`${size} calls after ${((performance.now() - began) / 1000).toFixed(0)} s\n`)
+    const began = performance.now()
+    const store = await open(dir)
+    await store.migrate()
+    await fill(store, size)
+    const keys = await sample(store)
+    await store.close()
+    process.stderr.write(`${size} calls after ${((performance.now() - began) / 1000).toFixed(0)} s\n`)
 
-      const startedMs = performance.now()
-      const server = await startCallhouseServer(dir, {
-        CALLHOUSE_MIN_FREE_BYTES: '0',
-        CALLHOUSE_ADOPT_LOG: 'true',
-        CALLHOUSE_MEMORY_CAP_BYTES: String(memoryBytes),
-      })
-      figures.set('start until it listens, ms', performance.now() - startedMs)
-      await readAll(server, keys, figures)
-      const send = createClient(server.port, 6)
-      await load(send, bodyOf, 5_000)
-      await timed(createClient(server.port, 1), '/calls/query_stats', {})
-      const [cpu, atMs] = [server.cpuSeconds(), performance.now()]
-      const { calls: sent } = await load(send, bodyOf, loadMs)
-      await send('/calls/query_stats', JSON.stringify({ project_id: project }))
-      figures.set('calls/s, readable', sent / ((performance.now() - atMs) / 1000))
-      figures.set('CPU of a call until it is readable, us', ((server.cpuSeconds() - cpu) / sent) * 1e6)
-      figures.set('resident MB', server.residentMb())
-      const loadedCpu = server.cpuSeconds()
-      await setTimeout(settleMs)
-      figures.set(
-        `CPU of a call in the ${settleMs / 1000} s after that (merges, deriving), us`,
-        ((server.cpuSeconds() - loadedCpu) / sent) * 1e6,
-      )
-      await server.stop()
-      const after = await open(dir)
-      await parts(after, figures)
-      await after.close()
-      for (const [name, value] of figures) process.stderr.write(`${size}: ${name}: ${value.toFixed(1)}\n`)
-    }
-    const write = (cells: string[]) => process.stdout.write(`| ${cells.join(' | ')} |\n`)
-    write(['calls in the project', ...sizes.map((size) => `${size / 1e6} M`), 'last / first'])
-    write(sizes.concat(0, 0).map(() => '---'))
-    for (const name of measured[0]?.keys() ?? []) {
-      const values = measured.map((figures) => figures.get(name) ?? Number.NaN)
-      write([
-        name,
-        ...values.map((value) => value.toFixed(value < 100 ? 1 : 0)),
-        ((values.at(-1) ?? 0) / (values[0] ?? 1)).toFixed(2),
-      ])
-    }
+    const startedMs = performance.now()
+    const server = await startCallhouseServer(dir, {
+      CALLHOUSE_MIN_FREE_BYTES: '0',
+      CALLHOUSE_ADOPT_LOG: 'true',
+      CALLHOUSE_MEMORY_CAP_BYTES: String(memoryBytes),
+    })
+    figures.set('start until it listens, ms', performance.now() - startedMs)
+    await untilAtRest(server)
+    await readAll(server, keys, figures)
+    const send = createClient(server.port, 6)
+    await load(send, bodyOf, 5_000)
+    await timed(createClient(server.port, 1), '/calls/query_stats', {})
+    const [cpu, atMs] = [server.cpuSeconds(), performance.now()]
+    const { calls: sent } = await load(send, bodyOf, loadMs)
+    await send('/calls/query_stats', JSON.stringify({ project_id: project }))
+    figures.set('calls/s, readable', sent / ((performance.now() - atMs) / 1000))
+    figures.set('CPU of a call until it is readable, us', ((server.cpuSeconds() - cpu) / sent) * 1e6)
+    figures.set('resident MB', server.residentMb())
+    const loadedCpu = server.cpuSeconds()
+    await setTimeout(settleMs)
+    figures.set(
+      `CPU of a call in the ${settleMs / 1000} s after that (merges, deriving), us`,
+      ((server.cpuSeconds() - loadedCpu) / sent) * 1e6,
+    )
+    await server.stop()
+    const after = await open(dir)
+    await parts(after, figures)
+    await after.close()
   } finally {
     rmSync(dir, { recursive: true, force: true })
+  }
+  for (const [name, value] of figures) process.stderr.write(`${size}: ${name}: ${value.toFixed(1)}\n`)
+  return figures
+}
+
+/** @param calls stored in the end; measured at 1, 10 and 50 million of them, as far as these are fewer, and at all */
+export async function benchGrowth(calls: number): Promise<void> {
+  const sizes = [...[1e6, 1e7, 5e7].filter((size) => size < calls), calls]
+  const measured: Figures[] = []
+  for (const size of sizes) measured.push(await measureGrowth(size))
+  const write = (cells: string[]) => process.stdout.write(`| ${cells.join(' | ')} |\n`)
+  write(['calls in the project', ...sizes.map((size) => `${size / 1e6} M`), 'last / first'])
+  write(sizes.concat(0, 0).map(() => '---'))
+  for (const name of measured[0]?.keys() ?? []) {
+    const values = measured.map((figures) => figures.get(name) ?? Number.NaN)
+    write([
+      name,
+      ...values.map((value) => value.toFixed(value < 100 ? 1 : 0)),
+      ((values.at(-1) ?? 0) / (values[0] ?? 1)).toFixed(2),
+    ])
   }
 }

@@ -213,8 +213,9 @@ describe('an order in which thousands share the first value', () => {
     })
     await world.store.command({
       name: 'test',
-      sql: `INSERT INTO callhouse.call_marks (project_id, position, minute, partition) SELECT DISTINCT '${big}', 1000001, toStartOfMinute(started_at), 0
-        FROM callhouse.calls WHERE project_id = '${big}' AND startsWith(id, 'new')`,
+      sql: `INSERT INTO callhouse.call_marks (project_id, position, minute, partition, seconds)
+        SELECT '${big}', 1000001, toStartOfMinute(started_at) AS minute, 0, groupBitOr(bitShiftLeft(toUInt64(1), toSecond(started_at)))
+        FROM callhouse.calls WHERE project_id = '${big}' AND startsWith(id, 'new') GROUP BY minute`,
       params: {},
     })
     for (const direction of ['asc', 'desc']) {
@@ -226,6 +227,24 @@ describe('an order in which thousands share the first value', () => {
       expect(statements).toContain('calls.field-index-candidates')
       expect(await ids({ ...body, limit: 3, offset: 2 })).toEqual(all.slice(2, 5))
     }
+  })
+
+  it('orders read the payloads of those alone that are not indexed yet', async () => {
+    const newer = ['new004007', 'new002007', 'new000007']
+    const low = [count - 3, count - 2, count - 1].map(idOf).sort().toReversed()
+    const next = Array.from({ length: 4 }, (_, n) => `new00${4_099 - n}`)
+    for (const [limit, offset] of [
+      [7, 0],
+      [4, 4],
+    ] as const) {
+      const statements = await during(async () =>
+        expect(await page('output.score', 'asc', limit, offset)).toEqual(
+          [...newer, ...low, 'zz', ...next].slice(offset, offset + limit),
+        ),
+      )
+      expect(statements).toContain('calls.field-index-order')
+    }
+    expect(await page('output.score', 'desc', 3, 0)).toEqual(['zz', ...next].slice(0, 3))
   })
 })
 

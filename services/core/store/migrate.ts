@@ -172,11 +172,7 @@ async function found(target: MigrationTarget): Promise<{ recorded: Recorded[]; i
 }
 
 /** Makes all tables and views at once, and records the migrations that they come from. */
-async function applyBaseline(
-  target: MigrationTarget,
-  path: string,
-  migrations: readonly Migration[],
-): Promise<string> {
+async function applyBaseline(target: MigrationTarget, path: string, migrations: readonly Migration[]): Promise<string> {
   const text = await readFile(path, 'utf8')
   const last = nameOf(standsFor.exec(text)?.[1] ?? '')
   const until = migrations.findIndex(({ file }) => nameOf(file) === last)

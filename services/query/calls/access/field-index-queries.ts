@@ -7,9 +7,10 @@ import { identifier, join, param, type Sql, sql, systemQuery } from '../../../co
 import type { Query } from '../../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../../events/project-query.ts'
 import type { Side } from '../conditions/conditions.ts'
-import { type Direction, isCovering } from './counts.ts'
+import { type Direction, type DirtyMinute, isCovering } from './counts.ts'
+import { dirtyRanges } from './dirty-times.ts'
 import type { FieldPath, FieldTests } from './field-index-tests.ts'
-import { allOf, instants, type Range, timesOf } from './scope.ts'
+import { allOf, instants, type Range, timesOf, withinAny } from './scope.ts'
 
 const words = { asc: sql`ASC`, desc: sql`DESC` } as const
 
@@ -100,6 +101,8 @@ export const candidatesQuery = (
 export const minOf = (numbers: readonly number[]): number =>
   numbers.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY)
 
+export const minutesOf = (dirty: readonly DirtyMinute[]): number[] => dirty.map(({ minute }) => minute)
+
 const minutesSql = (column: Sql, minutes: readonly number[]): Sql =>
   sql`toUnixTimestamp(toStartOfMinute(${column})) IN ${param('Array(Int64)', minutes)} AND ${column} >= toDateTime(${param('Int64', minOf(minutes))}, 'UTC')`
 
@@ -161,10 +164,12 @@ export function endsQuery(projectId: ProjectId, places: readonly EndConditions[]
   return isEmpty ? null : query
 }
 
-/** Start times of calls in minutes whose payloads the field index may not cover yet, at most `limit`. */
-export const dirtyCallsQuery = (projectId: ProjectId, minutes: readonly number[], limit: number): Query =>
+/** Start times of calls whose payloads the field index may not cover yet, at most `limit`. */
+export const dirtyCallsQuery = (projectId: ProjectId, dirty: readonly DirtyMinute[], limit: number): Query =>
   projectQuery('calls.field-index-dirty-calls', projectId, (project) => {
-    const where = minutesSql(sql`started_at`, minutes)
+    const ranges = dirtyRanges(dirty)
+    const at = sql`started_at`
+    const where = ranges ? withinAny(at, ranges) : minutesSql(at, minutesOf(dirty))
     return sql`SELECT DISTINCT toUnixTimestamp64Micro(started_at) ${project.from('calls', { where })} LIMIT ${param('UInt64', limit)}`
   })
 
@@ -175,12 +180,13 @@ export const coveredQuery = (projectId: ProjectId): Query =>
     projectId,
   )
 
-/** Minutes that changed since the field index covered them, at most `limit`. */
+/** Minutes that changed since the field index covered them, with their seconds, at most `limit`. */
 export const dirtyMinutesQuery = (projectId: ProjectId, past: Sql, limit: number): Query =>
   projectQuery(
     'calls.field-index-dirty-minutes',
     projectId,
-    (project) => sql`SELECT toUnixTimestamp(minute) ${project.from('call_marks', { where: past })} GROUP BY minute
+    (project) => sql`SELECT toUnixTimestamp(minute), toString(if(min(seconds) = 0, 0, groupBitOr(seconds)))
+    ${project.from('call_marks', { where: past })} GROUP BY minute
     LIMIT ${param('UInt64', limit)} SETTINGS max_threads = 1`,
   )
 

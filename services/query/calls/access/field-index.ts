@@ -6,9 +6,9 @@ import { conditionsOf, type Side } from '../conditions/conditions.ts'
 import type { CompiledCondition } from '../conditions/types.ts'
 import type { CallReader } from '../reader.ts'
 import { type AccessPathOf, type CallSearch, type Candidates, pageRows, type SearchProgress } from './access-path.ts'
-import type { Direction } from './counts.ts'
-import { pastPositions } from './counts.ts'
+import { type Direction, type DirtyMinute, pastPositions } from './counts.ts'
 import { decodeTimes } from './decode-keys.ts'
+import { dirtyRanges } from './dirty-times.ts'
 import {
   candidatesQuery,
   coveredQuery,
@@ -19,6 +19,7 @@ import {
   endsQuery,
   endsThatMatch,
   minOf,
+  minutesOf,
 } from './field-index-queries.ts'
 import { type FieldTests, fieldTests } from './field-index-tests.ts'
 import type { Range, Scope } from './scope.ts'
@@ -30,26 +31,26 @@ export const maxTimes = 4_000
 /** With more minutes whose payloads the field index may not cover yet, scanning is as good. */
 const maxMinutes = 10_000
 
-/** Minutes (in seconds) whose payloads the field index may not cover yet; null while they are many, or the field index is new to the installation. */
-export async function readDirtyMinutes({ store, projectId, options }: CallReader): Promise<number[] | null> {
+/** Minutes whose payloads the field index may not cover yet; null while they are many, or the field index is new to the installation. */
+export async function readDirtyMinutes({ store, projectId, options }: CallReader): Promise<DirtyMinute[] | null> {
   const answer = await store.bytes(coveredQuery(projectId), 'JSONCompactEachRow', options)
   const covered = compactRows<[number, string]>(answer)
   if (covered.length === 0) return null
   // Read before the field index: it covers a minute that is not named by then.
   const past = pastPositions(covered.map(([partition, position]) => ({ partition, position })))
-  const dirty = await store.bytes(dirtyMinutesQuery(projectId, past, maxMinutes + 1), 'JSONCompactEachRow', options)
-  const minutes = compactRows<[number]>(dirty).map(([minute]) => minute)
-  return minutes.length > maxMinutes ? null : minutes
+  const rows = await store.bytes(dirtyMinutesQuery(projectId, past, maxMinutes + 1), 'JSONCompactEachRow', options)
+  const dirty = compactRows<[number, string]>(rows).map(([minute, seconds]) => ({ minute, seconds }))
+  return dirty.length > maxMinutes ? null : dirty
 }
 
-/** Start times of calls in dirty minutes and of some calls whose ends came alone; null when they are too many. */
+/** Start times of calls of dirty minutes and of some calls whose ends came alone; null when they are too many. */
 export async function readNotIndexed(
   { store, projectId, options }: CallReader,
-  minutes: readonly number[],
+  dirty: readonly DirtyMinute[],
   ends: readonly EndConditions[],
 ): Promise<number[] | null> {
   const queries = [
-    minutes.length > 0 ? dirtyCallsQuery(projectId, minutes, maxTimes + 1) : null,
+    dirty.length > 0 ? dirtyCallsQuery(projectId, dirty, maxTimes + 1) : null,
     endsQuery(projectId, ends, maxTimes + 1),
   ]
   const times: number[] = []
@@ -97,6 +98,10 @@ function testsOf(conditions: readonly CompiledCondition[]): FieldTests[] {
   return chosen
 }
 
+/** The first time of dirty minutes that something changed in. */
+const firstUsOf = (dirty: readonly DirtyMinute[]): number =>
+  dirtyRanges(dirty)?.[0]?.fromUs ?? minOf(minutesOf(dirty)) * 1_000_000
+
 /** The field index as far as it can tell of the conditions of a query, on one side of the payloads; null when it cannot. */
 async function openFieldIndex(reader: CallReader): Promise<FieldIndex | null> {
   const conditions = conditionsOf(reader.query)
@@ -104,11 +109,11 @@ async function openFieldIndex(reader: CallReader): Promise<FieldIndex | null> {
   const side: Side = tests.start.length >= tests.end.length ? 'start' : 'end'
   const own = tests[side]
   if (own.length === 0) return null
-  const minutes = await readDirtyMinutes(reader)
-  if (minutes === null) return null
-  const ends = side === 'end' ? [endsThatMatch(own), endsNotIndexed(reader.projectId, minutes)] : []
-  const all = await readNotIndexed(reader, minutes, ends)
-  const notIndexed = all ?? (minutes.length > 0 ? await readNotIndexed(reader, [], ends) : null)
+  const dirty = await readDirtyMinutes(reader)
+  if (dirty === null) return null
+  const ends = side === 'end' ? [endsThatMatch(own), endsNotIndexed(reader.projectId, minutesOf(dirty))] : []
+  const all = await readNotIndexed(reader, dirty, ends)
+  const notIndexed = all ?? (dirty.length > 0 ? await readNotIndexed(reader, [], ends) : null)
   if (notIndexed === null) return null
   const { store, projectId, options } = reader
   const read = async (range: Range, direction: Direction, limit: number): Promise<number[]> => {
@@ -125,7 +130,7 @@ async function openFieldIndex(reader: CallReader): Promise<FieldIndex | null> {
     return { times: [...new Set([...found, ...notIndexed.filter(inside)])], endUs }
   }
   return {
-    scanFromUs: all === null ? minOf(minutes) * 1_000_000 : null,
+    scanFromUs: all === null ? firstUsOf(dirty) : null,
     async candidates(range, direction, limit) {
       return inOrder(await read(range, direction, limit), range, direction, limit)
     },

@@ -14,9 +14,12 @@ import {
 } from '../conditions/conditions.ts'
 
 import type { CompiledSort } from '../conditions/types.ts'
+import { keysQuery } from '../page.ts'
 import type { CallReader } from '../reader.ts'
 import type { AccessPathOf, CallSearch } from './access-path.ts'
-import type { Direction } from './counts.ts'
+import type { Direction, DirtyMinute } from './counts.ts'
+import { decodeKeys } from './decode-keys.ts'
+import { dirtyRanges } from './dirty-times.ts'
 import { maxTimes, readDirtyMinutes, readNotIndexed } from './field-index.ts'
 import {
   type EndConditions,
@@ -24,6 +27,7 @@ import {
   endsNotIndexed,
   endsWith,
   firstValuesQuery,
+  minutesOf,
   type OrderedValues,
   sampleQuery,
   tiedAtQuery,
@@ -99,19 +103,20 @@ export const fieldOrder: AccessPathOf = (search) => {
  * Keys of the first calls of an order, `offset` of them left out; null when the field index does not lead to them.
  * Calls of unknown order (values left out, calls that are not indexed yet) are read in any case.
  */
-async function firstKeys({ reader, range, refine, limit, offset }: CallSearch): Promise<CallKey[] | null> {
+async function firstKeys(search: CallSearch): Promise<CallKey[] | null> {
+  const { reader, range, refine, limit, offset } = search
   const { query, store, projectId, options } = reader
   const scope: Scope = { projectId, range, index: null, keys: null }
   const field = query.sort.byField
   const wanted = (limit ?? Number.POSITIVE_INFINITY) + offset
   const place = field && fieldPath(field.json)
   if (!field || !place || wanted > maxRows) return null
-  const minutes = await readDirtyMinutes(reader)
-  if (minutes === null) return null
+  const dirty = await readDirtyMinutes(reader)
+  if (dirty === null) return null
   const isEnd = sideOf(field.json.document as Parameters<typeof sideOf>[0]) === 'end'
   const parts = isEnd ? sql`part IN ('both', 'end')` : sql`part IN ('both', 'start')`
   const [notIndexed, unknown] = await Promise.all([
-    readNotIndexed(reader, minutes, isEnd ? [endsNotIndexed(projectId, minutes)] : []),
+    notIndexedTimes(search, dirty, isEnd, wanted),
     readRows<Timed>(reader, withoutOrderQuery(projectId, place, { parts, range }, maxTimes + 1)),
   ])
   if (notIndexed === null || notIndexed.length + unknown.length > maxTimes) return null
@@ -131,6 +136,32 @@ async function firstKeys({ reader, range, refine, limit, offset }: CallSearch): 
     return rows.slice(offset, wanted).map(([us, id]) => ({ startedUs: Number(us), id }))
   }
   return null
+}
+
+/**
+ * Start times of the calls that the field index may not hold yet; where they are many, of the first `wanted` of them in the
+ * order, whose payloads are read.
+ * @returns null when they are too many
+ */
+async function notIndexedTimes(
+  { reader, range, refine }: CallSearch,
+  dirty: readonly DirtyMinute[],
+  isEnd: boolean,
+  wanted: number,
+): Promise<number[] | null> {
+  const { query, store, projectId, options } = reader
+  const ends = isEnd ? [endsNotIndexed(projectId, minutesOf(dirty))] : []
+  const listed = await readNotIndexed(reader, dirty, ends)
+  const within = dirtyRanges(dirty)
+  if (listed !== null || dirty.length === 0 || within === null) return listed
+  const [alone, refined] = await Promise.all([
+    readNotIndexed(reader, [], ends),
+    refine({ projectId, range, index: null, keys: null, within }),
+  ])
+  if (alone === null || refined === null) return alone
+  const first = keysQuery(refined.scope, refined.conditions, query.sort, { limit: wanted, offset: 0 })
+  const keys = decodeKeys(await store.bytes(first, 'RowBinary', options)).next(wanted)
+  return [...alone, ...keys.map(({ startedUs }) => startedUs)]
 }
 
 const readRows = <Row>({ store, options }: CallReader, query: Query) => readTuples<Row>(store, query, options)

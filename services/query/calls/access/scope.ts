@@ -55,6 +55,15 @@ export function rangeConditions(column: Sql, { fromUs, beforeUs }: Range): Sql[]
   return conditions
 }
 
+/** Times in one of some ranges. */
+export const withinAny = (column: Sql, ranges: readonly Range[]): Sql =>
+  ranges.length === 0
+    ? sql`0`
+    : sql`(${join(
+        ranges.map((range) => allOf(rangeConditions(column, range))),
+        ' OR ',
+      )})`
+
 /** Calls that have no parent, or stand for a root that never came (0047_orphan_roots.sql), under the alias `c`. */
 export const isRoot = (project: ProjectScope): Sql => sql`(c.parent_id = '' OR (c.started_at, c.id) IN
   (SELECT started_at, id ${project.from('orphan_roots', { final: true, where: sql`is_orphan = 1` })}))`
@@ -75,10 +84,7 @@ export function timeConditions(project: ProjectScope, column: Sql, scope: Scope)
   }
   if (keys) conditions.push(sql`${column} IN ${instants(keys.map((key) => key.startedUs))}`)
   if (times) conditions.push(sql`${column} IN ${instants(times)}`)
-  if (within) {
-    const parts = within.map((part) => allOf(rangeConditions(column, part)))
-    conditions.push(parts.length === 0 ? sql`0` : sql`(${join(parts, ' OR ')})`)
-  }
+  if (within) conditions.push(withinAny(column, within))
   return conditions
 }
 
