@@ -246,6 +246,40 @@ describe('an order in which thousands share the first value', () => {
     }
     expect(await page('output.score', 'desc', 3, 0)).toEqual(['zz', ...next].slice(0, 3))
   })
+
+  it('names of fields and their values are those of older calls while the latest are not indexed yet', async () => {
+    await world.store.command({
+      name: 'test',
+      sql: `INSERT INTO callhouse.calls_in (kind, project_id, id, clock, started_us, ended_us, op_name, output)
+        SELECT 'complete', '${big}', concat('later', toString(number)), number + 1,
+          toInt64(${baseUs} + 72000000000 + number * 100000) AS us, us + 1, 'op', '{"score":7}' FROM numbers(20010)`,
+      params: {},
+    })
+    await world.store.command({
+      name: 'test',
+      sql: `INSERT INTO callhouse.call_marks (project_id, position, minute, partition, seconds)
+        SELECT '${big}', 1000002, toStartOfMinute(started_at) AS minute, 0, groupBitOr(bitShiftLeft(toUInt64(1), toSecond(started_at)))
+        FROM callhouse.calls WHERE project_id = '${big}' AND startsWith(id, 'later') GROUP BY minute`,
+      params: {},
+    })
+    const named = await world.ask('/calls/fields', { project_id: big, prefix: 'output' })
+    expect(named.json).toMatchObject({
+      fields: expect.arrayContaining([expect.objectContaining({ path: 'output.word' })]),
+    })
+    const asked = { project_id: big, fields: ['output.score', 'op_name'], limit: 5 }
+    const { json } = await world.ask('/calls/values', asked)
+    expect(json).toMatchObject({
+      fields: {
+        'output.score': {
+          values: [
+            { value: 1, calls: 5_997 + 3 },
+            { value: 0.5, calls: 3 },
+          ],
+        },
+        op_name: { values: [{ value: 'op', calls: 20_000 }] },
+      },
+    })
+  })
 })
 
 it('the field index reads small rows by thousands, and as few as at first when that is too much', async () => {

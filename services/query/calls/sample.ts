@@ -1,7 +1,9 @@
 // The latest calls that match a query, as far as values of them are looked up: where they and their ends lie.
 import { rowReader } from '../compact-rows.ts'
+import { dirtyRanges } from './access/dirty-times.ts'
+import { readDirtyMinutes } from './access/field-index.ts'
 import { readPages } from './access/read-calls.ts'
-import type { CallKey } from './access/scope.ts'
+import type { CallKey, Range } from './access/scope.ts'
 import { type PayloadPlace, payloadPlace } from './payloads.ts'
 import type { CallReader } from './reader.ts'
 
@@ -28,4 +30,26 @@ export async function readSample(reader: CallReader): Promise<Sample> {
       if (hasEnd && outputUs !== startedUs) sample.endUs.push(outputUs)
     }
   return sample
+}
+
+/** Longest gaps between calls that are not indexed yet, behind which others of that kind may lie. */
+const maxGaps = 3
+
+/**
+ * The latest calls whose values the field index has, where it has none of a whole sample yet: beside thousands of calls a
+ * second it is behind by more than a sample.
+ */
+export async function readIndexedSample(reader: CallReader, latest: Sample): Promise<Sample> {
+  if (latest.calls.length < sampledCalls) return latest
+  const ranges = dirtyRanges((await readDirtyMinutes(reader)) ?? [])
+  const isIn = (us: number) => (range: Range) => us >= (range.fromUs ?? us) && us < (range.beforeUs ?? us + 1)
+  let sample = latest
+  for (let gap = 0; gap < maxGaps; gap++) {
+    const around = sample.calls.map(({ startedUs }) => ranges?.find(isIn(startedUs)))
+    const fromUs = around.at(-1)?.fromUs
+    if (fromUs === undefined || fromUs === null || around.includes(undefined)) break
+    const { query } = reader
+    sample = await readSample({ ...reader, query: { ...query, facts: { ...query.facts, startedBefore: fromUs } } })
+  }
+  return sample.calls.length === 0 ? latest : sample
 }

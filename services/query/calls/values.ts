@@ -20,7 +20,7 @@ import { callFields, isDocument } from './conditions/fields.ts'
 import { callQueryTables, joinedTables, topicsOfQuery, traceTables } from './conditions/joined-tables.ts'
 import type { QueryStatsDeps } from './query-stats.ts'
 import type { CallReader } from './reader.ts'
-import { readSample } from './sample.ts'
+import { readIndexedSample, readSample } from './sample.ts'
 import { columnValuesQuery, feedbackFieldsQuery, fieldsQuery, indexedValuesQuery } from './value-queries.ts'
 
 /** Distinct members of payloads of feedback that are looked at. */
@@ -148,7 +148,7 @@ export function createValueRoutes(deps: QueryStatsDeps): Route[] {
         const [indexed, given] = await Promise.all([
           rowsOf<[string, [string, number][], number]>(
             reader,
-            fieldsQuery(projectId, sample, input.prefix, input.limit),
+            fieldsQuery(projectId, await readIndexedSample(reader, sample), input.prefix, input.limit),
           ),
           isOfFeedback
             ? rowsOf<[string, string, string, number]>(
@@ -204,7 +204,10 @@ export function createValueRoutes(deps: QueryStatsDeps): Route[] {
             ? rowsOf<ColumnRow>(reader, columnValuesQuery(projectId, sample, { ...ask, columns }))
             : [],
           paths.length > 0 && sample.calls.length > 0
-            ? rowsOf<IndexedRow>(reader, indexedValuesQuery(projectId, sample, { ...ask, paths }))
+            ? rowsOf<IndexedRow>(
+                reader,
+                indexedValuesQuery(projectId, await readIndexedSample(reader, sample), { ...ask, paths }),
+              )
             : [],
         ])
         const found = new Map(input.fields.map((name) => [name, { values: [], is_complete: false } as Values]))
