@@ -4,6 +4,7 @@ import { type CallsStatsRequest, callsStatsRequest, callsStatsResponse } from '.
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { fault, invalid } from '../../core/http/errors.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
+import type { ProjectId } from '../../core/ids.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
 import type { Query, Store } from '../../core/store/store.ts'
 import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
@@ -62,6 +63,16 @@ function timesOf(input: CallsStatsRequest): { startUs: number; endUs: number; gr
   }
 }
 
+/** The calls of a filter, and those whose usage counts: that of roots includes the spans below them. */
+function queriesOf(filter: CallsStatsRequest['filter'], projectId: ProjectId) {
+  const rootsOnly = filter?.trace_roots_only === true
+  const query = compileCallsQuery({ filter, projectId })
+  const usageQuery = rootsOnly
+    ? compileCallsQuery({ filter: { ...filter, trace_roots_only: false }, projectId })
+    : query
+  return { query, usageQuery, rootsOnly }
+}
+
 const emptyRow = (aggregates: readonly Aggregate[]): Row => [0, ...aggregates.map(({ empty }) => empty)]
 
 function lineOf(head: Line, aggregates: readonly Aggregate[], values: readonly Value[], count: number): Line {
@@ -114,27 +125,22 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
     const most = rowsOf(readOfUsage)
     // Every bucket has a row, and one for each model once there is one.
     if (starts.length > Math.min(bucketsFor(usage, readOfUsage), bucketsFor(calls, ofCalls))) throw tooManyValues()
-    const rootsOnly = filter?.trace_roots_only === true
-    const query = compileCallsQuery({ filter, projectId })
-    const usageQuery = rootsOnly
-      ? compileCallsQuery({ filter: { ...filter, trace_roots_only: false }, projectId })
-      : query
+    const queries = queriesOf(filter, projectId)
     const headers = await freshness.wait(context, withCosts ? ['calls', 'costs'] : ['calls'])
-    const read = async <Row>(statement?: Query): Promise<Row[]> =>
+    const read = async <Row>(statement: Query | false | undefined): Promise<Row[]> =>
       statement ? readTuples<Row>(store, statement, { signal }) : []
     const plan =
       usage.length + calls.length > 0
-        ? await planSeries(
-            { store, projectId, options: { signal }, cache },
-            { query, usageQuery, rootsOnly, withCosts, time },
-          )
+        ? await planSeries({ store, projectId, options: { signal }, cache }, { ...queries, withCosts, time })
         : null
     const exactTotals = distinguishesNull(usage, 'total_tokens')
     const [usageRows, callRows, book] = await Promise.all([
-      usage.length > 0 && !usageQuery.facts.nothing
-        ? read<UsageRow>(plan?.usage(readOfUsage, { exactTotals, most: most + 1 }))
-        : [],
-      calls.length > 0 && !query.facts.nothing ? read<CallRow>(plan?.calls(ofCalls)) : [],
+      read<UsageRow>(
+        usage.length > 0 &&
+          !queries.usageQuery.facts.nothing &&
+          plan?.usage(readOfUsage, { exactTotals, most: most + 1 }),
+      ),
+      read<CallRow>(calls.length > 0 && !queries.query.facts.nothing && plan?.calls(ofCalls)),
       withCosts ? prices.of(projectId, { signal }) : null,
     ])
 

@@ -78,6 +78,17 @@ const rowOf = (header: CallHeader): Row => ({
   run_step_end: header.runStepEnd,
 })
 
+/** Counts the bytes that are looked through, and lets others have their turn in between. */
+function createPause(): (lookedBytes: number) => Promise<void> | undefined {
+  let sum = 0
+  return (lookedBytes) => {
+    sum += lookedBytes
+    if (sum < turnBytes) return undefined
+    sum = 0
+    return turn()
+  }
+}
+
 export function createCellRoutes(deps: QueryStatsDeps): Route[] {
   const { store, freshness, cache } = deps
   return [
@@ -101,7 +112,7 @@ export function createCellRoutes(deps: QueryStatsDeps): Route[] {
         const reader = { store, projectId, query, options: { signal }, cache }
         const page = { columns: headerReader(null, documents.length > 0), limit: null, offset: 0 }
         const cells = new Map<string, (Cell | null)[]>()
-        let looked = 0
+        const pauseAfter = createPause()
         for await (const { rows, spread } of readPages(reader, page))
           for (const batch of batchesOf(rows, () => batchRows)) {
             const payloads = await readPayloads(store, projectId, batch, documents, spread, { signal })
@@ -110,10 +121,7 @@ export function createCellRoutes(deps: QueryStatsDeps): Route[] {
               const of: (Cell | null)[] = []
               for (const source of sources) {
                 of.push(source.cell(row, payloads[n] ?? {}, input.max_chars))
-                looked += source.reads * header.bytes
-                if (looked < turnBytes) continue
-                looked = 0
-                await turn()
+                await pauseAfter(source.reads * header.bytes)
               }
               cells.set(header.id, of)
             }

@@ -1,7 +1,7 @@
 // Turns a typed tree into SQL. Each case has its twin in `evaluate.ts`.
 import { join, param, type Sql, sql } from '../../core/store/sql.ts'
 import { jsonExists, jsonString, mayContain } from './json-sql.ts'
-import type { ColumnSql, CompareOp, Condition, Kind, Value } from './types.ts'
+import type { CastKind, ColumnSql, CompareOp, Condition, Kind, Value } from './types.ts'
 import { isCondition, kindOf } from './typing.ts'
 import { fewPrefixes, prefixesAtOnce } from './weight.ts'
 
@@ -22,29 +22,37 @@ function literalSql(kind: Kind, value: string | number | bigint | boolean): Sql 
   }
 }
 
+/** Casts to a kind, by the kind that is cast. */
+type Casts = { [From in Kind]?: (of: Sql) => Sql } & { others: (of: Sql) => Sql }
+
 /** Operands appear once in every form, so that nested casts stay linear. */
-function castSql(to: 'string' | 'int' | 'double' | 'bool', from: Kind, of: Sql): Sql {
-  switch (to) {
-    case 'string':
-      if (from === 'string') return of
-      if (from === 'bool') return sql`toString(toBool(${of}))`
-      if (from === 'datetime') return sql`replaceOne(formatDateTime(${of}, '%Y-%m-%dT%H:%i:%S.%fZ'), '.000000Z', 'Z')`
-      return sql`toString(${of})`
-    case 'int':
-      if (from === 'string') return sql`toInt64OrNull(${of})`
-      if (from === 'double') return sql`toInt64OrNull(toString(${of}))`
-      if (from === 'datetime') return sql`intDiv(toUnixTimestamp64Micro(${of}), 1000000)`
-      return sql`toInt64(${of})`
-    case 'double':
-      if (from === 'string') return sql`ifNotFinite(toFloat64OrNull(${of}), NULL)`
-      if (from === 'datetime') return sql`(toUnixTimestamp64Micro(${of}) / 1000000)`
-      return sql`toFloat64(${of})`
-    case 'bool':
-      if (from === 'string') return sql`toUInt8OrNull(transform(ifNull(${of}, ''), ['true', 'false'], ['1', '0']))`
-      if (from === 'bool') return of
-      return from === 'datetime' ? sql`(toUnixTimestamp64Micro(${of}) != 0)` : sql`(${of} != 0)`
-  }
+const castsTo: Record<CastKind, Casts> = {
+  string: {
+    string: (of) => of,
+    bool: (of) => sql`toString(toBool(${of}))`,
+    datetime: (of) => sql`replaceOne(formatDateTime(${of}, '%Y-%m-%dT%H:%i:%S.%fZ'), '.000000Z', 'Z')`,
+    others: (of) => sql`toString(${of})`,
+  },
+  int: {
+    string: (of) => sql`toInt64OrNull(${of})`,
+    double: (of) => sql`toInt64OrNull(toString(${of}))`,
+    datetime: (of) => sql`intDiv(toUnixTimestamp64Micro(${of}), 1000000)`,
+    others: (of) => sql`toInt64(${of})`,
+  },
+  double: {
+    string: (of) => sql`ifNotFinite(toFloat64OrNull(${of}), NULL)`,
+    datetime: (of) => sql`(toUnixTimestamp64Micro(${of}) / 1000000)`,
+    others: (of) => sql`toFloat64(${of})`,
+  },
+  bool: {
+    string: (of) => sql`toUInt8OrNull(transform(ifNull(${of}, ''), ['true', 'false'], ['1', '0']))`,
+    bool: (of) => of,
+    datetime: (of) => sql`(toUnixTimestamp64Micro(${of}) != 0)`,
+    others: (of) => sql`(${of} != 0)`,
+  },
 }
+
+const castSql = (to: CastKind, from: Kind, of: Sql): Sql => (castsTo[to][from] ?? castsTo[to].others)(of)
 
 function inSql(node: Extract<Condition, { is: 'in' }>, of: ColumnSql): Sql {
   if (node.values.length === 0) return sql`false`

@@ -5,7 +5,7 @@ import { compareCodePoints } from '../../core/json/canonical.ts'
 import { holdsOwnValues } from '../../core/json/own-value.ts'
 import { numberText, numberToInt, stringToBool, stringToDouble, stringToInt, truthOf } from './cast.ts'
 import { attributeForm, stringForm, valueAt } from './json-text.ts'
-import type { CompareOp, Condition, JsonField, Kind, Row, Scalar, Value } from './types.ts'
+import type { CastKind, CompareOp, Condition, JsonField, Kind, Row, Scalar, Value } from './types.ts'
 import { isCondition, kindOf } from './typing.ts'
 
 /** JSON text of the value that the field names; null when it is missing. */
@@ -19,24 +19,38 @@ export const jsonPresent = (json: JsonField, row: Row): boolean => {
   return value !== null && value !== 'null'
 }
 
-function cast(to: 'string' | 'int' | 'double' | 'bool', from: Kind, value: Scalar): Scalar {
-  if (value === null) return null
-  if (from === 'string') {
-    const text = String(value)
-    if (to === 'string') return text
-    return to === 'int' ? stringToInt(text) : to === 'double' ? stringToDouble(text) : stringToBool(text)
-  }
-  if (from === 'datetime') {
-    const us = Number(value)
-    if (to === 'string') return formatTimestamp(us)
-    return to === 'int' ? BigInt(Math.trunc(us / 1e6)) : to === 'double' ? us / 1e6 : us !== 0
-  }
-  // A boolean from a text may be any number up to 255.
-  if (to === 'string') return from === 'bool' ? String(Number(value) !== 0) : numberText(value as number | bigint)
-  const number = typeof value === 'boolean' ? Number(value) : (value as number | bigint)
-  if (to === 'bool') return from === 'bool' ? number : Number(number) !== 0
-  return to === 'double' ? Number(number) : numberToInt(number)
+type Cast = (value: Exclude<Scalar, null>) => Scalar
+
+/** A boolean as the number that it is: one from a text may be any number up to 255. */
+const numberOf = (value: Exclude<Scalar, null>) =>
+  typeof value === 'boolean' ? Number(value) : (value as number | bigint)
+
+const castsTo: Record<CastKind, { [From in Kind]?: Cast } & { others: Cast }> = {
+  string: {
+    string: String,
+    bool: (value) => String(Number(value) !== 0),
+    datetime: (us) => formatTimestamp(Number(us)),
+    others: (value) => numberText(value as number | bigint),
+  },
+  int: {
+    string: (text) => stringToInt(String(text)),
+    datetime: (us) => BigInt(Math.trunc(Number(us) / 1e6)),
+    others: (value) => numberToInt(numberOf(value)),
+  },
+  double: {
+    string: (text) => stringToDouble(String(text)),
+    datetime: (us) => Number(us) / 1e6,
+    others: Number,
+  },
+  bool: {
+    string: (text) => stringToBool(String(text)),
+    bool: numberOf,
+    others: (value) => Number(value) !== 0,
+  },
 }
+
+const cast = (to: CastKind, from: Kind, value: Scalar): Scalar =>
+  value === null ? null : (castsTo[to][from] ?? castsTo[to].others)(value)
 
 /** Negative, zero or positive; texts in byte order of UTF-8, integers exactly. */
 export function compareScalars(a: Exclude<Scalar, null>, b: Exclude<Scalar, null>): number {

@@ -10,6 +10,8 @@ export type Row = { readonly [column: string]: string | number | bigint | readon
 // --- the typed tree -------------------------------------------------------------------------------------------------
 
 export type Kind = 'string' | 'int' | 'double' | 'bool' | 'datetime'
+/** Kinds that a value may be cast to. */
+export type CastKind = Exclude<Kind, 'datetime'>
 export type Scalar = string | number | bigint | boolean | null
 
 /** A column-like field: what it is, how SQL says it, how JS reads it. */
@@ -60,7 +62,7 @@ export type Value =
   /** String form of a JSON value; never NULL. */
   | { is: 'json'; json: JsonField }
   | { is: 'column'; column: Column }
-  | { is: 'cast'; to: 'string' | 'int' | 'double' | 'bool'; of: Value }
+  | { is: 'cast'; to: CastKind; of: Value }
   | { is: 'length'; of: Value }
   | { is: 'listLength'; list: ListColumn }
   | Condition

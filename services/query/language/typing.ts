@@ -139,15 +139,19 @@ function among({ json: { document } }: Many, how: 'equal' | 'contains', value: V
   return { is: 'among', document, how, value, fold }
 }
 
+/** An equality that compares no two values: with one of the texts of a list, or with the text of no value. */
+function equality(one: Value, other: Value): Condition | undefined {
+  if (isMany(one)) return among(one, 'equal', other, false)
+  return isNullableText(one) && isEmptyText(other) ? nullTest(one) : undefined
+}
+
 export function comparison(op: CompareOp, a: Operand, b: Operand): Condition {
   const first = singleValue(a)
   const second = singleValue(b)
   if (op === 'eq' && second.is === 'null') return nullTest(first)
   if (first.is === 'null' || second.is === 'null') return unknown
-  if (op === 'eq' && isMany(first)) return among(first, 'equal', second, false)
-  if (op === 'eq' && isMany(second)) return among(second, 'equal', first, false)
-  if (op === 'eq' && isNullableText(first) && isEmptyText(second)) return nullTest(first)
-  if (op === 'eq' && isNullableText(second) && isEmptyText(first)) return nullTest(second)
+  const known = op === 'eq' ? (equality(first, second) ?? equality(second, first)) : undefined
+  if (known !== undefined) return known
   const left = inferred(first, second, op)
   const right = inferred(second, first, op)
   const families = [familyOf(left), familyOf(right)] as const

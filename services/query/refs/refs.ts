@@ -59,6 +59,13 @@ function itemOf(node: Node, index: number): Node | undefined {
   return node.items.at(index)
 }
 
+/** The item or the member that a step leads to. */
+const partOf = (node: Node, { edge, value }: RefStep): Node | undefined =>
+  edge === 'index' ? itemOf(node, Number(value)) : memberOf(node, value)
+
+/** Objects have no versions but content hashes. */
+const mayExist = (target: RefTarget): boolean => target.is === 'row' || isContentHash(target.digest)
+
 /** State of resolving a ref: at a value, or at a target that has to be loaded first. */
 type Walk = { index: number; at: Node | RefTarget; steps: RefStep[]; hops: number }
 
@@ -97,17 +104,14 @@ function advance(walk: Walk, project: string): Resolved | undefined {
     const node: Node = walk.at
     const [step, ...rest] = walk.steps
     if (step === undefined) return { is: 'value', text: node.text }
-    const first = node.text[0]
     if (node.text === 'null') return nothing
-    if (first === '"') {
+    if (node.text[0] === '"') {
       const answer = followText(walk, JSON.parse(node.text) as string, project)
       if (answer !== undefined) return answer
       continue
     }
     if (step.edge === 'id') return invalid('id is for rows of a table only')
-    let next: Node | undefined
-    if (step.edge === 'index') next = first === '[' ? itemOf(node, Number(step.value)) : undefined
-    else next = first === '{' ? memberOf(node, step.value) : undefined
+    const next = partOf(node, step)
     if (next === undefined) return nothing
     walk.at = next
     walk.steps = rest
@@ -117,11 +121,32 @@ function advance(walk: Walk, project: string): Resolved | undefined {
 /** The value behind the steps of a place; null when nothing is there. */
 export function valueIn(node: Node, steps: readonly RefStep[]): string {
   let at: Node | undefined = node
-  for (const { edge, value } of steps) at = at && (edge === 'index' ? itemOf(at, Number(value)) : memberOf(at, value))
+  for (const step of steps) at = at && partOf(at, step)
   return at?.text ?? 'null'
 }
 
 type OnResolved = (index: number, result: Resolved | ValuePlace, text: string | null) => void
+
+/** Walks by the target that they wait for. */
+type Waiting = Map<string, Walk[]>
+
+function wait(into: Waiting, walk: Walk): void {
+  const key = targetKey(walk.at as RefTarget)
+  const others = into.get(key)
+  if (others) others.push(walk)
+  else into.set(key, [walk])
+}
+
+/** Walks at the starts of refs. */
+function begin(refs: readonly ObjectRef[], settle: OnResolved): Waiting {
+  const waiting: Waiting = new Map()
+  for (const [index, ref] of refs.entries()) {
+    const at = startOf(ref)
+    if (at === null) settle(index, invalid('Only refs with a digest can be read'), null)
+    else wait(waiting, { index, at, steps: ref.extra, hops: 0 })
+  }
+  return waiting
+}
 
 /**
  * Follows refs of one project until each is settled. Each round loads what all of them need next, so that a batch takes
@@ -135,20 +160,9 @@ async function follow(
   settle: OnResolved,
 ): Promise<void> {
   const gone = new Map<string, Resolved>()
-  let waiting = new Map<string, Walk[]>()
-  const wait = (into: Map<string, Walk[]>, walk: Walk) => {
-    const key = targetKey(walk.at as RefTarget)
-    const others = into.get(key)
-    if (others) others.push(walk)
-    else into.set(key, [walk])
-  }
-  for (const [index, ref] of refs.entries()) {
-    const at = startOf(ref)
-    if (at === null) settle(index, invalid('Only refs with a digest can be read'), null)
-    else wait(waiting, { index, at, steps: ref.extra, hops: 0 })
-  }
+  let waiting = begin(refs, settle)
   while (waiting.size > 0) {
-    const next = new Map<string, Walk[]>()
+    const next: Waiting = new Map()
     const leave = (key: string): Walk[] => {
       const walks = waiting.get(key) ?? []
       // The values that they read are freed with them.
@@ -190,17 +204,15 @@ async function follow(
       const known = gone.get(key)
       if (known !== undefined) end(key, known)
       else if (node !== undefined) enter(key, node)
-      else if (target.is === 'object' && !isContentHash(target.digest))
-        end(key, { is: 'missing', digest: target.digest })
+      else if (!mayExist(target)) end(key, { is: 'missing', digest: target.digest })
       else wanted.set(key, target)
     }
     const needsText = (key: string) => needsTexts || (waiting.get(key) ?? []).some(({ steps }) => steps.length > 0)
-    if (wanted.size > 0)
-      for await (const batch of loadTargets(source, [...wanted.values()], needsText))
-        for (const [key, found] of batch) {
-          arrive(key, found)
-          wanted.delete(key)
-        }
+    for await (const batch of loadTargets(source, [...wanted.values()], needsText))
+      for (const [key, found] of batch) {
+        arrive(key, found)
+        wanted.delete(key)
+      }
     for (const [key, { digest }] of wanted) end(key, { is: 'missing', digest })
     waiting = next
   }

@@ -36,25 +36,37 @@ function refuse(located: readonly (Resolved | ValuePlace)[]): void {
 /** Place of a value; without a source when the caller may not read it. */
 type Located = { at: Resolved | ValuePlace; source: RefSource | null }
 
+/** Targets that were read, by source and key. */
+type Read = Map<RefSource, Map<string, Node>>
+
+/** The targets of one batch. @param known those that need not be read again */
+async function readTargets(
+  batch: readonly Located[],
+  known: (source: RefSource, key: string) => Node | undefined,
+): Promise<Read> {
+  const read: Read = new Map()
+  const unread = new Map<RefSource, Map<string, RefTarget>>()
+  for (const { at, source } of batch) {
+    if (at.is !== 'place' || source === null) continue
+    const key = targetKey(at.target)
+    const node = known(source, key)
+    const into = read.get(source) ?? new Map()
+    read.set(source, into)
+    if (node !== undefined) into.set(key, node)
+    else unread.set(source, (unread.get(source) ?? new Map()).set(key, at.target))
+  }
+  for (const [source, targets] of unread)
+    for await (const found of loadTargets(source, [...targets.values()], () => true))
+      for (const [key, one] of found) if (one && 'text' in one) read.get(source)?.set(key, { text: one.text })
+  return read
+}
+
 /** The values as texts separated by commas; those that were not kept are read again, batch by batch. */
 async function* textsOf(located: readonly Located[], kept: Kept): AsyncGenerator<string> {
-  let read = new Map<RefSource, Map<string, Node>>()
+  let read: Read = new Map()
   for (const batch of batchesBySize(located, ({ at }) => (at.is === 'place' ? at.sizeBytes : 0))) {
     const before = read
-    read = new Map()
-    const unread = new Map<RefSource, Map<string, RefTarget>>()
-    for (const { at, source } of batch) {
-      if (at.is !== 'place' || source === null) continue
-      const key = targetKey(at.target)
-      const node = kept.find(source.projectId, key) ?? before.get(source)?.get(key)
-      const into = read.get(source) ?? new Map()
-      read.set(source, into)
-      if (node !== undefined) into.set(key, node)
-      else unread.set(source, (unread.get(source) ?? new Map()).set(key, at.target))
-    }
-    for (const [source, targets] of unread)
-      for await (const found of loadTargets(source, [...targets.values()], () => true))
-        for (const [key, one] of found) if (one && 'text' in one) read.get(source)?.set(key, { text: one.text })
+    read = await readTargets(batch, (source, key) => kept.find(source.projectId, key) ?? before.get(source)?.get(key))
     const texts = batch.map(({ at, source }) => {
       // Deleted since then.
       if (at.is !== 'place' || source === null) return 'null'

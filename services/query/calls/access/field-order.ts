@@ -206,40 +206,50 @@ async function firstRows(reader: CallReader, ask: Ask): Promise<FirstRows> {
   return read(null)
 }
 
+/** Start times of calls, and how far they hold the order. */
+type FirstTimes = { times: number[]; bound: Bound }
+
 /** Start times of the calls with the first values, at least `target` of them; null when there are not so many. */
 async function firstTimes(
   reader: CallReader,
   { direction, idDirection }: FieldOrder,
-  { path, isEnd, parts, range, target }: Wanted,
-): Promise<{ times: number[]; bound: Bound } | null> {
+  wanted: Wanted,
+): Promise<FirstTimes | null> {
   const first: Valued[] = []
   for (const kind of ['number', 'text'] as const) {
-    const left = target - first.length
-    const limit = spareRows * target
-    const ask: Ask = { kind, path, parts, range, direction, idDirection, left, limit }
-    const { rows, isCut, tied } = await firstRows(reader, ask)
-    const value = rows[left - 1]?.[2] ?? tied?.value
-    if (value === undefined) {
-      first.push(...rows)
-      continue
-    }
-    const ties = rows.filter((row) => row[2] === value)
-    const end = ties.length > 0 ? rows.lastIndexOf(ties.at(-1) as Valued) + 1 : rows.length
-    first.push(...rows.slice(0, end - ties.length))
-    const calls = value === tied?.value ? tied.calls : null
-    const isKnown = calls === null && (!isCut || end < rows.length)
-    if (isKnown && end <= left + maxTies) return withStarts(reader, [...first, ...ties], { kind, value, id: null })
-    // So many calls share the value that their ids decide.
-    const found = calls ?? (isKnown ? await tiedAt(reader, ties, ask) : await tiedRows(reader, value, ask))
-    const byId = firstById(found, target, found.length < limit)
-    if (byId === null) return null
-    const areEndsKnown = isKnown || calls !== null
-    if (areEndsKnown) first.push(...ties.filter(([, isAlone]) => isAlone === 1))
-    const alone = isEnd && !areEndsKnown ? [endsWith(path, { kind, value })] : []
-    const starts = await withStarts(reader, first, { kind, value, id: byId.last }, alone)
-    return starts && { ...starts, times: [...starts.times, ...byId.rows.map(([us]) => Number(us))] }
+    const left = wanted.target - first.length
+    const ask = { ...wanted, kind, direction, idDirection, left, limit: spareRows * wanted.target }
+    const found = await firstRows(reader, ask)
+    const value = found.rows[left - 1]?.[2] ?? found.tied?.value
+    if (value !== undefined) return timesUpTo(reader, value, { ...found, before: first }, ask)
+    first.push(...found.rows)
   }
   return null
+}
+
+/** The times up to a value that calls may share. @param before the values of the kinds that come first */
+async function timesUpTo(
+  reader: CallReader,
+  value: string | number,
+  { rows, isCut, tied, before }: FirstRows & { before: readonly Valued[] },
+  ask: Ask & Wanted,
+): Promise<FirstTimes | null> {
+  const { kind, path, isEnd, left, limit, target } = ask
+  const ties = rows.filter((row) => row[2] === value)
+  const end = ties.length > 0 ? rows.lastIndexOf(ties.at(-1) as Valued) + 1 : rows.length
+  const first = [...before, ...rows.slice(0, end - ties.length)]
+  const calls = value === tied?.value ? tied.calls : null
+  const isKnown = calls === null && (!isCut || end < rows.length)
+  if (isKnown && end <= left + maxTies) return withStarts(reader, [...first, ...ties], { kind, value, id: null })
+  // So many calls share the value that their ids decide.
+  const found = calls ?? (isKnown ? await tiedAt(reader, ties, ask) : await tiedRows(reader, value, ask))
+  const byId = firstById(found, target, found.length < limit)
+  if (byId === null) return null
+  const areEndsKnown = isKnown || calls !== null
+  if (areEndsKnown) first.push(...ties.filter(([, isAlone]) => isAlone === 1))
+  const alone = isEnd && !areEndsKnown ? [endsWith(path, { kind, value })] : []
+  const starts = await withStarts(reader, first, { kind, value, id: byId.last }, alone)
+  return starts && { ...starts, times: [...starts.times, ...byId.rows.map(([us]) => Number(us))] }
 }
 
 /**

@@ -11,14 +11,15 @@ export type AggregateRow = [bucket: string, kept: 0 | 1, ...rest: (string | numb
 export type AggregateRows = { calls: AggregateRow[]; usage: AggregateRow[]; cost: AggregateRow[] }
 
 /** `rest`: whether all groups beside the greatest are one more. */
-type Shape = { keys: number; metrics: AggregateMetrics; book: PriceBook | null; rest: boolean }
+export type AnswerShape = { keys: number; metrics: AggregateMetrics; book: PriceBook | null; rest: boolean }
 type Cells = Map<string, Record<string, Value>>
 type Found = { keys: string[]; cells: Cells }
 
 const groupName = (isKept: boolean, keys: readonly string[]): string => JSON.stringify([isKept, ...keys])
 
 /** Values by group, bucket and name of the metric. */
-function groupsOf(rows: AggregateRows, { keys: count, metrics, book }: Shape): Map<string, Found> {
+function groupsOf(rows: AggregateRows, shape: AnswerShape): Map<string, Found> {
+  const { keys: count, metrics } = shape
   const groups = new Map<string, Found>()
   const cellsOf = (row: AggregateRow): Record<string, Value> => {
     const [bucket, kept] = row
@@ -40,23 +41,33 @@ function groupsOf(rows: AggregateRows, { keys: count, metrics, book }: Shape): M
       for (const { name, at } of wanted) cells[name] = (row[3 + count + at] ?? null) as Value
     }
   }
+  addCosts(rows.cost, shape, cellsOf)
+  return groups
+}
+
+/** Adds the costs to the cells of their rows, and the usage that stands beside them. */
+function addCosts(
+  rows: readonly AggregateRow[],
+  { keys: count, metrics, book }: AnswerShape,
+  cellsOf: (row: AggregateRow) => Record<string, Value>,
+): void {
+  if (book === null) return
   const costs = metrics.all.flatMap((one) =>
     one.of === 'cost' ? [{ name: one.name, key: `sum_${one.metric.metric}` }] : [],
   )
   const sumsOfUsage = metrics.all.flatMap((one) =>
     one.of === 'usage' && metrics.isUsageOfCosts ? [{ name: one.name, at: placeOfSum(one.key) }] : [],
   )
-  for (const row of book ? rows.cost : []) {
+  for (const row of rows) {
     const cells = cellsOf(row)
     const model = String(row[3 + count])
     const sums = row.slice(4 + count) as Value[]
     for (const { name, at } of sumsOfUsage) cells[name] = (cells[name] ?? 0) + (sums[at] ?? 0)
     if (!sums.some(isUsed)) continue
-    const hasPrice = (book as PriceBook).latest(model) !== null
-    const values = costsOfSums(metrics.costs, book as PriceBook, { model, sums })
+    const hasPrice = book.latest(model) !== null
+    const values = costsOfSums(metrics.costs, book, { model, sums })
     for (const { name, key } of costs) cells[name] = added(cells[name], hasPrice ? (values[key] ?? 0) : null)
   }
-  return groups
 }
 
 const isUsed = (sum: Value): boolean => sum !== null && sum !== 0
@@ -69,7 +80,7 @@ const added = (sum: Value | undefined, value: number | null): Value =>
   value === null ? (sum ?? null) : (sum ?? 0) + value
 
 /** The models without a price whose tokens are in no cost; undefined = no costs were asked for. */
-export function unpricedOf(rows: AggregateRows, { keys, book }: Shape): string[] | undefined {
+export function unpricedOf(rows: AggregateRows, { keys, book }: AnswerShape): string[] | undefined {
   if (book === null) return undefined
   const used = rows.cost.filter((row) => (row.slice(4 + keys) as Value[]).some(isUsed))
   const models = new Set(used.map((row) => String(row[3 + keys])))
@@ -80,7 +91,7 @@ export function unpricedOf(rows: AggregateRows, { keys, book }: Shape): string[]
 const emptyOf = (name: string): Value => (/\.(?:sum|count)$/.test(name) ? 0 : null)
 
 /** The keys of the greatest groups by the first metric. */
-export function topOf(rows: AggregateRows, shape: Shape, top: number): string[][] {
+export function topOf(rows: AggregateRows, shape: AnswerShape, top: number): string[][] {
   const [by] = shape.metrics.all
   const value = ({ cells }: Found): number => cells.get('')?.[by?.name ?? ''] ?? Number.NEGATIVE_INFINITY
   return [...groupsOf(rows, shape).values()]
@@ -95,7 +106,7 @@ export function answerOf(
   buckets: readonly string[],
   isBucketed: boolean,
   order: readonly string[][],
-  shape: Shape,
+  shape: AnswerShape,
 ): CallsAggregateResponse['groups'] {
   const groups = groupsOf(rows, shape)
   const names = shape.metrics.all.map(({ name }) => name)

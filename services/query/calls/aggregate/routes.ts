@@ -20,9 +20,9 @@ import { derivedFieldFactory } from '../conditions/joins.ts'
 import type { TraceField } from '../conditions/trace-fields.ts'
 import type { CompiledCallsQuery } from '../conditions/types.ts'
 import type { QueryStatsDeps } from '../query-stats.ts'
-import { type AggregateRow, answerOf, topOf, unpricedOf } from './answer.ts'
+import { type AggregateRow, type AggregateRows, type AnswerShape, answerOf, topOf, unpricedOf } from './answer.ts'
 import { groupKey, metricsOf } from './metrics.ts'
-import { readAggregateRows, type Times } from './read-rows.ts'
+import { type AskedGroups, readAggregateRows, type Times } from './read-rows.ts'
 import { bucketsWithin } from './times.ts'
 
 export type AggregateDeps = QueryStatsDeps
@@ -47,6 +47,20 @@ function compiledWith(columns: Iterable<TraceField>, asked: QueryAsked): Compile
   const query = compileCallsQuery(asked)
   for (const column of columns) query.derivedFields.traces.columns.add(column)
   return query
+}
+
+type Greatest = { kept: { keys: string[][]; rest: boolean }; known?: AggregateRow[] }
+
+/** The greatest groups by the first metric, and the rows of calls where they are known with them. */
+async function greatestGroups(asked: AskedGroups, times: Times, shape: AnswerShape, top: number): Promise<Greatest> {
+  if (shape.keys === 0) return { kept: { keys: [], rest: true } }
+  const [{ of: by } = { of: 'calls' }] = shape.metrics.all
+  const found = await readAggregateRows(asked, times, { first: rankedGroups }, new Set([by]), false)
+  const greatest = topOf(found, shape, top + 1)
+  const kept = { keys: greatest.slice(0, top), rest: shape.rest }
+  // Where the rest is not asked for, or no call is left for it, these are the values already.
+  const isKnown = by === 'calls' && asked.bucket === null && (!shape.rest || greatest.length <= top)
+  return isKnown ? { kept, known: found.calls } : { kept }
 }
 
 export function createAggregateRoutes(deps: AggregateDeps): Route[] {
@@ -89,34 +103,20 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
     const book = metrics.costs.length > 0 ? await prices.of(projectId, { signal }) : null
     const shape = { keys: keys.length, metrics, book, rest: input.rest }
 
-    let kept: { keys: string[][]; rest: boolean } = { keys: [], rest: true }
-    let known: AggregateRow[] | undefined
-    if (keys.length > 0) {
-      // The first metric says which groups are the greatest.
-      const [{ of: by } = { of: 'calls' }] = metrics.all
-      const found = await readAggregateRows(asked, times, { first: rankedGroups }, new Set([by]), false)
-      const greatest = topOf(found, shape, input.top + 1)
-      kept = { keys: greatest.slice(0, input.top), rest: input.rest }
-      // Where the rest is not asked for, or no call is left for it, these are the values already.
-      if (by === 'calls' && bucket === null && (!input.rest || greatest.length <= input.top)) known = found.calls
-    }
+    const { kept, known } = await greatestGroups(asked, times, shape, input.top)
     const others = known === undefined ? kinds : new Set([...kinds].filter((kind) => kind !== 'calls'))
     const [now, then] = await Promise.all([
       readAggregateRows(asked, times, kept, others, true).then((found) => (known ? { ...found, calls: known } : found)),
       before ? readAggregateRows(asked, before, kept, kinds, true) : null,
     ])
     const unpriced = unpricedOf(now, shape)
+    const groupsOf = (rows: AggregateRows, names: readonly string[]) =>
+      answerOf(rows, names, bucket !== null, kept.keys, shape)
     const answer: CallsAggregateResponse = {
       buckets: axis.times,
       ...(unpriced && { unpriced_models: unpriced }),
-      groups: answerOf(now, axis.names, bucket !== null, kept.keys, shape),
-      ...(then &&
-        axisBefore && {
-          previous: {
-            buckets: axisBefore.times,
-            groups: answerOf(then, axisBefore.names, bucket !== null, kept.keys, shape),
-          },
-        }),
+      groups: groupsOf(now, axis.names),
+      ...(then && axisBefore && { previous: { buckets: axisBefore.times, groups: groupsOf(then, axisBefore.names) } }),
     }
     return { json: answer, headers }
   }

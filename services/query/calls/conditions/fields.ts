@@ -200,26 +200,29 @@ function summaryField(segments: string[], name: string, expansions: Expansions):
   return { is: 'column', column }
 }
 
+/** @throws Fault 422 for names that no call has */
+function callField(name: string, expansions: Expansions): Field {
+  if (name.startsWith('feedback.')) return expansions.derived.feedback(name)
+  if (expansions.wholeTraces && name.startsWith('trace.')) return expansions.derived.ofTrace(name)
+  if (name === 'annotation_queue_items.queue_id') return expansions.derived.queues()
+  const [first = '', ...rest] = splitPath(name)
+  const document = first.endsWith('_dump') ? first.slice(0, -5) : first
+  if (document === 'summary') return summaryField(rest, name, expansions)
+  if (documents.has(document)) return jsonField(document, rest, name, expansions)
+  if (name === maskingVersion.name) return { is: 'column', column: maskingVersion }
+  if (rest.length === 0) {
+    const column = columns.get(neutralName(first))
+    if (column !== undefined) return { is: 'column', column }
+    if (lists.has(first)) return { is: 'list', list: { name: first, column: first } }
+  }
+  throw fault(422, `Field ${name} is not allowed in queries of calls`)
+}
+
 /** The meanings of field names in call queries. */
 export function callFields(
   expansions: Expansions = { derived: derivedFieldFactory('wandb'), expand: expandedPaths([]) },
 ): Fields {
-  return (name) => {
-    if (name.startsWith('feedback.')) return expansions.derived.feedback(name)
-    if (expansions.wholeTraces && name.startsWith('trace.')) return expansions.derived.ofTrace(name)
-    if (name === 'annotation_queue_items.queue_id') return expansions.derived.queues()
-    const [first = '', ...rest] = splitPath(name)
-    const document = first.endsWith('_dump') ? first.slice(0, -5) : first
-    if (documents.has(document))
-      return document === 'summary' ? summaryField(rest, name, expansions) : jsonField(document, rest, name, expansions)
-    if (name === maskingVersion.name) return { is: 'column', column: maskingVersion }
-    if (rest.length === 0) {
-      const column = columns.get(neutralName(first))
-      if (column !== undefined) return { is: 'column', column }
-      if (lists.has(first)) return { is: 'list', list: { name: first, column: first } }
-    }
-    throw fault(422, `Field ${name} is not allowed in queries of calls`)
-  }
+  return (name) => callField(name, expansions)
 }
 
 const computed = new Set<string>(['otel_dump', 'mask_start', 'mask_end', 'billed_usage', 'counts_cached'])
