@@ -26,23 +26,25 @@ export function chosenBars(known: readonly string[], name: string | undefined): 
   return [name]
 }
 
+/** The row of a figure, and its fault if it has one. */
+function judgeFigure({ name, figure }: Measured, bound: Bound | undefined): { row: string[]; fault?: string } {
+  if (bound === undefined)
+    return {
+      row: [name, digits(figure), 'none', 'no'],
+      fault: `${name} has no bound in scripts/bench/bounds.ts`,
+    }
+  const [isHeld, limit] =
+    'most' in bound ? [figure <= bound.most, `<= ${bound.most}`] : [figure >= bound.least, `>= ${bound.least}`]
+  const unit = bound.unit === '' ? '' : ` ${bound.unit}`
+  const row = [name, `${digits(figure)}${unit}`, `${limit}${unit}`, isHeld ? 'yes' : 'NO']
+  return isHeld ? { row } : { row, fault: `${name} is ${digits(figure)}${unit}, its bound ${limit}${unit}` }
+}
+
 /** A figure has to hold, to have a bound, and to be measured where its bar was run. */
 export function judgeBars({ known, ran, failed, measured, bounds }: Run): BarsReport {
-  const rows: string[][] = []
-  const faults = failed.map((bar) => `the bar ${bar} failed`)
-  for (const { name, figure } of measured) {
-    const bound = bounds[name]
-    if (bound === undefined) {
-      rows.push([name, digits(figure), 'none', 'no'])
-      faults.push(`${name} has no bound in scripts/bench/bounds.ts`)
-      continue
-    }
-    const isHeld = 'most' in bound ? figure <= bound.most : figure >= bound.least
-    const limit = 'most' in bound ? `<= ${bound.most}` : `>= ${bound.least}`
-    const unit = bound.unit === '' ? '' : ` ${bound.unit}`
-    rows.push([name, `${digits(figure)}${unit}`, `${limit}${unit}`, isHeld ? 'yes' : 'NO'])
-    if (!isHeld) faults.push(`${name} is ${digits(figure)}${unit}, its bound ${limit}${unit}`)
-  }
+  const judged = measured.map((one) => judgeFigure(one, bounds[one.name]))
+  const rows = judged.map(({ row }) => row)
+  const faults = [...failed.map((bar) => `the bar ${bar} failed`), ...judged.flatMap(({ fault }) => fault ?? [])]
   const names = new Set(measured.map(({ name }) => name))
   for (const name of Object.keys(bounds)) {
     if (!known.includes(barOf(name))) faults.push(`${name} has a bound, but there is no bar ${barOf(name)}`)

@@ -37,6 +37,12 @@ function rowsOf({ days }: Month, project: number, today: number): RemovedRows {
   }
 }
 
+/** Takes the rows that are older than their projects keep them out of the files of a month. */
+function removeOld({ days }: Month, today: number): void {
+  for (const { day, files } of days)
+    for (const [project, keptDays] of projects.entries()) if (day < today - keptDays) files[project] = 0
+}
+
 /** @returns rows rewritten for each row that came */
 export function rewritesPerRow(roundDays: number): number {
   const months = new Map<string, Month>()
@@ -52,9 +58,7 @@ export function rewritesPerRow(roundDays: number): number {
     for (const one of months.values()) {
       const rows = projects.map((_, project) => rowsOf(one, project, today))
       if (!isRewritten(`payloads ${one.name}`, rows, roundDays, today * dayMs)) continue
-      for (const { day, files } of one.days)
-        for (let project = 0; project < files.length; project++)
-          if (day < today - (projects[project] as number)) files[project] = 0
+      removeOld(one, today)
       if (isCounted) rewritten += rows.reduce((sum, { rows: all, removed }) => sum + all - removed, 0)
     }
   }

@@ -243,6 +243,13 @@ const offersOfRules = (provider: string, models: readonly GenaiModel[]): [name: 
 const modelNamed = (models: readonly GenaiModel[], name: string): GenaiModel | undefined =>
   models.find(({ match }) => matches(match, name))
 
+/** @throws Error when genai-prices does not know it by the name that the list of providers says */
+function genaiProviderOf({ genai: id }: Provider, all: Sources['genai']) {
+  const found = all.find((one) => one.id === id)
+  if (id !== undefined && !found) throw new Error(`genai-prices knows no provider ${id}`)
+  return found
+}
+
 /** Prices by every name under which the sources know a model. */
 export function pricesOf({ genai, litellm }: Sources): MergedPrices {
   const literal = new Map<string, Offer>()
@@ -251,9 +258,8 @@ export function pricesOf({ genai, litellm }: Sources): MergedPrices {
   const pages = new Map<string, string[]>()
   const listed = listedByProvider(litellm)
   for (const provider of providers) {
-    const { id, genai: genaiId, prefixes } = provider
-    const source = genai.find((one) => one.id === genaiId)
-    if (genaiId !== undefined && !source) throw new Error(`genai-prices knows no provider ${genaiId}`)
+    const { id, prefixes } = provider
+    const source = genaiProviderOf(provider, genai)
     const models = source?.models ?? []
     const own = listed.get(id) ?? []
     pages.set(id, source?.pricing_urls ?? [own.flatMap(({ entry }) => pageOf(entry) ?? [])[0] ?? ''])
