@@ -2,7 +2,13 @@
 // again: property
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { agreementOf, type Rating, type Scale, type Value } from '../../services/web/page/engine/agreement.ts'
+import {
+  agreementOf,
+  disagreedOn,
+  type Rating,
+  type Scale,
+  type Value,
+} from '../../services/web/page/engine/agreement.ts'
 import { answeringOf, answerOf, labelsOf, othersSeen } from '../../services/web/page/engine/question-specs.ts'
 import { runs } from '../fixtures/runs.ts'
 
@@ -65,6 +71,16 @@ describe('agreement', () => {
       },
     ])
     expect(agreementOf(ratings('1 2 3'), 'nominal')).toBeUndefined()
+    const of = (label: string, ...rows: string[]) => ({
+      spec: { label },
+      found: agreementOf(ratings(...rows), 'nominal'),
+    })
+    expect(disagreedOn([of('Tone', '1 1 2', '1 2 3'), of('Alone', '1 2'), of('Length', '1 2', '1 3')])).toEqual(
+      new Map([
+        ['i1', ['Tone', 'Length']],
+        ['i2', ['Tone']],
+      ]),
+    )
     expect(agreementOf(ratings('1 1', '1 1'), 'nominal')).toMatchObject({ percent: 100, kappa: null, alpha: null })
   })
 

@@ -3,7 +3,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { AddToDataset } from '../datasets/add-to-dataset.tsx'
-import { type Agreement, agreementOf } from '../engine/agreement.ts'
+import { type Agreement, agreementOf, disagreedOn } from '../engine/agreement.ts'
 import { count, plural } from '../engine/format.ts'
 import { withKept } from '../engine/kept-answers.ts'
 import { type Annotation, labelsOf, ratingsOf, type Spec, scaleOf } from '../engine/question-specs.ts'
@@ -61,9 +61,7 @@ export function QueueOverview() {
   const byCall = new Map<string, Set<string>>()
   for (const { callId, by } of said) byCall.set(callId, (byCall.get(callId) ?? new Set()).add(by))
   const agreements = specs.map((spec) => ({ spec, found: agreementOf(ratingsOf(said, spec.name), scaleOf(spec)) }))
-  const disagreed = new Map<string, string[]>()
-  for (const { spec, found } of agreements)
-    for (const { item } of found?.disagreed ?? []) disagreed.set(item, [...(disagreed.get(item) ?? []), spec.label])
+  const disagreed = disagreedOn(agreements)
   // Items on which people disagree come first.
   const sorted = all.toSorted(
     (a, b) => (disagreed.get(b.call_id)?.length ?? 0) - (disagreed.get(a.call_id)?.length ?? 0),

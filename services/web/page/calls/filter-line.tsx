@@ -90,22 +90,29 @@ export function FilterLine({ project, q, parsed, refusal, onChange }: FilterProp
     // What stands in the line, whether or not it was drawn again since.
     onChange((field.current?.value ?? text).trim())
   }
-  const onKey = (event: KeyboardEvent<HTMLInputElement>) => {
-    const isOpen = suggestions.length > 0
-    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
-    if (step !== 0) {
-      event.preventDefault()
-      if (written === undefined) look(event.currentTarget)
-      else if (isOpen) setAt(stepped(at, step, suggestions.length))
-    } else if ((event.key === 'Enter' || event.key === 'Tab') && isOpen && shownAt >= 0 && !event.shiftKey) {
-      event.preventDefault()
-      // A value ends its condition: there is nothing left to write.
-      pick(suggestions[shownAt], event.key === 'Enter' && written?.of === 'value')
-    } else if (event.key === 'Escape') {
-      // Who has suggestions comes back to the line first.
-      if (!isOpen) event.currentTarget.blur()
-      close()
-    }
+  const isOpen = suggestions.length > 0
+  const move = (event: KeyboardEvent<HTMLInputElement>, step: 1 | -1) => {
+    event.preventDefault()
+    if (written === undefined) look(event.currentTarget)
+    else if (isOpen) setAt(stepped(at, step, suggestions.length))
+  }
+  const take = (event: KeyboardEvent<HTMLInputElement>) => {
+    if (!isOpen || shownAt < 0 || event.shiftKey) return
+    event.preventDefault()
+    // A value ends its condition: there is nothing left to write.
+    pick(suggestions[shownAt], event.key === 'Enter' && written?.of === 'value')
+  }
+  const leave = (event: KeyboardEvent<HTMLInputElement>) => {
+    // Who has suggestions comes back to the line first.
+    if (!isOpen) event.currentTarget.blur()
+    close()
+  }
+  const keys: Record<string, (event: KeyboardEvent<HTMLInputElement>) => void> = {
+    ArrowDown: (event) => move(event, 1),
+    ArrowUp: (event) => move(event, -1),
+    Enter: take,
+    Tab: take,
+    Escape: leave,
   }
   const { fault } = parsed
   const isSlow = useIsSlow(text)
@@ -115,7 +122,7 @@ export function FilterLine({ project, q, parsed, refusal, onChange }: FilterProp
         ref={field}
         type="text"
         role="combobox"
-        aria-expanded={suggestions.length > 0}
+        aria-expanded={isOpen}
         aria-controls="filter-suggestions"
         aria-autocomplete="list"
         aria-activedescendant={suggestions[shownAt] && `filter-suggestion-${shownAt}`}
@@ -132,14 +139,14 @@ export function FilterLine({ project, q, parsed, refusal, onChange }: FilterProp
           setText(event.target.value)
           look(event.target)
         }}
-        onKeyDown={onKey}
+        onKeyDown={(event) => keys[event.key]?.(event)}
       />
       {isSlow && (
         <span className="slow" role="status" title="This server has no full-text index">
           Full-text search: may be slow over long ranges
         </span>
       )}
-      <div id="filter-suggestions" role="listbox" aria-label="Suggestions" hidden={suggestions.length === 0}>
+      <div id="filter-suggestions" role="listbox" aria-label="Suggestions" hidden={!isOpen}>
         {suggestions.map((one, place) => (
           <button
             key={`${one.shown} ${typeof one.value}`}

@@ -2,8 +2,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { json } from '../api/client.ts'
-import { type CallsSearch, hasText, listRequest, parsed, parsedList } from '../engine/calls-search.ts'
+import { type CallsSearch, hasText, listRequest, parsedList } from '../engine/calls-search.ts'
 import { count, plural } from '../engine/format.ts'
+import { widerSearches } from '../engine/wider-searches.ts'
 import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { useProject } from '../parts/project.ts'
@@ -48,31 +49,12 @@ export function Nothing({ projectId, search, onChange, onArrived }: NothingProps
           {others ? (
             <NoSuchProject projectId={projectId} {...others} />
           ) : (
-            <>
-              <h1>{hidden > 0 ? 'No calls within the retention' : 'No calls yet'}</h1>
-              <p className="second" style={{ margin: '4px 0 20px' }}>
-                {hidden > 0
-                  ? `${plural(hidden, 'call')} of ${projectId} ${hidden === 1 ? 'is' : 'are'} hidden by its retention (Settings, Retention).`
-                  : `The first call of ${projectId} appears here as soon as it arrives.`}
-              </p>
-            </>
+            <NoCalls projectId={projectId} hidden={hidden} />
           )}
           <QuickStart project={projectId} />
         </div>
       </div>
     )
-  const wider: [string, CallsSearch][] = []
-  if (search.range !== undefined) wider.push(['Search all time', { ...search, range: 'all' }])
-  if (search.range !== undefined && search.range !== '7d')
-    wider.unshift(['Search the last 7 days', { ...search, range: '7d' }])
-  // A term of whole traces is none of calls.
-  if (search.view !== 'all' && parsed(search.q).fault === undefined)
-    wider.push(['Search all calls', { ...search, view: 'all' }])
-  // Who says `user` mostly means whom a program serves, not whose key it has.
-  const ofEndUser = search.q?.replaceAll(/(^|[\s(-])user([:=~])/g, '$1end_user$2')
-  if (ofEndUser && ofEndUser !== search.q)
-    wider.push([`Search for ${ofEndUser.slice(0, 80)}`, { ...search, q: ofEndUser }])
-  if (search.q) wider.push(['Clear filter', { ...search, q: '' }])
   return (
     <div className="center">
       <span className="big">
@@ -80,11 +62,25 @@ export function Nothing({ projectId, search, onChange, onArrived }: NothingProps
       </span>
       <h2>No calls match</h2>
       <div className="acts">
-        {wider.map(([name, next]) => (
+        {widerSearches(search).map(([name, next]) => (
           <Wider key={name} name={name} projectId={projectId} search={next} onPick={() => onChange(next)} />
         ))}
       </div>
     </div>
+  )
+}
+
+/** @param hidden number of calls that the retention hides */
+function NoCalls({ projectId, hidden }: { projectId: string; hidden: number }) {
+  return (
+    <>
+      <h1>{hidden > 0 ? 'No calls within the retention' : 'No calls yet'}</h1>
+      <p className="second" style={{ margin: '4px 0 20px' }}>
+        {hidden > 0
+          ? `${plural(hidden, 'call')} of ${projectId} ${hidden === 1 ? 'is' : 'are'} hidden by its retention (Settings, Retention).`
+          : `The first call of ${projectId} appears here as soon as it arrives.`}
+      </p>
+    </>
   )
 }
 

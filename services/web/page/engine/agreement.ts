@@ -92,6 +92,16 @@ const width = (values: readonly { value: Value }[], scale: Scale): number =>
     ? new Set(values.map(({ value }) => value)).size
     : Math.max(...values.map(({ value }) => Number(value))) - Math.min(...values.map(({ value }) => Number(value)))
 
+/** Labels of the questions that annotators answered differently, by item. */
+export function disagreedOn(
+  agreements: readonly { spec: { label: string }; found: Agreement | undefined }[],
+): Map<string, string[]> {
+  const labels = new Map<string, string[]>()
+  for (const { spec, found } of agreements)
+    for (const { item } of found?.disagreed ?? []) labels.set(item, [...(labels.get(item) ?? []), spec.label])
+  return labels
+}
+
 /** @returns undefined when no item has two annotators */
 export function agreementOf(ratings: readonly Rating[], scale: Scale): Agreement | undefined {
   const units = [...unitsOf(ratings)].filter(([, values]) => values.size > 1)

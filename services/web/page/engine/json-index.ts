@@ -19,6 +19,9 @@ const kinds: Record<number, Kind> = {
 
 export const kindAt = (bytes: Uint8Array, at: number): Kind => kinds[bytes[at] ?? 0] ?? 'number'
 
+const opens = (byte: number | undefined): boolean => byte === 0x7b || byte === 0x5b
+const closes = (byte: number | undefined): boolean => byte === 0x7d || byte === 0x5d
+
 export function skipSpace(bytes: Uint8Array, at: number): number {
   let next = at
   while (next < bytes.length) {
@@ -46,7 +49,7 @@ function skipWord(bytes: Uint8Array, at: number): number {
   let end = at
   while (end < bytes.length) {
     const byte = bytes[end] as number
-    if (byte === 0x2c || byte === 0x5d || byte === 0x7d || byte <= 0x20) break
+    if (byte === 0x2c || closes(byte) || byte <= 0x20) break
     end++
   }
   return end
@@ -67,17 +70,17 @@ const begun = new Int32Array(longLevels)
 export function skipValue(bytes: Uint8Array, at: number, long?: LongEnds): number {
   const first = bytes[at]
   if (first === quote) return skipString(bytes, at)
-  if (first !== 0x7b && first !== 0x5b) return skipWord(bytes, at)
+  if (!opens(first)) return skipWord(bytes, at)
   const known = long?.get(at)
   if (known !== undefined) return known
   let depth = 0
   for (let next = at; next < bytes.length; next++) {
     const byte = bytes[next]
     if (byte === quote) next = skipString(bytes, next) - 1
-    else if (byte === 0x7b || byte === 0x5b) {
+    else if (opens(byte)) {
       if (depth < longLevels) begun[depth] = next
       depth++
-    } else if (byte === 0x7d || byte === 0x5d) {
+    } else if (closes(byte)) {
       depth--
       const start = begun[depth] as number
       if (long !== undefined && depth < longLevels && next - start >= longBytes) long.set(start, next + 1)
@@ -101,7 +104,7 @@ export function membersAt(bytes: Uint8Array, at: number, long?: LongEnds): Membe
   let ends = new Int32Array(16)
   let count = 0
   let next = skipSpace(bytes, at + 1)
-  while (next < bytes.length && bytes[next] !== 0x7d && bytes[next] !== 0x5d) {
+  while (next < bytes.length && !closes(bytes[next])) {
     if (count === starts.length) {
       keys = grown(keys)
       starts = grown(starts)

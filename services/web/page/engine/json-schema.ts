@@ -55,6 +55,11 @@ function checkAlone(value: unknown, schema: Schema, wrong: Wrong): void {
   if (Array.isArray(value)) checkLength(value.length, schema.minItems, schema.maxItems, 'elements', wrong)
 }
 
+function checkMembers(value: unknown, { required }: Schema, wrong: Wrong): void {
+  if (!isObject(value) || !Array.isArray(required)) return
+  for (const name of required) if (!Object.hasOwn(value, String(name))) wrong(`is missing ${String(name).slice(0, 80)}`)
+}
+
 /** The parts of a value, with the schema of each and its path below. */
 function* partsOf(value: unknown, schema: Schema): Generator<[part: unknown, of: unknown, path: string]> {
   if (Array.isArray(value)) for (const [n, one] of value.entries()) yield [one, schema.items, `[${n}]`]
@@ -97,9 +102,7 @@ export function schemaFaults(answer: unknown, schema: unknown): Fault[] {
     checkAlone(value, now, wrong)
     checkChoices(value, now, depth, wrong)
     if (Array.isArray(now.allOf)) for (const one of now.allOf) check(value, one, path, depth + 1)
-    if (isObject(value) && Array.isArray(now.required))
-      for (const name of now.required)
-        if (!Object.hasOwn(value, String(name))) wrong(`is missing ${String(name).slice(0, 80)}`)
+    checkMembers(value, now, wrong)
     for (const [part, own, below] of partsOf(value, now)) check(part, own, path + below, depth + 1)
   }
   check(answer, schema, '', 0)

@@ -28,16 +28,17 @@ export function leftOver(value: unknown, messages: readonly Message[]): unknown 
   for (const { role, name, parts } of messages) eachText([role, name, parts], (text) => shown.add(text))
   // Values that are shown as JSON: only what begins like one of them is written to be compared.
   const heads = new Set([...shown].map((text) => /^(?:\[|\{\s*("(?:[^"\\]|\\.)*"))/.exec(text)?.[0].replace(/\s+/, '')))
-  const isShown = (one: object): boolean =>
-    heads.has(Array.isArray(one) ? '[' : `{${JSON.stringify(Object.keys(one)[0])}`) && shown.has(written(one))
+  const isShown = (one: unknown): boolean => {
+    if (typeof one === 'string') return shown.has(one) || shown.has(one.replace(dataUri, ''))
+    if (typeof one !== 'object' || one === null) return false
+    return heads.has(Array.isArray(one) ? '[' : `{${JSON.stringify(Object.keys(one)[0])}`) && shown.has(written(one))
+  }
   const left = (one: unknown): unknown => {
-    if (isNothing(one)) return undefined
+    if (isNothing(one) || isShown(one)) return undefined
     if (typeof one === 'string') {
-      if (shown.has(one) || shown.has(one.replace(dataUri, ''))) return undefined
       const inner = openedText(one)
       return inner === one ? one : left(inner)
     }
-    if (typeof one === 'object' && one !== null && isShown(one)) return undefined
     if (Array.isArray(one)) {
       const items = one.map(left).filter((item) => item !== undefined)
       return items.length === 0 ? undefined : items

@@ -51,6 +51,8 @@ const pairs = [
   { mark: '_', is: 'emphasis' },
 ] as const
 
+/** Whether it is white space; so is what lies beyond the text. */
+const isSpace = (sign = ' '): boolean => /\s/.test(sign)
 const letter = /[\p{L}\p{N}_]/u
 const escapable = /[!-/:-@[-`{-~]/
 const bare = /https?:\/\/[^\s<>"'`]+/y
@@ -101,12 +103,12 @@ function pairAt(text: string, from: number, budget: Budget, depth: number): Read
   for (const { mark, is } of pairs) {
     if (!text.startsWith(mark, from)) continue
     const start = from + mark.length
-    const inWord = mark.startsWith('_') && letter.test(text[from - 1] ?? '')
-    if (inWord || /\s/.test(text[start] ?? ' ')) continue
+    // Underscores within words are text.
+    const isWord = (place: number) => mark.startsWith('_') && letter.test(text[place] ?? '')
+    if (isWord(from - 1) || isSpace(text[start])) continue
     for (let end = text.indexOf(mark, start); end !== -1 && end - from < maxReach; end = text.indexOf(mark, end + 1)) {
       const isLonger = mark.length === 1 && (text[end + 1] === mark || text[end - 1] === mark)
-      const goesOn = mark.startsWith('_') && letter.test(text[end + mark.length] ?? '')
-      if (end === start || isLonger || goesOn || /\s/.test(text[end - 1] ?? ' ')) continue
+      if (end === start || isLonger || isWord(end + mark.length) || isSpace(text[end - 1])) continue
       return { part: { is, inner: inlinesOf(text.slice(start, end), budget, depth + 1) }, end: end + mark.length }
     }
   }

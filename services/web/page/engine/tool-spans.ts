@@ -43,6 +43,13 @@ export function toolSpans(tree: Tree, line: number, messages: readonly Message[]
   const lasted = spans.duration[self] as number
   const until = lasted < 0 ? Number.POSITIVE_INFINITY : from + lasted
   const calls = callsOf(messages)
+  /** Notes which spans the calls led to: the first one the first, and so on. */
+  const put = (asked: typeof calls, ran: readonly number[]) => {
+    for (const [n, { part }] of asked.entries()) {
+      const span = ran[n]
+      if (span !== undefined) found.set(part, idAt(spans.ids, span))
+    }
+  }
   for (const name of new Set(calls.map(({ part }) => part.name))) {
     const texts = spans.names.texts.map((text) => isTool(text, name))
     if (!texts.includes(true)) continue
@@ -54,19 +61,13 @@ export function toolSpans(tree: Tree, line: number, messages: readonly Message[]
     const before = named.filter((span) => (spans.start[span] as number) < until)
     const after = named.filter((span) => (spans.start[span] as number) >= from)
     const own = calls.filter(({ part }) => part.name === name)
-    for (const [n, { part }] of own
-      .filter(({ isAnswered }) => isAnswered)
-      .toReversed()
-      .entries()) {
-      const span = before.at(-1 - n)
-      if (span !== undefined) found.set(part, idAt(spans.ids, span))
-    }
+    put(own.filter(({ isAnswered }) => isAnswered).toReversed(), before.toReversed())
     const taken = new Set(found.values())
     const free = after.filter((span) => !taken.has(idAt(spans.ids, span)))
-    for (const [n, { part }] of own.filter(({ isAnswered }) => !isAnswered).entries()) {
-      const span = free[n]
-      if (span !== undefined) found.set(part, idAt(spans.ids, span))
-    }
+    put(
+      own.filter(({ isAnswered }) => !isAnswered),
+      free,
+    )
   }
   return found
 }

@@ -50,6 +50,38 @@ function targetsOfRef(text: string, navigate: ReturnType<typeof useNavigate>): T
   ]
 }
 
+/** Targets of a text that is no ref: the call or the trace of an id, or the calls with the text. */
+function targetsOfText(text: string, here: Here, navigate: ReturnType<typeof useNavigate>): Target[] {
+  if (text === '') return []
+  if (!idForm.test(text))
+    return [
+      {
+        key: 'search',
+        label: `Calls with “${text}”`,
+        hint: 'filter',
+        icon: 'filter',
+        go: () => void navigate({ to: '/p/$entity/$project/calls', params: here, search: { q: text } }),
+      },
+    ]
+  return [
+    {
+      key: `call ${text}`,
+      label: text,
+      hint: 'call',
+      icon: 'calls',
+      go: () => void navigate({ to: '/p/$entity/$project/calls/$id', params: { ...here, id: text } }),
+    },
+    {
+      key: 'trace',
+      label: text,
+      hint: 'trace',
+      icon: 'agent',
+      go: () =>
+        void navigate({ to: '/p/$entity/$project/traces/$traceId', params: { ...here, traceId: text }, search: {} }),
+    },
+  ]
+}
+
 type PaletteProps = { here: Here | undefined; onClose(): void }
 
 /** @param here the project that is open */
@@ -66,40 +98,16 @@ export function Palette({ here, onClose }: PaletteProps) {
   const threads = useThreads(here, search)
   const found = targetsOfRef(search, navigate)
   // A ref says by itself what it is of.
-  const isRef = found.length > 0
-  if (!isRef && here && idForm.test(search)) {
-    found.push({
-      key: `call ${search}`,
-      label: search,
-      hint: 'call',
-      icon: 'calls',
-      go: () => void navigate({ to: '/p/$entity/$project/calls/$id', params: { ...here, id: search } }),
-    })
-    found.push({
-      key: 'trace',
-      label: search,
-      hint: 'trace',
-      icon: 'agent',
-      go: () =>
-        void navigate({ to: '/p/$entity/$project/traces/$traceId', params: { ...here, traceId: search }, search: {} }),
-    })
-  } else if (!isRef && here && search !== '')
-    found.push({
-      key: 'search',
-      label: `Calls with “${search}”`,
-      hint: 'filter',
-      icon: 'filter',
-      go: () => void navigate({ to: '/p/$entity/$project/calls', params: here, search: { q: search } }),
-    })
-  const words = search.toLowerCase()
-  for (const { to, label, icon, search: shown = {} } of here && words !== '' ? pages : [])
-    if (label.toLowerCase().includes(words))
+  if (found.length === 0 && here) found.push(...targetsOfText(search, here, navigate))
+  const isNamed = (name: string) => search !== '' && name.toLowerCase().includes(search.toLowerCase())
+  for (const { to, label, icon, search: shown = {} } of pages)
+    if (here && isNamed(label))
       found.push({
         key: `page ${label}`,
         label,
         hint: 'page',
         icon,
-        go: () => here && void navigate({ to, params: here, search: shown }),
+        go: () => void navigate({ to, params: here, search: shown }),
       })
   for (const { name, calls } of operations)
     found.push({
@@ -147,8 +155,8 @@ export function Palette({ here, onClose }: PaletteProps) {
         here &&
         void navigate({ to: '/p/$entity/$project/threads/$threadId', params: { ...here, threadId: id }, search: {} }),
     })
-  for (const { id, label, icon, isFor } of words === '' ? [] : sections)
-    if (isFor(session) && `settings ${label}`.toLowerCase().includes(words))
+  for (const { id, label, icon, isFor } of sections)
+    if (isFor(session) && isNamed(`settings ${label}`))
       found.push({
         key: `settings ${id}`,
         label,

@@ -39,6 +39,12 @@ const objectsQuestion = (listed: Listed, page: number): ListQuestion<Version> =>
   },
 })
 
+function titleOf({ objectId, isOp, kind }: Listed): string {
+  if (objectId !== undefined) return objectId
+  if (isOp) return 'Ops'
+  return kind ? kindLabel(kind) : 'Objects'
+}
+
 const isDataset = ({ base_object_class }: Version): boolean => isOfKind('datasets', base_object_class)
 
 /** @param title where others may be: on an earlier page, or of another name */
@@ -119,7 +125,7 @@ export function Objects() {
   const rowsOf = useRowCounts(
     hasRows ? { ...askedOf(listed), limit: pageObjects, offset: page * pageObjects } : undefined,
   )
-  const title = objectId ?? (isOp ? 'Ops' : kind ? kindLabel(kind) : 'Objects')
+  const title = titleOf(listed)
   const versionOf = ({ object_id, digest, base_object_class }: Version) => {
     const params = { entity, project, objectId: object_id, version: digest }
     if (isOfKind('datasets', base_object_class))

@@ -71,6 +71,19 @@ function ToolPart({ head, text, isFolded }: { head: ReactNode; text: string; isF
   )
 }
 
+/** A text that was said: answers as Markdown and pages, long system prompts folded. */
+function Said({ text, role, isMarkdown }: { text: string; role: string; isMarkdown: boolean }) {
+  if (role === 'system' && text.split('\n').length > foldedLines) return <Folded title="Prompt" text={text} />
+  const verbatim = <Verbatim text={text} />
+  if (role !== 'assistant') return verbatim
+  return (
+    <>
+      {isMarkdown && text.length <= maxText ? <Markdown text={text} verbatim={verbatim} /> : verbatim}
+      <HtmlPreview text={text} />
+    </>
+  )
+}
+
 type ShownProps = {
   projectId: string
   part: Part
@@ -83,22 +96,7 @@ type ShownProps = {
 function Shown({ projectId, part, role, isMarkdown, isFolded, toolLink }: ShownProps) {
   switch (part.is) {
     case 'text':
-      if (role === 'assistant')
-        return (
-          <>
-            {isMarkdown && part.text.length <= maxText ? (
-              <Markdown text={part.text} verbatim={<Verbatim text={part.text} />} />
-            ) : (
-              <Verbatim text={part.text} />
-            )}
-            <HtmlPreview text={part.text} />
-          </>
-        )
-      return role === 'system' && part.text.split('\n').length > foldedLines ? (
-        <Folded title="Prompt" text={part.text} />
-      ) : (
-        <Verbatim text={part.text} />
-      )
+      return <Said text={part.text} role={role} isMarkdown={isMarkdown} />
     case 'json':
       return <Verbatim text={part.text} />
     case 'reasoning':

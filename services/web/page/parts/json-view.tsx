@@ -184,21 +184,24 @@ export const JsonView = memo(function JsonView({ root, label, name, at: start = 
     goTo({ ...hits, place }).catch(() => undefined)
   }
 
-  const onKey = (event: KeyboardEvent): boolean => {
-    const path = pathAt(at)
-    if (event.key === 'Enter') toggle(at)
-    else if (event.key === 'ArrowRight') {
-      if (!path || childAt(current.open, path)) return false
-      toggle(at)
-    } else if (event.key === 'ArrowLeft') {
+  /** Keys of the line at hand; false: there is nothing to do. */
+  const keys: Record<string, () => unknown> = {
+    Enter: () => toggle(at),
+    y: () => copy(rowAt(at)),
+    '.': () => openMenu(at),
+    ArrowRight() {
+      const path = pathAt(at)
+      return path && !childAt(current.open, path) ? toggle(at) : false
+    },
+    ArrowLeft() {
+      const path = pathAt(at)
       if (!path) return false
       if (childAt(current.open, path)) collapse(path)
       else if (path.length > 1) setAt(lineOfPath(current.open, path.slice(0, -1)))
-    } else if (event.key === 'y') copy(rowAt(at))
-    else if (event.key === '.') openMenu(at)
-    else return false
-    return true
+      return true
+    },
   }
+  const onKey = ({ key }: KeyboardEvent): boolean => Object.hasOwn(keys, key) && keys[key]?.() !== false
   const onRange = useCallback(
     (from: number, to: number) => {
       for (let line = from; line < to; line += 1) {

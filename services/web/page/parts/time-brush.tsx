@@ -26,17 +26,23 @@ export function TimeBrush({ label, size, at, told, onAt, onTake, children }: Tim
     onAt(undefined)
     onTake(from, to)
   }
-  const onKey = (event: KeyboardEvent) => {
-    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
-    if (step !== 0 && size > 0) {
-      event.preventDefault()
-      const next = Math.max(0, Math.min(size - 1, (at ?? (step > 0 ? -1 : size)) + step))
-      onAt(next)
-      setBrush(event.shiftKey ? { from: brush?.from ?? at ?? next, to: next } : { from: next, to: next })
-    } else if (event.key === 'Enter' && brush) {
+  /** Goes on from the bucket at hand; from none to the first or the last. */
+  const move = (event: KeyboardEvent, step: 1 | -1) => {
+    if (size === 0) return
+    event.preventDefault()
+    const next = Math.max(0, Math.min(size - 1, (at ?? (step > 0 ? -1 : size)) + step))
+    onAt(next)
+    setBrush({ from: event.shiftKey ? (brush?.from ?? at ?? next) : next, to: next })
+  }
+  const keys: Record<string, (event: KeyboardEvent) => void> = {
+    ArrowRight: (event) => move(event, 1),
+    ArrowLeft: (event) => move(event, -1),
+    Enter(event) {
+      if (brush === undefined) return
       event.preventDefault()
       take(brush.from, brush.to)
-    } else if (event.key === 'Escape') setBrush(undefined)
+    },
+    Escape: () => setBrush(undefined),
   }
   const percent = (n: number): string => `${(n / Math.max(1, size)) * 100}%`
   return (
@@ -50,7 +56,7 @@ export function TimeBrush({ label, size, at, told, onAt, onTake, children }: Tim
       aria-valuemax={Math.max(0, size - 1)}
       aria-valuenow={at ?? brush?.to ?? 0}
       aria-valuetext={told}
-      onKeyDown={onKey}
+      onKeyDown={(event) => keys[event.key]?.(event)}
       onBlur={() => setBrush(undefined)}
       onPointerDown={(event) => {
         if (event.button !== 0 || size === 0) return

@@ -101,13 +101,19 @@ export const listPageQuery = <Item>({ key, read, pages }: ListQuestion<Item>, pa
   },
 })
 
+const questionText = <Item>({ key, pages, question }: ListQuestion<Item>): string =>
+  question ?? JSON.stringify(pages?.by === 'page' ? [...key, pages.page] : key)
+
+/** The one page that is read; where several are, the first. */
+const pageOf = (pages: ListPages | undefined): number => (pages?.by === 'page' ? pages.page : 0)
+
 /** Pages that are asked for: of further ones each needs the last row of the one before. */
 function useAsked<Item>(asked: ListQuestion<Item>, range: ViewRange, further: number) {
   const client = useQueryClient()
   const { pages } = asked
   if (pages?.by === 'range')
     return pagesInView(range, pages.size).map((page) => ({ page, query: listPageQuery(asked, page) }))
-  const first = pages?.by === 'page' ? pages.page : 0
+  const first = pageOf(pages)
   const all = [{ page: first, query: listPageQuery(asked, first) }]
   for (let page = 1; page <= further; page++) {
     const last = client.getQueryData<ListPage<Item>>(all.at(-1)?.query.queryKey ?? [])?.rows.at(-1)
@@ -126,7 +132,7 @@ type Known<Item> = {
 
 export function useList<Item>(asked: ListQuestion<Item>) {
   const { key, pages, isOn = true, everyMs = false, keeps } = asked
-  const question = asked.question ?? JSON.stringify(pages?.by === 'page' ? [...key, pages.page] : key)
+  const question = questionText(asked)
   const place = useListPlace(question, asked.begins)
   const [further, setFurther] = useOfQuestion(question, 0)
   const wanted = useAsked(asked, place.range, further)
@@ -179,7 +185,7 @@ export function useList<Item>(asked: ListQuestion<Item>) {
     isDrawn,
     error: results.find(({ error }) => error !== null)?.error ?? null,
     staleMs: Math.max(0, ...results.map(({ data }) => data?.staleMs ?? 0)),
-    page: pages?.by === 'page' ? pages.page : 0,
+    page: pageOf(pages),
     size: pages?.size ?? items.length,
     hasNext: hasNextPage(read.findLast((rows) => rows !== undefined)?.length ?? 0, pages, total),
     more: () => setFurther(further + 1),

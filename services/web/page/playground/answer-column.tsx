@@ -220,14 +220,18 @@ type ShownProps = { run: Run; projectId: string; schema: string; isKept: boolean
   'onTools' | 'before'
 >
 
-function Shown({ run, projectId, onTools, schema, isKept, before }: ShownProps) {
-  const { entity, project } = useProject()
-  const { answer, isRunning, fault, secret, callId, firstMs, totalMs } = run
-  const writingMs = totalMs === null || firstMs === null ? null : totalMs - firstMs
-  const cost = useCost(projectId, isKept && !isRunning && fault === null ? callId : null)
-  const perSecond =
-    answer.tokensOut === null || writingMs === null || writingMs < 1 ? null : (answer.tokensOut / writingMs) * 1000
-  const facts: [string, string | null][] = [
+/** Tokens per second once the answer has begun; null where it was too short to tell. */
+function speedOf({ answer: { tokensOut }, firstMs, totalMs }: Run): number | null {
+  if (tokensOut === null || totalMs === null || firstMs === null) return null
+  const writingMs = totalMs - firstMs
+  return writingMs < 1 ? null : (tokensOut / writingMs) * 1000
+}
+
+/** Names and texts of the facts about an answer; null where they are not known. */
+function factsOf(run: Run, cost: number | undefined): [name: string, text: string | null][] {
+  const { answer, firstMs, totalMs } = run
+  const perSecond = speedOf(run)
+  return [
     ['Time to first token', firstMs === null ? null : duration(Math.round(firstMs))],
     ['Duration', totalMs === null ? null : duration(Math.round(totalMs))],
     ['Tokens', answer.tokensIn === null ? null : `${count(answer.tokensIn)} → ${count(answer.tokensOut ?? 0)}`],
@@ -235,6 +239,12 @@ function Shown({ run, projectId, onTools, schema, isKept, before }: ShownProps) 
     ['Cost', cost === undefined ? null : money(cost)],
     ['Finish reason', answer.finish],
   ]
+}
+
+function Shown({ run, projectId, onTools, schema, isKept, before }: ShownProps) {
+  const { entity, project } = useProject()
+  const { answer, isRunning, fault, secret, callId } = run
+  const cost = useCost(projectId, isKept && !isRunning && fault === null ? callId : null)
   return (
     <div className="answered" tabIndex={0} role="group" aria-label="Answer" aria-busy={isRunning}>
       {secret !== null ? (
@@ -293,7 +303,7 @@ function Shown({ run, projectId, onTools, schema, isKept, before }: ShownProps) 
         {isRunning ? 'The model answers' : fault === null && 'The answer is complete'}
       </p>
       <dl className="facts">
-        {facts
+        {factsOf(run, cost)
           .filter(([, value]) => value !== null)
           .map(([name, value]) => (
             <div key={name}>

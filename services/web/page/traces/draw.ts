@@ -154,6 +154,19 @@ type FlameBoxes = {
   matching: Int32Array | undefined
 }
 
+/** The last pixel of each level that a box fills. Matches are drawn over the pale ones. */
+function filledPixels(levels: number) {
+  const all = new Int32Array(levels).fill(-1)
+  const matches = new Int32Array(levels).fill(-1)
+  return {
+    has: (level: number, pixel: number, isPale: boolean): boolean => (isPale ? all : matches)[level] === pixel,
+    add(level: number, pixel: number, isPale: boolean): void {
+      all[level] = pixel
+      if (!isPale) matches[level] = pixel
+    },
+  }
+}
+
 /** The boxes of a flame graph that are in view, with their names where these fit; narrower than a pixel they are merged. */
 export function drawFlame(canvas: HTMLCanvasElement, boxes: FlameBoxes): void {
   const { flame, spans, window, top, rowHeight, at, matching } = boxes
@@ -164,8 +177,7 @@ export function drawFlame(canvas: HTMLCanvasElement, boxes: FlameBoxes): void {
   const style = getComputedStyle(canvas)
   const [bg, text] = ['--bg', '--text'].map((name) => style.getPropertyValue(name).trim()) as [string, string]
   const scale = width / Math.max(1, window.to - window.from)
-  const filled = new Int32Array(flame.levels).fill(-1)
-  const matched = new Int32Array(flame.levels).fill(-1)
+  const filled = filledPixels(flame.levels)
   context.font = `${Math.round(rowHeight * 0.55)}px ${style.fontFamily}`
   context.textBaseline = 'middle'
   for (let box = 0; box < flame.count; box++) {
@@ -179,11 +191,8 @@ export function drawFlame(canvas: HTMLCanvasElement, boxes: FlameBoxes): void {
     const isError = spans.status[span] === 1
     const isPale = matching !== undefined && (matching[box] as number) < 0
     const pixel = Math.round(x)
-    // Matches are drawn over the others.
-    const covers = isPale ? filled : matched
-    if (end - x < 1 && (isPale || !isError) && box !== at && covers[level] === pixel) continue
-    filled[level] = pixel
-    if (!isPale) matched[level] = pixel
+    if (end - x < 1 && (isPale || !isError) && box !== at && filled.has(level, pixel, isPale)) continue
+    filled.add(level, pixel, isPale)
     const left = Math.max(0, x)
     const place = { left, y, width: Math.max(1, Math.min(width, end) - left - 1), height: rowHeight }
     const kind = colours.kinds[spans.kind[span] as number] as string

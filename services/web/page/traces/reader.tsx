@@ -40,6 +40,19 @@ const labels: Record<Tab, string> = {
   raw: 'Raw',
 }
 
+/** Members of the record that a tab shows as JSON. */
+const shownAsJson: Partial<Record<Tab, readonly [title: string, member: string][]>> = {
+  io: [
+    ['Input', 'inputs'],
+    ['Output', 'output'],
+  ],
+  attributes: [
+    ['Attributes', 'attributes'],
+    ['Summary', 'summary'],
+  ],
+  raw: [['Record', 'raw']],
+}
+
 type ReaderProps = {
   projectId: string
   id: string
@@ -55,6 +68,10 @@ type ReaderProps = {
 }
 
 const nothing = () => undefined
+
+/** The fault in words: a document that the worker has let go of cannot be read on. */
+const worded = (error: unknown): unknown =>
+  error instanceof Error && error.message === 'gone' ? new Error('This view has expired') : error
 
 export function Reader(props: ReaderProps) {
   const { projectId, id, zone, tab, onTab, tree, line, acts, onDeleted = nothing } = props
@@ -85,13 +102,7 @@ export function Reader(props: ReaderProps) {
   }
   const shown: Tab = tab === undefined || has[tab] === false ? first : tab
   const tabs = tabNames.filter((name) => has[name] !== false)
-  if (error)
-    return (
-      <FaultBox
-        error={error instanceof Error && error.message === 'gone' ? new Error('This view has expired') : error}
-        onRetry={() => void refetch()}
-      />
-    )
+  if (error) return <FaultBox error={worded(error)} onRetry={() => void refetch()} />
   if (data === null)
     return (
       <div className="center" role="status">
@@ -154,40 +165,17 @@ export function Reader(props: ReaderProps) {
         {op && shown === 'code' && <Code projectId={projectId} op={op} withLink />}
         {data && shown === 'logs' && <Logs key={id} projectId={projectId} row={data.row} zone={zone} />}
         {shown === 'feedback' && <Feedback key={id} projectId={projectId} id={id} zone={zone} />}
-        {data && shown === 'io' && (
-          <>
-            {data.media.length > 0 && <MediaList projectId={projectId} found={data.media} />}
-            <Section projectId={projectId} key={`${id} inputs`} title="Input" node={data.sections.inputs} at="inputs" />
+        {data && shown === 'io' && data.media.length > 0 && <MediaList projectId={projectId} found={data.media} />}
+        {data &&
+          shownAsJson[shown]?.map(([title, member]) => (
             <Section
+              key={`${id} ${member}`}
               projectId={projectId}
-              key={`${id} output`}
-              title="Output"
-              node={data.sections.output}
-              at="output"
+              title={title}
+              node={data.sections[member]}
+              {...(member !== 'raw' && { at: member })}
             />
-          </>
-        )}
-        {data && shown === 'attributes' && (
-          <>
-            <Section
-              projectId={projectId}
-              title="Attributes"
-              at="attributes"
-              key={`${id} attributes`}
-              node={data.sections.attributes}
-            />
-            <Section
-              projectId={projectId}
-              title="Summary"
-              at="summary"
-              key={`${id} summary`}
-              node={data.sections.summary}
-            />
-          </>
-        )}
-        {data && shown === 'raw' && (
-          <Section projectId={projectId} key={`${id} raw`} title="Record" node={data.sections.raw} />
-        )}
+          ))}
       </div>
     </>
   )
