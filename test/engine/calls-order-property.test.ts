@@ -45,6 +45,17 @@ describe('rows of a call, in any order of arrival', () => {
       await store.command({ name: 'merge', sql: `OPTIMIZE TABLE callhouse.${table} FINAL`, params: {} })
     }
     let materializer = createCallMaterializer(store)
+    /** @param steps how many of the three steps of a batch are done before a crash */
+    const apply = async (batch: Batch, steps: number): Promise<void> => {
+      await materializer.beforeInsert(batch)
+      if (steps > 0) {
+        const { rowsRead } = await store.insert(topics.calls, { file })
+        expect(rowsRead).toBe(batch.rowCount)
+        await merge()
+      }
+      if (steps > 1) await materializer.afterInsert(batch)
+      await merge()
+    }
     for (let round = 0; all.some((h) => h.applied < h.parts.length); round++) {
       // each history is cut on its own; sometimes parts that were applied long ago come again
       const slices = all.map((h) => {
@@ -70,14 +81,7 @@ describe('rows of a call, in any order of arrival', () => {
         oldestMs: 0,
       }
       const crashAfter = round < 30 && random.chance(0.3) ? random.below(3) : 3
-      await materializer.beforeInsert(batch)
-      if (crashAfter > 0) {
-        const { rowsRead } = await store.insert(topics.calls, { file })
-        expect(rowsRead).toBe(rows.length)
-        await merge()
-      }
-      if (crashAfter > 1) await materializer.afterInsert(batch)
-      await merge()
+      await apply(batch, crashAfter)
       if (crashAfter < 3) materializer = createCallMaterializer(store)
       else for (const { history, to } of slices) history.applied = to
     }

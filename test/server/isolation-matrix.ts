@@ -58,6 +58,20 @@ const titleOf = ({ route, path, who, of }: Case) => `${route.method} ${path} by 
 /** Numbers of the requests of one route, apart from those of the others. */
 const perRoute = 100
 
+/** The requests of one route by one caller about one project. */
+function casesOf(world: IsolationWorld, route: Route, path: string, who: string, of: FilledProject): Case[] {
+  const { own, foreign, unused, callers } = world
+  const caller = callers[who] as Caller
+  const isOpen = isGranted(caller, of.project) && holdsRight(caller, rightOfRoute.get(route.name) as NeededRight)
+  // The contents of the foreign project must stay as they are; one key is enough for an empty project.
+  if (caller.isSession && caller.refused === undefined && ofSessions.has(route.name)) return []
+  if (isOpen && (of === foreign || (of === unused && who !== 'a key of an owner'))) return []
+  const one = { route, path, who, of, expected: expectedStatus(world, route.name, caller, of), n: 0 }
+  // Every path is served below /traces too: a key is asked for, so the route is there.
+  const isTwice = of === own && who === 'no key'
+  return isTwice ? [one, { ...one, path: `/traces${path}` }] : [one]
+}
+
 /**
  * Every combination. Those that are let through come last, first those that write, as each read waits for writes; they
  * are numbered within their route.
@@ -72,17 +86,7 @@ function allCases(world: IsolationWorld): Case[] {
       Object.entries(callers).flatMap(([who, caller]) =>
         // A caller without access is asked about existing and missing projects.
         (caller.role === undefined && who !== 'no key' ? [foreign, missing] : [own, foreign, unused, missing]).flatMap(
-          (of): Case[] => {
-            const isOpen =
-              isGranted(caller, of.project) && holdsRight(caller, rightOfRoute.get(route.name) as NeededRight)
-            // The contents of the foreign project must stay as they are; one key is enough for an empty project.
-            if (caller.isSession && caller.refused === undefined && ofSessions.has(route.name)) return []
-            if (isOpen && (of === foreign || (of === unused && who !== 'a key of an owner'))) return []
-            const one = { route, path, who, of, expected: expectedStatus(world, route.name, caller, of), n: 0 }
-            // Every path is served below /traces too: a key is asked for, so the route is there.
-            const isTwice = of === own && who === 'no key'
-            return isTwice ? [one, { ...one, path: `/traces${path}` }] : [one]
-          },
+          (of) => casesOf(world, route, path, who, of),
         ),
       ),
     ),

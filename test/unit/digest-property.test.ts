@@ -109,17 +109,18 @@ describe('published vectors', () => {
 
 describe('canonical JSON', () => {
   // Written from the rules over parsed values, where the code under test works on text.
+  function referenceOfText(value: string): string {
+    let out = ''
+    for (let i = 0; i < value.length; i++) {
+      const unit = value.charCodeAt(i)
+      const short = { 8: '\\b', 9: '\\t', 10: '\\n', 12: '\\f', 13: '\\r', 34: '\\"', 92: '\\\\' }[unit]
+      out += short ?? (unit >= 32 && unit < 127 ? value[i] : `\\u${unit.toString(16).padStart(4, '0')}`)
+    }
+    return `"${out}"`
+  }
   function reference(value: unknown): string {
     if (typeof value === 'number') return /[.e]/.test(text(value)) ? floatText(value) : text(value)
-    if (typeof value === 'string') {
-      let out = ''
-      for (let i = 0; i < value.length; i++) {
-        const unit = value.charCodeAt(i)
-        const short = { 8: '\\b', 9: '\\t', 10: '\\n', 12: '\\f', 13: '\\r', 34: '\\"', 92: '\\\\' }[unit]
-        out += short ?? (unit >= 32 && unit < 127 ? value[i] : `\\u${unit.toString(16).padStart(4, '0')}`)
-      }
-      return `"${out}"`
-    }
+    if (typeof value === 'string') return referenceOfText(value)
     if (Array.isArray(value)) return `[${value.map(reference).join(', ')}]`
     if (value === null || typeof value !== 'object') return String(value)
     const points = (text: string) => [...text].map((c) => c.codePointAt(0) as number)

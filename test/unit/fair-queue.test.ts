@@ -167,6 +167,15 @@ it('the fair queue keeps its rules in any history of asking, leaving and taking 
       let running: One[] = []
       const half = Math.ceil(slots / 2)
       const of = (list: One[], key: number): One[] => list.filter((one) => one.key === key)
+      /** Whoever has no place is passed at most once by each other key. */
+      const passes = (one: One): void => {
+        for (const other of waiting) {
+          if (of(running, other.key).length > 0) other.passedBy.clear()
+          else other.passedBy.set(one.key, (other.passedBy.get(one.key) ?? 0) + 1)
+          if (of(waiting, other.key)[0] === other)
+            for (const times of other.passedBy.values()) expect(times).toBeLessThanOrEqual(1)
+        }
+      }
       const begins = (one: One): void => {
         const others = waiting.some(({ key }) => key !== one.key)
         expect(of(waiting, one.key)[0]).toBe(one)
@@ -176,13 +185,7 @@ it('the fair queue keeps its rules in any history of asking, leaving and taking 
         expect(running.length).toBeLessThanOrEqual(slots)
         if (mine > 1) expect(running.length).toBeLessThan(slots)
         if (mine > 1 && others) expect(mine).toBeLessThanOrEqual(half)
-        // Whoever has no place is passed at most once by each other key.
-        for (const other of waiting) {
-          if (of(running, other.key).length > 0) other.passedBy.clear()
-          else other.passedBy.set(one.key, (other.passedBy.get(one.key) ?? 0) + 1)
-          if (of(waiting, other.key)[0] === other)
-            for (const times of other.passedBy.values()) expect(times).toBeLessThanOrEqual(1)
-        }
+        passes(one)
       }
       const check = (): void => {
         expect(queue.waiting()).toBe(waiting.length)

@@ -152,11 +152,10 @@ describe('changes of a table', () => {
     const step = fc.record({ place: fc.nat(9), what: fc.constantFrom('change', 'remove', 'add'), value: fc.nat(99) })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
-        let edits = noEdits
-        for (const { place, what, value } of steps)
-          if (what === 'add') edits = withAdded(edits, [cells(value)])
-          else if (what === 'change') edits = withChanged(edits, 10, place, cells(value))
-          else edits = withToggled(edits, 10, place)
+        const edits = steps.reduce((before, { place, what, value }) => {
+          if (what === 'add') return withAdded(before, [cells(value)])
+          return what === 'change' ? withChanged(before, 10, place, cells(value)) : withToggled(before, 10, place)
+        }, noEdits)
         const list = Array.from({ length: 10 }, (_, n) => -n)
         for (const text of updatesOf(edits)) {
           const { pop, insert, append } = JSON.parse(text)
