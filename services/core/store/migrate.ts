@@ -154,7 +154,7 @@ async function applyMigration(
 const baselineText = 'baseline'
 const standsFor = /^-- .* Stands for the migrations up to (\w+\.sql)\n/
 
-/** What is recorded, and whether an installation has no tables, or a baseline that was cut off. */
+/** The records of an installation, and whether it has no tables, or a baseline that was cut off. */
 async function found(target: MigrationTarget): Promise<{ recorded: Recorded[]; isNew: boolean }> {
   const withBaseline = (recorded: Recorded[]) => ({
     recorded,
