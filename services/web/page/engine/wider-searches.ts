@@ -9,7 +9,7 @@ export function widerSearches(search: CallsSearch): [name: string, wider: CallsS
   if (range !== undefined) wider.push(['Search all time', { ...search, range: 'all' }])
   // A term of whole traces is none of calls.
   if (view !== 'all' && parsed(q).fault === undefined) wider.push(['Search all calls', { ...search, view: 'all' }])
-  // Who says `user` mostly means whom a program serves, not whose key it has.
+  // By `user` readers mostly mean whom a program serves, not whose key it has.
   const ofEndUser = q?.replaceAll(/(^|[\s(-])user([:=~])/g, '$1end_user$2')
   if (ofEndUser && ofEndUser !== q) wider.push([`Search for ${ofEndUser.slice(0, 80)}`, { ...search, q: ofEndUser }])
   if (q) wider.push(['Clear filter', { ...search, q: '' }])
