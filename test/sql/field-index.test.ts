@@ -49,7 +49,14 @@ const queries: Record<string, Query> = {
       [endsThatMatch(known({ $in: [field('output.n'), [{ $literal: 5 }]] })), endsNotIndexed(project, [60])],
       9,
     ) ?? expect.unreachable(),
-  'calls that are not indexed yet': dirtyCallsQuery(project, [{ minute: 60, seconds: '5' }, { minute: 120, seconds: '0' }], 9),
+  'calls that are not indexed yet': dirtyCallsQuery(
+    project,
+    [
+      { minute: 60, seconds: '5' },
+      { minute: 120, seconds: '0' },
+    ],
+    9,
+  ),
   'minutes that it lags by': dirtyMinutesQuery(project, sql`position > 7`, 9),
   'sample of values': sampleQuery(project, place.path, { direction: 'desc', kind: 'number', parts, range, most: 9 }),
   'first values': firstValuesQuery(project, place.path, {

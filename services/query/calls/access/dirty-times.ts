@@ -20,8 +20,7 @@ function joined(seconds: Iterable<number>): Range[] {
 
 function* secondsOf(dirty: readonly DirtyMinute[]): Generator<number> {
   for (const { minute, seconds } of dirty) {
-    const told = BigInt(seconds)
-    const bits = told === 0n ? everySecond : told
+    const bits = BigInt(seconds) || everySecond
     for (let second = 0; second < minuteSeconds; second++) if ((bits >> BigInt(second)) & 1n) yield minute + second
   }
 }
