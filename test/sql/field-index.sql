@@ -125,15 +125,17 @@ FROM
 LIMIT {v8:UInt64}
 
 -- calls that are not indexed yet (calls.field-index-dirty-calls)
--- {"v0":"e/p","v1":[60,120],"v2":60,"v3":9}
+-- {"v0":"e/p","v1":60000000,"v2":61000000,"v3":62000000,"v4":63000000,"v5":120000000,"v6":180000000,"v7":9}
 SELECT DISTINCT toUnixTimestamp64Micro(started_at)
 FROM callhouse.calls
-WHERE (project_id = {v0:String}) AND ((toUnixTimestamp(toStartOfMinute(started_at)) IN ({v1:Array(Int64)})) AND (started_at >= toDateTime({v2:Int64}, 'UTC')))
-LIMIT {v3:UInt64}
+WHERE (project_id = {v0:String}) AND (((started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC'))) OR ((started_at >= fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v4:Int64}, 'UTC'))) OR ((started_at >= fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v6:Int64}, 'UTC'))))
+LIMIT {v7:UInt64}
 
 -- minutes that it lags by (calls.field-index-dirty-minutes)
 -- {"v0":"e/p","v1":9}
-SELECT toUnixTimestamp(minute)
+SELECT
+    toUnixTimestamp(minute),
+    toString(if(min(seconds) = 0, 0, groupBitOr(seconds)))
 FROM callhouse.call_marks
 WHERE (project_id = {v0:String}) AND (position > 7)
 GROUP BY minute
