@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createGrpcServer, type GrpcServerDeps } from '../core/grpc/server.ts'
-import { closeHttpServer, createHttpServer } from '../core/http/http-server.ts'
+import { closeHttpServer, createHttpServer, listenOn } from '../core/http/http-server.ts'
 import { securityHeaders } from '../core/http/security-headers.ts'
 import type { Tls } from '../core/http/tls.ts'
 import type { Logger } from '../core/process/logger.ts'
@@ -100,15 +100,7 @@ export async function openOtlpPorts(deps: OtlpPortsDeps): Promise<OtlpPorts> {
   }
   const http = createHttpServer(tls, deps.connections, taking('request'))
   http.on('checkContinue', taking('checkContinue'))
-  const hasHttp = await listen(
-    'http',
-    'otlpHttpPort',
-    (port) =>
-      new Promise((resolve, reject) => {
-        http.once('error', reject)
-        http.listen(port, host, () => resolve(portOf(http)))
-      }),
-  )
+  const hasHttp = await listen('http', 'otlpHttpPort', (port) => listenOn(http, port, host))
   const grpc = createGrpcServer({
     ...deps,
     hint: () =>
