@@ -29,9 +29,10 @@ export async function* readSegments(options: {
 }): AsyncGenerator<StoredRecord> {
   const { dir, topic, fromOffset = 1, toOffset = Number.MAX_SAFE_INTEGER, fs = nodeFs } = options
   const folder = join(dir, topic)
+  const list = async (): Promise<SegmentFile[]> => (await listSegments(fs, folder)).files
   let next = fromOffset
   let hasBegun = false
-  let { files } = await listSegments(fs, folder)
+  let files = await list()
   while (next <= toOffset) {
     const index = indexOfRecord(files, next)
     const file = files[index]
@@ -39,7 +40,7 @@ export async function* readSegments(options: {
     const bytes = await readIfThere(fs, file)
     if (bytes === null) {
       // A running log archives or removes files between the listing and the reading.
-      files = (await listSegments(fs, folder)).files
+      files = await list()
       continue
     }
     const isLast = index === files.length - 1
@@ -52,10 +53,9 @@ export async function* readSegments(options: {
     hasBegun ||= end > next
     // Records that retention removed are skipped at the beginning; a gap later on is a fault.
     next = end > next || isLast ? Math.max(end, next) : (files[index + 1] as SegmentFile).first
-    if (isLast) {
-      files = (await listSegments(fs, folder)).files
-      if ((files.at(-1)?.first ?? 0) <= file.first) return
-    }
+    if (!isLast) continue
+    files = await list()
+    if ((files.at(-1)?.first ?? 0) <= file.first) return
   }
 }
 

@@ -78,19 +78,14 @@ export async function recoverTopic(
   let expected = committed + 1
   for (const [index, file] of files.entries()) {
     const next = files[index + 1]
-    if ((file.last ?? (next === undefined ? lastOffset : next.first - 1)) <= committed) {
+    if ((file.last ?? (next?.first ?? lastOffset + 1) - 1) <= committed) {
       if (file.last === null) applied.push(file)
       continue
     }
     requireNext(file, expected, unapplied.length === 0)
-    if (file.last !== null) {
-      unapplied.push(archivedSegment(folder, file, await fs.modifiedMs(file.path)))
-      expected = file.last + 1
-    } else {
-      const { records, sizeBytes } = next === undefined && newest ? newest : await readWhole(fs, file)
-      unapplied.push(summarize(file, records, sizeBytes))
-      expected = file.first + records.length
-    }
+    const segment = await segmentOf(fs, folder, file, next === undefined ? newest : null)
+    unapplied.push(segment)
+    expected = segment.last + 1
   }
   if (expected !== lastOffset + 1) throw new Error(`${folder}: records ${expected} to ${lastOffset} are missing`)
   return recovered
@@ -107,6 +102,13 @@ function lostAfter(
   const lost = { from: lastOffset + 1, to: position.end() }
   logger?.error({ folder, ...lost }, 'records at the end of the log were synced, and are gone')
   return lost
+}
+
+/** The segment of a file whose records are not applied. @param known its records, if they were read before */
+async function segmentOf(fs: LogFs, folder: string, file: SegmentFile, known: Newest | null): Promise<Segment> {
+  if (file.last !== null) return archivedSegment(folder, file, await fs.modifiedMs(file.path))
+  const { records, sizeBytes } = known ?? (await readWhole(fs, file))
+  return summarize(file, records, sizeBytes)
 }
 
 /** The records of a segment that the engine is going to read: it may end in zeros after a crash, which go. */
