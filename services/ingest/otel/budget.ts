@@ -55,6 +55,17 @@ export const containerBytes = 64
 /** Bytes of a member or item, of which there is one after each comma. */
 const commaBytes = 16
 
+/** Index of the quote that closes the string whose opening quote is at `at`; the end of a text that is cut off. */
+function closingQuoteIn(text: string, at: number): number {
+  let i = at + 1
+  for (; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === 34) break
+    if (code === 92) i++
+  }
+  return i
+}
+
 /**
  * Measures JSON text before it is parsed: its depth of nesting, the bytes that it will take, and its number of parts.
  */
@@ -66,13 +77,8 @@ export function measureJson(text: string): { depth: number; bytes: number; parts
   const end = text.length
   for (let at = 0; at < end; at++) {
     const code = text.charCodeAt(at)
-    if (code === 34) {
-      for (at++; at < end; at++) {
-        const inside = text.charCodeAt(at)
-        if (inside === 34) break
-        if (inside === 92) at++
-      }
-    } else if (code === 44) commas++
+    if (code === 34) at = closingQuoteIn(text, at)
+    else if (code === 44) commas++
     else if ((code | 32) === 123) {
       containers++
       if (++depth > deepest) deepest = depth

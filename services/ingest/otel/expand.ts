@@ -75,16 +75,16 @@ function extractInside(value: Value, found: Expansion): Value {
   }
   if (typeof value === 'string') return value.length > inlineTextLength ? (found.extract(value) ?? value) : value
   if (value instanceof ParsedJson) return value.hasLongText ? extractInside(value.open(), found) : value
-  if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) value[i] = extractInside(value[i] as Value, found)
-  } else if (value instanceof Map) {
-    for (const [key, item] of value) {
-      // Credentials are redacted where they are written, so they are not stored as content before.
-      if (typeof item !== 'string') value.set(key, extractInside(item, found))
-      else if (item.length > inlineTextLength && !keyOf(key).isSecret) value.set(key, extractInside(item, found))
-    }
-  }
+  if (Array.isArray(value)) for (let i = 0; i < value.length; i++) value[i] = extractInside(value[i] as Value, found)
+  else if (value instanceof Map) extractInBranch(value, found)
   return value
+}
+
+function extractInBranch(branch: Branch, found: Expansion): void {
+  // Credentials are redacted where they are written, so they are not stored as content before.
+  for (const [key, item] of branch)
+    if (typeof item !== 'string' || (item.length > inlineTextLength && !keyOf(key).isSecret))
+      branch.set(key, extractInside(item, found))
 }
 
 /** A value as it is stored: JSON texts parsed, content replaced by refs. */

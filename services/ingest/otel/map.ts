@@ -55,6 +55,7 @@ export type Rejected = { reason: string }
 const traceIdForm = /^[0-9a-f]{32}$/
 const spanIdForm = /^[0-9a-f]{16}$/
 const zeros = /^0*$/
+const isId = (form: RegExp, id: string): boolean => form.test(id) && !zeros.test(id)
 
 /** Qualified run id, '' for names that hold a separator. */
 export const runIdOf = (projectId: string, name: string): string =>
@@ -63,9 +64,9 @@ export const runIdOf = (projectId: string, name: string): string =>
 const expandAll = (list: { attributes: Attributes }[], found: Expansion): Branch[] =>
   list.map(({ attributes }) => expand(attributes, found))
 
-/** Message of the first recorded exception, or its type. */
-function exceptionOf(span: OtlpSpan): string {
-  if (span.statusCode !== 2) return ''
+/** Message of the first recorded exception, or its type; of a span without an error the one in its log records. */
+function exceptionOf(span: OtlpSpan, extra: Extra | undefined): string {
+  if (span.statusCode !== 2) return extra?.exception ?? ''
   if (span.statusMessage !== '') return span.statusMessage
   const event = span.events.find(({ name }) => name === 'exception')
   if (event !== undefined) {
@@ -135,16 +136,20 @@ function threadOf(
   return { threadId, turnId: isTurn ? spanId : '' }
 }
 
-/** The attributes of a call whose span says nothing that is known: all of the span's, and what else is known of it. */
-function unknownText(root: Branch, own: ReadonlyMap<string, FoundAttribute>): string {
+/**
+ * The attributes of a call whose span says nothing that is known: all of the span's, and what else is known of it.
+ * @param written those of the span as JSON text
+ */
+function unknownText(root: Branch, own: ReadonlyMap<string, FoundAttribute>, written: string): string {
+  if (own.size === 0) return written
   const all: Branch = new Map(root)
   for (const [target, { value }] of own) if (!all.has(target)) all.set(target, value)
   return jsonText(all, true, false)
 }
 
 function invalidId(span: OtlpSpan): Rejected | null {
-  if (!traceIdForm.test(span.traceId) || zeros.test(span.traceId)) return { reason: 'the trace id is invalid' }
-  if (!spanIdForm.test(span.spanId) || zeros.test(span.spanId)) return { reason: 'the span id is invalid' }
+  if (!isId(traceIdForm, span.traceId)) return { reason: 'the trace id is invalid' }
+  if (!isId(spanIdForm, span.spanId)) return { reason: 'the span id is invalid' }
   return null
 }
 
@@ -229,7 +234,7 @@ export function callOf(span: OtlpSpan, around: SpanSurroundings, clock: bigint, 
   const named = usage.isPresent ? modelOf(own.get('model'), own.get('model_parameters')) : ''
   const { name, model, isByPath } = maskedSpanTexts(around.masker, span.name, named)
 
-  const parentId = spanIdForm.test(span.parentSpanId) && !zeros.test(span.parentSpanId) ? span.parentSpanId : ''
+  const parentId = isId(spanIdForm, span.parentSpanId) ? span.parentSpanId : ''
   const sources = { span, root, events, conventions, eventsAsIo: around.eventsAsIo, extra }
   const inputsPayload = inputsOf(inputs, sources)
   const outputPayload = outputOf(output, sources)
@@ -259,12 +264,12 @@ export function callOf(span: OtlpSpan, around: SpanSurroundings, clock: bigint, 
     runId: around.runId || runIdOf(around.projectId, textOf(present(root, vendor.runId)?.value)),
     runStep: stepOf(present(root, vendor.runStep)?.value),
     runStepEnd: stepOf(present(root, vendor.runStepEnd)?.value),
-    exception: exceptionOf(span) || (extra?.exception ?? ''),
+    exception: exceptionOf(span, extra),
     errorCount: 0,
     usage: usageEntry(usage, model),
     inputRefs: refsIn(inputsPayload.json),
     outputRefs: refsIn(outputPayload.json),
-    attributes: isUnknown ? (own.size === 0 ? all : unknownText(root, own)) : attributesText(root, own, conventions),
+    attributes: isUnknown ? unknownText(root, own, all) : attributesText(root, own, conventions),
     inputs: inputsPayload.json,
     output: outputPayload.json,
     summary: summaryText(usage, model),

@@ -75,16 +75,18 @@ function scan(value: unknown, depth: number, found: Scan): void {
   found.containers++
   if (depth > maxJsonDepth) {
     found.isTooDeep = true
-  } else if (Array.isArray(value)) {
+    return
+  }
+  if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) scan(value[i], depth + 1, found)
-  } else {
-    const object = value as Record<string, unknown>
-    for (const key in object) {
-      found.keys++
-      if (keyOf(key).isSecret) found.hasSecret = true
-      else if (key === '0') found.hasIndex = true
-      scan(object[key], depth + 1, found)
-    }
+    return
+  }
+  const object = value as Record<string, unknown>
+  for (const key in object) {
+    found.keys++
+    if (keyOf(key).isSecret) found.hasSecret = true
+    else if (key === '0') found.hasIndex = true
+    scan(object[key], depth + 1, found)
   }
 }
 
