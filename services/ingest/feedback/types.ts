@@ -49,25 +49,32 @@ const scorerColumns = [
   'scorer_rating_confidences',
 ] as const
 
+type RefField = 'annotation_ref' | (typeof runnableRefs)[number]
+
+const kindsWithRunnableRefs = new Set<Kind>(['annotation', 'runnable', 'agent_monitor'])
+const kindsWithScorerColumns = new Set<Kind>(['runnable', 'agent_monitor', 'agent_user_feedback'])
+const neededRefs: Partial<Record<Kind, readonly RefField[]>> = {
+  annotation: ['annotation_ref'],
+  runnable: ['runnable_ref'],
+  agent_monitor: runnableRefs,
+}
+
 function checkFields(kind: Kind, words: string | null, item: FeedbackCreate): void {
+  const shownType = item.feedback_type.slice(0, 200)
   if (item.annotation_ref && kind !== 'annotation')
     throw fault(400, `annotation_ref is not allowed on ${item.feedback_type}`)
-  if (kind !== 'runnable' && kind !== 'agent_monitor' && kind !== 'annotation')
-    for (const name of runnableRefs)
-      if (item[name]) throw fault(400, `${name} is not allowed on ${item.feedback_type.slice(0, 200)}`)
-  if (kind === 'annotation' || kind === 'runnable') {
-    if (!words?.startsWith(`${kind}.`) || words.length === kind.length + 1)
-      throw fault(400, `feedback_type must be …${kind}.<name>`)
-    if (!item[`${kind}_ref`]) throw fault(400, `${kind}_ref is required on ${item.feedback_type.slice(0, 200)}`)
-  }
-  if (kind === 'agent_monitor')
-    for (const name of runnableRefs) if (!item[name]) throw fault(400, `${name} is required on ${item.feedback_type}`)
+  for (const name of runnableRefs)
+    if (item[name] && !kindsWithRunnableRefs.has(kind)) throw fault(400, `${name} is not allowed on ${shownType}`)
+  const isNamed = kind === 'annotation' || kind === 'runnable'
+  if (isNamed && (!words?.startsWith(`${kind}.`) || words.length === kind.length + 1))
+    throw fault(400, `feedback_type must be …${kind}.<name>`)
+  for (const name of neededRefs[kind] ?? []) if (!item[name]) throw fault(400, `${name} is required on ${shownType}`)
   if (kind === 'agent_user_feedback' && item.scorer_tags.length === 0)
     throw fault(400, `scorer_tags must not be empty on ${item.feedback_type}`)
 }
 
 function checkScorerColumns(kind: Kind, item: FeedbackCreate): void {
-  if (kind === 'runnable' || kind === 'agent_monitor' || kind === 'agent_user_feedback') return
+  if (kindsWithScorerColumns.has(kind)) return
   for (const name of scorerColumns)
     if (Object.keys(item[name]).length > 0)
       throw fault(400, `${name} is not allowed on ${item.feedback_type.slice(0, 200)}`)
@@ -76,7 +83,7 @@ function checkScorerColumns(kind: Kind, item: FeedbackCreate): void {
 /** A ref field, null when it is empty. @throws Fault 400 unless it is a ref of one of the kinds */
 function refOf<K extends Ref['kind']>(
   item: FeedbackCreate,
-  field: 'annotation_ref' | (typeof runnableRefs)[number],
+  field: RefField,
   ...kinds: K[]
 ): Extract<Ref, { kind: K }> | null {
   const text = item[field]
