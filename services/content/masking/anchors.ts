@@ -243,8 +243,15 @@ function lookAtDigit(pass: Pass, i: number): void {
   if (pass.run >= 13 && !pass.isPart) pass.bits |= anchors.digits
   // `4.111111111111111e15`, `41111111.11111111e8`
   else if (pass.run + pass.whole >= 12 && ((bytes[i + 1] as number) | 32) === code('e')) pass.bits |= anchors.digits
-  else if (pass.run === 1 && isCapital(before) && isCapital(bytes[i - 2]) && isDigit(bytes[i + 1]))
-    if (!isWordAt(bytes, i - 3) && !isDigit(bytes[i - 3])) pass.bits |= anchors.capitals
+  else if (
+    pass.run === 1 &&
+    isCapital(before) &&
+    isCapital(bytes[i - 2]) &&
+    isDigit(bytes[i + 1]) &&
+    !isWordAt(bytes, i - 3) &&
+    !isDigit(bytes[i - 3])
+  )
+    pass.bits |= anchors.capitals
 }
 
 function lookAtPlus(pass: Pass, i: number): void {

@@ -70,14 +70,10 @@ function scanObject(b: Bytes, at: number, node: PathNode, depth: number, found: 
     else {
       found.lookups++
       const end = byteStringEnd(b, i)
-      child = end - i > maxPathBytes ? null : childNamed(node, b, i, end, previous === null)
-      if (child === null) return leaveOut(b, at, node, before, found)
-      if (previous === null) node.first = child
-      else previous.next = child
+      child = lookUp(node, previous, b, i, end)
       i = end
     }
-    const isRepeated = child.metIn === object
-    if (isRepeated || keys++ > 4 * maxFieldValues || child.path.length > maxPathBytes)
+    if (child === null || child.metIn === object || keys++ > 4 * maxFieldValues || child.path.length > maxPathBytes)
       return leaveOut(b, at, node, before, found)
     child.metIn = object
     i = scanValue(b, skipByteSpace(b, skipByteSpace(b, i) + 1), child, depth + 1, found)
@@ -87,6 +83,15 @@ function scanObject(b: Bytes, at: number, node: PathNode, depth: number, found: 
   }
   if (found.count === before) found.keep(node, fieldKinds.hollow)
   return i + 1
+}
+
+/** The child that the key start..end names, noted as the one that follows `previous`; null when it is not indexed. */
+function lookUp(node: PathNode, previous: PathNode | null, b: Bytes, start: number, end: number): PathNode | null {
+  const child = end - start > maxPathBytes ? null : childNamed(node, b, start, end, previous === null)
+  if (child === null) return null
+  if (previous === null) node.first = child
+  else previous.next = child
+  return child
 }
 
 /** Reports the object that starts at `at` as not indexed, instead of what was found in it. */

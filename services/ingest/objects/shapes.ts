@@ -120,12 +120,11 @@ export const model =
       if (sent === undefined) throw fault(400, `${at}.${key} is required`)
       kept.push(`"${key}":${shape(sent, `${at}.${key}`)}`)
     }
-    if (unknown !== 'drop')
-      for (const [key, sent] of found) {
-        if (Object.hasOwn(fields, key) || classData.has(key)) continue
-        if (unknown === 'refuse') throw fault(400, `${at}.${key} is not known`)
-        kept.push(`${JSON.stringify(key)}:${sent}`)
-      }
+    for (const [key, sent] of found) {
+      if (unknown === 'drop' || Object.hasOwn(fields, key) || classData.has(key)) continue
+      if (unknown === 'refuse') throw fault(400, `${at}.${key} is not known`)
+      kept.push(`${JSON.stringify(key)}:${sent}`)
+    }
     kept.push(`"_type":"${name}"`, `"_class_name":"${name}"`, `"_bases":${JSON.stringify(bases)}`)
     return `{${kept.join(',')}}`
   }
