@@ -125,6 +125,7 @@ const fileSchema = z.strictObject({
 })
 
 type FileContent = z.output<typeof fileSchema>
+type FileProvider = NonNullable<FileContent['providers']>[string]
 
 /** A bound secret goes to its origins only, so an address elsewhere could never be asked. */
 function checkOrigins(content: FileContent, byName: ReadonlyMap<string, Provider>): void {
@@ -142,22 +143,24 @@ function checkOrigins(content: FileContent, byName: ReadonlyMap<string, Provider
     if (typeof own !== 'string') check(`models.${name}`, own.api_key_name ?? '', byName.get(own.provider))
 }
 
+/** A provider of the file. @param same the built-in one of its name, which has what the file leaves out */
+function providerOf(name: string, own: FileProvider, same = builtin(name, '', { keyName: '' })): Provider {
+  const { drop_params: drops } = own
+  return {
+    name,
+    baseUrl: own.base_url,
+    keyName: own.api_key_name ?? same.keyName,
+    headers: sendable(own.extra_headers ?? {}),
+    wire: own.wire ?? (same.wire === 'none' ? 'openai' : same.wire),
+    drops: drops === undefined ? same.drops : () => drops,
+  }
+}
+
 function providersOf(content: FileContent): Providers {
   const byName = new Map(builtins.map((provider) => [provider.name, provider]))
-  const routers = new Set<string>()
-  for (const [name, own] of Object.entries(content.providers ?? {})) {
-    const same = byName.get(name)
-    const drops = own.drop_params
-    byName.set(name, {
-      name,
-      baseUrl: own.base_url,
-      keyName: own.api_key_name ?? same?.keyName ?? '',
-      headers: sendable(own.extra_headers ?? {}),
-      wire: own.wire ?? (same === undefined || same.wire === 'none' ? 'openai' : same.wire),
-      drops: drops === undefined ? (same?.drops ?? nothing) : () => drops,
-    })
-    routers.add(name)
-  }
+  const routers = new Set(Object.keys(content.providers ?? {}))
+  for (const [name, own] of Object.entries(content.providers ?? {}))
+    byName.set(name, providerOf(name, own, byName.get(name)))
   const models = new Map<string, Mapped>()
   for (const [provider, names] of Object.entries(known))
     for (const name of names) models.set(name, { provider, model: bareModel(provider, name) })

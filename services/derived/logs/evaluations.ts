@@ -86,29 +86,35 @@ export function createEvaluations(deps: {
     return new Map(rows.map(({ id, response_id: response }) => [response, id]))
   }
 
-  /** The call of each record that has one. */
-  const callsOf = async (found: readonly Found[]): Promise<Map<Found, string>> => {
-    const wanted = new Map<Found, string>()
-    for (const one of found) if (namesSpan(one)) wanted.set(one, one.row.span_id)
+  /** The call that each record names, by its span or else by its response. */
+  const namedCalls = async (found: readonly Found[]): Promise<Map<Found, string>> => {
+    const named = new Map<Found, string>()
+    for (const one of found) if (namesSpan(one)) named.set(one, one.row.span_id)
     const others = found.filter((one) => !namesSpan(one) && one.result.responseId !== '')
     for (const [project, own] of Map.groupBy(others, ({ row }) => row.project_id)) {
       const ids = await idsByResponse(project, own)
       for (const one of own) {
         const id = ids.get(one.result.responseId)
-        if (id !== undefined) wanted.set(one, id)
+        if (id !== undefined) named.set(one, id)
       }
     }
-    if (wanted.size === 0) return wanted
-    const params = { projects: [...wanted.keys()].map(({ row }) => row.project_id), ids: [...wanted.values()] }
+    return named
+  }
+
+  /** The call of each record that has one. */
+  const callsOf = async (found: readonly Found[]): Promise<Map<Found, string>> => {
+    const named = await namedCalls(found)
+    if (named.size === 0) return named
+    const params = { projects: [...named.keys()].map(({ row }) => row.project_id), ids: [...named.values()] }
     const calls = await store.rows<Call>(statement('log-joins-calls', params), background)
     const there = new Set(
       calls.flatMap(({ project_id: p, id, trace_id }) => [`${p}\n${id}`, `${p}\n${id}\n${trace_id}`]),
     )
-    for (const [one, id] of wanted) {
+    for (const [one, id] of named) {
       const { project_id: project, trace_id: trace } = one.row
-      if (!there.has(`${project}\n${id}${namesSpan(one) ? `\n${trace}` : ''}`)) wanted.delete(one)
+      if (!there.has(`${project}\n${id}${namesSpan(one) ? `\n${trace}` : ''}`)) named.delete(one)
     }
-    return wanted
+    return named
   }
 
   const make = async (rows: readonly Row[]): Promise<number> => {

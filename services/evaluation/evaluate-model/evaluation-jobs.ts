@@ -107,6 +107,10 @@ export function startEvaluationJobs(deps: JobDeps): EvaluationJobs {
     for (const takeBack of [...taken.values()]) takeBack()
   }
 
+  /** Whether a job neither ended, waits nor runs here, and does not pause before its next try. */
+  const mayBegin = (callId: string): boolean =>
+    !ended.has(callId) && !taken.has(callId) && (tries.get(callId)?.notBeforeMs ?? 0) <= Date.now()
+
   async function look(): Promise<void> {
     const rows = await deps.queued(signal)
     const queued = new Set(rows.map(({ call_id }) => call_id))
@@ -114,8 +118,7 @@ export function startEvaluationJobs(deps: JobDeps): EvaluationJobs {
     for (const id of tries.keys()) if (!queued.has(id) && !taken.has(id)) tries.delete(id)
     for (const row of rows) {
       if (signal.aborted) return
-      const isPausing = (tries.get(row.call_id)?.notBeforeMs ?? 0) > Date.now()
-      if (ended.has(row.call_id) || taken.has(row.call_id) || isPausing) continue
+      if (!mayBegin(row.call_id)) continue
       take({
         projectId: row.project_id as ProjectId,
         callId: row.call_id,
