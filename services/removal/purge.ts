@@ -107,9 +107,26 @@ async function removeOld(
   await remove(table, `${us} < {before:Int64}${ends}${others}`, { ...params, ...(kept && { kept }) }, month)
 }
 
+/** The same for projects of which something is held. */
+async function removeAroundHeld(
+  run: PurgeRun,
+  aged: AgedTable,
+  month: string,
+  projects: readonly string[],
+  before: number,
+): Promise<void> {
+  for (const projectId of projects) {
+    run.around.add(projectId)
+    // Counters, which are of many calls, have their turn later.
+    if (run.isStopped() || aged.held === 'derived') continue
+    const left = await leftOut(run.held, projectId)
+    if (left) await removeOld(run, aged, month, [projectId], before, left)
+  }
+}
+
 /** Removes rows of a month by the cutoffs of their projects. */
 async function purgeMonth(run: PurgeRun, aged: AgedTable, month: string): Promise<void> {
-  const { held, around, isStopped } = run
+  const { held, isStopped } = run
   const found = await find<{ project_id: string }>(run, 'purge.projects', { month }, { table: aged.table })
   const due = found
     .map(({ project_id: id }) => ({ id, beforeUs: cutoffOf(run, aged.of, id) ?? Number.NEGATIVE_INFINITY }))
@@ -124,13 +141,7 @@ async function purgeMonth(run: PurgeRun, aged: AgedTable, month: string): Promis
         (id) => !held.isAny(id),
       )
       if (free.length > 0) await removeOld(run, aged, month, free, beforeUs, nothingHeld)
-      for (const projectId of others) {
-        around.add(projectId)
-        // Counters, which are of many calls, have their turn later.
-        if (isStopped() || aged.held === 'derived') continue
-        const left = await leftOut(held, projectId)
-        if (left) await removeOld(run, aged, month, [projectId], beforeUs, left)
-      }
+      await removeAroundHeld(run, aged, month, others, beforeUs)
     }
 }
 

@@ -56,6 +56,12 @@ export class LeftRunning extends Error {}
 
 type Progress = { status: string; error: string; done: number; size: number }
 
+const mib = (bytes: number): number => Math.round(bytes / 2 ** 20)
+
+/** The size of a backup is not known before its end. */
+const progressLine = (isBackup: boolean, { done, size }: Progress): string =>
+  isBackup ? `${mib(size)} MiB so far` : `${mib(done)} of ${mib(size)} MiB`
+
 /**
  * Runs BACKUP or RESTORE to its end. The server goes on when this process ends, so a signal ends it there.
  * @param sql without settings
@@ -106,8 +112,7 @@ export async function runOnServer(
       if (endedAt !== undefined && performance.now() - endedAt > patienceMs) break
       if (performance.now() - reportedAt > progressEveryMs) {
         reportedAt = performance.now()
-        const mib = (bytes: number) => Math.round(bytes / 2 ** 20)
-        print(isBackup ? `${mib(found.size)} MiB so far` : `${mib(found.done)} of ${mib(found.size)} MiB`)
+        print(progressLine(isBackup, found))
       }
       await sleep(waitMs)
     }

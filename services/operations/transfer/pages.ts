@@ -46,6 +46,11 @@ const both = (...parts: (Condition | null)[]): Condition => {
   }
 }
 
+const projectsBetween = (first: string | undefined, last: string | undefined): Condition => ({
+  sql: 'project_id >= {p:String} AND project_id <= {q:String}',
+  params: { p: first, q: last },
+})
+
 /** Line ends, and how many lines begin with the sign of a missing half, which is taken off. */
 function countLines(bytes: Buffer): { lines: Buffer; rows: number; withoutPayload: number } {
   let rows = 0
@@ -63,6 +68,16 @@ function countLines(bytes: Buffer): { lines: Buffer; rows: number; withoutPayloa
     at = end
   }
   return { lines: Buffer.concat(kept), rows, withoutPayload }
+}
+
+/** Index behind the keys of which lines are made at once, from `at` on. */
+function chunkEnd(found: readonly { bytes: number }[], at: number): number {
+  let end = at
+  for (let bytes = 0; end < found.length && end - at < chunkRows; end++) {
+    bytes += Number(found[end]?.bytes)
+    if (bytes > chunkBytes && end > at) break
+  }
+  return end
 }
 
 /** Views do not commit together: what lacks its other half now has it a moment later. */
@@ -110,18 +125,10 @@ export function createPages(store: Pick<Store, 'rows' | 'bytes'>, project: strin
           options,
         )
         for (let at = 0; at < found.length; ) {
-          let end = at
-          for (let bytes = 0; end < found.length && end - at < chunkRows; end++) {
-            bytes += Number(found[end]?.bytes)
-            if (bytes > chunkBytes && end > at) break
-          }
+          const end = chunkEnd(found, at)
           const [first, final] = [found[at]?.key as Key, found[end - 1]?.key as Key]
           const range = both(scope, bound(source, first, 'from', 'a'), bound(source, final, 'upTo', 'b'))
-          const projects = {
-            sql: 'project_id >= {p:String} AND project_id <= {q:String}',
-            params: { p: first[0], q: final[0] },
-          }
-          yield await linesOf(source, range, projects)
+          yield await linesOf(source, range, projectsBetween(first[0], final[0]))
           at = end
         }
         if (found.length < keysAtOnce) return
@@ -143,10 +150,7 @@ export function createPages(store: Pick<Store, 'rows' | 'bytes'>, project: strin
       for (let at = 0; at < found.length; at += supersededAtOnce) {
         signal.throwIfAborted()
         const some = found.slice(at, at + supersededAtOnce)
-        const projects = {
-          sql: 'project_id >= {p:String} AND project_id <= {q:String}',
-          params: { p: some[0]?.project_id, q: some.at(-1)?.project_id },
-        }
+        const projects = projectsBetween(some[0]?.project_id, some.at(-1)?.project_id)
         const range = both(projects, {
           sql: `(project_id, started_at, id) IN
             (SELECT project_id, started_at, key FROM callhouse.call_keys
