@@ -87,6 +87,21 @@ function nextPart(from: usize, isFirst: bool, closing: u8): usize {
   return load<u8>(next) === closing ? 0 : next
 }
 
+/** Notes the value of a field, which was passed over last; false when the item has the field already. */
+function noteField(item: usize, field: i32, start: usize, end: usize): bool {
+  const slot = fieldOf(item, field)
+  if (load<u32>(slot) !== 0) return false
+  store<u32>(slot, <u32>start)
+  store<u32>(slot + 4, <u32>end)
+  store<i32>(slot + 8, findings)
+  if (field === at.inputs || field === at.output) {
+    const list = item + (field === at.inputs ? at.itemInputRefs : at.itemOutputRefs)
+    store<i32>(list, firstRef)
+    store<i32>(list + 4, refCount)
+  }
+  return true
+}
+
 /** Reads the object of a start, an end or a whole call; position behind it, 0 when it is not the usual one. */
 function readSide(item: usize, from: usize): usize {
   if (load<u8>(from) !== 123) return 0
@@ -104,17 +119,7 @@ function readSide(item: usize, from: usize): usize {
     if (start === 0) return 0
     p = passValue(start, depth, interestOf(field))
     if (p === 0) return 0
-    if (field < 0 || field >= fieldCount) continue
-    const slot = fieldOf(item, field)
-    if (load<u32>(slot) !== 0) return 0
-    store<u32>(slot, <u32>start)
-    store<u32>(slot + 4, <u32>p)
-    store<i32>(slot + 8, findings)
-    if (field === at.inputs || field === at.output) {
-      const list = item + (field === at.inputs ? at.itemInputRefs : at.itemOutputRefs)
-      store<i32>(list, firstRef)
-      store<i32>(list + 4, refCount)
-    }
+    if (field >= 0 && field < fieldCount && !noteField(item, field, start, p)) return 0
   }
 }
 
@@ -306,6 +311,17 @@ function pairAll(): i32 {
   return rows
 }
 
+/** Position behind `{"batch": [`, 0 when the body does not begin so. */
+function itemsStart(): usize {
+  let p = passSpace(at.body)
+  if (load<u8>(p) !== 123) return 0
+  p = passSpace(p + 1)
+  // "batch"
+  if (load<u32>(p) !== 0x74616222 || load<u16>(p + 4) !== 0x6863 || load<u8>(p + 6) !== 34) return 0
+  p = valueAfter(p + 6)
+  return p === 0 || load<u8>(p) !== 91 ? 0 : p + 1
+}
+
 /**
  * Reads the body. The number of its rows, -1 when JavaScript has to read it.
  * @param end position behind the body; 64 zero bytes follow
@@ -322,14 +338,8 @@ export function read(end: usize, whole: bool, maxDepth: i32, limit: i32, latest:
   lastProject = 0
   begin(maxDepth, credentialCount, inlineBytes)
   beginChecks(fieldCount, depth)
-  let p = passSpace(at.body)
-  if (load<u8>(p) !== 123) return -1
-  p = passSpace(p + 1)
-  // "batch"
-  if (load<u32>(p) !== 0x74616222 || load<u16>(p + 4) !== 0x6863 || load<u8>(p + 6) !== 34) return -1
-  p = valueAfter(p + 6)
-  if (p === 0 || load<u8>(p) !== 91) return -1
-  p++
+  let p = itemsStart()
+  if (p === 0) return -1
   let isFirst = true
   while (true) {
     p = nextPart(p, isFirst, 93)

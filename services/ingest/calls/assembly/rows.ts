@@ -244,11 +244,9 @@ export function write(to: usize, count: i32, userBytes: i32, partition: u32, par
     if (<f64>(out - to) >= full) return out
     const begin = out
     const kind = load<i32>(item + at.itemKind)
-    const pair = other === 0 ? item : at.itemTable + (other - 1) * at.itemBytes
-    const hasStart = (kind & at.isStart) !== 0
-    const hasEnd = (kind & at.isEnd) !== 0
-    const start = hasStart ? item : other === 0 ? 0 : pair
-    const end = hasEnd ? item : other === 0 ? 0 : pair
+    const pair: usize = other === 0 ? 0 : at.itemTable + (other - 1) * at.itemBytes
+    const start = kind & at.isStart ? item : pair
+    const end = kind & at.isEnd ? item : pair
     writeRow(start, end, at.user + userBytes)
     if (start === 0 || end === 0) patchCount++
     rowCount++

@@ -156,6 +156,23 @@ export function isSame(a: usize, b: usize, length: usize): bool {
   return true
 }
 
+/**
+ * Writes a key without hyphens and underscores in small letters to `plainKey`. Its length, -1 when it is too long or has a
+ * letter that becomes an ASCII one.
+ */
+function writePlainKey(start: usize, end: usize): i32 {
+  let length = 0
+  for (let p = start; p < end; p++) {
+    let letter = load<u8>(p)
+    if (letter === 45 || letter === 95) continue
+    if (length === maxPlainKey) return -1
+    if (letter === 0xe2 && load<u8>(p + 1) === 0x84 && load<u8>(p + 2) === 0xaa) return -1
+    if (letter >= 65 && letter <= 90) letter |= 32
+    store<u8>(plainKey + length++, letter)
+  }
+  return length
+}
+
 /** Whether a key without escapes names a credential: see content/redact.ts, whose lists the loader brings. */
 function isCredential(start: usize, end: usize): bool {
   let last = end
@@ -164,15 +181,8 @@ function isCredential(start: usize, end: usize): bool {
   const c = load<u8>(last - 1) | 32
   // The last letters of all of them; 0xaa ends the Kelvin sign, which is a `k` in lower case.
   if (c !== 121 && c !== 110 && c !== 116 && c !== 115 && c !== 100) return false
-  let length = 0
-  for (let p = start; p < last; p++) {
-    let letter = load<u8>(p)
-    if (letter === 45 || letter === 95) continue
-    if (length === maxPlainKey) return true
-    if (letter === 0xe2 && load<u8>(p + 1) === 0x84 && load<u8>(p + 2) === 0xaa) return true
-    if (letter >= 65 && letter <= 90) letter |= 32
-    store<u8>(plainKey + length++, letter)
-  }
+  const length = writePlainKey(start, last)
+  if (length < 0) return true
   for (let n = 0; n < credentialCount; n++) {
     const entry = credentials + n * entryBytes
     const size = <i32>load<u8>(entry + lengthAt)
