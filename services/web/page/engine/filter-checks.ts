@@ -30,11 +30,27 @@ const forms = {
   time: { operators: ['>', '>=', '<', '<='], example: 'a time, such as started>2026-01-05T12:00' },
 } as const
 
-const unitWords: readonly (readonly [RegExp, string])[] = [
-  [/^(?:ms|msecs?|milli.*)$/, 'ms'],
-  [/^m(?:ins?|inutes?)?$/, 'm'],
-  [/^h(?:rs?|ours?)?$/, 'h'],
+type Units = readonly (readonly [form: RegExp, size: number])[]
+const counts: Units = [
+  [/^(?:k|thousand)$/, 1e3],
+  [/^m(?:io|illions?)?$/, 1e6],
+  [/^(?:g|bn?|billions?)$/, 1e9],
 ]
+/** Units as people write them. A time without one is in milliseconds, as in the line of the filter; an unknown one counts
+ * as seconds. */
+const unitWords: Partial<Record<keyof typeof forms, Units>> = {
+  number: counts,
+  money: counts,
+  duration: [
+    [/^(?:ns|nano.*)$/, 1e-6],
+    [/^(?:[uµμ]s|micro.*)$/, 1e-3],
+    [/^(?:ms|msecs?|milli.*)?$/, 1],
+    [/^m(?:ins?|inutes?)?$/, 60_000],
+    [/^h(?:rs?|ours?)?$/, 3_600_000],
+    [/^d(?:ays?)?$/, 86_400_000],
+    [/^/, 1_000],
+  ],
+}
 
 /** A value as a field writes it; undefined where it cannot be guessed. */
 function meantValue(kind: keyof typeof forms, value: Literal): Literal | undefined {
@@ -47,9 +63,14 @@ function meantValue(kind: keyof typeof forms, value: Literal): Literal | undefin
   if (number === null) return undefined
   const amount = Number((number[1] as string).replaceAll(/[,_]/g, ''))
   const unit = (number[2] ?? '').toLowerCase()
-  if (kind !== 'duration') return amount
-  const written = unitWords.find(([form]) => form.test(unit))?.[1] ?? 's'
-  return amount * { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }[written as 's']
+  return amount * (unitWords[kind]?.find(([form]) => form.test(unit))?.[1] ?? 1)
+}
+
+/** Of the days that a month has: engines read 30 February as a day of March. */
+function isTime(text: string): boolean {
+  const [, year, month, day = 1] = /^(\d{4})-(\d{1,2})(?:-(\d{1,2}))?/.exec(text) ?? []
+  if (year === undefined || Number.isNaN(Date.parse(text))) return false
+  return Number(day) <= new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()
 }
 
 function isValue(kind: keyof typeof forms, value: Literal): boolean {
@@ -60,9 +81,9 @@ function isValue(kind: keyof typeof forms, value: Literal): boolean {
     case 'status':
       return (statusValues as readonly unknown[]).includes(value)
     case 'time':
-      return typeof value === 'string' && /^\d{4}-/.test(value) && !Number.isNaN(Date.parse(value))
+      return typeof value === 'string' && isTime(value)
     default:
-      return typeof value === 'number'
+      return Number.isFinite(value)
   }
 }
 

@@ -92,16 +92,16 @@ export const statusWords: Readonly<Record<string, (typeof statusValues)[number]>
 const documents = ['inputs', 'output', 'attributes', 'summary'] as const
 const given = ['feedback', 'scorer'] as const
 /** First words of names that hold others, and words that stand for one of them. */
-const spaces: Readonly<Record<string, string>> = {
-  input: 'inputs',
-  outputs: 'output',
-  attribute: 'attributes',
-  attr: 'attributes',
-  attrs: 'attributes',
-  feedbacks: 'feedback',
-  scorers: 'scorer',
-  meta: 'metadata',
-}
+const spaces: ReadonlyMap<string, string> = new Map([
+  ['input', 'inputs'],
+  ['outputs', 'output'],
+  ['attribute', 'attributes'],
+  ['attr', 'attributes'],
+  ['attrs', 'attributes'],
+  ['feedbacks', 'feedback'],
+  ['scorers', 'scorer'],
+  ['meta', 'metadata'],
+])
 
 const sentName = new Map(
   Object.entries(filterFields).flatMap(([name, { also = [] }]) =>
@@ -182,16 +182,16 @@ function nearestField(name: string, rows: RowsOf): string | undefined {
   if (rest.length > 0) {
     const all = [...documents, ...given, 'metadata']
     const space =
-      spaces[first.toLowerCase()] ?? all.find((one) => one.length > 5 && editDistance(first.toLowerCase(), one) === 1)
+      spaces.get(first.toLowerCase()) ?? all.find((one) => one.length > 5 && editDistance(first.toLowerCase(), one) === 1)
     return space && [space, ...rest].join('.')
   }
   const word = byWord.get(name.toLowerCase())
   if (word !== undefined) return word
   const near = nearest(
     name,
-    [...byWord.keys(), ...documents, ...Object.keys(spaces)].filter((one) => !one.includes('.')),
+    [...byWord.keys(), ...documents, ...spaces.keys()].filter((one) => !one.includes('.')),
   )
-  return near === undefined ? undefined : (byWord.get(near) ?? spaces[near] ?? near)
+  return near === undefined ? undefined : (byWord.get(near) ?? spaces.get(near) ?? near)
 }
 
 /** Whether a name is a field of the filters of such a list; where it is none, the one that is meant. */

@@ -24,9 +24,17 @@ export class QueryFault extends Error {
 const fieldForm = /^[\p{L}_][\p{L}\p{N}_-]*(?:\.[^\s:=<>~()"]+)*(?=>=|<=|[:=><~])/u
 const maxDepth = 20
 /** Units of a field's numbers, by its kind. */
-const units: Partial<Record<FieldKind, Readonly<Record<string, number>>>> = {
-  duration: { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 },
-  number: { k: 1_000, m: 1_000_000 },
+const units: Partial<Record<FieldKind, ReadonlyMap<string, number>>> = {
+  duration: new Map([
+    ['ms', 1],
+    ['s', 1_000],
+    ['m', 60_000],
+    ['h', 3_600_000],
+  ]),
+  number: new Map([
+    ['k', 1_000],
+    ['m', 1_000_000],
+  ]),
 }
 
 type Reader = { text: string; at: number; depth: number }
@@ -70,7 +78,7 @@ function literal(reader: Reader, field: string): Literal {
   if (number !== null) {
     const value = Number(number[1])
     if (number[2] !== undefined) {
-      const unit = units[kind ?? 'text']?.[number[2].toLowerCase()]
+      const unit = units[kind ?? 'text']?.get(number[2].toLowerCase())
       return unit === undefined ? text : value * unit
     }
     // Digits that a number does not keep stay text.
