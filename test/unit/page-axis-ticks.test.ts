@@ -140,3 +140,92 @@ it('ranges of a histogram and of latencies are named where they begin', () => {
     { at: 4 / 6, text: '4 ms' },
   ])
 })
+
+describe('times around changes of the clock', () => {
+  const hours = (from: string, size: number) =>
+    Array.from({ length: size }, (_, n) => new Date(Date.parse(from) + n * 3_600_000).toISOString())
+  const shown = (from: string, size: number, zone: string) =>
+    timeTicks(hours(from, size), zone).map(({ at, text }) => `${at} ${text}`)
+
+  it.each<[zone: string, from: string, ...ticks: string[]]>([
+    // The clock goes from 02:00 to 03:00: there is no tick at 02:00, and none stands twice.
+    ['America/New_York', '2026-03-08T05:00:00Z', '0 8 Mar', '1 01:00', '2 03:00', '3 04:00', '4 05:00'],
+    ['Europe/Berlin', '2026-03-28T23:00:00Z', '0 29 Mar', '1 01:00', '2 03:00', '3 04:00', '4 05:00'],
+    // Back from 02:00 to 01:00, and from 03:00 to 02:00: the hour that is there twice has one tick.
+    ['America/New_York', '2026-11-01T04:00:00Z', '0 1 Nov', '1 01:00', '3 02:00', '4 03:00'],
+    ['Europe/Berlin', '2026-10-24T22:00:00Z', '0 25 Oct', '1 01:00', '2 02:00', '4 03:00'],
+    // By half an hour, from 02:00 to 02:30.
+    ['Australia/Lord_Howe', '2026-10-03T13:30:00Z', '0 4 Oct', '1 01:00', '2.5 03:00', '3.5 04:00', '4.5 05:00'],
+    // Without changes, and with odd minutes.
+    ['UTC', '2026-03-29T00:00:00Z', '0 29 Mar', '1 01:00', '2 02:00', '3 03:00', '4 04:00'],
+    ['Asia/Kathmandu', '2026-01-04T18:15:00Z', '0 5 Jan', '1 01:00', '2 02:00', '3 03:00', '4 04:00'],
+  ])('%s from %s', (zone, from, ...ticks) => {
+    expect(shown(from, 5, zone)).toEqual(ticks)
+  })
+
+  it('that skips midnight begins its day after it', () => {
+    // In Cairo 24 April 2026 begins at 01:00.
+    expect(shown('2026-04-23T20:00:00Z', 5, 'Africa/Cairo')).toEqual([
+      ...['0 22:00', '1 23:00', '2 24 Apr', '3 02:00', '4 03:00'],
+    ])
+  })
+
+  it.each<[zone: string, from: string, texts: string[]]>([
+    // Days of 23, 24 and 25 hours have their midnight.
+    ['America/New_York', '2026-03-07T05:00:00Z', ['7 Mar', '8 Mar', '9 Mar', '10 Mar', '11 Mar']],
+    ['America/New_York', '2026-10-31T04:00:00Z', ['31 Oct', '1 Nov', '2 Nov', '3 Nov', '4 Nov']],
+    ['UTC', '2024-02-27T00:00:00Z', ['27 Feb', '28 Feb', '29 Feb', '1 Mar', '2 Mar']],
+    ['UTC', '2026-02-26T00:00:00Z', ['26 Feb', '27 Feb', '28 Feb', '1 Mar', '2 Mar']],
+    ['Pacific/Kiritimati', '2025-12-29T10:00:00Z', ['30 Dec', '31 Dec', '1 Jan', '2 Jan', '3 Jan']],
+  ])('days of %s from %s, over the end of a month', (zone, from, days) => {
+    expect(texts(timeTicks(hours(from, 5 * 24), zone)).slice(0, 5)).toEqual(days)
+  })
+
+  it('months begin on their first day in the zone, whatever their length is', () => {
+    const ends = ['2025-12-31', '2026-01-31', '2026-02-28', '2026-03-31', '2026-04-30', '2026-05-31']
+    const days = Array.from({ length: 150 }, (_, n) =>
+      new Date(Date.parse('2025-12-31T12:00:00Z') + n * 86_400_000).toISOString(),
+    )
+    expect(texts(timeTicks(days, 'UTC'))).toEqual(['Jan 2026', 'Feb', 'Mar', 'Apr', 'May'])
+    const lastDays = ends.map((one) => `${one}T00:00:00Z`)
+    expect(texts(timeTicks(lastDays, 'UTC'))).toEqual(['Jan 2026', 'Feb', 'Mar', 'Apr', 'May', 'Jun'])
+  })
+
+  it('of one bucket, of one instant, and out of order or without a time break nothing', () => {
+    expect(timeTicks(['2026-01-05T00:00:00Z'], 'UTC')[0]).toEqual({ at: 0, text: '5 Jan' })
+    expect(timeTicks(['2026-01-05T00:00:00Z', '2026-01-05T00:00:00Z'], 'UTC')).toEqual([])
+    for (const bad of ['x', '', '2026-13-01T00:00:00Z'])
+      expect(timeTicks(['2026-01-05T00:00:00Z', bad], 'UTC')).toEqual([])
+    expect(timeTicks(['x', '2026-01-05T00:00:00Z'], 'UTC')).toEqual([])
+    expect(timeTicks(['2026-01-05T00:00:00Z', 'x', '2026-01-05T00:02:00Z'], 'UTC')).toEqual([])
+  })
+
+  it('never have the same place or the same text twice within two days', () => {
+    const zones = ['America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe', 'Africa/Cairo', 'America/Havana']
+    const day = fc.date({ min: new Date('2024-01-01'), max: new Date('2028-01-01'), noInvalidDate: true })
+    fc.assert(
+      fc.property(day, fc.integer({ min: 2, max: 24 }), fc.constantFrom(...zones), (from, size, zone) => {
+        const ticks = timeTicks(hours(from.toISOString(), size), zone)
+        expect(new Set(ticks.map(({ at }) => at)).size).toBe(ticks.length)
+        expect(new Set(texts(ticks)).size).toBe(ticks.length)
+      }),
+      { numRuns: runs(200, 5_000) },
+    )
+    // The nights themselves.
+    for (const zone of zones)
+      for (const month of ['03', '04', '10', '11'])
+        for (let date = 1; date <= 30; date++) {
+          const from = `2026-${month}-${String(date).padStart(2, '0')}T00:00:00Z`
+          const ticks = timeTicks(hours(from, 6), zone)
+          expect([zone, from, new Set(ticks.map(({ at }) => at)).size]).toEqual([zone, from, ticks.length])
+        }
+  })
+})
+
+it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 5e-324, 1e-300])(
+  'an axis of %d ends at 1',
+  (max) => {
+    expect(valueTicks(max, 'number').at(-1)?.at).toBe(1)
+    expect(texts(valueTicks(max, 'count'))).toEqual(['0', '1'])
+  },
+)

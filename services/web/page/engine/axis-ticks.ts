@@ -22,6 +22,8 @@ const clockSteps = [
 
 /** Ticks beyond zero. */
 const mostSteps = 4
+/** What is less has no text of its own. */
+const smallest = 1e-12
 
 function decimalStep(max: number): number {
   const power = 10 ** Math.floor(Math.log10(max / mostSteps))
@@ -73,7 +75,7 @@ function textsOf(values: readonly number[], step: number, unit: AxisUnit): strin
  * @param max of what is shown; an axis of nothing ends at 1
  */
 export function valueTicks(max: number, unit: AxisUnit): Tick[] {
-  const shown = max > 0 && Number.isFinite(max) ? max : 1
+  const shown = max > smallest && Number.isFinite(max) ? max : 1
   const step = stepOf(shown, unit)
   const size = Math.max(1, Math.ceil(shown / step - 1e-9))
   const values = Array.from({ length: size + 1 }, (_, n) => Number((n * step).toPrecision(12)))
@@ -116,11 +118,11 @@ function localMs(ms: number, zone: string): number {
   return Date.UTC(year, month - 1, day, hour, minute, second) + (((ms % 1_000) + 1_000) % 1_000)
 }
 
-/** The instant when the clock of a zone shows this; for a time that the clock skips, the one after it. */
+/** The first instant when the clock of a zone shows this; for a time that the clock skips, the one after it. */
 function instantOf(local: number, zone: string): number {
-  const guess = local - (localMs(local, zone) - local)
-  const missed = localMs(guess, zone) - local
-  return missed === 0 ? guess : guess - missed
+  const offsets = [local - dayMs, local + dayMs].map((ms) => localMs(ms, zone) - ms)
+  const earlier = local - Math.max(...offsets)
+  return localMs(earlier, zone) === local ? earlier : local - Math.min(...offsets)
 }
 
 function localTimes(fromMs: number, toMs: number, most: number): { times: number[]; step: number } {
@@ -161,20 +163,24 @@ function timeText(local: number, step: number, isFirst: boolean): string {
 export function timeTicks(buckets: readonly string[], zone: string, most = 6): Tick[] {
   const begins = buckets.map((time) => Date.parse(time))
   const [first, last] = [begins[0], begins.at(-1)]
-  if (first === undefined || last === undefined || Number.isNaN(first)) return []
+  if (first === undefined || last === undefined || begins.some(Number.isNaN)) return []
   // The last bucket is not known to be longer than the shortest.
   const gaps = begins.slice(1).map((begin, n) => begin - (begins[n] as number))
   const ends = last + (gaps.length === 0 ? secondMs : Math.min(...gaps))
   const [from, to] = [localMs(first, zone), localMs(ends, zone)]
   const { times, step } = localTimes(from, to, most)
   const shown: { local: number; at: number }[] = []
+  let before = Number.NEGATIVE_INFINITY
   for (const local of times) {
     const ms = instantOf(local, zone)
-    if (ms < first || ms >= ends) continue
+    // A day may begin after a midnight that its clock skips; other times that it skips are none.
+    const isSkipped = ms === before || (local % dayMs !== 0 && localMs(ms, zone) !== local)
+    if (ms < first || ms >= ends || isSkipped) continue
+    before = ms
     const place = begins.findLastIndex((begin) => begin <= ms)
     const begin = begins[place] as number
     const next = begins[place + 1] ?? ends
-    shown.push({ local: localMs(ms, zone), at: place + (ms - begin) / (next - begin) })
+    shown.push({ local, at: place + (ms - begin) / (next - begin) })
   }
   const hasDay = shown.some(({ local }) => local % dayMs === 0)
   return shown.map(({ local, at }, n) => ({ at, text: timeText(local, step, n === 0 && !hasDay) }))

@@ -44,8 +44,9 @@ function citationsOf(source: Members): Citation[] {
     cited.citationSources ?? cited.citations,
   ].flatMap(asList)
   return all.flatMap((one) => {
-    const { url_citation, web, ...own } = asObject(one)
-    const { url, uri, title, document_title, filename } = asObject(url_citation ?? web ?? own)
+    const { url_citation, web, retrievedContext, retrieved_context, ...own } = asObject(one)
+    const source = asObject(url_citation ?? web ?? retrievedContext ?? retrieved_context ?? own)
+    const { url, uri, title, document_title, filename } = source
     const address = asText(one) || asText(url) || asText(uri)
     const name = asText(title) || asText(document_title) || asText(filename)
     return address === '' && name === '' ? [] : [{ address, title: name }]
