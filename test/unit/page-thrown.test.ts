@@ -129,3 +129,140 @@ it('a list shows what was thrown in one line, whatever a text begins with', () =
   expect(lineOfThrown('\n  first\nsecond')).toBe('first')
   expect(lineOfThrown('{"some":"JSON"}')).toBe('{"some":"JSON"}')
 })
+
+it.each<[text: string, type: string, message: string]>([
+  ['ValueError: bad', 'ValueError', 'bad'],
+  ['Uncaught TypeError: x is not a function', 'TypeError', 'x is not a function'],
+  ['Uncaught (in promise) TypeError: x', 'TypeError', 'x'],
+  ['Unhandled RangeError: far', 'RangeError', 'far'],
+  ['KeyboardInterrupt', 'KeyboardInterrupt', ''],
+  ['openai.RateLimitError: 429', 'openai.RateLimitError', '429'],
+  ['App\\Exceptions\\NotFound: gone', 'App\\Exceptions\\NotFound', 'gone'],
+  ['std::io::Error: no file', 'std::io::Error', 'no file'],
+  ['  ValueError:   two\nlines  ', 'ValueError', 'two\nlines'],
+  ['Größenfehler: zu groß', '', 'Größenfehler: zu groß'],
+  // No types: words before a colon, addresses, times and files.
+  ['Note: read this', '', 'Note: read this'],
+  ['www.example.com: refused', '', 'www.example.com: refused'],
+  ['https://a.example/Error: no', '', 'https://a.example/Error: no'],
+  ['12:30:05 Error: late', '', '12:30:05 Error: late'],
+  ['error: lower case', '', 'error: lower case'],
+  ['ValueError:bad', '', 'ValueError:bad'],
+  ['not an Error: really', '', 'not an Error: really'],
+  ['constructor', '', 'constructor'],
+  ['[1, 2]', '', '[1, 2]'],
+  ['{"a":1}', '', '{"a":1}'],
+  ['{broken', '', '{broken'],
+  ['💥', '', '💥'],
+])('the text %j is of the type %j and says %j', (text, type, message) => {
+  expect(thrownOf({ exception: text })).toEqual([{ type, message, stack: '' }])
+})
+
+it.each([undefined, null, '', '   \n', 0, 5, true, false, Number.NaN, [], {}, [[]], { values: [] }, { message: '' }])(
+  'nothing is thrown by %j',
+  (exception) => {
+    expect(thrownOf({ exception })).toEqual([])
+  },
+)
+
+it.each<[name: string, members: object, type: string, message: string, stack: string]>([
+  ['of the first of its names', { msg: 'b', message: 'a', detail: 'c' }, '', 'a', ''],
+  ['of a number', { type: 'HTTPError', message: 404 }, 'HTTPError', '404', ''],
+  ['an empty one is passed over', { message: '', value: null, msg: 'c' }, '', 'c', ''],
+  ['of a class', { class: 'Timeout', description: 'late' }, 'Timeout', 'late', ''],
+  ['the type in the message', { message: 'ValueError: bad' }, 'ValueError', 'bad', ''],
+  ['the type twice', { type: 'ValueError', message: 'ValueError: bad' }, 'ValueError', 'bad', ''],
+  ['another type before it', { type: 'A.Error', message: 'ValueError: bad' }, 'A.Error', 'ValueError: bad', ''],
+  ['a stack alone', { stack: 'TypeError: x\n    at f (a.js:1:1)' }, 'TypeError', 'x', 'TypeError: x\n    at f (a.js:1:1)'],
+  ['a stack in the message', { message: 'x\n    at f (a.js:1:1)' }, '', 'x', '    at f (a.js:1:1)'],
+  ['frames as texts', { message: 'x', stack: ['a.py:1', 'b.py:2'] }, '', 'x', 'a.py:1\nb.py:2'],
+  ['frames of nothing', { message: 'x', traceback: [null, 5, {}, [], { filename: 'a' }] }, '', 'x', '\n5\n  \n\n  a'],
+  ['frames that are none', { message: 'x', stack: { frames: 'none' } }, '', 'x', ''],
+  ['frames by other names', { message: 'x', trace: [{ file: 'a', line: 3, name: 'f', code: ' y ' }] }, '', 'x', '  a:3 in f\n    y'],
+  ['line 0', { message: 'x', trace: [{ file: 'a', line: 0 }] }, '', 'x', '  a:0'],
+  ['members of every object', { message: 'x', type: '__proto__' }, '__proto__', 'x', ''],
+])('an object tells it: %s', (_, members, type, message, stack) => {
+  expect(thrownOf({ attributes: { error: members } })).toEqual([{ type, message, stack }])
+  expect(thrownOf({ exception: JSON.stringify(members) })).toEqual([{ type, message, stack }])
+})
+
+it('a list tells each, in its order, those with a stack first, and no more than ten', () => {
+  const values = [{ message: 'a' }, 'b', null, { value: 'c', stack: 's' }, [{ message: 'd' }]]
+  expect(thrownOf({ exception: values }).map(({ message }) => message)).toEqual(['c', 'a', 'b', 'd'])
+  const many = Array.from({ length: 50_000 }, (_, n) => ({ type: 'Error', message: `number ${n} of many` }))
+  expect(thrownOf({ exception: many }).map(({ message }) => message)).toEqual(
+    Array.from({ length: 10 }, (_, n) => `number ${n} of many`),
+  )
+})
+
+it('what is told twice is told once: by the event, by the attribute and by the text of the call', () => {
+  const told = { type: 'ValueError', message: 'bad input', stacktrace: 'ValueError: bad input\n    at f (a.js:1:1)' }
+  const attributes = {
+    error: { type: 'ValueError', message: 'bad input' },
+    otel_span: {
+      attributes: { 'exception.type': 'ValueError', 'exception.message': 'bad input' },
+      events: [{ name: 'exception', attributes: { exception: told } }],
+      status: { message: 'bad input' },
+    },
+    status_message: 'bad input',
+  }
+  expect(thrownOf({ exception: 'ValueError: bad input', attributes })).toEqual([
+    { type: 'ValueError', message: 'bad input', stack: told.stacktrace },
+  ])
+  // Another type, or more words, are another one.
+  expect(thrownOf({ exception: 'KeyError: bad input', attributes })).toHaveLength(2)
+  expect(thrownOf({ exception: 'bad input, and more', attributes })).toHaveLength(2)
+})
+
+it.each([
+  { otel_span: null },
+  { otel_span: 'text' },
+  { otel_span: { events: 'none' } },
+  { otel_span: { events: [null, 5, 'exception', [], { name: 'exception' }, { name: 5, attributes: {} }] } },
+  { otel_span: { events: [{ name: 'exceptional', attributes: { exception: { message: 'x' } } }] } },
+  { otel_span: { attributes: [1, 2] } },
+  { error: true },
+  { exception: false },
+  { 'error.type': 'timeout' },
+  [],
+  'text',
+  null,
+])('attributes without one: %j', (attributes) => {
+  expect(thrownOf({ attributes })).toEqual([])
+})
+
+it('texts are bounded, wherever they stand', () => {
+  const long = 'm'.repeat(1_000_000)
+  const frames = '\n    at f (a.js:1:1)'
+  const bad = [
+    long,
+    `${long}${frames}`,
+    JSON.stringify({ message: long }),
+    `{"type":"${'T'.repeat(9_000)}","message":"${long}","traceback":[{`,
+    JSON.stringify({ type: long, message: `${long}${frames}`, stack: frames.repeat(20_000) }),
+    `Traceback (most recent call last):\n  File "a.py", line 1, in f\n    x\nValueError: ${long}`,
+  ]
+  for (const exception of bad) {
+    const [found] = thrownOf({ exception })
+    expect(found?.message).toMatch(/^m{1000}/)
+    expect(found?.message.length).toBeLessThanOrEqual(20_000)
+    expect(found?.type.length).toBeLessThanOrEqual(400)
+    expect(found?.stack.length).toBeLessThanOrEqual(100_000)
+  }
+})
+
+it.each<[text: string, line: string]>([
+  ['', ''],
+  ['ValueError: first\nsecond', 'ValueError: first'],
+  ['KeyboardInterrupt', 'KeyboardInterrupt'],
+  ['{"type":"E","message":"one\\ntwo"}', 'E: one'],
+  ['{"message":"only this"}', 'only this'],
+  ['{"type":"only"}', '{"type":"only"}'],
+  // Cut off: a message that begins with a line end, and one that is itself cut.
+  ['{"type":"E","message":"\\n  below","x":[{', 'E: below'],
+  ['{"type":"E","message":"never en', '{"type":"E","message":"never en'],
+  ['{"message":"bad \\x escape","x":[', '{"message":"bad \\x escape","x":['],
+  ['[{"message":"in a list"}]', '[{"message":"in a list"}]'],
+])('in one line %j is %j', (text, line) => {
+  expect(lineOfThrown(text)).toBe(line)
+})

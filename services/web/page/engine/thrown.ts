@@ -13,6 +13,7 @@ type Members = Record<string, unknown>
 /** Longer stacks end here. */
 const maxStack = 100_000
 const maxMessage = 20_000
+const maxType = 400
 /** More of one call are not told. */
 const maxThrown = 10
 
@@ -41,7 +42,7 @@ const textOf = (value: unknown): string =>
 /** `ValueError: no such order`: names of types end like one, or have dots. */
 function headOf(text: string): Pick<Thrown, 'type' | 'message'> {
   const [, type = '', message = ''] =
-    /^(?:Uncaught |Unhandled )?([A-Za-z_$][\w$]*(?:(?:\.|::|\\)[\w$]+)*)(?::\s+([\s\S]*))?$/.exec(text.trim()) ?? []
+    /^(?:Uncaught |Unhandled )?(?:\(in promise\) )?([A-Za-z_$][\w$]*(?:(?:\.|::|\\)[\w$]+)*)(?::\s+([\s\S]*))?$/.exec(text.trim()) ?? []
   const isType = /(?:Error|Exception|Exit|Interrupt|Iteration|Warning|Fault|Failure|Panic|Timeout)$|\w[.\\:]+\w/.test(
     type,
   )
@@ -62,7 +63,8 @@ function ofText(text: string): Thrown {
   const at = Math.min(...starts)
   const before = text.slice(0, at).trim()
   const stack = text.slice(at).replace(/^\n/, '')
-  const head = headOf(python.test(stack) && before === '' ? endOfTraceback(stack) : before)
+  const said = python.test(stack) && before === '' ? endOfTraceback(stack) : before
+  const head = headOf(said.slice(0, maxMessage))
   return { ...head, stack: stack.slice(0, maxStack) }
 }
 
@@ -101,7 +103,7 @@ const firstOf = (members: Members, of: readonly string[]): unknown =>
 function ofObject(members: Members): Thrown | undefined {
   const stack = stackOf(firstOf(members, names.stack)).slice(0, maxStack)
   const said = textOf(firstOf(members, names.message)).slice(0, maxMessage)
-  const type = textOf(firstOf(members, names.type)).slice(0, 400)
+  const type = textOf(firstOf(members, names.type)).slice(0, maxType)
   if (said === '' && stack === '') return undefined
   // The message, or the stack, may hold the others.
   const head = ofText(said)
@@ -124,8 +126,8 @@ function ofCutJson(text: string): Thrown | undefined {
     return quoted?.[1] === undefined ? '' : (JSON.parse(quoted[1]) as string)
   }
   try {
-    const message = said('message')
-    return message === '' ? undefined : { type: said('type'), message, stack: '' }
+    const message = said('message').trim().slice(0, maxMessage)
+    return message === '' ? undefined : { type: said('type').slice(0, maxType), message, stack: '' }
   } catch {
     // Escapes that JSON does not have.
     return undefined
@@ -218,9 +220,11 @@ export function thrownOf({ exception, attributes }: { exception?: unknown; attri
   ]
   const kept: Thrown[] = []
   // Exceptions with a stack come first.
-  for (const one of all.toSorted((a, b) => Number(b.stack !== '') - Number(a.stack !== '')))
+  for (const one of all.toSorted((a, b) => Number(b.stack !== '') - Number(a.stack !== ''))) {
+    if (kept.length === maxThrown) break
     if (!kept.some((other) => isTold(one, other))) kept.push(one)
-  return kept.slice(0, maxThrown)
+  }
+  return kept
 }
 
 /** The exception in one line, as lists show it. */
