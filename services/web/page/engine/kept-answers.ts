@@ -42,7 +42,8 @@ const isItem = (value: unknown): value is KeptItem => {
   return (
     ['userId', 'prefix', 'projectId', 'queueId', 'itemId', 'callId'].every((name) => typeof texts[name] === 'string') &&
     (state === 'completed' || state === 'skipped') &&
-    Array.isArray(answers)
+    Array.isArray(answers) &&
+    answers.every((answer) => ['id', 'spec', 'ref'].every((name) => typeof answer?.[name] === 'string'))
   )
 }
 

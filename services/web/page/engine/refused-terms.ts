@@ -4,7 +4,7 @@ import type { Expression, Term } from './query-text.ts'
 
 /** Whether a text names a field as a whole, not as a part of a longer one. */
 function names(text: string, path: string): boolean {
-  const isPart = (letter: string | undefined) => letter !== undefined && /[\w.$[\]-]/.test(letter)
+  const isPart = (letter: string | undefined) => letter !== undefined && /[\p{L}\p{N}_.$[\]-]/u.test(letter)
   for (let at = text.indexOf(path); at >= 0; at = text.indexOf(path, at + 1)) {
     // A full stop may end the sentence.
     const [next, afterNext] = [text[at + path.length], text[at + path.length + 1]]
