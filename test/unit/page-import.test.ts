@@ -8,6 +8,7 @@ import {
   delimited,
   formatOf,
   importedRows,
+  isValue,
   type Mapping,
   mappedRow,
 } from '../../services/web/page/engine/import-rows.ts'
@@ -207,4 +208,108 @@ it('a rectangle is put over rows and behind them, as JSON where the table holds 
   const edits = withRows({ ...noEdits, added }, 2, 1, [[['q', '1']], [['q', '2']], [['q', '3']]])
   expect(edits.changed).toEqual(new Map([[1, [['q', '1']]]]))
   expect(edits.added).toEqual([[['q', '2']], [['q', '3']]])
+})
+
+describe('what is odd in a file', () => {
+  it.each(['null', '5', '-0.5', 'true', '"text"', ' \n"{}"\n', '\ufeffnull'])('JSON that is no object and no list: %j', (text) => {
+    expect(importedRows(text, 'json')).toEqual({
+      columns: [],
+      rows: [],
+      faults: [{ line: 1, reason: 'it is not an object' }],
+    })
+  })
+
+  it.each<[text: string, lines: number[], rows: string[]]>([
+    ['[]', [], []],
+    ['{"rows":[]}', [], []],
+    ['{}', [], ['{}']],
+    ['[{}]', [], ['{}']],
+    ['[\n5,\n"{}",\n[{}],\nnull]', [2, 3, 4, 5], []],
+    // The same value again stands on its own line.
+    ['[1,\n1,\n{"a":1},\n1]', [1, 2, 4], ['{"a":1}']],
+    ['["[", "]",\n{"a":"]"}]', [1, 1], ['{"a":"]"}']],
+    // Rows that are no list are a member as any other.
+    ['{"rows":null}', [], ['{"rows":null}']],
+    ['{"rows":"[1]"}', [], ['{"rows":"[1]"}']],
+    ['{"rows":{"a":1}}', [], ['{"rows":{"a":1}}']],
+    ['{"__proto__":1,"constructor":2}', [], ['{"__proto__":1,"constructor":2}']],
+    ['[{"":1},{"a b":2},{"😀":"\\ud83d"}]', [], ['{"":1}', '{"a b":2}', '{"😀":"\\ud83d"}']],
+    ['', [1], []],
+    ['   ', [1], []],
+    ['{', [1], []],
+    ['{"a":1}x', [1], []],
+    ["{'a':1}", [1], []],
+    ['{"a":NaN}', [1], []],
+    ['[{"a":1},]', [1], []],
+  ])('JSON: %j', (text, lines, rows) => {
+    expect(texts(text, 'json')).toEqual(rows)
+    expect(importedRows(text, 'json').faults.map(({ line }) => line)).toEqual(lines)
+  })
+
+  it.each<[text: string, columns: string[], rows: string[], faults: [line: number, reason: string][]]>([
+    ['\n\n', [], [], []],
+    ['a', ['a'], [], []],
+    ['a\n\n\n', ['a'], [], []],
+    ['a\n" "\n""\n', ['a'], ['{"a":" "}'], []],
+    [' a , b \n1, 2 ', ['a', 'b'], ['{"a":"1","b":" 2 "}'], []],
+    ['__proto__,constructor\nx,y', ['__proto__', 'constructor'], ['{"__proto__":"x","constructor":"y"}'], []],
+    ['😀,ü\n"a\n😀",b', ['😀', 'ü'], ['{"😀":"a\\n😀","ü":"b"}'], []],
+    ['a,b\n1', ['a', 'b'], ['{"a":"1"}'], []],
+    ['a,b\n,\n', ['a', 'b'], ['{"a":"","b":""}'], []],
+    ['a, a\n1,2', [], [], [[1, 'two columns have the same name']]],
+    ['a\n"x', ['a'], [], [[2, 'missing closing quote']]],
+    ['a,"b\n1,2', ['a', 'b\n1,2'], [], [[1, 'missing closing quote']]],
+    ['a\n"1"2\n"3" \n4"5"', ['a'], ['{"a":"4\\"5\\""}'], [
+      [2, 'text after a closing quote'],
+      [3, 'text after a closing quote'],
+    ]],
+    // Lines are those of the file, also behind cells of several lines.
+    ['a,b\n"1\n2\n3",x\n1,2,3', ['a', 'b'], ['{"a":"1\\n2\\n3","b":"x"}'], [
+      [5, 'it has 3 cells, but there are 2 columns'],
+    ]],
+  ])('CSV: %j', (text, columns, rows, faults) => {
+    const found = importedRows(text, 'csv')
+    expect(found.columns.map(({ name }) => name)).toEqual(columns)
+    expect(found.rows.map(objectText)).toEqual(rows)
+    expect(found.faults.map(({ line, reason }) => [line, reason])).toEqual(faults)
+  })
+
+  it.each<[cell: string, is: boolean]>([
+    ['', true],
+    ['0', true],
+    ['-1.50e+3', true],
+    ['[]', true],
+    ['{"a":1}', true],
+    ['true', true],
+    ['null', true],
+    [' 5', true],
+    ['007', false],
+    ['+5', false],
+    ['.5', false],
+    ['5.', false],
+    ['1,5', false],
+    ['0x10', false],
+    ['NaN', false],
+    ['Infinity', false],
+    ['-', false],
+    ['True', false],
+    ['nullable', false],
+    ['"quoted"', false],
+    ['{a:1}', false],
+    ['2026-01-05', false],
+    ['12:30', false],
+    ['٣', false],
+  ])('the cell %j is JSON that is no text: %j', (cell, is) => {
+    expect(isValue(cell)).toBe(is)
+  })
+
+  it('a row that was mapped twice, by names that are none, and of an empty row', () => {
+    const row = [['a', '"1"'] as const, ['__proto__', '"x"'] as const]
+    const map = (...mappings: Mapping[]) => objectText(mappedRow(row, mappings))
+    expect(map()).toBe('{}')
+    expect(map({ name: 'b', to: 'b', isJson: true }, { name: 'toString', to: 'c', isJson: false })).toBe('{}')
+    expect(map({ name: 'a', to: 'x', isJson: true }, { name: 'a', to: 'y', isJson: false })).toBe('{"x":1,"y":"1"}')
+    expect(map({ name: '__proto__', to: '__proto__', isJson: true })).toBe('{"__proto__":"x"}')
+    expect(mappedRow([], [{ name: 'a', to: 'a', isJson: true }])).toEqual([])
+  })
 })

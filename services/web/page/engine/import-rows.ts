@@ -212,8 +212,8 @@ function ofJson(text: string): Imported {
   const begin = text.trimStart()
   // A list, or what a table answers: an object that holds one.
   const list = begin.startsWith('{') ? membersOfText(text).find(([name]) => name === 'rows')?.[1] : begin
-  if (begin.startsWith('{') && list?.startsWith('[') !== true) return ofItems([{ line: 1, text }], 'it')
-  const items = itemsOfText(list ?? '[]')
+  if (list?.startsWith('[') !== true) return ofItems([{ line: 1, text }], 'it')
+  const items = itemsOfText(list)
   let at = 0
   let line = 1
   const passed = (to: number) => {
