@@ -4,7 +4,8 @@ import { type Grounds, withGrounds } from '../../services/web/page/engine/ground
 import { parsedAsSpelled } from '../../services/web/page/engine/message-parts.ts'
 
 const none: Grounds = { tokens: [], citations: [] }
-const citationsOf = (source: unknown) => withGrounds(none, source).citations.map(({ address, title }) => [address, title])
+const citationsOf = (source: unknown) =>
+  withGrounds(none, source).citations.map(({ address, title }) => [address, title])
 const tokensOf = (source: unknown) => withGrounds(none, source).tokens.map(({ text, logprob }) => [text, logprob])
 
 describe('sources of an answer', () => {
@@ -13,7 +14,10 @@ describe('sources of an answer', () => {
       'OpenAI chat, of a search',
       {
         annotations: [
-          { type: 'url_citation', url_citation: { start_index: 0, end_index: 5, url: 'https://a.example', title: 'A' } },
+          {
+            type: 'url_citation',
+            url_citation: { start_index: 0, end_index: 5, url: 'https://a.example', title: 'A' },
+          },
         ],
       },
       ['https://a.example', 'A'],
@@ -62,7 +66,11 @@ describe('sources of an answer', () => {
       { citationMetadata: { citationSources: [{ startIndex: 1, uri: 'https://e.example' }] } },
       ['https://e.example', ''],
     ],
-    ['Vertex', { citationMetadata: { citations: [{ uri: 'https://f.example', title: 'F' }] } }, ['https://f.example', 'F']],
+    [
+      'Vertex',
+      { citationMetadata: { citations: [{ uri: 'https://f.example', title: 'F' }] } },
+      ['https://f.example', 'F'],
+    ],
     ['Perplexity, addresses alone', { citations: ['https://g.example'] }, ['https://g.example', '']],
     [
       'Perplexity, with results',
@@ -130,7 +138,14 @@ describe('probabilities of an answer', () => {
   it.each<[name: string, source: unknown]>([
     [
       'OpenAI chat',
-      { logprobs: { content: [{ token: 'a', logprob: -0.5, bytes: [97], top_logprobs: [] }, { token: 'b', logprob: 0 }] } },
+      {
+        logprobs: {
+          content: [
+            { token: 'a', logprob: -0.5, bytes: [97], top_logprobs: [] },
+            { token: 'b', logprob: 0 },
+          ],
+        },
+      },
     ],
     ['OpenAI responses', { logprobs: ab.map(([token, logprob]) => ({ token, logprob })) }],
     [

@@ -211,13 +211,16 @@ it('a rectangle is put over rows and behind them, as JSON where the table holds 
 })
 
 describe('what is odd in a file', () => {
-  it.each(['null', '5', '-0.5', 'true', '"text"', ' \n"{}"\n', '\ufeffnull'])('JSON that is no object and no list: %j', (text) => {
-    expect(importedRows(text, 'json')).toEqual({
-      columns: [],
-      rows: [],
-      faults: [{ line: 1, reason: 'it is not an object' }],
-    })
-  })
+  it.each(['null', '5', '-0.5', 'true', '"text"', ' \n"{}"\n', '\ufeffnull'])(
+    'JSON that is no object and no list: %j',
+    (text) => {
+      expect(importedRows(text, 'json')).toEqual({
+        columns: [],
+        rows: [],
+        faults: [{ line: 1, reason: 'it is not an object' }],
+      })
+    },
+  )
 
   it.each<[text: string, lines: number[], rows: string[]]>([
     ['[]', [], []],
@@ -259,14 +262,22 @@ describe('what is odd in a file', () => {
     ['a, a\n1,2', [], [], [[1, 'two columns have the same name']]],
     ['a\n"x', ['a'], [], [[2, 'missing closing quote']]],
     ['a,"b\n1,2', ['a', 'b\n1,2'], [], [[1, 'missing closing quote']]],
-    ['a\n"1"2\n"3" \n4"5"', ['a'], ['{"a":"4\\"5\\""}'], [
-      [2, 'text after a closing quote'],
-      [3, 'text after a closing quote'],
-    ]],
+    [
+      'a\n"1"2\n"3" \n4"5"',
+      ['a'],
+      ['{"a":"4\\"5\\""}'],
+      [
+        [2, 'text after a closing quote'],
+        [3, 'text after a closing quote'],
+      ],
+    ],
     // Lines are those of the file, also behind cells of several lines.
-    ['a,b\n"1\n2\n3",x\n1,2,3', ['a', 'b'], ['{"a":"1\\n2\\n3","b":"x"}'], [
-      [5, 'it has 3 cells, but there are 2 columns'],
-    ]],
+    [
+      'a,b\n"1\n2\n3",x\n1,2,3',
+      ['a', 'b'],
+      ['{"a":"1\\n2\\n3","b":"x"}'],
+      [[5, 'it has 3 cells, but there are 2 columns']],
+    ],
   ])('CSV: %j', (text, columns, rows, faults) => {
     const found = importedRows(text, 'csv')
     expect(found.columns.map(({ name }) => name)).toEqual(columns)

@@ -40,7 +40,10 @@ describe('the list of threads', () => {
     [{ saved: 'a b' }, {}],
     [{ saved: '../x' }, {}],
     [{ saved: 'x'.repeat(129) }, {}],
-    [{ tz: 'Europe/Berlin', other: 'x', __proto__: { sort: 'turn_count' } }, { tz: 'Europe/Berlin', sort: 'turn_count' }],
+    [
+      { tz: 'Europe/Berlin', other: 'x', __proto__: { sort: 'turn_count' } },
+      { tz: 'Europe/Berlin', sort: 'turn_count' },
+    ],
   ])('%j', (search, found) => {
     expect(said(threadsSearch(search))).toEqual(found)
   })
@@ -62,7 +65,10 @@ describe('the list of threads', () => {
 describe('a thread', () => {
   it.each<[search: Record<string, unknown>, found: object]>([
     [{}, {}],
-    [{ turn: 'a', call: 'b', tab: 'raw' }, { turn: 'a', call: 'b', tab: 'raw' }],
+    [
+      { turn: 'a', call: 'b', tab: 'raw' },
+      { turn: 'a', call: 'b', tab: 'raw' },
+    ],
     // A call and its tab are of a turn.
     [{ call: 'b', tab: 'raw' }, {}],
     [{ turn: '', call: 'b' }, {}],
@@ -72,14 +78,19 @@ describe('a thread', () => {
     [{ live: '1' }, { live: '1' }],
     [{ live: 1 }, {}],
     [{ live: 'true' }, {}],
-    [{ page: '12', tz: 'UTC' }, { page: '12', tz: 'UTC' }],
+    [
+      { page: '12', tz: 'UTC' },
+      { page: '12', tz: 'UTC' },
+    ],
   ])('%j', (search, found) => {
     expect(said(threadSearch(search))).toEqual(found)
   })
 
   it('leaves out what is no text', () => {
     for (const value of odd)
-      expect(said(threadSearch({ turn: value, call: value, tab: value, live: value, page: value, tz: value }))).toEqual({})
+      expect(said(threadSearch({ turn: value, call: value, tab: value, live: value, page: value, tz: value }))).toEqual(
+        {},
+      )
   })
 })
 
@@ -112,7 +123,9 @@ describe('the dashboard', () => {
 
   it('leaves out what is no text, and is read from its own address again as it was', () => {
     for (const value of odd)
-      expect(said(dashboardSearch({ board: value, q: value, range: value, tz: value, vs: value, add: value }))).toEqual({})
+      expect(said(dashboardSearch({ board: value, q: value, range: value, tz: value, vs: value, add: value }))).toEqual(
+        {},
+      )
     const once = dashboardSearch({ board: 'x'.repeat(300), q: 'op:a', range: 'all', tz: 'UTC', vs: 'before', add: '1' })
     expect(dashboardSearch(once)).toEqual(once)
   })

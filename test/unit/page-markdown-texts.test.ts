@@ -45,7 +45,10 @@ describe('addresses', () => {
     ['[](https://ok.example)', 'p link( https://ok.example/)'],
     ['[mail](mailto:a@b.example)', 'p link(mail mailto:a@b.example)'],
     // A reader sees where it leads, whatever it looks like.
-    ['[https://bank.example](https://evil.example)', 'p link(link(https://bank.example https://bank.example/) https://evil.example/)'],
+    [
+      '[https://bank.example](https://evil.example)',
+      'p link(link(https://bank.example https://bank.example/) https://evil.example/)',
+    ],
     ['[a](https://bank.example@evil.example/)', 'p link(a https://bank.example@evil.example/)'],
     ['[a](HTTPS://OK.EXAMPLE/B)', 'p link(a https://ok.example/B)'],
     ['[a](https:ok.example)', 'p link(a https://ok.example/)'],

@@ -1,6 +1,12 @@
 // Kinds of objects: each class is of one kind, and the others are those that no kind names.
 import { expect, it } from 'vitest'
-import { classFilter, isOfKind, kindLabel, objectKind, objectKinds } from '../../services/web/page/engine/object-classes.ts'
+import {
+  classFilter,
+  isOfKind,
+  kindLabel,
+  objectKind,
+  objectKinds,
+} from '../../services/web/page/engine/object-classes.ts'
 
 it.each([
   ['prompts', 'Prompts', ['Prompt', 'MessagesPrompt', 'StringPrompt', 'EasyPrompt']],
@@ -12,8 +18,7 @@ it.each([
 ] as const)('%s are called %s and are of their classes alone', (kind, label, classes) => {
   expect(kindLabel(kind)).toBe(label)
   expect(classFilter(kind)).toEqual({ base_object_classes: classes })
-  for (const name of classes)
-    expect([name, objectKinds.filter((one) => isOfKind(one, name))]).toEqual([name, [kind]])
+  for (const name of classes) expect([name, objectKinds.filter((one) => isOfKind(one, name))]).toEqual([name, [kind]])
 })
 
 it('others are objects of no class of a kind: the server is asked for all but those', () => {
@@ -39,7 +44,7 @@ it('a word of an address is a kind or none', () => {
 
 it('a filter is made anew each time: what a question does to it changes no other', () => {
   const filter = classFilter('prompts')
-  filter.base_object_classes?.push('Mine')
-  expect(classFilter('prompts').base_object_classes).not.toContain('Mine')
-  expect(isOfKind('prompts', 'Mine')).toBe(false)
+  filter.base_object_classes?.push('Dataset')
+  expect(classFilter('prompts').base_object_classes).not.toContain('Dataset')
+  expect(isOfKind('prompts', 'Dataset')).toBe(false)
 })

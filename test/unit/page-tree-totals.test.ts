@@ -57,14 +57,26 @@ describe('counts of spans with everything below them', () => {
       [1, 2, 2],
       [none, none, none],
     ],
-    ['of less than nothing, as a program sent it', [{ above: -1, cost: -1 }, { above: 0, cost: 3 }], [none, none], [2, 3]],
+    [
+      'of less than nothing, as a program sent it',
+      [
+        { above: -1, cost: -1 },
+        { above: 0, cost: 3 },
+      ],
+      [none, none],
+      [2, 3],
+    ],
   ])('%s', (_, spans, tokens, cost) => {
     expect(totals(spans)).toEqual({ tokens, cost })
   })
 
   it('are added by the order of the lines, not by the places of the spans', () => {
     // The root is the last span that came.
-    const spans: Span[] = [{ above: 2, tokensIn: 1 }, { above: 0, tokensIn: 10 }, { above: -1, tokensIn: 100 }]
+    const spans: Span[] = [
+      { above: 2, tokensIn: 1 },
+      { above: 0, tokensIn: 10 },
+      { above: -1, tokensIn: 100 },
+    ]
     const { tokens } = totalsOf(countsOf(spans), Int32Array.of(2, 0, 1), Int32Array.of(2, 0, -1))
     expect([...tokens]).toEqual([11, 10, 111])
   })
@@ -92,10 +104,12 @@ describe('counts of spans with everything below them', () => {
     const span = fc.record({ up: fc.nat(1_000), tokensIn: fc.option(fc.nat(1_000), { nil: undefined }) })
     fc.assert(
       fc.property(fc.array(span, { minLength: 1, maxLength: 40 }), (drawn) => {
-        const spans = drawn.map(({ up, tokensIn }, n): Span => ({
-          above: (up % (n + 1)) - 1,
-          ...(tokensIn !== undefined && { tokensIn }),
-        }))
+        const spans = drawn.map(
+          ({ up, tokensIn }, n): Span => ({
+            above: (up % (n + 1)) - 1,
+            ...(tokensIn !== undefined && { tokensIn }),
+          }),
+        )
         const { tokens } = totals(spans)
         const roots = spans.flatMap(({ above }, n) => (above === -1 ? [tokens[n] || 0] : []))
         const sum = (all: readonly number[]) => all.reduce((some, one) => some + one, 0)

@@ -69,8 +69,8 @@ describe('shares of values', () => {
     ],
     [
       'by names that every object has',
-      side(4, { ['__proto__']: [{ constructor: 4 }] }),
-      side(4, { constructor: [{ toString: 4 }] }),
+      side(4, JSON.parse('{"__proto__":[{"constructor":4}]}')),
+      side(4, JSON.parse('{"constructor":[{"toString":4}]}')),
       [
         { field: '__proto__', value: 'constructor', here: 1, elsewhere: 0, isAtMost: undefined },
         { field: 'constructor', value: 'toString', here: 0, elsewhere: 1, isAtMost: undefined },
@@ -106,7 +106,9 @@ describe('shares of values', () => {
   it('of a value that one call has here count where others have it, on either side', () => {
     const here = side(4, { m: [{ a: 1, b: 2 }] })
     const others = side(4, { m: [{ a: 4 }] })
-    expect(valueDifferences(here, others, 20).map(({ value, here: own, elsewhere }) => [value, own, elsewhere])).toEqual([
+    expect(
+      valueDifferences(here, others, 20).map(({ value, here: own, elsewhere }) => [value, own, elsewhere]),
+    ).toEqual([
       ['a', 0.25, 1],
       ['b', 0.5, 0],
     ])

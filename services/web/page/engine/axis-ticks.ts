@@ -22,7 +22,7 @@ const clockSteps = [
 
 /** Ticks beyond zero. */
 const mostSteps = 4
-/** What is less has no text of its own. */
+/** Ticks of less than this would have no text of their own. */
 const smallest = 1e-12
 
 function decimalStep(max: number): number {

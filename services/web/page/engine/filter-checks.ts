@@ -66,7 +66,7 @@ function meantValue(kind: keyof typeof forms, value: Literal): Literal | undefin
   return amount * (unitWords[kind]?.find(([form]) => form.test(unit))?.[1] ?? 1)
 }
 
-/** Of the days that a month has: engines read 30 February as a day of March. */
+/** Times of days that their month has: engines read 30 February as one of March. */
 function isTime(text: string): boolean {
   const [, year, month, day = 1] = /^(\d{4})-(\d{1,2})(?:-(\d{1,2}))?/.exec(text) ?? []
   if (year === undefined || Number.isNaN(Date.parse(text))) return false

@@ -182,7 +182,8 @@ function nearestField(name: string, rows: RowsOf): string | undefined {
   if (rest.length > 0) {
     const all = [...documents, ...given, 'metadata']
     const space =
-      spaces.get(first.toLowerCase()) ?? all.find((one) => one.length > 5 && editDistance(first.toLowerCase(), one) === 1)
+      spaces.get(first.toLowerCase()) ??
+      all.find((one) => one.length > 5 && editDistance(first.toLowerCase(), one) === 1)
     return space && [space, ...rest].join('.')
   }
   const word = byWord.get(name.toLowerCase())

@@ -177,7 +177,7 @@ export function callOf(part: JsonObject): Part {
   return {
     is: 'call',
     id: textOrNull(first(layers.toReversed(), callIds)),
-    name: String(first(layers, toolNames) ?? known ?? 'tool'),
+    name: written(first(layers, toolNames) ?? known ?? 'tool'),
     arguments: written(first(layers, toolArguments)),
   }
 }

@@ -42,7 +42,9 @@ const textOf = (value: unknown): string =>
 /** `ValueError: no such order`: names of types end like one, or have dots. */
 function headOf(text: string): Pick<Thrown, 'type' | 'message'> {
   const [, type = '', message = ''] =
-    /^(?:Uncaught |Unhandled )?(?:\(in promise\) )?([A-Za-z_$][\w$]*(?:(?:\.|::|\\)[\w$]+)*)(?::\s+([\s\S]*))?$/.exec(text.trim()) ?? []
+    /^(?:Uncaught |Unhandled )?(?:\(in promise\) )?([A-Za-z_$][\w$]*(?:(?:\.|::|\\)[\w$]+)*)(?::\s+([\s\S]*))?$/.exec(
+      text.trim(),
+    ) ?? []
   const isType = /(?:Error|Exception|Exit|Interrupt|Iteration|Warning|Fault|Failure|Panic|Timeout)$|\w[.\\:]+\w/.test(
     type,
   )
