@@ -27,6 +27,21 @@ it('today and yesterday are days from midnight to midnight', () => {
   expect(Date.parse(today) - Date.parse(from)).toBe(24 * hourMs)
 })
 
-it.each(['day', 'last', 'last 3', '3 moons', '5hays', 'last year', 'tomorrow'])('%s is no range', (typed) => {
+it.each([
+  'day',
+  'last',
+  'last 3',
+  '3 moons',
+  '5hays',
+  'last year',
+  'tomorrow',
+  '2026-02-30',
+  '2026-01-05 to 2026-02-30',
+  '2026-04-31 10:00',
+])('%s is no range', (typed) => {
   expect(typedRange(typed, now)).toBeUndefined()
+})
+
+it('the last day of a month is a day of it, in leap years too', () => {
+  for (const day of ['2026-02-28', '2028-02-29', '2026-12-31']) expect(typedRange(day, now)).toMatch(/~/)
 })

@@ -1,5 +1,5 @@
 // The address of the calls page, and the request that follows from it.
-import { type Problem, problemsOf } from './filter-checks.ts'
+import { isTime, type Problem, problemsOf } from './filter-checks.ts'
 import { isOfTrace, kindOfField, pathOf, type RowsOf } from './filter-fields.ts'
 import { type Bounds, type CallsRequest, isDocument, requestOf } from './query-request.ts'
 import { type Expression, parseQuery, QueryFault, termText } from './query-text.ts'
@@ -114,11 +114,11 @@ export function typedRange(typed: string, now: Date = new Date()): string | unde
   const from = inputForm.exec(first)
   if (!from) return boundsOf(typed.trim(), 0) === undefined ? undefined : typed.trim()
   const start = new Date(`${from[1]}T${(from[2] ?? '00:00').padStart(5, '0')}`).getTime()
-  if (Number.isNaN(start)) return undefined
+  if (Number.isNaN(start) || !isTime(first)) return undefined
   if (second === undefined) return `${iso(start)}~${iso(start + (from[2] ? 3_600_000 : day))}`
   const to = inputForm.exec(/^\d{1,2}:\d{2}/.test(second) ? `${from[1]} ${second}` : second)
   const end = to ? new Date(`${to[1]}T${(to[2] ?? '23:59:59').padStart(5, '0')}`).getTime() : Number.NaN
-  return Number.isNaN(end) ? undefined : `${iso(start)}~${iso(end)}`
+  return Number.isNaN(end) || !isTime(to?.[1] ?? '') ? undefined : `${iso(start)}~${iso(end)}`
 }
 
 /**

@@ -67,7 +67,7 @@ function meantValue(kind: keyof typeof forms, value: Literal): Literal | undefin
 }
 
 /** Times of days that their month has: engines read 30 February as one of March. */
-function isTime(text: string): boolean {
+export function isTime(text: string): boolean {
   const [, year, month, day = 1] = /^(\d{4})-(\d{1,2})(?:-(\d{1,2}))?/.exec(text) ?? []
   if (year === undefined || Number.isNaN(Date.parse(text))) return false
   return Number(day) <= new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()

@@ -99,6 +99,12 @@ function linkAt(text: string, from: number, budget: Budget, depth: number): Read
   return { part: { is: 'link', address, inner: inlinesOf(label, budget, depth + 1) }, end }
 }
 
+/** Whether what stands at `end` belongs to a longer mark, or to the inner one of `***both***`. */
+function isOfAnother(text: string, mark: string, start: number, end: number): boolean {
+  if (mark.length === 1) return text[end + 1] === mark || text[end - 1] === mark
+  return text[start] === mark[0] && text[end + mark.length] === mark[0]
+}
+
 function pairAt(text: string, from: number, budget: Budget, depth: number): Read {
   for (const { mark, is } of pairs) {
     if (!text.startsWith(mark, from)) continue
@@ -107,17 +113,26 @@ function pairAt(text: string, from: number, budget: Budget, depth: number): Read
     const isWord = (place: number) => mark.startsWith('_') && letter.test(text[place] ?? '')
     if (isWord(from - 1) || isSpace(text[start])) continue
     for (let end = text.indexOf(mark, start); end !== -1 && end - from < maxReach; end = text.indexOf(mark, end + 1)) {
-      const isLonger = mark.length === 1 && (text[end + 1] === mark || text[end - 1] === mark)
-      if (end === start || isLonger || isWord(end + mark.length) || isSpace(text[end - 1])) continue
+      if (end === start || isOfAnother(text, mark, start, end) || isWord(end + mark.length) || isSpace(text[end - 1]))
+        continue
       return { part: { is, inner: inlinesOf(text.slice(start, end), budget, depth + 1) }, end: end + mark.length }
     }
   }
   return null
 }
 
+/** An address without the signs of the sentence that it stands in; a bracket that it opens is its own. */
+function withoutClosing(address: string): string {
+  let end = address.length
+  let unopened = address.split(')').length - address.split('(').length
+  for (; /[.,;:!?)\]}*_]/.test(address[end - 1] ?? ''); end--) if (address[end - 1] === ')' && unopened-- <= 0) break
+  return address.slice(0, end)
+}
+
 function addressAt(text: string, from: number): Read {
   if (letter.test(text[from - 1] ?? '')) return null
-  const written = at(bare, text, from)?.[0].replace(/[.,;:!?)\]}*_]+$/, '')
+  const found = at(bare, text, from)?.[0]
+  const written = found === undefined ? undefined : withoutClosing(found)
   const address = written === undefined ? null : followed(written)
   return written === undefined || address === null
     ? null
