@@ -6,6 +6,7 @@ import { mayAnnotate, useSession } from '../api/session.ts'
 import { plural } from '../engine/format.ts'
 import { withKept } from '../engine/kept-answers.ts'
 import { answerOf, type OfOthers, othersSeen, type Spec } from '../engine/question-specs.ts'
+import { answeredBy, isOpen, nextToAnswer } from '../engine/queue-order.ts'
 import { opNameOf } from '../engine/rows.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
@@ -20,7 +21,6 @@ import { type AnswerDraft, Question } from '../parts/question.tsx'
 import { T } from '../parts/text.tsx'
 import { openQuery } from '../parts/trace-query.ts'
 import { faultOf, put, takeBack, useOutbox } from './outbox.ts'
-import { isOpen } from './queue.tsx'
 import { type Item, useAnnotations, useItems, useQueue } from './use-queues.ts'
 import '../parts/reader.css'
 import './queues.css'
@@ -73,14 +73,12 @@ export function QueueItem() {
         replace: true,
       })
   }
-  /** The next open one after this, else the first open one, else the overview. */
+  /** To the next one that is left; else to the overview, as after the last open one. */
   const goOn = () => {
-    const open = (from: number, to: number) =>
-      all.findIndex((one, n) => n >= from && n < to && n !== place && isOpen(one))
-    const next = open(place + 1, all.length)
-    const found = next === -1 ? open(0, place) : next
-    if (found === -1) void navigate({ to: '/p/$entity/$project/queues/$queueId', params })
-    else go(found)
+    const mine = answeredBy(session?.user_id, annotations.data ?? [], outbox.waiting)
+    const next = nextToAnswer(all, item === undefined || isOpen(item) ? null : mine, place)
+    if (next === -1) void navigate({ to: '/p/$entity/$project/queues/$queueId', params })
+    else go(next)
   }
   useEffect(() => {
     for (const one of all.slice(place + 1, place + 1 + prefetched))

@@ -1,12 +1,13 @@
 // One queue: its items, what was answered by question, how far annotators agree, and the way into labelling.
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { mayWrite, noWrite, useSession } from '../api/session.ts'
+import { mayAnnotate, mayWrite, noWrite, useSession } from '../api/session.ts'
 import { AddToDataset } from '../datasets/add-to-dataset.tsx'
 import { type Agreement, agreementOf, disagreedOn } from '../engine/agreement.ts'
 import { count, plural } from '../engine/format.ts'
 import { withKept } from '../engine/kept-answers.ts'
 import { type Annotation, labelsOf, ratingsOf, type Spec, scaleOf } from '../engine/question-specs.ts'
+import { answeredBy, isOpen, nextToAnswer, startWords } from '../engine/queue-order.ts'
 import { opNameOf } from '../engine/rows.ts'
 import { figure } from '../evaluations/figures.tsx'
 import { ProjectPage } from '../frame/project-page.tsx'
@@ -34,7 +35,13 @@ const stateNames: Record<Item['annotation_state'], string> = {
   skipped: 'skipped',
 }
 
-export const isOpen = ({ annotation_state: state }: Item): boolean => state === 'unstarted' || state === 'in_progress'
+/** The item at which the person who looks at a queue goes on. */
+function useNext(all: readonly Item[], specs: readonly Spec[], said: readonly Annotation[]): Item | undefined {
+  const { data: session } = useSession()
+  const { waiting } = useOutbox()
+  const isAsked = mayAnnotate(session) && specs.length > 0
+  return all[nextToAnswer(all, isAsked ? answeredBy(session?.user_id, said, waiting) : null)]
+}
 
 export function QueueOverview() {
   const { entity, project, projectId } = useProject()
@@ -57,7 +64,8 @@ export function QueueOverview() {
     to: '/p/$entity/$project/queues/$queueId/items/$itemId' as const,
     params: { ...params, itemId: id },
   })
-  const next = all.find(isOpen) ?? all[0]
+  const toAnswer = useNext(all, specs, said)
+  const next = toAnswer ?? all[0]
   const byCall = new Map<string, Set<string>>()
   for (const { callId, by } of said) byCall.set(callId, (byCall.get(callId) ?? new Set()).add(by))
   const agreements = specs.map((spec) => ({ spec, found: agreementOf(ratingsOf(said, spec.name), scaleOf(spec)) }))
@@ -183,7 +191,7 @@ export function QueueOverview() {
           disabled={next === undefined}
           onClick={() => next && void navigate(target(next))}
         >
-          {next && isOpen(next) ? 'Continue labeling' : 'Review answers'}
+          {startWords(toAnswer)}
         </button>
       </div>
       {outbox.failed && (
