@@ -217,6 +217,10 @@ it('values of a row are those of its trace, and are no groups where a trace has 
   await page.getByRole('heading', { name: 'No calls match' }).waitFor()
   await go(project, '?by=model')
   await page.getByText('A trace has the models of all its calls').waitFor()
+  // Nor has a chart of whole traces.
+  await page.goto(`${world.url}/p/${project}/dashboard?q=is:root`)
+  await page.getByRole('region', { name: 'Cost by model' }).getByText('A trace has the models of all').waitFor()
+  await page.getByRole('region', { name: 'Calls and errors' }).waitFor()
 })
 
 it('the head of a call names its end user, and leads to the traces of the same', async () => {

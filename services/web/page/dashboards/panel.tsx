@@ -1,6 +1,6 @@
 // One panel of a dashboard: a chart over time, a table of the greatest groups, or a single number.
 
-import { useId } from 'react'
+import { type ReactNode, useId } from 'react'
 import { groupNamesOf, groupsOf, rankedGroups } from '../engine/boards.ts'
 import { parsed } from '../engine/calls-search.ts'
 import { narrowed } from '../engine/dashboard-filters.ts'
@@ -58,16 +58,24 @@ export function ShownPanel(props: PanelProps) {
   const rows = props.requestOf(props.panel.filter).count ?? 'calls'
   const measure = measureNamed(props.panel.measure, rows)
   if (measure === undefined) return null
-  const { type, by } = props.panel
+  const { type, by, by2 } = props.panel
+  if (rows === 'traces' && [by, by2].includes('model'))
+    return (
+      <PanelBox {...props.panel} acts={props.acts}>
+        <p className="second">
+          A trace has the models of all its calls: filter without is:root and fields of traces to group calls by model.
+        </p>
+      </PanelBox>
+    )
   if (type === 'table' && by !== undefined) return <ShownRanking {...props} {...{ measure, rows, by }} view="all" />
   if (type === 'number') return <ShownNumber {...props} {...{ measure, rows }} />
   return <ShownChart {...props} {...{ measure, rows }} />
 }
 
-type PanelFaultProps = Pick<PanelProps, 'acts'> & { title: string; isWide: boolean; error: Error; onRetry(): void }
+type BoxProps = Pick<PanelProps, 'acts'> & { title: string; isWide?: boolean | undefined; children: ReactNode }
 
-/** A panel whose figures cannot be asked for: it still can be edited and removed. */
-function PanelFault({ title, isWide, acts, error, onRetry }: PanelFaultProps) {
+/** A panel without figures: it still can be edited and removed. */
+function PanelBox({ title, isWide, acts, children }: BoxProps) {
   const id = useId()
   return (
     <section className={isWide ? 'chart wide' : 'chart'} aria-labelledby={id}>
@@ -78,10 +86,18 @@ function PanelFault({ title, isWide, acts, error, onRetry }: PanelFaultProps) {
         <span className="second" />
         {acts}
       </header>
-      <FaultBox error={error} onRetry={onRetry} />
+      {children}
     </section>
   )
 }
+
+type PanelFaultProps = Omit<BoxProps, 'children'> & { error: Error; onRetry(): void }
+
+const PanelFault = ({ title, isWide, acts, ...fault }: PanelFaultProps) => (
+  <PanelBox {...{ title, isWide, acts }}>
+    <FaultBox {...fault} />
+  </PanelBox>
+)
 
 const isOfWhole = ({ field, as }: Metric): boolean =>
   wholeMetrics.some((metric) => metric.field === field && metric.as === as)
