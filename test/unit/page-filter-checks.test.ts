@@ -22,7 +22,15 @@ describe('a term that cannot match is refused with a suggestion', () => {
     ['status:err', ['status must be error, success, running or descendant_error, not err', 'status:error']],
     ['status:Error', ['status must be error, success, running or descendant_error, not Error', 'status:error']],
     ['status:(ok, error)', [expect.any(String), 'status:(success, error)']],
-    ['foo:bar', ['Unknown field foo', '"foo:bar"']],
+    [
+      'tenant:north',
+      [
+        'Unknown field tenant',
+        'attributes.otel_span.attributes.tenant:north',
+        'attributes.tenant:north',
+        '"tenant:north"',
+      ],
+    ],
     ['statsu:error', ['Unknown field statsu', 'status:error', '"statsu:error"']],
     ['Model:x', ['Unknown field Model', 'model:x', '"Model:x"']],
     ['duration>2s', ['duration is a field of traces: add is:root to count traces', 'latency>2s']],

@@ -103,6 +103,12 @@ const failed = ({ not }: Cond): Term => ({ type: 'cond', not, field: 'status', o
 const missing = (field: string, isOfTraces: boolean | undefined): string =>
   isOfTraces ? `${field} is a field of traces` : `Unknown field ${field}`
 
+/** What a program may have sent under a name of one word: an attribute of spans, or of calls. A link is none. */
+const asAttribute = (term: Cond): Term[] =>
+  /^[a-z_][\w-]*$/i.test(term.field) && !String(term.values[0]).startsWith('//')
+    ? ['attributes.otel_span.attributes', 'attributes'].map((space) => ({ ...term, field: `${space}.${term.field}` }))
+    : []
+
 function ofCondition(term: Cond, rows: RowsOf): Found | undefined {
   const { field, operator, values } = term
   const fault = fieldFault(field, rows)
@@ -114,6 +120,7 @@ function ofCondition(term: Cond, rows: RowsOf): Found | undefined {
       isOfTraces: fault.isOfTraces,
       terms: [
         ...(fault.meant === undefined ? [] : [reread({ ...term, field: fault.meant })]),
+        ...(fault.meant === undefined && !fault.isOfTraces ? asAttribute(term) : []),
         // A call that failed is what one error is.
         ...(fault.isOfTraces && field === 'errors' ? [failed(term)] : []),
         ...(fault.isOfTraces ? [] : [{ type: 'word', not: term.not, text } as const]),
