@@ -172,6 +172,14 @@ describe('calls', () => {
     await page.getByText('No calls match').waitFor()
   })
 
+  it('of a name that no project has: other pages say so as well', async () => {
+    for (const part of ['threads', 'dashboard', 'prompts']) {
+      await go(`/p/acme/fresh/${part}`)
+      await page.getByText('There is no project acme/fresh').waitFor()
+      await page.getByRole('link', { name: 'All projects' }).waitFor()
+    }
+  })
+
   it('of a new project show how to begin, and the first one by itself', async () => {
     await go('/p/acme/fresh/calls')
     await page.getByRole('heading', { name: 'No project of this name' }).waitFor()

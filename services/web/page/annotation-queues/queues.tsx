@@ -5,9 +5,9 @@ import { mayWrite, noWrite, useSession } from '../api/session.ts'
 import { age, count } from '../engine/format.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
 import { Button } from '../parts/button.tsx'
-import { Empty } from '../parts/empty.tsx'
 import { type Column, ListGrid } from '../parts/grid.tsx'
 import { Input } from '../parts/input.tsx'
+import { EmptyOfProject } from '../parts/no-such-project.tsx'
 import { useProject } from '../parts/project.ts'
 import { Second, T } from '../parts/text.tsx'
 import { NewQueue } from './new-queue.tsx'
@@ -72,13 +72,13 @@ export function Queues() {
   )
   const none =
     search === '' ? (
-      <Empty title="No annotation queues yet">
+      <EmptyOfProject title="No annotation queues yet">
         <p className="second">
           In an annotation queue, people review calls one by one and answer questions about them. Create a queue, then
           add calls from the list of calls.
         </p>
         <p>{make}</p>
-      </Empty>
+      </EmptyOfProject>
     ) : (
       <div className="center">
         <p className="second">No queue with this name</p>

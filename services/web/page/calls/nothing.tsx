@@ -7,9 +7,9 @@ import { count, plural } from '../engine/format.ts'
 import { widerSearches } from '../engine/wider-searches.ts'
 import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { NoSuchProject, useOtherProjects } from '../parts/no-such-project.tsx'
 import { useProject } from '../parts/project.ts'
 import { QuickStart } from '../parts/quick-start.tsx'
-import { NoSuchProject, useOtherProjects } from './no-such-project.tsx'
 
 type NothingProps = { projectId: string; search: CallsSearch; onChange(search: CallsSearch): void; onArrived(): void }
 

@@ -17,6 +17,7 @@ import { Button, IconButton } from '../parts/button.tsx'
 import { Empty, Loading } from '../parts/empty.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Input } from '../parts/input.tsx'
+import { EmptyOfProject } from '../parts/no-such-project.tsx'
 import { useProject } from '../parts/project.ts'
 import { RangeMenu } from '../parts/range-menu.tsx'
 import { useReorder } from '../parts/reorder.ts'
@@ -233,9 +234,9 @@ export function Dashboard() {
     if (board === undefined || (data === undefined && !isEmpty)) return <Loading what="the dashboard" />
     if (data === undefined || !requestOf || group === undefined || numberOr0(group.total['calls.sum']) === 0)
       return (
-        <Empty title="No calls in this time range">
+        <EmptyOfProject title="No calls in this time range">
           <p className="second">Try a longer time range or another filter.</p>
-        </Empty>
+        </EmptyOfProject>
       )
     const shared = { requestOf, zone, bucket, whole: data, compare, range, within, at, onTake, onAt: setAt }
     const onAdd = (panel: Panel) =>

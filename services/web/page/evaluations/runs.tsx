@@ -10,10 +10,10 @@ import { statusNames } from '../engine/rows.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
 import { Button } from '../parts/button.tsx'
-import { Empty } from '../parts/empty.tsx'
 import { Stale } from '../parts/fault.tsx'
 import { type Column, ListGrid } from '../parts/grid.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { EmptyOfProject } from '../parts/no-such-project.tsx'
 import { useProject } from '../parts/project.ts'
 import { Select } from '../parts/select.tsx'
 import { T } from '../parts/text.tsx'
@@ -229,7 +229,7 @@ export function EvaluationRuns() {
   })
   const columns = columnsOf({ zone, all, names, marked, progress, counts })
   const none = all.length === 0 && (
-    <Empty title="No evaluation runs yet">
+    <EmptyOfProject title="No evaluation runs yet">
       <p className="second">
         A run appears here when an SDK records <code>Evaluation.evaluate</code>, or when you call{' '}
         <code>POST /evaluations/evaluate_model</code>.
@@ -238,7 +238,7 @@ export function EvaluationRuns() {
 weave.init("${projectId}")
 evaluation = weave.Evaluation(dataset=rows, scorers=[correct])
 await evaluation.evaluate(model)`}</pre>
-    </Empty>
+    </EmptyOfProject>
   )
   const trend = search.score !== undefined && names.includes(search.score) ? search.score : names[0]
   return (

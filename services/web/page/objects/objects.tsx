@@ -11,6 +11,7 @@ import { Button } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { type Column, ListGrid } from '../parts/grid.tsx'
 import { intoView } from '../parts/into-view.ts'
+import { EmptyOfProject } from '../parts/no-such-project.tsx'
 import { Pager, usePage } from '../parts/pager.tsx'
 import { useProject } from '../parts/project.ts'
 import { Moment, Second, T } from '../parts/text.tsx'
@@ -56,14 +57,14 @@ function Nothing({ isOp, kind, title }: { isOp: boolean; kind: ObjectKind | unde
       </Empty>
     )
   return (
-    <Empty title={isOp ? 'No ops yet' : kind ? 'No objects of this kind yet' : 'No objects yet'}>
+    <EmptyOfProject title={isOp ? 'No ops yet' : kind ? 'No objects of this kind yet' : 'No objects yet'}>
       <p className="second">
         {isOp ? 'Traced functions appear here:' : 'Published objects appear here with all their versions:'}
       </p>
       <pre>
         {isOp ? '@weave.op\ndef answer(question): …' : 'weave.publish({"system": "Be brief."}, name="my-prompt")'}
       </pre>
-    </Empty>
+    </EmptyOfProject>
   )
 }
 

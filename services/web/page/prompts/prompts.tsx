@@ -8,6 +8,7 @@ import { ProjectPage } from '../frame/project-page.tsx'
 import { Button } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { type Column, ListGrid } from '../parts/grid.tsx'
+import { EmptyOfProject } from '../parts/no-such-project.tsx'
 import { Pager, usePage } from '../parts/pager.tsx'
 import { useProject } from '../parts/project.ts'
 import { Moment, Second, T } from '../parts/text.tsx'
@@ -148,7 +149,7 @@ export function Prompts() {
     page > 0 ? (
       <Empty title="Nothing on this page">{null}</Empty>
     ) : (
-      <Empty title="No prompts yet">
+      <EmptyOfProject title="No prompts yet">
         <p className="second">
           A prompt is a list of messages under a name, in versions. Write one in the playground, or publish one:
         </p>
@@ -156,7 +157,7 @@ export function Prompts() {
         <p>
           <NewPrompt />
         </p>
-      </Empty>
+      </EmptyOfProject>
     )
   return (
     <ProjectPage title="Prompts" acts={prompts.length > 0 && <NewPrompt />}>

@@ -5,10 +5,10 @@ import { count, duration } from '../engine/format.ts'
 import { sorts, type ThreadSort, type ThreadsSearch, threadsSearch } from '../engine/threads-search.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
 import { Button } from '../parts/button.tsx'
-import { Empty } from '../parts/empty.tsx'
 import { type Column, ListGrid } from '../parts/grid.tsx'
 import { Icon } from '../parts/icon.tsx'
 import type { NarrowPlace } from '../parts/narrow-lines.tsx'
+import { EmptyOfProject } from '../parts/no-such-project.tsx'
 import { Pager, usePage } from '../parts/pager.tsx'
 import { useProject } from '../parts/project.ts'
 import { RangeMenu } from '../parts/range-menu.tsx'
@@ -94,11 +94,11 @@ export function Threads() {
         <Button onClick={() => change({ range: undefined })}>All time</Button>
       </div>
     ) : (
-      <Empty title={page > 0 ? 'No threads on this page' : 'No threads yet'}>
+      <EmptyOfProject title={page > 0 ? 'No threads on this page' : 'No threads yet'}>
         <p className="second">Calls in a thread appear here as conversations:</p>
         <pre>{`with weave.thread("support-8812"):
     answer("Where is my order?")`}</pre>
-      </Empty>
+      </EmptyOfProject>
     )
   return (
     <ProjectPage title="Threads">
