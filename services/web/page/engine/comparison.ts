@@ -152,7 +152,7 @@ export type ShownChange = { value: number; interval: readonly [number, number] |
  * have, where these rows make the same difference.
  */
 export function changeOf(
-  { change }: Pick<MetricHead, 'change'>,
+  { change, count: rows }: Pick<MetricHead, 'change' | 'count'>,
   before: number | null,
   now: number | null,
 ): ShownChange | undefined {
@@ -162,7 +162,9 @@ export function changeOf(
   if (change === null) return told('no row in both')
   if (change.interval === null) return told('too few rows')
   const tolerance = 1e-6 * Math.max(1, Math.abs(before), Math.abs(now))
-  if (Math.abs(change.mean - value) > tolerance) return told(`only ${change.pairs} rows in both`)
+  if (Math.abs(change.mean - value) > tolerance)
+    // A run may leave rows that failed out of its mean.
+    return told(change.pairs < rows ? `only ${change.pairs} rows in both` : 'means count other rows')
   return { value, interval: change.interval, why: undefined }
 }
 
