@@ -215,6 +215,15 @@ it('values of a row are those of its trace, and are no groups where a trace has 
   await dialog.getByRole('button', { name: 'Without Model' }).click()
   await page.waitForURL((to) => to.searchParams.get('q') === 'errors:1 -model:o3')
   await page.getByRole('heading', { name: 'No calls match' }).waitFor()
+  await go(project, filtered('op:b status:error'))
+  await page.getByRole('button', { name: 'Search traces with errors (1 match)' }).click()
+  await expectSoon(names).toEqual(['b'])
+  // Words of the navigation begin at one line, also those that take two.
+  const words = page.locator('.rail > :is(a, button) > .word')
+  const begins = () => words.evaluateAll((all) => all.map((one) => getComputedStyle(one).textAlign))
+  await expectSoon(async () => new Set(await begins())).toEqual(new Set(['start']))
+  await page.getByRole('button', { name: 'Preferences' }).click()
+  await page.getByRole('button', { name: 'local (UTC)' }).waitFor()
   await go(project, '?by=model')
   await page.getByText('A trace has the models of all its calls').waitFor()
   // Nor has a chart of whole traces.

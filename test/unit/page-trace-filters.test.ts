@@ -4,6 +4,7 @@ import {
   callsSearch,
   isOfTraces,
   listRequest,
+  ofTracesWithErrors,
   parsed,
   parsedList,
   sortOf,
@@ -142,6 +143,14 @@ describe('a list', () => {
       $and: [above('trace.cost', 1), above('trace.errors', 0)],
     })
     expect(withErrors(requestIn('')).query?.$expr).toEqual(above('trace.errors', 0))
+  })
+
+  it('of failed roots leads to that of traces in which anything failed', () => {
+    const others = (q: string, view?: View) => ofTracesWithErrors({ q, view }).map((one) => one.q)
+    expect(others('op:a (status:error OR status=error)')).toEqual(['op:a (errors>0 OR errors>0)'])
+    expect(
+      [others('-status:error'), others('status:errors'), others(''), others('status:error', 'all')].flat(),
+    ).toEqual([])
   })
 
   it('is kept as a view, for other programs by the fields that they know', () => {

@@ -255,3 +255,11 @@ export const hasText = (expression: Expression): boolean =>
         : one.type === 'word' || (one.type === 'cond' && one.operator === '~' && isOfPayload(one.field)),
     ),
   )
+
+const ofFailedRoot = /(^|[\s(])status[:=]error(?=$|[\s)])/g
+
+/** Of a list of traces whose root failed, that of traces in which anything failed. */
+export function ofTracesWithErrors(search: CallsSearch): CallsSearch[] {
+  const q = search.q?.replaceAll(ofFailedRoot, '$1errors>0')
+  return q === undefined || q === search.q || search.view === 'all' ? [] : [{ ...search, q }]
+}

@@ -1,10 +1,10 @@
 // Searches that may find something where one finds nothing.
-import { type CallsSearch, parsed } from './calls-search.ts'
+import { type CallsSearch, ofTracesWithErrors, parsed } from './calls-search.ts'
 
 /** Wider searches by what they do, the least wide of times first. */
 export function widerSearches(search: CallsSearch): [name: string, wider: CallsSearch][] {
   const { range, view, q } = search
-  const wider: [string, CallsSearch][] = []
+  const wider = ofTracesWithErrors(search).map((one): [string, CallsSearch] => ['Search traces with errors', one])
   if (range !== undefined && range !== '7d') wider.push(['Search the last 7 days', { ...search, range: '7d' }])
   if (range !== undefined) wider.push(['Search all time', { ...search, range: 'all' }])
   // A term of whole traces is none of calls.

@@ -19,7 +19,10 @@ const labels: Record<Preference, string> = {
 
 export function Choice({ name }: { name: Preference }) {
   const value = usePreference(name)
-  const shown = (one: string) => (one === 'local' ? localZone() : one)
+  // Two choices of one name could not be told apart.
+  const zone = localZone()
+  const local = zone === 'UTC' ? 'local (UTC)' : zone
+  const shown = (one: string) => (one === 'local' ? local : one)
   return (
     <fieldset style={{ border: 0, margin: 0, padding: '2px 8px 8px' }}>
       <legend className="dim">{labels[name]}</legend>
