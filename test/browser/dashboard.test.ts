@@ -67,6 +67,13 @@ it('a dashboard shows the figures of the last day, and how they differ from the 
   page.off('request', count)
 })
 
+it('models without a price are named, also beside the costs of whole traces', async () => {
+  await open()
+  await page.getByText('Costs exclude 2 models without a price: model-a, model-b').waitFor()
+  await open('?q=is:root')
+  await page.getByText('Costs exclude 2 models without a price, used in the last 30 days: model-').waitFor()
+})
+
 it('charts have their numbers as a table, and a legend that shows one series alone', async () => {
   await open()
   const tokens = chart('Tokens by model')

@@ -8,7 +8,6 @@ import { boundsOf, isOfTraces, listRequest, type Parsed, parsed } from '../engin
 import { narrowed } from '../engine/dashboard-filters.ts'
 import { type DashboardSearch, usualRange } from '../engine/dashboard-search.ts'
 import type { RowsOf } from '../engine/filter-fields.ts'
-import { plural } from '../engine/format.ts'
 import { bucketFor, rangeOfBuckets } from '../engine/time-axis.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
@@ -31,17 +30,10 @@ import { counted, type Group, numberOr0, tilesOf } from './figures.ts'
 import { ChangeSince, ShownPanel, wholeMetrics } from './panel.tsx'
 import type { Shared } from './panel-props.ts'
 import { SaveChart } from './save-chart.tsx'
+import { Unpriced } from './unpriced.tsx'
 import { useAggregate } from './use-aggregate.ts'
 import { type OwnBoards, useOwnBoards } from './use-own-boards.ts'
 import './dashboards.css'
-
-/** The models whose prices the costs of the page lack. */
-const Unpriced = ({ models }: { models: readonly string[] }) => (
-  <p className="second" title={models.slice(0, 50).join('\n')}>
-    Costs exclude {plural(models.length, 'model')} without a price: <T text={models.slice(0, 3).join(', ')} max={200} />
-    {models.length > 3 && ' and others'}. Add prices under Settings, Prices.
-  </p>
-)
 
 type TilesProps = { now: Group; before: Group | undefined; rows: RowsOf; range: string }
 
@@ -249,7 +241,7 @@ export function Dashboard() {
             {board.title} of {projectId}
           </h1>
           <Tiles now={group} before={data.previous?.groups[0]} rows={query.rows} range={range} />
-          {data.unpriced_models && data.unpriced_models.length > 0 && <Unpriced models={data.unpriced_models} />}
+          <Unpriced models={data.unpriced_models} />
           <Panels {...shared} {...opened} showsBefore={search.vs === 'before'} />
         </div>
       </div>
