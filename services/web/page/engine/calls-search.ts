@@ -96,6 +96,10 @@ const agoForm = /^(?<last>last )?(?<count>\d{1,4})? ?(?<unit>m|min|minutes?|h|ho
 const unitMs = { m: 60_000, h: 3_600_000, d: day, w: 7 * day }
 type Ago = { last?: string; count?: string; unit: string }
 
+/** Milliseconds of a day and its time, NaN where there is no such day. @param usual time of a day without one */
+const momentOf = (found: RegExpExecArray | null, usual: string): number =>
+  found?.[1] && isTime(found[1]) ? new Date(`${found[1]}T${(found[2] ?? usual).padStart(5, '0')}`).getTime() : Number.NaN
+
 /** Ranges as readers type them: `2h`, `last 3 days`, `yesterday`, `2026-01-05`, `2026-01-05 12:00 to 13:00`. */
 export function typedRange(typed: string, now: Date = new Date()): string | undefined {
   const value = typed.trim().toLowerCase()
@@ -113,12 +117,12 @@ export function typedRange(typed: string, now: Date = new Date()): string | unde
   const [first = '', second] = typed.trim().split(/\s+to\s+|\s*~\s*/i)
   const from = inputForm.exec(first)
   if (!from) return boundsOf(typed.trim(), 0) === undefined ? undefined : typed.trim()
-  const start = new Date(`${from[1]}T${(from[2] ?? '00:00').padStart(5, '0')}`).getTime()
-  if (Number.isNaN(start) || !isTime(first)) return undefined
+  const start = momentOf(from, '00:00')
+  if (Number.isNaN(start)) return undefined
   if (second === undefined) return `${iso(start)}~${iso(start + (from[2] ? 3_600_000 : day))}`
   const to = inputForm.exec(/^\d{1,2}:\d{2}/.test(second) ? `${from[1]} ${second}` : second)
-  const end = to ? new Date(`${to[1]}T${(to[2] ?? '23:59:59').padStart(5, '0')}`).getTime() : Number.NaN
-  return Number.isNaN(end) || !isTime(to?.[1] ?? '') ? undefined : `${iso(start)}~${iso(end)}`
+  const end = momentOf(to, '23:59:59')
+  return Number.isNaN(end) ? undefined : `${iso(start)}~${iso(end)}`
 }
 
 /**
