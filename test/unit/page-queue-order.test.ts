@@ -1,4 +1,3 @@
-// tier: fast unit
 // The item of a queue at which an annotator goes on.
 import { expect, it } from 'vitest'
 import { answeredBy, nextToAnswer, startWords } from '../../services/web/page/engine/queue-order.ts'

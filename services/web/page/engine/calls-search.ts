@@ -262,7 +262,7 @@ export const hasText = (expression: Expression): boolean =>
 
 const ofFailedRoot = /(^|[\s(])status[:=]error(?=$|[\s)])/g
 
-/** Of a list of traces whose root failed, that of traces in which anything failed. */
+/** The list of traces in which anything failed, for one of traces whose root failed. */
 export function ofTracesWithErrors(search: CallsSearch): CallsSearch[] {
   const q = search.q?.replaceAll(ofFailedRoot, '$1errors>0')
   return q === undefined || q === search.q || search.view === 'all' ? [] : [{ ...search, q }]

@@ -103,7 +103,7 @@ const failed = ({ not }: Cond): Term => ({ type: 'cond', not, field: 'status', o
 const missing = (field: string, isOfTraces: boolean | undefined): string =>
   isOfTraces ? `${field} is a field of traces` : `Unknown field ${field}`
 
-/** What a program may have sent under a name of one word: an attribute of spans, or of calls. A link is none. */
+/** Attributes of spans and of calls that a name of one word may mean. A link is none. */
 const asAttribute = (term: Cond): Term[] =>
   /^[a-z_][\w-]*$/i.test(term.field) && !String(term.values[0]).startsWith('//')
     ? ['attributes.otel_span.attributes', 'attributes'].map((space) => ({ ...term, field: `${space}.${term.field}` }))

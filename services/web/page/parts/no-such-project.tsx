@@ -14,7 +14,7 @@ const maxProjects = 1_000
 type Others = { names: string[]; areNear: boolean }
 
 /**
- * What else may be meant where no project has this name.
+ * Projects that may be meant where none has this name.
  * @returns null where there is such a project, or no other one; undefined until it is known
  */
 export function useOtherProjects(projectId: string, isOn: boolean): Others | null | undefined {
