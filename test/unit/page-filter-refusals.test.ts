@@ -158,13 +158,16 @@ describe('an operator that a field does not have', () => {
   })
 })
 
+/** A word that is no field may be an attribute of spans or of calls. */
+const asAttributes = (term: string) => [`attributes.otel_span.attributes.${term}`, `attributes.${term}`]
+
 describe('a field that does not exist', () => {
   it.each<[q: string, message: string, ...fixes: string[]]>([
-    ['__proto__:x', 'Unknown field __proto__', '"__proto__:x"'],
-    ['constructor:x', 'Unknown field constructor', '"constructor:x"'],
+    ['__proto__:x', 'Unknown field __proto__', ...asAttributes('__proto__:x'), '"__proto__:x"'],
+    ['constructor:x', 'Unknown field constructor', ...asAttributes('constructor:x'), '"constructor:x"'],
     ['größe:1', 'Unknown field größe', '"größe:1"'],
-    ['zzz:(a, b)', 'Unknown field zzz', '"zzz:(a, b)"'],
-    ['zzz>="a b"', 'Unknown field zzz', '"zzz>=a b"'],
+    ['zzz:(a, b)', 'Unknown field zzz', ...asAttributes('zzz:(a, b)'), '"zzz:(a, b)"'],
+    ['zzz>="a b"', 'Unknown field zzz', ...asAttributes('zzz>="a b"'), '"zzz>=a b"'],
     ['took<3min', 'Unknown field took', '"took<3min"'],
     ['STATUS:error', 'Unknown field STATUS', 'status:error', '"STATUS:error"'],
     ['state:failed', 'Unknown field state', '"state:failed"'],
@@ -217,8 +220,8 @@ describe('all that is wrong in a line', () => {
 
   it('is every one of two alike, and a fix changes the one that it belongs to', () => {
     expect(refusals('zzz:1 zzz:1')).toEqual([
-      ['Unknown field zzz', '"zzz:1" zzz:1'],
-      ['Unknown field zzz', 'zzz:1 "zzz:1"'],
+      ['Unknown field zzz', ...asAttributes('zzz:1').map((one) => `${one} zzz:1`), '"zzz:1" zzz:1'],
+      ['Unknown field zzz', ...asAttributes('zzz:1').map((one) => `zzz:1 ${one}`), 'zzz:1 "zzz:1"'],
     ])
   })
 

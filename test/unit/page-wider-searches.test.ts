@@ -8,6 +8,7 @@ const namesOf = (search: CallsSearch) => widerSearches(search).map(([name]) => n
 it('take back what narrows the search, times first, and keep the rest', () => {
   const search = { q: 'status:error', range: '1h', sort: 'latency' }
   expect(widerSearches(search)).toEqual([
+    ['Search traces with errors', { ...search, q: 'errors>0' }],
     ['Search the last 7 days', { ...search, range: '7d' }],
     ['Search all time', { ...search, range: 'all' }],
     ['Search all calls', { ...search, view: 'all' }],

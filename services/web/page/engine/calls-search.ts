@@ -98,7 +98,9 @@ type Ago = { last?: string; count?: string; unit: string }
 
 /** Milliseconds of a day and its time, NaN where there is no such day. @param usual time of a day without one */
 const momentOf = (found: RegExpExecArray | null, usual: string): number =>
-  found?.[1] && isTime(found[1]) ? new Date(`${found[1]}T${(found[2] ?? usual).padStart(5, '0')}`).getTime() : Number.NaN
+  found?.[1] && isTime(found[1])
+    ? new Date(`${found[1]}T${(found[2] ?? usual).padStart(5, '0')}`).getTime()
+    : Number.NaN
 
 /** Ranges as readers type them: `2h`, `last 3 days`, `yesterday`, `2026-01-05`, `2026-01-05 12:00 to 13:00`. */
 export function typedRange(typed: string, now: Date = new Date()): string | undefined {
