@@ -5,7 +5,7 @@ import { createKeyedLock } from '../../services/core/concurrency/keyed-lock.ts'
 import { Fault } from '../../services/core/http/errors.ts'
 import { createInvoke } from '../../services/core/http/invoke.ts'
 import type { Reply, Route } from '../../services/core/http/route.ts'
-import { createRunRoutes } from '../../services/evaluation/runs/routes.ts'
+import { createRunRoutes } from '../../services/evaluation/routes.ts'
 import { createCall } from '../fixtures/route-call.ts'
 
 const id = '01890000-0000-7000-8000-000000000000'
