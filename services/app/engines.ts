@@ -1,12 +1,12 @@
 // Opens what a server process stands on, in order: the data folder, the directory of keys, the store, the log, the clock.
 import { createClock } from '../core/clock/clock.ts'
-import { followClock } from '../core/clock/follow.ts'
 import { createCutoffsOf, hiddenAfterMs } from '../core/directory/retention.ts'
 import { statusOf } from '../core/http/errors.ts'
 import { observeLog, withAppendMetrics } from '../core/log/metrics.ts'
 import type { Logger } from '../core/process/logger.ts'
 import type { Metrics } from '../core/process/metrics.ts'
 import type { Services } from '../core/process/services.ts'
+import { followClock } from '../core/store/follow-clock.ts'
 import { createStoreMetrics } from '../core/store/metrics.ts'
 import { withReadLog } from '../core/store/read-log.ts'
 import { createReadTimes } from '../core/store/read-times.ts'

@@ -163,7 +163,7 @@ describe('metrics that are looked at', () => {
     const named = [...new Set(operatorPages().match(/\bcallhouse_[a-z]+_[a-z_]+\b/g))]
     const tables = /^callhouse_rebuild/
     // Exposed only where several machines share a database.
-    const shared = text('services/core/clock/follow.ts')
+    const shared = text('services/core/store/follow-clock.ts')
     const isKnown = (name: string) => served.names.has(name) || tables.test(name) || shared.includes(`'${name}'`)
     expect(named.length).toBeGreaterThan(3)
     expect(named.filter((name) => !isKnown(name))).toEqual([])

@@ -1,10 +1,10 @@
 // Keeps the accept timestamps of several machines together: each follows the database's clock where its own differs much.
 import type { Registry } from 'prom-client'
+import type { Clock } from '../clock/clock.ts'
 import type { Logger } from '../process/logger.ts'
 import { metricsIn } from '../process/metrics-in.ts'
-import { databaseNowMs } from '../store/now.ts'
-import type { Store } from '../store/store.ts'
-import type { Clock } from './clock.ts'
+import { databaseNowMs } from './now.ts'
+import type { Store } from './store.ts'
 
 const everyMs = 60_000
 /** Smaller differences are left: edges that agree so far order writes as well as their clients can tell. */
