@@ -1,8 +1,8 @@
 // A process takes its data folder.
 import { mkdir } from 'node:fs/promises'
+import { closeToOthers, openToOthers } from '../core/files/private-folder.ts'
 import { type FolderLock, takeLock } from '../core/process/folder-lock.ts'
 import type { Logger } from '../core/process/logger.ts'
-import { closeToOthers, openToOthers } from '../core/process/private-folder.ts'
 import type { Services } from '../core/process/services.ts'
 import { refuseUnfinished } from '../operations/backup/unfinished.ts'
 import type { Config } from './config.ts'

@@ -1,7 +1,7 @@
 // The answer of `GET /server/status` about this process, computed for each request.
 import { statfs } from 'node:fs/promises'
+import { requiredFreeBytes } from '../core/files/free-space.ts'
 import type { Log } from '../core/log/log.ts'
-import { requiredFreeBytes } from '../core/process/free-space.ts'
 import type { Metrics } from '../core/process/metrics.ts'
 import type { ReadTimes } from '../core/store/read-times.ts'
 import { statement } from '../core/store/statements.ts'

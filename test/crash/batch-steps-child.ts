@@ -2,9 +2,9 @@
 // are the times before and after each statement that changes something and each commit. Prints what is there in the end.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { nodeFs } from '../../services/core/files/disk.ts'
 import type { Log } from '../../services/core/log/log.ts'
 import { createProgress } from '../../services/core/log/progress.ts'
-import { nodeFs } from '../../services/core/log/segments/disk.ts'
 import { createEmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
 import { createEmbeddedStore } from '../../services/core/store/chdb/chdb-store.ts'
 import type { Store } from '../../services/core/store/store.ts'

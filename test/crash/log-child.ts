@@ -1,7 +1,7 @@
 // Run as a process of its own: appends to a log and prints what was acknowledged, until it is killed. Round 0 appends
 // nothing. The third argument sets times of the lock, and `kernel: 'none'` makes the file system one without locks.
 
-import { nodeFs } from '../../services/core/log/segments/disk.ts'
+import { nodeFs } from '../../services/core/files/disk.ts'
 import { createEmbeddedLog } from '../../services/core/log/segments/segment-log.ts'
 import { takeLock } from '../../services/core/process/folder-lock.ts'
 import { topics } from '../../services/events/registry.ts'

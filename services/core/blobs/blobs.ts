@@ -4,8 +4,8 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, stat, statfs, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { unavailable } from '../errors.ts'
+import { requiredFreeBytes } from '../files/free-space.ts'
 import type { ProjectId } from '../ids.ts'
-import { requiredFreeBytes } from '../process/free-space.ts'
 
 /** Bytes from `start` up to and without `end`. */
 export type ByteRange = { start: number; end: number }

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync, writeSync } from 'node:fs'
 import { constants, type FileHandle, mkdir, open, readFile, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { nodeFs } from '../log/segments/disk.ts'
+import { nodeFs } from '../files/disk.ts'
 import { endAtOnce } from './end-at-once.ts'
 import {
   decodeHolder,

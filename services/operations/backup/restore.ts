@@ -1,9 +1,9 @@
 // Makes a data folder of a backup, once every file of it was found whole.
 import { mkdir, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { nodeFs } from '../../core/log/segments/disk.ts'
+import { nodeFs } from '../../core/files/disk.ts'
+import { closeToOthers } from '../../core/files/private-folder.ts'
 import { lockName, takeLock } from '../../core/process/folder-lock.ts'
-import { closeToOthers } from '../../core/process/private-folder.ts'
 import { quantity } from '../../core/quantity.ts'
 import {
   type BackupBody,

@@ -1,7 +1,7 @@
 // The manifest of a backup that a ClickHouse server made: its place, its contents, and the positions of the log.
 import { join } from 'node:path'
 import { z } from 'zod'
-import { readManifest, writeManifest } from '../../core/process/manifest.ts'
+import { readManifest, writeManifest } from '../../core/files/manifest.ts'
 
 const manifestName = 'backup.json'
 

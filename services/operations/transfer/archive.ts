@@ -6,7 +6,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { z } from 'zod'
-import { readManifest, writeManifest } from '../../core/process/manifest.ts'
+import { readManifest, writeManifest } from '../../core/files/manifest.ts'
 import { quantity } from '../../core/quantity.ts'
 import { type TopicName, topics } from '../../events/registry.ts'
 

@@ -1,9 +1,9 @@
 // Decides whether the embedded log takes more: bounds the unapplied bytes and keeps disk space free.
 
 import { type Refusal, unavailable } from '../../errors.ts'
-import { requiredFreeBytes } from '../../process/free-space.ts'
+import type { LogFs } from '../../files/disk.ts'
+import { requiredFreeBytes } from '../../files/free-space.ts'
 import { createApplyPace } from './apply-pace.ts'
-import type { LogFs } from './disk.ts'
 import { createUnapplied, mib, type ProjectBytes } from './unapplied.ts'
 
 export type Admission = {

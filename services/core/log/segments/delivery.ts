@@ -1,8 +1,8 @@
 // Delivers the sealed segments of one topic to its consumer, decides when the growing one is sealed, keeps the position.
 
 import { createSerialQueue, type SerialQueue } from '../../concurrency/serial-queue.ts'
+import { ignoreMissing, type LogFs, writeWhole } from '../../files/disk.ts'
 import type { Batch, RecordHeader } from '../log.ts'
-import { ignoreMissing, type LogFs, writeWhole } from './disk.ts'
 import type { PositionFile } from './position-file.ts'
 import { publicHeader, readRecords, readStored, type Segment, summarize } from './segment.ts'
 import type { SegmentWriter } from './writer.ts'

@@ -2,8 +2,8 @@
 import { readdir, readFile, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ignoreMissing } from '../../files/disk.ts'
 import { decodeHolder, type Holder } from '../../process/holder.ts'
-import { ignoreMissing } from './disk.ts'
 
 const lockFile = /^lock-(\d{8}|.*\.tmp)$/
 /** Two of its beats, and some time for a busy disk. */

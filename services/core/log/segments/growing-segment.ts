@@ -1,5 +1,5 @@
 // The segment of a topic that is being written: begun on a spare, sealed when it is full, put aside after a failed write.
-import { ignoreMissing, type LogFile, type LogFs, writeAll } from './disk.ts'
+import { ignoreMissing, type LogFile, type LogFs, writeAll } from '../../files/disk.ts'
 import { endsWithRecords, readRecords, type Segment } from './segment.ts'
 import { createSpares, type Spares } from './spares.ts'
 

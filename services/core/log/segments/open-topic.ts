@@ -1,10 +1,10 @@
 // One topic of the log of one machine, put together: its id, its writer, its delivery and its retention.
 import { join } from 'node:path'
+import type { LogFs } from '../../files/disk.ts'
 import { createProjectEnds, type ProjectEnds } from '../project-ends.ts'
 import { type Topics, topicIn } from '../topic.ts'
 import type { Admission } from './admission.ts'
 import { createSegmentDelivery, type SegmentDelivery } from './delivery.ts'
-import type { LogFs } from './disk.ts'
 import { createEnginePath } from './engine-path.ts'
 import { type Recovered, recoverTopic } from './recovery.ts'
 import { createRetention, type Retention } from './retention.ts'

@@ -1,7 +1,7 @@
 // Keeps the committed position of a topic durable with one small write and one sync per commit, and where the log ended then.
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { errorCode, type LogFile, type LogFs, writeAll, writeWhole } from './disk.ts'
+import { errorCode, type LogFile, type LogFs, writeAll, writeWhole } from '../../files/disk.ts'
 
 /**
  * Two slots in different disk blocks, written in turn; the greater intact one counts. So a write that a crash cut short

@@ -1,8 +1,8 @@
 // Reads records back from the retained segments and archives of a topic, for rebuilds, replays and inspection.
 import { join } from 'node:path'
+import { errorCode, type LogFs, nodeFs } from '../../files/disk.ts'
 import type { RecordHeader } from '../log.ts'
 import { rowsOf, type Walk, walk } from '../record.ts'
-import { errorCode, type LogFs, nodeFs } from './disk.ts'
 import { LogDamage, listSegments, publicHeader, readStored, type SegmentFile } from './segment.ts'
 
 export type StoredRecord = {

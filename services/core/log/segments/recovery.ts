@@ -1,8 +1,8 @@
 // Opens a topic's folder after a clean end or a crash: checks what is unapplied and cuts off an unfinished last write.
 
 import { join } from 'node:path'
+import { ignoreMissing, type LogFs } from '../../files/disk.ts'
 import { firstOffsetOf, type StoredHeader, walk } from '../record.ts'
-import { ignoreMissing, type LogFs } from './disk.ts'
 import { openPositionFile, type PositionFile } from './position-file.ts'
 import {
   archivedSegment,

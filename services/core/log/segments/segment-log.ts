@@ -1,10 +1,10 @@
 // The log of one machine: a folder of segment files per topic, durable by group fdatasync. Puts the driver together.
 import { dirname, join, resolve } from 'node:path'
+import { guardedFs, type LogFs, nodeFs } from '../../files/disk.ts'
 import { type FolderLock, takeLock } from '../../process/folder-lock.ts'
 import type { Lag, Log, LogHealth } from '../log.ts'
 import { type Topics, topicIn } from '../topic.ts'
 import { type Admission, createAdmission } from './admission.ts'
-import { guardedFs, type LogFs, nodeFs } from './disk.ts'
 import { waitForEarlierBuild } from './earlier-lock.ts'
 import { type OpenTopic, openTopic, type TopicDeps } from './open-topic.ts'
 import { listSegments } from './segment.ts'

@@ -2,10 +2,10 @@
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { zstdDecompress } from 'node:zlib'
+import type { LogFs } from '../../files/disk.ts'
 import type { BufferPool } from '../../memory/buffer-pool.ts'
 import type { RecordHeader } from '../log.ts'
 import { type StoredHeader, walk } from '../record.ts'
-import type { LogFs } from './disk.ts'
 
 /** A segment that is not applied yet, or the one that grows. */
 export type Segment = {

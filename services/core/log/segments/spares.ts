@@ -1,7 +1,7 @@
 // Files of zeros that the next segments of a topic are written over. A sync of a file that grows waits for the journal of
 // the file system, and with it for whatever else is written on this disk; a sync of bytes that were there does not.
 import { join } from 'node:path'
-import { ignoreMissing, type LogFile, type LogFs, writeAll } from './disk.ts'
+import { ignoreMissing, type LogFile, type LogFs, writeAll } from '../../files/disk.ts'
 
 export type Spares = {
   /** A spare that has been given this path, or null when none is ready. Its name and its end become durable later. */

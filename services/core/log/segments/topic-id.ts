@@ -1,7 +1,7 @@
 // The id of a topic of the embedded log: random, made with the folder and durable before its first record.
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { errorCode, type LogFs, writeWhole } from './disk.ts'
+import { errorCode, type LogFs, writeWhole } from '../../files/disk.ts'
 
 export const topicIdName = 'id'
 

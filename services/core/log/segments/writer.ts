@@ -1,11 +1,11 @@
 // Appends the records of one topic: group commit into the growing segment, and repair after a failed write.
 import { pause } from '../../concurrency/pause.ts'
 import { type Refusal, unavailable } from '../../errors.ts'
+import { errorCode, type LogFile, type LogFs, writeAll } from '../../files/disk.ts'
 import { isPassing } from '../../process/passing-faults.ts'
 import type { Position, RecordHeader, RecordInput } from '../log.ts'
 import { encodeHead, storedBytes } from '../record.ts'
 import type { Admission } from './admission.ts'
-import { errorCode, type LogFile, type LogFs, writeAll } from './disk.ts'
 import { groupBytes, inFairOrder } from './group.ts'
 import {
   beginSegment,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, open, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { writeAll } from '../../log/segments/disk.ts'
+import { writeAll } from '../../files/disk.ts'
 import { StoreError } from '../store.ts'
 import { isPlainPath } from './insert.ts'
 

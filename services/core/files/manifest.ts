@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { z } from 'zod'
-import { nodeFs } from '../log/segments/disk.ts'
+import { nodeFs } from './disk.ts'
 
 const digestOf = (body: unknown): string => createHash('sha256').update(JSON.stringify(body)).digest('hex')
 

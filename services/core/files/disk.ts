@@ -2,8 +2,8 @@
 import { constants } from 'node:fs'
 import { mkdir, open, readdir, rename, stat, statfs, unlink, utimes } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { type BufferPool, freshBuffers } from '../../memory/buffer-pool.ts'
-import { readInto } from '../../memory/file-buffers.ts'
+import { type BufferPool, freshBuffers } from '../memory/buffer-pool.ts'
+import { readInto } from '../memory/file-buffers.ts'
 
 export type LogFile = {
   /** Writes the buffers at a position; may write fewer bytes than given. Returns the bytes written. */
