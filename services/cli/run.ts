@@ -1,7 +1,7 @@
 // Finds the command that was typed, reads its words, flags and settings, and runs it.
 import { loadConfig } from '../app/config.ts'
 import { reachOf } from '../app/drivers.ts'
-import { umaskOf } from '../core/process/private-folder.ts'
+import { umaskOf } from '../core/files/private-folder.ts'
 import { packageVersion } from '../core/process/version.ts'
 import { type Command, commandUsage, print, takes, UsageError } from './command.ts'
 import { commands } from './commands.ts'

@@ -5,10 +5,10 @@ import type { Clock } from '../core/clock/clock.ts'
 import type { ProjectId } from '../core/ids.ts'
 import type { Log } from '../core/log/log.ts'
 import { createRecent } from '../core/memory/lru-cache.ts'
+import { fileDigest } from '../events/digest.ts'
 import { fileRecord } from '../events/files.ts'
 import { type ObjectContent, objectContent, objectRecord } from '../events/objects.ts'
 import { type ContentStore, inlineTextLength } from './content-port.ts'
-import { fileDigest } from './digest.ts'
 import { extensionOf, sniffMime } from './media-types.ts'
 
 /** The content of a text, by calls.md section 7. */

@@ -3,9 +3,9 @@ import type { Clock } from '../core/clock/clock.ts'
 import type { ProjectId } from '../core/ids.ts'
 import type { Log, Position, RecordInput } from '../core/log/log.ts'
 import { createRecent } from '../core/memory/lru-cache.ts'
+import { fileDigest } from '../events/digest.ts'
 import { inlineFileRecord } from '../events/files.ts'
 import { objectContent, objectRecord } from '../events/objects.ts'
-import { fileDigest } from './digest.ts'
 
 // Stored data depends on these bytes: a change gives every operation a second version.
 const source = Buffer.from(

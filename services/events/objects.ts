@@ -1,9 +1,9 @@
 // The topic objects: what every writer of versioned objects appends.
 
-import { canonicalDigest } from '../content/digest.ts'
 import { canonicalJson, oneLine } from '../core/json/canonical.ts'
 import type { RecordInput } from '../core/log/log.ts'
 import { always, choice, clock, declareTopic, json, key, number, recordOfRows, text, texts } from './declaration.ts'
+import { canonicalDigest } from './digest.ts'
 
 export const objectsTopic = declareTopic({
   name: 'objects',

@@ -1,6 +1,5 @@
 // The topic tables: table rows by content, and the lists of row digests that make tables.
 
-import { canonicalDigest, createTableDigest } from '../content/digest.ts'
 import type { Clock } from '../core/clock/clock.ts'
 import { createSerialQueue } from '../core/concurrency/serial-queue.ts'
 import { forEachYielding } from '../core/concurrency/yielding.ts'
@@ -9,6 +8,7 @@ import type { ProjectId } from '../core/ids.ts'
 import { canonicalJson, oneLine } from '../core/json/canonical.ts'
 import type { RecordInput } from '../core/log/log.ts'
 import { choice, clock, declareTopic, json, key, number, projectRecord, rowText, texts } from './declaration.ts'
+import { canonicalDigest, createTableDigest } from './digest.ts'
 
 export const tablesTopic = declareTopic({
   name: 'tables',

@@ -1,7 +1,7 @@
 // Providers that the operator offers: the built-in ones and those of CALLHOUSE_PROVIDERS_FILE, which may change at any time.
 import { z } from 'zod'
 import { baseAddress } from '../../schemas/secrets.ts'
-import { type WatchedFile, type WatchedFileOptions, watchFile } from '../core/process/watched-file.ts'
+import { type WatchedFile, type WatchedFileOptions, watchFile } from '../core/files/watched-file.ts'
 import { sendable } from './headers.ts'
 import { type Binding, bindings, isBelowAddress } from './secret-bindings.ts'
 

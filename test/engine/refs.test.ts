@@ -2,9 +2,9 @@
 // again: kafka
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { valueDigest } from '../../services/content/digest.ts'
 import { createNameBinding } from '../../services/content/name-binding.ts'
 import { createClock } from '../../services/core/clock/clock.ts'
+import { valueDigest } from '../../services/events/digest.ts'
 import { createObjectWriteRoutes } from '../../services/ingest/objects/routes.ts'
 import { createTableWriteRoutes } from '../../services/ingest/tables/routes.ts'
 import { createObjectDeleteRoutes } from '../../services/query/objects/delete.ts'

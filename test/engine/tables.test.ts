@@ -1,10 +1,10 @@
 // Tables through their routes on the embedded store: digests, updates, pages, order, counts and sizes.
 // again: kafka
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { tableDigest, valueDigest } from '../../services/content/digest.ts'
 import { createClock } from '../../services/core/clock/clock.ts'
 import type { Route } from '../../services/core/http/route.ts'
 import type { Freshness } from '../../services/core/log/freshness.ts'
+import { tableDigest, valueDigest } from '../../services/events/digest.ts'
 import { createTableWriteRoutes } from '../../services/ingest/tables/routes.ts'
 import { createTableReadRoutes } from '../../services/query/tables/routes.ts'
 import { createTableUpdateRoutes } from '../../services/query/tables/update.ts'

@@ -1,7 +1,7 @@
 // A server whose large files lie in a bucket.
 // again: kafka
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
-import { fileDigest } from '../../services/content/digest.ts'
+import { fileDigest } from '../../services/events/digest.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { type S3Server, s3Environment, startS3Server } from '../fixtures/s3-server.ts'
 

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { fileDigest, tableDigest, valueDigest } from '../../services/content/digest.ts'
+import { fileDigest, tableDigest, valueDigest } from '../../services/events/digest.ts'
 import { expectSoon } from '../fixtures/eventually.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 

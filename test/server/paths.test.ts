@@ -2,7 +2,7 @@
 // again: kafka
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { declaredRoutes } from '../../scripts/paths.ts'
-import { tableDigest, valueDigest } from '../../services/content/digest.ts'
+import { tableDigest, valueDigest } from '../../services/events/digest.ts'
 import { basicAuth, post, uploadText } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 import { noteTouched, type Touched } from '../fixtures/touched.ts'

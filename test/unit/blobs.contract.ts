@@ -1,8 +1,8 @@
 // The contract of every driver of the blob port.
 import { describe, expect, it } from 'vitest'
-import { createFileDigest, fileDigest } from '../../services/content/digest.ts'
 import type { StoredBlobs } from '../../services/core/blobs/blobs.ts'
 import type { ProjectId } from '../../services/core/ids.ts'
+import { createFileDigest, fileDigest } from '../../services/events/digest.ts'
 
 export type BlobsUnderTest = {
   blobs: StoredBlobs

@@ -3,7 +3,6 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createFileDigest, fileDigest, isContentHash, tableDigest, valueDigest } from '../../services/content/digest.ts'
 import { asFault } from '../../services/core/http/errors.ts'
 import {
   canonicalJson,
@@ -13,6 +12,7 @@ import {
   members,
   oneLine,
 } from '../../services/core/json/canonical.ts'
+import { createFileDigest, fileDigest, isContentHash, tableDigest, valueDigest } from '../../services/events/digest.ts'
 import { runs } from '../fixtures/runs.ts'
 
 const op =

@@ -3,8 +3,8 @@ import { chmod, mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { closeToOthers, openToOthers } from '../../services/core/files/private-folder.ts'
 import { askOverSocket, listenForCommands } from '../../services/core/process/control-socket.ts'
-import { closeToOthers, openToOthers } from '../../services/core/process/private-folder.ts'
 
 let dir: string
 beforeEach(async () => {

@@ -1,8 +1,8 @@
 // The five kinds of evaluation objects as data: what belongs to a kind, and how a stored version of it is shown.
 
-import { isContentHash } from '../../content/digest.ts'
 import { items, members } from '../../core/json/canonical.ts'
 import { objectText } from '../../core/json/objects.ts'
+import { isContentHash } from '../../events/digest.ts'
 
 /** A version as /objs/query and /obj/read tell of it. */
 export type Version = {

@@ -1,11 +1,11 @@
 // Reads one multipart upload as a stream: small files into memory, larger ones into blob storage, never more at once.
 import type { Readable } from 'node:stream'
 import busboy from 'busboy'
-import { createFileDigest } from '../../content/digest.ts'
 import type { Blobs, BlobUpload } from '../../core/blobs/blobs.ts'
 import { tooLarge } from '../../core/errors.ts'
 import { ClientGone } from '../../core/http/body.ts'
 import { asFault, fault, invalid } from '../../core/http/errors.ts'
+import { createFileDigest } from '../../events/digest.ts'
 import { inlineFileBytes } from '../../events/files.ts'
 
 export type Upload = {

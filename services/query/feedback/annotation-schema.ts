@@ -1,11 +1,12 @@
 // Finds the JSON Schema that an annotation's value must fit, in the object that its ref names.
-import { isContentHash } from '../../content/digest.ts'
+
 import { Fault, fault } from '../../core/http/errors.ts'
 import type { RouteContext } from '../../core/http/route.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { type Freshness, unlessStale } from '../../core/log/freshness.ts'
 import { parseInRoom } from '../../core/memory/heap-room.ts'
 import type { Store } from '../../core/store/store.ts'
+import { isContentHash } from '../../events/digest.ts'
 import { type ObjectVersion, readObjectVersion } from '../objects/read.ts'
 
 const specClass = 'AnnotationSpec'

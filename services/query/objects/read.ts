@@ -1,10 +1,11 @@
 // Reading one version of an object by digest, number or alias.
-import { isContentHash } from '../../content/digest.ts'
+
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { fault } from '../../core/http/errors.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import { param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
+import { isContentHash } from '../../events/digest.ts'
 import { projectQuery } from '../../events/project-query.ts'
 import { aliasDigest } from './labels.ts'
 import { versions } from './versions.ts'

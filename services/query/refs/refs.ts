@@ -1,9 +1,9 @@
 // Resolves refs of one project to the values that they point at (specification: objects, tables, files and refs, 5.3-5.4).
 
-import { isContentHash } from '../../content/digest.ts'
 import { type ObjectRef, parseRef, type RefStep } from '../../content/refs.ts'
 import { fault } from '../../core/http/errors.ts'
 import { items, members } from '../../core/json/canonical.ts'
+import { isContentHash } from '../../events/digest.ts'
 import { type Found, loadTargets, type RefSource, type RefTarget, targetKey } from './load.ts'
 
 export type Resolved =
